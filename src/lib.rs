@@ -26,7 +26,7 @@
 //! let strategies = catalog::strategies(&file, &|name| unreachable!("{name} is not asked for"))?;
 //! let comparison = Comparison::new(&strategies, Assumptions::default());
 //!
-//! // Any format, told by content; runs are replayed on all threads and come back in the order of the files.
+//! // Any format, detected from the content; runs are replayed on all threads and returned in the order of the files.
 //! let corpus = Corpus::open(&["traces/verdicts".into()], ReadOptions::default())?;
 //! let mut rows = Vec::new();
 //! corpus.process(|run| comparison.rows_of(&run).0, |of_run| rows.extend(of_run))?;
@@ -41,12 +41,13 @@
 //! # }
 //! ```
 //!
-//! The modules in reading order: [`reader`] turns recordings into runs ([`transcript`]); [`stack`], [`system`] and [`preset`] are
-//! strategies, [`catalog`] finds them by name; [`mod@replay`] walks one run under one strategy, and [`verdict`] judges the stop.
-//! [`compare`] does both for many, into rows; [`aggregate`] sums rows up, [`stats`] says how sure the sums are, [`report`] writes them
-//! down. [`sweep`] tries many limits at once, [`snapshot`] keeps stop points for CI, [`explain`] tells one run step by step.
+//! The modules in reading order: [`reader`] turns recordings into runs ([`transcript`]); [`stack`], [`system`] and
+//! [`preset`] are strategies, [`catalog`] finds them by name; [`mod@replay`] walks one run under one strategy, and
+//! [`verdict`] judges the stop. [`compare`] does both for many runs and strategies and returns rows; [`aggregate`]
+//! sums the rows, [`stats`] computes how certain the sums are, [`report`] writes tables and figures. [`sweep`] tries
+//! many limits at once, [`snapshot`] keeps stop points for CI, [`explain`] shows one run step by step.
 //!
-//! What needs no tables is in smaller crates, which this one re-exports: `whenstop-core` (runs, rules, verdicts),
+//! Code that needs no tables is in smaller crates, which this one re-exports: `whenstop-core` (runs, rules, verdicts),
 //! `whenstop-readers` and `whenstop-frameworks`. The command line is not part of the library.
 
 pub use whenstop_core::{

@@ -1,5 +1,5 @@
-//! The project file `whenstop.toml`: which recordings, which stacks, what is tolerated, and which gates hold. What it says is
-//! what the arguments of `check` would say; an argument that is given wins.
+//! The project file `whenstop.toml`: recordings, stacks, tolerances, and gates. It supplies the arguments of `check`;
+//! arguments given on the command line override it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,31 +10,31 @@ use serde::{Deserialize, Deserializer};
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::reader::NamedBy;
 
-/// What the file is called.
+/// The file name.
 pub const FILE: &str = "whenstop.toml";
 
-/// A project, with its paths relative to where the program runs.
+/// A project, with its paths relative to the current directory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Project {
-    /// The file.
+    /// The path of the project file.
     pub path: PathBuf,
     /// Files and folders of recordings.
     pub recordings: Vec<PathBuf>,
     /// Stack files, `preset:NAME` and `system:NAME`.
     pub stacks: Vec<String>,
-    /// The snapshot.
+    /// The snapshot file.
     pub snapshot: Option<PathBuf>,
     /// What counts as a run.
     pub unit: Option<Unit>,
     /// How the recordings are read.
     pub reading: ReadingSection,
-    /// What a person tolerates.
+    /// What is tolerated.
     pub appetite: AppetiteSettings,
-    /// Gates, each with its place.
+    /// Gates, each with its location in the file.
     pub gates: Vec<(String, Location)>,
-    /// From which share of the runs on a number is known well enough.
+    /// Minimum share of the runs on which a gate's number must be known.
     pub min_known: Option<f64>,
-    /// Reports to be written, by format.
+    /// Reports to write, by format.
     pub reports: BTreeMap<String, PathBuf>,
     /// Folder for tables and figures.
     pub page: Option<PathBuf>,
@@ -44,7 +44,7 @@ pub struct Project {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
-    /// The recording.
+    /// The whole recording.
     Run,
     /// Each round of it.
     Round,
@@ -54,12 +54,12 @@ pub enum Unit {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReadingSection {
-    /// Force a format.
+    /// The format to read every file as.
     #[serde(rename = "as")]
     pub as_format: Option<String>,
-    /// Files of outcomes.
+    /// CSV files of outcomes.
     pub labels: Vec<PathBuf>,
-    /// The score from which on a run is a success.
+    /// The score from which a run is a success.
     pub success_at: Option<f64>,
     /// The field that holds the outcome.
     pub outcome: Option<String>,
@@ -67,13 +67,13 @@ pub struct ReadingSection {
     pub price: Option<PathBuf>,
     /// Models that are free.
     pub free_models: Vec<String>,
-    /// Where the task stands.
+    /// Where the task is found.
     #[serde(deserialize_with = "task_place")]
     pub task: Option<NamedBy>,
-    /// Where the model stands.
+    /// Where the model is found.
     #[serde(deserialize_with = "place")]
     pub model: Option<NamedBy>,
-    /// Where the run's id stands.
+    /// Where the run's id is found.
     #[serde(deserialize_with = "place")]
     pub run: Option<NamedBy>,
 }
@@ -86,7 +86,7 @@ fn task_place<'de, D: Deserializer<'de>>(from: D) -> Result<Option<NamedBy>, D::
     NamedBy::parse_task(&String::deserialize(from)?).map(Some).map_err(D::Error::custom)
 }
 
-/// What a person tolerates.
+/// What is tolerated.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AppetiteSettings {
@@ -96,7 +96,7 @@ pub struct AppetiteSettings {
     pub lost_success_costs: Option<f64>,
 }
 
-/// The file as it is written.
+/// The file as deserialised.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Wire {
@@ -112,7 +112,7 @@ struct Wire {
     page: Option<PathBuf>,
 }
 
-/// Every key there is, for near misses.
+/// All keys, for suggestions on misspelled ones.
 const KEYS: [&str; 21] = [
     "recordings",
     "stacks",
@@ -138,7 +138,7 @@ const KEYS: [&str; 21] = [
 ];
 
 impl Project {
-    /// Reads the text of the file at `path`; other paths in it are relative to its folder.
+    /// Parses the text of the file at `path`; other paths in it are relative to its folder.
     pub fn parse(path: &Path, text: &str) -> Result<Self, Diagnostic> {
         let name = path.display().to_string();
         let wire: Wire = toml::from_str(text).map_err(|error| wrong(&name, text, &error))?;
@@ -178,7 +178,7 @@ impl Project {
     }
 }
 
-/// What the parser says, at its place, with what was probably meant.
+/// The parser's error with its location, and a suggestion for a misspelled key.
 fn wrong(name: &str, text: &str, error: &toml::de::Error) -> Diagnostic {
     let message = error.message().lines().next().unwrap_or_default();
     let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`')).map(|(key, _)| key);

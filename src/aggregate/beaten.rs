@@ -1,4 +1,4 @@
-//! Which stacks another stack beats on both counts beyond chance.
+//! Finds stacks that another stack beats on both counts (successes killed, cost saved) beyond chance.
 
 use super::ratios::{AmountRange, useful_range};
 use super::tasks::Tasks;
@@ -7,16 +7,18 @@ use crate::stats::frontier::surely_beaten;
 use crate::stats::{PairedSums, RatioDifference};
 use crate::transcript::Outcome;
 
-/// For each group the position of the first that beats it, `None` where none does, which does not make stacks equal. The
-/// groups hold the same runs in the same order.
+/// For each group, the index of the first group that beats it, or `None` if none does (which does not make stacks
+/// equal).
+/// All groups must hold the same runs in the same order.
 ///
-/// One stack beats another if, on the runs both could be judged on, it kills no more successes and saves no less, and
-/// one of the two beyond chance: paired by run, clustered by task, over all ordered pairs of stacks that acted
-/// ([`surely_beaten`]). What is known only within bounds is taken at its worst for the one and at its best for the other.
+/// One stack beats another if, on the runs both could be judged on, it kills no more successes, saves no less, and is
+/// better on one of the two beyond chance. The test is paired by run, clustered by task, and corrected for all ordered
+/// pairs of stacks that acted ([`surely_beaten`]). Values known only within bounds are taken at their worst for the
+/// winner and at their best for the loser.
 pub fn beaten(groups: &[Group<'_>], unit: Unit) -> Vec<Option<usize>> {
     let Some(first) = groups.first() else { return Vec::new() };
     let tasks = Tasks::of(first);
-    // What is known of a row follows from its ending, and many rows share one.
+    // A row's ending determines what is known about it, and many rows share an ending: compute it once per ending.
     let endings: Vec<Known> = first.all_rows().endings().map(|row| known(row, unit)).collect();
     let acted: Vec<usize> = (0..groups.len()).filter(|at| groups[*at].rows().any(has_acted)).collect();
     let pairs = acted.len() * acted.len().saturating_sub(1);
@@ -31,12 +33,12 @@ pub fn beaten(groups: &[Group<'_>], unit: Unit) -> Vec<Option<usize>> {
     (0..groups.len()).map(|at| acted.contains(&at).then(|| by(at)).flatten()).collect()
 }
 
-/// What is known of one run under one stack; nothing of a run that is left out.
+/// What is known about one run under one stack; both fields are `None` for a run that is left out.
 #[derive(Clone, Copy, Default)]
 struct Known {
-    /// A success: killed at least and at most.
+    /// For a success: 0 or 1 for killed, at least and at most.
     killed: Option<(f64, f64)>,
-    /// The useful saving and what was recorded.
+    /// The useful saving and the recorded amount.
     saved: Option<(AmountRange, f64)>,
 }
 
@@ -52,8 +54,8 @@ fn has_acted(row: RowView<'_>) -> bool {
     row.is_judged() && (row.stopped_high() == 1 || row.unknown().diverged)
 }
 
-/// What `worse` kills more and `better` saves more, at least, whatever the unknowns are. `None` without a success both
-/// were judged on, or where nothing limits what `better` may cost.
+/// Paired differences with every unknown at its worst for `better`: how much more `worse` kills and how much more
+/// `better` saves. `None` if no success was judged under both, or if nothing limits what `better` may cost.
 fn differences<'k>(
     better: impl Iterator<Item = &'k Known>,
     worse: impl Iterator<Item = &'k Known>,
@@ -69,7 +71,7 @@ fn differences<'k>(
         }
         if let (Some(((least, _), recorded)), Some(((_, most), _))) = (better.saved, worse.saved) {
             let task = saved.get_mut(place)?;
-            // What follows a warning may cost any amount.
+            // `None`: what follows a warning may cost any amount.
             task.a.add(least?, recorded);
             task.b.add(most, recorded);
         }
@@ -149,7 +151,7 @@ mod tests {
         beaten(&by_stack(&rows.iter().cloned().collect::<Rows>()), Unit::Steps)
     }
 
-    /// A number of 100, by chance.
+    /// A hashed number in 0..100.
     fn chance(world: u64, stack: u64, task: u64) -> u64 {
         cluster_key(&format!("{world} {stack} {task}")) % 100
     }
@@ -176,7 +178,7 @@ mod tests {
                 beaten_of(&rows).iter().any(Option::is_some)
             })
             .count();
-        // 5 % are tolerated: 2 of 40, and 5 with luck as bad as one in twenty.
+        // 5 % are tolerated: 2 of 40 expected, up to 5 with bad luck (probability 1 in 20).
         assert!(found <= 5, "{found} of {worlds}");
     }
 
@@ -192,7 +194,7 @@ mod tests {
         let beaten = beaten_of(&rows);
         assert_eq!(beaten[..2], [None, None]);
         assert!(beaten[2].is_some_and(|by| by < 2));
-        // A stack that did nothing is not in the comparison.
+        // A stack that did nothing is not compared.
         assert_eq!(beaten[3], None);
     }
 

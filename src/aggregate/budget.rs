@@ -1,4 +1,4 @@
-//! Success by budget: how much of what is ever achieved is achieved by how many steps or tokens.
+//! Success by budget: what share of runs has succeeded by each number of steps or tokens.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,36 +7,36 @@ use crate::stats::Interval;
 use crate::stats::incidence::{End, Ending, Incidence, incidence_band, incidence_bounds, informative_cuts};
 use crate::transcript::Outcome;
 
-/// The curve of one stratum.
+/// The curve of one stratum (suite and model).
 #[derive(Clone, Debug)]
 pub struct BudgetCurve {
-    /// The suite.
+    /// The suite; `None` if the recordings name none.
     pub suite: Option<Label>,
-    /// The model.
+    /// The model; `None` if the recordings name none.
     pub model: Option<Label>,
-    /// What the budget is counted in.
+    /// The unit of the budget axis.
     pub unit: Unit,
     /// Runs with a known outcome and a known cost.
     pub runs: u64,
-    /// Their tasks.
+    /// Distinct tasks of those runs.
     pub tasks: u64,
     /// Runs cut off by their own cap: the recording cannot tell whether they would have succeeded.
     pub cut_off: u64,
-    /// Of those, the runs cut off before others went on, so not by a cap on this axis: they make the curve a range.
+    /// Of those, runs cut off while others went on, so not by a cap on this axis: they turn the curve into a range.
     pub informative: u64,
-    /// The curve; its lowest course where it is a range.
+    /// The curve, or its lower bound if it is a range.
     pub curve: Incidence,
-    /// Its highest course, step by step; the same where it is no range.
+    /// The upper bound, step by step; equal to `curve` if there is no range.
     pub most: Incidence,
-    /// A pointwise 95 % interval for each step of the curve, which holds both courses. Empty below 8 tasks; on a long curve
-    /// only some steps have one.
+    /// A pointwise 95 % interval for each step of the curve, covering both bounds. Empty below 8 tasks; on a long
+    /// curve only some steps have one.
     pub band: Vec<Option<Interval>>,
 }
 
-/// Steps of one curve that get an interval.
+/// Number of steps of one curve that get an interval.
 const BAND_STEPS: usize = 200;
 
-/// One curve a suite and model, from the recordings themselves: any one stack's rows will do.
+/// One curve per suite and model, from the recordings themselves: the rows of any one stack will do.
 pub fn budget_curves(group: &Group<'_>, unit: Unit) -> Vec<BudgetCurve> {
     let mut strata: BTreeMap<(Option<&Label>, Option<&Label>), Stratum> = BTreeMap::new();
     for row in group.rows() {
@@ -47,7 +47,7 @@ pub fn budget_curves(group: &Group<'_>, unit: Unit) -> Vec<BudgetCurve> {
     strata.into_iter().map(|((suite, model), runs)| curve(suite.cloned(), model.cloned(), unit, &runs)).collect()
 }
 
-/// The endings of a stratum's runs, each with its task.
+/// The endings of a stratum's runs, each with the index of its task.
 type Stratum = Vec<(Ending, usize)>;
 
 fn curve(suite: Option<Label>, model: Option<Label>, unit: Unit, runs: &Stratum) -> BudgetCurve {
@@ -75,7 +75,7 @@ fn curve(suite: Option<Label>, model: Option<Label>, unit: Unit, runs: &Stratum)
     }
 }
 
-/// A success counts at the point that secured it, where that is known; a capped failure is cut off.
+/// A success counts at the point that secured it, if known; a failure at its own cap counts as cut off.
 fn ending(row: RowView<'_>, unit: Unit) -> Option<Ending> {
     let recorded = unit.recorded(row)?;
     let after = match unit {

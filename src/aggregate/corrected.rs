@@ -1,4 +1,4 @@
-//! Rates when the labels come from a judge that errs.
+//! Rates corrected for the errors of the judge that labelled the runs.
 
 use super::tasks::Tasks;
 use super::{Group, LEVEL, RowView};
@@ -9,20 +9,19 @@ use crate::stats::labels::Correction;
 use crate::transcript::Outcome;
 use crate::verdict::Verdict;
 
-/// A corrected rate, and how the correction came out.
+/// A corrected rate and how the correction turned out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CorrectedRate {
-    /// The rate; its n is the labelled runs. Undefined where the correction is.
+    /// The rate; its n is the number of labelled runs. Undefined if the correction is.
     pub estimate: Estimate,
-    /// Corrected, clipped or undefined.
+    /// Whether the rate was corrected, clipped to [0, 1] or is undefined.
     pub correction: Correction,
 }
 
-/// The rate of false early stops among true successes, when successes and failures are labelled with errors of these `rates`; see
-/// [`corrected_rate`].
+/// The rate of false early stops among true successes, when labels are wrong at these `rates`; see [`corrected_rate`].
 ///
-/// A failure that was really a success has no secured point, so its stop counts as false. Where the strategy left the
-/// recorded path the run counts as killed.
+/// A true success that was labelled a failure has no secured point, so its stop counts as false. A run on which the
+/// strategy left the recorded path counts as killed.
 pub fn corrected_fes_rate(group: &Group<'_>, rates: ErrorRates) -> CorrectedRate {
     let flag = |is: bool| f64::from(u8::from(is));
     let parts = |row: RowView<'_>| {

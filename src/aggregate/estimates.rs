@@ -5,40 +5,40 @@ use super::{ExactnessName, Group, RowView};
 use crate::stats::{ClusterSums, Estimate, RangeEstimate, ratio_estimate};
 use crate::transcript::Outcome;
 
-/// Level of every printed interval; a gate over several stacks holds them to a higher one.
+/// Level of every printed interval. A gate over several stacks uses a higher one.
 pub const LEVEL: f64 = 0.95;
 
 /// The rates of one group. Each names its denominator.
 ///
-/// A rate is over the runs whose recording tells what it needs: every rule could be read, and the run is graded where the
-/// rate is about outcomes. A run on which the strategy left the recorded path stays in, at its lowest and its highest.
+/// A rate counts the runs it can be judged on: every rule could be evaluated and, for rates about outcomes, the run is
+/// graded. A run on which the strategy left the recorded path still counts, at its lowest and highest value.
 #[derive(Clone, Debug)]
 pub struct Estimates {
     /// False early stops (unverified included) over successes.
     pub fes_rate: RangeEstimate,
-    /// The same over all runs that are or may be successes, whatever could be read of them.
+    /// The same over all runs that are or may be successes, even if some rules could not be evaluated.
     pub fes_rate_all: RangeEstimate,
-    /// False early stops over graded stops; runs that may or may not have been stopped are left out.
+    /// False early stops over graded stops; leaves out runs that may or may not have been stopped.
     pub fes_per_stop: RangeEstimate,
-    /// Successes that were kept, over successes.
+    /// Successes kept, over successes.
     pub retention: RangeEstimate,
     /// Missed stops and lost successes over failures.
     pub missed_stop_rate: RangeEstimate,
-    /// The same over failures that ended at a cap, a time-out or by force.
+    /// The same over failures that ended at a cap, by time-out or by force.
     pub missed_stop_rate_capped: RangeEstimate,
     /// True stops over failures.
     pub stop_recall: RangeEstimate,
     /// Stops over runs, graded or not.
     pub stop_rate: RangeEstimate,
-    /// Runs that ended at their own cap before the stack stopped, over runs: nothing supports a claim about them.
+    /// Runs that ended at their own cap before the stack stopped, over all runs: nothing supports a claim about them.
     pub unsupported_share: Estimate,
-    /// Runs whose outcome under the stack the recording does not tell, over runs.
+    /// Runs whose outcome under the stack cannot be told from the recording, over all runs.
     pub unidentified_share: Estimate,
 }
 
 impl Estimates {
-    /// Computes them. Rows are taken in corpus order, tasks in name order, so the sums are the same
-    /// however the corpus was read.
+    /// Computes all rates. Rows are taken in corpus order and tasks in name order, so the sums do not depend on how
+    /// the corpus was read.
     pub(super) fn of(group: &Group<'_>, tasks: &Tasks, level: f64) -> Self {
         let share = |population: fn(RowView<'_>) -> bool, hit: fn(RowView<'_>) -> bool| {
             share(group, tasks, population, hit, level)
@@ -84,7 +84,7 @@ fn share(
     ratio_estimate(&sums_over(group, tasks, parts), level)
 }
 
-/// The share of `population` that hits, where a row hits at least and at most so often.
+/// The share of `population` that is hit; `hit` gives (at least, at most), 0 or 1 each, for one row.
 fn range(
     group: &Group<'_>,
     tasks: &Tasks,
@@ -97,7 +97,8 @@ fn range(
     RangeEstimate::of(Some(&end(|(low, _)| low)), Some(&end(|(_, high)| high)), level)
 }
 
-/// Killed over successes, over all runs: an ungraded run is taken for a success where that is worse, or better.
+/// Killed successes over successes, over all runs. An ungraded run counts as whichever outcome gives the lower (low
+/// end) or higher (high end) rate.
 fn killed_of_all(group: &Group<'_>, tasks: &Tasks, level: f64) -> RangeEstimate {
     let end = |worst: bool| {
         sums_over(group, tasks, |row| {
@@ -105,7 +106,8 @@ fn killed_of_all(group: &Group<'_>, tasks: &Tasks, level: f64) -> RangeEstimate 
             match row.outcome() {
                 Outcome::Success => Some((f64::from(killed), 1.0)),
                 Outcome::Failure => None,
-                // At worst the ungraded runs that may have been killed are successes; at best all are, and none was.
+                // Worst case: ungraded runs that may have been killed are successes. Best case: all are, and none was
+                // killed.
                 Outcome::Unknown if worst => (killed == 1).then_some((1.0, 1.0)),
                 Outcome::Unknown => Some((0.0, 1.0)),
             }

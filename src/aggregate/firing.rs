@@ -1,4 +1,4 @@
-//! Where each rule of a stack, by itself, would have acted, and what would change without it.
+//! Where each rule of a stack would have acted by itself, and what would change without it.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,26 +17,26 @@ pub struct Firing {
     pub stack: Label,
     /// The rule.
     pub rule: Label,
-    /// Where it would first have acted, by itself.
+    /// Where it would have acted first, were it the only rule.
     pub point: Point,
-    /// What its signal read there.
+    /// The value of its signal there.
     pub observed: Option<f64>,
-    /// Was it the one that stopped the run?
+    /// Whether this rule stopped the run.
     pub first: bool,
-    /// The verdict had it been the stack's only rule.
+    /// The verdict if this were the stack's only rule.
     pub verdict_alone: Verdict,
-    /// The verdict had the stack not had it.
+    /// The verdict if the stack did not have this rule.
     pub verdict_without: Verdict,
-    /// Model calls paid for had the stack not had it.
+    /// Model calls paid for if the stack did not have this rule.
     pub steps_without: u64,
 }
 
 impl Firing {
-    /// The first line of `firings.csv`: there even where no rule fired.
+    /// The header of `firings.csv`, written even if no rule fired.
     pub const HEADER: &str = "run_id,stack,rule,point,observed,first,verdict_alone,verdict_without,steps_without";
 }
 
-/// The firings of a stack's rules on one run. Empty for strategies whose rules are entangled.
+/// The firings of a stack's rules on one run. Empty for strategies whose rules cannot be evaluated separately.
 pub fn firings(rows: &RunRows, stack: &Label, run_id: &Label, rules: &[Label], replay: &Replay) -> Vec<Firing> {
     let Some(points) = &replay.first_firings else { return Vec::new() };
     let whole = rows.ledger().whole().steps;

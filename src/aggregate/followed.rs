@@ -1,4 +1,4 @@
-//! What followed the stops of a comparison, in each recording and over all: evidence that needs no label.
+//! What the recordings show after each stop of a comparison, per run and per stack: evidence that needs no labels.
 
 use std::collections::BTreeMap;
 
@@ -9,72 +9,73 @@ use crate::stats::{ClusterSums, Estimate, ratio_estimate};
 use crate::transcript::{Outcome, Point};
 use crate::verdict::{Ledger, Work};
 
-/// What was still to come when one stack stopped one run. Field names are the columns of `followed.csv`, in order.
+/// What the recording holds after one stack's stop of one run. Field names are the columns of `followed.csv`, in
+/// order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FollowedRow {
     /// The run.
     pub run_id: Label,
-    /// What it is clustered by: its task, or itself.
+    /// The cluster: the run's task, or the run itself if it has none.
     pub cluster: Label,
     /// The stack.
     pub stack: Label,
-    /// Where it stopped; empty when it did not.
+    /// Where the stack stopped; empty if it did not.
     pub stop_point: Option<Point>,
-    /// Ended early: at least this, 0 or 1.
+    /// Lower bound on "ended early", 0 or 1.
     pub stopped_low: u8,
-    /// Ended early: at most this.
+    /// Upper bound on "ended early", 0 or 1.
     pub stopped_high: u8,
-    /// Edits still to come, at least.
+    /// Edits after the stop, at least.
     pub edits_low: u64,
-    /// Edits still to come, at most.
+    /// Edits after the stop, at most.
     pub edits_high: u64,
-    /// Hand-overs still to come, at least.
+    /// Hand-overs after the stop, at least.
     pub handovers_low: u64,
-    /// Hand-overs still to come, at most.
+    /// Hand-overs after the stop, at most.
     pub handovers_high: u64,
-    /// Checks still to turn from red to green, at least.
+    /// Checks that turn from red to green after the stop, at least.
     pub greens_low: u64,
-    /// Checks still to turn from red to green, at most.
+    /// Checks that turn from red to green after the stop, at most.
     pub greens_high: u64,
-    /// 1 where the closing reply was still to come.
+    /// 1 if the closing reply comes after the stop.
     pub reply_to_come: u8,
-    /// 1 where an edit, a hand-over or a green check was surely still to come.
+    /// 1 if an edit, a hand-over or a check turning green certainly came after the stop.
     pub cut_short_low: u8,
-    /// 1 where one may have been.
+    /// 1 if one may have.
     pub cut_short_high: u8,
     /// Tokens after the stop.
     pub tokens_after_stop: Option<u64>,
-    /// Tokens after the last effect that followed, or after the stop.
+    /// Tokens after the last effect that followed the stop, or after the stop if none did.
     pub tokens_after_last_effect: Option<u64>,
-    /// Tokens after the last effect of the whole run, at least: after the last that is possible.
+    /// Tokens after the run's last effect, lower bound: counted from the last possible effect.
     pub tail_tokens_low: Option<u64>,
-    /// At most: after the last that is certain.
+    /// Upper bound: counted from the last certain effect.
     pub tail_tokens_high: Option<u64>,
     /// Tokens of the whole run.
     pub tokens_recorded: Option<u64>,
     /// Steps after the stop.
     pub steps_after_stop: Option<u64>,
-    /// The last step that changed something, handed over or turned a check green, surely or possibly; empty where none did.
+    /// The last step with a certain or possible edit, hand-over or check turning green; empty if there is none.
     pub last_effect_step: Option<u64>,
-    /// 1 where a person, or a simulated one, waits for the run's reply.
+    /// 1 if a person, real or simulated, waits for the run's reply.
     pub awaited: u8,
-    /// 1 where the recording itself ends in an interruption.
+    /// 1 if the recording itself ends in an interruption.
     pub interrupted: u8,
-    /// 1 where the stop may have killed a graded success.
+    /// 1 if the stop may have killed a graded success.
     pub killed_high: u8,
 }
 
 impl FollowedRow {
-    /// Killed a success that had changed something, and was worth something without its reply?
+    /// Whether it may have killed a success that had changed something and whose reply nobody waited for.
     fn is_killed_with_work(&self) -> bool {
         self.killed_high > 0 && self.stop_point.is_some() && self.last_effect_step.is_some() && self.awaited == 0
     }
 
-    /// What followed the stop of `row`, in the run that `work` and `ledger` were read off.
+    /// What followed the stop of `row`; `work` and `ledger` must come from the same run.
     pub fn of(row: &Row, work: &Work, ledger: &Ledger) -> Self {
         let stopped = row.stopped_high > 0;
         let point = row.stop_point;
-        // A stop that is only possible has no place: it may have come before anything was done.
+        // A stop that is only possible has no known point, so nothing is counted after it.
         let followed = if stopped { work.after(point) } else { crate::verdict::Followed::default() };
         let (certain, possible) = followed.cut_short();
         let sure = row.stopped_low > 0;
@@ -110,34 +111,34 @@ impl FollowedRow {
     }
 }
 
-/// What followed the stops of one stack.
+/// What followed the stops of one stack, over all runs.
 #[derive(Clone, Debug)]
 pub struct FollowedSummary {
     /// The stack.
     pub stack: Label,
-    /// Runs it was tried on.
+    /// Number of runs.
     pub runs: u64,
     /// Stops, at least and at most.
     pub stops: (u64, u64),
     /// Stops that cut work short, at least and at most.
     pub cut_short: (u64, u64),
-    /// Runs cut short of all runs: at least, with its interval.
+    /// Share of runs cut short, lower bound, with its interval.
     pub cut_short_low: Estimate,
-    /// Runs cut short of all runs: at most, with its interval.
+    /// Share of runs cut short, upper bound, with its interval.
     pub cut_short_high: Estimate,
-    /// Killed successes after whose stop no edit followed: at least and at most.
+    /// Killed successes with no edit after the stop: at least and at most.
     pub killed_standing: (u64, u64),
-    /// Successes it may have killed.
+    /// Successes the stack may have killed.
     pub killed: u64,
     /// Runs whose tokens are known.
     pub runs_with_tokens: u64,
-    /// Tokens after stops that nothing followed, of all tokens; `None` where no run tells.
+    /// Tokens after stops that no effect followed, as a share of all tokens; `None` if no run records tokens.
     pub saved_free: Option<f64>,
-    /// Tokens after stops, of all tokens.
+    /// Tokens after stops, as a share of all tokens; `None` if no run records tokens.
     pub saved: Option<f64>,
 }
 
-/// One summary a stack, in the order the stacks first stand in.
+/// One summary per stack, in order of first appearance.
 pub fn followed_by_stack(rows: &FollowedRows) -> Vec<FollowedSummary> {
     rows.by_stack().map(|(stack, rows)| summary(stack, &rows)).collect()
 }
@@ -175,24 +176,24 @@ fn summary(stack: &Label, rows: &[FollowedRow]) -> FollowedSummary {
     }
 }
 
-/// How a stack's stops agree with those of the people in the recordings.
+/// How a stack's stops agree with the interruptions by people in the recordings.
 #[derive(Clone, Debug)]
 pub struct Agreement {
     /// The stack.
     pub stack: Label,
-    /// Interrupted runs, and how many of them it would have stopped earlier.
+    /// Interrupted runs, and how many of them the stack would have stopped earlier.
     pub interrupted: (u64, u64),
-    /// How many steps before the person it would have stopped them: the median.
+    /// Median number of steps by which the stack stops before the person.
     pub steps_earlier: Option<u64>,
-    /// How many tokens: the median of those that tell.
+    /// Median number of tokens by which it stops before the person, over the runs that record tokens.
     pub tokens_earlier: Option<u64>,
-    /// The other runs, and how many of them it would have stopped.
+    /// Runs that were not interrupted, and how many of them the stack would have stopped.
     pub others: (u64, u64),
-    /// The difference of the two shares, with its interval over clusters.
+    /// The difference of the two shares, with its interval clustered by task.
     pub difference: Option<crate::stats::ShareDifference>,
 }
 
-/// One line a stack; none where no recording holds an interruption.
+/// One entry per stack; empty if no recording was interrupted.
 pub fn agreement(rows: &FollowedRows) -> Vec<Agreement> {
     let lines = rows.by_stack().filter_map(|(stack, rows)| {
         let count = |of: u8| {
@@ -220,7 +221,7 @@ pub fn agreement(rows: &FollowedRows) -> Vec<Agreement> {
     lines.collect()
 }
 
-/// The median, over the interrupted runs it stops, of what came after the stop; of two middle ones the lower.
+/// The median of `after` over the interrupted runs that were stopped; the lower of two middle values.
 fn earlier(rows: &[FollowedRow], after: impl Fn(&FollowedRow) -> Option<u64>) -> Option<u64> {
     let stopped = rows.iter().filter(|row| row.interrupted == 1 && row.stopped_low > 0);
     let mut counts: Vec<u64> = stopped.filter_map(after).collect();

@@ -1,7 +1,7 @@
 //! Counts and sums by stack or stratum, in data frames.
 //!
-//! What is counted of a row is one of a few dozen combinations of properties, its class. So one grouping by group and class
-//! gives every count and every sum.
+//! A row counts towards one of a few dozen combinations of properties, its class. One grouping by group and class
+//! therefore yields every count and every sum.
 
 use polars::prelude::{DataFrame, IntoColumn, NamedFrom, PolarsResult, Series};
 
@@ -9,9 +9,9 @@ use super::{ExactnessName, Group, RowView, Unit};
 use crate::transcript::Outcome;
 use crate::verdict::Verdict;
 
-/// A property that rows are counted by.
+/// A boolean property that rows are counted by.
 type Flag = (&'static str, fn(RowView<'_>) -> bool);
-/// An amount that is summed; nothing of a row that does not tell.
+/// An amount that is summed; `None` if the row does not record it.
 type Amount = (&'static str, fn(RowView<'_>) -> Option<f64>);
 
 const FLAGS: [Flag; 20] = [
@@ -37,7 +37,7 @@ const FLAGS: [Flag; 20] = [
     ("ms_at_stop", |row| row.ms_at_stop().is_some()),
 ];
 
-/// Of the amounts of a unit, only those of runs that tell what was recorded and what was spent by the stop.
+/// Recorded and at-stop amounts of a unit count only runs that record both.
 const AMOUNTS: [Amount; 11] = [
     ("steps_recorded", |row| recorded(Unit::Steps, row)),
     ("steps_at_stop", |row| at_stop(Unit::Steps, row)),
@@ -60,7 +60,7 @@ fn at_stop(unit: Unit, row: RowView<'_>) -> Option<f64> {
     unit.saved(row).and(unit.at_stop(row))
 }
 
-/// The properties of a row: a bit for its verdict, and one for each flag that holds.
+/// The properties of a row as bits: one for its verdict, and one for each flag that holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Class(u32);
 
@@ -71,13 +71,13 @@ impl Class {
         Self(verdicts.chain(flags).zip(0_u32..).fold(0, |bits, (holds, bit)| bits | u32::from(holds) << bit))
     }
 
-    /// Does the verdict or flag of this name hold? No for a name there is not.
+    /// Whether the verdict or flag of this name holds; false for an unknown name.
     pub(super) fn has(self, name: &str) -> bool {
         let names = Verdict::ALL.iter().map(|verdict| verdict.name()).chain(FLAGS.iter().map(|(name, _)| *name));
         names.zip(0_u32..).any(|(of, bit)| of == name && self.0 >> bit & 1 == 1)
     }
 
-    /// The verdict of its rows.
+    /// The verdict shared by all rows of the class.
     pub(super) fn verdict(self) -> Option<Verdict> {
         Verdict::ALL.into_iter().zip(0_u32..).find_map(|(verdict, bit)| (self.0 >> bit & 1 == 1).then_some(verdict))
     }
@@ -96,12 +96,12 @@ struct Part {
 pub(super) struct Sums(Vec<Part>);
 
 impl Sums {
-    /// Rows for which the verdict or flag of this name holds.
+    /// Number of rows for which the verdict or flag of this name holds.
     pub(super) fn count(&self, name: &str) -> u64 {
         self.0.iter().filter(|part| part.class.has(name)).map(|part| part.rows).sum()
     }
 
-    /// The sum of an amount over the rows of the classes for which `of` is true.
+    /// The sum of an amount over the rows of the classes that `of` accepts.
     pub(super) fn amount(&self, name: &str, of: impl Fn(Class) -> bool) -> f64 {
         let place = AMOUNTS.iter().position(|(amount, _)| *amount == name);
         let amount = |part: &Part| place.map_or(0.0, |place| part.amounts[place]);
@@ -109,11 +109,11 @@ impl Sums {
     }
 }
 
-/// Rows that are put into a frame at a time, unless a single group has more.
+/// Maximum rows in one frame, unless a single group has more.
 const FRAME_ROWS: usize = 1 << 16;
 
-/// Counts and sums of every group, in group order. A frame holds a number for every row and amount, so few rows are put into
-/// one at a time.
+/// Counts and sums of every group, in group order. A frame stores a number for every row and amount, so rows are
+/// processed in batches.
 pub(super) fn sums(groups: &[Group<'_>]) -> Vec<Sums> {
     let mut all = vec![Sums::default(); groups.len()];
     let mut done = 0;
@@ -133,7 +133,8 @@ pub(super) fn sums(groups: &[Group<'_>]) -> Vec<Sums> {
     all
 }
 
-/// The parts of each group, by the group's position. An amount that is not known is 0 here: the class says so.
+/// The parts of each group, by the group's index. An unknown amount is stored as 0; the row's class marks it as
+/// unknown.
 fn parts(groups: &[Group<'_>]) -> PolarsResult<Vec<(usize, Part)>> {
     let rows = || groups.iter().flat_map(Group::rows);
     let numbered = groups.iter().zip(0_u64..).flat_map(|(group, place)| group.rows().map(move |row| (place, row)));

@@ -1,4 +1,4 @@
-//! The stacks no other stack beats on both axes: successes kept, and cost saved.
+//! The stacks that no other stack beats on both axes: successes kept and cost saved.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,10 +7,10 @@ use crate::stats::bootstrap::REPLICATES;
 use crate::stats::frontier::{Tradeoff, hypervolume, membership};
 use crate::stats::{Interval, RangeEstimate, Replicates, Resamples, cluster_key};
 
-/// The worst trade-off that counts for the hypervolume: half of the successes kept, nothing saved. Fixed, so that
-/// comparisons can be compared.
+/// Reference point of the hypervolume, the worst trade-off that counts: half of the successes kept, nothing saved.
+/// Fixed, so that volumes of different comparisons are comparable.
 pub const REFERENCE: Tradeoff = Tradeoff { retention: 0.5, cost: 1.0 };
-/// Fewer tasks cannot say how sure the frontier is.
+/// Minimum tasks for [`frontier_spread`]: with fewer, the uncertainty of the frontier cannot be estimated.
 const MIN_TASKS: usize = 8;
 
 /// One stack on the two axes.
@@ -18,26 +18,27 @@ const MIN_TASKS: usize = 8;
 pub struct FrontierPoint {
     /// The stack.
     pub stack: Label,
-    /// The unit the saving is counted in.
+    /// The unit of the saving.
     pub unit: Unit,
-    /// Successes killed over successes; corrected where label errors are given.
+    /// Successes killed over successes; corrected if label errors are given.
     pub fes_rate: RangeEstimate,
     /// Saved on failures and after success, over what was recorded.
     pub saved_ratio: RangeEstimate,
-    /// No other stack kills no more and saves no less, one of them strictly, as estimated: chance plays its part.
+    /// True if no other stack kills no more and saves no less, with one of them strictly better. Point estimates only:
+    /// chance is not accounted for.
     pub on_frontier: bool,
-    /// A stack that is better on both counts beyond chance, when there is one: see [`beaten`](super::beaten()). A stack off
-    /// the frontier need not have one.
+    /// A stack that is better on both counts beyond chance, if there is one: see [`beaten`](super::beaten()). A stack
+    /// off the frontier may have none.
     pub beaten_by: Option<Label>,
 }
 
 impl FrontierPoint {
-    /// Successes killed at most and cost saved at least, where both are limited: what is unknown is taken at its worst.
+    /// Successes killed at most and cost saved at least (every unknown at its worst); `None` if either is unlimited.
     pub fn axes(&self) -> Option<(f64, f64)> {
         self.fes_rate.high.value.zip(self.saved_ratio.low.value)
     }
 
-    /// Says who beats each of `points`, which are of the stacks of `groups` in their order.
+    /// Sets `beaten_by` of each of `points`, which must be in the order of `groups`.
     pub fn mark_beaten(points: &mut [Self], groups: &[Group<'_>], unit: Unit) {
         for (point, by) in points.iter_mut().zip(beaten(groups, unit)) {
             point.beaten_by = by.and_then(|at| groups.get(at)).map(|group| group.stack.clone());
@@ -49,8 +50,8 @@ impl FrontierPoint {
     }
 }
 
-/// Places every stack; order as given. Savings that came of killed successes do not count. Who is beaten takes the
-/// rows: [`FrontierPoint::mark_beaten`].
+/// Places every stack, in the order given. Savings from killed successes do not count. Leaves `beaten_by` empty: it
+/// needs the rows, see [`FrontierPoint::mark_beaten`].
 pub fn frontier(summaries: &[Summary], unit: Unit) -> Vec<FrontierPoint> {
     let mut points: Vec<FrontierPoint> = summaries
         .iter()
@@ -74,22 +75,22 @@ pub fn frontier(summaries: &[Summary], unit: Unit) -> Vec<FrontierPoint> {
     points
 }
 
-/// The area between the frontier and [`REFERENCE`], of at most 0.5; `None` if no point is placed.
+/// The area between the frontier and [`REFERENCE`], at most 0.5; `None` if no point can be placed.
 pub fn frontier_volume(points: &[FrontierPoint]) -> Option<f64> {
     let placed: Vec<Tradeoff> = points.iter().filter_map(FrontierPoint::tradeoff).collect();
     (!placed.is_empty()).then(|| hypervolume(&placed, REFERENCE))
 }
 
-/// How sure the frontier is, over resamples of the tasks.
+/// The uncertainty of the frontier, over bootstrap resamples of the tasks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FrontierSpread {
-    /// For each stack, the share of resamples in which it is on the frontier; `None` where it cannot be placed.
+    /// For each stack, the share of resamples in which it is on the frontier; `None` if it cannot be placed.
     pub shares: Vec<Option<f64>>,
     /// The 95 % percentile interval of [`frontier_volume`].
     pub volume: Option<Interval>,
 }
 
-/// Places the groups, which all hold the same runs, in every resample. Nothing below 8 tasks.
+/// Computes the frontier in every resample. All groups must hold the same runs. Empty below 8 tasks.
 pub fn frontier_spread(groups: &[Group<'_>], unit: Unit) -> FrontierSpread {
     let present: BTreeSet<usize> = groups.iter().flat_map(Group::rows).map(RowView::task).collect();
     let tasks: BTreeMap<usize, usize> = present.into_iter().zip(0..).collect();
@@ -101,7 +102,7 @@ pub fn frontier_spread(groups: &[Group<'_>], unit: Unit) -> FrontierSpread {
     let keys: Vec<u64> = names.map(|(_, (suite, task))| cluster_key(&format!("{suite}\u{0}{task}"))).collect();
     let resamples = Resamples::new(&keys, REPLICATES, SEED);
     let ranks = resamples.ranks();
-    // For each task, in the order of the resamples, the sums of every group.
+    // The sums of every group for each task, tasks in the order of the resamples.
     let mut sums = vec![Sums::default(); tasks.len() * groups.len()];
     for (at, group) in groups.iter().enumerate() {
         for row in group.rows() {

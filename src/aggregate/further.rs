@@ -1,5 +1,6 @@
-//! What people ask next of one stack or of many: how much of the best one's lead is luck, what holds in every suite at once, what
-//! is saved at another share of failures, how near to the oracle it comes, and how soon it stops what fails.
+//! Follow-up questions about a comparison: how much of the best stack's lead is luck, what bound holds in every suite
+//! at once, what is saved at another failure rate, how close a stack comes to the oracle, and how early it stops
+//! failures.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,27 +12,28 @@ use crate::stats::split::{Part, split_tasks};
 use crate::stats::{ClusterSums, Estimate, ratio_estimate};
 use crate::transcript::Outcome;
 
-/// Times the tasks are halved to see what a choice is worth on others.
+/// How often the tasks are halved to see what a choice is worth on other tasks.
 const HALVINGS: u32 = 10;
-/// A half with fewer tasks is too few to choose on.
+/// Minimum tasks in a half to choose on.
 const MIN_TASKS: usize = 8;
 
-/// The best of many on the tasks it was chosen on, and on others.
+/// The best of many stacks, rated on the tasks it was chosen on and on others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChosenElsewhere {
-    /// What is chosen on all tasks.
+    /// The stack chosen on all tasks.
     pub stack: Label,
-    /// Its rate of false early stops and its useful saving there.
+    /// Its rate of false early stops and its useful saving on all tasks.
     pub seen: (f64, f64),
-    /// The same for what is chosen on half of the tasks, on the other half; mean over 20 halves. `None` where no half has a
-    /// choice.
+    /// The same numbers on one half of the tasks for the stack chosen on the other half; mean over 20 halves. `None`
+    /// if no stack qualifies in any half.
     pub elsewhere: Option<(f64, f64)>,
-    /// Halves in which some stack qualified, of 20.
+    /// Number of halves, out of 20, in which some stack qualified.
     pub halves: u32,
 }
 
-/// The stack that saves most among those whose rate of false early stops has an upper end of at most `max_fes`, and what such
-/// a choice is worth on tasks it was not made on. Every unknown counts at its worst. `None` where nothing qualifies.
+/// Chooses the stack that saves most among those whose rate of false early stops has an upper end of at most
+/// `max_fes`, and estimates what such a choice is worth on tasks it was not made on. Every unknown counts at its
+/// worst. `None` if no stack qualifies.
 ///
 /// Cawley & Talbot (2010), On over-fitting in model selection, JMLR 11.
 pub fn chosen_elsewhere(groups: &[Group<'_>], unit: Unit, max_fes: f64) -> Option<ChosenElsewhere> {
@@ -42,7 +44,7 @@ pub fn chosen_elsewhere(groups: &[Group<'_>], unit: Unit, max_fes: f64) -> Optio
     }
     let halves = halves(first, &present);
     let is_in = |half: &Half, task: usize| half.tasks.get(task) == Some(&Some(half.part));
-    // The sums of one stack are held at a time: those of all would take more room than the rows.
+    // Holds the sums of one stack at a time: those of all stacks would take more memory than the rows.
     let mut best_of_all = Best::default();
     let mut best_of: Vec<Best> = vec![Best::default(); halves.len()];
     for (at, group) in groups.iter().enumerate() {
@@ -79,9 +81,9 @@ pub fn chosen_elsewhere(groups: &[Group<'_>], unit: Unit, max_fes: f64) -> Optio
     })
 }
 
-/// A half of the tasks to choose on: those that fell to `part`.
+/// One half of the tasks: those assigned to `part`.
 struct Half {
-    /// For each task, by its number, where it fell.
+    /// The part of each task, by task index.
     tasks: Vec<Option<Part>>,
     part: Part,
 }
@@ -101,7 +103,7 @@ fn halves(group: &Group<'_>, present: &BTreeSet<usize>) -> Vec<Half> {
     (0..HALVINGS).flat_map(split).collect()
 }
 
-/// The stack that saves most so far among those that may be chosen.
+/// The stack that saves most so far among those that qualify, with its saving.
 #[derive(Clone, Copy, Debug, Default)]
 struct Best(Option<(usize, f64)>);
 
@@ -118,7 +120,7 @@ impl Best {
     }
 }
 
-/// Sums of one stack by task, in name order: of those that have a row, with their numbers.
+/// Sums of one stack per task, in name order, with task indices; only tasks that have a row.
 struct Sums(Vec<(usize, ClusterSums, ClusterSums)>);
 
 impl Sums {
@@ -152,23 +154,23 @@ fn values((killed, saved): (Estimate, Estimate)) -> Option<(f64, f64)> {
 /// A bound that holds in every suite and model at once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorstStratum {
-    /// Suites and models with a success.
+    /// Number of strata (suite and model) with a success.
     pub strata: usize,
-    /// With 95 % confidence the rate of false early stops, averaged over tasks, is at most this in each of them.
+    /// With 95 % confidence, the rate of false early stops, averaged over tasks, is at most this in every stratum.
     pub bound: f64,
-    /// The suite of the stratum that sets it.
+    /// The suite of the stratum that sets the bound.
     pub suite: Option<Label>,
-    /// Its model.
+    /// The model of that stratum.
     pub model: Option<Label>,
-    /// Its tasks with a success.
+    /// Tasks with a success in that stratum.
     pub tasks: usize,
 }
 
-/// Killed and successes of each task.
+/// Killed successes and successes of each task.
 type KilledOf = BTreeMap<usize, (f64, f64)>;
 
-/// For the rows of one stack: the largest of the strata's upper bounds, each at a confidence of 95 % over all of them
-/// (Bonferroni over strata, Gaffke within). `None` with fewer than two strata. Every unknown counts as killed.
+/// For the rows of one stack, the largest of the strata's upper bounds, holding jointly at 95 % confidence (Bonferroni
+/// over strata, Gaffke within). `None` with fewer than two strata. Every unknown counts as killed.
 pub fn worst_stratum(group: &Group<'_>) -> Option<WorstStratum> {
     let mut strata: BTreeMap<(Option<&Label>, Option<&Label>), KilledOf> = BTreeMap::new();
     for row in group.rows() {
@@ -184,7 +186,8 @@ pub fn worst_stratum(group: &Group<'_>) -> Option<WorstStratum> {
     }
     let delta = (1.0 - LEVEL) / strata.len() as f64;
     let mut worst: Option<(f64, Option<&Label>, Option<&Label>, usize)> = None;
-    // Of equal bounds that of the last stratum. A bound takes many tests, and one test tells whether it would be the largest.
+    // On ties the last stratum wins. Computing a bound takes many tests, and one test tells whether it would be the
+    // largest.
     for ((suite, model), tasks) in strata.iter().rev() {
         let losses: Vec<f64> = tasks.values().map(|(killed, all)| killed / all).collect();
         if worst.is_none_or(|(bound, ..)| !is_bound(&losses, bound, delta)) {
@@ -195,9 +198,9 @@ pub fn worst_stratum(group: &Group<'_>) -> Option<WorstStratum> {
     Some(WorstStratum { strata: strata.len(), bound, suite: suite.cloned(), model: model.cloned(), tasks })
 }
 
-/// The useful saving of one stack if `failure_rate` of the runs failed, everything else alike: runs of either outcome weighted so
-/// that they make up that share. What is killed and how many failures are stopped does not depend on it. Undefined without
-/// both kinds of runs.
+/// The useful saving of one stack if `failure_rate` of the runs failed, everything else alike: runs are reweighted by
+/// outcome to reach that share. The share of successes killed and of failures stopped does not depend on it. Undefined
+/// unless there are both failures and successes.
 ///
 /// The weights are taken as known. Cole & Stuart (2010), Generalizing evidence from randomized clinical trials, Am. J.
 /// Epidemiology 172.
@@ -219,18 +222,19 @@ pub fn saved_at(group: &Group<'_>, unit: Unit, failure_rate: f64) -> Estimate {
     ratio_estimate(&sums, LEVEL)
 }
 
-/// How near a stack comes to a stop that knows the outcome.
+/// How close a stack comes to an oracle that knows each run's outcome.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OracleShare {
-    /// Its useful saving, over what the oracle saves: all of every failure, and all after a success was secured.
+    /// Its useful saving over the oracle's, which saves all of every failure and everything after a success was
+    /// secured.
     pub reached: Estimate,
     /// What the oracle saves, over what was recorded.
     pub oracle: Option<f64>,
 }
 
-/// The useful saving of one stack over that of the oracle; the regret is 1 minus it. An oracle stops a failure before its first
-/// request, which no rule can, so 1 is out of reach. Where nothing tells when a success was secured, the oracle saves nothing
-/// on it.
+/// The useful saving of one stack over that of the oracle; the regret is 1 minus it. The oracle stops a failure before
+/// its first request, which no rule can do, so 1 is out of reach. On a success with no known secured point the oracle
+/// saves nothing.
 pub fn oracle_share(group: &Group<'_>, unit: Unit) -> OracleShare {
     let possible = |row: RowView<'_>| -> Option<f64> {
         Some(match (row.outcome(), unit) {
@@ -254,8 +258,8 @@ pub fn oracle_share(group: &Group<'_>, unit: Unit) -> OracleShare {
     OracleShare { reached: ratio_estimate(&reached, LEVEL), oracle: ratio_estimate(&oracle, LEVEL).value }
 }
 
-/// Of one stack's failures, the shares stopped by a quarter, a half and three quarters of what they spent, and at all; each run
-/// known to have been stopped. `None` without failures that tell.
+/// The shares of one stack's failures that were certainly stopped by a quarter, a half and three quarters of what they
+/// spent, and at all. `None` without failures that record `unit`.
 pub fn stopped_by(group: &Group<'_>, unit: Unit) -> Option<[f64; 4]> {
     let failures = group.rows().filter(|row| row.is_judged() && row.outcome() == Outcome::Failure);
     let spent: Vec<Option<f64>> = failures

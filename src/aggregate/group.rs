@@ -1,4 +1,4 @@
-//! Rows of one stack, or of one stack in one stratum.
+//! Groups of rows: of one stack, or of one stack in one stratum.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,18 +11,18 @@ use super::{Label, RowView, Rows};
 pub struct Group<'r> {
     /// The stack.
     pub stack: Label,
-    /// Its profile.
+    /// The profile of the stack.
     pub profile: Label,
-    /// The suite, in a stratum.
+    /// The suite; `None` unless this is a stratum that names one.
     pub suite: Option<Label>,
-    /// The model, in a stratum.
+    /// The model; `None` unless this is a stratum that names one.
     pub model: Option<Label>,
     rows: &'r Rows,
-    /// For each of its rows where it stands, and where its ending.
+    /// For each row, its position and the position of its ending.
     places: Cow<'r, [Place]>,
 }
 
-/// One group a stack, in the order the stacks were given.
+/// One group per stack, in the order the stacks were given.
 pub fn by_stack(rows: &Rows) -> Vec<Group<'_>> {
     let group = |places: &'_ [Place]| {
         let first = rows.get(places.first()?.0 as usize)?;
@@ -36,13 +36,13 @@ pub fn by_stack(rows: &Rows) -> Vec<Group<'_>> {
         .collect()
 }
 
-/// One group a stack, suite and model: stacks in the order given, strata by name.
+/// One group per stack, suite and model: stacks in the order given, strata by name.
 pub fn by_stratum(rows: &Rows) -> Vec<Group<'_>> {
     by_stack(rows).iter().flat_map(Group::strata).collect()
 }
 
 impl<'r> Group<'r> {
-    /// A group without rows, of a stack without a name.
+    /// A group without rows, for an unnamed stack.
     pub fn empty(rows: &'r Rows) -> Self {
         Self { stack: "".into(), profile: "".into(), suite: None, model: None, rows, places: Cow::Borrowed(&[]) }
     }
@@ -63,18 +63,18 @@ impl<'r> Group<'r> {
         self.places.is_empty()
     }
 
-    /// Keeps the rows for which `keep` is true.
+    /// Keeps only the rows for which `keep` is true.
     pub fn retain(&mut self, keep: impl Fn(RowView<'r>) -> bool) {
         let rows = self.rows;
         self.places.to_mut().retain(|(at, ending)| keep(RowView::with_ending(rows, *at as usize, *ending as usize)));
     }
 
-    /// The rows that its own are among.
+    /// All rows of the comparison, of which this group's rows are a part.
     pub(super) fn all_rows(&self) -> &'r Rows {
         self.rows
     }
 
-    /// Its strata, by name.
+    /// Splits the group into strata, ordered by name.
     pub(super) fn strata(&self) -> Vec<Self> {
         let mut parts: BTreeMap<_, Vec<Place>> = BTreeMap::new();
         for (row, place) in self.rows().zip(&*self.places) {

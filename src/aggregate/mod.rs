@@ -1,5 +1,5 @@
-//! Rows in, numbers out: one row per run and stack, and the tables computed from them. Column names live
-//! here and nowhere else; they are a contract.
+//! Computes tables from rows: one row per run and stack in, counts, rates and intervals out. Column names are defined
+//! only here; they are a contract.
 
 mod beaten;
 mod budget;

@@ -1,4 +1,4 @@
-//! What can be said of success under a stack: bounds, never an invented number.
+//! Bounds on success under a stack; what the recording cannot tell stays a range and is never filled in.
 
 use super::tasks::Tasks;
 use super::{Group, RowView};
@@ -9,9 +9,9 @@ use crate::transcript::Outcome;
 /// Bounds on success under one stack (STATISTICS 4.4).
 #[derive(Clone, Debug)]
 pub struct OutcomeBounds {
-    /// Success over all runs; an unlabelled run may be either.
+    /// Success rate over all runs; an unlabelled run may be either.
     pub success: BoundEstimate,
-    /// Success over the runs that succeeded as recorded: how many are kept.
+    /// Success rate over the runs that succeeded as recorded: the share that is kept.
     pub retained: BoundEstimate,
     /// The recorded share of successes among the runs of known outcome.
     pub recorded: Option<f64>,
@@ -21,13 +21,14 @@ pub struct OutcomeBounds {
 }
 
 impl OutcomeBounds {
-    /// Computes them.
+    /// Computes the bounds and the tipping point.
     pub(super) fn of(group: &Group<'_>, tasks: &Tasks, level: f64) -> Self {
         let success = bounded(group, tasks, |_| true, level);
         let graded = |outcome: Outcome| group.rows().filter(|row| row.outcome() == outcome).count() as f64;
         let (successes, failures) = (graded(Outcome::Success), graded(Outcome::Failure));
         let baseline = (successes + failures > 0.0).then(|| successes / (successes + failures));
-        // What is unknown of a stack that never acts is unknown of the recording too: there is nothing to break even with.
+        // For a stack that never acts, whatever is unknown about it is unknown about the recording too, so there is no
+        // tipping point.
         let acts = group.rows().any(|row| row.stopped_high() == 1 || row.unknown().diverged);
         Self {
             recorded: baseline,
@@ -44,7 +45,7 @@ fn bounded(group: &Group<'_>, tasks: &Tasks, population: impl Fn(RowView<'_>) ->
     bound_mean(&sums, level)
 }
 
-/// The bounds of one row.
+/// Bounds on the outcome of one row.
 pub(super) fn interval_of(row: RowView<'_>) -> Interval {
     Interval { low: f64::from(row.outcome_low()), high: f64::from(row.outcome_high()) }
 }

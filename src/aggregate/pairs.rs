@@ -1,4 +1,4 @@
-//! Every stack against a baseline, on the same runs.
+//! Paired comparison of every stack with a baseline, on the same runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use crate::transcript::Outcome;
 /// Seed of the resamples; part of every result that used them.
 pub const SEED: u64 = 20_260_101;
 
-/// A difference to the baseline, one of a family of tests.
+/// A difference from the baseline, one of a family of tests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
     /// The difference with its interval and its own p-value.
@@ -36,7 +36,7 @@ pub struct Pair {
     pub stack: Label,
     /// The baseline.
     pub baseline: Label,
-    /// Stacks compared with the baseline: the tests of each family.
+    /// Number of stacks compared with the baseline, which is the number of tests in each family.
     pub stacks_compared: u64,
     /// Successful runs compared.
     pub successes: u64,
@@ -46,15 +46,15 @@ pub struct Pair {
     pub killed_there: u64,
     /// Rate of false early stops, stack minus baseline.
     pub fes_rate: Difference,
-    /// P-value of the sign-flip check over tasks; `None` where the difference has none.
+    /// P-value of the sign-flip test over tasks, as a check; `None` if the difference has no p-value.
     pub fes_sign_flip_p: Option<f64>,
     /// The unit of the saving.
     pub unit: Unit,
-    /// Saved on failures and after success over recorded, stack minus baseline.
+    /// Useful saving (on failures and after success) over recorded, stack minus baseline.
     pub saved_ratio: Difference,
-    /// Bounds on the difference in success, stack minus baseline; 0 where both acted alike.
+    /// Bounds on the difference in success, stack minus baseline; 0 on runs where both acted alike.
     pub success: BoundEstimate,
-    /// Is the stack better whatever the unknown outcomes were?
+    /// Whether the stack is better whatever the unknown outcomes were.
     pub dominance: Dominance,
 }
 
@@ -94,14 +94,14 @@ pub fn pairs(groups: &[Group<'_>], baseline: &str, unit: Unit) -> Vec<Pair> {
     others.iter().enumerate().map(pair).collect()
 }
 
-/// One family of tests: for each of several, the difference of two ratios over `sums` by task, with its p-value adjusted for
-/// their number. The tasks are those of `resamples`, in the same order.
+/// One family of tests: for each item of `sums`, the difference of two ratios by task, with its p-value adjusted for
+/// the size of the family. Tasks must be in the order of `resamples`.
 pub fn differences(sums: impl IntoIterator<Item = Vec<PairedSums>>, resamples: &Resamples) -> Vec<Difference> {
     let test = |tasks: Vec<PairedSums>| {
         let test = RatioDifference::new(&tasks).map_or(SweepTest::default(), RatioDifference::into_test);
         (ratio_difference(&tasks, LEVEL), test)
     };
-    // Of each only what is left is kept: the sums of all at once would take more room than the rows.
+    // Keeps only the results: the sums of all comparisons at once would take more memory than the rows.
     let (comparisons, tests): (Vec<Comparison>, Vec<SweepTest>) = sums.into_iter().map(test).unzip();
     let (adjusted, adjusted_by) = adjust_sweep(&tests, resamples);
     comparisons
@@ -111,25 +111,25 @@ pub fn differences(sums: impl IntoIterator<Item = Vec<PairedSums>>, resamples: &
         .collect()
 }
 
-/// Numerator and denominator of the rate of false early stops, every unknown at its worst; `None` for a run that is no
-/// success, or that is left out.
+/// Numerator and denominator of the rate of false early stops, every unknown at its worst; `None` for a run that is
+/// not a success or is left out.
 pub fn fes_parts(row: RowView<'_>) -> Option<(f64, f64)> {
     (row.is_judged() && row.outcome() == Outcome::Success).then(|| (f64::from(row.killed_high()), 1.0))
 }
 
-/// Numerator and denominator of the useful saving, every unknown at its worst: what was saved on failures and after
-/// success, over what was recorded; `None` where the recording does not tell or nothing limits it.
+/// Numerator and denominator of the useful saving, every unknown at its worst: saved on failures and after success,
+/// over recorded. `None` if the recording does not tell or nothing limits the cost.
 pub fn useful_parts(row: RowView<'_>, unit: Unit) -> Option<(f64, f64)> {
     Some((useful_range(row, unit)?.0?, unit.recorded(row)?))
 }
 
-/// Sums of both groups by task, in task order, over the runs for which `parts` gives something in both. The groups hold
-/// the same runs in the same order. Empty where a stack left the recorded path: what is known only within bounds has
-/// no difference.
+/// Sums of both groups by task, in task order, over the runs for which `parts` is `Some` in both. The groups must hold
+/// the same runs in the same order. Empty if a stack left the recorded path: a value known only within bounds has no
+/// difference.
 pub fn paired(a: &Group<'_>, b: &Group<'_>, parts: impl Fn(RowView<'_>) -> Option<(f64, f64)>) -> Vec<PairedSums> {
     let mut tasks: BTreeMap<usize, PairedSums> = BTreeMap::new();
     for (row_a, row_b) in a.rows().zip(b.rows()) {
-        // Every task has its place, so that tasks are the same in all comparisons of a family.
+        // Every task gets an entry, so that all comparisons of a family have the same tasks.
         let task = tasks.entry(row_a.task()).or_default();
         if !row_a.is_judged() || !row_b.is_judged() {
             continue;
@@ -145,7 +145,7 @@ pub fn paired(a: &Group<'_>, b: &Group<'_>, parts: impl Fn(RowView<'_>) -> Optio
     tasks.into_values().collect()
 }
 
-/// Successful runs treated differently, by task. Empty where a stack left the recorded path.
+/// Discordant successful runs, by task. Empty if a stack left the recorded path.
 fn discordant(a: &Group<'_>, b: &Group<'_>) -> Vec<PairedCounts> {
     let mut tasks: BTreeMap<usize, PairedCounts> = BTreeMap::new();
     for (row_a, row_b) in a.rows().zip(b.rows()) {

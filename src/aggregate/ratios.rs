@@ -1,4 +1,4 @@
-//! What stops save as shares with intervals, clustered by task, and what a success costs.
+//! Savings as shares with intervals, clustered by task, and the cost of a success.
 
 use super::estimates::sums_over;
 use super::tasks::Tasks;
@@ -6,26 +6,26 @@ use super::{Group, RowView, Unit};
 use crate::stats::{ClusterSums, CostSums, Estimate, RangeEstimate, WorthSums, cost_of_success, worth};
 use crate::transcript::Outcome;
 
-/// The shares of one group in one unit, over the runs of which the recording tells.
+/// The shares of one group in one unit, over the runs that record it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SavingRatios {
     /// The unit.
     pub unit: Unit,
-    /// Not spent, over recorded: all runs whose rules could be read, graded or not.
+    /// Not spent, over recorded: all runs whose rules could be evaluated, graded or not.
     pub saved: RangeEstimate,
-    /// Not spent on failures and after success, over recorded: graded runs whose rules could be read.
+    /// Not spent on failures and after success, over recorded: graded runs whose rules could be evaluated.
     pub useful: RangeEstimate,
-    /// Spent under the stack, over successes kept; the same runs.
+    /// Spent under the stack, over successes kept, on the same runs.
     pub per_success: RangeEstimate,
-    /// The same against no stopping, on the same runs; undefined where it is known only within bounds.
+    /// Cost of a success against no stopping, on the same runs; undefined if it is known only within bounds.
     pub cost_of_success: CostOfSuccess,
-    /// All that was not spent, over successes killed: the price of a lost success at which stopping breaks even. Undefined
-    /// where none was killed: it pays at any price.
+    /// All that was not spent, over successes killed: the price of a lost success at which stopping breaks even.
+    /// Undefined if none was killed: stopping then pays at any price.
     pub break_even: RangeEstimate,
 }
 
 impl SavingRatios {
-    /// Computes them.
+    /// Computes all ratios of `group` in `unit`.
     pub(super) fn of(group: &Group<'_>, tasks: &Tasks, unit: Unit, level: f64) -> Self {
         let saved = |row: RowView<'_>| (!row.unknown().unread).then(|| unit.saved_range(row)).flatten();
         Self {
@@ -39,11 +39,11 @@ impl SavingRatios {
     }
 }
 
-/// Lowest and highest; a lowest of `None` is unlimited: what follows a warning may cost any amount.
+/// (lowest, highest); a lowest of `None` is unlimited, because what follows a warning may cost any amount.
 pub(super) type AmountRange = (Option<f64>, f64);
 
-/// What was saved on a failure or after a success; what a killed success would still have spent is no saving. `None` for
-/// a run that is left out, since it is not graded, not told, or some rule could not be read.
+/// What was saved on a failure or after a success; what a killed success would still have spent is not a saving.
+/// `None` for a run that is left out: ungraded, without a recorded amount, or with a rule that could not be evaluated.
 pub(super) fn useful_range(row: RowView<'_>, unit: Unit) -> Option<AmountRange> {
     let (low, high) = unit.saved_range(row).filter(|_| row.is_judged())?;
     Some(match (row.outcome(), row.killed_low(), row.killed_high()) {
@@ -53,7 +53,7 @@ pub(super) fn useful_range(row: RowView<'_>, unit: Unit) -> Option<AmountRange> 
     })
 }
 
-/// A share of what was recorded, over the rows for which `saved` gives a range.
+/// A share of the recorded amount, over the rows for which `saved` gives a range.
 fn saved_share(
     group: &Group<'_>,
     tasks: &Tasks,
@@ -67,8 +67,8 @@ fn saved_share(
     RangeEstimate::of(low.as_deref(), Some(&high), level)
 }
 
-/// What a strategy saves at least and kills at most, and the reverse, by task; over the runs that could be judged. The least is missing where
-/// what follows a warning may cost any amount.
+/// Two sums by task over the judged runs: least saved with most killed, and most saved with least killed. The first is
+/// `None` if what follows a warning may cost any amount.
 fn worth_sums(group: &Group<'_>, tasks: &Tasks, unit: Unit) -> (Option<Vec<WorthSums>>, Vec<WorthSums>) {
     let saved = |row: RowView<'_>| unit.saved_range(row).filter(|_| row.is_judged());
     let limited = group.rows().filter_map(&saved).all(|(low, _)| low.is_some());
@@ -86,8 +86,8 @@ fn break_even(group: &Group<'_>, tasks: &Tasks, unit: Unit, level: f64) -> Range
     RangeEstimate::by(least.as_deref(), Some(&most), |tasks| worth::break_even(tasks, level))
 }
 
-/// What stopping is worth a run when a lost success costs `price`, in the unit: what was not spent, less the price of the
-/// successes killed. Over the runs that could be judged.
+/// Net benefit of stopping per run when a lost success costs `price` (in `unit`): what was not spent, less the price
+/// of the successes killed. Over the judged runs.
 pub(super) fn net_benefit(group: &Group<'_>, tasks: &Tasks, unit: Unit, price: f64, level: f64) -> RangeEstimate {
     let (least, most) = worth_sums(group, tasks, unit);
     RangeEstimate::by(least.as_deref(), Some(&most), |tasks| worth::net_worth(tasks, price, level))
@@ -96,7 +96,7 @@ pub(super) fn net_benefit(group: &Group<'_>, tasks: &Tasks, unit: Unit, price: f
 fn per_success(group: &Group<'_>, tasks: &Tasks, unit: Unit, level: f64) -> RangeEstimate {
     let spent = |row: RowView<'_>| unit.spent_range(row).filter(|_| row.is_judged());
     let limited = group.rows().filter_map(&spent).all(|(_, high)| high.is_some());
-    // What a failed run costs belongs to the cost of a success, so runs count even with nothing kept.
+    // The cost of failed runs is part of the cost of a success, so runs count even if no success was kept.
     let sums = |parts: &dyn Fn(RowView<'_>) -> Option<(f64, f64)>| {
         tasks.sums(group, parts, |sums: &mut ClusterSums, (spent, kept)| sums.add_either(spent, kept))
     };
@@ -105,12 +105,12 @@ fn per_success(group: &Group<'_>, tasks: &Tasks, unit: Unit, level: f64) -> Rang
     RangeEstimate::of_positive(Some(&least), most.as_deref(), level)
 }
 
-/// What a success costs under the stack, against the same runs without stopping.
+/// What a success costs under the stack, relative to the same runs without stopping.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CostOfSuccess {
     /// Spent per success kept over recorded per success: below 1 the stack makes successes cheaper.
     pub ratio: Estimate,
-    /// P-value of "it makes no difference".
+    /// P-value of the hypothesis "stopping makes no difference".
     pub p: Option<f64>,
 }
 
@@ -138,7 +138,7 @@ impl CostOfSuccess {
         Self { ratio, p }
     }
 
-    /// As the end of a sentence: `; a success costs 21 % less (12–30)`. Nothing where it is undefined.
+    /// The end of a sentence, such as `; a success costs 21 % less (12–30)`. Empty if the ratio is undefined.
     pub fn sentence(&self) -> String {
         let Some(ratio) = self.ratio.value else { return String::new() };
         let percent = |ratio: f64| format!("{:.0}", ((ratio - 1.0) * 100.0).abs());
@@ -154,7 +154,7 @@ impl CostOfSuccess {
     }
 }
 
-/// Is it a success in the end, at least and at most: kept, or rescued by the stop.
+/// Whether the run is a success in the end (kept, or rescued by the stop), at least and at most.
 pub(super) fn kept(row: RowView<'_>) -> (f64, f64) {
     if row.outcome() == Outcome::Success {
         return (f64::from(1 - row.killed_high().min(1)), f64::from(1 - row.killed_low().min(1)));

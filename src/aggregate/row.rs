@@ -8,7 +8,7 @@ use crate::replay::{Exactness, Replay};
 use crate::transcript::{EndCause, Outcome, Point, Run};
 use crate::verdict::{Assumptions, Course, Doubts, Judged, Ledger, Spent, Verdict, judge, secured_step};
 
-/// How exact a row is, by name.
+/// How exact a row is, by the name written to `rows.csv`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExactnessName {
@@ -26,7 +26,7 @@ pub enum ExactnessName {
 pub struct Row {
     /// The run.
     pub run_id: Label,
-    /// Its task; empty when the recording names none.
+    /// Its task; empty if the recording names none.
     pub task_id: Option<Label>,
     /// Its family of tasks.
     pub suite: Option<Label>,
@@ -36,7 +36,7 @@ pub struct Row {
     pub stack: Label,
     /// The verdict on the recorded path.
     pub verdict: Verdict,
-    /// Is the answer exact?
+    /// Whether the replay is exact.
     pub exactness: ExactnessName,
     /// The recorded outcome.
     pub outcome: Outcome,
@@ -46,15 +46,15 @@ pub struct Row {
     pub secured_step: Option<u32>,
     /// Model calls recorded.
     pub steps_recorded: u64,
-    /// Model calls paid for at the stop; all of them when there was none.
+    /// Model calls paid for at the stop; all of them if there was none.
     pub steps_at_stop: u64,
-    /// Where it stopped; empty when it did not.
+    /// Where it stopped; empty if it did not.
     pub stop_point: Option<Point>,
     /// The rule that stopped it.
     pub rule: Option<Label>,
-    /// What the rule's signal read.
+    /// The value the rule's signal had.
     pub observed: Option<f64>,
-    /// The limit it was held against.
+    /// The limit that value was compared with.
     pub limit: Option<f64>,
     /// Tokens recorded, input plus output.
     pub tokens_recorded: Option<u64>,
@@ -66,7 +66,7 @@ pub struct Row {
     pub cost_usd_at_stop: Option<f64>,
     /// Milliseconds recorded.
     pub ms_recorded: Option<i64>,
-    /// Milliseconds gone by the stop.
+    /// Milliseconds elapsed by the stop.
     pub ms_at_stop: Option<i64>,
     /// Lower bound on the outcome, 0 or 1.
     #[serde(deserialize_with = "zero_or_one")]
@@ -74,50 +74,51 @@ pub struct Row {
     /// Upper bound on the outcome, 0 or 1.
     #[serde(deserialize_with = "zero_or_one")]
     pub outcome_high: u8,
-    /// Why not everything below is known: `unread` (a rule could not be read), `diverged`, `unlabelled`, joined by `+`.
+    /// Why the bounds below may differ: `unread` (a rule could not be evaluated), `diverged`, `unlabelled`, joined by
+    /// `+`.
     pub unknown: Doubts,
-    /// Ended early: at least this, 0 or 1.
+    /// Lower bound on "ended early", 0 or 1.
     #[serde(deserialize_with = "zero_or_one")]
     pub stopped_low: u8,
-    /// Ended early: at most this.
+    /// Upper bound on "ended early", 0 or 1.
     #[serde(deserialize_with = "zero_or_one")]
     pub stopped_high: u8,
-    /// A recorded success lost: at least this.
+    /// Lower bound on "a recorded success was lost", 0 or 1.
     #[serde(deserialize_with = "zero_or_one")]
     pub killed_low: u8,
-    /// A recorded success lost: at most this.
+    /// Upper bound on "a recorded success was lost", 0 or 1.
     #[serde(deserialize_with = "zero_or_one")]
     pub killed_high: u8,
-    /// A recorded failure ended early: at least this.
+    /// Lower bound on "a recorded failure was ended early", 0 or 1.
     #[serde(deserialize_with = "zero_or_one")]
     pub true_stop_low: u8,
-    /// A recorded failure ended early: at most this.
+    /// Upper bound on "a recorded failure was ended early", 0 or 1.
     #[serde(deserialize_with = "zero_or_one")]
     pub true_stop_high: u8,
     /// Model calls under the stack, at least.
     pub steps_low: u64,
     /// Model calls at most; empty when nothing limits them.
     pub steps_high: Option<u64>,
-    /// Tokens under the stack, at least; empty when the recording does not tell.
+    /// Tokens under the stack, at least; empty if the recording does not tell.
     pub tokens_low: Option<u64>,
-    /// Tokens at most; empty when nothing limits them, too.
+    /// Tokens at most; empty if the recording does not tell or nothing limits them.
     pub tokens_high: Option<u64>,
     /// Dollars under the stack, at least.
     pub cost_usd_low: Option<f64>,
     /// Dollars at most.
     pub cost_usd_high: Option<f64>,
-    /// 1 where some steps record tokens and others do not, so that their sum is unknown.
+    /// 1 if some steps record tokens and others do not, so that the sum is unknown.
     #[serde(deserialize_with = "zero_or_one")]
     pub tokens_in_part: u8,
     /// Rules that could not be evaluated on this recording, or not at every step, with what was missing.
     pub not_evaluable: Label,
     /// The system's profile.
     pub profile: Label,
-    /// How it ended: stop, fail, force_final; `stop_drops_reply` when the final answer is thrown away.
+    /// How the stack ended the run: stop, fail, force_final; `stop_drops_reply` if the final answer is discarded.
     pub action: Option<Label>,
-    /// Where the answer left the recording.
+    /// Where the replay left the recorded path.
     pub diverged_at: Option<Point>,
-    /// Warnings, injections, refusals and questions on the way.
+    /// Warnings, injections, refusals and questions before the end.
     pub interventions: u64,
     /// Model calls after the success was secured.
     pub steps_after_secured: Option<u64>,
@@ -125,14 +126,14 @@ pub struct Row {
     pub tokens_after_secured: Option<u64>,
 }
 
-/// A bit, as it is written.
+/// Reads 0 or 1; anything else is an error.
 fn zero_or_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Error> {
     let bit = u8::deserialize(deserializer)?;
     if bit <= 1 { Ok(bit) } else { Err(D::Error::custom(format!("`{bit}` is neither 0 nor 1"))) }
 }
 
-/// Makes the rows of one run, one for each stack, sharing what they have in common. Kept in a file it is without its
-/// assumptions: see [`Self::assuming`].
+/// Builds the rows of one run, one per stack, sharing what they have in common. Its serialised form omits the
+/// assumptions: restore them with [`Self::assuming`].
 #[derive(Serialize, Deserialize)]
 pub struct RunRows {
     run_id: Label,
@@ -148,7 +149,7 @@ pub struct RunRows {
 }
 
 impl RunRows {
-    /// Reads off the run what all its rows share.
+    /// Computes what all rows of this run share.
     pub fn of(run: &Run, assumptions: Assumptions) -> Self {
         let shared = |text: &Option<String>| text.as_deref().map(Label::from);
         Self {
@@ -164,7 +165,7 @@ impl RunRows {
         }
     }
 
-    /// The same under other assumptions.
+    /// The same under other assumptions; needed after deserialising.
     #[must_use]
     pub fn assuming(self, assumptions: Assumptions) -> Self {
         Self { assumptions, ..self }
@@ -175,22 +176,22 @@ impl RunRows {
         self.outcome
     }
 
-    /// The task to cluster by: suite and task; a run without a task is a task of its own.
+    /// The cluster key: suite and task; a run without a task is a task of its own.
     pub fn cluster(&self) -> (&str, &str) {
         (self.suite.as_deref().unwrap_or_default(), self.task_id.as_ref().unwrap_or(&self.run_id))
     }
 
-    /// The run's course, for those who judge other stops of the same run.
+    /// The run's course, for judging other stops of the same run.
     pub fn course(&self) -> &Course {
         &self.course
     }
 
-    /// The run's bill.
+    /// The run's ledger of steps, tokens and cost.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
-    /// The row of one stack.
+    /// The row of one stack on this run.
     pub fn row(&self, stack: &Label, profile: &Label, replay: &Replay) -> Row {
         let stop = replay.stop.as_ref();
         let judged = judge(&self.course, &self.ledger, replay, self.assumptions);

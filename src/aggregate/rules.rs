@@ -13,25 +13,25 @@ pub struct RuleShare {
     pub rule: Label,
     /// Stops attributed to it.
     pub stops: u64,
-    /// Of the stack's stops, the share attributed to it.
+    /// The share of the stack's stops attributed to it.
     pub first_fire_share: Estimate,
     /// False early stops among its stops.
     pub fes: u64,
-    /// Runs on which it would have acted by itself; `None` where the rules are entangled.
+    /// Runs on which it would have acted by itself; `None` if the stack's rules cannot be evaluated separately.
     pub fires: Option<u64>,
-    /// Runs on which it would have acted, but another rule was first.
+    /// Runs on which it would have acted, but another rule acted first.
     pub shadowed: Option<u64>,
-    /// False early stops had it been the only rule.
+    /// False early stops if it were the only rule.
     pub fes_alone: Option<u64>,
     /// Stops the stack would lose without it.
     pub stops_lost_without: Option<u64>,
     /// False early stops the stack would lose without it.
     pub fes_lost_without: Option<u64>,
-    /// Steps the stack would pay more without it.
+    /// Steps the stack would spend in addition without it.
     pub steps_added_without: Option<u64>,
 }
 
-/// Computes the shares of every rule of every stack; `stacks` gives each stack's rules in their order.
+/// The shares of every rule of every stack; `stacks` lists each stack's rules in order.
 pub fn rule_shares(stacks: &[(Label, Vec<Label>)], rows: &Rows, firings: &Firings) -> Vec<RuleShare> {
     let groups = by_stack(rows);
     let mut shares = Vec::new();

@@ -1,11 +1,11 @@
-//! What stops saved, told apart by what it cost: a success stopped early saves nothing.
+//! What stops saved, split by the run's outcome: a success stopped early saves nothing.
 
 use super::frame::{Class, Sums};
 use super::ratios::AmountRange;
 use super::{RowView, Rows};
 use crate::verdict::Verdict;
 
-/// What is counted.
+/// What a cost or a saving is measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unit {
     /// Model calls.
@@ -31,7 +31,7 @@ impl Unit {
         }
     }
 
-    /// The prefix of its columns.
+    /// The prefix of the unit's column names.
     pub fn name(self) -> &'static str {
         match self {
             Self::Steps => "steps",
@@ -40,7 +40,7 @@ impl Unit {
         }
     }
 
-    /// What is counted, for people.
+    /// The unit as a noun for messages.
     pub fn noun(self) -> &'static str {
         match self {
             Self::Steps => "steps",
@@ -49,7 +49,7 @@ impl Unit {
         }
     }
 
-    /// The whole recording; `None` when the recording does not tell.
+    /// The amount of the whole recording; `None` if the recording does not tell.
     #[inline]
     pub fn recorded(self, row: RowView<'_>) -> Option<f64> {
         match self {
@@ -59,7 +59,7 @@ impl Unit {
         }
     }
 
-    /// Up to the stop.
+    /// The amount spent up to the stop.
     #[inline]
     pub fn at_stop(self, row: RowView<'_>) -> Option<f64> {
         match self {
@@ -69,13 +69,13 @@ impl Unit {
         }
     }
 
-    /// Not spent because of the stop, on the recorded path.
+    /// The amount not spent because of the stop, on the recorded path.
     #[inline]
     pub fn saved(self, row: RowView<'_>) -> Option<f64> {
         Some((self.recorded(row)? - self.at_stop(row)?).max(0.0))
     }
 
-    /// Spent under the stack: at least, and at most unless nothing limits it.
+    /// The amount spent under the stack: at least, and at most (`None` if nothing limits it).
     #[inline]
     pub(super) fn spent_range(self, row: RowView<'_>) -> Option<(f64, Option<f64>)> {
         self.recorded(row)?;
@@ -86,7 +86,7 @@ impl Unit {
         }
     }
 
-    /// Recorded less spent under the stack: at least, unless nothing limits it, and at most.
+    /// Recorded less spent under the stack: at least (`None` if nothing limits the spending), and at most.
     #[inline]
     pub(super) fn saved_range(self, row: RowView<'_>) -> Option<AmountRange> {
         let recorded = self.recorded(row)?;
@@ -95,40 +95,40 @@ impl Unit {
     }
 }
 
-/// The unit a corpus is best judged in: see [`Unit::best`].
+/// The unit that suits a corpus best: see [`Unit::best`].
 pub fn unit_of(rows: &Rows) -> Unit {
     let share = |has: fn(RowView<'_>) -> bool| rows.iter().filter(|row| has(*row)).count() as f64 / rows.len() as f64;
     Unit::best(share(|row| row.cost_usd_recorded().is_some()), share(|row| row.tokens_recorded().is_some()))
 }
 
-/// From this share of runs with a known cost on, savings are told in dollars.
+/// The share of runs with a known cost from which savings are reported in dollars.
 const COSTS_KNOWN: f64 = 0.95;
 
-/// What a group's stops saved in one unit: sums on the recorded path, over every run of which the amount is known.
+/// What a group's stops saved in one unit: sums on the recorded path, over every run with a known amount.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Savings {
-    /// Runs for which the recording tells.
+    /// Runs with a known amount.
     pub runs: u64,
-    /// Recorded in all.
+    /// Total recorded.
     pub recorded: f64,
-    /// Spent by the stops.
+    /// Total spent by the stops.
     pub at_stop: f64,
-    /// Not spent, all verdicts together.
+    /// Total not spent, over all verdicts.
     pub saved: f64,
     /// The part saved on failed runs.
     pub on_failures: f64,
     /// The part saved after a success was secured.
     pub after_success: f64,
-    /// The part of runs without a known outcome.
+    /// The part saved on runs without a known outcome.
     pub unlabelled: f64,
-    /// The part that came of false early stops: forfeited work, not a saving.
+    /// The part from false early stops: forfeited work, not a saving.
     pub forfeited: f64,
-    /// Spent on runs that failed, in the recording (waste W1).
+    /// Recorded on runs that failed (waste W1).
     pub recorded_on_failures: f64,
 }
 
 impl Savings {
-    /// What `sums` say of `unit`. `None` when no run tells.
+    /// Reads the totals of `unit` from `sums`. `None` if no run records it.
     pub(super) fn of(sums: &Sums, unit: Unit) -> Option<Self> {
         let name = |what: &str| format!("{}_{what}", unit.name());
         let told = name("runs");

@@ -1,27 +1,27 @@
-//! Where pooling misleads: a suite or model in which a stack kills far more than on average.
+//! Detects misleading pooling: a suite or model in which a stack kills far more than on average.
 
 use super::estimates::{Estimates, LEVEL};
 use super::tasks::Tasks;
 use super::{Group, Label};
 use crate::stats::RangeEstimate;
 
-/// A stratum in which a stack kills more successes than over all.
+/// A stratum in which a stack kills more successes than overall.
 #[derive(Clone, Debug)]
 pub struct WorseStratum {
     /// The stack.
     pub stack: Label,
-    /// The suite; `None` where the recordings name none.
+    /// The suite; `None` if the recordings name none.
     pub suite: Option<Label>,
-    /// The model.
+    /// The model; `None` if the recordings name none.
     pub model: Option<Label>,
-    /// The rate there.
+    /// The rate in this stratum.
     pub fes_rate: RangeEstimate,
     /// The rate over all strata.
     pub pooled: RangeEstimate,
 }
 
-/// The stratum of one stack with the highest rate of false early stops among those whose interval lies wholly above the
-/// pooled interval, every unknown at its worst. `None` where there is no such stratum, or only one.
+/// The stratum of one stack with the highest rate of false early stops among those whose whole interval lies above the
+/// pooled interval, every unknown at its worst. `None` if there is no such stratum, or only one stratum.
 pub fn worse_stratum(pool: &Group<'_>) -> Option<WorseStratum> {
     let rate = |group: &Group<'_>| Estimates::of(group, &Tasks::of(group), LEVEL).fes_rate;
     let strata = pool.strata();

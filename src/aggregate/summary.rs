@@ -1,4 +1,4 @@
-//! One line a stack: counts, rates with intervals, bounds, and sums.
+//! One summary per stack: counts, rates with intervals, bounds, and sums.
 
 use super::frame::{Sums, sums};
 use super::ratios::net_benefit;
@@ -10,54 +10,55 @@ use crate::stats::RangeEstimate;
 use crate::stats::label_certificate::ErrorRates;
 use crate::verdict::Verdict;
 
-/// The line of one group.
+/// The summary of one group.
 #[derive(Clone, Debug)]
 pub struct Summary {
     /// The stack.
     pub stack: Label,
-    /// Its profile.
+    /// The profile of the stack.
     pub profile: Label,
-    /// The suite, in a stratum.
+    /// The suite; `None` unless this is a stratum that names one.
     pub suite: Option<Label>,
-    /// The model, in a stratum.
+    /// The model; `None` unless this is a stratum that names one.
     pub model: Option<Label>,
-    /// Runs.
+    /// Number of runs.
     pub runs: u64,
     /// Distinct tasks.
     pub tasks: u64,
-    /// Rates.
+    /// Rates with intervals.
     pub estimates: Estimates,
-    /// The rate of false early stops corrected for label errors, where they are given.
+    /// The rate of false early stops corrected for label errors, if they are given.
     pub corrected: Option<CorrectedRate>,
     /// Bounds on success.
     pub outcomes: OutcomeBounds,
-    /// What was saved, by unit; `None` where no run tells.
+    /// What was saved, by unit; `None` if no run records the unit.
     pub savings: [(Unit, Option<Savings>); 3],
-    /// What stopping is worth a run, where a lost success has a price.
+    /// What stopping is worth per run, if a lost success has a price.
     pub net_benefit: Option<NetBenefit>,
-    /// The same as shares with intervals, in the order of [`Unit::ALL`].
+    /// Savings as shares with intervals, in the order of [`Unit::ALL`].
     pub ratios: [SavingRatios; 3],
     sums: Sums,
 }
 
 impl Summary {
-    /// The rate of false early stops: corrected where label errors are given.
+    /// The rate of false early stops: corrected if label errors are given.
     pub fn fes_rate(&self) -> RangeEstimate {
         let corrected = self.corrected.as_ref().map(|corrected| RangeEstimate::exactly(corrected.estimate));
         corrected.unwrap_or(self.estimates.fes_rate)
     }
 
-    /// True where no run could be judged by all of the stack's rules: there is no rate, only what holds for all runs.
+    /// True if no run could be judged by all of the stack's rules: there are then no rates, only what holds for all
+    /// runs.
     pub fn is_unread(&self) -> bool {
         self.counted("not_evaluable_runs") == self.runs
     }
 
-    /// True where the stack did nothing on any run it could be judged on: no stop, no word to the agent.
+    /// True if the stack did nothing on any judged run: no stop and no message to the agent.
     pub fn never_acted(&self) -> bool {
         self.stops() == 0 && self.counted("diverged") == 0 && !self.is_unread()
     }
 
-    /// Runs of which something that is counted is not known, over runs.
+    /// Share of runs for which some counted value is unknown.
     pub fn unknown_share(&self) -> f64 {
         if self.runs == 0 { 1.0 } else { self.counted("unknown") as f64 / self.runs as f64 }
     }
@@ -72,17 +73,17 @@ impl Summary {
         self.counted("stops")
     }
 
-    /// A count by column name; 0 for a name that counted nothing.
+    /// A count by column name; 0 for an unknown name.
     pub fn counted(&self, name: &str) -> u64 {
         self.sums.count(name)
     }
 
-    /// Milliseconds recorded, and gone by the stop, over the runs that tell; `None` when none does.
+    /// Milliseconds recorded, and elapsed by the stop, over the runs that record them; `None` if no run does.
     pub fn milliseconds(&self) -> [Option<f64>; 2] {
         ["ms_recorded", "ms_at_stop"].map(|name| (self.counted(name) > 0).then(|| self.sums.amount(name, |_| true)))
     }
 
-    /// What was saved in `unit` as shares with intervals.
+    /// The saving shares in `unit`.
     pub fn ratios_in(&self, unit: Unit) -> &SavingRatios {
         let [steps, tokens, cost_usd] = &self.ratios;
         match unit {
@@ -92,16 +93,17 @@ impl Summary {
         }
     }
 
-    /// What was saved in `unit`.
+    /// The savings in `unit`.
     pub fn savings_in(&self, unit: Unit) -> Option<&Savings> {
         self.savings.iter().find(|(of, _)| *of == unit).and_then(|(_, savings)| savings.as_ref())
     }
 }
 
-/// Position of the summary with the largest useful saving in `unit` among those whose rate of false early stops has an
-/// upper bound of at most `max_fes`, every unknown taken at its worst; of equals the first. `None`: none qualifies.
+/// Index of the summary with the largest useful saving in `unit` among those whose rate of false early stops has an
+/// upper bound of at most `max_fes`, every unknown at its worst; the first of equals. `None` if none qualifies.
 ///
-/// Where lost successes have a price that decides instead: the largest net benefit among those whose interval is above 0.
+/// If lost successes have a price, that decides instead: the largest net benefit among those whose interval is above
+/// 0.
 pub fn choose<'s>(summaries: impl Iterator<Item = &'s Summary>, unit: Unit, max_fes: f64) -> Option<usize> {
     let mut best: Option<(usize, f64)> = None;
     for (at, summary) in summaries.enumerate() {
@@ -121,12 +123,12 @@ pub fn choose<'s>(summaries: impl Iterator<Item = &'s Summary>, unit: Unit, max_
     best.map(|(at, _)| at)
 }
 
-/// What stopping is worth a run at a price of a lost success.
+/// What stopping is worth per run at a given price of a lost success.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NetBenefit {
     /// The price.
     pub price: LostSuccess,
-    /// Not spent, less the price of the successes killed, a run; over the runs that could be judged.
+    /// Not spent, less the price of the successes killed, per run; over the judged runs.
     pub a_run: RangeEstimate,
 }
 
@@ -135,11 +137,11 @@ pub struct NetBenefit {
 pub struct LostSuccess {
     /// The unit.
     pub unit: Unit,
-    /// The price.
+    /// The price, in `unit`.
     pub costs: f64,
 }
 
-/// Prices the successes that each group's stack killed; `summaries` are those of `groups`.
+/// Sets the net benefit of each summary at this price of a lost success; `summaries` must be in the order of `groups`.
 pub fn price_lost_successes(summaries: &mut [Summary], groups: &[Group<'_>], price: LostSuccess) {
     for (summary, group) in summaries.iter_mut().zip(groups) {
         let a_run = net_benefit(group, &Tasks::of(group), price.unit, price.costs, LEVEL);
@@ -147,7 +149,7 @@ pub fn price_lost_successes(summaries: &mut [Summary], groups: &[Group<'_>], pri
     }
 }
 
-/// Summarises groups, in their order, with `errors` of the labels where they are known.
+/// Summarises groups, in their order; `errors` are the labels' error rates, if known.
 pub fn summarise(groups: &[Group<'_>], errors: Option<ErrorRates>) -> Vec<Summary> {
     summarise_at(groups, errors, LEVEL)
 }

@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use crate::transcript::Outcome;
 use crate::verdict::TailTokens;
 
-/// Runs of one outcome and model.
+/// The tail of the runs of one outcome and model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tail {
     /// Runs whose tokens are known.
     pub runs: u64,
     /// Their tokens.
     pub tokens: u64,
-    /// Those after the last edit, hand-over or check that turned green of each run: at least and at most.
+    /// Tokens after each run's last edit, hand-over or check that turned green: at least and at most.
     pub after_last_effect: (u64, u64),
 }
 
 impl Tail {
-    /// Tokens after the last effect, of all: at least and at most; `None` without any.
+    /// The tail as a share of all tokens: at least and at most; `None` without tokens.
     pub fn share(&self) -> Option<(f64, f64)> {
         let of_all = |part: u64| part as f64 / self.tokens as f64;
         (self.tokens > 0).then(|| (of_all(self.after_last_effect.0), of_all(self.after_last_effect.1)))
@@ -36,7 +36,7 @@ impl Tail {
 pub struct Tails(BTreeMap<(Outcome, Option<String>), Tail>);
 
 impl Tails {
-    /// Of one run; nothing where its tokens are not known.
+    /// The tail of one run; empty if its tokens are unknown.
     pub fn of(outcome: Outcome, model: Option<&str>, tail: Option<TailTokens>) -> Self {
         let Some(TailTokens { least, most, whole }) = tail.filter(|tail| tail.whole > 0) else {
             return Self::default();
@@ -45,14 +45,14 @@ impl Tails {
         Self(BTreeMap::from([((outcome, model.map(str::to_owned)), tail)]))
     }
 
-    /// Adds those of another.
+    /// Adds the tails of `other`.
     pub fn extend(&mut self, other: Self) {
         for (key, tail) in other.0 {
             self.0.entry(key).or_default().add(&tail);
         }
     }
 
-    /// By outcome, whatever the model.
+    /// Tails by outcome, summed over models.
     pub fn by_outcome(&self) -> BTreeMap<Outcome, Tail> {
         let mut all: BTreeMap<Outcome, Tail> = BTreeMap::new();
         for ((outcome, _), tail) in &self.0 {
@@ -61,7 +61,7 @@ impl Tails {
         all
     }
 
-    /// By outcome and model, those with most tokens first.
+    /// Tails by outcome and model, most tokens first.
     pub fn rows(&self) -> Vec<(Outcome, Option<&str>, &Tail)> {
         let mut rows: Vec<_> =
             self.0.iter().map(|((outcome, model), tail)| (*outcome, model.as_deref(), tail)).collect();

@@ -1,16 +1,16 @@
-//! Which task each of many rows belongs to, found out once for all the sums over them.
+//! Maps each row to its task, once for all sums over a group.
 
 use super::{Group, RowView};
 
 /// The tasks of a group's rows, in name order.
 pub(super) struct Tasks {
-    /// For each row, the place of its task.
+    /// For each row, the index of its task.
     places: Vec<u32>,
     len: usize,
 }
 
 impl Tasks {
-    /// The tasks of `group`.
+    /// Finds the tasks of `group`.
     pub(super) fn of(group: &Group<'_>) -> Self {
         let of_all: Vec<u32> = group.rows().map(|row| u32::try_from(row.task()).unwrap_or(u32::MAX)).collect();
         let mut present = of_all.clone();
@@ -25,18 +25,18 @@ impl Tasks {
         Self { places, len }
     }
 
-    /// For each row the place of its task, in name order.
+    /// For each row, the index of its task in name order.
     pub(super) fn places(&self) -> impl Iterator<Item = usize> {
         self.places.iter().map(|place| *place as usize)
     }
 
-    /// How many there are.
+    /// The number of tasks.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Sums by task, in name order, over the rows for which `parts` gives something. `group` is the one the tasks were
-    /// made of; a task without a part has no sum.
+    /// Sums by task, in name order, over the rows for which `parts` is `Some`. `group` must be the one this was made
+    /// from. Tasks without any part are left out.
     pub(super) fn sums<T: Default, P>(
         &self,
         group: &Group<'_>,

@@ -1,4 +1,5 @@
-//! Without a command: the bundled stacks on the bundled recordings. Both are part of the program, so it runs anywhere.
+//! Without a command: runs the bundled stacks on the bundled recordings. Both are part of the program, so it works
+//! anywhere.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -33,9 +34,9 @@ const RECORDINGS: [(&str, &str); 12] = recordings! {
     "verdicts/unlabelled.jsonl"
 };
 
-/// The stack file to begin with.
+/// The stack file that the example uses.
 const STACKS: &str = include_str!("../../fixtures/stacks/example.toml");
-/// The native configuration that one of the stacks names beside itself.
+/// The native configuration that one of the stacks refers to.
 const CONFIG: (&str, &str) =
     ("awaken-stop-conditions.json", include_str!("../../fixtures/stacks/awaken-stop-conditions.json"));
 
@@ -47,7 +48,7 @@ pub(super) struct Args {
     out: PathBuf,
 }
 
-/// `whenstop` alone.
+/// Runs `whenstop` without a command.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let folder = Held::new().and_then(|folder| unpack(folder.path()).map(|()| folder)).map_err(|error| {
         let help = "the recordings of the example are unpacked there; set TMPDIR to a folder that has room";

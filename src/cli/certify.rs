@@ -1,5 +1,5 @@
-//! `whenstop certify`: the most aggressive setting whose false-early-stop rate is at most alpha, with confidence, or
-//! what is missing for one. There is no fallback.
+//! `whenstop certify`: certifies the most aggressive setting whose false-early-stop rate is at most alpha with the
+//! requested confidence, or says what is missing. There is no fallback.
 
 use std::path::PathBuf;
 
@@ -27,32 +27,33 @@ pub(super) struct Args {
     /// Highest tolerated rate of false early stops; see `--rate`.
     #[arg(long, value_name = "RATE", default_value_t = 0.05, value_parser = share_inside)]
     alpha: f64,
-    /// Chance that the certificate is wrong.
+    /// Probability that the certificate is wrong.
     #[arg(long, value_name = "CHANCE", default_value_t = 0.1, value_parser = share_inside)]
     delta: f64,
-    /// Which rate is certified: the mean over tasks, or of a random successful run.
+    /// Which rate is certified: the mean over tasks, or that of a random successful run.
     #[arg(long, value_enum, default_value_t)]
     rate: RateArg,
-    /// What the promise rests on: Gaffke's statistic, or bets, which need more tasks but an older theorem.
+    /// The test behind the certificate: Gaffke's statistic, or betting, which needs more tasks but rests on an older
+    /// theorem.
     #[arg(long, value_enum, default_value_t)]
     bound: BoundArg,
-    /// Make a certificate that may be looked at after every new task, as often as wanted; by bets.
+    /// Make a certificate that stays valid when checked after every new task (uses betting).
     #[arg(long)]
     anytime: bool,
-    /// The labels' errors do not depend on whether a run is stopped: needs fewer tasks, and is wrong where they do.
+    /// Assume that label errors do not depend on whether a run is stopped: needs fewer tasks, but is wrong if they do.
     #[arg(long)]
     label_errors_alike: bool,
-    /// For several signals: all settings from conservative to aggressive, by name, set apart by `;`. Fix it before you
-    /// look at the recordings.
+    /// For several signals: all settings from conservative to aggressive, by name, separated by `;`. Fix the order
+    /// before you look at the recordings.
     #[arg(long, value_name = "SETTINGS", conflicts_with = "unordered")]
     order: Option<String>,
-    /// Test the settings without an order (Holm over all), and take the passing one that saves most.
+    /// Test the settings without an order (Holm over all), and choose the passing one that saves most.
     #[arg(long)]
     unordered: bool,
-    /// Write the certificate, or the refusal, as JSON to this file too.
+    /// Also write the certificate, or the refusal, as JSON to this file.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// How it is printed.
+    /// How the result is printed.
     #[arg(long, value_enum, default_value_t)]
     format: Shown,
     #[command(flatten)]
@@ -76,7 +77,7 @@ enum RateArg {
 /// Bounds to choose from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum BoundArg {
-    /// Gaffke's statistic; exact binomial with one run a task.
+    /// Gaffke's statistic; the exact binomial test with one run per task.
     #[default]
     Gaffke,
     /// A mixture of bets.
@@ -99,7 +100,7 @@ impl Args {
         }
     }
 
-    /// How the labels err; a doubt that no certificate can carry is an error.
+    /// The label errors; an error if no certificate can account for them.
     fn doubt(&self) -> Result<Option<LabelDoubt>, Failure> {
         let refuse = |what: &str, help: &str| Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
         let Some(errors) = self.errors.rates() else {
@@ -123,7 +124,7 @@ impl Args {
     }
 }
 
-/// The forms of a certificate.
+/// Output formats of a certificate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Shown {
     /// For a terminal.
@@ -168,7 +169,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     Ok(if certificate.chosen().is_some() { Exit::Done } else { Exit::GateFailed })
 }
 
-/// The order of the walk; `None` for none.
+/// The order of the walk; `None` without an order.
 fn order(args: &Args, grid: &Grid) -> Result<Option<Vec<usize>>, Failure> {
     if args.unordered {
         return Ok(None);
@@ -199,7 +200,7 @@ fn order(args: &Args, grid: &Grid) -> Result<Option<Vec<usize>>, Failure> {
 const SHIFT: &str = "It holds for new tasks of the same kind and the same models; under distribution shift (another model, \
                      agent or mix of tasks) the certificate is void.";
 
-/// What the certificate does not say.
+/// What the certificate does not cover.
 fn caveats(of: &CorpusCertificate) -> Vec<String> {
     let rate = match of.certificate.promise.rate {
         Rate::TaskAveraged => {
@@ -224,7 +225,7 @@ fn caveats(of: &CorpusCertificate) -> Vec<String> {
     caveats
 }
 
-/// What to say below the table.
+/// The notes below the table.
 fn notes(args: &Args, of: &CorpusCertificate, headline: &str) -> Vec<String> {
     let mut notes = vec![
         format!(

@@ -32,26 +32,26 @@ pub(super) struct Args {
     stacks: StackArgs,
     #[command(flatten)]
     appetite: AppetiteArgs,
-    /// Also say what would be saved if this share of the runs failed, as in another mix of tasks.
+    /// Also say what would be saved if this share of the runs failed, as with another mix of tasks.
     #[arg(long, value_name = "RATE", value_parser = share)]
     failure_rate: Option<f64>,
     /// The stack the others are compared with; by default the first.
     #[arg(long, value_name = "STACK")]
     baseline: Option<String>,
-    /// What the host keeps of a run that it stops, in graded runs: nothing; the work, where a success counts as kept from
-    /// its last edit on (graded by state: patches, databases); or unknown, where both are the ends of a range.
+    /// What the host keeps of a run that it stops, for graded runs: nothing; the work, so that a success is kept from
+    /// its last edit on (for grading by state: patches, databases); or unknown, which reports both as a range.
     #[arg(long, value_enum, default_value_t)]
     keeps: KeepsArg,
     /// Folder for rows, tables and figures; without it only the table is printed.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// How much of the recordings' texts the page `report.html` holds.
+    /// How much text from the recordings the page `report.html` contains.
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     embed_text: EmbedText,
     #[command(flatten)]
     rows: RowArgs,
-    /// Compare one part of the tasks only, for example the second of seven: `--shard 2/7 --out parts/2`. The part is written
-    /// for `whenstop merge`, without tables and figures.
+    /// Compare only one part of the tasks, for example the second of seven: `--shard 2/7 --out parts/2`. Writes the
+    /// part for `whenstop merge`, without tables and figures.
     #[arg(long, value_name = "M/N", requires = "out", conflicts_with = "split")]
     shard: Option<Shard>,
     /// How the table is printed.
@@ -67,15 +67,15 @@ pub(super) struct Args {
     assumptions: AssumptionArgs,
 }
 
-/// How much of the recordings' texts a page holds.
+/// How much text from the recordings a page contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum EmbedText {
-    /// None: a page without a word of the recordings but names and ids.
+    /// No text: only names and ids from the recordings.
     None,
-    /// Those around the stops of runs that matter: killed, rescued, undecided, and a sample.
+    /// Texts around the stops of runs that matter: killed, rescued, undecided, and a sample.
     #[default]
     Evidence,
-    /// All, each cut to 600 characters.
+    /// All texts, each cut to 600 characters.
     All,
 }
 
@@ -89,20 +89,21 @@ impl EmbedText {
     }
 }
 
-/// How rows and firings are written.
+/// Arguments for the format of rows and firings.
 #[derive(Clone, Copy, Debug, Default, ClapArgs)]
 pub(super) struct RowArgs {
-    /// With `--out`: rows and firings as `csv`, or as `parquet`, a tenth of the size.
+    /// With `--out`: write rows and firings as `csv`, or as `parquet`, a tenth of the size.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     rows: RowsAs,
     #[command(flatten)]
     pub(super) budget: BudgetArgs,
 }
 
-/// How much of the budget curves is written.
+/// Arguments for the budget curves.
 #[derive(Clone, Copy, Debug, Default, ClapArgs)]
 pub(super) struct BudgetArgs {
-    /// With `--out`: every step of the curves in `budget.csv`, not only as many as can be drawn (1000 a curve).
+    /// With `--out`: write every step of the curves to `budget.csv`, not only as many as can be drawn (1000 per
+    /// curve).
     #[arg(long)]
     pub(super) whole_budget: bool,
 }
@@ -116,7 +117,7 @@ enum RowsAs {
 }
 
 impl RowArgs {
-    /// As the report takes it.
+    /// Converts the argument to the report's format.
     pub(super) fn format(self) -> RowFormat {
         match self.rows {
             RowsAs::Csv => RowFormat::Csv,
@@ -125,15 +126,15 @@ impl RowArgs {
     }
 }
 
-/// What a person tolerates, and how much of the table is shown.
+/// What is tolerated, and how much of the table is shown.
 #[derive(Clone, Copy, Debug, ClapArgs)]
 pub(super) struct AppetiteArgs {
-    /// The share of successes a stack may kill, by the upper end of its 95 % interval: what the verdict, the order of the
-    /// table, the figure and the choice of `--split` go by.
+    /// The share of successes a stack may kill, compared with the upper end of its 95 % interval. It decides the
+    /// verdict, the order of the table, the figure and the choice of `--split`.
     #[arg(long, value_name = "RATE", default_value_t = Appetite::DEFAULT_MAX_FES, value_parser = share)]
     max_fes: f64,
-    /// What a lost success costs, in dollars: then what a stack is worth after its killed successes decides, and not
-    /// `--max-fes`.
+    /// What a lost success costs, in dollars. If given, stacks are ranked by what they are worth after the cost of
+    /// killed successes, instead of by `--max-fes`.
     #[arg(long, value_name = "USD", value_parser = price)]
     lost_success_costs: Option<f64>,
     /// Show every stack in the table, not only the best twelve.
@@ -147,21 +148,21 @@ impl AppetiteArgs {
     }
 }
 
-/// A number of dollars that is not negative.
+/// Parses a non-negative number of dollars.
 pub(super) fn price(text: &str) -> Result<f64, String> {
     let price: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     if price.is_finite() && price >= 0.0 { Ok(price) } else { Err("a price is at least 0".to_owned()) }
 }
 
-/// What the host keeps of a run that it stops.
+/// The values of `--keeps`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum KeepsArg {
     /// A success that is stopped early is lost.
     #[default]
     Nothing,
-    /// A success is kept from its last edit on; where somebody waits for a reply, or nothing was changed, it is not.
+    /// A success is kept from its last edit on, unless somebody waits for a reply or nothing was changed.
     Work,
-    /// Either: the ends of a range.
+    /// Either is possible: reports both as a range.
     Unknown,
 }
 
@@ -175,24 +176,24 @@ impl KeepsArg {
     }
 }
 
-/// Rows and firings of a corpus under the strategies asked for.
+/// Rows and firings of a corpus under the requested strategies.
 pub(super) struct Compared {
     pub(super) rows: Rows,
     pub(super) firings: Firings,
     pub(super) stacks: Vec<StackInfo>,
-    /// Runs told step by step; none unless a page is made.
+    /// The stories of runs; empty unless a page is made.
     pub(super) stories: Vec<Story>,
-    /// What was found while the recordings were read, a line each.
+    /// Findings from reading the recordings, one line each.
     pub(super) quality: Vec<String>,
-    /// All about the reading.
+    /// The full report of the reading.
     pub(super) report: CorpusReport,
     /// What followed the stops.
     pub(super) followed: FollowedReport,
-    /// Certificates of tuned stacks that do not hold on these recordings, and why, a sentence each.
+    /// One sentence per tuned stack whose certificate does not hold on these recordings, with the reason.
     pub(super) void: Vec<String>,
 }
 
-/// Replays the corpus under the stacks; with `texts` runs are told for a page.
+/// Replays the corpus under the stacks; with `texts`, also collects stories for a page.
 pub(super) fn compare(
     corpus: &CorpusArgs,
     stacks: &StackArgs,
@@ -209,8 +210,8 @@ pub(super) fn compare(
     compare_loaded(corpus, (&strategies, &stacks.effects()?, &grounds), assumptions, texts, keeps, output)
 }
 
-/// One of these strategies against another on recordings, as a block for a pull request: `default`, or the first, and
-/// `proposed`.
+/// Compares two of these strategies on recordings, as a block for a pull request: `default`, or else the first,
+/// against `proposed`.
 pub(super) fn held_against(
     corpus: &CorpusArgs,
     strategies: &[Arc<dyn Strategy>],
@@ -224,7 +225,7 @@ pub(super) fn held_against(
     publication.evidence(&publication.summaries(), default, Some(proposed)).map_err(Failure::usage)
 }
 
-/// The same of strategies that are loaded already, with what their files say of effects and of the grounds they were tuned on.
+/// Compares strategies that are already loaded, with the effects and tuning grounds from their files.
 pub(super) fn compare_loaded(
     corpus: &CorpusArgs,
     (strategies, effects, grounds): (&[Arc<dyn Strategy>], &EffectTable, &[Tuned]),
@@ -268,7 +269,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     show(&publication, args.format, args.out.as_deref(), output)
 }
 
-/// The comparison asked for, ready to be shown and written, and what was read for it.
+/// Runs the comparison and returns it, ready to be shown and written, with the report of the reading.
 pub(super) fn published(args: &Args, output: &Output) -> Result<(Publication, CorpusReport), Failure> {
     let texts = args.out.as_ref().map(|_| args.embed_text.texts());
     let compared = compare(&args.corpus, &args.stacks, &args.assumptions, texts, args.keeps.keeps(), output)?;
@@ -295,12 +296,12 @@ pub(super) fn published(args: &Args, output: &Output) -> Result<(Publication, Co
 }
 
 impl Args {
-    /// Where the files go, if anywhere.
+    /// The output folder, if one was given.
     pub(super) fn out(&self) -> Option<&Path> {
         self.out.as_deref()
     }
 
-    /// What was compared, as the arguments say it is to be reported.
+    /// The publication as requested by the arguments.
     fn publication(
         &self,
         rows: Rows,
@@ -333,7 +334,7 @@ fn refuse_unknown_baseline(args: &Args, stacks: &[StackInfo]) -> Result<(), Fail
     Ok(())
 }
 
-/// What was compared by default, published in `out` and shown, with the evidence of its runs.
+/// Compares with default options, writes the report to `out` and shows it, with the evidence of its runs.
 pub(super) fn publish(corpus: &CorpusArgs, stacks: &StackArgs, out: &Path, output: &Output) -> Result<Exit, Failure> {
     let texts = Some(Texts::Evidence);
     let compared = compare(corpus, stacks, &AssumptionArgs::default(), texts, Keeps::Nothing, output)?;
@@ -366,13 +367,13 @@ pub(super) fn show(
             }));
         }
         Format::Csv | Format::Md => output.table(&table::summary(&summaries), format)?,
-        // A page has room for the first table, not for all columns.
+        // A paper has room for the first table, not for all columns.
         Format::Latex => output.table(&publication.said(&summaries).table.unwrap_or_default(), format)?,
     }
     Ok(written(out, output))
 }
 
-/// The answer, the first table, and what to know about it.
+/// Shows the answer, the first table, and its notes.
 pub(super) fn show_said(said: &Said, output: &Output) -> Result<(), Failure> {
     output.paragraph(&said.verdict);
     output.data("\n");
@@ -392,7 +393,7 @@ pub(super) fn show_said(said: &Said, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Says where the files are.
+/// Reports where the files are.
 fn written(out: Option<&Path>, output: &Output) -> Exit {
     if let Some(out) = out {
         output.note(&format!("written to {}; open {}", out.display(), out.join("report.html").display()));

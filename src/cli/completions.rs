@@ -1,4 +1,4 @@
-//! `whenstop completions`: completions for a shell.
+//! `whenstop completions`: prints completions for a shell.
 
 use clap::CommandFactory;
 use clap_complete::Shell;

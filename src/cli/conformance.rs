@@ -1,4 +1,4 @@
-//! `whenstop conformance`: golden tables against the systems and presets that should reproduce them.
+//! `whenstop conformance`: checks golden tables against the systems and presets that should reproduce them.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,8 @@ use crate::reader::unpacked_text;
 /// Arguments of `conformance`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Tables (JSON Lines) or folders of them. The last folder names the system or framework, the file the table.
+    /// Tables (JSON Lines) or folders of them. The last folder names the system or framework; the file names the
+    /// table.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// How the result is printed.
@@ -69,7 +70,7 @@ fn push(path: &Path, files: &mut Vec<TableFile>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How many cases a rule has, and of how many something is to be said.
+/// How many cases a rule has, and how many of them agree if not all do.
 fn tally(rule: &str, cases: usize, agreed: usize) -> String {
     if cases == agreed { format!("{rule} {cases}") } else { format!("{rule} {agreed} of {cases}") }
 }

@@ -1,4 +1,4 @@
-//! `whenstop convert`: recordings of any format into the own one.
+//! `whenstop convert`: converts recordings of any format to whenstop's own format.
 
 mod shards;
 
@@ -25,41 +25,42 @@ pub(super) struct Args {
     /// The format to write.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     to: Target,
-    /// A file (`runs.jsonl`) for all runs, or a folder (an existing one, or a name without an ending) for one file a
-    /// run; by default stdout.
+    /// A file (`runs.jsonl`) for all runs, or a folder (an existing one, or a name without an extension) for one file
+    /// per run; by default stdout.
     #[arg(long, value_name = "FILE|DIR")]
     out: Option<PathBuf>,
-    /// Spread the runs over so many files of the folder given as `--out`; all runs of a task go to one file. A file is what an
-    /// engine gives to a worker.
+    /// Distribute the runs over this many files in the folder given as `--out`; all runs of a task go to the same
+    /// file. Useful for engines that give each worker one file.
     #[arg(long, value_name = "N", requires = "out", value_parser = clap::value_parser!(u32).range(1..=MOST_SHARDS))]
     shards: Option<u32>,
-    /// Take the texts out: what is left tells which are equal and how long they were. Names of tools, arguments, models and
-    /// suites stay where they look like names, as do tokens, costs, times and outcomes; ids become hashes. Whoever can guess
-    /// an id can test the guess, unless there is a `--salt`.
+    /// Remove the texts: the output only shows which texts are equal and how long they were. Names of tools,
+    /// arguments, models and suites stay if they look like names, as do tokens, costs, times and outcomes; ids become
+    /// hashes. Anyone who can guess an id can verify the guess, unless there is a `--salt`.
     #[arg(long)]
     redact: bool,
     /// With `--redact`: key the hashes of ids (BLAKE3, 128 bits) with this secret. The same secret gives the same ids.
-    /// Only a long random one keeps others from testing guesses: a short one can be guessed itself.
+    /// Use a long random secret: a short one can itself be guessed.
     #[arg(long, value_name = "SECRET", requires = "redact", default_value = "", hide_default_value = true)]
     salt: String,
     #[command(flatten)]
     corpus: CorpusArgs,
 }
 
-/// A format that can be written.
+/// An output format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Target {
-    /// The own format, one line a message (`whenstop schema trace`).
+    /// The native trace format, one line per message (`whenstop schema trace`).
     #[default]
     Trace,
-    /// The own format in Parquet: a run a row, its lines in the column `trace`, its ids, outcome and sums in others.
+    /// The native trace format in Parquet: one row per run, its lines in the column `trace`, its ids, outcome and sums in
+    /// others.
     Parquet,
 }
 
-/// Most files that are written beside each other.
+/// Maximum number of files that are written at the same time.
 const MOST_SHARDS: i64 = 1000;
 
-/// A run as it is written.
+/// A run as it will be written.
 struct Written {
     run_id: String,
     lines: Vec<u8>,
@@ -68,7 +69,7 @@ struct Written {
 
 /// `whenstop convert`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    // A copy keeps a recorded cost of 0: what to make of it is for whoever reads the copy.
+    // A copy keeps a recorded cost of 0 as is: its readers decide how to treat it.
     let copying = |options: ReadOptions| {
         let recorded_costs = match options.recorded_costs {
             RecordedCosts::Overridden => RecordedCosts::Overridden,
@@ -104,13 +105,13 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// A folder is one that exists, or a name that no file would have.
+/// True for an existing folder, or a name that no file would have.
 fn is_folder(path: &Path) -> bool {
     path.is_dir() || path.extension().is_none() || path.as_os_str().to_string_lossy().ends_with(['/', '\\'])
 }
 
-/// Reads the corpus and hands over its runs as lines, in order. Gives the number of runs. After the first that cannot
-/// be written no more are tried.
+/// Reads the corpus and passes on its runs as lines, in order. Returns the number of runs. Stops at the first run that
+/// cannot be written.
 fn convert(
     corpus: &Corpus,
     args: &Args,
@@ -174,16 +175,16 @@ fn into_folder(folder: &Path, corpus: &Corpus, args: &Args, output: &Output) -> 
     written.map_err(|diagnostic| Failure { diagnostics: diagnostic.into(), exit: failed.unwrap_or(Exit::BadInput) })
 }
 
-/// File names given away.
+/// File names already used.
 #[derive(Default)]
 struct Given {
     names: HashSet<String>,
-    /// For names that were asked for before: the number the next one gets.
+    /// For each name requested before: the number the next one gets.
     numbers: HashMap<String, u64>,
 }
 
-/// A file name for the run: its id without what file systems dislike; made unique by a number, also where upper and
-/// lower case are one.
+/// A file name for the run: its id without characters that file systems reject, made unique by a number, also on file
+/// systems that ignore case.
 fn file_name(run_id: &str, given: &mut Given) -> String {
     const LONGEST: usize = 120;
     let fit = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' };
@@ -204,14 +205,14 @@ fn file_name(run_id: &str, given: &mut Given) -> String {
     }
 }
 
-/// The real paths of what is read: the files, and the archives the user named.
+/// The real paths of the inputs: the files, and the archives the user named.
 fn inputs(corpus: &Corpus, named: &CorpusArgs) -> BTreeSet<PathBuf> {
     let mut inputs = corpus.canonical_paths();
     inputs.extend(named.paths.iter().filter_map(|path| path.canonicalize().ok()));
     inputs
 }
 
-/// A run is never written over what it is read from.
+/// Refuses to overwrite a file that runs are read from.
 fn refuse_input(path: &Path, inputs: &BTreeSet<PathBuf>) -> Result<(), Diagnostic> {
     let Ok(real) = path.canonicalize() else { return Ok(()) };
     if !inputs.contains(&real) {

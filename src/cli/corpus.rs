@@ -1,4 +1,4 @@
-//! `whenstop corpus`: what is in these files, and what looks wrong.
+//! `whenstop corpus`: shows what is in the files, and what looks wrong.
 
 use super::Exit;
 use super::failure::Failure;
@@ -19,13 +19,13 @@ pub(super) struct Args {
     /// Files and folders.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<std::path::PathBuf>,
-    /// Say for each file what it was taken for, and why.
+    /// For each file, print which format it was read as, and why.
     #[arg(long)]
     why: bool,
-    /// List every run: its outcome and where that came from, its end, and what is odd about it.
+    /// List every run: its outcome and the outcome's source, how it ended, and what looks wrong.
     #[arg(long)]
     runs: bool,
-    /// List every round instead: what each prompt led to, as CSV.
+    /// List every round instead, as CSV: what each prompt led to.
     #[arg(long)]
     rounds: bool,
     /// How the counts are printed.
@@ -74,7 +74,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// What is in the files, with a line for every run.
+/// The contents of the files, with an entry for every run.
 pub(super) fn listed(args: &Args) -> Result<CorpusReport, Failure> {
     let options = ReadOptions { detail: Detail::Runs, ..args.reading.options()? };
     let report = open(&args.paths, options)?.process(|_| (), |()| ())?;
@@ -82,7 +82,7 @@ pub(super) fn listed(args: &Args) -> Result<CorpusReport, Failure> {
     Ok(report)
 }
 
-/// One CSV line a round.
+/// Prints one CSV line per round.
 fn list_rounds(args: &Args, corpus: &Corpus, output: &Output) -> Result<Exit, Failure> {
     let effects = EffectTable::default();
     let mut rows = Vec::new();
@@ -115,7 +115,7 @@ fn counts(report: &CorpusReport) -> Table {
     Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.chain(unreadable).collect() }
 }
 
-/// One line a run.
+/// One line per run.
 fn run_table(runs: &[RunRead]) -> Table {
     let columns = ["run", "format", "steps", "tokens", "outcome", "from", "end", "odd"];
     let rows = runs.iter().map(|run| {
@@ -133,7 +133,7 @@ fn run_table(runs: &[RunRead]) -> Table {
     Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
 }
 
-/// Tokens after the last effect of each run, by outcome and model; of very many the first.
+/// Prints the tokens after the last effect of each run, by outcome and model; only the first if there are many.
 fn tell_tails(tails: &Tails, output: &Output) -> Result<(), Failure> {
     const TOLD: usize = 12;
     let rows = tails.rows();
@@ -165,7 +165,7 @@ fn tell_tails(tails: &Tails, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is odd about the runs, a check a line, with the first run it was found in.
+/// Suspicious findings about the runs: one line per check, with the first run it was found in.
 pub(super) fn oddities(report: &CorpusReport) -> Vec<String> {
     let line = |odd: &Oddity| {
         let first = odd.first.first().map(|run| format!(" (first `{run}`)")).unwrap_or_default();
@@ -174,7 +174,7 @@ pub(super) fn oddities(report: &CorpusReport) -> Vec<String> {
     report.hygiene.iter().map(line).collect()
 }
 
-/// Where the outcomes of a format's runs came from; many files in one line.
+/// The sources of outcomes of a format, with many files summarised in one line.
 fn sources(format: &FormatCounts) -> Vec<String> {
     const LISTED: usize = 5;
     let line =
@@ -232,7 +232,7 @@ fn details(report: &CorpusReport, why: bool) -> String {
     for (kind, times) in &report.unknown_kinds {
         told.push(format!("{} of an unknown kind: {kind}", count(*times, "line")));
     }
-    // Paths, kinds and ids are the recordings' own words: none of them begins a line.
+    // Paths, kinds and ids are text from the recordings: none of them may begin a line.
     let mut lines = notices;
     lines.extend(told.iter().map(|line| one_line(line).into_owned()));
     for finding in &report.findings {

@@ -1,4 +1,4 @@
-//! `whenstop effects`: what each call of the recordings does to the world.
+//! `whenstop effects`: lists what each call in the recordings does to the world.
 
 use super::Exit;
 use super::failure::Failure;
@@ -11,7 +11,7 @@ use crate::transcript::{Event, Lane, Run};
 /// Arguments of `effects`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A stack file whose `[effects]` come before the shipped table. Repeatable.
+    /// A stack file whose `[effects]` take precedence over the built-in table. Repeatable.
     #[arg(long, value_name = "FILE")]
     stacks: Vec<std::path::PathBuf>,
     /// How the calls are printed.
@@ -31,7 +31,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// One row a call of the agent under test.
+/// One row per call of the agent under test.
 fn calls(run: &Run, table: &crate::effect::EffectTable) -> Vec<Vec<Cell>> {
     let mut reader = EffectReader::new(table);
     let mut rows = Vec::new();

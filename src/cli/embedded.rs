@@ -1,5 +1,5 @@
-//! Commands for a program that whenstop is part of, such as the Python package: the arguments of the command line, and its
-//! code, but results are values and nothing is printed. So both give the same files to the byte, and have the same options.
+//! Commands for programs that embed whenstop, such as the Python package. They use the command line's arguments and
+//! code, so they have the same options and write byte-identical files, but return results as values and print nothing.
 
 use std::ffi::OsString;
 
@@ -14,41 +14,41 @@ use crate::reader::CorpusReport;
 use crate::report::table::Table;
 use crate::report::{CsvStyle, Division, Publication, Said, Shard};
 
-/// What a comparison came to.
+/// The result of a comparison.
 pub struct Compared {
     /// Its rows, firings, tables and figures.
     pub publication: Publication,
-    /// What it says first.
+    /// The first answer.
     pub said: Said,
-    /// What was read, and what was not.
+    /// What was read, and what could not be read.
     pub report: CorpusReport,
-    /// What the command line says on stderr, a message each.
+    /// The messages that the command line would print to stderr.
     pub messages: Vec<String>,
 }
 
-/// What came of tuning.
+/// The result of tuning.
 #[derive(Debug)]
 pub struct Tuned {
     /// The answer in two or three sentences.
     pub verdict: String,
-    /// What there is, and what it can carry.
+    /// What the recordings contain, and what they suffice for.
     pub recordings: String,
-    /// What is shipped, and what stands beside it.
+    /// What is shipped, and alternatives for comparison.
     pub table: Table,
-    /// The same by suite and model, where there are several.
+    /// The same by suite and model, if there are several.
     pub strata: Option<Table>,
-    /// What to know about the table.
+    /// Notes on the table.
     pub notes: Vec<String>,
-    /// The stack file to ship; `None` where nothing can be recommended.
+    /// The stack file to ship; `None` if nothing can be recommended.
     pub stack: Option<String>,
     /// The answer as JSON, as `certificate.json` holds it.
     pub certificate: serde_json::Value,
 }
 
-/// `whenstop compare`: the arguments after the command's name. Writes a folder where they say `--out`.
+/// `whenstop compare`: the arguments after the command's name. Writes a folder if they include `--out`.
 ///
 /// # Errors
-/// Everything that would end the command.
+/// Every error that would end the command.
 pub fn compare(arguments: Vec<OsString>) -> Result<Compared, Diagnostics> {
     let Command::Compare(args) = parsed("compare", arguments)? else { return Err(unexpected()) };
     let output = Output::keeping();
@@ -61,12 +61,12 @@ pub fn compare(arguments: Vec<OsString>) -> Result<Compared, Diagnostics> {
     Ok(Compared { publication, said, report, messages: output.into_kept() })
 }
 
-/// One part of a comparison divided by file: what the paths among the arguments of `compare`, read by this part alone, come to,
-/// written to their `--out`. `names`: what these files are called for everybody, in the order they are read in. Gives the
-/// number of runs.
+/// Computes one part of a comparison divided by file and writes it to the `--out` folder. The paths in `arguments`,
+/// those of `compare`, belong to this part alone. `names`: names of these files that are the same for everyone, in the
+/// order they are read. Returns the number of runs.
 ///
 /// # Errors
-/// Everything that would end `compare`.
+/// Every error that would end `compare`.
 pub fn part(arguments: Vec<OsString>, shard: Shard, names: Vec<String>) -> Result<u64, Diagnostics> {
     let Command::Compare(args) = parsed("compare", arguments)? else { return Err(unexpected()) };
     let Some(out) = args.out() else { return Err(unexpected()) };
@@ -76,7 +76,7 @@ pub fn part(arguments: Vec<OsString>, shard: Shard, names: Vec<String>) -> Resul
 /// `whenstop merge`: the arguments after the command's name.
 ///
 /// # Errors
-/// What is missing, doubled or torn; nothing is written then.
+/// Parts that are missing, duplicated or damaged; nothing is written then.
 pub fn merge(arguments: Vec<OsString>) -> Result<Publication, Diagnostics> {
     let Command::Merge(args) = parsed("merge", arguments)? else { return Err(unexpected()) };
     let publication = merge::merged(&args, &Output::keeping()).map_err(told)?;
@@ -84,20 +84,20 @@ pub fn merge(arguments: Vec<OsString>) -> Result<Publication, Diagnostics> {
     Ok(publication)
 }
 
-/// `whenstop tune`: the arguments after the command's name. Writes a folder where they say `--out` and there is something to
-/// ship.
+/// `whenstop tune`: the arguments after the command's name. Writes a folder if they include `--out` and there is
+/// something to ship.
 ///
 /// # Errors
-/// Everything that would end the command but a refusal: that is an answer.
+/// Every error that would end the command; a refusal is not an error but an answer.
 pub fn tune(arguments: Vec<OsString>) -> Result<Tuned, Diagnostics> {
     let Command::Tune(args) = parsed("tune", arguments)? else { return Err(unexpected()) };
     tune::answered(&args, &Output::keeping()).map_err(told)
 }
 
-/// `whenstop corpus`: the arguments after the command's name. Every run has an entry.
+/// `whenstop corpus`: the arguments after the command's name. The report has an entry for every run.
 ///
 /// # Errors
-/// Everything that would end the command but files without a run.
+/// Every error that would end the command, except files without a run.
 pub fn corpus(arguments: Vec<OsString>) -> Result<CorpusReport, Diagnostics> {
     let Command::Corpus(args) = parsed("corpus", arguments)? else { return Err(unexpected()) };
     corpus::listed(&args).map_err(told)
@@ -109,12 +109,12 @@ fn parsed(command: &str, arguments: Vec<OsString>) -> Result<Command, Diagnostic
     cli.command.ok_or_else(unexpected)
 }
 
-/// What the parser of the arguments has to say, as what and how.
+/// Converts an argument parser error to a diagnostic.
 fn misread(error: &clap::Error) -> Diagnostics {
     let text = error.render().to_string();
     let (what, rest) = text.split_once('\n').unwrap_or((&text, ""));
     let what = what.strip_prefix("error: ").unwrap_or(what).trim_end_matches(':');
-    // The usage of a command line is of no use to those who have none.
+    // Drops the usage line: callers without a command line have no use for it.
     let rest =
         rest.split("\nUsage:").next().unwrap_or_default().split("For more information").next().unwrap_or_default();
     let lines: Vec<&str> = rest.lines().map(str::trim).filter(|line| !line.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! Examples below the help of each command, to be copied.
+//! Examples shown below the help of each command, ready to be copied.
 
 pub(super) const COMPARE: &str = "Examples:\n  \
     whenstop compare runs --stacks my.toml --out report/\n  \

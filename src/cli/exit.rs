@@ -1,4 +1,4 @@
-//! Every exit code, each with one sentence. The code derives from what was printed.
+//! All exit codes, with one sentence each. The code follows from what was printed.
 
 use std::process::ExitCode;
 
@@ -11,13 +11,13 @@ pub enum Exit {
     Internal = 1,
     /// The arguments or a stack file are wrong.
     Usage = 2,
-    /// The recordings, labels or rows given cannot be read, or the output cannot be written whole.
+    /// The recordings, labels or rows cannot be read, or the output cannot be written completely.
     BadInput = 3,
     /// Nothing matched: no recording, no run, no stack.
     NothingMatched = 4,
     /// A gate failed, stop points changed, cases disagreed, or nothing could be certified.
     GateFailed = 100,
-    /// Ctrl-C came; what had been finished is written.
+    /// Interrupted by Ctrl-C; what was finished is written.
     Interrupted = 130,
 }
 

@@ -1,5 +1,5 @@
-//! `whenstop explain`: one run step by step, with each stack's signals and where it stopped; or the
-//! decisions alone, as data.
+//! `whenstop explain`: shows one run step by step, with each stack's signals and where it stopped, or only the
+//! decisions as data.
 
 use super::Exit;
 use super::failure::Failure;
@@ -11,27 +11,27 @@ use crate::explain::{Explanation, Extent, LineKind, TrailLine, first_actions, tr
 use crate::report::table::{Cell, Table};
 
 /// Arguments of `explain`.
-// `--run` is the run to explain here; where the run's id stands is said by another name.
+// Here `--run` selects the run to explain, so the reading option for the run's id is renamed.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("run_id", |arg| arg.long("run-id")))]
 pub(super) struct Args {
     #[command(flatten)]
     stacks: StackArgs,
-    /// The run to explain, by its id or a part of it. Repeatable; by default the only run there is.
+    /// The run to explain, by its id or a part of it. Repeatable; can be omitted if there is only one run.
     #[arg(long, value_name = "RUN")]
     run: Vec<String>,
-    /// Only so many steps before and after what a stack does.
+    /// Show only this many steps before and after each action of a stack.
     #[arg(long, value_name = "N")]
     around: Option<usize>,
-    /// Characters of each text that are shown.
+    /// Maximum characters shown of each text.
     #[arg(long, value_name = "N", default_value_t = 70)]
     text: usize,
-    /// Only the decisions of every run, one a line.
+    /// Print only the decisions of every run, one per line.
     #[arg(long, conflicts_with = "first")]
     trail: bool,
-    /// Only who first acts at which call: a line for each stack, a column for each run. `w3 d5`: warns at call 3,
-    /// refuses call 5 (o noted, w warns, i instructs, d refuses, a asks a human, f forces an answer, x lifts a cap,
-    /// h halts, e ends with an error; in brackets where the model never learns of it).
+    /// Print only which stack acts first at which call: one line per stack, one column per run. `w3 d5`: warns at call
+    /// 3, refuses call 5 (o noted, w warns, i instructs, d refuses, a asks a human, f forces an answer, x lifts a cap,
+    /// h halts, e ends with an error; in brackets if the model never sees it).
     #[arg(long)]
     first: bool,
     /// How the decisions are printed.
@@ -41,7 +41,7 @@ pub(super) struct Args {
     corpus: CorpusArgs,
 }
 
-/// Runs explained when none is named.
+/// Maximum runs that are explained when none is named.
 const WITHOUT_NAME: usize = 1;
 
 /// `whenstop explain`.
@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The story, an empty line after the timeline. Colour only repeats what the words say.
+/// Prints the story, with an empty line after the timeline. Colour only repeats what the words say.
 fn tell(story: &Explanation, output: &Output) {
     let mut before = LineKind::Title;
     for (kind, line) in story.lines() {
@@ -109,7 +109,7 @@ fn no_such_run(args: &Args) -> Failure {
     )
 }
 
-/// The decisions of all runs wanted, as one table.
+/// The decisions of all requested runs, as one table.
 fn decisions(
     args: &Args,
     strategies: &Strategies,
@@ -140,7 +140,7 @@ fn decisions(
     Ok(Exit::Done)
 }
 
-/// The trail for a terminal: what a line must tell, in few columns; the other formats have the rest.
+/// The trail for a terminal: only the essential columns; the other formats have the rest.
 fn short_trail_table(runs: &[(String, Vec<TrailLine>)]) -> Table {
     let columns = ["run", "stack", "call", "step", "action", "rule", "limit"];
     let rows = runs.iter().flat_map(|(_, lines)| lines).map(|TrailLine { run_id, stack, call, decision }| {
@@ -158,7 +158,7 @@ fn short_trail_table(runs: &[(String, Vec<TrailLine>)]) -> Table {
     Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
 }
 
-/// A wide table as several that fit the terminal, each with the first column.
+/// Splits a wide table into several that fit the terminal, each with the first column.
 fn fitting(table: &Table) -> Vec<Table> {
     const GAP: usize = 2;
     let wide = |column: usize| {

@@ -1,4 +1,5 @@
-//! `whenstop export`: a stack as a framework's own configuration, and what a maintainer needs to change a default.
+//! `whenstop export`: writes a stack as a framework's own configuration, and what a maintainer needs to change a
+//! default.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -26,27 +27,26 @@ pub(super) struct Args {
     /// The stack file.
     #[arg(value_name = "FILE")]
     stacks: Option<PathBuf>,
-    /// The stack of the file; needed where it has several.
+    /// The stack to export; required if the file has several.
     #[arg(long, value_name = "NAME")]
     stack: Option<String>,
-    /// The framework, by its name in stack files; `all` for what each of them can hold; `list` for what they can hold at
-    /// all.
+    /// The framework, by its name in stack files; `all` tries every framework; `list` shows what each can express.
     #[arg(long, value_name = "HOST", required = true)]
     to: String,
-    /// What is printed or written: the host's own snippet, a stack file of the host's rules with these settings (to be
-    /// compared with the stack), or a block for a pull request.
+    /// What is printed or written: the host's own snippet, a stack file of the host's rules with these settings (to
+    /// compare with the stack), or a block for a pull request.
     #[arg(long, value_enum, default_value_t)]
     format: Shown,
-    /// Also take settings with which the host acts otherwise than the stack; what is otherwise is said.
+    /// Also accept settings with which the host behaves differently from the stack; the differences are reported.
     #[arg(long)]
     nearest: bool,
-    /// Only take settings that give the same rows on every recording; exits 100 when a clause has none.
+    /// Only accept settings that give the same rows on every recording; exits 100 if a clause has none.
     #[arg(long, conflicts_with = "nearest")]
     exact: bool,
-    /// The file to write; with `--to all` a folder.
+    /// The file to write; a folder with `--to all`.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// With `--format pr`: recordings, on which the host's default is held against the proposed settings.
+    /// With `--format pr`: recordings on which the host's default is compared with the proposed settings.
     #[arg(long = "on", value_name = "PATH")]
     on: Vec<PathBuf>,
     #[command(flatten, next_help_heading = READING)]
@@ -119,7 +119,7 @@ fn unknown(name: &str, near: Option<&str>) -> Failure {
     wrong(format!("no framework is called `{name}`"), help)
 }
 
-/// The stack of that name; without one, the only one with rules of its own.
+/// The stack with that name; without a name, the only one with rules of its own.
 fn chosen(file: &StackFile, path: &Path, name: Option<&str>) -> Result<Arc<Stack>, Failure> {
     let own: Vec<&Arc<Stack>> = file
         .entries
@@ -148,8 +148,8 @@ fn chosen(file: &StackFile, path: &Path, name: Option<&str>) -> Result<Arc<Stack
     }
 }
 
-/// The stacks with rules of their own in the files named, as configurations to be copied: as a stack file, and for each
-/// framework that can hold all of one.
+/// The stacks with rules of their own in the given files, as configurations to copy: as a stack file, and for each
+/// framework that can fully express one.
 pub(super) fn configurations(stacks: &StackArgs) -> Result<Vec<Configuration>, Failure> {
     let mut all = Vec::new();
     for path in stacks.files() {
@@ -159,7 +159,7 @@ pub(super) fn configurations(stacks: &StackArgs) -> Result<Vec<Configuration>, F
     Ok(all)
 }
 
-/// The same of one file.
+/// The same for one file.
 pub(super) fn configurations_of(file: &StackFile) -> Vec<Configuration> {
     let own = file.entries.iter().filter_map(|entry| if let Entry::Own(stack) = entry { Some(stack) } else { None });
     own.flat_map(|stack| of_stack(stack)).collect()
@@ -186,7 +186,7 @@ fn of_stack(stack: &Stack) -> Vec<Configuration> {
     own.into_iter().chain(hosts).collect()
 }
 
-/// What became of each clause, on stderr.
+/// Reports how each clause was exported, on stderr.
 fn tell(export: &Export, output: &Output) {
     output.note(&format!("{}: {}", export.to.id, export.verdict()));
     for line in export.lines().into_iter().skip(1) {
@@ -202,7 +202,7 @@ fn put(text: &str, out: Option<&Path>, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes the stack file, and beside it the native file that it names.
+/// Writes the stack file, and next to it the native file that it refers to.
 fn write_stack(export: &Export, out: Option<&Path>, output: &Output) -> Result<(), Failure> {
     let Some(native) = export.native_file() else { return put(&export.stack_file(""), out, output) };
     let help = format!("{} reads a file of its own, which is written beside the stack file", export.to.id);
@@ -213,7 +213,8 @@ fn write_stack(export: &Export, out: Option<&Path>, output: &Output) -> Result<(
     put(&export.stack_file(&name), Some(out), output)
 }
 
-/// A stack in every host: a line each, and with `--out` a snippet each and one stack file of all, to be compared.
+/// Exports a stack to every host: one line each, and with `--out` one snippet each plus one stack file of all of them
+/// for comparison.
 fn all(args: &Args, stack: &Stack, output: &Output) -> Result<Exit, Failure> {
     let exports: Vec<Export> = hosts().into_iter().map(|to| Export::new(stack, to, args.nearest)).collect();
     let column = exports.iter().map(|export| export.to.id.len()).max().unwrap_or(0);
@@ -247,7 +248,7 @@ fn all(args: &Args, stack: &Stack, output: &Output) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Every line behind a mark.
+/// Prefixes every line with a mark.
 fn marked(mark: &str, lines: &[String]) -> String {
     lines.iter().fold(String::new(), |mut text, line| {
         let _ = writeln!(text, "{mark}{line}");
@@ -266,7 +267,7 @@ fn extension(syntax: Syntax) -> &'static str {
     }
 }
 
-/// What each host can hold.
+/// Lists what each host can express.
 fn list() -> String {
     let all = hosts();
     let column = all.iter().map(|info| info.id.len()).max().unwrap_or(0);
@@ -282,7 +283,7 @@ fn list() -> String {
     text
 }
 
-/// The signals of a host by the moment at which it looks; else why there are none.
+/// The signals of a host by the moment at which it checks them; else why there are none.
 fn holds(info: HostInfo) -> String {
     let mut by_moment: BTreeMap<_, Vec<String>> = BTreeMap::new();
     for slot in info.host.slots {
@@ -321,7 +322,7 @@ fn wrapped(text: &str, room: usize) -> Vec<String> {
     lines
 }
 
-/// The host's default against the proposed settings on recordings, and the snippet.
+/// Compares the host's default with the proposed settings on recordings, and adds the snippet.
 fn pr(args: &Args, export: &Export, output: &Output) -> Result<String, Failure> {
     if args.on.is_empty() {
         return Err(wrong(

@@ -1,4 +1,4 @@
-//! What ends a command: a message and an exit code.
+//! Errors that end a command: a message and an exit code.
 
 use super::Exit;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
@@ -7,29 +7,29 @@ use crate::reader::ReadError;
 /// An error that ends the command.
 #[derive(Debug)]
 pub(super) struct Failure {
-    /// What to tell.
+    /// The messages to print.
     pub(super) diagnostics: Diagnostics,
-    /// How to end.
+    /// The exit code.
     pub(super) exit: Exit,
 }
 
 impl Failure {
-    /// The arguments or a stack file are wrong.
+    /// Wrong arguments or a wrong stack file.
     pub(super) fn usage(diagnostics: impl Into<Diagnostics>) -> Self {
         Self { diagnostics: diagnostics.into(), exit: Exit::Usage }
     }
 
-    /// Recordings, labels or rows cannot be read, or a file cannot be written.
+    /// Recordings, labels or rows that cannot be read, or a file that cannot be written.
     pub(super) fn input(diagnostics: impl Into<Diagnostics>) -> Self {
         Self { diagnostics: diagnostics.into(), exit: Exit::BadInput }
     }
 
-    /// Nothing matched.
+    /// Nothing matched the request.
     pub(super) fn nothing(what: impl Into<String>, help: impl Into<String>) -> Self {
         Self { diagnostics: Diagnostic::new(Location::default(), what, help).into(), exit: Exit::NothingMatched }
     }
 
-    /// A defect of our own.
+    /// A defect of whenstop itself.
     pub(super) fn internal(what: &dyn std::fmt::Display) -> Self {
         let help = "this is a defect of whenstop: please report it with the command";
         Self { diagnostics: Diagnostic::new(Location::default(), what.to_string(), help).into(), exit: Exit::Internal }

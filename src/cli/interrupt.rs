@@ -1,18 +1,18 @@
-//! Ctrl-C while something is worked on whose finished part is worth having.
+//! Handles Ctrl-C during work whose finished part is worth keeping.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Ctrl-C ends the program.
 const ENDS: u8 = 0;
-/// The first Ctrl-C is noted.
+/// The next Ctrl-C is only noted.
 const NOTED: u8 = 1;
-/// It has come; the next one ends the program.
+/// Ctrl-C was noted; the next one ends the program.
 const CAME: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(ENDS);
 
-/// While it is there, the first Ctrl-C does not end the program: [`Self::has_come`] tells of it, and what has been finished
-/// can be written.
+/// While this value exists, the first Ctrl-C does not end the program: [`Self::has_come`] reports it, so that finished
+/// work can be written.
 pub(super) struct Listening;
 
 impl Listening {
@@ -21,7 +21,7 @@ impl Listening {
         Self
     }
 
-    /// Has Ctrl-C come?
+    /// Whether Ctrl-C was pressed.
     #[expect(clippy::unused_self, reason = "only who listens may ask")]
     pub(super) fn has_come(&self) -> bool {
         STATE.load(Ordering::SeqCst) == CAME
@@ -34,7 +34,7 @@ impl Drop for Listening {
     }
 }
 
-/// Takes a signal in; false where it is to end the program.
+/// Handles a signal; false if it is to end the program.
 pub(super) fn is_taken() -> bool {
     STATE.compare_exchange(NOTED, CAME, Ordering::SeqCst, Ordering::SeqCst).is_ok()
 }

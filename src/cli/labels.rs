@@ -1,4 +1,4 @@
-//! `whenstop labels`: a file of labels to fill in, the runs that decide most first.
+//! `whenstop labels`: writes a file of labels to fill in, with the runs whose labels decide most first.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -21,18 +21,18 @@ use crate::transcript::{Outcome, OutcomeSource, Run, Spend};
     filled in: `stacks_that_stop` names the stacks that would have stopped the run, and at which step."
 )]
 pub(super) struct Args {
-    /// Where the file is written; `-` is stdout. An existing file is left alone: it may hold labels.
+    /// Where to write the file; `-` is stdout. An existing file is not overwritten: it may hold labels.
     #[arg(long, required = true, value_name = "FILE")]
     template: PathBuf,
-    /// Stacks whose verdict the labels are for: a stack file, `preset:NAME`, `preset:all`, `system:NAME`, `system:all`.
-    /// The runs on which they disagree come first, then those that all of them stop. Repeatable.
+    /// Stacks whose verdict the labels are for: a stack file, `preset:NAME`, `preset:all`, `system:NAME`,
+    /// `system:all`. Runs on which they disagree come first, then runs that all of them stop. Repeatable.
     #[arg(long, value_name = "FILE|preset:NAME|system:NAME")]
     stacks: Vec<String>,
     #[command(flatten)]
     corpus: CorpusArgs,
 }
 
-/// A run without an outcome, and what makes it worth a look.
+/// A run without an outcome, and what makes it worth labelling.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Unlabelled {
     run_id: String,
@@ -41,11 +41,11 @@ struct Unlabelled {
     recorded_end: &'static str,
     steps: usize,
     tokens: Option<u64>,
-    /// In dollars, as it is written; empty where it is not known.
+    /// In dollars, formatted; empty if unknown.
     cost: String,
     /// The stacks that would have stopped it early, each with the step.
     stops: Vec<String>,
-    /// What a mark of the recording says in place of a grade, and which.
+    /// The proxy outcome from a mark in the recording, and the mark.
     proxy: Option<String>,
 }
 
@@ -113,9 +113,9 @@ fn of_run(run: &Run) -> Unlabelled {
     }
 }
 
-/// The runs in the order in which their labels decide most: where `n_stacks` stacks disagree, by how many of them stop;
-/// then where all stop; then where none does. Among equals each task once before any twice, and long runs first: by
-/// tokens where every run has them, else by steps.
+/// Sorts the runs by how much their labels decide: first where the `n_stacks` stacks disagree, by how many of them
+/// stop; then where all stop; then where none does. Among equals, each task comes once before any comes twice, and
+/// long runs come first: by tokens if every run has them, else by steps.
 fn by_worth(mut runs: Vec<Unlabelled>, n_stacks: usize) -> Vec<Unlabelled> {
     let by_tokens = runs.iter().all(|run| run.tokens.is_some());
     let weight = |run: &Unlabelled| if by_tokens { run.tokens.unwrap_or(0) } else { run.steps as u64 };
@@ -126,7 +126,7 @@ fn by_worth(mut runs: Vec<Unlabelled>, n_stacks: usize) -> Vec<Unlabelled> {
         n => (0, n_stacks - n),
     };
     runs.sort_by(|a, b| (group(a), Reverse(weight(a)), &a.run_id).cmp(&(group(b), Reverse(weight(b)), &b.run_id)));
-    // How often the run's task came before it in its group: a run without a task is one of its own.
+    // How often the run's task came before it in its group; a run without a task is a task of its own.
     let mut before: BTreeMap<((u8, usize), String), usize> = BTreeMap::new();
     let mut ranked: Vec<((u8, usize), usize, Unlabelled)> = Vec::new();
     for run in runs {

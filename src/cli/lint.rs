@@ -1,5 +1,5 @@
-//! `whenstop lint`: unit traps in a stack file and in the configurations it names, and rules that a corpus shows to be
-//! dead or shadowed.
+//! `whenstop lint`: finds unit traps in a stack file and the configurations it names, and rules that a corpus shows to
+//! be dead or shadowed.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -27,13 +27,13 @@ pub(super) struct Args {
     /// The stack file.
     #[arg(value_name = "FILE")]
     stacks: PathBuf,
-    /// Recordings to tell dead and shadowed rules by.
+    /// Recordings on which to find dead and shadowed rules.
     #[arg(long = "on", value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Exit with 100 when there is a warning.
+    /// Exit with 100 if there is a warning.
     #[arg(long)]
     deny_warnings: bool,
-    /// What is printed.
+    /// The output format.
     #[arg(long, value_enum, default_value_t)]
     format: ReportFormat,
     #[command(flatten, next_help_heading = READING)]
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// A warning at the clause of that name, or at the stack.
+/// A warning located at the clause with that name, or at the stack.
 fn at_rule(file: &StackFile, stack: &str, rule: &str, what: String, help: &str) -> Diagnostic {
     let Some(index) = file.entries.iter().position(|entry| entry.name() == stack) else {
         return Diagnostic::new(Location::default(), what, help);
@@ -81,7 +81,7 @@ fn at_rule(file: &StackFile, stack: &str, rule: &str, what: String, help: &str) 
     file.places(index).at_name(&path, what, help)
 }
 
-/// Rules that no run reached, that never came first, or that many recordings cannot evaluate.
+/// Warnings for rules that no run reached, that never fired first, or that many recordings cannot evaluate.
 fn corpus_warnings(compared: &Compared, file: &StackFile) -> Vec<Diagnostic> {
     let stacks: Vec<(Label, Vec<Label>)> =
         compared.stacks.iter().map(|stack| (stack.name.clone(), stack.rules.clone())).collect();
@@ -115,7 +115,7 @@ fn corpus_warnings(compared: &Compared, file: &StackFile) -> Vec<Diagnostic> {
     warnings
 }
 
-/// Signals that count on and on: over a session of many rounds their limits fall into a later question.
+/// Signals that accumulate: in a session of many rounds, their limits are reached during a later question.
 const COUNTS: [&str; 12] = [
     "active",
     "call.count",
@@ -131,7 +131,7 @@ const COUNTS: [&str; 12] = [
     "tool_calls",
 ];
 
-/// Stacks whose counts run over whole sessions, where people prompted more than once in them.
+/// Warns about stacks whose counts run over whole sessions, if people prompted more than once in them.
 fn session_warnings(corpus: &CorpusArgs, file: &StackFile) -> Result<Vec<Diagnostic>, Failure> {
     let rounds = |run: Run| if run.header.prompted_by == PromptedBy::Person { run.rounds().len() } else { 0 };
     let (mut people, mut sessions, mut all) = (0, 0, 0);
@@ -160,7 +160,7 @@ fn session_warnings(corpus: &CorpusArgs, file: &StackFile) -> Result<Vec<Diagnos
     Ok(own.filter_map(|stack| by_session(stack)).collect())
 }
 
-/// Rules that some rows could not evaluate, with their stack and what they need, each with the number of rows.
+/// Rules that some rows could not evaluate, with their stack and what they need, and the number of such rows.
 fn missing_rules(rows: &Rows) -> BTreeMap<(Label, String, String), usize> {
     let mut missing = BTreeMap::new();
     for row in rows {

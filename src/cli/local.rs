@@ -1,4 +1,5 @@
-//! `whenstop local`: the sessions that agents keep on this machine, and what the starter stacks would have done to them.
+//! `whenstop local`: finds the sessions that agents keep on this machine, and what the starter stacks would have
+//! stopped.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,17 +22,17 @@ use crate::transcript::{Run, Spend};
 /// Arguments of `local`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Only files that were changed in the last so many days.
+    /// Only files changed in the last N days.
     #[arg(long, value_name = "N", default_value_t = 30)]
     days: u64,
-    /// Prices instead of those that are shipped (`PRICES`, with their date).
+    /// Prices to use instead of the built-in ones.
     #[arg(long, value_name = "FILE")]
     price: Option<PathBuf>,
 }
 
-/// The shipped prices.
+/// The built-in prices.
 const PRICES: &str = include_str!("local-prices.toml");
-/// When they were looked up.
+/// The date they were looked up.
 const PRICED_ON: &str = "2026-11-22";
 /// The stacks that are tried.
 const STARTER: &str = include_str!("local-stacks.toml");
@@ -39,13 +40,13 @@ const STARTER: &str = include_str!("local-stacks.toml");
 /// Where an agent keeps its sessions.
 struct Place {
     agent: &'static str,
-    /// A variable that names the folder instead of `base`.
+    /// An environment variable that overrides `base`.
     variable: Option<&'static str>,
-    /// Below the home folder.
+    /// Relative to the home folder.
     base: &'static str,
-    /// Below that.
+    /// Relative to `base`.
     folder: &'static str,
-    /// How the names of its files end.
+    /// File name endings of sessions.
     endings: &'static [&'static str],
 }
 
@@ -59,7 +60,7 @@ const fn place(
     Place { agent, variable, base, folder, endings }
 }
 
-/// All places that are looked at.
+/// All locations that are searched.
 const PLACES: &[Place] = &[
     place("Claude Code", Some("CLAUDE_CONFIG_DIR"), ".claude", "projects", &[".jsonl"]),
     place("Codex", Some("CODEX_HOME"), ".codex", "sessions", &[".jsonl", ".jsonl.zst"]),
@@ -101,14 +102,14 @@ const PLACES: &[Place] = &[
 ];
 
 impl Place {
-    /// The folder, where it is there.
+    /// The folder, if it exists.
     fn path(&self, home: &Path) -> Option<PathBuf> {
         let named = self.variable.and_then(std::env::var_os).filter(|value| !value.is_empty()).map(PathBuf::from);
         let path = named.unwrap_or_else(|| home.join(self.base)).join(self.folder);
         path.is_dir().then_some(path)
     }
 
-    /// Its files that were changed since `since`, in order of path.
+    /// Its files changed since `since`, ordered by path.
     fn files(&self, folder: &Path, since: Option<SystemTime>) -> Vec<PathBuf> {
         let entries = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().filter_map(Result::ok);
         let is_new = |entry: &walkdir::DirEntry| {
@@ -129,7 +130,7 @@ fn home() -> Option<PathBuf> {
     ["HOME", "USERPROFILE"].into_iter().find_map(std::env::var_os).filter(|home| !home.is_empty()).map(PathBuf::from)
 }
 
-/// The agents of which there are sessions on this machine; nothing is opened.
+/// The agents that have sessions on this machine; opens no file.
 pub(super) fn agents_here() -> Vec<&'static str> {
     let Some(home) = home() else { return Vec::new() };
     let mut agents: Vec<&str> =
@@ -138,7 +139,7 @@ pub(super) fn agents_here() -> Vec<&'static str> {
     agents
 }
 
-/// What one run of rounds comes to.
+/// Totals over a set of rounds.
 #[derive(Default)]
 struct Sum {
     sessions: u64,
@@ -198,7 +199,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     compare(&corpus, args, output)
 }
 
-/// The prices asked for, or those that are shipped.
+/// The requested prices, or the built-in ones.
 fn prices(args: &Args) -> Result<PriceTable, Failure> {
     let (name, text) = match &args.price {
         Some(path) => {
@@ -224,7 +225,7 @@ fn compare(corpus: &Corpus, args: &Args, output: &Output) -> Result<Exit, Failur
     let mut sum = Sum::default();
     let work = |run: Run| {
         let spend = Spend::of(run.events());
-        // What a sub-agent spent is its session's; nobody prompted it.
+        // What a sub-agent spent belongs to its session; it has no prompts of its own.
         let rounds = if run.header.parent.is_some() { Vec::new() } else { run.into_rounds() };
         let n = rounds.len() as u64;
         (spend, n, rounds.iter().map(|round| pass.of(round)).collect::<Vec<_>>())
@@ -264,7 +265,7 @@ fn compare(corpus: &Corpus, args: &Args, output: &Output) -> Result<Exit, Failur
     Ok(Exit::Done)
 }
 
-/// Sessions, rounds, tokens and dollars in a sentence.
+/// Formats sessions, rounds, tokens and dollars as a sentence.
 fn told(sum: &Sum, args: &Args) -> String {
     let tokens = sum
         .tokens

@@ -1,4 +1,4 @@
-//! `whenstop man`: manual pages, made of the same texts as `--help`.
+//! `whenstop man`: manual pages, generated from the same texts as `--help`.
 
 use std::io;
 use std::path::PathBuf;
@@ -14,10 +14,10 @@ use crate::report::write_atomically;
 /// Arguments of `man`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The command; without one, whenstop itself.
+    /// The command; without one, the page of whenstop itself.
     #[arg(value_name = "COMMAND")]
     command: Option<String>,
-    /// Write the pages of all commands into this folder.
+    /// Write the pages of all commands to this folder.
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     out: Option<PathBuf>,
 }
@@ -54,12 +54,12 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// clap adds a command `help` of its own.
+/// False for the `help` command that clap adds.
 fn is_own(command: &clap::Command) -> bool {
     command.get_name() != "help"
 }
 
-/// `whenstop-check`.
+/// The name of a page, such as `whenstop-check`.
 fn page_name(command: &clap::Command) -> String {
     command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned()
 }

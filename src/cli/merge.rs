@@ -1,4 +1,4 @@
-//! `whenstop merge`: the parts of a comparison put together.
+//! `whenstop merge`: combines the parts of a comparison.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ pub(super) struct Args {
     /// Folders that `compare --shard` wrote, or folders of them.
     #[arg(required = true, value_name = "DIR")]
     parts: Vec<PathBuf>,
-    /// Folder for rows, tables and figures: the files of one comparison of everything, to the byte.
+    /// Folder for rows, tables and figures: byte-identical to one comparison of everything.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     #[command(flatten)]
@@ -31,7 +31,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     show(&publication, args.format, Some(&args.out), output)
 }
 
-/// The parts put together.
+/// Merges the parts.
 pub(super) fn merged(args: &Args, output: &Output) -> Result<Publication, Failure> {
     let merge = Merge::open(&args.parts).map_err(Failure::input)?;
     let unread = merge.found().unreadable;
@@ -47,7 +47,7 @@ pub(super) fn merged(args: &Args, output: &Output) -> Result<Publication, Failur
 }
 
 impl Args {
-    /// Where the files go.
+    /// The output folder.
     pub(super) fn out(&self) -> &Path {
         &self.out
     }

@@ -1,4 +1,4 @@
-//! The command line: arguments, messages, exit codes; the only writes to stdout and stderr.
+//! The command line: arguments, messages, exit codes; only this module writes to stdout and stderr.
 //!
 //! stdout is data, stderr is progress and messages.
 
@@ -46,7 +46,7 @@ pub use exit::Exit;
 use failure::Failure;
 use output::Output;
 
-/// Over the options that every command takes, in its help.
+/// Heading of the options that every command takes.
 const EVERYWHERE: &str = "On every command";
 
 /// When should the agent have stopped?
@@ -63,11 +63,11 @@ pub struct Cli {
     /// Threads to use; the result is the same for any number.
     #[arg(long, global = true, help_heading = EVERYWHERE, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Say nothing on stderr but errors.
+    /// Print only errors to stderr.
     #[arg(long, global = true, help_heading = EVERYWHERE)]
     quiet: bool,
-    /// Write CSV for a spreadsheet: a cell that it would take for a formula (`=1+1`, `@x`) gets a `'` in front. Without
-    /// it, rows hold ids exactly as recorded, for programs that join on them. `report` reads both.
+    /// Write CSV for a spreadsheet: a cell that it would read as a formula (`=1+1`, `@x`) gets a `'` in front. Without
+    /// this option, rows hold ids exactly as recorded, for programs that join on them. `report` reads both.
     #[arg(long, global = true, help_heading = EVERYWHERE)]
     spreadsheet: bool,
     #[command(flatten)]
@@ -79,60 +79,60 @@ enum Command {
     /// Replay recordings under several stop strategies and compare them (the main job).
     #[command(after_help = examples::COMPARE)]
     Compare(compare::Args),
-    /// The stack to ship, from recordings alone: chosen, certified, written down.
+    /// Find the stack to ship from recordings alone: choose it, certify it, write it.
     #[command(after_help = examples::TUNE)]
     Tune(tune::Args),
-    /// Many limits of one or more signals at once: what each kills and saves, and which to ship.
+    /// Try many limits of one or more signals at once: what each kills and saves, and which to ship.
     #[command(after_help = examples::SWEEP)]
     Sweep(sweep::Args),
-    /// Certify the most aggressive setting whose false-early-stop rate is at most alpha; exits 100 when none can be.
+    /// Certify the most aggressive setting whose false-early-stop rate is at most alpha; exits 100 if there is none.
     #[command(after_help = examples::CERTIFY)]
     Certify(certify::Args),
-    /// Put the parts of a comparison together that `compare --shard` made.
+    /// Merge the parts of a comparison made by `compare --shard`.
     #[command(after_help = examples::MERGE)]
     Merge(merge::Args),
     /// Redraw tables and figures from the rows of a comparison.
     #[command(after_help = examples::REPORT)]
     Report(compare::report::Args),
-    /// What is in these files: formats, runs, outcomes, tokens, and what looks wrong.
+    /// Show what is in the files: formats, runs, outcomes, tokens, and what looks wrong.
     #[command(after_help = examples::CORPUS)]
     Corpus(corpus::Args),
-    /// Write recordings of any format in the own one, whole or without their texts, to keep or to share.
+    /// Convert recordings of any format to whenstop's own, with or without their texts, to keep or to share.
     #[command(after_help = examples::CONVERT)]
     Convert(convert::Args),
-    /// What each call does to the world: edits, hands over, checks, reads.
+    /// List what each call does to the world: edits, hands over, checks, reads.
     #[command(after_help = examples::EFFECTS)]
     Effects(effects::Args),
-    /// One run step by step: signals, decisions, and where each stack stops it.
+    /// Show one run step by step: signals, decisions, and where each stack stops it.
     #[command(after_help = examples::EXPLAIN)]
     Explain(explain::Args),
-    /// A stack as a framework's own configuration, with a reason for each clause that it cannot hold.
+    /// Write a stack as a framework's own configuration, with a reason for each clause that it cannot express.
     #[command(after_help = examples::EXPORT)]
     Export(export::Args),
-    /// Signals, systems, presets and bailouts: list them, or explain one.
+    /// List signals, systems, presets and bailouts, or explain one.
     Rules(rules::Args),
-    /// Write a file of labels to fill in: the runs without an outcome, those that decide most first.
+    /// Write a file of labels to fill in: the runs without an outcome, starting with those that decide most.
     #[command(after_help = examples::LABELS)]
     Labels(labels::Args),
-    /// The sessions that agents keep on this machine, by round: what they cost, and what the starter stacks would have
-    /// stopped. Nothing leaves the machine.
+    /// Report on the sessions that agents keep on this machine, by round: what they cost, and what the starter stacks
+    /// would have stopped. Nothing leaves the machine.
     #[command(after_help = examples::LOCAL)]
     Local(local::Args),
     /// Find dead and unreachable rules and unit traps in a stack file.
     #[command(after_help = examples::LINT)]
     Lint(lint::Args),
-    /// Look at recordings, and write a project file, stacks, a snapshot and a workflow: the way in.
+    /// Start here: read recordings and write a project file, stacks, a snapshot and a workflow.
     Init(init::Args),
     /// Write the stop points of a comparison as a snapshot to be reviewed and committed.
     Accept(gate::AcceptArgs),
-    /// Compare stop points with a snapshot and hold gates; exits 100 when either fails.
+    /// Compare stop points with a snapshot and check gates; exits 100 if either fails.
     Check(gate::CheckArgs),
-    /// What changed between two snapshots, stack files or corpora, or since a snapshot; judges nothing.
+    /// Show what changed between two snapshots, stack files or corpora, or since a snapshot, without judging it.
     Diff(gate::DiffArgs),
-    /// Golden tables of decisions against the systems and presets that should reproduce them.
+    /// Check golden tables of decisions against the systems and presets that should reproduce them.
     #[command(after_help = examples::CONFORMANCE)]
     Conformance(conformance::Args),
-    /// Print the JSON Schema of an own format.
+    /// Print the JSON Schema of one of whenstop's own formats.
     #[command(after_help = examples::SCHEMA)]
     Schema(schema::Args),
     /// Print completions for a shell.
@@ -146,14 +146,14 @@ enum Command {
     Synth(synth::Args),
 }
 
-/// Most threads that are started. More would wait for the one that reads the files.
+/// Maximum threads. More would only wait for the thread that reads the files.
 const MOST_THREADS: u16 = 256;
 
-/// Takes temporary folders away when Ctrl-C or `kill` ends the program, which then ends as it would have without.
+/// Removes temporary folders when Ctrl-C or `kill` ends the program, which then ends as usual.
 #[cfg(unix)]
 fn clean_up_on_signals() {
     use signal_hook::consts::{SIGINT, SIGTERM};
-    // Where no handler can be set, folders of an interrupted run stay: no reason not to run.
+    // If no handler can be set, folders of an interrupted run remain: no reason not to run.
     let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]) else { return };
     std::thread::spawn(move || {
         for signal in signals.forever() {

@@ -1,4 +1,4 @@
-//! The only writes to stdout and stderr.
+//! All writes to stdout and stderr.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -27,10 +27,10 @@ pub(super) enum Format {
     Latex,
 }
 
-/// How a line looks where there is colour. It says nothing that its words do not say.
+/// The style of a line on a terminal with colour. It adds nothing that the words do not say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
-    /// As it is.
+    /// No styling.
     Plain,
     /// Bold.
     Strong,
@@ -43,7 +43,7 @@ pub(super) enum Style {
 }
 
 impl Style {
-    /// The escape sequence it begins with.
+    /// Its escape sequence.
     fn begin(self) -> &'static str {
         match self {
             Self::Plain => "",
@@ -55,52 +55,52 @@ impl Style {
     }
 }
 
-/// Is there colour? On a terminal, unless `NO_COLOR` is set or it is a dumb one.
+/// Whether to use colour: on a terminal, unless `NO_COLOR` is set or the terminal is dumb.
 fn has_colour() -> bool {
     let is_off = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     io::stdout().is_terminal() && !is_off("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Where messages and data go. What cannot be written is remembered, and the command ends with an error for it.
+/// Where messages and data go. Write errors are remembered, and the command then ends with an error.
 #[derive(Debug)]
 pub(super) struct Output {
     quiet: bool,
     csv: CsvStyle,
-    /// Why stdout ended; nothing is written to it afterwards.
+    /// Why stdout failed; nothing is written to it afterwards.
     stdout: OnceLock<io::Error>,
-    /// The same of stderr.
+    /// Why stderr failed.
     stderr: OnceLock<io::Error>,
-    /// Messages for whoever whenstop is part of; then nothing is written to stdout or stderr.
+    /// Collected messages for an embedding program; if set, nothing is written to stdout or stderr.
     kept: Option<Mutex<Vec<String>>>,
 }
 
 impl Output {
-    /// Messages to stderr unless `quiet`; CSV in the style asked for.
+    /// Writes messages to stderr unless `quiet`; writes CSV in the given style.
     pub(super) fn new(quiet: bool, csv: CsvStyle) -> Self {
         Self { quiet, csv, stdout: OnceLock::new(), stderr: OnceLock::new(), kept: None }
     }
 
-    /// Keeps messages and prints nothing, for a program that whenstop is part of.
+    /// Collects messages and prints nothing, for a program that embeds whenstop.
     pub(super) fn keeping() -> Self {
         Self { kept: Some(Mutex::default()), ..Self::new(false, CsvStyle::Plain) }
     }
 
-    /// The messages that were kept.
+    /// The collected messages.
     pub(super) fn into_kept(self) -> Vec<String> {
         self.kept.map_or_else(Vec::new, |kept| kept.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// How CSV is written, to stdout and to files.
+    /// The CSV style, for stdout and files.
     pub(super) fn csv_style(&self) -> CsvStyle {
         self.csv
     }
 
-    /// Lines for people: what a terminal would obey, or could not show, is written as an escape.
+    /// Prints lines for people; control and unprintable characters are escaped.
     pub(super) fn data(&self, text: &str) {
         self.to_stdout(diagnostic::lines(text).as_bytes());
     }
 
-    /// Lines for people in a style, where the terminal has colour.
+    /// Prints lines for people in a style, if the terminal has colour.
     pub(super) fn styled(&self, style: Style, text: &str) {
         let text = diagnostic::lines(text.trim_end_matches('\n'));
         if style == Style::Plain || !has_colour() {
@@ -110,8 +110,8 @@ impl Output {
         }
     }
 
-    /// Data for programs: byte for byte, but on a terminal, where nobody but a person reads it. There it is shown as
-    /// JSON may be written.
+    /// Prints data for programs, byte for byte. On a terminal, where only a person reads it, control characters are
+    /// escaped as in JSON.
     pub(super) fn bytes(&self, bytes: &[u8]) {
         match std::str::from_utf8(bytes) {
             Ok(text) if io::stdout().is_terminal() => self.to_stdout(diagnostic::json(text).as_bytes()),
@@ -119,16 +119,16 @@ impl Output {
         }
     }
 
-    /// A sentence or two, broken between words at 80 columns, or fewer where the terminal has fewer.
+    /// Prints one or two sentences, wrapped at 80 columns or at the terminal's width if it is narrower.
     pub(super) fn paragraph(&self, text: &str) {
         self.styled_paragraph(Style::Plain, text);
     }
 
-    /// The same in a style.
+    /// Prints a paragraph in a style.
     pub(super) fn styled_paragraph(&self, style: Style, text: &str) {
         let width = usize::from(width()).min(80);
         let (mut lines, mut line) = (String::new(), String::new());
-        // Names come from recordings: none of them begins a line.
+        // Names come from recordings: none of them may begin a line.
         for word in diagnostic::one_line(text).split(' ') {
             if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
                 lines += &line;
@@ -142,7 +142,7 @@ impl Output {
         self.styled(style, &format!("{lines}{line}"));
     }
 
-    /// A table in the format asked for.
+    /// Prints a table in the requested format.
     pub(super) fn table(&self, table: &Table, format: Format) -> Result<(), Failure> {
         match format {
             Format::Table => self.data(&table.to_terminal(width())),
@@ -163,31 +163,31 @@ impl Output {
         Ok(())
     }
 
-    /// A JSON document.
+    /// Prints a JSON document.
     pub(super) fn json(&self, value: &serde_json::Value) {
         self.to_stdout(diagnostic::json(&format!("{value:#}\n")).as_bytes());
     }
 
-    /// A message for people, in one line.
+    /// Prints a message for people, on one line.
     pub(super) fn note(&self, text: &str) {
         if !self.quiet {
             self.message(&diagnostic::one_line(text));
         }
     }
 
-    /// Something odd about the input, unless quiet.
+    /// Prints a warning about the input, unless quiet.
     pub(super) fn warning(&self, diagnostic: &Diagnostic) {
         if !self.quiet {
             self.message(&diagnostic.render(Severity::Warning));
         }
     }
 
-    /// An error that ends the command, or one that lost something.
+    /// Prints an error that ends the command or lost something.
     pub(super) fn error(&self, diagnostic: &Diagnostic) {
         self.message(&diagnostic.render(Severity::Error));
     }
 
-    /// Errors that end the command, with an empty line between them.
+    /// Prints errors that end the command, with an empty line between them.
     pub(super) fn errors(&self, diagnostics: &Diagnostics) {
         for (index, diagnostic) in diagnostics.iter().enumerate() {
             if index > 0 {
@@ -197,7 +197,7 @@ impl Output {
         }
     }
 
-    /// What the parser of the arguments has to say: help goes to stdout, an error to stderr.
+    /// Prints what the argument parser reports: help to stdout, errors to stderr.
     pub(super) fn parsing(&self, error: &clap::Error) -> Exit {
         if error.use_stderr() {
             // An error repeats the arguments, so it is shown without the parser's colours.
@@ -209,8 +209,7 @@ impl Output {
         Exit::Done
     }
 
-    /// How the command ends, `exit` if all it had to say could be written. A reader that has gone away (`| head`) has
-    /// heard enough.
+    /// The exit code: `exit` if everything could be written. A closed pipe (`| head`) is not an error.
     pub(super) fn close(&self, exit: Exit) -> Exit {
         let lost = |error: &&io::Error| error.kind() != io::ErrorKind::BrokenPipe;
         if let Some(error) = self.stdout.get().filter(lost) {
@@ -236,7 +235,7 @@ impl Output {
         write_all(&mut io::stderr().lock(), format!("{}\n", diagnostic::lines(text)).as_bytes(), &self.stderr);
     }
 
-    /// A progress bar over things counted; hidden unless stderr is a terminal.
+    /// A progress bar for counted items; hidden unless stderr is a terminal.
     pub(super) fn counted(&self, n: u64, what: &str) -> indicatif::ProgressBar {
         if self.quiet || self.kept.is_some() || !io::stderr().is_terminal() {
             return indicatif::ProgressBar::hidden();
@@ -250,7 +249,7 @@ impl Output {
         }
     }
 
-    /// A progress bar over bytes; hidden unless stderr is a terminal.
+    /// A progress bar for bytes; hidden unless stderr is a terminal.
     pub(super) fn progress(&self, bytes: u64) -> indicatif::ProgressBar {
         if self.quiet || self.kept.is_some() || !io::stderr().is_terminal() {
             return indicatif::ProgressBar::hidden();
@@ -264,17 +263,17 @@ impl Output {
     }
 }
 
-/// Writes all of it, unless something was lost before; remembers what is lost now.
+/// Writes everything, unless an earlier write failed; remembers a new failure.
 fn write_all(to: &mut impl Write, bytes: &[u8], lost: &OnceLock<io::Error>) {
     if lost.get().is_none()
         && let Err(error) = to.write_all(bytes).and_then(|()| to.flush())
     {
-        // Another thread may have lost something first: then that is what is told.
+        // If another thread failed first, that error is reported.
         let _ = lost.set(error);
     }
 }
 
-/// Columns of the terminal; 80 where there is none, and wide enough not to wrap when piped.
+/// The terminal's width, at least 40; 80 if it is unknown, and wide enough not to wrap when piped.
 pub(super) fn width() -> u16 {
     match terminal_size::terminal_size() {
         Some((terminal_size::Width(width), _)) if io::stdout().is_terminal() => width.max(40),

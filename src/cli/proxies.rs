@@ -1,4 +1,4 @@
-//! `--outcome-from`: marks of the recordings that stand in for grades.
+//! `--outcome-from`: marks in the recordings that stand in for grades.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use super::inputs::UnitOfRun;
 use crate::effect::{EffectTable, Mark, Marks};
 use crate::transcript::{Outcome, OutcomeSource, Run};
 
-/// Which marks count as which outcome; of two marks of one run the one named first counts.
+/// Which mark counts as which outcome; if a run has two marks, the one named first counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct OutcomeFrom(Vec<(Mark, Outcome)>);
 
@@ -49,8 +49,8 @@ impl fmt::Display for OutcomeFrom {
 }
 
 impl OutcomeFrom {
-    /// The run, or its rounds, with outcomes where nobody graded them and they bear a mark. By round, a mark is the round's
-    /// own; what the next round did to its work is looked at before they are taken apart.
+    /// Splits the run by `unit` and sets proxy outcomes on ungraded runs or rounds that have a mark. By round, each
+    /// mark belongs to its round; whether the next round undid its work is checked before the rounds are split.
     pub(super) fn grade(&self, run: Run, unit: UnitOfRun, effects: &EffectTable) -> Vec<Run> {
         let (marks, mut runs) = match unit {
             UnitOfRun::Run => (vec![Marks::of_run(&run, effects)], vec![run]),
@@ -66,7 +66,7 @@ impl OutcomeFrom {
         runs
     }
 
-    /// What has to be said wherever such outcomes are counted.
+    /// The sentence required wherever such outcomes are counted.
     pub(super) fn sentence(&self, noun: &str) -> String {
         format!(
             "outcomes are proxies, {self}: marks of the recordings, which nobody graded. `whenstop labels --template FILE \

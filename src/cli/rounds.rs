@@ -13,7 +13,7 @@ pub(super) fn table(rows: Vec<Vec<Cell>>) -> Table {
     Table { columns: COLUMNS.map(str::to_owned).to_vec(), rows }
 }
 
-/// One row a round; rounds and steps are counted from 1 and from 0.
+/// One row per round; rounds are counted from 1, steps from 0.
 pub(super) fn rows(run: &Run, effects: &EffectTable) -> Vec<Vec<Cell>> {
     let mut reader = EffectReader::new(effects);
     let rounds = run.rounds();

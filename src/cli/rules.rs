@@ -1,4 +1,4 @@
-//! `whenstop rules`: signals, systems, presets and bailouts.
+//! `whenstop rules`: lists and explains signals, systems, presets and bailouts.
 
 use clap::Subcommand;
 
@@ -33,7 +33,7 @@ enum Command {
         /// Its name, for example `errors.streak` or `mira`.
         name: String,
     },
-    /// Precision and recall of the systems' text tests on labelled texts.
+    /// Show precision and recall of the systems' text tests on labelled texts.
     Texts(texts::Args),
 }
 
@@ -80,8 +80,8 @@ fn list() -> Table {
     }
 }
 
-/// The presets: version, rules, what is limited by default, what a hit does, and how many answers of the framework's own
-/// code come out here case for case.
+/// The frameworks: version, rules, default limits, what a hit does, and how many answers of the framework's own code
+/// are reproduced case for case.
 fn frameworks() -> Table {
     let columns = ["framework", "version", "rules", "limits by default", "what they do", "cases that agree"];
     let row = |preset: &Framework| {

@@ -1,4 +1,4 @@
-//! `whenstop schema`: the JSON Schema of an own format.
+//! `whenstop schema`: prints the JSON Schema of one of whenstop's own formats.
 
 use clap::ValueEnum;
 

@@ -1,4 +1,4 @@
-//! `whenstop sweep`: many limits of one or more signals at once.
+//! `whenstop sweep`: tries many limits of one or more signals at once.
 
 mod arguments;
 mod cache;
@@ -31,10 +31,11 @@ pub(super) struct Args {
     grid: GridArgs,
     #[command(flatten)]
     wide: wide::WideArgs,
-    /// The setting the others are compared with, by name, or `none`; by default the first signal's most conservative.
+    /// The setting the others are compared with, by name, or `none`; by default the first signal's most conservative
+    /// one.
     #[arg(long, value_name = "SETTING")]
     baseline: Option<String>,
-    /// Choose the setting that saves most among those whose rate of false early stops is at most this, by the upper
+    /// Choose the setting that saves most among those whose rate of false early stops is at most this, at the upper
     /// end of its 95 % interval.
     #[arg(long, value_name = "RATE", default_value_t = 0.05, value_parser = share)]
     max_fes: f64,
@@ -44,7 +45,7 @@ pub(super) struct Args {
     /// Folder for the table, the figure and the manifest; without it only the table is printed.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Also write `sweep-rows.csv`: one row a run and setting.
+    /// Also write `sweep-rows.csv`: one row per run and setting.
     #[arg(long, requires = "out")]
     rows: bool,
     /// How the table is printed.
@@ -83,7 +84,7 @@ pub(super) fn swept(
     Ok(rows.finish())
 }
 
-/// No setting is called `name`.
+/// The error for an unknown setting `name`.
 pub(super) fn unknown_setting(name: &str, grid: &Grid) -> Failure {
     let names = || grid.settings.iter().map(crate::sweep::Setting::name);
     let help = nearest(name, names())
@@ -91,7 +92,7 @@ pub(super) fn unknown_setting(name: &str, grid: &Grid) -> Failure {
     Failure::usage(Diagnostic::new(Location::default(), format!("no setting is named `{name}`"), help))
 }
 
-/// The numbers of a sweep: on the tasks reported, and on those the choice was made on.
+/// The results of a sweep: on the reported tasks, and on those the choice was made on.
 struct Judged {
     label_errors: Option<ErrorRates>,
     reported: Results,
@@ -187,7 +188,7 @@ fn write(
     Ok(())
 }
 
-/// What to say below the table.
+/// The notes below the table.
 fn notes(args: &Args, judged: &Judged) -> Vec<String> {
     let Judged { reported, chosen_on, chosen, .. } = judged;
     let mut notes = vec![choice_note(args.max_fes, judged)];

@@ -1,4 +1,4 @@
-//! `whenstop synth`: synthetic runs with known truth, in our own trace format.
+//! `whenstop synth`: generates synthetic runs with known truth, in whenstop's own trace format.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ pub(super) struct Args {
     /// How many runs.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
-    /// The same seed gives the same bytes on every machine.
+    /// Random seed; the same seed gives the same bytes on every machine.
     #[arg(long, value_name = "SEED")]
     seed: u64,
     /// The family of tasks: code, service or research.
@@ -26,7 +26,7 @@ pub(super) struct Args {
     /// How many runs attempt each task.
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
     trials: u16,
-    /// Only runs of this behaviour. Repeatable.
+    /// Generate only runs of this behaviour. Repeatable.
     #[arg(long = "kind", value_name = "BEHAVIOUR")]
     kinds: Vec<String>,
     /// The file to write.
@@ -34,7 +34,7 @@ pub(super) struct Args {
     out: PathBuf,
 }
 
-/// The behaviours with what happens in each, for the help.
+/// The behaviours with a description of each, for the help.
 fn behaviours() -> String {
     let lines = Behaviour::ALL.iter().map(|behaviour| format!("  {behaviour:<22} {}", behaviour.summary()));
     format!("Behaviours:\n{}", lines.collect::<Vec<_>>().join("\n"))

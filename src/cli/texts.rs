@@ -1,4 +1,4 @@
-//! `whenstop rules texts`: how good the systems' text tests are on labelled texts.
+//! `whenstop rules texts`: measures the systems' text tests on labelled texts.
 
 use std::path::PathBuf;
 
@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Whose tests answer the question.
+/// The system whose tests answer the question.
 fn system_of(question: Question) -> &'static str {
     match question {
         Question::AsksUser | Question::Blocked => "mira",
@@ -59,8 +59,8 @@ fn system_of(question: Question) -> &'static str {
     }
 }
 
-/// One line a test: its hits and misses, the share of its matches that are right (precision) and the
-/// share of the right texts it matches (recall).
+/// One line per test: its hits and misses, the share of its matches that are right (precision) and the share of the
+/// right texts it matches (recall).
 fn table(scores: &[Score]) -> Table {
     let columns = ["label", "test", "texts", "right", "false_stops", "missed", "precision", "recall"];
     let count = |count: usize| Cell::Count(count as u64);
@@ -80,7 +80,7 @@ fn table(scores: &[Score]) -> Table {
     Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
 }
 
-/// The same for a terminal, about one question: few columns, shares in percent.
+/// A short table for a terminal about one question: few columns, shares in percent.
 fn short_table(scores: &[Score]) -> Table {
     let columns = ["test", "right", "false stops", "missed", "precision", "recall"];
     let count = |count: usize| Cell::Count(count as u64);

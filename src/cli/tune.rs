@@ -1,4 +1,4 @@
-//! `whenstop tune`: from recordings to the stack to ship, with its certificate, or the reason why there is none.
+//! `whenstop tune`: turns recordings into the stack to ship, with its certificate, or says why there is none.
 
 mod beside;
 mod document;
@@ -35,63 +35,65 @@ use words::Words;
 /// Arguments of `tune`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The share of successes that may be killed, averaged over tasks: what is certified.
+    /// The share of successes that may be killed, averaged over tasks: this is what is certified.
     #[arg(long, value_name = "RATE", default_value_t = 0.05, value_parser = share_inside)]
     max_fes: f64,
-    /// What a lost success costs, in dollars: of what is certified, what is then worth most is shipped, not what saves most.
-    /// Needs the runs' costs, recorded or by `--price`.
+    /// What a lost success costs, in dollars. If given, ships the certified stack that is worth most after that cost,
+    /// not the one that saves most. Needs the runs' costs, recorded or from `--price`.
     #[arg(long, value_name = "USD", value_parser = price)]
     lost_success_costs: Option<f64>,
-    /// Chance that the certificate is wrong.
+    /// Probability that the certificate is wrong.
     #[arg(long, value_name = "CHANCE", default_value_t = 0.1, value_parser = share_inside)]
     delta: f64,
-    /// What the certificate rests on; choose it before you look. `one-run` takes one successful run a task, picked by a hash of
-    /// the task's name; `gaffke` takes them all.
+    /// The test behind the certificate; choose it before you look at the recordings. `one-run` uses one successful run
+    /// per task, picked by a hash of the task's name; `gaffke` uses them all.
     #[arg(long, value_enum, default_value_t)]
     bound: BoundArg,
-    /// What the budget counts. Every host can hold a limit of steps.
+    /// What the budget counts. Every host supports a limit of steps.
     #[arg(long, value_name = "SIGNAL", default_value = BUDGETS[0], value_parser = BUDGETS)]
     budget: String,
-    /// Learn a list of at most three rules on one half of the tasks, and certify it on the other. Takes some 250 tasks with a
-    /// success at 10 %, and 700 at 5 %.
+    /// Learn a list of at most three rules on one half of the tasks, and certify it on the other. Needs about 250
+    /// tasks with a success for 10 %, and 700 for 5 %.
     #[arg(long)]
     learn: bool,
-    /// With `--learn`: learn on all tasks, and estimate on each fifth under the list learned without it. An estimate, no proof.
+    /// With `--learn`: learn on all tasks, and estimate each fifth with the list learned without it. Gives an
+    /// estimate, no proof.
     #[arg(long, requires = "learn")]
     cross_fit: bool,
-    /// Choose a stack of a grid file on one half of the tasks, and certify it on the other; `whenstop sweep --help` shows one.
+    /// Choose a stack from a grid file on one half of the tasks, and certify it on the other; `whenstop sweep --help`
+    /// has an example.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["learn", "lost_success_costs"])]
     grid: Option<PathBuf>,
-    /// What you run today, to be shown beside it: a stack file, `preset:NAME` or `system:NAME`. Repeatable.
+    /// What you run today, shown for comparison: a stack file, `preset:NAME` or `system:NAME`. Repeatable.
     #[arg(long, value_name = "FILE|preset:NAME")]
     today: Vec<String>,
-    /// Do not try the shipped rules of all frameworks beside it; saves most of the time.
+    /// Do not compare with the built-in rules of all frameworks; this saves most of the time.
     #[arg(long)]
     no_presets: bool,
     /// Folder for `tuned.toml`, its certificate, the table, figures and a page.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// How much of the recordings' texts the page `report.html` holds.
+    /// How much text from the recordings the page `report.html` contains.
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     embed_text: EmbedText,
-    /// How it is printed.
+    /// How the result is printed.
     #[arg(long, value_enum, default_value_t)]
     format: Shown,
     #[command(flatten)]
     corpus: CorpusArgs,
 }
 
-/// What the certificate rests on.
+/// The test behind the certificate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum BoundArg {
-    /// One successful run a task: the exact binomial tail.
+    /// One successful run per task: the exact binomial tail.
     #[default]
     OneRun,
     /// All successful runs: Gaffke's statistic.
     Gaffke,
 }
 
-/// The forms of the answer.
+/// Output formats of the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Shown {
     /// For a terminal.
@@ -99,7 +101,8 @@ enum Shown {
     Table,
     /// One JSON document.
     Json,
-    /// A block for a pull request: what is run today (`--today`, the first) against what is to be shipped, and its stack file.
+    /// A block for a pull request: what runs today (`--today`, the first) against what is to be shipped, and its stack
+    /// file.
     Pr,
 }
 
@@ -120,18 +123,18 @@ impl Args {
 /// The recordings, read once.
 struct Recordings {
     study: Study,
-    /// Rows of what is shown beside: first what is run today, then the presets.
+    /// Rows of the strategies shown for comparison: first what runs today, then the presets.
     rows: Rows,
     n_today: usize,
     grid: Option<Gridded>,
 }
 
-/// A grid of one's own, with the recordings as its rules read them.
+/// The user's own grid, with the recordings as its rules read them.
 struct Gridded {
     file: GridFile,
     plan: Plan,
     extracts: Vec<Extract>,
-    /// Runs on which some rule of it cannot be read: left out, whatever their outcome.
+    /// Number of runs left out, whatever their outcome, because some rule cannot be evaluated on them.
     left_out: usize,
 }
 
@@ -144,7 +147,7 @@ impl Gridded {
         Ok(Self { file, plan, extracts: Vec::new(), left_out: 0 })
     }
 
-    /// Leaves out the tracks of runs on which some rule cannot be read; too many of them are an error.
+    /// Leaves out the tracks of runs on which some rule cannot be evaluated; too many of them are an error.
     fn keep_readable(&mut self, path: &Path, tracks: &mut Vec<Track>) -> Result<(), Failure> {
         let all = tracks.len();
         let (is_readable, unread) = readable(&self.file, &self.plan, &self.extracts);
@@ -193,11 +196,11 @@ fn read(args: &Args, output: &Output) -> Result<Recordings, Failure> {
     Ok(Recordings { study: Study::new(tracks, families), rows: rows.finish(), n_today, grid })
 }
 
-/// What came of tuning.
+/// The result of tuning.
 struct Answer {
     appetite: Appetite,
     tuned: Tuned,
-    /// What to ship, and what the same way of tuning does to tasks it has not seen.
+    /// What to ship, and what the same tuning procedure does on tasks it has not seen.
     shipped: Result<(Shipped, HeldOut), Why>,
     beside: Beside,
 }
@@ -205,17 +208,17 @@ struct Answer {
 /// Why nothing is shipped.
 enum Why {
     Catalogue(Refusal),
-    /// A list takes so many tasks with a success.
+    /// A list needs this many tasks with a success.
     TooFewForList(u64),
-    /// No list that is certified saves anything.
+    /// No certified list saves anything.
     NoList,
     /// No stack of the grid passes.
     Grid(GridRefusal),
-    /// On tasks it was not tuned on, a success costs more than without stopping: what it is, and how much more.
+    /// On tasks it was not tuned on, a success costs more than without stopping: the rules, and how much more.
     Dearer(String, f64),
 }
 
-/// A share of runs above which a grid is refused whose rules they do not let be read.
+/// Maximum share of runs on which a grid's rules may fail to be evaluated; beyond it the grid is refused.
 const UNREADABLE: f64 = 0.05;
 
 fn answer(args: &Args, recordings: &Recordings) -> Result<Answer, Failure> {
@@ -240,7 +243,7 @@ fn answer(args: &Args, recordings: &Recordings) -> Result<Answer, Failure> {
     Ok(Answer { appetite, tuned: found, shipped, beside })
 }
 
-/// What of a grid is shipped; limits that cannot be read off the recordings are an error.
+/// What to ship from a grid; limits that cannot be derived from the recordings are an error.
 fn of_grid(
     grid: &Gridded,
     study: &Study,
@@ -276,7 +279,8 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Tunes, hands what there is to say to `show`, and writes the folder asked for. Gives what `show` gives, and how to end.
+/// Tunes, passes the answer to `show`, and writes the requested folder. Returns what `show` returns, and the exit
+/// code.
 fn tune<T>(
     args: &Args,
     output: &Output,
@@ -335,7 +339,7 @@ fn show(words: &Words<'_>, output: &Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The answer as values, for a program that whenstop is part of.
+/// The answer as values, for a program that embeds whenstop.
 pub(super) fn answered(args: &Args, output: &Output) -> Result<Answered, Failure> {
     let answered = |words: &Words<'_>| {
         let shipped = words.answer.shipped.as_ref().ok();

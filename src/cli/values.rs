@@ -1,18 +1,18 @@
-//! Values that arguments of several commands take, and how they are told.
+//! Parsers and formatters for values that several commands share.
 
-/// A share in percent, in few digits.
+/// Formats a share in percent with few digits.
 pub(super) fn percent(share: f64) -> String {
     let text = format!("{:.4}", share * 100.0);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A number from 0 to 1.
+/// Parses a number from 0 to 1.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     let share: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     if (0.0..=1.0).contains(&share) { Ok(share) } else { Err("not from 0 to 1".to_owned()) }
 }
 
-/// A number between 0 and 1, ends excluded.
+/// Parses a number between 0 and 1, ends excluded.
 pub(super) fn share_inside(text: &str) -> Result<f64, String> {
     share(text)
         .and_then(|share| if share > 0.0 && share < 1.0 { Ok(share) } else { Err("not between 0 and 1".to_owned()) })

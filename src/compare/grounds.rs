@@ -1,5 +1,5 @@
-//! Does the certificate of a tuned stack hold on these recordings? It is void for models and agents it was not tuned on, where
-//! its signals read further than they did, and where it stops far more or fewer runs.
+//! Checks whether the certificate of a tuned stack holds on these recordings. It is void for models and agents the
+//! stack was not tuned on, if its signals leave the range seen in tuning, or if it stops far more or fewer runs.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,24 +12,24 @@ use crate::stack::{Grounds, Stack, StackFile};
 use crate::stats::interval::wilson_effective;
 use crate::transcript::{Moment, Run};
 
-/// A tuned stack.
+/// A tuned stack with the grounds of its certificate.
 #[derive(Clone, Debug)]
 pub struct Tuned {
     stack: Arc<Stack>,
     grounds: Grounds,
 }
 
-/// What one run has that the recordings a stack was tuned on did not.
+/// The properties of one run that the tuning recordings did not have.
 #[derive(Clone, Debug, Default)]
 pub struct Outside {
     model: Option<String>,
     agent: Option<String>,
-    /// For each range of the grounds: does a reading leave it?
+    /// For each range of the grounds, whether a reading leaves it.
     beyond: Vec<bool>,
     stopped: bool,
 }
 
-/// What all runs have. Parts of a comparison keep it, so that [`Met::and`] tells of the whole.
+/// The properties of all runs, collected. Partial comparisons store theirs, so that [`Met::and`] can combine them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Met {
     stack: String,
@@ -49,7 +49,7 @@ impl Tuned {
         file.grounds().iter().filter_map(tuned).collect()
     }
 
-    /// What `run` has that is not among the grounds; `rows` are its rows.
+    /// The properties of `run` that are not among the grounds; `rows` are the rows of that run.
     pub fn outside(&self, run: &Run, rows: &[Row]) -> Outside {
         let new = |name: &Option<String>, known: &[String]| name.clone().filter(|name| !known.contains(name));
         let rules: Vec<&Rule> = self.stack.clauses.iter().flat_map(|clause| clause.condition.rules()).collect();
@@ -67,7 +67,7 @@ impl Tuned {
     }
 }
 
-/// Does the signal of `rule` read less than `low` or more than `high` before the end of the run?
+/// Whether the signal of `rule` is below `low` or above `high` at some step before the end of the run.
 fn leaves(rule: &Rule, run: &Run, low: f64, high: f64) -> bool {
     let mut signal = rule.start();
     let end = run.last_point();
@@ -79,7 +79,7 @@ fn leaves(rule: &Rule, run: &Run, low: f64, high: f64) -> bool {
 }
 
 impl Met {
-    /// No run yet.
+    /// Starts without any run.
     pub fn new(tuned: &Tuned) -> Self {
         Self {
             stack: tuned.stack.name.clone(),
@@ -92,7 +92,7 @@ impl Met {
         }
     }
 
-    /// With what other runs of the same comparison have.
+    /// Adds what other runs of the same comparison have.
     pub fn and(&mut self, other: Self) {
         self.runs += other.runs;
         self.stopped += other.stopped;
@@ -101,7 +101,7 @@ impl Met {
         self.beyond.iter_mut().zip(other.beyond).for_each(|(sum, beyond)| *sum += beyond);
     }
 
-    /// Takes a run in.
+    /// Adds one run.
     pub fn take(&mut self, outside: Outside) {
         self.runs += 1;
         self.stopped += u64::from(outside.stopped);
@@ -110,7 +110,7 @@ impl Met {
         self.beyond.iter_mut().zip(outside.beyond).for_each(|(sum, beyond)| *sum += u64::from(beyond));
     }
 
-    /// Why the certificate does not hold here, in one sentence; `None` where it does.
+    /// Why the certificate does not hold here, in one sentence; `None` if it holds.
     pub fn sentence(&self) -> Option<String> {
         let Grounds { models, agents, runs, stopped, ranges, .. } = &self.grounds;
         let mut why = Vec::new();
@@ -125,7 +125,7 @@ impl Met {
         }
         if why.is_empty() && self.runs > 0 {
             let seen = self.stopped as f64 / self.runs as f64;
-            // Both shares with the doubt of so many runs; far apart is apart beyond both.
+            // Compares both shares with their uncertainty: "far apart" means that the intervals do not overlap.
             let here = wilson_effective(seen, self.runs as f64, Z);
             let there = wilson_effective(*stopped, f64::from(*runs), Z);
             let apart = here.zip(there).is_some_and(|(here, there)| here.low > there.high || here.high < there.low);
@@ -144,10 +144,10 @@ impl Met {
     }
 }
 
-/// Quantile behind "far more or fewer": 99 %, two-sided.
+/// Normal quantile behind "far more or fewer": 99 %, two-sided.
 const Z: f64 = 2.576;
 
-/// A few of the names.
+/// The first few of the names, as a list.
 fn some(names: &BTreeSet<String>, none_known: bool) -> String {
     const SHOWN: usize = 3;
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();

@@ -1,4 +1,4 @@
-//! The main job: a corpus under several strategies, into rows and firings.
+//! The main job: replays a corpus under several strategies and returns rows and firings.
 
 mod grounds;
 mod pass;
@@ -18,7 +18,7 @@ pub use grounds::{Met, Outside, Tuned};
 pub use pass::{Collected, Keeps, OfRun, Pass};
 pub use shelf::{Shelf, matters};
 
-/// A strategy by name, with the rules it consults in order.
+/// A strategy's name and profile, with the rules it consults in order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StackInfo {
     /// The name.
@@ -30,7 +30,7 @@ pub struct StackInfo {
 }
 
 impl StackInfo {
-    /// Reads it off a strategy.
+    /// Reads them from a strategy.
     pub fn of(strategy: &dyn Strategy) -> Self {
         Self {
             name: strategy.name().into(),
@@ -40,7 +40,7 @@ impl StackInfo {
     }
 }
 
-/// Several strategies, ready to be replayed on any number of runs, from any thread.
+/// Several strategies, ready to be replayed on any number of runs from any thread.
 pub struct Comparison<'s> {
     strategies: &'s [Arc<dyn Strategy>],
     infos: Vec<StackInfo>,
@@ -48,13 +48,13 @@ pub struct Comparison<'s> {
 }
 
 impl<'s> Comparison<'s> {
-    /// Sets the strategies up.
+    /// Prepares the strategies for replay.
     pub fn new(strategies: &'s [Arc<dyn Strategy>], assumptions: Assumptions) -> Self {
         let infos = strategies.iter().map(|strategy| StackInfo::of(&**strategy)).collect();
         Self { strategies, infos, assumptions }
     }
 
-    /// The strategies by name.
+    /// The strategies' names, profiles and rules, in order.
     pub fn infos(&self) -> &[StackInfo] {
         &self.infos
     }

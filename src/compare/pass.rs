@@ -1,4 +1,4 @@
-//! One pass over a corpus: what each run comes to, and all that is kept of it.
+//! One pass over a corpus: the results of each run, and what is kept of them.
 
 use std::sync::{PoisonError, RwLock};
 
@@ -14,23 +14,24 @@ use crate::verdict::{Ledger, Work};
 /// What the host keeps of a run that it stops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keeps {
-    /// A success that is stopped early is lost.
+    /// Nothing: a success that is stopped early is lost.
     #[default]
     Nothing,
-    /// A success is kept from its last edit on.
+    /// The work: a success is kept if it is stopped after its last edit.
     Work,
-    /// Either: the ends of a range.
+    /// Unknown: the two other answers are the ends of a range.
     Unknown,
 }
 
 impl Keeps {
-    /// The rows and firings of a run, judged so.
+    /// The rows and firings of a run under this assumption.
     fn rows_of(self, comparison: &Comparison<'_>, run: &Run, work: &Work) -> (Vec<Row>, Vec<Firing>) {
         let is_open = run.grade.outcome == Outcome::Success && run.secured() == Secured::Unverified;
         if self == Self::Nothing || !is_open {
             return comparison.rows_of(run);
         }
-        // Whoever waits for a reply has nothing without it, and where nothing was changed there is nothing to keep.
+        // If a reply is awaited, the run is worth nothing without it; if nothing was changed, there is no work to
+        // keep.
         let Some(standing) = work.standing().1.filter(|_| !work.is_awaited()) else { return comparison.rows_of(run) };
         let mut kept = run.clone();
         kept.grade.secured_step = Some(standing);
@@ -47,20 +48,20 @@ impl Keeps {
     }
 }
 
-/// What one run comes to.
+/// The result of one run: rows, firings, what followed, and its story if one was asked for.
 #[derive(Debug)]
 pub struct OfRun {
-    /// A row for each stack.
+    /// One row per stack.
     pub rows: Vec<Row>,
-    /// What fired.
+    /// The firings of all stacks.
     pub firings: Vec<Firing>,
     /// What followed the stop of each row.
     pub followed: Vec<FollowedRow>,
-    /// The run step by step, where it is told.
+    /// The run step by step, if it was chosen for the page.
     story: Option<Story>,
 }
 
-/// How runs are looked at, from any thread.
+/// How every run of a pass is evaluated; usable from any thread.
 pub struct Pass<'s> {
     comparison: Comparison<'s>,
     effects: EffectTable,
@@ -69,31 +70,31 @@ pub struct Pass<'s> {
 }
 
 impl<'s> Pass<'s> {
-    /// Rows, firings and what followed; no run is told.
+    /// Computes rows, firings and what followed, but no stories.
     pub fn new(comparison: Comparison<'s>, effects: EffectTable) -> Self {
         Self { comparison, effects, keeps: Keeps::Nothing, shelf: None }
     }
 
-    /// With what the host keeps of a run that it stops.
+    /// Sets what the host keeps of a run that it stops.
     #[must_use]
     pub fn keeping(mut self, keeps: Keeps) -> Self {
         self.keeps = keeps;
         self
     }
 
-    /// With runs told step by step, those that matter most, for a page.
+    /// Also tells the runs that matter most step by step, for a page; `None` tells none.
     #[must_use]
     pub fn telling(mut self, texts: Option<Texts>) -> Self {
         self.shelf = texts.map(|texts| RwLock::new(Shelf::new(texts)));
         self
     }
 
-    /// The stacks.
+    /// The comparison: the stacks it replays.
     pub fn comparison(&self) -> &Comparison<'s> {
         &self.comparison
     }
 
-    /// What a run comes to.
+    /// Evaluates one run.
     pub fn of(&self, run: &Run) -> OfRun {
         let ledger = Ledger::of(run);
         let work = Work::of(run, &self.effects, &ledger);
@@ -107,21 +108,21 @@ impl<'s> Pass<'s> {
         OfRun { rows, firings, followed, story }
     }
 
-    /// Keeps the story of a run, where it has one; to be called in the order of the runs.
+    /// Stores the story of a run, if it has one. Call it in the order of the runs.
     pub fn tell(&self, run: &mut OfRun) {
         if let Some((story, shelf)) = run.story.take().zip(self.shelf.as_ref()) {
             shelf.write().unwrap_or_else(PoisonError::into_inner).put(&run.rows, story);
         }
     }
 
-    /// The shelf of all that was told.
+    /// The shelf with all stories.
     pub fn into_shelf(self) -> Shelf {
         let told = self.shelf.map(|told| told.into_inner().unwrap_or_else(PoisonError::into_inner));
         told.unwrap_or_else(|| Shelf::new(Texts::None))
     }
 }
 
-/// All that runs came to, as columns.
+/// The results of all runs, as columns.
 #[derive(Default)]
 pub struct Collected {
     rows: RowsBuilder,
@@ -130,14 +131,14 @@ pub struct Collected {
 }
 
 impl Collected {
-    /// Takes in what a run came to.
+    /// Adds the results of one run.
     pub fn take(&mut self, run: OfRun) {
         self.rows.extend(run.rows);
         self.firings.extend(run.firings);
         self.followed.extend(run.followed);
     }
 
-    /// Rows, firings, and what followed.
+    /// All rows, firings, and what followed.
     pub fn finish(self) -> (Rows, Firings, FollowedRows) {
         (self.rows.finish(), self.firings.finish(), self.followed.finish())
     }

@@ -1,4 +1,5 @@
-//! The runs that are told on a page: those that matter most, chosen while they come by, so that memory is bounded.
+//! The runs whose stories are kept for a page: the most important ones, chosen as runs arrive, so that memory is
+//! bounded.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,26 +9,26 @@ use crate::explain::{Story, Texts};
 use crate::stats::cluster_key;
 use crate::verdict::Verdict;
 
-/// Runs told that lose or win by some stack, or of which that is not known.
+/// Maximum stories of runs that some stack kills or rescues, or may.
 const MOST_THAT_MATTER: usize = 600;
-/// Others told, for comparison.
+/// Maximum stories of other runs, kept for comparison.
 const MOST_OTHERS: usize = 60;
-/// Runs told where all are asked for.
+/// Maximum stories if all runs are asked for.
 const MOST_OF_ALL: usize = 20_000;
 
-/// Which runs are told.
+/// Collects the stories to keep.
 #[derive(Debug)]
 pub struct Shelf {
     texts: Texts,
     boards: [Board; 2],
 }
 
-/// Some runs of one kind: those whose ids have the smallest hashes.
+/// A bounded sample of the runs of one kind: those whose ids have the smallest hashes.
 #[derive(Debug)]
 struct Board {
     most: usize,
     stories: BTreeMap<(u64, String), Story>,
-    /// No run of a larger hash is wanted any more. It only falls, so that threads may go by an old one.
+    /// Runs with a larger hash are no longer wanted. The value only falls, so threads may safely use an old one.
     wanted: AtomicU64,
 }
 
@@ -40,23 +41,23 @@ impl Shelf {
         Self { texts, boards: [board(matter), board(others)] }
     }
 
-    /// How much of a run's texts is kept.
+    /// How much of a run's texts is kept in its story.
     pub fn texts(&self) -> Texts {
         self.texts
     }
 
-    /// May the run of `rows` be told? Asked from any thread, before its story is made.
+    /// Whether the run of `rows` may be kept. Callable from any thread, before the story is made.
     pub fn wants(&self, rows: &[Row]) -> bool {
         let Some(row) = rows.first() else { return false };
         cluster_key(&row.run_id) <= self.boards[board(rows)].wanted.load(Ordering::Relaxed)
     }
 
-    /// Takes in the story of the run of `rows`.
+    /// Adds the story of the run of `rows`.
     pub fn put(&mut self, rows: &[Row], story: Story) {
         self.put_on(board(rows), story);
     }
 
-    /// Takes in the story of a run of which is known whether it matters.
+    /// Adds the story of a run already known to matter or not.
     pub fn put_again(&mut self, matters: bool, story: Story) {
         self.put_on(usize::from(!matters), story);
     }
@@ -74,18 +75,18 @@ impl Shelf {
         }
     }
 
-    /// All that are told.
+    /// All stories kept.
     pub fn into_stories(self) -> Vec<Story> {
         self.boards.into_iter().flat_map(|board| board.stories.into_values()).collect()
     }
 }
 
-/// Does a row make its run one that matters?
+/// Whether a row makes its run one that matters.
 pub fn matters(killed_high: u8, verdict: Verdict) -> bool {
     killed_high == 1 || verdict == Verdict::Rescued
 }
 
-/// The board of a run: 0 where some stack kills or rescues its success, or may do so.
+/// The board of a run: 0 if some stack kills or rescues its success, or may do so.
 fn board(rows: &[Row]) -> usize {
     usize::from(!rows.iter().any(|row| matters(row.killed_high, row.verdict)))
 }

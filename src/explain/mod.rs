@@ -1,4 +1,4 @@
-//! One run told step by step: what the agent did, what each stack's signals read, and who stopped it.
+//! Shows one run step by step: what the agent did, the readings of each stack's signals, and which stack stopped it.
 
 mod story;
 mod timeline;
@@ -17,27 +17,27 @@ use crate::verdict::Course;
 pub use story::{Series, StepKind, Story, StoryStep, Texts};
 pub use trail::{TrailLine, first_actions, trail_lines};
 
-/// How much of a run is told.
+/// How much of a run is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// Characters of each text.
+    /// Maximum characters of each text.
     pub text: usize,
-    /// Columns of a line; what is longer goes on in the next.
+    /// Maximum columns of a line; longer lines are wrapped.
     pub columns: usize,
-    /// Only so many steps before and after each stop; `None` for all of them.
+    /// Show only this many steps before and after each stop; `None` for all steps.
     pub around: Option<usize>,
 }
 
-/// What a line of the story is.
+/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
     /// About the run as a whole.
     Title,
     /// A stack's line of steps.
     Timeline,
-    /// What was done, or what a rule read.
+    /// What was done, or the reading of a rule.
     Step,
-    /// What a stack did, short of a stop.
+    /// An action of a stack other than a stop.
     Decision,
     /// A stack stopped the run.
     Stop,
@@ -50,7 +50,7 @@ pub enum LineKind {
 pub struct Explanation(Vec<(LineKind, String)>);
 
 impl Explanation {
-    /// Tells `run` under `strategies`: a timeline, then step by step, then how it ended for each.
+    /// Explains `run` under `strategies`: a timeline, then step by step, then how the run ended for each.
     pub fn of(run: &Run, strategies: &[Arc<dyn Strategy>], extent: Extent, effects: &EffectTable) -> Self {
         let effects = effects_of(run, effects);
         let (replays, readings): (Vec<Replay>, Vec<_>) =
@@ -85,7 +85,7 @@ impl Explanation {
         }
         story.tell_gap(&mut left_out);
         story.0.extend(named.iter().map(|(name, replay)| (LineKind::End, told_end(name, replay, &course, run))));
-        // Ids and texts are the recording's own words: none of them begins a line.
+        // Ids and texts come from the recording: none of them may begin a line.
         let broken = |(kind, line): (LineKind, String)| {
             let indent = if matches!(kind, LineKind::Title | LineKind::End) { 3 } else { 9 };
             let columns = if kind == LineKind::Timeline { usize::MAX } else { extent.columns };
@@ -94,12 +94,12 @@ impl Explanation {
         Self(story.0.into_iter().map(broken).collect())
     }
 
-    /// The story in lines, each with what it is; a long one goes on in the next.
+    /// The lines with their kinds; long lines are wrapped.
     pub fn lines(&self) -> &[(LineKind, String)] {
         &self.0
     }
 
-    /// Says how many steps were left out, if any.
+    /// Adds a line saying how many steps were left out, if any.
     fn tell_gap(&mut self, left_out: &mut usize) {
         match std::mem::take(left_out) {
             0 => {}
@@ -115,7 +115,7 @@ impl fmt::Display for Explanation {
     }
 }
 
-/// Is the step among those that are told? Around stops, and around what else a stack did.
+/// Whether a step is shown: those around stops and around other actions of a stack are.
 fn is_told(index: usize, replays: &[Replay], around: Option<usize>) -> bool {
     let Some(around) = around else { return true };
     let acted = replays.iter().flat_map(|replay| &replay.trail).map(|decision| decision.point.step as usize);
@@ -123,7 +123,7 @@ fn is_told(index: usize, replays: &[Replay], around: Option<usize>) -> bool {
     acted.chain(stops).any(|at| at.abs_diff(index) <= around)
 }
 
-/// The line, and what is beyond `columns` in lines of their own, `indent` further in.
+/// Wraps a line at `columns`, with continuation lines indented by `indent` more.
 fn broken(line: &str, columns: usize, indent: usize) -> String {
     if line.chars().count() <= columns {
         return line.to_owned();
@@ -156,14 +156,14 @@ fn title(run: &Run) -> Vec<String> {
     ]
 }
 
-/// What the calls of each step do. A script that is written and run later is known by then, so that they are told in order.
+/// The effects of the calls of each step, computed in order: a script that is written and run later is then known.
 fn effects_of(run: &Run, table: &EffectTable) -> Vec<Vec<Effect>> {
     let mut reader = EffectReader::new(table);
     let calls = (0..run.steps().len()).map(|step| run.reply(step).map_or(&[][..], |reply| reply.tool_calls.as_slice()));
     calls.map(|calls| calls.iter().map(|call| reader.tell(call).effect).collect()).collect()
 }
 
-/// What the agent said, asked for and got; each call with what it does.
+/// What the agent said, called and got in a step; each call with its effect.
 fn told_step(run: &Run, index: usize, effects: &[Effect], width: usize) -> Vec<String> {
     let step = run.steps()[index];
     let mut lines = Vec::new();
@@ -191,8 +191,8 @@ fn told_result(result: &Message, width: usize) -> String {
     format!("{flag}{}", one_line(&result.text(), width))
 }
 
-/// The replay, and for each step what the strategy's rules read at its last point, up to the stop: reading against
-/// limit, and the framework's own words at any of its points.
+/// The replay, and for each step up to the stop the readings of the strategy's rules at its last point, each against
+/// its limit, and the framework's own messages at any of its points.
 fn replay_with_readings(run: &Run, strategy: &Arc<dyn Strategy>) -> (Replay, Vec<Vec<String>>) {
     let (mut numbers, mut words) = (vec![None; run.steps().len()], vec![Vec::new(); run.steps().len()]);
     let name = strategy.name();

@@ -1,4 +1,4 @@
-//! One run as data for a page: its steps, what signals read at each, and as much of its texts as asked for.
+//! One run as data for a page: its steps, the readings of signals at each, and as much of its texts as requested.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,36 +11,36 @@ use crate::effect::{Effect, EffectTable};
 use crate::replay::replay_seen;
 use crate::transcript::{Event, Message, Moment, Role, Run};
 
-/// Steps of which texts are kept around each stop.
+/// Steps around each stop whose texts are kept.
 const AROUND: usize = 4;
-/// Characters kept of one text.
+/// Maximum characters of one text.
 const WIDTH: usize = 600;
-/// Signals whose readings are kept, a run.
+/// Maximum signals per run whose readings are kept.
 const MOST_SERIES: usize = 40;
-/// Steps of a run that are told.
+/// Maximum steps of a run that are kept.
 const MOST_STEPS: usize = 4000;
 
 /// How much of a run's texts a story keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Texts {
-    /// None: names of tools, flags and numbers only.
+    /// None: only names of tools, flags and numbers.
     None,
-    /// Those around each stop, the first and the last.
+    /// Texts around each stop, and of the first and the last step.
     #[default]
     Evidence,
-    /// All, each cut to a length.
+    /// All texts, each cut to a maximum length.
     All,
 }
 
-/// One run told for a page. Field names are short, since a page holds many.
+/// The story of one run for a page. Serialised field names are short, since a page holds many.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Story {
     /// The run.
     pub run_id: String,
     /// Its steps.
     pub steps: Vec<StoryStep>,
-    /// What signals read after each step.
+    /// The readings of signals after each step.
     pub series: Vec<Series>,
 }
 
@@ -50,7 +50,7 @@ pub struct StoryStep {
     /// Tokens of the model call.
     #[serde(rename = "t")]
     pub tokens: Option<u64>,
-    /// What it was.
+    /// The kind of step.
     #[serde(rename = "k")]
     pub kind: StepKind,
     /// What the model said.
@@ -59,22 +59,22 @@ pub struct StoryStep {
     /// The calls it asked for: tool, and arguments where texts are kept.
     #[serde(rename = "a")]
     pub calls: Option<Vec<(String, String)>>,
-    /// Results of tools: failed, and text.
+    /// Results of tools: whether they failed, and the text.
     #[serde(rename = "r")]
     pub results: Option<Vec<(bool, String)>>,
 }
 
-/// What a step was, as far as a recording tells.
+/// The kind of a step, as far as the recording tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepKind {
-    /// Tools were called, which looked, or of which nothing can be told.
+    /// Tools were called that only read, or whose effect is unknown.
     Ok,
     /// Something was changed.
     Edit,
     /// The work was handed over.
     Handover,
-    /// Tests, a build, a program were run.
+    /// Tests, a build or a program were run.
     Check,
     /// A tool failed.
     Error,
@@ -82,21 +82,21 @@ pub enum StepKind {
     Reply,
 }
 
-/// What one signal of one stack read after each step.
+/// The readings of one signal of one stack after each step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Series {
-    /// The stack, by its place.
+    /// The index of the stack.
     pub stack: usize,
     /// The signal.
     pub signal: String,
-    /// The limit it is held against.
+    /// The limit it is compared with.
     pub limit: Option<f64>,
-    /// Readings by step; `None` where nothing could be read.
+    /// Readings by step; `None` if nothing could be read.
     pub values: Vec<Option<f64>>,
 }
 
 impl Story {
-    /// Tells `run` with texts around the steps `stops`, which are counts of steps paid for.
+    /// Builds the story of `run` with texts around the steps `stops`, which count steps paid for.
     pub fn of(
         run: &Run,
         strategies: &[Arc<dyn Strategy>],
@@ -128,13 +128,13 @@ impl Story {
         }
     }
 
-    /// Does it hold any text of the recording beside names of tools?
+    /// Whether it holds any text of the recording other than names of tools.
     pub fn has_texts(&self) -> bool {
         self.steps.iter().any(|step| step.said.is_some() || step.calls.is_some() || step.results.is_some())
     }
 }
 
-/// What the rules of a stack read after each step up to its stop: a line for each number that is read.
+/// The readings of a stack's rules after each step up to its stop: one series per reading.
 fn series(strategy: &Arc<dyn Strategy>, stack: usize, run: &Run, steps: usize) -> Vec<Series> {
     let mut lines: Vec<((RuleName, Cow<'static, str>), Series)> = Vec::new();
     replay_seen(run, strategy, |view, watch| {
@@ -187,7 +187,7 @@ fn story_step(run: &Run, index: usize, effects: &[Effect], told: bool) -> StoryS
     }
 }
 
-/// The beginning of a text, its lines kept.
+/// The beginning of a text, with its line breaks.
 fn cut(text: &str) -> String {
     if text.chars().nth(WIDTH).is_none() {
         return text.to_owned();

@@ -1,24 +1,24 @@
-//! The run as a line of steps for each stack: what it did on the way, and where it stopped.
+//! The run as a line of steps for each stack: its actions on the way, and where it stopped.
 
 use crate::decision::Action;
 use crate::replay::Replay;
 use crate::transcript::Run;
 use crate::verdict::Course;
 
-/// Columns of the line of steps, at most.
+/// Maximum columns of the line of steps.
 const BAR: usize = 36;
 
-/// Columns of a stack's name, at most.
+/// Maximum columns of a stack's name.
 const NAME: usize = 18;
 
-/// A line for each stack below a scale of steps. `-` is a step the run goes on, `X` the stop, `.` what it spares, `|` the
+/// One line per stack below a scale of steps. `-` is a step that is run, `X` the stop, `.` a step it saves, `|` the
 /// end of the recording; letters are those of `explain --first`.
 pub(super) fn timeline(run: &Run, named: &[(&str, &Replay)], course: &Course) -> Vec<String> {
     let steps = run.steps().len();
     if steps == 0 || named.is_empty() {
         return Vec::new();
     }
-    // Long runs have several steps to a column.
+    // In long runs a column stands for several steps.
     let per_column = steps.div_ceil(BAR);
     let columns = steps.div_ceil(per_column);
     let width = named.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).clamp(5, NAME);
@@ -43,7 +43,7 @@ pub(super) fn timeline(run: &Run, named: &[(&str, &Replay)], course: &Course) ->
     lines
 }
 
-/// Numbers of steps, from 0, each at the column of its step.
+/// Step numbers, from 0, each at the column of its step.
 fn scale(columns: usize, per_column: usize) -> String {
     let mut text = String::new();
     for column in (0..columns).step_by(10) {
@@ -58,7 +58,7 @@ fn scale(columns: usize, per_column: usize) -> String {
     text.trim_end().to_owned()
 }
 
-/// A name cut to `width` characters: its middle goes, since names of one kind differ at either end.
+/// Cuts a name to `width` characters by removing its middle, since similar names differ at either end.
 fn shortened(name: &str, width: usize) -> String {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() <= width {

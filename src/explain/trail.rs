@@ -1,4 +1,4 @@
-//! The decisions of strategies on one run as data: who acts at which call, and how.
+//! The decisions of strategies on one run as data: which strategy acts at which call, and how.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ pub struct TrailLine {
     pub run_id: String,
     /// The strategy.
     pub stack: String,
-    /// The number (from 1) of the tool call it is about; for a decision about no single call, how many
-    /// calls the agent had asked for by then. 0 before the first.
+    /// The number (from 1) of the tool call it is about; for a decision about no single call, the number of calls the
+    /// agent had requested by then. 0 before the first.
     pub call: usize,
     /// The decision itself.
     pub decision: Decision,
 }
 
-/// Every decision of `strategies` on `run`, strategy by strategy, each up to its first terminal one.
+/// Every decision of `strategies` on `run`, strategy by strategy, each up to its first terminal decision.
 pub fn trail_lines(run: &Run, strategies: &[Arc<dyn Strategy>]) -> Vec<TrailLine> {
     let mut lines = Vec::new();
     for strategy in strategies {
@@ -41,7 +41,7 @@ fn call_number(run: &Run, decision: &Decision) -> usize {
     let calls = |index: usize| run.reply(index).map_or(&[][..], |reply| &reply.tool_calls);
     let asked_for: usize = (0..known).map(|index| calls(index).len()).sum();
     let named = decision.call_id.as_deref().and_then(|id| {
-        // The latest step that has a call of this id: ids are not always unique in a run.
+        // The latest step with a call of this id: ids are not always unique in a run.
         let index = (0..known).rev().find(|&index| calls(index).iter().any(|call| call.id.as_deref() == Some(id)))?;
         let within = calls(index).iter().position(|call| call.id.as_deref() == Some(id))?;
         Some((0..index).map(|index| calls(index).len()).sum::<usize>() + within + 1)
@@ -49,8 +49,8 @@ fn call_number(run: &Run, decision: &Decision) -> usize {
     named.unwrap_or(asked_for)
 }
 
-/// What one strategy did on one run, in short: for each rule and limit its kinds of action at their first calls, in
-/// order, as `w3 d5 h6`; in brackets where its words never reach the model; `–` for nothing.
+/// A summary of what one strategy did on one run: for each rule and limit, its kinds of action with the first call of
+/// each, in order, as `w3 d5 h6`; in brackets if the model never sees it; `–` for nothing.
 pub fn first_actions<'l>(lines: impl IntoIterator<Item = &'l TrailLine>) -> String {
     let (mut seen, mut text) = (Vec::new(), String::new());
     for TrailLine { call, decision, .. } in lines {

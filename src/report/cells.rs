@@ -1,4 +1,4 @@
-//! A row as cells: what serde says of a flat struct, without a text for each number.
+//! Converts a row to cells through serde, without formatting each number as text.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use serde::ser::{Error as _, Impossible, SerializeStruct, Serializer};
 
 use crate::reader::ParquetCell;
 
-/// The cells of one row, used again for the next.
+/// The cells of one row; reused for the next row.
 #[derive(Debug, Default)]
 pub(super) struct Cells {
     texts: String,
@@ -24,7 +24,7 @@ enum Piece {
     Truth(bool),
 }
 
-/// Why a value is no cell.
+/// Why a value cannot be a cell.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct NoCell(String);
@@ -36,7 +36,7 @@ impl serde::ser::Error for NoCell {
 }
 
 impl Cells {
-    /// Takes the fields of `row`, in place of those before.
+    /// Replaces the cells with the fields of `row`.
     pub(super) fn take(&mut self, row: &impl Serialize) -> Result<(), NoCell> {
         self.texts.clear();
         self.pieces.clear();
@@ -169,7 +169,7 @@ impl<'c> Serializer for &'c mut Cells {
     }
 }
 
-/// The fields of a row on their way to cells.
+/// The serializer that turns the fields of a row into cells.
 pub(super) struct Fields<'c>(&'c mut Cells);
 
 impl SerializeStruct for Fields<'_> {

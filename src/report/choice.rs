@@ -1,4 +1,4 @@
-//! Which stack to ship, chosen on one part of the tasks and reported on the other.
+//! Which stack to ship: chosen on one part of the tasks and reported on the other.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ pub struct Choice {
     pub dev_share: f64,
     /// The largest tolerated upper bound on the rate of false early stops.
     pub max_fes: f64,
-    /// The stack that saves most on the dev tasks among those within `max_fes`; `None`: none is.
+    /// The stack that saves most on the dev tasks among those within `max_fes`; `None` if no stack qualifies.
     pub chosen: Option<Label>,
     /// The chosen stack's rate of false early stops, dev minus test.
     pub optimism_fes_rate: Option<f64>,
@@ -25,8 +25,8 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Chooses on `dev`; where `test` is reported, says how much better the choice looked there. `self` holds how the tasks
-    /// were split.
+    /// Chooses on `dev` and, if `test` is reported, computes how much better the choice looked there. `self` says how
+    /// the tasks were split.
     #[must_use]
     pub fn made(self, dev: &[Summary], test: Option<&[Summary]>, unit: Unit) -> Self {
         let at = choose(dev.iter(), unit, self.max_fes);
@@ -44,7 +44,7 @@ impl Choice {
         }
     }
 
-    /// What to say below the table.
+    /// The sentence about the choice below the table.
     pub fn sentence(&self) -> String {
         let limit = percent(self.max_fes);
         let Some(chosen) = &self.chosen else {

@@ -1,17 +1,17 @@
-//! A compared stack as a configuration to be copied: as a stack file, and as the settings of each framework that can hold all
-//! of it. What it says is worked out by whoever has the stack file; here it is kept and shown.
+//! A compared stack as configuration to copy: as a stack file, and as settings of each framework that can express all
+//! of it. This module only stores and shows the text; the caller generates it from the stack file.
 
 use serde::{Deserialize, Serialize};
 
-/// One stack in the words of one framework.
+/// One stack in the configuration language of one framework.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Configuration {
     /// The stack.
     pub stack: String,
     /// The framework; `whenstop` for a stack file.
     pub host: String,
-    /// What it is, in a sentence.
+    /// A sentence that describes it.
     pub says: String,
-    /// What is to be copied.
+    /// The text to copy.
     pub text: String,
 }

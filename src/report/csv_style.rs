@@ -1,26 +1,27 @@
-//! How text stands in CSV: exactly as it is, or so that no spreadsheet takes it for a formula.
+//! How text is written to CSV: unchanged, or guarded so that no spreadsheet takes it for a formula.
 //!
-//! Rows are read by programs, which join them with recordings and labels by run id. An id that is written otherwise than
-//! it was recorded finds no partner, in silence, so by default nothing is changed. For people there is the other style.
+//! Programs join rows with recordings and labels by run id. A run id written differently from how it was recorded
+//! silently fails to join, so by default nothing is changed. The other style is for people.
 
 use std::io;
 
 /// How text is written to CSV.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CsvStyle {
-    /// As it is.
+    /// Text unchanged.
     #[default]
     Plain,
-    /// For a spreadsheet: a byte order mark, by which it knows UTF-8 (and [`super::read_rows`] this style), and a `'`
-    /// before each text that it would execute, or that begins with a `'` itself.
+    /// For a spreadsheet: a byte order mark, by which spreadsheets recognise UTF-8 (and [`super::read_rows`]
+    /// recognises this style), and a `'` before each text that a spreadsheet would execute or that begins with a `'`
+    /// itself.
     Spreadsheet,
 }
 
-/// What a file of the second style begins with.
+/// The byte order mark at the start of a spreadsheet-style file.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 impl CsvStyle {
-    /// Plain CSV in this style.
+    /// Converts plain CSV to this style.
     pub fn styled(self, csv: Vec<u8>) -> io::Result<Vec<u8>> {
         if self == Self::Plain {
             return Ok(csv);
@@ -33,12 +34,12 @@ impl CsvStyle {
         out.into_inner().map_err(|error| io::Error::other(error.to_string()))
     }
 
-    /// The style of what begins with these bytes.
+    /// Detects the style from the first bytes of a file.
     pub(super) fn of(csv: &[u8]) -> Self {
         if csv.starts_with(MARK) { Self::Spreadsheet } else { Self::Plain }
     }
 
-    /// A field as it was before it was written.
+    /// Reverses the guard on a field.
     pub(super) fn unguarded(self, field: &str) -> &str {
         match self {
             Self::Plain => field,
@@ -47,7 +48,7 @@ impl CsvStyle {
     }
 }
 
-/// A number is none of the texts that are executed, so a negative one stays.
+/// Adds a `'` if needed. Numbers are never executed, so a negative number stays unchanged.
 fn guarded(field: &[u8]) -> Vec<u8> {
     let is_number = || field.iter().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte));
     match field.first() {

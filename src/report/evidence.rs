@@ -1,5 +1,5 @@
-//! Evidence for a change of a framework's limits, as a block for a pull request or an issue: the default against what is
-//! proposed, on recorded runs, read in a minute by somebody who has never heard of this program.
+//! Evidence for a change of a framework's limits, as a block for a pull request or an issue: the default against the
+//! proposal on recorded runs, written for a reader who has a minute and has never heard of this program.
 
 use std::fmt::Write as _;
 
@@ -10,13 +10,13 @@ use crate::aggregate::{Difference, Label, RowView, Rows, Summary, Unit, by_stack
 use crate::diagnostic::count;
 use crate::stats::RangeEstimate;
 
-/// Rules that are named; a framework may have dozens.
+/// Maximum rules to name; a framework may have dozens.
 const RULES: usize = 12;
 
-/// Models and suites that are named.
+/// Maximum models and suites to name.
 const NAMED: usize = 6;
 
-/// The block: `default` against `proposed`, of the rows of a comparison.
+/// The Markdown block comparing `default` with `proposed` from the rows of a comparison.
 pub(super) fn evidence(
     rows: &Rows,
     manifest: &Manifest,
@@ -56,10 +56,10 @@ pub(super) fn evidence(
     page(&text)
 }
 
-/// What a line of the table says of a stack.
+/// Formats one table line for a stack.
 type Telling = Box<dyn Fn(&Summary) -> String>;
 
-/// The lines of the table.
+/// The lines of the table, each with its label.
 fn lines(unit: Unit) -> Vec<(String, Telling)> {
     let share = |of: fn(&Summary) -> RangeEstimate| -> Telling { Box::new(move |summary| told(&of(summary))) };
     let with = |count: fn(&Summary) -> String, of: fn(&Summary) -> RangeEstimate| -> Box<dyn Fn(&Summary) -> String> {
@@ -93,7 +93,7 @@ fn lines(unit: Unit) -> Vec<(String, Telling)> {
     ]
 }
 
-/// `1.1 % (0.3–4.4)`, `0.3–1.1 % (0.1–4.4)`, `≤12 %`, `unknown`.
+/// Formats a range: `1.1 % (0.3–4.4)`, `0.3–1.1 % (0.1–4.4)`, `≤12 %`, `unknown`.
 fn told(range: &RangeEstimate) -> String {
     let value = match (range.low.value.map(digits), range.high.value.map(digits)) {
         (Some(low), Some(high)) if low == high => format!("{low} %"),
@@ -108,7 +108,7 @@ fn told(range: &RangeEstimate) -> String {
     }
 }
 
-/// What the proposal changes, with what is known of the differences.
+/// What the proposal changes, with the paired differences.
 fn sentence(rows: &Rows, default: &Summary, proposed: &Summary, unit: Unit) -> String {
     let mut groups = by_stack(rows);
     groups.retain(|group| group.stack == default.stack || group.stack == proposed.stack);
@@ -152,7 +152,7 @@ fn sentence(rows: &Rows, default: &Summary, proposed: &Summary, unit: Unit) -> S
     format!("**{first}{}.** {close}", letters.as_str())
 }
 
-/// Whose runs they are: models and suites.
+/// The models and suites of the runs.
 #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime, the closure of any")]
 fn made_of(rows: &Rows) -> String {
     let named = |of: for<'r> fn(RowView<'r>) -> Option<&'r Label>| -> Option<String> {

@@ -1,4 +1,4 @@
-//! Files that are whole or not there: written under a temporary name and renamed.
+//! Writes files atomically: under a temporary name, then renamed.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -11,13 +11,13 @@ use tempfile::NamedTempFile;
 use super::CsvStyle;
 use crate::diagnostic::{Diagnostic, Location};
 
-/// Writes a file through `fill`; on any error no file of that name appears, and an old one stays.
+/// Writes a file through `fill`; on any error no file of that name appears, and an existing one stays.
 pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Diagnostic> {
     let mut out = begin(path).map_err(|error| unwritten(path, &error))?;
     fill(&mut out).and_then(|()| finish(out, path)).map_err(|error| unwritten(path, &error))
 }
 
-/// Why a file could not be written.
+/// The diagnostic for a file that could not be written.
 pub(super) fn unwritten(path: &Path, error: &io::Error) -> Diagnostic {
     Diagnostic::new(
         Location::file(path.display().to_string()),
@@ -26,14 +26,14 @@ pub(super) fn unwritten(path: &Path, error: &io::Error) -> Diagnostic {
     )
 }
 
-/// A file under a temporary name in the folder of `path`.
+/// Creates a temporary file in the folder of `path`.
 fn begin(path: &Path) -> io::Result<BufWriter<NamedTempFile>> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
     NamedTempFile::new_in(folder).map(BufWriter::new)
 }
 
-/// Gives it its name.
+/// Renames the file to its final name.
 fn finish(out: BufWriter<NamedTempFile>, path: &Path) -> io::Result<()> {
     let temporary = out.into_inner().map_err(io::IntoInnerError::into_error)?;
     make_readable(temporary.path())?;
@@ -41,7 +41,7 @@ fn finish(out: BufWriter<NamedTempFile>, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Temporary files are private; a report is to be read by others too.
+/// Temporary files are private; a report should be readable by others too.
 #[cfg(unix)]
 fn make_readable(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
@@ -53,7 +53,7 @@ fn make_readable(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes records as CSV, one column a field.
+/// Writes records as CSV, one column per field.
 pub fn write_rows<T: Serialize>(path: &Path, rows: impl IntoIterator<Item = T>) -> Result<(), Diagnostic> {
     write_atomically(path, |out| {
         let mut writer = csv::Writer::from_writer(out);
@@ -64,7 +64,7 @@ pub fn write_rows<T: Serialize>(path: &Path, rows: impl IntoIterator<Item = T>) 
     })
 }
 
-/// Reads records back from CSV of either style, one at a time. The first bad line is the error, with its line number.
+/// Reads records from CSV of either style, one at a time. The first bad line is the error, with its line number.
 pub fn read_rows<T: DeserializeOwned, R: FromIterator<T>>(path: &Path) -> Result<R, Diagnostic> {
     let name = path.display().to_string();
     let unread = |error: io::Error| {

@@ -1,4 +1,4 @@
-//! The first thing a person reads: what to ship, and in which order the stacks stand.
+//! The first table: which stack to ship, and in which order the stacks are listed.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -11,17 +11,17 @@ use crate::aggregate::{Group, Label, NetBenefit, Rows, Summary, Unit, WorseStrat
 use crate::stats::RangeEstimate;
 use crate::transcript::Outcome;
 
-/// Stacks shown in the table unless all are asked for.
+/// Maximum stacks in the table unless all are asked for.
 const SHOWN: usize = 12;
-/// Names told in one line below the table.
+/// Maximum names in one line below the table.
 const NAMED: usize = 6;
 
-/// How a comparison is shown.
+/// How a comparison is shown: what is tolerated and how much is listed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Appetite {
-    /// The largest tolerated share of killed successes, by the upper end of its interval.
+    /// The largest tolerated share of killed successes, compared with the upper end of its interval.
     pub max_fes: f64,
-    /// What a lost success costs, in dollars; then the net benefit decides, not the tolerated share.
+    /// What a lost success costs, in dollars; if given, the net benefit decides instead of the tolerated share.
     pub lost_success_costs: Option<f64>,
     /// Show every stack in the table.
     pub all: bool,
@@ -38,15 +38,15 @@ impl Default for Appetite {
     }
 }
 
-/// In which suite and model each stack fares far worse than over all; worked out when it is first asked for, and once, since it
-/// takes a pass over the rows of a stack.
+/// In which suite and model each stack does far worse than overall. Computed lazily and once, since it takes a pass
+/// over the rows of a stack.
 pub(super) struct WorseStrata<'r> {
     groups: Vec<Group<'r>>,
     found: RefCell<BTreeMap<Label, Option<WorseStratum>>>,
 }
 
 impl<'r> WorseStrata<'r> {
-    /// Of all stacks in these rows.
+    /// For all stacks in these rows.
     pub(super) fn of(rows: &'r Rows) -> Rc<Self> {
         Rc::new(Self { groups: by_stack(rows), found: RefCell::default() })
     }
@@ -69,19 +69,19 @@ pub struct FirstTable<'s> {
     choice: Option<&'s Choice>,
     rows: &'s Rows,
     strata: Rc<WorseStrata<'s>>,
-    /// In the table, in order.
+    /// Stacks in the table, in order.
     pub shown: Vec<&'s Summary>,
-    /// Left out of the table for its length.
+    /// Stacks left out to keep the table short.
     pub folded: Vec<&'s Summary>,
-    /// Did nothing on any run.
+    /// Stacks that did nothing on any run.
     pub idle: Vec<&'s Summary>,
-    /// No run could be read by all of their rules.
+    /// Stacks for which no run could be judged by all of their rules.
     pub unread: Vec<&'s Summary>,
 }
 
 impl<'s> FirstTable<'s> {
-    /// Sorts by what a stack is worth at the appetite: those that can be shipped by what they save, then the others, the
-    /// least dangerous first. With `choice` the tasks were split and a stack chosen on the other part.
+    /// Sorts the stacks at the given appetite: first those that can be shipped by what they save, then the others with
+    /// the least dangerous first. With `choice`, the tasks were split and a stack was chosen on the other part.
     pub fn of(
         summaries: &'s [Summary],
         rows: &'s Rows,
@@ -92,7 +92,7 @@ impl<'s> FirstTable<'s> {
         Self::sharing(&WorseStrata::of(rows), summaries, rows, unit, appetite, choice)
     }
 
-    /// The same, with what it shares with other tables of the same rows.
+    /// As [`Self::of`], with data shared with other tables of the same rows.
     pub(super) fn sharing(
         strata: &Rc<WorseStrata<'s>>,
         summaries: &'s [Summary],
@@ -126,7 +126,7 @@ impl<'s> FirstTable<'s> {
         Self { summaries, unit, appetite, choice, rows, strata, shown, folded, idle, unread }
     }
 
-    /// The stack to ship, if one can be shipped: where one was chosen on other tasks, that one or none.
+    /// The stack to ship, if there is one. If a stack was chosen on other tasks, it is that one or none.
     pub fn ship(&self) -> Option<&'s Summary> {
         let summary = if self.is_test() {
             self.tested().filter(|summary| is_safe(summary, self.appetite.max_fes))
@@ -137,18 +137,18 @@ impl<'s> FirstTable<'s> {
         (summary.net_benefit.is_some() || saved.is_some_and(|saved| saved > 0.0)).then_some(summary)
     }
 
-    /// Was a stack to be chosen on tasks that are not shown here?
+    /// Whether a stack was to be chosen on tasks that are not shown here.
     fn is_test(&self) -> bool {
         self.choice.is_some_and(|choice| choice.split == "test")
     }
 
-    /// The stack chosen on tasks that are not shown here; `None` where none was.
+    /// The stack chosen on tasks that are not shown here; `None` if none was.
     fn tested(&self) -> Option<&'s Summary> {
         let chosen = self.choice.filter(|_| self.is_test())?.chosen.as_ref()?;
         self.summaries.iter().find(|summary| summary.stack == *chosen)
     }
 
-    /// True where no run has an outcome.
+    /// True if no run has an outcome.
     pub fn is_ungraded(&self) -> bool {
         self.summaries.iter().all(|summary| summary.counted("unlabelled_runs") == summary.runs)
     }
@@ -170,7 +170,7 @@ impl<'s> FirstTable<'s> {
         }
     }
 
-    /// The answer where a lost success has a price.
+    /// The answer if a lost success has a price.
     fn priced_sentence(summary: &Summary, benefit: &NetBenefit) -> String {
         let worth = benefit.a_run.low.value.unwrap_or_default();
         let interval = benefit
@@ -187,7 +187,7 @@ impl<'s> FirstTable<'s> {
         )
     }
 
-    /// Up to which price of a lost success the stack pays, where the unit is money.
+    /// Up to which price of a lost success the stack pays, if the unit is money.
     fn break_even(&self, summary: &Summary) -> String {
         let range = &summary.ratios_in(self.unit).break_even;
         let (Unit::CostUsd, Some(price)) = (self.unit, range.low.value) else { return String::new() };
@@ -235,7 +235,7 @@ impl<'s> FirstTable<'s> {
         text
     }
 
-    /// The answer where nothing was chosen on the dev tasks, or what was does not hold on these.
+    /// The answer if nothing was chosen on the dev tasks, or if the choice does not hold on these.
     fn not_upheld(&self, limit: &str) -> String {
         let Some(chosen) = self.tested() else {
             return format!("Nothing to ship: on the dev tasks no stack was safe at {limit}.");
@@ -299,14 +299,14 @@ impl<'s> FirstTable<'s> {
         }
     }
 
-    /// A word on pooling, where a suite or model fares far worse than the average: of the stack to ship, else of the first
-    /// in the table for which it holds.
+    /// A stack with a suite or model that does far worse than the average: the stack to ship, else the first such
+    /// stack in the table.
     fn pooling(&self) -> Option<WorseStratum> {
         let mut candidates = self.ship().into_iter().chain(self.shown.iter().copied());
         candidates.find_map(|summary| self.strata.stratum(&summary.stack))
     }
 
-    /// What stands below the table: the letters of the unknown column, and the stacks that are not in it.
+    /// The lines below the table: the letters of the unknown column, and the stacks that are not in the table.
     pub fn below(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let any = |count: &str| self.shown.iter().any(|summary| summary.counted(count) > 0);
@@ -347,7 +347,8 @@ impl<'s> FirstTable<'s> {
     }
 }
 
-/// `kills 21 % of successes on airline, gpt-5, and 0.3 % over all`; `may kill` where it is known only within bounds.
+/// Formats `kills 21 % of successes on airline, gpt-5, and 0.3 % over all`; `may kill` if it is known only within
+/// bounds.
 fn apart(worse: &WorseStratum) -> String {
     let named = [worse.suite.as_deref(), worse.model.as_deref()];
     let named = named.into_iter().flatten().collect::<Vec<_>>().join(", ");
@@ -361,7 +362,7 @@ fn apart(worse: &WorseStratum) -> String {
     )
 }
 
-/// Dollars with as many digits as a reader needs.
+/// Formats dollars with as many digits as a reader needs.
 fn dollars(amount: f64) -> String {
     let digits = if amount.abs() >= 100.0 {
         0
@@ -383,7 +384,7 @@ fn names(summaries: &[&Summary]) -> String {
     if more > 0 { format!("{} and {more} more", named.join(", ")) } else { join(&named) }
 }
 
-/// What a stack's rules could not read, on most runs first, in words.
+/// What a stack's rules could not read, most frequent first, in words.
 pub(super) fn lacks(summary: &Summary, rows: &Rows) -> String {
     let mut lacks: BTreeMap<&str, u64> = BTreeMap::new();
     for row in rows.of_stack(&summary.stack) {
@@ -401,7 +402,7 @@ pub(super) fn lacks(summary: &Summary, rows: &Rows) -> String {
     text.join("; ")
 }
 
-/// What a stack lacks on every run, and what is known of it all the same.
+/// What a stack lacks on every run, and what is known about it anyway.
 fn not_judged(summary: &Summary, rows: &Rows) -> String {
     let bound = summary
         .estimates

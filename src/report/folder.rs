@@ -1,10 +1,10 @@
-//! Several files that belong together: all of them are replaced, or none, and a folder in between says so.
+//! Replaces several files that belong together: all of them or none, and an interrupted replacement is detectable.
 //!
-//! The files are written to a hidden folder within the one they are for. Only when all are whole are they renamed, one
-//! after the other; for that moment a file called `INCOMPLETE` lies beside them. Whoever kills the program earlier leaves
-//! the old files as they were; whoever kills it in that moment leaves `INCOMPLETE` behind, and the folder is not read
-//! until it is written again. A lock on the folder, which ends with the process that holds it, keeps two writers apart.
-//! This holds against a program that is killed and a disk that is full, not against one that loses its power.
+//! Files are first written to a hidden folder inside the target. Only when all are complete are they renamed one after
+//! the other; during that moment a file called `INCOMPLETE` exists beside them. If the program is killed before it,
+//! the old files are unchanged; if it is killed during it, `INCOMPLETE` remains and the folder is refused until it is
+//! written again. A lock on the folder, which ends with the process that holds it, keeps two writers apart. This
+//! protects against a killed program and a full disk, not against a power failure.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Write as _};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use super::CsvStyle;
 use crate::diagnostic::{Diagnostic, Location};
 
-/// The file that says that a folder's files do not belong together.
+/// The file that marks a folder whose files do not belong together.
 pub const INCOMPLETE: &str = "INCOMPLETE";
 
 const STAGING: &str = ".whenstop-new-";
@@ -21,21 +21,22 @@ const STAGING: &str = ".whenstop-new-";
 const NOTICE: &str = "The files of this folder are being replaced by whenstop. If no whenstop is running, it was ended while it did so:\n\
     some files are new and some are old. Write the folder again with the same command.\n";
 
-/// A folder's lock: for reading beside others, or for writing alone. It ends when this is dropped.
+/// A folder's lock: shared for reading, exclusive for writing. Released on drop.
 #[derive(Debug)]
 pub struct Lock {
     _held: Option<File>,
 }
 
 impl Lock {
-    /// Locks `folder` for reading; refuses while it is written, and where a writer was ended half-way.
+    /// Locks `folder` for reading; refuses a folder that is being written or was left half-written.
     pub fn to_read(folder: &Path) -> Result<Self, Diagnostic> {
         let lock = locked(folder, File::try_lock_shared)?;
         refuse_half_written(folder).map(|()| lock)
     }
 }
 
-/// Refuses a folder in which a writer was ended half-way. A file of that name that says something else is none of ours.
+/// Refuses a folder that a writer left half-written. A file of that name with other contents is not ours and is
+/// ignored.
 pub fn refuse_half_written(folder: &Path) -> Result<(), Diagnostic> {
     let ours = std::fs::read(folder.join(INCOMPLETE)).is_ok_and(|text| NOTICE.as_bytes().starts_with(&text));
     if !ours {
@@ -50,7 +51,7 @@ fn at(folder: &Path) -> Location {
 }
 
 fn locked(folder: &Path, lock: fn(&File) -> Result<(), TryLockError>) -> Result<Lock, Diagnostic> {
-    // Where a folder cannot be opened or locked (some systems, some network disks) there is no lock, and no error.
+    // If a folder cannot be opened or locked (some systems, some network disks), there is no lock and no error.
     let Ok(opened) = File::open(folder) else { return Ok(Lock { _held: None }) };
     match lock(&opened) {
         Ok(()) => Ok(Lock { _held: Some(opened) }),
@@ -62,17 +63,17 @@ fn locked(folder: &Path, lock: fn(&File) -> Result<(), TryLockError>) -> Result<
     }
 }
 
-/// Files written so far that are not yet in their folder.
+/// Files written but not yet moved into their folder.
 #[derive(Debug)]
 struct Staged {
     folder: PathBuf,
     staging: tempfile::TempDir,
-    /// Held until all is done.
+    /// Held until everything is done.
     _lock: Lock,
 }
 
 impl Staged {
-    /// Makes `folder` ready to be written to, and locks it.
+    /// Prepares `folder` for writing and locks it.
     fn begin(folder: &Path) -> Result<Self, Diagnostic> {
         let failed = |error: io::Error| cannot_write(folder, &error);
         std::fs::create_dir_all(folder).map_err(failed)?;
@@ -82,12 +83,12 @@ impl Staged {
         Ok(Self { folder: folder.to_path_buf(), staging, _lock: lock })
     }
 
-    /// Where the files are to be written. No folders: only files are taken over.
+    /// Where to write the files. Subfolders are not moved, only files.
     fn path(&self) -> &Path {
         self.staging.path()
     }
 
-    /// Puts all files into the folder, over those of the same name. CSV is written in the style given.
+    /// Moves all files into the folder, replacing those of the same name. CSV is written in the given style.
     fn commit(self, csv: CsvStyle) -> Result<(), Diagnostic> {
         let failed = |error: io::Error| cannot_write(&self.folder, &error);
         let names = self.names().map_err(failed)?;
@@ -113,8 +114,8 @@ impl Staged {
     }
 }
 
-/// Puts the notice there, whole, or leaves the folder as it is: with a full disk nothing has changed yet. One that is there
-/// stays, since the folder is half written until this writer is done.
+/// Creates the notice completely, or leaves the folder as it is: if the disk is full, nothing has changed yet. An
+/// existing notice stays, since the folder is half-written until this writer is done.
 fn put_notice(path: &Path) -> io::Result<()> {
     if std::fs::symlink_metadata(path).is_ok_and(|data| data.is_file()) {
         let ours = NOTICE.as_bytes().starts_with(&std::fs::read(path)?);
@@ -122,13 +123,13 @@ fn put_notice(path: &Path) -> io::Result<()> {
             || io::Error::new(io::ErrorKind::AlreadyExists, format!("a file `{INCOMPLETE}` is in the way"));
         return ours.then_some(()).ok_or_else(in_the_way);
     }
-    // A link of that name is replaced, not followed.
+    // Replaces a link of that name instead of following it.
     let _ = std::fs::remove_file(path);
     let written = File::create_new(path).and_then(|mut file| file.write_all(NOTICE.as_bytes()));
     written.inspect_err(|_| _ = std::fs::remove_file(path))
 }
 
-/// What writers left that were ended before they were done. Nobody is at it any more: the folder is locked.
+/// Removes what interrupted writers left behind. No writer is active: the folder is locked.
 fn remove_leftovers(folder: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
@@ -139,8 +140,8 @@ fn remove_leftovers(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the files of a folder through `fill`, which is handed the path to write them to: all appear, or none. Gives what
-/// `fill` gives. CSV is written in the style given.
+/// Writes the files of a folder through `fill`, which receives the path to write them to: all of them appear, or none.
+/// Returns what `fill` returns. CSV is written in the given style.
 pub fn write_folder<T>(
     folder: &Path,
     csv: CsvStyle,
@@ -154,7 +155,7 @@ pub fn write_folder<T>(
             let error = moved(error, staged.path(), folder);
             drop(staged);
             if is_new {
-                // Only an empty folder can be removed this way.
+                // This only succeeds if the folder is empty.
                 let _ = std::fs::remove_dir(folder);
             }
             Err(error)
@@ -162,7 +163,7 @@ pub fn write_folder<T>(
     }
 }
 
-/// An error about a file not yet in its folder, told of where it was to be.
+/// Rewrites an error about a staged file to name its final path.
 fn moved(mut error: Diagnostic, from: &Path, to: &Path) -> Diagnostic {
     if let Ok(name) = Path::new(&error.at.path).strip_prefix(from) {
         error.at.path = to.join(name).display().to_string();
@@ -205,7 +206,7 @@ mod tests {
         assert_eq!(error.at.path, folder.path().join("c").display().to_string());
         assert_eq!(names(folder.path()), ["a", "b"]);
         assert_eq!(std::fs::read_to_string(folder.path().join("b")).unwrap(), "old");
-        // What a killed writer left is swept up by the next.
+        // The next writer removes what a killed one left.
         std::fs::create_dir(folder.path().join(".whenstop-new-x")).unwrap();
         std::fs::write(folder.path().join(INCOMPLETE), NOTICE).unwrap();
         assert!(Lock::to_read(folder.path()).unwrap_err().what.contains("half written"));

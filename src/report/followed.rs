@@ -1,4 +1,4 @@
-//! What followed the stops, for people: a first table that needs no label, and its sentence.
+//! What followed the stops, for people: a first table that needs no labels, and its sentence.
 
 use super::table::{Cell, Table, digits, percents};
 use crate::aggregate::{Agreement, FollowedRows, FollowedSummary, agreement, followed_by_stack};
@@ -12,35 +12,35 @@ pub struct FollowedReport {
 }
 
 impl FollowedReport {
-    /// Of runs, or of rounds: `noun` is how several are called.
+    /// `noun` is the plural of what counts as a run: runs or rounds.
     pub fn new(rows: FollowedRows, noun: &'static str) -> Self {
         let summaries = followed_by_stack(&rows);
         Self { rows, summaries, noun }
     }
 
-    /// How several of what counts as a run are called.
+    /// The plural of what counts as a run.
     pub fn noun(&self) -> &'static str {
         self.noun
     }
 
-    /// One row a run and stack.
+    /// One row per run and stack.
     pub fn rows(&self) -> &FollowedRows {
         &self.rows
     }
 
-    /// One summary a stack.
+    /// One summary per stack.
     pub fn summaries(&self) -> &[FollowedSummary] {
         &self.summaries
     }
 
-    /// The stack that saves most where nothing followed; of those that stop at all.
+    /// The stack that saves most where nothing followed, among those that stop at all.
     fn best(&self) -> Option<&FollowedSummary> {
         let stops = self.summaries.iter().filter(|summary| summary.stops.1 > 0);
         let worth = |summary: &FollowedSummary| (summary.saved_free.unwrap_or(0.0), -share(summary));
         stops.max_by(|a, b| worth(a).0.total_cmp(&worth(b).0).then(worth(a).1.total_cmp(&worth(b).1)))
     }
 
-    /// So many of what counts as a run.
+    /// Formats `n` with the noun for what counts as a run.
     fn of(&self, n: u64) -> String {
         if n == 1 { format!("1 {}", self.noun.trim_end_matches('s')) } else { format!("{} {}", grouped(n), self.noun) }
     }
@@ -71,7 +71,7 @@ impl FollowedReport {
         text
     }
 
-    /// One line a stack.
+    /// The table, one line per stack.
     pub fn table(&self) -> Table {
         let columns =
             ["stack", "stops", "cut short", "of all, 95 %", "nothing followed", "saved there", "saved in all"];
@@ -96,7 +96,7 @@ impl FollowedReport {
         Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
     }
 
-    /// What stands below the table.
+    /// The lines below the table.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = vec![
             "cut short: an edit, a hand-over or a check that turned green was still to come; low–high, since not every call \
@@ -138,7 +138,8 @@ impl FollowedReport {
         })
     }
 
-    /// Tokens after the last effect, of all tokens. The stop that never comes is asked of one stack's rows.
+    /// Tokens after the last effect, as a share of all tokens. It does not depend on the stack, so one stack's rows
+    /// suffice.
     fn tail(&self) -> Option<(f64, f64)> {
         let (low, high, whole) = self
             .rows
@@ -148,7 +149,7 @@ impl FollowedReport {
         (whole > 0).then(|| (low as f64 / whole as f64, high as f64 / whole as f64))
     }
 
-    /// How the stacks agree with people's own stops; `None` where no recording holds one.
+    /// How the stacks agree with people's own interruptions; `None` if no recording was interrupted.
     pub fn agreement(&self) -> Option<Table> {
         let lines = agreement(&self.rows);
         let columns =
@@ -171,7 +172,7 @@ impl FollowedReport {
         (!lines.is_empty()).then(|| Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() })
     }
 
-    /// What stands above the table of agreement.
+    /// The sentence above the table of agreement.
     pub fn agreement_words(&self) -> String {
         let lines = agreement(&self.rows);
         let better = |line: &&Agreement| {
@@ -192,7 +193,7 @@ impl FollowedReport {
     }
 }
 
-/// Of the stops, the share that cut work short, at most.
+/// The largest share of the stops that may have cut work short.
 fn share(summary: &FollowedSummary) -> f64 {
     if summary.stops.1 == 0 { 0.0 } else { summary.cut_short.1 as f64 / summary.stops.1 as f64 }
 }
@@ -201,12 +202,12 @@ fn range((low, high): (u64, u64)) -> String {
     if low == high { grouped(low) } else { format!("{}–{}", grouped(low), grouped(high)) }
 }
 
-/// `412k`.
+/// Formats thousands: `412k`.
 fn thousands(count: u64) -> String {
     if count < 10_000 { grouped(count) } else { format!("{}k", grouped((count + 500) / 1000)) }
 }
 
-/// `1,696`.
+/// Formats with separators: `1,696`.
 fn grouped(count: u64) -> String {
     let text = count.to_string();
     let mut grouped = String::new();

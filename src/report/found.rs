@@ -1,27 +1,27 @@
-//! What was found while recordings were read, as far as a report says it.
+//! Findings from reading the recordings, as far as a report lists them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::reader::CorpusReport;
 
-/// Findings that are written out.
+/// Maximum findings that are listed.
 const SHOWN: usize = 200;
 
-/// What was found while recordings were read.
+/// Findings from reading the recordings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
-    /// Files that could not be read, or not to their end.
+    /// Files that could not be read, or not completely.
     pub unreadable: u64,
-    /// What bears on every number, a line each.
+    /// Notices that affect every number, one line each.
     notices: Vec<String>,
-    /// The first findings, a line each.
+    /// The first findings, one line each.
     findings: Vec<String>,
-    /// Findings beyond those.
+    /// Number of findings beyond those.
     more: u64,
 }
 
 impl Found {
-    /// Of one reading.
+    /// Takes the findings of one reading.
     pub fn of(report: &CorpusReport) -> Self {
         let findings = report.findings.iter().map(|finding| finding.diagnostic.to_string());
         Self {
@@ -32,7 +32,7 @@ impl Found {
         }
     }
 
-    /// With files called otherwise than they were when they were read: pairs of path and name.
+    /// Replaces file paths by other names: pairs of path and name.
     pub fn renamed(&mut self, names: &[(String, String)]) {
         for line in self.notices.iter_mut().chain(&mut self.findings) {
             for (path, name) in names {
@@ -41,11 +41,11 @@ impl Found {
         }
     }
 
-    /// With what was found in the files that come after these.
+    /// Adds the findings of the files that come after these.
     pub fn extend(&mut self, later: Self) {
         self.unreadable += later.unreadable;
         for notice in later.notices {
-            // What bears on every number is said once, whichever files it was found in.
+            // A notice that affects every number is listed once, whichever files it was found in.
             if !self.notices.contains(&notice) {
                 self.notices.push(notice);
             }
@@ -55,7 +55,7 @@ impl Found {
         self.findings.extend(later.findings.into_iter().take(room));
     }
 
-    /// A line each, as many as a person reads.
+    /// All notices and listed findings, one line each.
     pub fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         if self.unreadable > 0 {
@@ -70,7 +70,7 @@ impl Found {
     }
 }
 
-/// So many inputs, in words.
+/// Formats the number of unreadable inputs.
 pub fn unreadable(n: u64) -> String {
     format!("{n} {} could not be read, or not to the end", if n == 1 { "input" } else { "inputs" })
 }

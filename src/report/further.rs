@@ -1,4 +1,4 @@
-//! Sentences on the page about what the first table leaves out: luck among many, other suites, other shares of failures.
+//! Sentences on the page that go beyond the first table: luck among many stacks, other suites, other failure rates.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,10 @@ use crate::aggregate::{
 };
 use crate::stats::Estimate;
 
-/// Fewer stacks than this may be compared without a word about luck.
+/// With fewer stacks than this, luck is not mentioned.
 const MANY: usize = 6;
 
-/// What is said of `rows`. `chosen_apart`: a choice was made on other tasks, so that it carries no luck.
+/// The sentences about `rows`. `chosen_apart`: the choice was made on other tasks, so it includes no luck.
 pub(super) fn notes(
     rows: &Rows,
     unit: Unit,
@@ -47,7 +47,7 @@ pub(super) fn notes(
     if let Some(failure_rate) = failure_rate {
         let at = |group: &Group<'_>| {
             let saved = saved_at(group, unit, failure_rate);
-            // What it is made of, where that is not all.
+            // The runs it was computed from, if not all.
             let part = if saved.n < group.len() as u64 {
                 format!(" of {} runs where it is known", saved.n)
             } else {
@@ -68,7 +68,7 @@ pub(super) fn notes(
     notes
 }
 
-/// The worst suite, the oracle and how soon, for the stack to ship.
+/// For the stack to ship: the worst suite, the comparison with the oracle, and how early it stops failures.
 fn of_one(group: &Group<'_>, unit: Unit) -> Vec<String> {
     let name = &group.stack;
     let mut notes = Vec::new();
@@ -106,7 +106,7 @@ fn of_one(group: &Group<'_>, unit: Unit) -> Vec<String> {
     notes
 }
 
-/// Runs that name no task.
+/// A note on runs that name no task; `None` if all do.
 pub(super) fn without_tasks(groups: &[Group<'_>]) -> Option<String> {
     let group = groups.first()?;
     let without = group.rows().filter(|row| row.task_id().is_none()).count();

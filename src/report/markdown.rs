@@ -1,10 +1,10 @@
-//! Text of others within Markdown: it stays text, whatever it is made of.
+//! Escapes foreign text for Markdown, so that it stays text whatever it contains.
 
 use std::borrow::Cow;
 
 use crate::diagnostic::{is_hostile, one_line};
 
-/// Text in a cell of a table: nothing in it is markup, ends the cell, or is HTML.
+/// Escapes text for a table cell: nothing in it is markup, ends the cell, or is HTML.
 pub(super) fn cell(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -12,7 +12,7 @@ pub(super) fn cell(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '&' => out.push_str("&amp;"),
             '\\' | '`' | '|' | '*' | '[' | ']' => out.extend(['\\', c]),
-            // A cell is one line, and reads better with a blank than with an escape.
+            // A cell is one line, and reads better with a space than with an escape.
             '\n' | '\r' | '\t' => out.push(' '),
             c if is_hostile(c) => {
                 out.push_str(&c.escape_default().to_string().replace('\\', "\\\\"));
@@ -23,7 +23,7 @@ pub(super) fn cell(text: &str) -> String {
     out
 }
 
-/// A name as code: between more backticks than it has anywhere in a row.
+/// Formats a name as code, fenced by more backticks than it contains in a row.
 pub fn code(name: &str) -> String {
     let name = one_line(name);
     let longest = name.split(|c| c != '`').map(str::len).max().unwrap_or(0);
@@ -32,7 +32,7 @@ pub fn code(name: &str) -> String {
     format!("{fence}{blank}{name}{blank}{fence}")
 }
 
-/// A page that is ours but for names in it: no HTML begins in it, and no control character is left.
+/// Sanitises a page that is ours except for names in it: no HTML starts in it, and no control character remains.
 pub fn page(text: &str) -> String {
     let text: Cow<'_, str> = crate::diagnostic::lines(text);
     let mut out = String::with_capacity(text.len());

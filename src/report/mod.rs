@@ -1,4 +1,4 @@
-//! Tables and figures, each computed from rows alone.
+//! Tables and figures, each computed from rows only.
 
 mod cells;
 mod choice;

@@ -1,8 +1,8 @@
-//! A part of a comparison: its rows, and a manifest that says what they were made from. Parts are put together again by
-//! [`Merge`], which gives what one comparison of everything would have given, or says why it cannot.
+//! A part of a comparison: its rows, and a manifest that says what they were made from. [`Merge`] combines parts into
+//! what one comparison of everything would have given, or says why it cannot.
 //!
-//! A comparison is divided by task, each part reading all files, or by file, each part reading its own. A run's place is its
-//! number among the runs its part has read, so the places say where each run stands in the whole.
+//! A comparison is divided by task, each part reading all files, or by file, each part reading its own. A run's place
+//! is its number among the runs its part has read; places give the order of the runs in the whole.
 
 mod check;
 mod merge;
@@ -24,23 +24,23 @@ use crate::explain::Texts;
 
 pub use merge::Merge;
 
-/// The file that says what a part is.
+/// The file name of a part's manifest.
 pub const PART: &str = "part.json";
 /// Version of `part.json`.
 const VERSION: u32 = 3;
 const ROWS: &str = "rows.parquet";
 const FIRINGS: &str = "firings.parquet";
-/// What followed the stops, a JSON line a row.
+/// What followed the stops, one JSON line per row.
 const FOLLOWED: &str = "followed.jsonl";
-/// All files of a part but its manifest.
+/// All files of a part except its manifest.
 const FILES: [&str; 4] = [ROWS, FIRINGS, FOLLOWED, STORIES];
 
-/// Which part of how many, from 1.
+/// One shard of a divided comparison, numbered from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
-    /// This one.
+    /// The number of this shard.
     pub number: u32,
-    /// Of so many.
+    /// The number of shards.
     pub of: u32,
 }
 
@@ -63,7 +63,8 @@ impl std::fmt::Display for Shard {
 }
 
 impl Shard {
-    /// Is the task in this part? All runs of a task are; `task` as in [`RowView::cluster`](crate::aggregate::RowView::cluster).
+    /// Whether the task belongs to this part, with all of its runs; `task` as in
+    /// [`RowView::cluster`](crate::aggregate::RowView::cluster).
     pub fn holds(self, (suite, task): (&str, &str)) -> bool {
         let name = format!("{suite}\0{task}");
         xxh3_64(name.as_bytes()) % u64::from(self.of) == u64::from(self.number - 1)
@@ -74,22 +75,22 @@ impl Shard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Division {
-    /// By task: every part has read all files.
+    /// By task: every part reads all files.
     Tasks,
-    /// By file: every part has read its own.
+    /// By file: every part reads its own files.
     Files,
 }
 
-/// A file that was read.
+/// An input file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Input {
-    /// As it was named.
+    /// Its path as given by the user.
     pub path: String,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
 }
 
-/// A file of the part.
+/// A file of the part, with size and hash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Piece {
     name: String,
@@ -97,37 +98,37 @@ struct Piece {
     xxh3_128: String,
 }
 
-/// What a part is: `part.json`.
+/// The contents of `part.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PartManifest {
     part_version: u32,
-    /// Which part of how many.
+    /// Which shard this is.
     pub shard: Shard,
     /// How the comparison is divided.
     pub division: Division,
     /// What was read.
     pub inputs: Vec<Input>,
-    /// What was found while it was read.
+    /// Findings from reading them.
     pub found: Found,
-    /// What its runs say of the certificates of tuned stacks.
+    /// What its runs imply for the certificates of tuned stacks.
     pub met: Vec<Met>,
-    /// Runs that were read, in this part or not.
+    /// Number of runs read, in this part or not.
     pub runs_read: u64,
-    /// Runs of this part.
+    /// Number of runs in this part.
     pub runs: u64,
-    /// Its rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Its firings.
+    /// Number of firings.
     pub firings: u64,
-    /// The place of each run.
+    /// The place of each run of this part among the runs read.
     places: Vec<u64>,
     files: Vec<Piece>,
     texts: Texts,
-    /// How the whole is to be reported.
+    /// How the merged comparison is to be reported.
     pub comparison: Manifest,
 }
 
-/// A part while its rows come.
+/// Writes a part row by row.
 pub struct PartWriter {
     rows: RowWriter,
     firings: RowWriter,
@@ -148,7 +149,7 @@ fn failed(path: &Path) -> impl Fn(io::Error) -> Diagnostic {
 }
 
 impl PartWriter {
-    /// Begins a part in `folder`, which [`write_part`] hands over.
+    /// Starts a part in `folder`, which [`write_part`] supplies.
     fn begin(folder: &Path) -> Result<Self, Diagnostic> {
         let create = |name: &str| std::fs::File::create_new(folder.join(name));
         let begun = || -> io::Result<Self> {
@@ -166,12 +167,12 @@ impl PartWriter {
         begun().map_err(failed(folder))
     }
 
-    /// The next run is in another part.
+    /// Skips the next run, which belongs to another part.
     pub fn pass(&mut self) {
         self.runs_read += 1;
     }
 
-    /// The next run is in this part, and came to this.
+    /// Adds the next run of this part with its result.
     pub fn run(&mut self, run: &OfRun) -> Result<(), Diagnostic> {
         self.places.push(self.runs_read);
         self.runs_read += 1;
@@ -215,25 +216,25 @@ impl PartWriter {
     }
 }
 
-/// What a part's manifest says besides what its rows do.
+/// What a part's manifest says beyond its rows.
 pub struct About {
-    /// Which part.
+    /// Which shard.
     pub shard: Shard,
-    /// How the whole is divided.
+    /// How the comparison is divided.
     pub division: Division,
     /// What was read.
     pub inputs: Vec<Input>,
-    /// What was found while it was read.
+    /// Findings from reading the inputs.
     pub found: Found,
-    /// What the part's runs say of the certificates of tuned stacks.
+    /// What the part's runs imply for the certificates of tuned stacks.
     pub met: Vec<Met>,
-    /// How the whole is to be reported, but for what was found and for certificates.
+    /// How the merged comparison is to be reported, except for findings and certificates.
     pub comparison: Manifest,
-    /// The runs that are told step by step.
+    /// The stories that are kept.
     pub told: Shelf,
 }
 
-/// Writes a part through `fill`: the whole folder appears, or nothing of it.
+/// Writes a part through `fill`: the whole folder appears, or nothing.
 pub fn write_part(
     folder: &Path,
     fill: impl FnOnce(&mut PartWriter) -> Result<About, Diagnostic>,

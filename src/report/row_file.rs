@@ -1,4 +1,4 @@
-//! Rows and firings as Parquet: written as they come, a row group at a time, and read back.
+//! Rows and firings as Parquet: written one row group at a time, and read back.
 
 use std::fs::File;
 use std::io;
@@ -12,18 +12,18 @@ use super::files::unwritten;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::reader::{ParquetKind as Kind, ParquetRows, ParquetWriter};
 
-/// How rows and firings are written.
+/// The file format of rows and firings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RowFormat {
-    /// `rows.csv`, for eyes and every program.
+    /// `rows.csv`, readable by people and every program.
     #[default]
     Csv,
-    /// `rows.parquet`: a tenth of the size, with types.
+    /// `rows.parquet`: a tenth of the size, typed.
     Parquet,
 }
 
 impl RowFormat {
-    /// The ending of its files.
+    /// The file name extension.
     pub fn ending(self) -> &'static str {
         match self {
             Self::Csv => "csv",
@@ -34,7 +34,7 @@ impl RowFormat {
 
 /// A record with a fixed list of columns.
 pub trait Columns {
-    /// The columns with their kinds, in the order of the fields.
+    /// The columns with their types, in the order of the fields.
     const COLUMNS: &'static [(&'static str, Kind)];
 }
 
@@ -106,14 +106,14 @@ impl Columns for crate::aggregate::Firing {
     ];
 }
 
-/// Writes records one after the other.
+/// Writes records to a Parquet table one at a time.
 pub struct RowWriter {
     table: ParquetWriter,
     cells: Cells,
 }
 
 impl RowWriter {
-    /// A table of records of type `T` in a file; only those may follow.
+    /// Starts a table in a file; all records must be of type `T`.
     pub fn to_file<T: Columns>(file: File) -> io::Result<Self> {
         Ok(Self { table: ParquetWriter::to_file(file, T::COLUMNS)?, cells: Cells::default() })
     }
@@ -124,20 +124,20 @@ impl RowWriter {
         self.table.row(self.cells.iter())
     }
 
-    /// Writes what is left; gives the bytes of a table in memory.
+    /// Writes the remaining records; returns the bytes of an in-memory table.
     pub fn close(self) -> io::Result<Vec<u8>> {
         self.table.close()
     }
 }
 
-/// Writes records of type `T` into memory.
+/// Writes records of type `T` to memory.
 pub fn parquet_bytes<T: Columns>(rows: impl IntoIterator<Item = impl Serialize>) -> io::Result<Vec<u8>> {
     let mut writer = RowWriter { table: ParquetWriter::in_memory(T::COLUMNS)?, cells: Cells::default() };
     rows.into_iter().try_for_each(|row| writer.row(&row))?;
     writer.close()
 }
 
-/// Writes records of type `T` to a file, a row group at a time.
+/// Writes records of type `T` to a file, one row group at a time.
 pub(super) fn write_parquet<T: Columns>(
     path: &Path,
     rows: impl IntoIterator<Item = impl Serialize>,
@@ -150,7 +150,7 @@ pub(super) fn write_parquet<T: Columns>(
     write().map_err(|error| unwritten(path, &error))
 }
 
-/// Records of a Parquet file, read back in order.
+/// Reads the records of a Parquet file in order.
 pub(super) struct SavedRows {
     rows: ParquetRows,
     name: String,
@@ -171,7 +171,7 @@ impl SavedRows {
         })
     }
 
-    /// Hands all records to `take`. The first bad one is the error.
+    /// Passes all records to `take`. The first bad record is the error.
     pub(super) fn each<T: DeserializeOwned>(mut self, mut take: impl FnMut(T)) -> Result<(), Diagnostic> {
         while let Some(row) = self.next()? {
             take(row);
@@ -192,13 +192,13 @@ mod tests {
         text.lines().next().unwrap().split(',').map(str::to_owned).collect()
     }
 
-    /// Rows of fixtures under presets, which stop, warn, and cannot be evaluated.
+    /// Rows of fixtures under presets: some stop, some warn, some cannot be evaluated.
     fn rows() -> (Vec<Row>, Vec<Firing>) {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let paths = [root.join("fixtures/signals")];
         let (runs, _) =
             crate::reader::Corpus::open(&paths, crate::reader::ReadOptions::default()).unwrap().runs().unwrap();
-        // Rules of a plain stack stand alone, and fire one by one.
+        // The rules of a plain stack are independent and fire one by one.
         let plain = "[[stack]]\nname = \"plain\"\nany = [{ signal = \"steps\", at_least = 1 }, { signal = \"tokens.total\", at_least = 100 }]\n";
         let plain = crate::stack::StackFile::parse("plain.toml", plain).unwrap();
         let mut strategies = crate::catalog::strategies(&plain, &|name| unreachable!("{name}")).unwrap();

@@ -1,11 +1,11 @@
-//! What a comparison says first, for a terminal, a notebook or whatever else shows it.
+//! The first answer of a comparison, for a terminal, a notebook or any other display.
 
 use super::followed::FollowedReport;
 use super::publication::Publication;
 use super::table::Table;
 use crate::aggregate::Summary;
 
-/// The answer, the first table, and what to know about it.
+/// The answer, the first table, and its notes.
 #[derive(Clone, Debug)]
 pub struct Said {
     /// The answer in a sentence or two.
@@ -14,17 +14,17 @@ pub struct Said {
     pub ship: Option<String>,
     /// What was compared, in one line.
     pub headline: String,
-    /// The first table; `None` where no stack has a line in it.
+    /// The first table; `None` if it would have no rows.
     pub table: Option<Table>,
-    /// What to know about the table.
+    /// Notes on the table.
     pub notes: Vec<String>,
-    /// How the stacks agree with people's own stops, where nobody graded the runs and people stopped some: a sentence, and a
-    /// table below it.
+    /// If nobody graded the runs and people interrupted some: how the stacks agree with those people, as a sentence
+    /// and the table below it.
     pub agreement: Option<(String, Table)>,
 }
 
 impl Publication {
-    /// What it says first. Where nobody graded the runs that is what followed the stops, if it is known.
+    /// The first answer. If nobody graded the runs it is based on what followed the stops, if that is known.
     pub fn said(&self, summaries: &[Summary]) -> Said {
         if let Some(followed) = self.ungraded(summaries) {
             return followed.said(self.headline());
@@ -43,7 +43,7 @@ impl Publication {
 }
 
 impl FollowedReport {
-    /// What it says where nobody graded the runs; `headline`: what was compared.
+    /// The first answer for runs nobody graded; `headline` says what was compared.
     pub fn said(&self, headline: String) -> Said {
         Said {
             verdict: self.verdict(),

@@ -1,4 +1,4 @@
-//! What a folder of results holds: enough to redraw it without the recordings.
+//! The contents of a results folder: enough to redraw it without the recordings.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader};
@@ -16,18 +16,18 @@ use crate::aggregate::{Firing, Firings, FiringsBuilder, FollowedRow, FollowedRow
 use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::Story;
 
-/// Runs told step by step, a JSON line each.
+/// The file with the stories, one JSON line each.
 pub(super) const STORIES: &str = "stories.jsonl";
-/// What followed the stops.
+/// The file with what followed the stops.
 pub(super) const FOLLOWED: &str = "followed.csv";
 
 /// Version of the columns of `rows.csv` and `firings.csv`.
 pub(super) const ROWS_VERSION: u32 = 2;
 
-/// What a folder of results is: enough to redraw it without the recordings.
+/// The manifest of a results folder: enough to redraw it without the recordings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// The version of whenstop that replayed.
+    /// The version of whenstop that made the rows.
     pub whenstop: String,
     /// Version of the row columns.
     pub rows_version: u32,
@@ -35,51 +35,53 @@ pub struct Manifest {
     pub stacks: Vec<ManifestStack>,
     /// The stack the others are compared with in `pairs.csv`.
     pub baseline: Label,
-    /// Seed of every resample.
+    /// Seed of all resamples.
     pub seed: u64,
     /// How many stacks were tried on these runs.
     pub stacks_tried: usize,
     /// How tasks were split and which stack was chosen, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<Choice>,
-    /// Chance that a true success is labelled a success, where labels err.
+    /// Probability that a true success is labelled a success, if labels have errors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label_sensitivity: Option<f64>,
-    /// Chance that a true failure is labelled a failure, where labels err.
+    /// Probability that a true failure is labelled a failure, if labels have errors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label_specificity: Option<f64>,
-    /// Labels checked by hand: true successes, of them labelled so, true failures, of them labelled so.
+    /// Labels checked by hand: true successes, those of them labelled a success, true failures, those of them labelled
+    /// a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label_checked: Option<[u64; 4]>,
-    /// Which marks of the recordings stand in for grades, where some do.
+    /// Which marks in the recordings stand in for grades, if any do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proxies: Option<String>,
-    /// The share of failures savings are carried over to, where one was given.
+    /// The failure rate that savings are extrapolated to, if one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure_rate: Option<f64>,
     /// Assumptions that narrow bounds.
     pub assumptions: Vec<String>,
     /// The largest tolerated share of killed successes.
     pub max_fes: f64,
-    /// What was found while the recordings were read, a line each.
+    /// Findings from reading the recordings, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<String>,
-    /// What is said before everything else below the table: a certificate that does not hold, or what a stack was tuned on.
+    /// Remarks printed before everything else below the table: a certificate that does not hold, or what a stack was
+    /// tuned on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
-    /// What counts as a run where that is not a recording: `rounds`.
+    /// What counts as a run, if it is not a recording: `rounds`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
-    /// What a lost success costs in dollars, where it was given.
+    /// What a lost success costs in dollars, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_success_costs: Option<f64>,
-    /// The stacks with rules of their own as configurations to be copied.
+    /// The stacks with rules of their own, as configurations to copy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub configurations: Vec<Configuration>,
 }
 
 impl Manifest {
-    /// How several of what counts as a run are called.
+    /// The plural of what counts as a run.
     pub fn noun(&self) -> &'static str {
         if self.unit.is_some() { "rounds" } else { "runs" }
     }
@@ -96,7 +98,7 @@ pub struct ManifestStack {
     pub rules: Vec<Label>,
 }
 
-/// What a folder of results says, without what is made of it.
+/// The data of a results folder, without what is computed from it.
 #[derive(Clone, Debug)]
 pub struct Saved {
     /// `rows.csv`.
@@ -105,15 +107,15 @@ pub struct Saved {
     pub firings: Firings,
     /// `manifest.json`.
     pub manifest: Manifest,
-    /// How rows and firings were written.
+    /// The format of rows and firings.
     pub row_format: RowFormat,
-    /// `stories.jsonl`, where the folder has one: runs told step by step.
+    /// `stories.jsonl`, if the folder has one.
     pub stories: Vec<Story>,
-    /// `followed.csv`, where the folder has one.
+    /// `followed.csv`, if the folder has one.
     pub followed: Option<FollowedReport>,
 }
 
-/// Reads a folder `compare --out` wrote. One that is being written, or was left half written, is refused.
+/// Reads a folder that `compare --out` wrote. Refuses one that is being written or was left half-written.
 pub fn read_saved(folder: &Path) -> Result<Saved, Diagnostic> {
     let _lock = Lock::to_read(folder)?;
     let manifest = read_manifest(folder)?;
@@ -146,12 +148,12 @@ fn read_followed(path: &Path, manifest: &Manifest) -> Result<Option<FollowedRepo
     Ok(Some(FollowedReport::new(rows, manifest.noun())))
 }
 
-/// Writes the stories, a line each.
+/// Writes the stories, one JSON line each.
 pub(super) fn write_stories(path: &Path, stories: &[Story]) -> Result<(), Diagnostic> {
     write_atomically(path, |out| write_lines(out, stories))
 }
 
-/// Writes values, a JSON line each.
+/// Writes values, one JSON line each.
 pub(super) fn write_lines<T: Serialize>(out: &mut dyn io::Write, values: &[T]) -> io::Result<()> {
     values.iter().try_for_each(|value| {
         serde_json::to_writer(&mut *out, value)?;
@@ -159,7 +161,7 @@ pub(super) fn write_lines<T: Serialize>(out: &mut dyn io::Write, values: &[T]) -
     })
 }
 
-/// Reads values, a JSON line each, one after the other. `what` one is called, and how to mend a file that cannot be read.
+/// Reads values one at a time, one JSON line each. `what` names one value and says how to repair an unreadable file.
 pub(super) fn read_lines<T: DeserializeOwned>(
     path: &Path,
     what: &str,

@@ -1,4 +1,4 @@
-//! Findings as marks on the lines of a pull request: GitHub's workflow commands, GitLab's code quality report.
+//! Findings as annotations on the lines of a pull request: GitHub's workflow commands, GitLab's code quality report.
 
 use std::fmt::Write as _;
 
@@ -6,13 +6,13 @@ use super::{Finding, Level};
 use crate::diagnostic::one_line;
 use crate::transcript::fingerprint;
 
-/// GitHub shows this many annotations of one level and step; the last one counts the rest.
+/// GitHub shows this many annotations per level and step; the last one counts the rest.
 const SHOWN: usize = 10;
 
-/// The title of that one.
+/// The title of that last annotation.
 const MORE: &str = "title=whenstop::";
 
-/// GitHub's workflow commands, a line each: `::error file=a.toml,line=3,title=T::message`.
+/// GitHub's workflow commands, one per line: `::error file=a.toml,line=3,title=T::message`.
 pub fn workflow_commands(findings: &[Finding]) -> String {
     let mut text = String::new();
     for level in [Level::Error, Level::Warning, Level::Notice] {
@@ -48,7 +48,7 @@ fn name(level: Level) -> &'static str {
     }
 }
 
-/// What would end a command or begin another is escaped, as GitHub's toolkit does.
+/// Escapes what would end a command or begin another, as GitHub's toolkit does.
 fn message(text: &str) -> String {
     one_line(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }

@@ -1,39 +1,39 @@
-//! The result of a check: stop points held against a snapshot, numbers against gates, and whether that passes.
+//! The result of a check: stop points compared with a snapshot, numbers compared with gates, and whether it passes.
 
 use super::findings::{self, Places};
 use super::{Finding, Review};
 use crate::diagnostic::Location;
 use crate::snapshot::GateResult;
 
-/// A gate on one stack, and where it is written.
+/// The result of a gate on one stack, with the gate's location.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Held {
     /// What it found.
     pub result: GateResult,
-    /// Where the gate is written; without a path where it was given on the command line.
+    /// Where the gate is written; without a path if it was given on the command line.
     pub at: Location,
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Checked {
     /// The snapshot file.
     pub snapshot: Option<String>,
-    /// What changed against it; `None` where only gates were held.
+    /// The changes from the snapshot; `None` if only gates were checked.
     pub review: Option<Review>,
-    /// The gates, in order.
+    /// The gate results, in order.
     pub gates: Vec<Held>,
-    /// Where each stack is written.
+    /// The location of each stack.
     pub places: Places,
 }
 
 impl Checked {
-    /// Does it fail? Every report says so in the same way.
+    /// Whether the check fails. Every report uses this.
     pub fn failed(&self) -> bool {
         self.gates.iter().any(|gate| gate.result.failed) || self.review.as_ref().is_some_and(Review::has_changes)
     }
 
-    /// In one sentence.
+    /// The result in one sentence.
     pub fn sentence(&self) -> String {
         let failed = self.gates.iter().filter(|gate| gate.result.failed).count();
         let gates = match (failed, self.gates.len()) {
@@ -54,7 +54,7 @@ impl Checked {
         format!("{}: {}", if self.failed() { "FAILED" } else { "passed" }, parts.join("; "))
     }
 
-    /// What there is to say about lines of files, the failures first.
+    /// Findings with their locations in files, failures first.
     pub fn findings(&self) -> Vec<Finding> {
         findings::of_check(self)
     }

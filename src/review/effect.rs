@@ -1,4 +1,4 @@
-//! What each stack came to before and now, and which stacks are the same under another name or of another version.
+//! The results of each stack before and now, and which stacks were renamed or come from another version.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,43 +7,43 @@ use serde::Serialize;
 use super::{Changed, Importance, Rename, Upgrade};
 use crate::snapshot::{Numbers, Snapshot, StackStops};
 
-/// What became of a stack.
+/// How a stack changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Its stops and numbers are as they were.
+    /// Its stops and numbers are unchanged.
     Same,
-    /// They are not.
+    /// Its stops or numbers changed.
     Changed,
-    /// It was not there.
+    /// It is new.
     New,
-    /// It is not there any more.
+    /// It no longer exists.
     Gone,
 }
 
-/// What one stack came to, before and now.
+/// The results of one stack, before and now.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StackEffect {
-    /// Its name; where it has another one now, that one.
+    /// Its name; the current one if it was renamed.
     pub stack: String,
-    /// What became of it.
+    /// How it changed.
     pub state: State,
-    /// Are its rules or settings others than before? `None` where that is not known.
+    /// Whether its rules or settings changed. `None` if that is unknown.
     pub rules_changed: Option<bool>,
-    /// What it came to before.
+    /// Its results before.
     pub before: Option<Numbers>,
-    /// What it comes to now.
+    /// Its results now.
     pub now: Option<Numbers>,
-    /// Stop points that changed, on runs that both have.
+    /// Number of changed stop points, on runs that both states have.
     pub changed: u64,
-    /// Successes killed that were let be.
+    /// Successes that are killed now but were not before.
     pub killed: Vec<String>,
-    /// Successes let be that were killed.
+    /// Successes that are not killed now but were before.
     pub kept: Vec<String>,
 }
 
-/// Stacks that are gone, each with the new one that does the same: of equal rules, or else of equal stops, where it stops
-/// anything at all.
+/// Stacks that are gone, each with the new stack that does the same: one with equal rules, or else with equal stops if
+/// it stops anything at all.
 pub(super) fn renames(before: &Snapshot, now: &Snapshot) -> Vec<Rename> {
     let gone: Vec<_> = before.stacks.iter().filter(|(name, _)| !now.stacks.contains_key(*name)).collect();
     let mut new: Vec<_> = now.stacks.iter().filter(|(name, _)| !before.stacks.contains_key(*name)).collect();
@@ -67,12 +67,12 @@ pub(super) fn renames(before: &Snapshot, now: &Snapshot) -> Vec<Rename> {
     found.into_iter().map(|(before, now)| Rename { before: before.clone(), now: now.clone() }).collect()
 }
 
-/// Do they stop alike on every run that both have?
+/// Whether they stop alike on every run that both have.
 fn shared_stops_agree(before: &StackStops, now: &StackStops) -> bool {
     before.stops.iter().all(|(run, stop)| now.stops.get(run).is_none_or(|other| other == stop))
 }
 
-/// Versions that are others: of whenstop, and of the frameworks whose rules a stack consults.
+/// Version changes: of whenstop, and of the frameworks whose rules a stack consults.
 pub(super) fn upgrades(before: &Snapshot, now: &Snapshot, renames: &[Rename]) -> Vec<Upgrade> {
     let mut found = Vec::new();
     if let (Some(was), Some(is)) = (&before.whenstop, &now.whenstop)
@@ -97,7 +97,7 @@ pub(super) fn upgrades(before: &Snapshot, now: &Snapshot, renames: &[Rename]) ->
     found
 }
 
-/// Every stack of either, by name.
+/// Every stack of either state, by name.
 pub(super) fn effects(before: &Snapshot, now: &Snapshot, renames: &[Rename], changes: &[Changed]) -> Vec<StackEffect> {
     let mut effects: BTreeMap<&str, StackEffect> = BTreeMap::new();
     for (name, stack) in &now.stacks {
@@ -119,7 +119,7 @@ fn effect(name: &str, before: Option<&StackStops>, now: Option<&StackStops>, cha
     let print = |stack: Option<&StackStops>| Some(stack?.rules.as_ref()?.print.clone());
     let n_changed = own().count() as u64;
     let numbers = (before.map(StackStops::numbers), now.map(StackStops::numbers));
-    // Numbers of version 1 know less: only what both tell can differ.
+    // Numbers of version 1 snapshots are incomplete: compare only what both have.
     let differ = before.zip(now).is_some_and(|(before, now)| {
         before.stops.len() != now.stops.len() || (before.numbers.is_some() && before.numbers != now.numbers)
     });

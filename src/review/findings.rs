@@ -1,4 +1,4 @@
-//! What a check or a lint has to say about lines of files: what annotations and code scanning are made of.
+//! Findings of a check or a lint about lines of files, for annotations and code scanning.
 
 use std::collections::BTreeMap;
 
@@ -7,34 +7,34 @@ use serde::Serialize;
 use super::{Checked, Importance, State};
 use crate::diagnostic::{Diagnostic, Location};
 
-/// How bad it is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// It fails the check.
+    /// Fails the check.
     Error,
-    /// It should be looked at.
+    /// Should be looked at.
     Warning,
-    /// It is said for completeness.
+    /// For information.
     Notice,
 }
 
 /// One message about a line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How bad it is.
+    /// The severity.
     pub level: Level,
-    /// What kind of finding it is: `gate`, `stop-point`, `corpus`, `lint`.
+    /// The kind of finding: `gate`, `stop-point`, `corpus`, `lint`.
     pub rule: &'static str,
     /// A few words.
     pub title: String,
     /// The message.
     pub message: String,
-    /// Where; without a path it is about the whole.
+    /// The location; without a path it is about the check as a whole.
     pub at: Location,
 }
 
-/// Kinds of findings, each with what it means.
+/// The kinds of findings, with descriptions.
 pub(super) const RULES: [(&str, &str); 4] = [
     ("stop-point", "A stop point is not the one that was accepted."),
     ("corpus", "The recordings or rules are not those the snapshot was accepted on."),
@@ -43,7 +43,7 @@ pub(super) const RULES: [(&str, &str); 4] = [
 ];
 
 impl Finding {
-    /// A warning of `lint`.
+    /// Converts a warning of `lint`.
     pub fn of_lint(warning: &Diagnostic) -> Self {
         let message =
             if warning.help.is_empty() { warning.what.clone() } else { format!("{}; {}", warning.what, warning.help) };
@@ -51,7 +51,7 @@ impl Finding {
     }
 }
 
-/// What a check has to say, the failures first.
+/// The findings of a check, failures first.
 pub(super) fn of_check(checked: &Checked) -> Vec<Finding> {
     let nowhere = Location::default();
     let place = |stack: &str| checked.places.get(&(stack.to_owned(), None)).unwrap_or(&nowhere).clone();
@@ -112,5 +112,5 @@ pub(super) fn of_check(checked: &Checked) -> Vec<Finding> {
     found
 }
 
-/// Where each stack stands in its file, and each of its rules.
+/// The location of each stack in its file, and of each of its rules.
 pub type Places = BTreeMap<(String, Option<String>), Location>;

@@ -1,4 +1,4 @@
-//! What a changed stop point means, which of many matter most, and which changed in the same way.
+//! Classifies changed stop points, ranks them by importance, and groups those that changed in the same way.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
@@ -10,19 +10,19 @@ use crate::snapshot::StopLine;
 use crate::transcript::Point;
 use crate::verdict::Verdict;
 
-/// What a change means, the most important first.
+/// What a change means, most important first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Importance {
-    /// A success is killed that was left alone.
+    /// A success is now killed that was left alone before.
     Kill,
-    /// A failure runs on that was stopped.
+    /// A failure now runs on that was stopped before.
     Missed,
-    /// A success is left alone that was killed.
+    /// A success is now left alone that was killed before.
     Kept,
-    /// A failure is stopped that ran on.
+    /// A failure is now stopped that ran on before.
     Caught,
-    /// The verdict is another one in some other way.
+    /// The verdict changed in some other way.
     Verdict,
     /// The same verdict at another point.
     Moved,
@@ -31,7 +31,7 @@ pub enum Importance {
 }
 
 impl Importance {
-    /// Of a change from `before` to `now`.
+    /// The importance of a change from `before` to `now`.
     pub(super) fn of(before: &StopLine, now: &StopLine) -> Self {
         let is = |line: &StopLine, verdicts: &[Verdict]| verdicts.iter().any(|verdict| verdict.name() == line.verdict);
         let kills = |line: &StopLine| is(line, &[Verdict::FalseEarlyStop, Verdict::UnverifiedFalseEarlyStop]);
@@ -47,22 +47,23 @@ impl Importance {
         }
     }
 
-    /// Are they told in full? A stop at the same point with the same verdict is counted only.
+    /// Whether such changes are shown in full. Stops at the same point with the same verdict are only counted.
     pub(super) fn matters(self) -> bool {
         self != Self::Rule
     }
 }
 
-/// The step a run was stopped at; `None` where it ran to its end.
+/// The step a run was stopped at; `None` if it ran to its end.
 fn step(line: &StopLine) -> Option<u32> {
     line.stop.parse::<Point>().ok().map(|point| point.step)
 }
 
-/// The most important first: by what it means, then by how far the stop moved, then the earliest stop, then by name.
+/// Most important first: by what the change means, then by how far the stop moved, then the earliest stop, then by
+/// name.
 pub(super) fn order(a: &Changed, b: &Changed) -> Ordering {
     let key = |change: &Changed| {
         let (before, now) = (step(&change.before), step(&change.now));
-        // Up to the end, wherever that is, is the farthest.
+        // A stop that appeared or disappeared counts as the farthest move.
         let moved = before.zip(now).map_or(u32::MAX, |(before, now)| before.abs_diff(now));
         (change.importance, Reverse(moved), before.into_iter().chain(now).min())
     };
@@ -76,21 +77,21 @@ pub struct Group {
     pub importance: Importance,
     /// The stack.
     pub stack: String,
-    /// The rule before; `None` where the runs went on to their end.
+    /// The rule before; `None` if the runs went on to their end.
     pub rule_before: Option<String>,
     /// The rule now.
     pub rule_now: Option<String>,
-    /// The verdict before; `None` where it did not change.
+    /// The verdict before; `None` if it did not change.
     pub verdict_before: Option<String>,
     /// The verdict now.
     pub verdict_now: Option<String>,
-    /// Where the stop went.
+    /// How the stop moved.
     pub point: Shift,
-    /// The runs, the most important first.
+    /// The runs, most important first.
     pub runs: Vec<String>,
 }
 
-/// Where a stop went.
+/// How a stop moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shift {
@@ -100,9 +101,9 @@ pub enum Shift {
     Later,
     /// To another moment of the same step, or not at all.
     SameStep,
-    /// There was none.
+    /// There was no stop before.
     New,
-    /// There is none any more.
+    /// There is no stop any more.
     Gone,
 }
 
@@ -119,7 +120,7 @@ impl Shift {
 }
 
 impl Group {
-    /// The group in one sentence: how many, what it means, by which rule.
+    /// The group in one sentence: how many runs, what the change means, by which rule.
     pub fn sentence(&self) -> String {
         let n = self.runs.len();
         let meaning = if n == 1 { self.of_one().to_owned() } else { self.of_many(n) };
@@ -139,7 +140,7 @@ impl Group {
         format!("`{}`{colon} {meaning}{doubt}{verdict}{rule}: {}", self.stack, super::listed(&self.runs))
     }
 
-    /// What the stack does with one run, as a sentence goes on after its name.
+    /// What the stack does with one run, to follow its name in a sentence.
     fn of_one(&self) -> &'static str {
         match (self.importance, self.point) {
             (Importance::Kill, _) => "kills a success it let be",
@@ -156,7 +157,7 @@ impl Group {
         }
     }
 
-    /// The same of several.
+    /// The same for several runs.
     fn of_many(&self, n: usize) -> String {
         match (self.importance, self.point) {
             (Importance::Kill, _) => format!("{n} successes are killed that were let be"),
@@ -176,7 +177,7 @@ impl Group {
     }
 }
 
-/// What changed in the same way; those that matter most first, then those of the most runs.
+/// Groups changes of the same kind; the most important groups first, then those with the most runs.
 pub(super) fn groups(changes: &[Changed]) -> Vec<Group> {
     let mut groups: BTreeMap<_, Vec<String>> = BTreeMap::new();
     for change in changes {
@@ -185,7 +186,7 @@ pub(super) fn groups(changes: &[Changed]) -> Vec<Group> {
             change.importance,
             &change.stack,
             (&before.rule, &now.rule),
-            // Runs that keep theirs may have any verdict.
+            // Runs whose verdict did not change may have any verdict.
             (before.verdict != now.verdict).then_some((&before.verdict, &now.verdict)),
             Shift::of(before, now),
         );

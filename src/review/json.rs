@@ -1,4 +1,4 @@
-//! Checks, differences and lints as JSON for programs, with the schemas they keep to.
+//! Checks, diffs and lints as JSON for programs, with their schemas.
 
 use serde_json::{Value, json};
 
@@ -10,10 +10,10 @@ pub const CHECK_SCHEMA: &str = include_str!("schema/check.json");
 /// The JSON Schema of [`lint_json`].
 pub const LINT_SCHEMA: &str = include_str!("schema/lint.json");
 
-/// Version of both shapes; adding a field does not raise it.
+/// Version of both formats; adding a field does not raise it.
 const VERSION: u32 = 1;
 
-/// A check, or a difference nobody judged: everything, every changed stop point included.
+/// A check, or an unjudged diff: everything, with every changed stop point.
 pub fn check_json(checked: &Checked, judged: bool) -> Value {
     let gates: Vec<Value> = checked
         .gates

@@ -1,14 +1,15 @@
-//! JUnit XML: a case for each stack's stop points, and one for each gate.
+//! JUnit XML: one test case for each stack's stop points, and one for each gate.
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::{Checked, Finding, Review, State};
 use crate::diagnostic::one_line;
 
-/// Changed runs that are listed in a case.
+/// Maximum changed runs listed in a test case.
 const LISTED: usize = 100;
 
-/// A check as JUnit XML. There is no time in it: the same check gives the same bytes. The error means a defect here.
+/// A check as JUnit XML. It contains no time, so the same check gives the same bytes. An error means a defect of
+/// whenstop.
 pub fn junit(checked: &Checked) -> Result<String, quick_junit::SerializeError> {
     let mut report = Report::new("whenstop check");
     if let Some(review) = &checked.review {
@@ -31,13 +32,14 @@ pub fn junit(checked: &Checked) -> Result<String, quick_junit::SerializeError> {
     xml(&report)
 }
 
-/// As text. The schema that Jenkins publishes knows no `skipped` on the outermost element, and nothing here is skipped.
+/// Serialises the report. Jenkins' published schema does not allow `skipped` on the outermost element, and nothing
+/// here is skipped.
 fn xml(report: &Report) -> Result<String, quick_junit::SerializeError> {
     Ok(report.to_string()?.replacen(" skipped=\"0\"", "", 1))
 }
 
 impl Finding {
-    /// Warnings of `lint` as JUnit XML: a case for each, and one that passes where there is none.
+    /// Warnings of `lint` as JUnit XML: one test case each, and one that passes if there is none.
     pub fn junit(findings: &[Self]) -> Result<String, quick_junit::SerializeError> {
         let mut suite = TestSuite::new("lint");
         suite.add_test_cases(findings.iter().map(|finding| {
@@ -72,7 +74,7 @@ fn stop_points(review: &Review) -> TestSuite {
     suite
 }
 
-/// The changed runs of a stack, a line each.
+/// The changed runs of a stack, one per line.
 fn changes(review: &Review, stack: &str) -> String {
     let own = review.changes.iter().filter(|change| change.stack == stack);
     let lines: Vec<String> = own

@@ -1,4 +1,4 @@
-//! A check as Markdown, for the summary of a job or a comment on a pull request.
+//! A check as Markdown, for a job summary or a comment on a pull request.
 
 use std::fmt::Write as _;
 
@@ -6,13 +6,13 @@ use super::{Changed, Checked, Finding, Review, net_effect};
 use crate::diagnostic::one_line;
 use crate::report::{code, page};
 
-/// A comment on GitHub holds 65,536 characters; what is longer is cut, and says so.
+/// A GitHub comment holds 65,536 characters; longer text is cut, with a note.
 const LONGEST: usize = 60_000;
 
-/// Groups that are listed.
+/// Maximum groups that are listed.
 const GROUPS: usize = 20;
 
-/// The whole of it: the verdict, the net effect, the gates, what changed, and the runs that matter most.
+/// The full report: the verdict, the net effect, the gates, what changed, and the runs that matter most.
 pub fn markdown(checked: &Checked, judged: bool) -> String {
     let mut text = String::new();
     if judged {
@@ -29,7 +29,7 @@ pub fn markdown(checked: &Checked, judged: bool) -> String {
         for gate in &checked.gates {
             let result = &gate.result;
             let word = if result.failed { "**failed**" } else { "held" };
-            // What stands in a cell ends it by a bar of its own.
+            // A bar would end the table cell.
             let cell = |text: &str| text.replace('|', "\\|");
             let (gate, stack) = (cell(&code(&result.gate)), cell(&code(&result.stack)));
             let _ = writeln!(text, "| {gate} | {stack} | {word} | {} |", cell(&result.why));
@@ -49,7 +49,7 @@ pub fn markdown(checked: &Checked, judged: bool) -> String {
     cut(text)
 }
 
-/// The warnings of a lint: a list, each with its place.
+/// The warnings of a lint as a list, each with its location.
 pub fn lint_markdown(findings: &[Finding]) -> String {
     let mut text = match findings.len() {
         0 => "### ✅ whenstop lint: no warning\n".to_owned(),
@@ -90,7 +90,7 @@ fn changes(review: &Review, text: &mut String) {
     text.push('\n');
 }
 
-/// The changes that matter most, with the words around each stop. Those stand between fences, where nothing is markup.
+/// The most important changes, with the texts around each stop. Those are fenced, so that nothing in them is markup.
 fn in_full(review: &Review, text: &mut String) {
     let told = review.in_full();
     if told.is_empty() {

@@ -1,7 +1,7 @@
-//! What a change came to: two states of the same stacks (before and now) held against each other, first in sum, then run by
-//! run; and the formats in which CI systems and people read it.
+//! What a change does: compares two states of the same stacks (before and now), first in sum, then run by run, and
+//! writes the result in formats for CI systems and people.
 //!
-//! It knows snapshots and numbers; of a recording only the words around a stop.
+//! It works on snapshots and numbers; of a recording it sees only the texts around a stop.
 
 mod annotations;
 mod checked;
@@ -33,52 +33,52 @@ pub use sarif::sarif;
 pub use table::net_effect;
 pub use words::{Said, SaidKind, Words};
 
-/// Changed runs that are told in full.
+/// Maximum changed runs that are shown in full.
 pub const TOLD: usize = 10;
 
-/// A stop point that is another one now, on a run that both states have.
+/// A changed stop point, on a run that both states have.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Changed {
     /// The run.
     pub run: String,
-    /// The stack, as it is called now.
+    /// The stack, by its current name.
     pub stack: String,
     /// What the change means.
     pub importance: Importance,
-    /// What was so.
+    /// The stop before.
     pub before: StopLine,
-    /// What is so.
+    /// The stop now.
     pub now: StopLine,
-    /// The words around the stop, where a recording was at hand.
+    /// The texts around the stop, if a recording was available.
     pub words: Option<Words>,
 }
 
-/// A set of rules that comes from another version.
+/// A set of rules that now comes from another version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Upgrade {
-    /// What it was.
+    /// The version before.
     pub before: String,
-    /// What it is.
+    /// The version now.
     pub now: String,
     /// The stacks that use it.
     pub stacks: Vec<String>,
 }
 
-/// A stack under another name.
+/// A renamed stack.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Rename {
-    /// What it was called.
+    /// The name before.
     pub before: String,
-    /// What it is called.
+    /// The name now.
     pub now: String,
 }
 
 /// How the recordings differ.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CorpusChange {
-    /// What the earlier state was taken from; `None` where it does not say.
+    /// The recordings of the earlier state; `None` if it does not say.
     pub before: Option<CorpusPrint>,
-    /// What this one was taken from.
+    /// The recordings of the current state.
     pub now: Option<CorpusPrint>,
     /// Runs that are new.
     pub added: Vec<String>,
@@ -87,36 +87,36 @@ pub struct CorpusChange {
 }
 
 impl CorpusChange {
-    /// Are there other runs, or others of the same name?
+    /// Whether runs were added or removed, or runs of the same name differ.
     pub fn is_change(&self) -> bool {
         !self.same_runs() || matches!((&self.before, &self.now), (Some(before), Some(now)) if before.print != now.print)
     }
 
-    /// Are the runs of the same names?
+    /// Whether both states have runs of the same names.
     pub fn same_runs(&self) -> bool {
         self.added.is_empty() && self.gone.is_empty()
     }
 }
 
-/// Two states held against each other.
+/// The comparison of two states.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Review {
     /// The recordings.
     pub corpus: CorpusChange,
-    /// Stacks that are called otherwise, and do the same.
+    /// Renamed stacks that do the same as before.
     pub renames: Vec<Rename>,
-    /// Rules that come from another version, of a framework or of whenstop.
+    /// Rules that come from another version of a framework or of whenstop.
     pub upgrades: Vec<Upgrade>,
-    /// Each stack, by name: what it came to, before and now.
+    /// Each stack, by name: its results before and now.
     pub stacks: Vec<StackEffect>,
-    /// Changed runs by what changed, the most important first.
+    /// Changed runs grouped by what changed, most important first.
     pub groups: Vec<Group>,
-    /// Every changed stop point, the most important first.
+    /// Every changed stop point, most important first.
     pub changes: Vec<Changed>,
 }
 
 impl Review {
-    /// Holds `now` against `before`. `words` are by stack, as it is called now, and run.
+    /// Compares `now` with `before`. `words` are keyed by stack (its current name) and run.
     pub fn of(before: &Snapshot, now: &Snapshot, mut words: BTreeMap<(String, String), Words>) -> Self {
         let renames = effect::renames(before, now);
         let earlier = |stack: &str| renames.iter().find(|rename| rename.now == stack).map(|rename| &*rename.before);
@@ -153,21 +153,21 @@ impl Review {
         }
     }
 
-    /// Is there a stop point that is not as it was: changed, on a new run, or of a new stack? A new name is none.
+    /// Whether any stop point changed, is on a new run, or is of a new stack. A rename alone is no change.
     pub fn has_changes(&self) -> bool {
         !self.changes.is_empty()
             || !self.corpus.same_runs()
             || self.stacks.iter().any(|stack| matches!(stack.state, State::New | State::Gone))
     }
 
-    /// The changes that are told in full: the most important, up to [`TOLD`]. Those at the same point and with the same
-    /// verdict are counted only.
+    /// The changes shown in full: the most important, up to [`TOLD`]. Stops at the same point with the same verdict
+    /// are only counted.
     pub fn in_full(&self) -> &[Changed] {
         let mattering = self.changes.iter().take_while(|change| change.importance.matters()).count();
         &self.changes[..mattering.min(TOLD)]
     }
 
-    /// How many stop points changed, in words.
+    /// The number of changed stop points, in words.
     pub fn sentence(&self) -> String {
         let n = match self.changes.len() {
             0 => "no stop point changed".to_owned(),
@@ -183,7 +183,7 @@ impl Review {
         n + &runs
     }
 
-    /// What is to be said once, before any number: other recordings, other names, other versions. A sentence each.
+    /// Notices that precede the numbers: other recordings, other names, other versions. One sentence each.
     pub fn notices(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.corpus.is_change() {
@@ -228,7 +228,7 @@ impl CorpusChange {
     }
 }
 
-/// What stands over the runs that are told in full.
+/// The heading of the runs that are shown in full.
 pub(crate) fn told_title(told: usize, all: usize) -> String {
     match (told, all) {
         (1, 1) => "The change in full".to_owned(),
@@ -238,7 +238,7 @@ pub(crate) fn told_title(told: usize, all: usize) -> String {
     }
 }
 
-/// The first names, and how many there are beyond.
+/// The first names, and how many more there are.
 pub(crate) fn listed(names: &[String]) -> String {
     const NAMED: usize = 5;
     let first: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();

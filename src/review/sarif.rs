@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use super::findings::RULES;
 use super::{Finding, Level};
 
-/// GitHub shows this many results of a file.
+/// GitHub shows this many results per file.
 const SHOWN: usize = 5000;
 
-/// One run of one tool. Paths are given as relative references, with the characters a URI may not hold escaped.
+/// One run of one tool. Paths are written as relative references, with characters that a URI must not contain escaped.
 pub fn sarif(findings: &[Finding]) -> serde_json::Value {
     let rules: Vec<_> =
         RULES.iter().map(|(id, what)| serde_json::json!({"id": id, "shortDescription": {"text": what}})).collect();

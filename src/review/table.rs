@@ -1,10 +1,10 @@
-//! The net effect as a table: a line for each stack that is not as it was, `before → now` where a number changed.
+//! The net effect as a table: one line for each stack that changed, with `before → now` where a number changed.
 
 use super::{Review, StackEffect, State};
 use crate::report::table::{Cell, Table};
 use crate::snapshot::{Numbers, Span};
 
-/// The stacks that changed; those of equal numbers and stops are left out, and named by [`Review::unchanged`].
+/// The stacks that changed; those with equal numbers and stops are left out, and named by [`Review::unchanged`].
 pub fn net_effect(review: &Review) -> Table {
     let unit = review.stacks.iter().find_map(|stack| stack.now.as_ref().or(stack.before.as_ref()));
     let unit = unit.map_or("cost", |numbers| &*numbers.unit);
@@ -15,7 +15,7 @@ pub fn net_effect(review: &Review) -> Table {
 }
 
 impl Review {
-    /// The stacks that are as they were.
+    /// The stacks that did not change.
     pub fn unchanged(&self) -> Vec<String> {
         let same = self.stacks.iter().filter(|stack| stack.state == State::Same);
         same.map(|stack| stack.stack.clone()).collect()
@@ -28,7 +28,7 @@ fn line(effect: &StackEffect) -> Vec<Cell> {
         State::Gone => format!("{} (gone)", effect.stack),
         State::Same | State::Changed => effect.stack.clone(),
     };
-    // A stack that is new or gone has one side only.
+    // A stack that is new or gone has only one side.
     let side = |of: &dyn Fn(&Numbers) -> String| -> Cell {
         let told = [effect.before.as_ref(), effect.now.as_ref()].map(|numbers| numbers.map(of));
         Cell::Text(match told {
@@ -48,13 +48,13 @@ fn line(effect: &StackEffect) -> Vec<Cell> {
     ]
 }
 
-/// `12`, `12–15`.
+/// Formats `12`, `12–15`.
 pub(super) fn count(span: Span) -> String {
     let end = |value: Option<f64>| value.map_or_else(|| "?".to_owned(), |value| value.to_string());
     if span.low == span.high { end(span.low) } else { format!("{}–{}", end(span.low), end(span.high)) }
 }
 
-/// In percent: `26 %`, `12–26 %`, `≤26 %`.
+/// Formats percents: `26 %`, `12–26 %`, `≤26 %`.
 pub(super) fn share(span: Span) -> String {
     match (span.low.map(percent), span.high.map(percent)) {
         (Some(low), Some(high)) if low == high => format!("{low} %"),
@@ -65,13 +65,13 @@ pub(super) fn share(span: Span) -> String {
     }
 }
 
-/// One decimal: a change of a tenth of a percent is one.
+/// One decimal, so that a change of a tenth of a percent is visible.
 fn percent(share: f64) -> String {
     let text = format!("{:.1}", share * 100.0);
     if text == "-0.0" { "0.0".to_owned() } else { text }
 }
 
-/// `-26.2 %` for a ratio of 0.738.
+/// Formats `-26.2 %` for a ratio of 0.738.
 fn change(ratio: f64) -> String {
     format!("{:+.1} %", (ratio - 1.0) * 100.0)
 }

@@ -1,54 +1,54 @@
-//! The words around a stop: what the agent did and got just before, and what it did next.
+//! The texts around a stop: what the agent did and received just before, and what it did next.
 
 use serde::Serialize;
 
 use crate::transcript::{Event, Moment, Point, Role, Run};
 
-/// Characters of a text that are kept.
+/// Maximum characters of a text.
 const WIDTH: usize = 160;
 
-/// Lines kept before the stop, and after it.
+/// Maximum lines before the stop, and after it.
 const BEFORE: usize = 3;
 const AFTER: usize = 3;
 
-/// What was done and got around a stop, in the recording's own words, each cut to a line.
+/// What was done and received around a stop, in the recording's own words, each cut to a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Words {
-    /// Model calls of the whole recording.
+    /// Number of model calls in the whole recording.
     pub steps: u64,
-    /// In order; the stop itself is among them.
+    /// The lines in order, including the stop itself.
     pub lines: Vec<Said>,
 }
 
-/// One line of them.
+/// One line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Said {
     /// The step, from 0.
     pub step: u64,
     /// What kind of line it is.
     pub kind: SaidKind,
-    /// The text, in one line.
+    /// The text, on one line.
     pub text: String,
 }
 
-/// Who speaks in such a line.
+/// The speaker of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SaidKind {
-    /// The agent's words.
+    /// Text of the agent.
     Said,
-    /// A tool it called, with the arguments.
+    /// A tool call, with the arguments.
     Called,
-    /// What came back.
+    /// A result.
     Got,
-    /// What came back, flagged as an error.
+    /// A result flagged as an error.
     Failed,
     /// A stack stopped the run here.
     Stop,
 }
 
 impl SaidKind {
-    /// In a word.
+    /// The kind as one word.
     pub fn name(self) -> &'static str {
         match self {
             Self::Said => "said",
@@ -61,14 +61,14 @@ impl SaidKind {
 }
 
 impl Words {
-    /// Around `at`; `None` for a run that went on to its end.
+    /// The texts around `at`; `None` for a run that went on to its end.
     pub fn around(run: &Run, at: Option<Point>) -> Self {
         let at = at.or_else(|| run.last_point());
         let (mut before, mut after) = (Vec::new(), Vec::new());
         let stop = at.map_or(0, |point| point.step as usize);
         for index in stop.saturating_sub(1)..run.steps().len().min(stop + 2) {
             for (moment, said) in told(run, index) {
-                // What a point has seen: its step's reply from `after_response` on, the results from `after_tools` on.
+                // A point has seen its step's reply from `after_response` on, and the results from `after_tools` on.
                 let seen = at.is_some_and(|at| index < stop || (index == stop && at.moment >= moment));
                 if seen { before.push(said) } else { after.push(said) }
             }
@@ -85,7 +85,7 @@ impl Words {
     }
 }
 
-/// A step as lines, each with the moment from which on it is known.
+/// A step as lines, each with the moment at which it becomes known.
 fn told(run: &Run, index: usize) -> Vec<(Moment, Said)> {
     let line = |kind, text: &str| Said { step: index as u64, kind, text: cut(text) };
     let mut lines = Vec::new();
@@ -108,7 +108,7 @@ fn told(run: &Run, index: usize) -> Vec<(Moment, Said)> {
     lines
 }
 
-/// In one line, cut to so many characters. No more of a long text is looked at than that.
+/// The text on one line, cut to a maximum number of characters. Reads no more of a long text than that.
 fn cut(text: &str) -> String {
     let mut line = String::new();
     let mut left = WIDTH;

@@ -1,4 +1,4 @@
-//! What a snapshot was taken from: so many runs, in these formats, of this content.
+//! The recordings a snapshot was taken from: number of runs, formats, and a fingerprint of the content.
 
 use std::collections::BTreeMap;
 
@@ -9,23 +9,23 @@ use crate::transcript::fingerprint::{self, Fingerprint};
 /// The recordings a snapshot was taken from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CorpusPrint {
-    /// How many runs.
+    /// Number of runs.
     pub runs: u64,
-    /// Runs by format.
+    /// Number of runs by format.
     pub formats: BTreeMap<String, u64>,
     /// 16 hexadecimal digits: equal for the same runs with the same content and outcomes, in any order and any files.
     pub print: String,
 }
 
 impl CorpusPrint {
-    /// Of runs by id, each with a fingerprint of its content.
+    /// Summarises runs given by id, each with a fingerprint of its content.
     pub fn of(mut runs: Vec<(String, Fingerprint)>, formats: BTreeMap<String, u64>) -> Self {
         runs.sort();
         let parts = runs.iter().flat_map(|(id, print)| [fingerprint::of_text(id), *print]);
         Self { runs: runs.len() as u64, formats, print: format!("{:016x}", fingerprint::of_list(parts).0) }
     }
 
-    /// The formats in words: `trace 500, inspect 13`.
+    /// The formats as text: `trace 500, inspect 13`.
     pub fn formats_told(&self) -> String {
         let formats: Vec<String> = self.formats.iter().map(|(format, runs)| format!("{format} {runs}")).collect();
         formats.join(", ")

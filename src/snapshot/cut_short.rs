@@ -5,7 +5,7 @@ use crate::aggregate::FollowedSummary;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::table::plain_number;
 
-/// The metrics: the upper and the lower end of the interval, which holds every value that unknown effects allow.
+/// The metrics: the upper and the lower end of the interval, which covers every value that unknown effects allow.
 const METRICS: [&str; 2] = ["cut_short_high", "cut_short_low"];
 
 /// A gate such as `cut_short_high>0.05`, or `ours:cut_short_high>0.05` for one stack.
@@ -19,7 +19,7 @@ pub struct CutShortGate {
 }
 
 impl CutShortGate {
-    /// Reads a gate; `None` where it is one on another metric. `stacks` are the stacks there are.
+    /// Parses a gate; `None` if it is on another metric. `stacks` are the known stacks.
     pub fn parse(text: &str, stacks: &[String]) -> Option<Result<Self, Diagnostic>> {
         let written = Written::read(text).ok()?;
         let metric = METRICS.into_iter().find(|known| *known == written.metric)?;
@@ -41,7 +41,7 @@ impl CutShortGate {
         self.stack.is_some()
     }
 
-    /// Holds the gate against the stacks it is for. What is not known fails.
+    /// Checks the gate on the stacks it applies to. An unknown value fails.
     pub fn hold(&self, summaries: &[FollowedSummary]) -> Vec<GateResult> {
         let mine = summaries.iter().filter(|summary| self.stack.as_ref().is_none_or(|stack| **stack == *summary.stack));
         mine.map(|summary| {

@@ -1,4 +1,4 @@
-//! Gates: a number of the summary held against a limit. What is not known fails, and says what is missing.
+//! Gates: a number of the summary compared with a limit. An unknown number fails, and the result says what is missing.
 
 mod metric;
 mod written;
@@ -13,13 +13,14 @@ use crate::stats::distribution::binomial_cdf;
 use metric::Metric;
 pub(super) use written::{Sign, Written};
 
-/// From this share of the runs on a number is known well enough to be held against a limit.
+/// Minimum share of the runs on which a number must be known to be compared with a limit.
 pub const MIN_KNOWN: f64 = 0.95;
 
-/// Level of the intervals gates look at, before it is adjusted for the number of stacks.
+/// Level of the intervals that gates use, before adjustment for the number of stacks.
 const LEVEL: f64 = 0.95;
 
-/// `metric > number` and the like; it fails when it holds. `stack:metric>number` looks at one stack only.
+/// `metric > number` and the like; the gate fails if the condition is true. `stack:metric>number` checks one stack
+/// only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
     stack: Option<String>,
@@ -28,23 +29,23 @@ pub struct Gate {
     limit: f64,
 }
 
-/// What a gate found on one stack.
+/// The result of a gate on one stack.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct GateResult {
     /// The gate, as given.
     pub gate: String,
     /// The stack.
     pub stack: String,
-    /// What the metric is; `None` when it is undefined.
+    /// The value of the metric; `None` if it is undefined.
     pub value: Option<f64>,
-    /// Did it fail?
+    /// Whether it failed.
     pub failed: bool,
     /// Why, in words.
     pub why: String,
 }
 
 impl Gate {
-    /// Reads a gate; `columns` are the metrics there are, `stacks` the stacks.
+    /// Parses a gate; `columns` are the available metrics, `stacks` the known stacks.
     pub fn parse(text: &str, columns: &[String], stacks: &[String]) -> Result<Self, Diagnostic> {
         let error = |what: String, help: String| Diagnostic::new(Location::default(), what, help);
         let written = Written::read(text)?;
@@ -69,7 +70,7 @@ impl Gate {
         self.stack.is_some()
     }
 
-    /// A limit that every value passes, or none, is a slip of the pen.
+    /// Refuses a limit that every value passes, or that none does: it is a mistake.
     fn can_tell(&self) -> Result<(), (String, String)> {
         let (least, most) = self.metric.range();
         let fails = |value: Option<f64>| value.map(|value| self.sign.fails(value, self.limit));
@@ -101,8 +102,8 @@ impl Gate {
         Err((word.to_owned(), help))
     }
 
-    /// Holds the gate against the stacks it is for. Intervals are widened so that all of them hold at once; a number known
-    /// on fewer than `min_known` of the runs fails.
+    /// Checks the gate on the stacks it applies to. Intervals are widened so that all of them hold jointly; a number
+    /// known on fewer than `min_known` of the runs fails.
     pub fn hold(&self, rows: &Rows, min_known: f64) -> Vec<GateResult> {
         let mut groups = by_stack(rows);
         groups.retain(|group| self.stack.as_ref().is_none_or(|stack| **stack == *group.stack));
@@ -118,7 +119,7 @@ impl Gate {
         judged.collect()
     }
 
-    /// `known`: on which share of the runs the number is known, and on which it has to be.
+    /// `known`: the share of the runs on which the number is known, and the share required.
     fn judge<'t>(
         &self,
         summary: &Summary,
@@ -160,7 +161,8 @@ impl Gate {
         result(failed, why)
     }
 
-    /// How often a share whose true value is just the limit fails, by the effective number of runs; `None` for others.
+    /// The probability of failing for a share whose true value equals the limit, from the effective number of runs;
+    /// `None` for other metrics.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of runs, at most n")]
     fn chance_at_limit<'t>(&self, column: &impl Fn(&str) -> Option<&'t Cell>) -> Option<f64> {
         if !self.metric.is_rate() {

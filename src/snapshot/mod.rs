@@ -1,8 +1,8 @@
-//! Stop-point snapshots: where each stack stopped each run of a corpus when somebody last looked, with the numbers that
-//! came to, as small, sorted, reviewable text; their differences; and gates.
+//! Stop-point snapshots: where each stack stopped each run of a corpus when somebody last accepted it, with the
+//! resulting numbers, as small, sorted, reviewable text; their differences; and gates.
 //!
-//! The text has a section for each stack, with its rules and its numbers at the head. Two branches that changed different
-//! stacks merge; two that changed the same stack both changed its head, and conflict.
+//! The text has a section for each stack, with its rules and numbers at the top. Two branches that changed different
+//! stacks merge cleanly; two that changed the same stack both changed its head, and conflict.
 
 mod corpus;
 mod cut_short;
@@ -27,7 +27,7 @@ pub use numbers::{Numbers, Span};
 /// The stop of one stack on one run, as written.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct StopLine {
-    /// The rule that stopped; `None` when none did, which is written as `-`.
+    /// The rule that stopped; `None` if none did, written as `-`.
     pub rule: Option<String>,
     /// The point, or `end`.
     pub stop: String,
@@ -36,7 +36,7 @@ pub struct StopLine {
 }
 
 impl StopLine {
-    /// A stop by `rule` at `at`, or none.
+    /// A stop by `rule` at `at`, or no stop.
     pub fn new(rule: Option<&str>, at: Option<Point>, verdict: Verdict) -> Self {
         Self {
             rule: rule.map(str::to_owned),
@@ -50,7 +50,7 @@ impl StopLine {
         Self::new(row.rule().map(|rule| &**rule), row.stop_point(), row.verdict())
     }
 
-    /// For a reader: `2:after_tools by steps >= 3, fes`.
+    /// For people: `2:after_tools by steps >= 3, fes`.
     pub fn told(&self) -> String {
         match &self.rule {
             None => format!("ran to the end, {}", self.verdict),
@@ -59,10 +59,10 @@ impl StopLine {
     }
 }
 
-/// Which rules a stack consulted.
+/// The rules a stack consulted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleSet {
-    /// Whose they are: `own rules`, or a framework with the version whose behaviour this is.
+    /// Their source: `own rules`, or a framework with the version whose behaviour this is.
     pub source: String,
     /// 16 hexadecimal digits: equal for equal rules and settings, whatever the stack is called.
     pub print: String,
@@ -73,14 +73,14 @@ pub struct RuleSet {
 pub struct StackStops {
     /// Its rules; `None` in snapshots of version 1.
     pub rules: Option<RuleSet>,
-    /// What its stops came to; `None` in snapshots of version 1.
+    /// The numbers that result from its stops; `None` in snapshots of version 1.
     pub numbers: Option<Numbers>,
     /// Its stops by run.
     pub stops: BTreeMap<String, StopLine>,
 }
 
 impl StackStops {
-    /// What the stops came to: as written, else as far as the verdicts tell.
+    /// The numbers: as written, else computed from the verdicts as far as possible.
     pub fn numbers(&self) -> Numbers {
         self.numbers.clone().unwrap_or_else(|| Numbers::of_verdicts(&self.stops))
     }
@@ -89,7 +89,7 @@ impl StackStops {
 /// Stop points by stack and run, and what they were taken from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
-    /// The version of whenstop that took them; `None` in snapshots of version 1.
+    /// The version of whenstop that took the snapshot; `None` in snapshots of version 1.
     pub whenstop: Option<String>,
     /// The recordings; `None` in snapshots of version 1.
     pub corpus: Option<CorpusPrint>,
@@ -104,14 +104,14 @@ pub struct Change {
     pub run: String,
     /// The stack.
     pub stack: String,
-    /// What the snapshot says; `None` when it does not have the run.
+    /// The stop in the snapshot; `None` if it does not have the run.
     pub before: Option<StopLine>,
-    /// What is so now; `None` when the run is gone.
+    /// The stop now; `None` if the run is gone.
     pub now: Option<StopLine>,
 }
 
 impl Snapshot {
-    /// Takes the stop points of `rows`, and nothing else.
+    /// Takes only the stop points of `rows`.
     pub fn of(rows: &Rows) -> Self {
         let mut stacks: BTreeMap<String, StackStops> = BTreeMap::new();
         for row in rows {
@@ -121,7 +121,8 @@ impl Snapshot {
         Self { stacks, ..Self::default() }
     }
 
-    /// Takes them with all that makes them comparable: the recordings, each stack's rules by its name, and the numbers.
+    /// Takes the stop points with everything that makes them comparable: the recordings, each stack's rules by its
+    /// name, and the numbers.
     pub fn accepted(rows: &Rows, corpus: CorpusPrint, rules: &BTreeMap<String, RuleSet>) -> Self {
         let mut snapshot = Self::of(rows);
         snapshot.whenstop = Some(env!("CARGO_PKG_VERSION").to_owned());
@@ -136,12 +137,12 @@ impl Snapshot {
         snapshot
     }
 
-    /// How many stop points there are.
+    /// Number of stop points.
     pub fn len(&self) -> usize {
         self.stacks.values().map(|stack| stack.stops.len()).sum()
     }
 
-    /// True when there is none.
+    /// True if there are no stop points.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -156,7 +157,7 @@ impl Snapshot {
         self.stacks.values().flat_map(|stack| stack.stops.keys()).map(String::as_str).collect()
     }
 
-    /// How `now` differs, in stack and run order.
+    /// The differences of `now` from this snapshot, in stack and run order.
     pub fn changes(&self, now: &Self) -> Vec<Change> {
         let stacks: BTreeSet<&String> = self.stacks.keys().chain(now.stacks.keys()).collect();
         let none = BTreeMap::new();

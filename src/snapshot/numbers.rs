@@ -1,4 +1,4 @@
-//! What the stops of one stack came to: the few numbers a reviewer looks at first.
+//! The results of one stack's stops: the few numbers a reviewer looks at first.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use crate::aggregate::{Group, RowView, Summary, Unit};
 use crate::transcript::Outcome;
 use crate::verdict::Verdict;
 
-/// A number that may be known only within bounds; `None` where nothing limits it.
+/// A number that may be known only within bounds; an end is `None` if nothing limits it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Span {
-    /// At least this.
+    /// Lower bound.
     pub low: Option<f64>,
-    /// At most this.
+    /// Upper bound.
     pub high: Option<f64>,
 }
 
@@ -24,18 +24,18 @@ impl Span {
         Self { low: Some(value), high: Some(value) }
     }
 
-    /// A count between two.
+    /// A count from `low` to `high`.
     fn counted(low: u64, high: u64) -> Self {
         Self { low: Some(low as f64), high: Some(high as f64) }
     }
 
-    /// Rounded to four decimals, as it is written: what differs in less is the same.
+    /// Rounded to four decimals, as written: smaller differences do not count.
     fn rounded(low: Option<f64>, high: Option<f64>) -> Self {
         let round = |value: f64| (value * 1e4).round() / 1e4 + 0.0;
         Self { low: low.map(round), high: high.map(round) }
     }
 
-    /// True where nothing is known.
+    /// True if nothing is known.
     pub fn is_unknown(&self) -> bool {
         self.low.is_none() && self.high.is_none()
     }
@@ -44,30 +44,30 @@ impl Span {
 /// The numbers of one stack on one corpus.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Numbers {
-    /// Runs.
+    /// Number of runs.
     pub runs: u64,
     /// Runs ended early.
     pub stops: Span,
-    /// Successes killed, of those that could be judged.
+    /// Successes killed, among those that could be judged.
     pub kills: Span,
     /// Successes that could be judged.
     pub successes: u64,
-    /// Failures ended early, of those that could be judged.
+    /// Failures ended early, among those that could be judged.
     pub true_stops: Span,
     /// Failures that could be judged.
     pub failures: u64,
-    /// What `saved` and `cost_per_success` are of: `cost`, `tokens` or `steps`.
+    /// The unit of `saved` and `cost_per_success`: `cost`, `tokens` or `steps`.
     pub unit: String,
     /// Saved on failures and after success, as a share of what was recorded.
     pub saved: Span,
-    /// Spent for each success kept, over the same without stopping.
+    /// Spent per success kept, relative to the same without stopping.
     pub cost_per_success: Option<f64>,
-    /// Runs of which something counted here is not known; `None` where the snapshot does not say.
+    /// Runs for which something counted here is unknown; `None` if the snapshot does not say.
     pub unknown: Option<u64>,
 }
 
 impl Numbers {
-    /// Of a stack's rows and their summary.
+    /// Computes the numbers from a stack's rows and their summary.
     #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime, the closure of any")]
     pub(super) fn of(summary: &Summary, group: &Group<'_>, unit: Unit) -> Self {
         let sum = |of: fn(RowView<'_>) -> u8, counts: fn(RowView<'_>) -> bool| -> u64 {
@@ -92,7 +92,7 @@ impl Numbers {
         }
     }
 
-    /// As far as verdicts tell: counts on the recorded path, and nothing about what was saved.
+    /// Computes what verdicts alone can tell: counts on the recorded path, and no savings.
     pub(super) fn of_verdicts(stops: &BTreeMap<String, StopLine>) -> Self {
         let count = |wanted: &[Verdict]| {
             stops.values().filter(|stop| wanted.iter().any(|verdict| verdict.name() == stop.verdict)).count() as u64

@@ -1,8 +1,9 @@
-//! The text of a snapshot, written and read.
+//! Writes and reads the text of a snapshot.
 //!
-//! A line is five fields apart by ` | `. Ids and names come from recordings and stack files, so any text must come back as
-//! it was and no two may share a line: a field that would not is written as a JSON string, in quotes. Ordinary ids are
-//! written as they are. Lines that begin with `# ` are about the corpus, a stack, or its numbers.
+//! A line is five fields separated by ` | `. Ids and names come from recordings and stack files, so any text must be
+//! read back unchanged, and different texts must give different lines: a field for which this would fail is written as
+//! a JSON string, in quotes. Ordinary ids are written as they are. Lines that begin with `# ` are about the corpus, a
+//! stack, or its numbers.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,28 +12,28 @@ use std::fmt::Write as _;
 use super::{CorpusPrint, Numbers, RuleSet, Snapshot, Span, StackStops, StopLine};
 use crate::diagnostic::{self, Diagnostic, Location, is_hostile};
 
-/// What stands in the first line; the number is the version of the format.
+/// The first line; the number is the version of the format.
 const HEADER: &str = "# whenstop stop points v2: stack | run | rule | stop | verdict";
 
-/// The first line of version 1, which had the run first, no sections, and nothing but stops.
+/// The first line of version 1, which had the run first, no sections, and only stops.
 const HEADER_1: &str = "# whenstop stop points v1: run | stack | rule | stop | verdict";
 
-/// What stands between two fields.
+/// The separator of fields.
 const SEPARATOR: &str = " | ";
 
-/// What stands for no rule.
+/// Written if there is no rule.
 const NO_RULE: &str = "-";
 
-/// What begins a line that is no stop.
+/// The prefix of lines that are not stops.
 const ABOUT: &str = "# ";
 
 impl Snapshot {
-    /// Is this the text of a snapshot, whole or damaged?
+    /// Whether this is the text of a snapshot, intact or damaged.
     pub fn is_one(text: &str) -> bool {
         text.starts_with("# whenstop stop points ")
     }
 
-    /// The text of the snapshot: a section for each stack, sorted by name, its runs sorted by id.
+    /// Writes the snapshot: a section for each stack, sorted by name, with its runs sorted by id.
     pub fn to_text(&self) -> String {
         let mut text = format!("{HEADER}\n");
         if let Some(version) = &self.whenstop {
@@ -61,7 +62,7 @@ impl Snapshot {
         text
     }
 
-    /// Reads a snapshot back, of this version or the first. `path` is for messages.
+    /// Reads a snapshot of this version or of version 1. `path` is used in messages.
     pub fn parse(path: &str, text: &str) -> Result<Self, Diagnostic> {
         let wrong = |line: usize, what: &str| {
             Diagnostic::new(Location::line(path, line), what, "write it anew with `whenstop accept`")
@@ -143,7 +144,7 @@ fn read_formats(text: &str) -> Option<BTreeMap<String, u64>> {
 }
 
 impl Numbers {
-    /// As they are written, a field each.
+    /// The numbers as written, one field each.
     fn fields(&self) -> [String; 6] {
         let Self { runs, stops, kills, successes, true_stops, failures, unit, saved, cost_per_success, unknown } = self;
         let number = |value: Option<f64>| value.map_or_else(|| "?".to_owned(), |value| value.to_string());
@@ -179,7 +180,7 @@ impl Numbers {
     }
 }
 
-/// A number, or `?` where it is not known; `None` where it is neither.
+/// A number, or an unlimited end for `?`; `None` if the text is neither.
 fn end(text: &str) -> Option<Span> {
     if text == "?" {
         return Some(Span::default());
@@ -188,7 +189,7 @@ fn end(text: &str) -> Option<Span> {
 }
 
 impl Span {
-    /// `12`, `12..15`, `?..15`; `?` where nothing is known.
+    /// Formats `12`, `12..15`, `?..15`; `?` if nothing is known.
     fn to_text(self) -> String {
         let end = |value: Option<f64>| value.map_or_else(|| "?".to_owned(), |value| value.to_string());
         if self.low == self.high { end(self.low) } else { format!("{}..{}", end(self.low), end(self.high)) }
@@ -200,10 +201,11 @@ impl Span {
     }
 }
 
-/// A field as it is written: itself, or a JSON string where it would not be read back as itself or could not be seen.
+/// A field as written: unchanged, or a JSON string if it would not be read back unchanged or contains invisible
+/// characters.
 fn field(text: &str) -> Cow<'_, str> {
     let ends_in_blank = text.starts_with(char::is_whitespace) || text.ends_with(char::is_whitespace);
-    // A line may begin with a field: neither `#` nor the marks of a merge may begin one.
+    // A line may begin with a field, so a field must not begin with `#` or a merge conflict marker.
     let begins_alike = text.starts_with(['"', '#', '<', '>', '=']);
     let is_plain = !text.is_empty()
         && !ends_in_blank
@@ -214,7 +216,7 @@ fn field(text: &str) -> Cow<'_, str> {
     if is_plain { Cow::Borrowed(text) } else { Cow::Owned(quoted(text)) }
 }
 
-/// Would the text be taken for two fields, alone or beside others?
+/// Whether the text would be read as two fields, alone or next to others.
 fn has_lone_bar(text: &str) -> bool {
     text.split(char::is_whitespace).any(|word| word.starts_with('|') && word.trim_matches('|').is_empty())
 }
@@ -223,10 +225,10 @@ fn quoted(text: &str) -> String {
     diagnostic::json(&serde_json::Value::from(text).to_string()).into_owned()
 }
 
-/// A field as it is read.
+/// A parsed field.
 #[derive(Debug, PartialEq)]
 enum Field<'a> {
-    /// As it stands.
+    /// Unquoted text.
     Bare(&'a str),
     /// From a JSON string.
     Quoted(String),
@@ -241,8 +243,7 @@ impl Field<'_> {
     }
 }
 
-/// The five fields of a stop. No bare field holds a bar that stands alone: the line is one of ours with something in
-/// between.
+/// The five fields of a stop. A lone bar inside an unquoted field means that the line was damaged by an insertion.
 fn five(line: &str) -> Option<[Field<'_>; 5]> {
     let fields = fields(line);
     let is_broken = fields
@@ -251,8 +252,8 @@ fn five(line: &str) -> Option<[Field<'_>; 5]> {
     <[Field<'_>; 5]>::try_from(fields).ok().filter(|_| !is_broken)
 }
 
-/// The fields of a line. What begins with a quote and is no JSON string stands for itself, as all fields of older
-/// snapshots do.
+/// The fields of a line. Text that begins with a quote but is not a JSON string is taken literally, as all fields of
+/// older snapshots are.
 fn fields(line: &str) -> Vec<Field<'_>> {
     let mut fields = Vec::new();
     let mut rest = Some(line);
@@ -270,7 +271,8 @@ fn fields(line: &str) -> Vec<Field<'_>> {
     fields
 }
 
-/// The JSON string at the start of `text`, if it is a whole field, and what follows its separator.
+/// Parses the JSON string at the start of `text`, if it is a whole field; returns it with the text after its
+/// separator.
 fn quoted_field(text: &str) -> Option<(String, Option<&str>)> {
     if !text.starts_with('"') {
         return None;

@@ -1,11 +1,11 @@
-//! Cluster bootstrap with hashed Poisson(1) weights: the weight of a task in a replicate depends on nothing but the
-//! seed, the replicate's number and the task's key, so shards, threads and reading order cannot change a byte.
+//! Cluster bootstrap with hashed Poisson(1) weights: the weight of a task in a replicate depends only on the seed, the
+//! replicate's number and the task's key, so shards, threads and reading order cannot change a byte of the result.
 //!
 //! Chamandy, Muralidharan, Najmi & Naidu (2012), Estimating uncertainty for massive data streams.
 
 use super::interval::Interval;
 
-/// The number of replicates unless told otherwise.
+/// The default number of replicates.
 pub const REPLICATES: usize = 2000;
 
 /// The key of a cluster: a hash of its name (for example suite and task id), the same on every machine.
@@ -24,7 +24,7 @@ fn stream(seed: u64, replicate: usize) -> u64 {
 }
 
 fn weight_in(stream: u64, key: u64) -> u8 {
-    // P[Poisson(1) <= k] for k = 0, 1, ..: inversion of a uniform number of 53 bits.
+    // Cumulative probabilities P[Poisson(1) <= k] for k = 0, 1, ..: inverts a uniform 53-bit number.
     const CUMULATIVE: [f64; 12] = [
         0.367_879_441_171_442_33,
         0.735_758_882_342_884_7,
@@ -50,7 +50,7 @@ fn weight_in(stream: u64, key: u64) -> u8 {
     weight
 }
 
-/// The finaliser of splitmix64 (Steele, Lea & Flood 2014): a bijection whose every output bit depends on every input bit.
+/// The finaliser of splitmix64 (Steele, Lea & Flood 2014): a bijection; every output bit depends on every input bit.
 pub(super) fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -58,8 +58,8 @@ pub(super) fn mix(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A bootstrap over one set of clusters. The same resamples serve any number of statistics, so that differences
-/// and maxima over statistics are taken within a replicate.
+/// A bootstrap over one set of clusters. The same resamples serve any number of statistics, so differences and maxima
+/// over statistics are taken within a replicate.
 #[derive(Clone, Debug)]
 pub struct Resamples {
     seed: u64,
@@ -69,8 +69,8 @@ pub struct Resamples {
 }
 
 impl Resamples {
-    /// Resamples of the clusters with these `keys` (see [`cluster_key`]); the position of a key is the position of
-    /// its cluster in every column given later. Sums are taken in the order of the keys, whatever the order given.
+    /// Resamples the clusters with these `keys` (see [`cluster_key`]); later columns must give the clusters in the
+    /// order of `keys`. Sums are taken in ascending order of the keys, whatever the order given.
     pub fn new(keys: &[u64], replicates: usize, seed: u64) -> Self {
         let mut order: Vec<usize> = (0..keys.len()).collect();
         order.sort_by_key(|at| keys[*at]);
@@ -87,7 +87,7 @@ impl Resamples {
         self.replicates
     }
 
-    /// For each cluster, in the order the keys were given, its position in the order of the keys.
+    /// For each cluster, in the order the keys were given, its position in ascending order of the keys.
     pub fn ranks(&self) -> Vec<usize> {
         let mut ranks = vec![0; self.order.len()];
         for (rank, at) in self.order.iter().enumerate() {
@@ -96,12 +96,12 @@ impl Resamples {
         ranks
     }
 
-    /// Puts one value per cluster into the order of the keys. Missing values at the end count as 0.
+    /// Puts one value per cluster into ascending order of the keys. Missing values at the end count as 0.
     pub fn sorted(&self, column: &[f64]) -> Vec<f64> {
         self.order.iter().map(|at| column.get(*at).copied().unwrap_or(0.0)).collect()
     }
 
-    /// Calls `each` once per replicate with the weights of the clusters, in the order of the keys.
+    /// Calls `each` once per replicate with the weights of the clusters, in ascending order of the keys.
     pub fn for_each(&self, mut each: impl FnMut(&[u8])) {
         let mut weights = vec![0; self.keys.len()];
         for replicate in 0..self.replicates {
@@ -113,7 +113,7 @@ impl Resamples {
         }
     }
 
-    /// Calls `each` once per replicate with a sign (1 or -1) for every cluster, in the order of the keys.
+    /// Calls `each` once per replicate with a sign (1 or -1) for every cluster, in ascending order of the keys.
     pub fn for_each_sign(&self, mut each: impl FnMut(&[f64])) {
         let mut signs = vec![1.0; self.keys.len()];
         for replicate in 0..self.replicates {
@@ -133,8 +133,8 @@ impl Resamples {
         sums
     }
 
-    /// The ratio `sum of numerators / sum of denominators` in every replicate; where the denominator is 0 the
-    /// replicate is dropped and counted.
+    /// The ratio `sum of numerators / sum of denominators` in every replicate; replicates with denominator 0 are
+    /// dropped and counted.
     pub fn ratios(&self, numerators: &[f64], denominators: &[f64]) -> Replicates {
         self.sums(&[numerators, denominators]).iter().map(|sums| (sums[1] != 0.0).then(|| sums[0] / sums[1])).collect()
     }
@@ -152,7 +152,7 @@ fn weighted_sum(weights: &[u8], column: &[f64]) -> f64 {
     weights.iter().zip(column).map(|(weight, value)| f64::from(*weight) * value).sum()
 }
 
-/// A statistic in every bootstrap replicate in which it is defined.
+/// The values of a statistic in the bootstrap replicates in which it is defined.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replicates {
     /// The values, in ascending order.

@@ -1,4 +1,4 @@
-//! Means of outcomes that are known only within bounds: identified intervals, confidence around them, tipping points.
+//! Means of outcomes known only within bounds: identified intervals, confidence intervals around them, tipping points.
 //!
 //! Manski (2003), Partial identification of probability distributions.
 
@@ -6,7 +6,7 @@ use super::cluster::ClusterSums;
 use super::estimate::{Estimate, Method, Warning, free_ratio_estimate, ratio_estimate};
 use super::interval::Interval;
 
-/// What one task contributes to a mean (or a ratio of sums) whose numerators are known within bounds.
+/// What one task contributes to a mean (or a ratio of sums) whose numerators are known only within bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BoundSums {
     /// All numerators at their lower bound.
@@ -32,25 +32,25 @@ impl BoundSums {
     }
 }
 
-/// A mean known only within bounds.
+/// A mean known only within bounds, with its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoundEstimate {
-    /// Lowest and highest mean the recording allows; `None` without runs.
+    /// Lowest and highest mean the recordings allow; `None` without runs.
     pub bounds: Option<Interval>,
-    /// Covers the whole identified interval at the level asked for.
+    /// Confidence interval at the requested level, covering the whole identified interval.
     pub interval: Option<Interval>,
-    /// Runs.
+    /// Number of runs.
     pub n: u64,
-    /// Tasks.
+    /// Number of tasks.
     pub clusters: u64,
-    /// How the outer interval was made.
+    /// How the confidence interval was computed.
     pub method: Method,
     /// Why to read it with care.
     pub warning: Option<Warning>,
 }
 
 impl BoundEstimate {
-    /// Upper minus lower mean: what the recording cannot tell. For outcomes, the share of unidentified runs.
+    /// Upper minus lower mean: the part the recordings cannot tell. For outcomes, the share of unidentified runs.
     pub fn unidentified(&self) -> Option<f64> {
         self.bounds.map(|bounds| bounds.width())
     }
@@ -61,18 +61,18 @@ impl BoundEstimate {
     }
 }
 
-/// The mean of runs known within bounds, over `tasks`.
+/// The mean over `tasks` of runs known only within bounds.
 ///
-/// The outer interval runs from the lower confidence limit of the lower mean to the upper limit of the upper mean, each by
-/// [`ratio_estimate`]: with nothing unidentified it is the ordinary interval. It covers every mean the recording
-/// allows, so it is conservative for the true one.
+/// The confidence interval runs from the lower limit of the lower mean to the upper limit of the upper mean, each by
+/// [`ratio_estimate`]: with nothing unidentified it is the ordinary interval. It covers every mean the recordings
+/// allow, so it is conservative for the true one.
 ///
 /// Horowitz & Manski (2000), Nonparametric analysis of randomized experiments with missing covariate and outcome data.
 pub fn bound_mean(tasks: &[BoundSums], level: f64) -> BoundEstimate {
     bounded(tasks, level, ratio_estimate)
 }
 
-/// As [`bound_mean`] for per-run [`difference_bounds`], which may have any sign.
+/// As [`bound_mean`], for per-run [`difference_bounds`], which may have any sign.
 pub fn bound_difference(tasks: &[BoundSums], level: f64) -> BoundEstimate {
     bounded(tasks, level, free_ratio_estimate)
 }
@@ -95,21 +95,22 @@ fn bounded(tasks: &[BoundSums], level: f64, estimate: fn(&[ClusterSums], f64) ->
 /// The share of unidentified runs that would have to succeed for the strategy to break even with `baseline`:
 /// `(baseline - low) / (high - low)`.
 ///
-/// Below 0: better than the baseline whatever happened; above 1: worse whatever happened. `None` if the bounds coincide.
+/// Below 0 the strategy is better than the baseline whatever happened; above 1 it is worse. `None` if the bounds
+/// coincide.
 pub fn tipping_point(bounds: Interval, baseline: f64) -> Option<f64> {
     let share = (baseline - bounds.low) / bounds.width();
     share.is_finite().then_some(share)
 }
 
-/// The bounds of one run's difference, first strategy minus second. Where both acted `alike` the difference is exactly 0.
+/// Bounds on one run's difference, first strategy minus second: exactly 0 where both acted `alike`.
 pub fn difference_bounds(a: Interval, b: Interval, alike: bool) -> Interval {
     if alike { Interval { low: 0.0, high: 0.0 } } else { Interval { low: a.low - b.high, high: a.high - b.low } }
 }
 
-/// How far the data support "the first strategy is better than the second" over per-run difference bounds.
+/// How strongly per-run difference bounds support "the first strategy is better than the second".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Dominance {
-    /// Not even on the runs at hand: some completion of the unknown outcomes reverses the order.
+    /// Not even on these runs: some completion of the unknown outcomes reverses the order.
     No,
     /// Better on these runs whatever the unknown outcomes were; new tasks may differ.
     OnTheseRuns,

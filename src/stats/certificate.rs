@@ -1,5 +1,6 @@
 //! Risk-controlled choice: the most aggressive setting whose rate of false early stops is at most alpha, with
-//! confidence 1 - delta over new tasks of the same kind. When none qualifies it says what is missing; there is no fallback.
+//! confidence 1 - delta over new tasks of the same kind. If none qualifies, the result says what is missing; there is
+//! no fallback.
 //!
 //! Angelopoulos, Bates, Candes, Jordan & Lei (2021), Learn then test, arXiv 2110.01052.
 
@@ -8,26 +9,26 @@ use super::gaffke::Surpluses;
 use super::label_certificate::{LabelDoubt, LabelledTask};
 use super::multiplicity::holm;
 
-/// What calibration knows: for every task its successful runs, for every setting how many of them it stopped early.
+/// The calibration data: for every task its successful runs, and for every setting how many of them it stopped early.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calibration {
-    /// Successful runs of each task. Tasks without any drop out.
+    /// Successful runs of each task. Tasks without any are left out.
     pub successes: Vec<u64>,
     /// Graded runs of each task, failures included, in the same order; for [`Rate::RunWeighted`].
     pub runs: Vec<u64>,
     /// For each setting, from conservative to aggressive (an order fixed before these data were seen): the false early
-    /// stops of each task, in the order of `successes`, at most as many.
+    /// stops of each task, in the order of `successes` and never more than them.
     pub early_stops: Vec<Vec<u64>>,
 }
 
-/// Which rate is promised.
+/// Which rate is certified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rate {
     /// The mean over tasks of the share of the task's successful runs that are stopped early.
     #[default]
     TaskAveraged,
-    /// The chance that a run is stopped early given that it succeeds, for a random run of a random task. With as many runs of
-    /// every task it is the share of all successful runs.
+    /// The probability that a run is stopped early given that it succeeds, for a random run of a random task. If every
+    /// task has the same number of runs, it is the share of all successful runs.
     RunWeighted,
 }
 
@@ -41,15 +42,15 @@ impl Rate {
     }
 }
 
-/// How the p-values were made.
+/// How the p-values were computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bound {
-    /// Every task has one successful run: the exact binomial tail. What [`Self::Gaffke`] is then.
+    /// The exact binomial tail, for one successful run per task. [`Self::Gaffke`] reduces to it in that case.
     Binomial,
     /// Gaffke's statistic over task losses in [0, 1].
     #[default]
     Gaffke,
-    /// A mixture of bets: wider, may be looked at after every task, and rests on Ville's inequality alone.
+    /// A mixture of bets: less powerful, but may be checked after every task, and rests on Ville's inequality alone.
     Betting,
 }
 
@@ -63,7 +64,7 @@ impl Bound {
         }
     }
 
-    /// What the promise rests on.
+    /// The theorem that the certificate rests on.
     pub fn theorem(self) -> &'static str {
         match self {
             Self::Binomial => "the binomial distribution (Clopper & Pearson 1934); one successful run a task",
@@ -80,16 +81,16 @@ impl Bound {
     }
 }
 
-/// What is to be promised, and on what.
+/// What is to be certified, and by which bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Promise {
     /// Highest tolerated risk, in (0, 1).
     pub alpha: f64,
-    /// Chance that the certificate is wrong, in (0, 1).
+    /// Probability that the certificate is wrong, in (0, 1).
     pub delta: f64,
     /// Which rate the risk is.
     pub rate: Rate,
-    /// Gaffke unless told otherwise; with one successful run a task that is reported as binomial.
+    /// Gaffke by default; with one successful run per task it is reported as binomial.
     pub bound: Bound,
 }
 
@@ -100,73 +101,75 @@ impl Promise {
     }
 }
 
-/// One setting on the walk.
+/// One tested setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tested {
-    /// The rate promised, as observed.
+    /// The certified rate, as observed.
     pub risk: f64,
-    /// The share of all successful runs that were stopped early.
+    /// The share of all successful runs that were stopped early, as observed.
     pub pooled: f64,
-    /// P-value of "the risk exceeds alpha".
+    /// P-value of the hypothesis "the risk exceeds alpha".
     pub p: f64,
-    /// True if it was reached and passed.
+    /// True if the walk reached this setting and it passed.
     pub passed: bool,
 }
 
-/// What came of it.
+/// The result of a certification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Certification {
-    /// This setting (an index into the settings) is certified.
+    /// The setting with this index is certified.
     Certified(usize),
     /// No setting can be certified yet, but more tasks could help.
     NeedsMoreTasks {
-        /// At least so many more, even if all of them were clean.
+        /// Minimum number of further tasks, if all of them were clean.
         at_least: u64,
-        /// About so many in all, if the next look like these.
+        /// Approximate total number of tasks, if new ones are like these.
         about: Option<u64>,
     },
-    /// Even the most conservative setting stops at least alpha of the successes early: it takes another setting, not more
-    /// tasks.
+    /// Even the most conservative setting stops at least alpha of the successes early: a different setting is needed,
+    /// not more tasks.
     TooHigh,
-    /// No number of tasks was found that would do it: there are no settings, or no task has a success, or the labels err so
-    /// much that nothing follows.
+    /// No number of tasks was found that would suffice: there are no settings, no task has a success, or the label
+    /// errors are too large to conclude anything.
     Impossible,
 }
 
-/// The certificate, or the refusal.
+/// The certificate, or the reason for refusing one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Certificate {
-    /// What was asked, with the bound that was used.
+    /// What was asked for, with the bound that was used.
     pub promise: Promise,
     /// Tasks with at least one successful run.
     pub tasks: u64,
-    /// The settings, in the order given.
+    /// All settings, in the order given.
     pub tested: Vec<Tested>,
     /// The setting chosen, or what is missing.
     pub verdict: Certification,
 }
 
-/// One setting with what speaks for it.
+/// One setting with its evidence.
 struct Evidence {
     tested: Tested,
     surpluses: Surpluses,
 }
 
-/// Fixed-sequence testing: walks from the most conservative setting while each passes at `delta`, and chooses the last.
+/// Fixed-sequence testing: walks from the most conservative setting while each passes at `delta`, and chooses the last
+/// that passes.
 pub fn certify(calibration: &Calibration, promise: Promise) -> Certificate {
     let promise = resolved(calibration, promise);
     walk(tasks_with_success(calibration), evidence(calibration, promise), promise)
 }
 
-/// For settings without an order: Holm over all of them, then the passing one that comes last in `preference`
-/// (positions from least to most wanted, for example by tokens saved on the development split).
+/// For settings without an order: tests all of them with Holm's method, then chooses the passing one that comes last
+/// in `preference` (indices from least to most wanted, for example by tokens saved on the development split).
 pub fn certify_unordered(calibration: &Calibration, preference: &[usize], promise: Promise) -> Certificate {
     let promise = resolved(calibration, promise);
     choose(tasks_with_success(calibration), evidence(calibration, promise), preference, promise)
 }
 
-/// As [`certify`] where the labels err: for each setting, from conservative to aggressive, its tasks. The rate is
-/// [`Rate::RunWeighted`], the only one labels that err identify. `preference` as in [`certify_unordered`]; `None` walks.
+/// As [`certify`], for labels with errors: `settings` holds the labelled tasks of each setting, from conservative to
+/// aggressive. The rate is [`Rate::RunWeighted`], the only one identified under label errors. A `preference` is used as
+/// in [`certify_unordered`]; with `None` this walks as [`certify`] does.
 pub fn certify_labelled(
     settings: &[Vec<LabelledTask>],
     preference: Option<&[usize]>,
@@ -202,7 +205,8 @@ fn walk(tasks: u64, mut evidence: Vec<Evidence>, promise: Promise) -> Certificat
         setting.tested.passed = true;
         chosen = Some(at);
     }
-    // The walk never gets past its first setting unless that one passes, so that one says what is missing.
+    // The walk never passes its first setting unless that one is certified, so the first setting determines what is
+    // missing.
     let verdict = chosen.map_or_else(|| refusal(evidence.first(), promise.delta, promise), Certification::Certified);
     let tested = evidence.into_iter().map(|setting| setting.tested).collect();
     Certificate { promise, tasks, tested, verdict }
@@ -226,15 +230,16 @@ fn choose(tasks: u64, mut evidence: Vec<Evidence>, preference: &[usize], promise
     Certificate { promise, tasks, tested, verdict }
 }
 
-/// The p-value of "at least one of several risks is too high": the largest of theirs.
+/// The p-value of "at least one of several risks is too high": the largest of their p-values.
 pub fn joint_p(p_values: &[f64]) -> Option<f64> {
     p_values.iter().copied().reduce(f64::max)
 }
 
-/// The Hoeffding-Bentkus p-value of "the mean of losses in [0, 1] exceeds `alpha`", for `n` losses summing to `loss_sum`:
+/// The Hoeffding-Bentkus p-value of "the mean of losses in [0, 1] exceeds `alpha`", for `n` losses summing to
+/// `loss_sum`:
 /// `min(exp(-n h(min(R, alpha), alpha)), e P[Bin(n, alpha) <= ceil(n R)])`, 1 without losses.
 ///
-/// No certificate rests on it: with several runs a task it certifies late. It is what the validity study compares with.
+/// No certificate uses it: with several runs per task it certifies late. The validity study compares with it.
 ///
 /// Bates, Angelopoulos, Lei, Malik & Jordan (2021), Distribution-free, risk-controlling prediction sets, JACM 68.
 pub fn hoeffding_bentkus(loss_sum: f64, n: u64, alpha: f64) -> f64 {
@@ -247,13 +252,13 @@ pub fn hoeffding_bentkus(loss_sum: f64, n: u64, alpha: f64) -> f64 {
     hoeffding.min(bentkus).min(1.0)
 }
 
-/// Relative entropy of a coin with share `a` to one with share `b`, `0 <= a < b < 1`.
+/// Relative entropy between coins with shares `a` and `b`, `0 <= a < b < 1`.
 fn relative_entropy(a: f64, b: f64) -> f64 {
     let heads = if a > 0.0 { a * (a / b).ln() } else { 0.0 };
     heads + (1.0 - a) * ((1.0 - a) / (1.0 - b)).ln()
 }
 
-/// The smallest whole number not below a sum of shares; sums of thirds may be off by rounding.
+/// The smallest whole number not below a sum of shares, allowing for rounding errors (sums of thirds).
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a sum of losses in [0, 1] over tasks")]
 fn ceiling(loss_sum: f64) -> u64 {
     (loss_sum - 1e-9).ceil().max(0.0) as u64
@@ -283,7 +288,7 @@ fn evidence(calibration: &Calibration, promise: Promise) -> Vec<Evidence> {
     calibration.early_stops.iter().map(of).collect()
 }
 
-/// The rate as observed, and what speaks for it task by task.
+/// The observed rate, and the surplus of each task.
 fn surpluses(calibration: &Calibration, early_stops: &[u64], promise: Promise) -> (f64, Surpluses) {
     let alpha = promise.alpha;
     let runs = calibration.runs.iter().copied().map(Some).chain(std::iter::repeat(None));
@@ -322,7 +327,7 @@ fn refusal(setting: Option<&Evidence>, threshold: f64, promise: Promise) -> Cert
         Some(_) => {}
     }
     let about = surpluses.tasks_at_this_rate(threshold);
-    // With bets there is no closed form for clean tasks; those of Gaffke's test are a lower limit.
+    // Betting has no closed form for the number of clean tasks; Gaffke's number is a lower limit.
     surpluses
         .clean_tasks_needed(threshold)
         .map_or(Certification::Impossible, |needed| Certification::NeedsMoreTasks { at_least: needed.max(1), about })

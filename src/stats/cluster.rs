@@ -1,11 +1,11 @@
-//! Standard errors when runs come in clusters (all runs of one task), for a mean and for a ratio of sums.
+//! Cluster-robust standard errors (all runs of one task are a cluster), for a mean and for a ratio of sums.
 
 use super::residual::{Part, Residuals};
 use super::seldom::Carried;
 
 /// What one cluster contributes to a ratio of sums: `sum of numerators / sum of denominators`.
 ///
-/// A mean has denominator 1 a run; a rate has denominator 1 for every run that counts and numerator 0 or 1.
+/// For a mean every run has denominator 1; for a rate every run that counts has denominator 1 and numerator 0 or 1.
 /// Give clusters in one fixed order (by task id): sums are taken in the order given.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ClusterSums {
@@ -30,7 +30,7 @@ impl ClusterSums {
         }
     }
 
-    /// Adds one run that counts even with denominator 0: what a failed run costs belongs to the cost of a success.
+    /// Adds one run that counts even with denominator 0: the cost of a failed run is part of the cost of a success.
     pub fn add_either(&mut self, numerator: f64, denominator: f64) {
         self.numerator += numerator;
         self.denominator += denominator;
@@ -42,7 +42,7 @@ impl ClusterSums {
         self.denominator_squared += denominator * denominator;
     }
 
-    /// Takes in the runs of another part of the cluster.
+    /// Adds the runs of another part of the cluster.
     pub fn merge(&mut self, part: &Self) {
         self.numerator += part.numerator;
         self.denominator += part.denominator;
@@ -87,7 +87,7 @@ impl ClusterSums {
     }
 }
 
-/// A ratio of sums over clusters, and how well it is known.
+/// A ratio of sums over clusters, with its spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// Sum of numerators over sum of denominators.
@@ -98,22 +98,22 @@ pub struct Spread {
     pub residuals: Residuals,
     /// Standard error if all runs were independent.
     pub naive_standard_error: f64,
-    /// What kind of ratio it is.
+    /// The kind of ratio.
     pub kind: Kind,
     /// True if no cluster has more than one run.
     pub one_run_each: bool,
-    /// The part of an amount, where few clusters carry it.
+    /// For a part of an amount carried by few clusters, what the interval needs to allow for that.
     pub(super) carried: Option<Carried>,
 }
 
-/// What kind of ratio the runs make.
+/// The kind of ratio that the runs form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A share of runs: every denominator is 1, every numerator 0 or 1.
     Binary,
-    /// A mean of numbers in [0, 1], one a run.
+    /// A mean of numbers in [0, 1], one per run.
     UnitMean,
-    /// A part of an amount (tokens, cost): in every cluster the numerator lies between 0 and the denominator.
+    /// A part of an amount (tokens, cost): in every cluster the numerator is between 0 and the denominator.
     Part,
     /// Anything else.
     Free,
@@ -130,21 +130,22 @@ impl Spread {
         self.residuals.standard_error()
     }
 
-    /// The design effect: how many times larger the variance is than that of as many independent runs.
-    /// `None` when there is no spread to compare.
+    /// The design effect: the variance relative to that of as many independent runs. `None` if there is no spread to
+    /// compare.
     pub fn design_effect(&self) -> Option<f64> {
         let effect = (self.standard_error() / self.naive_standard_error).powi(2);
         effect.is_finite().then_some(effect)
     }
 
-    /// As many independent runs would say as much: `n / design effect`. `None` as the design effect.
+    /// The number of independent runs with the same information: `n / design effect`. `None` if there is no design
+    /// effect.
     pub fn effective_n(&self) -> Option<f64> {
         self.design_effect().filter(|effect| *effect > 0.0).map(|effect| self.n as f64 / effect)
     }
 }
 
-/// The residual of a task which holds `share` of the denominators, as it would be had the task not pulled the ratio
-/// towards itself (the jackknife's). Where a few tasks hold most of an amount the plain residuals are too small.
+/// The jackknife residual of a task that holds `share` of the denominators: the residual if the task had not pulled
+/// the ratio towards itself. Where a few tasks hold most of an amount, plain residuals are too small.
 ///
 /// Bell & McCaffrey (2002), Bias reduction in standard errors for linear regression with multi-stage samples, Survey
 /// Methodology 28; "CR3" in MacKinnon, Nielsen & Webb (2023), J. Econometrics 232.
@@ -152,9 +153,9 @@ pub(super) fn left_out(residual: f64, share: f64) -> f64 {
     if share < 1.0 { residual / (1.0 - share) } else { residual }
 }
 
-/// The ratio of sums over `clusters` and its linearised, cluster-robust standard error
-/// `sqrt(sum_k (sum_{i in k} (y_i - r x_i))^2) / sum x`, each task's residual the one with the task left out; for a mean
-/// (all `x` = 1) over tasks of equal size that is Miller's formula with the factor `K / (K - 1)`.
+/// The ratio of sums over `clusters` and its linearised, cluster-robust standard error `sqrt(sum_k (sum_{i in k} (y_i
+/// - r x_i))^2) / sum x`, with jackknife (left-out) residuals; for a mean (all `x` = 1) over tasks of equal size this
+/// is Miller's formula with the factor `K / (K - 1)`.
 ///
 /// Clusters without runs are left out. `None` if the denominators sum to 0.
 ///
@@ -177,7 +178,7 @@ pub fn spread(clusters: &[ClusterSums]) -> Option<Spread> {
         return None;
     }
     let kind = match total.shares == total.n {
-        // Within [0, 1] a square equals its number only at the ends.
+        // Within [0, 1], a number equals its square only at 0 and 1.
         true if total.numerator - total.numerator_squared < 1e-9 => Kind::Binary,
         true => Kind::UnitMean,
         false if is_part => Kind::Part,
@@ -186,7 +187,7 @@ pub fn spread(clusters: &[ClusterSums]) -> Option<Spread> {
     let scale = total.denominator.abs();
     let sizes: f64 = counted().map(|cluster| cluster.denominator.abs()).sum();
     let n_clusters = counted().count() as f64;
-    // A rate's variance is that of a mean over tasks, which leaving tasks out would overstate by this factor.
+    // A rate uses the variance of a mean over tasks; left-out residuals would overstate it by this factor.
     let factor = if matches!(kind, Kind::Binary | Kind::UnitMean) { 1.0 - 1.0 / n_clusters } else { 1.0 };
     let mut within = 0.0;
     let parts: Vec<Part> = counted()

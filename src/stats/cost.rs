@@ -1,4 +1,4 @@
-//! What a success costs with a strategy against without: a ratio of two ratios over the same tasks.
+//! The cost of a success with a strategy relative to without it: a ratio of two ratios over the same tasks.
 
 use super::estimate::{Estimate, Method, Requirement};
 use super::interval::Interval;
@@ -7,15 +7,15 @@ use super::residual::{Part, Residuals};
 /// What one task contributes: spent and successes, with the strategy and without.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CostSums {
-    /// Spent with the strategy.
+    /// Amount spent with the strategy.
     pub spent_with: f64,
     /// Successes with the strategy.
     pub successes_with: f64,
-    /// Spent without it.
+    /// Amount spent without it.
     pub spent_without: f64,
     /// Successes without it.
     pub successes_without: f64,
-    /// Runs.
+    /// Number of runs.
     pub n: u64,
 }
 
@@ -30,8 +30,8 @@ impl CostSums {
         }
     }
 
-    /// Logarithm of (spent with / successes with) over (spent without / successes without); `None` where one is not
-    /// positive.
+    /// Logarithm of (spent with / successes with) over (spent without / successes without); `None` if any of them is
+    /// not positive.
     fn log_ratio(&self) -> Option<f64> {
         let parts = [self.spent_with, self.successes_with, self.spent_without, self.successes_without];
         parts.iter().all(|part| *part > 0.0).then(|| {
@@ -43,16 +43,16 @@ impl CostSums {
 
 /// The ratio with its interval and the two-sided p-value of "no difference" (a ratio of 1).
 ///
-/// Worked on the logarithm, where the ratio is symmetric, with each task's residual the change of the whole when it is
-/// left out: a task with most of the spending then shows as the danger it is. The interval and the p-value come from
-/// the same residuals. Undefined where nothing was spent or no success is left; without an interval below 20 tasks.
+/// Computed on the logarithm, where the ratio is symmetric; each task's residual is the change of the whole when the
+/// task is left out, so a task with most of the spending widens the interval as it should. The interval and the
+/// p-value use the same residuals. Undefined if nothing was spent or no success is left; no interval below 20 tasks.
 ///
 /// Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapter 11 (the jackknife).
 pub fn cost_of_success(tasks: &[CostSums], level: f64) -> (Estimate, Option<f64>) {
     let total = tasks.iter().fold(CostSums::default(), |sum, task| sum.plus(task, 1.0));
     let Some(value) = total.log_ratio() else { return (Estimate::UNDEFINED, None) };
     let clusters = tasks.len() as u64;
-    // With its only success left out the ratio has no value: then there is no spread to tell.
+    // If one task holds the only success, the ratio without that task is undefined, and so is the spread.
     let part = |task: &CostSums| {
         let share = |part: f64, of: f64| part / of;
         let shares = [
@@ -104,7 +104,7 @@ mod tests {
         let same: Vec<CostSums> = (1..=30_u8).map(|at| task(f64::from(at), 1.0, f64::from(at), 1.0)).collect();
         let (estimate, _) = cost_of_success(&same, 0.95);
         assert!((estimate.value.unwrap() - 1.0).abs() < 1e-12);
-        // Half the successes killed for nothing: each that is left costs twice as much.
+        // Half the successes are killed without any saving: each remaining one costs twice as much.
         let dear = [task(10.0, 1.0, 10.0, 1.0), task(10.0, 0.0, 10.0, 1.0)];
         let (estimate, p) = cost_of_success(&dear, 0.95);
         assert!((estimate.value.unwrap() - 2.0).abs() < 1e-12);

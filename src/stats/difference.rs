@@ -24,15 +24,16 @@ pub struct PairedSums {
 pub struct RatioDifference {
     /// First ratio minus second ratio.
     pub value: f64,
-    /// Each task's part in the difference, in the order given, as if both ratios were the same; sums to the difference.
+    /// Each task's part in the difference, in the order given, assuming both ratios are equal; they sum to the
+    /// difference.
     pub scores: Vec<f64>,
     /// Tasks with a denominator under either strategy.
     pub clusters: u64,
     /// True if both ratios are shares of runs or means of numbers in [0, 1].
     pub is_rate: bool,
-    /// The residuals of the tasks that contributed, each with its task left out.
+    /// The jackknife (left-out) residuals of the tasks that contributed.
     pub residuals: Residuals,
-    /// The same where few tasks carry one of two amounts; `None` for rates, and where many do.
+    /// The same for amounts of which one is carried by few tasks; `None` for rates, and if many tasks carry both.
     carried: Option<CarriedDifference>,
 }
 
@@ -48,7 +49,7 @@ impl RatioDifference {
         let is_rate = tasks.iter().all(|task| task.a.is_rate() && task.b.is_rate());
         let clusters = tasks.iter().filter(|task| task.a.n > 0 || task.b.n > 0).count() as u64;
         let factor = if is_rate { 1.0 - 1.0 / clusters as f64 } else { 1.0 };
-        // What both ratios are if they are the same.
+        // The common value of both ratios under the null hypothesis.
         let common = (total_a.0 + total_b.0) / (total_a.1 + total_b.1);
         let scaled = |task: &ClusterSums, ratio: f64, total: f64| (task.numerator - ratio * task.denominator) / total;
         let part = |task: &PairedSums| {
@@ -71,11 +72,11 @@ impl RatioDifference {
         })
     }
 
-    /// The interval and p-value, which cannot disagree about 0: see [`Residuals::interval`] and [`Residuals::p_value`].
-    /// Where few tasks differ at all, the exact sign-flip test has a say too: unless it rejects, the interval reaches to 0. Where few
-    /// tasks carry one of two amounts, both hold what one task more may carry.
-    /// No spread: neither, unless nothing differs at all (p = 1). Too few tasks (below 8 for rates, below 20 for
-    /// amounts): neither.
+    /// The interval and p-value, which cannot disagree about 0: see [`Residuals::interval`] and
+    /// [`Residuals::p_value`]. If few tasks differ at all, the interval extends to 0 unless the exact sign-flip test
+    /// rejects too. If few tasks carry one of two amounts, interval and p-value allow for one more such task. Without
+    /// spread there is neither, unless nothing differs at all (p = 1); below 8 tasks for rates or 20 for amounts there
+    /// is neither.
     pub fn compare(&self, level: f64) -> Comparison {
         let requirement = if self.is_rate { Requirement::RATE } else { Requirement::AMOUNT };
         let enough = requirement.is_met(self.clusters);
@@ -108,40 +109,41 @@ impl RatioDifference {
         }
     }
 
-    /// The p-value that a family of tests reads, see [`Residuals::careful_p_value`]; otherwise as in [`Self::compare`].
+    /// The p-value for use in a family of tests, see [`Residuals::careful_p_value`]; otherwise as in
+    /// [`Self::compare`].
     pub fn careful_p(&self) -> Option<f64> {
         let careful = self.residuals.careful_p_value(self.value);
         self.compare(0.95).p.map(|p| p.max(careful.unwrap_or(0.0)).max(self.carried_p(Allowance::Full)))
     }
 
-    /// The p-value where few tasks carry one of two amounts, else 0: it only ever holds another one back.
+    /// The p-value if few tasks carry one of two amounts, else 0: it can only raise another p-value.
     fn carried_p(&self, allowance: Allowance) -> f64 {
         self.carried.map_or(0.0, |carried| carried.p_value(allowance))
     }
 
-    /// This difference as one of a sweep, for [`super::multiplicity::adjust_sweep`].
+    /// Converts it to one test of a sweep, for [`super::multiplicity::adjust_sweep`].
     pub fn into_test(self) -> SweepTest {
         SweepTest { p: self.careful_p(), contrast: Some(self.into_contrast()) }
     }
 
-    /// What each task adds to it.
+    /// Converts it to a contrast: the difference with each task's score.
     pub fn into_contrast(self) -> Contrast {
         Contrast { value: self.value, scores: self.scores, clusters: self.clusters }
     }
 }
 
-/// A difference fit for a table.
+/// A difference as printed in a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
     /// First ratio minus second ratio; `None` if either is undefined.
     pub value: Option<f64>,
-    /// The interval at the level asked for.
+    /// The interval at the requested level.
     pub interval: Option<Interval>,
     /// Two-sided p-value of "no difference".
     pub p: Option<f64>,
     /// Tasks that contributed.
     pub clusters: u64,
-    /// How it was made.
+    /// How the interval was computed.
     pub method: Method,
     /// Why to read it with care.
     pub warning: Option<Warning>,
@@ -156,7 +158,7 @@ pub fn ratio_difference(tasks: &[PairedSums], level: f64) -> Comparison {
 }
 
 /// The percentile bootstrap interval of the same difference, and the number of replicates dropped because a
-/// denominator was 0. `tasks` are in the order of the keys given to `resamples`.
+/// denominator was 0. `tasks` must be in the order of the keys given to `resamples`.
 pub fn bootstrap_difference(tasks: &[PairedSums], resamples: &Resamples, level: f64) -> (Option<Interval>, usize) {
     let columns = |of: fn(&PairedSums) -> &ClusterSums| -> (Vec<f64>, Vec<f64>) {
         tasks.iter().map(of).map(|task| (task.numerator, task.denominator)).unzip()

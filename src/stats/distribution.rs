@@ -1,7 +1,7 @@
 //! Quantiles and tails of the few distributions the methods need, on top of `statrs`.
 //!
-//! The inverses are found here by safeguarded iteration on the forward functions, because those of `statrs`
-//! assert on their arguments; nothing here panics, and an argument out of range yields NaN.
+//! The inverses are computed by safeguarded iteration on the forward functions, because those of `statrs` assert on
+//! their arguments. Nothing here panics; an argument out of range yields NaN.
 
 use statrs::function::beta::checked_beta_reg;
 use statrs::function::erf::{erfc, erfc_inv};

@@ -1,4 +1,5 @@
-//! The entry point of the tables: a ratio of sums with an interval, the method named, few tasks handled.
+//! Computes a ratio of sums with an interval for the tables: chooses the method that holds, names it, and handles few
+//! tasks.
 
 use std::fmt;
 
@@ -8,20 +9,21 @@ use super::interval::{Interval, clopper_pearson, wilson_effective};
 use super::residual::{Part, Residuals};
 use super::seldom::Allowance;
 
-/// Below this many tasks there is no interval: the estimate is printed alone.
+/// Below this many tasks there is no interval, only the estimate.
 pub const MIN_CLUSTERS_FOR_INTERVAL: u64 = 8;
 /// Below this many tasks the interval of a rate carries a warning, and an amount (tokens, cost) has none.
 pub const MIN_CLUSTERS_WITHOUT_WARNING: u64 = 20;
 /// Below this many tasks the interval of an amount carries a warning.
 pub const MIN_CLUSTERS_FOR_AMOUNTS: u64 = 50;
 
-/// With tasks so unequal that they weigh like fewer than this many of equal size, the interval carries a warning.
+/// If tasks are so unequal that their effective number (Kish) is below this, the interval carries a warning.
 pub const MIN_EFFECTIVE_CLUSTERS: f64 = 8.0;
 
-/// With one run per task and fewer runs than this on either side, the exact interval replaces Wilson's.
+/// With one run per task and fewer runs than this with (or without) the property, the exact interval replaces
+/// Wilson's.
 pub const MIN_HITS_FOR_WILSON: u64 = 5;
 
-/// How an interval was made. The name is what the `method` column says.
+/// How an interval was computed. The name is printed in the `method` column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Method {
     /// The denominators sum to 0: there is no estimate.
@@ -38,11 +40,11 @@ pub enum Method {
     LogitT,
     /// Linearised cluster-robust standard error with t quantiles over tasks, corrected for skewness.
     SkewnessCorrectedT,
-    /// The same on the logarithm, each task's residual the change when it is left out.
+    /// The same on the logarithm, with the change when a task is left out as its residual.
     LogT,
-    /// Put together from the ends of two intervals.
+    /// MOVER: combined from the ends of two intervals.
     Mover,
-    /// All values that a t test over tasks does not reject, the errors of the labels corrected.
+    /// All values that a t test over tasks does not reject, corrected for label errors.
     FiellerT,
 }
 
@@ -75,28 +77,28 @@ impl fmt::Display for Method {
 pub enum Warning {
     /// Too few tasks for an interval.
     TooFewClusters {
-        /// Tasks there are.
+        /// Number of tasks.
         clusters: u64,
-        /// Tasks an interval of this kind takes.
+        /// Tasks needed for an interval of this kind.
         needed: u64,
     },
-    /// The interval is rough: it may cover less often than its level.
+    /// The interval is approximate: it may cover less often than its level.
     FewClusters {
-        /// Tasks there are.
+        /// Number of tasks.
         clusters: u64,
-        /// Tasks from which on it is not.
+        /// Tasks from which on the interval is trusted.
         needed: u64,
     },
-    /// A few large tasks carry the estimate: the interval rests on them, or on how the small ones differ.
+    /// A few large tasks dominate the estimate: the interval rests on them, or on how the small ones differ.
     Dominated {
         /// Share of the largest task, in percent.
         largest: u64,
-        /// As many tasks of equal size would weigh as much.
+        /// Effective number of tasks: as many tasks of equal size would have the same weight.
         effective: u64,
     },
-    /// Few tasks carry the amount: the interval leaves room for one more of them, and is rough.
+    /// Few tasks carry the amount: the interval allows for one more of them, and is approximate.
     FewCarry {
-        /// As many tasks with equal amounts would carry it.
+        /// Effective number of tasks that carry the amount.
         tasks: u64,
     },
     /// Every task has the same ratio, so the spread between tasks cannot be estimated.
@@ -104,7 +106,7 @@ pub enum Warning {
 }
 
 impl Warning {
-    /// The same for a `method` column: it depends on no count, so that methods can be grouped.
+    /// A short form without counts for the `method` column, so that equal methods can be grouped.
     pub fn brief(self) -> String {
         match self {
             Self::TooFewClusters { needed, .. } => format!("below {needed} tasks"),
@@ -142,11 +144,11 @@ fn plural(count: u64) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
 
-/// How many tasks an interval takes.
+/// How many tasks an interval needs.
 pub(super) struct Requirement {
-    /// Fewer: no interval.
+    /// Below this, no interval.
     interval: u64,
-    /// Fewer: a warning.
+    /// Below this, a warning.
     trusted: u64,
 }
 
@@ -161,7 +163,7 @@ impl Requirement {
         clusters >= self.interval
     }
 
-    /// What to say about `clusters` tasks when a method did or did not come to an interval.
+    /// The warning for `clusters` tasks, given whether a method returned an interval.
     pub(super) fn warning(&self, clusters: u64, has_interval: bool) -> Option<Warning> {
         if !self.is_met(clusters) {
             return Some(Warning::TooFewClusters { clusters, needed: self.interval });
@@ -172,7 +174,7 @@ impl Requirement {
         (clusters < self.trusted).then_some(Warning::FewClusters { clusters, needed: self.trusted })
     }
 
-    /// As [`Self::warning`], and a warning where a few large tasks carry the estimate.
+    /// As [`Self::warning`], and also warns if a few large tasks dominate the estimate.
     pub(super) fn warning_for(&self, residuals: &Residuals, has_interval: bool) -> Option<Warning> {
         let dominated = residuals.effective_clusters().filter(|effective| *effective < MIN_EFFECTIVE_CLUSTERS);
         #[expect(
@@ -188,29 +190,28 @@ impl Requirement {
     }
 }
 
-/// A number fit for a table: the value, its interval, its n, and how it was made.
+/// A number as printed in a table: the value, its interval, its n, and the method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// Sum of numerators over sum of denominators; `None` if that is undefined.
     pub value: Option<f64>,
-    /// The interval at the level asked for; `None` when no method holds.
+    /// The interval at the requested level; `None` if no method holds.
     pub interval: Option<Interval>,
     /// Runs that contributed.
     pub n: u64,
     /// Tasks that contributed at least one run.
     pub clusters: u64,
-    /// How the interval was made.
+    /// How the interval was computed.
     pub method: Method,
-    /// Design effect: variance relative to as many independent runs.
+    /// Design effect: variance relative to that of as many independent runs.
     pub design_effect: Option<f64>,
-    /// Number of independent runs that would say as much.
+    /// Number of independent runs with the same information.
     pub effective_n: Option<f64>,
     /// Why to read it with care.
     pub warning: Option<Warning>,
 }
 
 impl Estimate {
-    /// No denominator, no estimate.
     /// No estimate: the denominators sum to 0.
     pub(crate) const UNDEFINED: Self = Self {
         value: None,
@@ -237,26 +238,28 @@ impl Estimate {
 /// The ratio of sums over `clusters` (one per task) with an interval at `level`, by the method that holds:
 ///
 /// - a share of runs, one run per task: Wilson; with fewer than 5 runs on either side, Clopper-Pearson;
-/// - a share of runs, several runs per task: Wilson on the effective n, with t quantiles. The design effect is taken as at
-///   least 1; when every run agrees (0 % or 100 %) it cannot be estimated, and the effective n is the number of
-///   tasks, the worst case;
-/// - a part of an amount (tokens saved of tokens recorded): t on the logit scale; where few tasks carry it, with room for one more;
+/// - a share of runs, several runs per task: Wilson on the effective n, with t quantiles. The design effect is at
+///   least 1; if every run agrees (0 % or 100 %) it cannot be estimated, and the effective n is the number of tasks,
+///   the worst case;
+/// - a part of an amount (tokens saved of tokens recorded): t on the logit scale; if few tasks carry it, allowing for
+///   one more;
 /// - any other ratio: t, corrected for skewness.
 ///
-/// All t quantiles have the [degrees of freedom](super::residual::Residuals::degrees_of_freedom) the tasks' residuals
-/// support, each task's residual is the one with the task left out, and where tasks are of unequal size the interval also
-/// holds what they would differ by if large tasks differed as small ones do. A rate has no interval below 8 tasks and a warning below 20; an amount none below 20 and a warning below
-/// 50, where in long-tailed corpora the interval can miss its level by 1 to 3 points (`reports/`, validity).
+/// All t quantiles use the [degrees of freedom](super::residual::Residuals::degrees_of_freedom) that the tasks'
+/// residuals support, and all residuals are jackknife (left-out) residuals. If tasks are of unequal size, the interval
+/// also covers the spread expected if large tasks differ as small ones do. A rate has no interval below 8 tasks and a
+/// warning below 20; an amount has none below 20 and a warning below 50, where in long-tailed corpora the interval can
+/// miss its level by 1 to 3 points (`reports/`, validity).
 ///
-/// No randomness; one pass to sum and one for the residuals.
+/// Uses no randomness; takes one pass for the sums and one for the residuals.
 pub fn ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate {
     spread(clusters).map_or(Estimate::UNDEFINED, |spread| of_kind(&spread, spread.kind, level))
 }
 
 /// As [`ratio_estimate`] for a ratio whose runs may have any sign, whatever these runs look like.
 ///
-/// A mean of differences must be called this: runs that happen to differ in one direction only would otherwise be taken for
-/// a share, and the interval for a share can exclude 0.
+/// Use this for a mean of differences: runs that happen to differ in one direction only would otherwise be mistaken
+/// for a share, and the interval for a share can exclude 0.
 pub fn free_ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate {
     spread(clusters).map_or(Estimate::UNDEFINED, |spread| of_kind(&spread, Kind::Free, level))
 }
@@ -285,7 +288,7 @@ fn of_kind(spread: &Spread, kind: Kind, level: f64) -> Estimate {
     }
 }
 
-/// The warning where few tasks carry an amount.
+/// The warning if few tasks carry an amount.
 fn few_carry(spread: &Spread) -> Option<Warning> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number below 25")]
     spread.carried.map(|carried| Warning::FewCarry { tasks: carried.tasks().round() as u64 })
@@ -307,8 +310,8 @@ fn clustered_interval(spread: &Spread, level: f64) -> Option<Interval> {
     rate_interval(p, &spread.residuals, level, |variance| (independent > 0.0).then(|| effective(variance)))
 }
 
-/// Wilson's interval on the effective number of runs, for each of the two estimates of the spread; from the lower of the lower
-/// ends to the higher of the upper ends. Without any spread a task counts as one run: the worst case.
+/// Wilson's interval on the effective number of runs, for each of the two estimates of the spread; returns the hull of
+/// both. Without any spread a task counts as one run: the worst case.
 pub(super) fn rate_interval(
     p: f64,
     residuals: &Residuals,
@@ -337,10 +340,10 @@ fn logit_interval(spread: &Spread, level: f64) -> Option<Interval> {
     (centre.is_finite() && half.is_finite()).then(|| beside.map_or(interval, |beside| interval.hull(beside)))
 }
 
-/// A ratio of positive sums, such as what a success costs, with an interval on the logarithm, where it is symmetric. Each
-/// task's residual is the change of the whole when it is left out.
+/// A ratio of positive sums, such as the cost of a success, with an interval on the logarithm, where it is symmetric.
+/// Each task's residual is the change of the whole when the task is left out.
 ///
-/// Undefined where a sum is not positive; without an interval below 20 tasks, or where all of a sum is in one task.
+/// Undefined unless both sums are positive; no interval below 20 tasks, or if one task holds all of a sum.
 pub fn positive_ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate {
     let Some(spread) = spread(clusters) else { return Estimate::UNDEFINED };
     let counted = || clusters.iter().filter(|cluster| cluster.n > 0);

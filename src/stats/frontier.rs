@@ -1,8 +1,8 @@
-//! The trade-off of success retention (more is better) against cost ratio (less is better).
+//! The trade-off between success retention (more is better) and cost ratio (less is better).
 
 use super::difference::RatioDifference;
 
-/// A strategy as a point.
+/// A strategy as a point in the trade-off.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tradeoff {
     /// Share of successes kept; more is better.
@@ -12,14 +12,14 @@ pub struct Tradeoff {
 }
 
 impl Tradeoff {
-    /// True if `self` is at least as good as `other` on both axes and better on one.
+    /// True if `self` is at least as good as `other` on both axes and better on at least one.
     pub fn beats(&self, other: &Self) -> bool {
         let as_good = self.retention >= other.retention && self.cost <= other.cost;
         as_good && (self.retention > other.retention || self.cost < other.cost)
     }
 }
 
-/// For each point, whether no other point beats it. Equal points are both on the frontier; NaN never is.
+/// For each point, whether no other point beats it. Equal points are all on the frontier; NaN never is.
 pub fn on_frontier(points: &[Tradeoff]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..points.len()).filter(|at| is_defined(points[*at])).collect();
     order.sort_by(|a, b| {
@@ -42,7 +42,7 @@ fn is_defined(point: Tradeoff) -> bool {
 }
 
 /// The area between the frontier and a fixed `reference` (the worst tolerated retention and cost); points that do not
-/// beat the reference on both axes add nothing. The reference must not be taken from the data.
+/// beat the reference on both axes add nothing. The reference must not be derived from the data.
 ///
 /// Zitzler & Thiele (1998), Multiobjective optimization using evolutionary algorithms.
 pub fn hypervolume(points: &[Tradeoff], reference: Tradeoff) -> f64 {
@@ -63,9 +63,10 @@ pub fn hypervolume(points: &[Tradeoff], reference: Tradeoff) -> f64 {
     volume
 }
 
-/// True if the second strategy beats the first beyond chance: it kills no more (`killed`, first minus second) and saves no less
-/// (`saved`, second minus first) on these runs, and one of the differences has a p-value of at most `level` over the number of
-/// ordered `pairs` compared (Bonferroni). Of strategies with equal truth any is called beaten with chance about `level` at most.
+/// True if the second strategy beats the first beyond chance: on these runs it kills no more (`killed`, first minus
+/// second), saves no less (`saved`, second minus first), and one of the differences has a p-value of at most `level`
+/// divided by the number of ordered `pairs` compared (Bonferroni). Among equally good strategies, the probability that
+/// any is called beaten is about `level` at most.
 pub fn surely_beaten(killed: &RatioDifference, saved: &RatioDifference, pairs: usize, level: f64) -> bool {
     let limit = level / pairs.max(1) as f64;
     let sure =
@@ -73,8 +74,8 @@ pub fn surely_beaten(killed: &RatioDifference, saved: &RatioDifference, pairs: u
     killed.value >= 0.0 && saved.value >= 0.0 && (sure(killed) || sure(saved))
 }
 
-/// How often each strategy is on the frontier over bootstrap `replicates`, each holding all strategies in one order.
-/// `None` without replicates.
+/// The share of bootstrap `replicates` in which each strategy is on the frontier; each replicate holds all strategies
+/// in the same order. `None` without replicates.
 pub fn membership(replicates: &[Vec<Tradeoff>]) -> Option<Vec<f64>> {
     let mut counts = vec![0_usize; replicates.first()?.len()];
     for replicate in replicates {

@@ -1,21 +1,22 @@
-//! P-values of "the mean of independent bounded losses is at least alpha", exact for any number of losses and any distribution.
+//! P-values of "the mean of independent bounded losses is at least alpha", valid for any number of losses and any
+//! distribution.
 //!
-//! A loss L in [0, 1] enters as its surplus, alpha - L, which is at least -slack, slack = 1 - alpha; under the null hypothesis the
-//! surpluses have means that sum to at most 0. Other statistics of this form (weighted rates, rates under label errors) bring
-//! their own surplus and slack.
+//! A loss L in [0, 1] enters as its surplus, alpha - L, which is at least -slack, where slack = 1 - alpha; under the
+//! null hypothesis the means of the surpluses sum to at most 0. Other statistics of this form (weighted rates, rates
+//! under label errors) supply their own surplus and slack.
 
 /// Surpluses of independent tasks, each at least `-slack`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Surpluses {
-    /// One a task; positive speaks for a small risk.
+    /// One per task; positive values are evidence of a small risk.
     pub values: Vec<f64>,
-    /// The worst a task can do, as a positive number.
+    /// The largest loss a task can contribute, as a positive number: no surplus is below `-slack`.
     pub slack: f64,
-    /// What a task without any loss brings.
+    /// The surplus of a task without any loss.
     pub clean: f64,
 }
 
-/// Bets of [`Surpluses::betting`] and their weights, as eighths of the largest one allowed.
+/// The bets of [`Surpluses::betting`] with their weights; a bet is in eighths of the largest one allowed.
 const BETS: [(f64, f64); 8] = [
     (1.0, 1.0 / 14.0),
     (2.0, 1.0 / 14.0),
@@ -28,7 +29,7 @@ const BETS: [(f64, f64); 8] = [
 ];
 
 impl Surpluses {
-    /// Of losses in [0, 1] against `alpha`.
+    /// The surpluses of losses in [0, 1] against `alpha`.
     pub fn of_losses(losses: impl IntoIterator<Item = f64>, alpha: f64) -> Self {
         Self { values: losses.into_iter().map(|loss| alpha - loss).collect(), slack: 1.0 - alpha, clean: alpha }
     }
@@ -38,24 +39,26 @@ impl Surpluses {
         (!self.values.is_empty()).then(|| self.values.iter().sum::<f64>() / self.values.len() as f64)
     }
 
-    /// `P[slack E_0 >= sum surplus_k E_k]` for independent standard exponential E: a p-value for any number of independent
-    /// tasks of any distribution. With losses 0 and 1 it is the exact binomial one. 1 without a positive surplus.
+    /// `P[slack E_0 >= sum surplus_k E_k]` for independent standard exponential E: a valid p-value for any number of
+    /// independent tasks and any distribution. With losses 0 and 1 it is the exact binomial p-value. 1 without a
+    /// positive surplus.
     ///
-    /// Gaffke (2005), Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative variable;
-    /// that it is valid: Vlassis & Thomas (2026), arXiv 2607.08415, theorem 1. Computed as the frustum of a simplex after
-    /// Varsi (1973) and Ali (1973): positive terms only.
+    /// Gaffke (2005), Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative
+    /// variable; validity: Vlassis & Thomas (2026), arXiv 2607.08415, theorem 1. Computed as the frustum of a simplex
+    /// after Varsi (1973) and Ali (1973), which adds positive terms only.
     pub fn gaffke(&self) -> f64 {
         self.after_clean(0, 1.0).0
     }
 
-    /// The p-value after the fewest further clean tasks, at most `most`, that bring it to `delta` or below, and their number.
+    /// Finds the fewest further clean tasks, at most `most`, that bring the p-value to `delta` or below; returns that
+    /// p-value and number.
     fn after_clean(&self, most: u64, delta: f64) -> (f64, u64) {
         if self.slack.is_nan() || self.slack <= 0.0 || self.values.iter().any(|value| value.is_nan()) {
             return (1.0, 0);
         }
         let mut good: Vec<f64> = self.values.iter().copied().filter(|value| *value > 0.0).collect();
         let mut bad: Vec<f64> = self.values.iter().filter(|value| **value < 0.0).map(|value| -value).collect();
-        // Sorted, so that the bytes do not depend on the order of the tasks.
+        // Sorted, so that the result does not depend on the order of the tasks, to the byte.
         good.sort_by(f64::total_cmp);
         bad.sort_by(f64::total_cmp);
         bad.insert(0, self.slack);
@@ -78,22 +81,23 @@ impl Surpluses {
         (race[last], added)
     }
 
-    /// The fewest further tasks, all clean, with which [`Self::gaffke`] is at most `delta`; 0 if it is. `None` beyond a million.
+    /// The fewest further tasks, all clean, with which [`Self::gaffke`] is at most `delta`; 0 if it already is. `None`
+    /// beyond a million.
     pub fn clean_tasks_needed(&self, delta: f64) -> Option<u64> {
         const MOST: u64 = 1_000_000;
         let (p, added) = if self.clean > 0.0 { self.after_clean(MOST, delta) } else { (1.0, 0) };
         (p <= delta).then_some(added)
     }
 
-    /// As many tasks in all, alike to these, are enough for a p-value of `delta`: `ln(1 / delta) / g`, with g the growth of the
-    /// best constant bet. `None` where the mean surplus is not positive: then more of the same will not do.
+    /// The total number of tasks like these needed for a p-value of `delta`: `ln(1 / delta) / g`, with g the growth of
+    /// the best constant bet. `None` if the mean surplus is not positive: more of the same tasks would not suffice.
     pub fn tasks_at_this_rate(&self, delta: f64) -> Option<u64> {
         if self.mean().is_none_or(|mean| mean <= 0.0) {
             return None;
         }
         let n = self.values.len() as f64;
         let slope = |bet: f64| self.values.iter().map(|value| value / (1.0 + bet * value)).sum::<f64>();
-        // At the largest bet a loss of all ends the game, so the slope is looked at just below it.
+        // At the largest bet a total loss ends the game, so evaluate the slope just below it.
         let (mut low, mut high) = (0.0, (1.0 - 1e-12) / self.slack);
         if slope(high) > 0.0 {
             low = high;
@@ -111,8 +115,8 @@ impl Surpluses {
         (growth > 0.0).then_some(tasks)
     }
 
-    /// Wealth of a mixture of eight constant bets that start with 1 in all. Under the null hypothesis it is a supermartingale
-    /// over tasks as they come, so its inverse is a p-value that may be looked at after every task.
+    /// Wealth of a mixture of eight constant bets with a total stake of 1. Under the null hypothesis it is a
+    /// supermartingale over tasks as they arrive, so its inverse is a p-value that may be checked after every task.
     ///
     /// Ville (1939); Waudby-Smith & Ramdas (2024), Estimating means of bounded random variables by betting, JRSS B 86.
     pub fn wealth(&self) -> f64 {
@@ -127,8 +131,8 @@ impl Surpluses {
     }
 }
 
-/// The upper confidence bound at `1 - delta` of the mean of independent losses in [0, 1]: the largest mean Gaffke's test does
-/// not reject. 1 without losses.
+/// The upper confidence bound at `1 - delta` on the mean of independent losses in [0, 1]: the largest mean that
+/// Gaffke's test does not reject. 1 without losses.
 pub fn upper_bound(losses: &[f64], delta: f64) -> f64 {
     if losses.is_empty() {
         return 1.0;
@@ -141,7 +145,8 @@ pub fn upper_bound(losses: &[f64], delta: f64) -> f64 {
     high
 }
 
-/// Does Gaffke's test reject a mean of `mean` or more, so that [`upper_bound`] is at most that? No without losses.
+/// Whether Gaffke's test rejects a mean of `mean` or more, so that [`upper_bound`] is at most `mean`. False without
+/// losses.
 pub fn is_bound(losses: &[f64], mean: f64, delta: f64) -> bool {
     Surpluses::of_losses(losses.iter().copied(), mean).gaffke() <= delta
 }

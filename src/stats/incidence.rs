@@ -1,8 +1,8 @@
-//! Success by budget when some runs fail by themselves and others are cut off by their own cap.
+//! Success by budget when some runs fail on their own and others are cut off by their own cap.
 //!
-//! Failing by itself is a competing event, not censoring: 1 - Kaplan-Meier would treat such runs as if they might
-//! still succeed. [`cumulative_incidence`] assumes that being cut off says nothing about a run's prospects, which holds for a
-//! fixed cap on the same axis and not for a person who gave up on it; [`incidence_bounds`] assumes nothing.
+//! A failure is a competing event, not censoring: 1 - Kaplan-Meier would treat failed runs as if they might still
+//! succeed. [`cumulative_incidence`] assumes that being cut off says nothing about a run's prospects, which holds for
+//! a fixed cap on the same axis but not for a person who gave up on the run; [`incidence_bounds`] assumes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::estimate::{MIN_CLUSTERS_FOR_INTERVAL, rate_interval};
 use super::interval::Interval;
 use super::residual::{Part, Residuals};
 
-/// Tasks are left out one by one up to this many, then in so many groups.
+/// Maximum groups in the jackknife: up to this many tasks are left out one by one, more in this many groups.
 const MOST_GROUPS: usize = 400;
 
 /// How a run ended on the budget axis.
@@ -24,7 +24,7 @@ pub enum End {
     CutOff,
 }
 
-/// A run on the budget axis.
+/// How one run ended on the budget axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ending {
     /// The budget used when it ended, in any unit, at least 0.
@@ -40,7 +40,7 @@ pub struct Step {
     pub at: f64,
     /// Share of runs with success by this budget.
     pub incidence: f64,
-    /// Runs (or their weights) still going just before.
+    /// Runs (or their total weight) still going just before.
     pub at_risk: f64,
 }
 
@@ -49,12 +49,12 @@ pub struct Step {
 pub struct Incidence {
     /// The budgets at which some run ended, ascending.
     pub steps: Vec<Step>,
-    /// Beyond this budget nothing is known, because runs were cut off there; `None` if no run was left undecided.
+    /// Largest budget with a known incidence; beyond it runs were cut off. `None` if no run was cut off.
     pub known_to: Option<f64>,
 }
 
 impl Incidence {
-    /// The share of runs with success by `budget`; `None` beyond what is known or without runs.
+    /// The share of runs with success by `budget`; `None` beyond the known range or without runs.
     pub fn by(&self, budget: f64) -> Option<f64> {
         if self.steps.is_empty() || self.known_to.is_some_and(|known_to| budget > known_to) {
             return None;
@@ -62,14 +62,14 @@ impl Incidence {
         Some(self.reached(budget))
     }
 
-    /// As [`Self::by`], the last known value beyond what is known; 0 without runs.
+    /// As [`Self::by`], but extends the last known value beyond the known range; 0 without runs.
     fn reached(&self, budget: f64) -> f64 {
         let steps = self.steps.partition_point(|step| step.at <= budget);
         steps.checked_sub(1).and_then(|last| self.steps.get(last)).map_or(0.0, |step| step.incidence)
     }
 
-    /// The area under the curve to `cap`, as a share of the area of certain success at once: in [0, 1].
-    /// `None` if `cap` is not positive or lies beyond what is known.
+    /// The area under the curve up to `cap`, relative to immediate success of every run: in [0, 1]. `None` if `cap` is
+    /// not positive or beyond the known range.
     pub fn area(&self, cap: f64) -> Option<f64> {
         let total = self.by(cap)?;
         let mut before = 0.0;
@@ -83,7 +83,8 @@ impl Incidence {
 }
 
 /// The Aalen-Johansen estimate of success by budget: `F(b) = sum over c <= b of S(c-) d(c) / n(c)`, with `S` the
-/// Kaplan-Meier curve of ending by itself, either way. At ties, runs that were cut off were still going.
+/// Kaplan-Meier curve of ending on its own, in success or failure. At ties, runs that were cut off count as still
+/// going.
 ///
 /// Aalen & Johansen (1978), Scandinavian J. Statistics 5.
 pub fn cumulative_incidence(runs: &[Ending]) -> Incidence {
@@ -91,10 +92,10 @@ pub fn cumulative_incidence(runs: &[Ending]) -> Incidence {
     curve(order.iter().map(|at| (runs[*at], 1.0)), runs.len() as f64)
 }
 
-/// The lowest and the highest curve the recordings allow: a run cut off before others went on may have been picked for its
-/// prospects (a person gave up on it, or its cap is on another axis), so it counts as failed, and as about to succeed. Runs
-/// cut off where no run goes on were cut off by a cap on this axis and need no assumption: the curve just ends there. Without
-/// any of the first kind both are [`cumulative_incidence`].
+/// The lowest and highest curve the recordings allow. A run cut off while others went on may have been picked for its
+/// prospects (a person gave up on it, or its cap is on another axis), so it counts as failed in one curve and as about
+/// to succeed in the other. Runs cut off where no run goes on were cut off by a cap on this axis and need no
+/// assumption: the curve just ends there. Without runs of the first kind both are [`cumulative_incidence`].
 ///
 /// Manski (2003), Partial identification of probability distributions.
 pub fn incidence_bounds(runs: &[Ending]) -> (Incidence, Incidence) {
@@ -106,17 +107,17 @@ pub fn incidence_bounds(runs: &[Ending]) -> (Incidence, Incidence) {
     (counted_as(End::Failure), counted_as(End::Success))
 }
 
-/// Runs cut off before others went on, see [`incidence_bounds`].
+/// Number of runs cut off while others went on, see [`incidence_bounds`].
 pub fn informative_cuts(runs: &[Ending]) -> usize {
     let last = runs.iter().map(|run| run.at).fold(f64::NEG_INFINITY, f64::max);
     runs.iter().filter(|run| run.end == End::CutOff && run.at < last).count()
 }
 
-/// Pointwise band at `budgets` that holds both [`incidence_bounds`]: Wilson's interval on the effective number of runs, from the
-/// changes of the curve when each task is left out, as for a rate.
+/// Pointwise band at `budgets` that covers both [`incidence_bounds`]: Wilson's interval on the effective number of
+/// runs, with the jackknife variance over tasks, as for a rate.
 ///
-/// `task_of[i]` is the task of run i. `None` below 8 tasks and beyond what is known. Beyond 400 tasks they are left out in 400
-/// groups.
+/// `task_of[i]` is the task of run i. `None` below 8 tasks and beyond the known range. With more than 400 tasks the
+/// jackknife leaves out 400 groups of tasks.
 pub fn incidence_band(runs: &[Ending], task_of: &[usize], budgets: &[f64], level: f64) -> Vec<Option<Interval>> {
     let tasks: BTreeMap<usize, usize> = task_of.iter().copied().collect::<BTreeSet<_>>().into_iter().zip(0..).collect();
     if (tasks.len() as u64) < MIN_CLUSTERS_FOR_INTERVAL || runs.len() != task_of.len() {
@@ -151,7 +152,7 @@ fn band_of_curve(
     }
     let total = runs.len() as f64;
     let whole = cumulative_incidence(runs);
-    // Of each curve only what it reaches at the budgets is kept: hundreds of whole ones would outweigh the runs.
+    // Keeps only each curve's values at the budgets: hundreds of whole curves would take more memory than the runs.
     let without: Vec<Vec<f64>> = (0..groups)
         .map(|left_out| {
             let kept = order.iter().map(|at| (runs[*at], if group_of[*at] == left_out { 0.0 } else { 1.0 }));
@@ -177,7 +178,7 @@ fn band_of_curve(
     budgets.iter().enumerate().map(interval).collect()
 }
 
-/// The runs by budget; at ties by how they ended, cut-off runs last.
+/// The runs in ascending order of budget; ties are ordered by how the runs ended, cut-off runs last.
 fn ascending(runs: &[Ending]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..runs.len()).collect();
     order.sort_by(|a, b| runs[*a].at.total_cmp(&runs[*b].at).then(runs[*a].end.cmp(&runs[*b].end)));

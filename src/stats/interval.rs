@@ -12,23 +12,23 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// `centre - half` to `centre + half`.
+    /// The interval from `centre - half` to `centre + half`.
     pub fn around(centre: f64, half: f64) -> Self {
         Self { low: centre - half, high: centre + half }
     }
 
-    /// True if `value` lies within, ends included.
+    /// True if `value` lies within the interval, ends included.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 
-    /// The smallest interval that holds both.
+    /// The smallest interval that covers both.
     #[must_use]
     pub fn hull(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
-    /// From the logarithm back.
+    /// Transforms an interval of logarithms back to the original scale.
     #[must_use]
     pub fn exp(self) -> Self {
         Self { low: self.low.exp(), high: self.high.exp() }
@@ -42,8 +42,8 @@ impl Interval {
 
 /// Wilson's score interval for `successes` of `n` independent trials.
 ///
-/// `level`: in (0, 1), for example 0.95. The mean coverage is close to the level, for single true values it dips
-/// below; for a guarantee use [`clopper_pearson`]. `None` if `n` is 0 or `successes > n`.
+/// `level`: in (0, 1), for example 0.95. Coverage is close to the level on average, but below it for some true shares;
+/// for a guarantee use [`clopper_pearson`]. `None` if `n` is 0 or `successes > n`.
 ///
 /// Wilson (1927), Probable inference, the law of succession, and statistical inference, JASA 22.
 pub fn wilson(successes: u64, n: u64, level: f64) -> Option<Interval> {
@@ -53,8 +53,8 @@ pub fn wilson(successes: u64, n: u64, level: f64) -> Option<Interval> {
     wilson_effective(successes as f64 / n as f64, n as f64, normal_quantile(0.5 + 0.5 * level))
 }
 
-/// Wilson's score interval for a share `p` in [0, 1] known as well as from `n_effective` independent trials,
-/// with the critical value `quantile` (1.96 for 95 % when the variance is known).
+/// Wilson's score interval for a share `p` in [0, 1] with the information of `n_effective` independent trials and the
+/// critical value `quantile` (1.96 for 95 % if the variance is known).
 ///
 /// Both ends stay in [0, 1]; at `p` = 0 the lower end is exactly 0, at 1 the upper exactly 1. `None` if `n_effective`
 /// is not positive or `p` is out of range.

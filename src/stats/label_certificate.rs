@@ -1,7 +1,7 @@
-//! A rate of false early stops held against alpha when the labels come from a judge that errs.
+//! Tests a rate of false early stops against alpha when the labels come from a judge that errs.
 //!
-//! Only the run-weighted rate is identified: of the runs that truly succeed, the share that is stopped early. A task's surplus is
-//! the mean over its runs of a number of mean at most 0 if that rate is at least alpha.
+//! Only the run-weighted rate is identified: the share of the truly successful runs that is stopped early. A task's
+//! surplus is the mean over its runs of a number whose mean is at most 0 if that rate is at least alpha.
 
 use super::gaffke::Surpluses;
 use super::interval::{clopper_pearson, upper_limit};
@@ -32,20 +32,20 @@ impl LabelledTask {
     }
 }
 
-/// How far errors may depend on whether the run is stopped.
+/// Whether label errors may depend on the run being stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ErrorModel {
-    /// They may: only limits on both error rates are used.
+    /// They may: uses only limits on both error rates.
     #[default]
     Any,
-    /// They do not: stopped and kept runs are judged alike.
+    /// They do not: stopped and kept runs have the same error rates.
     Alike,
 }
 
-/// What is known of the labels' errors.
+/// What is known about the label errors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LabelDoubt {
-    /// How they may depend on the stop.
+    /// Whether errors may depend on the stop.
     pub model: ErrorModel,
     /// The error rates.
     pub errors: ErrorRates,
@@ -56,13 +56,13 @@ pub struct LabelDoubt {
 pub enum ErrorRates {
     /// Taken as known.
     Stated(LabelErrors),
-    /// Estimated; their own doubt is part of the p-value.
+    /// Estimated; their uncertainty is part of the p-value.
     Checked(CheckedLabels),
 }
 
 impl ErrorRates {
-    /// The counts they are estimated from: true successes checked, of them labelled so, true failures checked, of them
-    /// labelled so; `None` for stated rates.
+    /// The counts that the rates are estimated from: true successes checked, those labelled a success, true failures
+    /// checked, those labelled a failure; `None` for stated rates.
     pub fn counts(self) -> Option<[u64; 4]> {
         match self {
             Self::Stated(_) => None,
@@ -72,7 +72,7 @@ impl ErrorRates {
         }
     }
 
-    /// The rates themselves; `None` if one was never checked.
+    /// The error rates; `None` if one was never checked.
     pub fn errors(self) -> Option<LabelErrors> {
         match self {
             Self::Stated(errors) => Some(errors),
@@ -82,11 +82,12 @@ impl ErrorRates {
 }
 
 impl LabelDoubt {
-    /// The p-value of "the rate is at least `alpha`", and the surpluses it rests on. `None` where nothing follows: the labels say
+    /// The p-value of "the rate is at least `alpha`", and the surpluses it is computed from. `None` if the labels say
     /// too little for this alpha.
     ///
-    /// Estimated rates cost `delta / 10`: under [`ErrorModel::Alike`] the p-values at both ends of the interval of the false
-    /// positive rate are added, for the event is linear in it; under [`ErrorModel::Any`] the worst rates are taken.
+    /// Estimated rates cost `delta / 10`: under [`ErrorModel::Alike`] the p-values at both ends of the interval of the
+    /// false positive rate are added, since the event is linear in it; under [`ErrorModel::Any`] the worst rates are
+    /// taken.
     pub fn p_value(self, tasks: &[LabelledTask], alpha: f64, delta: f64) -> Option<(f64, Surpluses)> {
         let cost = 0.1 * delta;
         let (p, surpluses) = match (self.errors, self.model) {
@@ -112,7 +113,7 @@ impl LabelDoubt {
         Some((p.min(1.0), surpluses))
     }
 
-    /// The rate corrected for false positives, as if errors were alike; `None` where it is undefined.
+    /// The rate corrected for false positives, assuming errors do not depend on the stop; `None` if it is undefined.
     pub fn corrected_rate(self, tasks: &[LabelledTask]) -> Option<f64> {
         let wrong = 1.0 - self.errors.errors()?.specificity;
         let (mut above, mut below) = (0.0, 0.0);
@@ -125,8 +126,9 @@ impl LabelDoubt {
     }
 }
 
-/// The tasks' surpluses when true successes are labelled so with chance at least `sensitivity` and failures wrongly with chance at
-/// most `wrong` (exactly, for alike errors). `None` where a condition fails.
+/// The tasks' surpluses if true successes are labelled so with probability at least `sensitivity`, and failures are
+/// labelled successes with probability at most `wrong` (exactly `wrong` for [`ErrorModel::Alike`]). `None` if a
+/// condition fails.
 fn surpluses(tasks: &[LabelledTask], alpha: f64, sensitivity: f64, wrong: f64, model: ErrorModel) -> Option<Surpluses> {
     let holds = match model {
         ErrorModel::Alike => alpha + wrong <= 1.0 && sensitivity > wrong,
@@ -137,7 +139,8 @@ fn surpluses(tasks: &[LabelledTask], alpha: f64, sensitivity: f64, wrong: f64, m
     if !holds || wrong.is_nan() || sensitivity.is_nan() {
         return None;
     }
-    // What a run brings: stopped and labelled a success, stopped otherwise, kept and labelled a success, kept otherwise.
+    // The contribution of a run: stopped and labelled a success, stopped otherwise, kept and labelled a success, kept
+    // otherwise.
     let worth = match model {
         ErrorModel::Alike => {
             let scale = (1.0 - alpha) * (1.0 - wrong);
@@ -162,7 +165,8 @@ fn surpluses(tasks: &[LabelledTask], alpha: f64, sensitivity: f64, wrong: f64, m
             sum / task.runs() as f64
         })
         .collect();
-    // A clean task: none of its labelled successes is stopped, and as many runs as usual are labelled so.
+    // A clean task: none of its labelled successes is stopped, and it has the average share of runs labelled a
+    // success.
     let (successes, runs) = tasks.iter().fold((0, 0), |sum, task| (sum.0 + task.successes(), sum.1 + task.runs()));
     let share = successes as f64 / runs as f64;
     let clean = share * worth[2] + (1.0 - share) * worth[3];

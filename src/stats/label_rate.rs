@@ -1,4 +1,5 @@
-//! The rate of false early stops when the labels come from a judge that errs, with the doubt about the judge in the interval.
+//! The rate of false early stops when the labels come from a judge that errs; the interval includes the uncertainty
+//! about the judge.
 
 use super::distribution::beta_quantile;
 use super::estimate::{Estimate, MIN_CLUSTERS_FOR_INTERVAL, Method, Warning};
@@ -7,7 +8,7 @@ use super::label_certificate::ErrorRates;
 use super::labels::Correction;
 use super::residual::{Part, Residuals};
 
-/// Points at which the unknown chance of a false label is taken: the middles of so many equally likely parts.
+/// Number of points for the unknown probability of a false label: midpoints of equally likely parts.
 const POINTS: u32 = 32;
 
 /// The graded runs of one task.
@@ -15,7 +16,7 @@ const POINTS: u32 = 32;
 pub struct LabelSums {
     /// Stopped early and labelled a success.
     pub killed: f64,
-    /// Stopped early: labelled a success, or would be lost if they were one.
+    /// Stopped early, and either labelled a success or lost if they were a success after all.
     pub at_risk: f64,
     /// Labelled a success.
     pub successes: f64,
@@ -24,18 +25,19 @@ pub struct LabelSums {
 }
 
 impl LabelSums {
-    /// Killed less what false labels bring, and successes less what false labels bring.
+    /// (killed, successes), each less the expected contribution of false labels when their probability is `wrong`.
     fn corrected(&self, wrong: f64) -> (f64, f64) {
         (self.killed - wrong * self.at_risk, self.successes - wrong * self.runs as f64)
     }
 }
 
-/// The rate among true successes: `(killed - f at risk) / (successes - f runs)`, f the chance that a failure is labelled a
-/// success; missed successes are missing above and below. It takes errors not to depend on whether the run is stopped.
+/// The rate among true successes: `(killed - f at risk) / (successes - f runs)`, f being the probability that a
+/// failure is labelled a success. Missed successes are missing from both numerator and denominator. Assumes that
+/// errors do not depend on whether the run is stopped.
 ///
-/// The interval holds every rate r for which "killed - r successes, both corrected, is 0 in the mean" is not rejected over tasks;
-/// an estimated f is averaged over what the checks leave open (the distribution of Jeffreys). Undefined where nothing is left of
-/// the successes.
+/// The interval contains every rate r for which a t test over tasks does not reject "the corrected killed minus r
+/// times the corrected successes has mean 0"; an estimated f is averaged over its posterior from the checks (Jeffreys
+/// prior). Undefined if no successes are left after the correction.
 ///
 /// Rogan & Gladen (1978), Am. J. Epidemiology 107; Fieller (1954), J. Royal Statistical Society B 16.
 pub fn corrected_rate(tasks: &[LabelSums], rates: ErrorRates, level: f64) -> (Estimate, Correction) {
@@ -53,7 +55,7 @@ pub fn corrected_rate(tasks: &[LabelSums], rates: ErrorRates, level: f64) -> (Es
     if below <= 0.0 {
         return undefined;
     }
-    // No more can be true successes than there are runs, nor killed than there are runs at risk.
+    // True successes are capped at the number of runs, and killed at the number of runs at risk.
     let informative = errors.sensitivity + errors.specificity - 1.0;
     let at_risk: f64 = counted.iter().map(|task| task.at_risk).sum();
     let (killed, successes) = ((above / informative).clamp(0.0, at_risk), (below / informative).min(runs as f64));
@@ -71,7 +73,7 @@ pub fn corrected_rate(tasks: &[LabelSums], rates: ErrorRates, level: f64) -> (Es
         }
     };
     let tail = 0.5 * (1.0 - level);
-    // The chance that the true rate lies above `rate`, on average over the chances of a false label.
+    // The probability that the true rate is above `rate`, averaged over the probabilities of a false label.
     let above_it = |rate: f64| {
         wrongs.iter().map(|wrong| chance_above(&counted, runs, *wrong, rate)).sum::<f64>() / wrongs.len() as f64
     };
@@ -100,7 +102,7 @@ pub fn corrected_rate(tasks: &[LabelSums], rates: ErrorRates, level: f64) -> (Es
     (estimate, correction)
 }
 
-/// Where `holds` stops to hold between `from`, where it does, and `to`.
+/// The point between `from`, where `holds` is true, and `to` at which it stops being true.
 fn crossing(holds: impl Fn(f64) -> bool, from: f64, to: f64) -> f64 {
     let (mut low, mut high) = (from, to);
     for _ in 0..40 {

@@ -2,14 +2,14 @@
 
 use super::interval::Interval;
 
-/// How a corrected rate came out.
+/// How a correction turned out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Correction {
     /// As computed.
     Corrected,
-    /// The formula left [0, 1] and was cut off: the stated error rates do not fit the data well.
+    /// The result was outside [0, 1] and was clipped: the stated error rates do not fit the data well.
     Clipped,
-    /// Sensitivity and specificity sum to 1 or less: the labels say nothing.
+    /// Sensitivity and specificity sum to 1 or less: the labels carry no information.
     Undefined,
 }
 
@@ -27,14 +27,14 @@ impl Correction {
 /// How reliable the labels are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LabelErrors {
-    /// Chance that a true success is labelled a success, in [0, 1].
+    /// Probability that a true success is labelled a success, in [0, 1].
     pub sensitivity: f64,
-    /// Chance that a true failure is labelled a failure, in [0, 1].
+    /// Probability that a true failure is labelled a failure, in [0, 1].
     pub specificity: f64,
 }
 
 impl LabelErrors {
-    /// The share of true successes behind an observed share of labelled ones: `(p + Sp - 1) / (Se + Sp - 1)`.
+    /// The share of true successes behind an observed share `p` of labelled successes: `(p + Sp - 1) / (Se + Sp - 1)`.
     ///
     /// Rogan & Gladen (1978), Estimating prevalence from the results of a screening test, Am. J. Epidemiology 107.
     pub fn correct(self, observed: f64) -> (Option<f64>, Correction) {
@@ -47,7 +47,8 @@ impl LabelErrors {
         (Some(raw.clamp(0.0, 1.0)), status)
     }
 
-    /// The corrected interval when the error rates are known exactly: the correction is monotone, so the ends map.
+    /// The corrected interval if the error rates are known exactly: the correction is monotone, so correcting both
+    /// ends suffices.
     pub fn correct_interval(self, observed: Interval) -> Option<Interval> {
         Some(Interval { low: self.correct(observed.low).0?, high: self.correct(observed.high).0? })
     }

@@ -1,9 +1,9 @@
-//! Statistics over plain numbers: it knows no run, no file and no figure.
+//! Statistics over plain numbers; this module knows nothing of runs, files or figures.
 //!
-//! The unit of replication is the task: runs of one task are a cluster, and every interval and every test here
-//! counts tasks, not runs. [`estimate::ratio_estimate`] is the entry point for anything of the form "sum over
-//! sum" (a rate, a share of tokens, a mean): it picks the method that holds for the data and names it.
-//! What cannot be computed is `None` with a reason, never 0. Nothing reads a clock; randomness comes from a seed.
+//! The unit of replication is the task: runs of one task are a cluster, and every interval and every test here counts
+//! tasks, not runs. [`estimate::ratio_estimate`] is the entry point for anything of the form "sum over sum" (a rate, a
+//! share of tokens, a mean): it chooses the method that holds for the data and names it. What cannot be computed is
+//! `None` with a reason, never 0. Nothing reads a clock; randomness comes from a seed.
 
 pub mod bootstrap;
 pub mod bounds;

@@ -1,13 +1,13 @@
-//! P-values over many comparisons: Holm and max-T control the chance of any false finding,
-//! Benjamini-Hochberg the share of false ones (for exploratory tables, labelled as such).
+//! Adjusts p-values for many comparisons: Holm and max-T control the probability of any false finding,
+//! Benjamini-Hochberg the share of false findings (for exploratory tables, labelled as such).
 
 use super::bootstrap::Resamples;
 use super::estimate::{MIN_CLUSTERS_FOR_INTERVAL, MIN_CLUSTERS_WITHOUT_WARNING};
 
-/// Up to so many tests Holm is used, whatever the number of tasks.
+/// Up to this many tests Holm is used, whatever the number of tasks.
 const HANDFUL: usize = 4;
 
-/// Holm's adjusted p-values, in the order given: valid whatever the dependence.
+/// Holm's adjusted p-values, in the order given; valid under any dependence.
 ///
 /// Holm (1979), A simple sequentially rejective multiple test procedure, Scandinavian J. Statistics 6.
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
@@ -41,35 +41,37 @@ fn ascending(p_values: &[f64]) -> Vec<usize> {
     order
 }
 
-/// The difference of one strategy of a sweep to the baseline.
+/// The difference of one strategy of a sweep from the baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contrast {
     /// The estimated difference.
     pub value: f64,
-    /// What each task adds to the difference: sums to it (see [`super::difference::RatioDifference`]).
+    /// Each task's contribution to the difference; they sum to it (see [`super::difference::RatioDifference`]).
     pub scores: Vec<f64>,
-    /// Tasks that contributed; the score of the others is 0.
+    /// Tasks that contributed; all others have score 0.
     pub clusters: u64,
 }
 
 /// One test of a sweep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SweepTest {
-    /// Its own p-value, for a family [`super::RatioDifference::careful_p`]; `None` if it could not be computed. It still counts among the tests made.
+    /// Its own p-value, in a family [`super::RatioDifference::careful_p`]; `None` if it could not be computed. The
+    /// test still counts towards the size of the family.
     pub p: Option<f64>,
-    /// The difference tested, with the tasks in the order of the resamples' keys; `None` if it is undefined.
+    /// The difference tested, with its tasks in the order of the resamples' keys; `None` if it is undefined.
     pub contrast: Option<Contrast>,
 }
 
-/// How the p-values of a sweep were adjusted. The name is what the `method` column says.
+/// How the p-values of a sweep were adjusted. The name is printed in the `method` column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Adjustment {
     /// Fewer than 8 tasks: no p-values.
     None,
-    /// A handful of tests, or 8 to 19 tasks: Holm over the tests' own p-values.
+    /// Up to 4 tests, or 8 to 19 tasks: Holm over the tests' own p-values.
     Holm,
-    /// More tests over at least 20 tasks: the larger of Holm's and max-T's by sign flips over tasks. Holm's reads every
-    /// p-value far out in its tail, max-T sees tasks of unequal size; each alone misses its level where the other does not.
+    /// More tests over at least 20 tasks: the larger of Holm's and the sign-flip max-T p-value. Holm's method depends
+    /// on each p-value far out in its tail, max-T is sensitive to tasks of unequal size; each misses its level in
+    /// cases where the other does not.
     HolmAndMaxT,
 }
 
@@ -84,9 +86,9 @@ impl Adjustment {
     }
 }
 
-/// The p-values of a sweep against one baseline, adjusted by the method that holds for the number of tests and of tasks
-/// (the fewest any contrast has). A test without a p-value of its own has no adjusted one, and none is adjusted below its own;
-/// see [`max_t`].
+/// The p-values of a sweep against one baseline, adjusted by the method that holds for the number of tests and of
+/// tasks (the fewest of any contrast). A test without its own p-value has no adjusted one, and no adjusted p-value is
+/// below the test's own; see [`max_t`].
 pub fn adjust_sweep(tests: &[SweepTest], resamples: &Resamples) -> (Vec<Option<f64>>, Adjustment) {
     let clusters = tests.iter().filter_map(|test| test.contrast.as_ref()).map(|contrast| contrast.clusters).min();
     let clusters = clusters.unwrap_or(0);
@@ -107,17 +109,19 @@ pub fn adjust_sweep(tests: &[SweepTest], resamples: &Resamples) -> (Vec<Option<f
     (tests.iter().zip(adjusted).map(|(test, p)| test.p.map(|_| p)).collect(), method)
 }
 
-/// Adjusted p-values of max-T by sign flips, step-down, in the order given: the chance of any false finding among all contrasts
-/// is at most the level at which they are read, and dependence between contrasts is used, not paid for.
+/// Adjusted p-values of step-down max-T by sign flips, in the order given. The probability of any false finding among
+/// all contrasts is at most the level at which they are read; dependence between contrasts makes the test more
+/// powerful.
 ///
-/// In each draw every task's scores change sign or not, all contrasts of a task together. A contrast's t is its sum over the
-/// root of its sum of squares, which no sign changes; it is compared with the largest |t| among itself and all contrasts with
-/// a smaller observed |t|. If a strategy that is no better than the baseline is as likely to differ from it one way as the
-/// other, this is exact for any number of tasks of any size; otherwise it holds for many tasks, as a t test does.
-/// `None` for a contrast whose scores are all 0 although it differs; one in which nothing differs has p = 1.
+/// In each draw every task's scores change sign or not, all contrasts of a task together. A contrast's t is its sum
+/// over the root of its sum of squares, which sign changes do not affect; it is compared with the largest |t| among
+/// itself and all contrasts with a smaller observed |t|. If a strategy that is no better than the baseline is as
+/// likely to differ from it one way as the other, this is exact for any number of tasks of any size; otherwise it
+/// holds for many tasks, as a t test does. `None` for a contrast whose scores are all 0 although it differs; a
+/// contrast in which nothing differs has p = 1.
 ///
-/// Romano & Wolf (2005), Exact and approximate stepdown methods for multiple hypothesis testing, JASA 100; Westfall & Young
-/// (1993), Resampling-based multiple testing.
+/// Romano & Wolf (2005), Exact and approximate stepdown methods for multiple hypothesis testing, JASA 100; Westfall &
+/// Young (1993), Resampling-based multiple testing.
 pub fn max_t(contrasts: &[Contrast], resamples: &Resamples) -> Vec<Option<f64>> {
     let mut adjusted: Vec<Option<f64>> = vec![None; contrasts.len()];
     let mut tested: Vec<Tested> = Vec::new();
@@ -125,7 +129,7 @@ pub fn max_t(contrasts: &[Contrast], resamples: &Resamples) -> Vec<Option<f64>> 
         let norm = contrast.scores.iter().map(|score| score * score).sum::<f64>().sqrt();
         if norm > 0.0 {
             let sum: f64 = contrast.scores.iter().sum();
-            // Sums that are equal in exact arithmetic must not differ by rounding.
+            // Sums that are equal in exact arithmetic must not differ through rounding.
             tested.push(Tested { at, norm, t: sum.abs() / norm - 1e-9 });
         } else if contrast.value == 0.0 {
             adjusted[at] = Some(1.0);
@@ -141,9 +145,9 @@ pub fn max_t(contrasts: &[Contrast], resamples: &Resamples) -> Vec<Option<f64>> 
     adjusted
 }
 
-/// A contrast some task has a score in.
+/// A contrast with at least one nonzero score.
 struct Tested {
-    /// Its position.
+    /// Its index.
     at: usize,
     /// Root of the sum of its squared scores.
     norm: f64,
@@ -151,9 +155,10 @@ struct Tested {
     t: f64,
 }
 
-/// For each contrast, in the order of `tested`: the draws in which the largest |t| from there on reaches its own.
+/// For each contrast, in the order of `tested`: the number of draws in which the largest |t| from there on reaches its
+/// own.
 fn exceedances(contrasts: &[Contrast], tested: &[Tested], resamples: &Resamples) -> Vec<usize> {
-    // One row per cluster, so that a cluster's sign is applied to all contrasts in one sweep over memory.
+    // One row per cluster, so that a cluster's sign is applied to all contrasts in one pass over memory.
     let columns: Vec<Vec<f64>> = tested
         .iter()
         .map(|contrast| {

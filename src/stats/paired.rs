@@ -1,13 +1,13 @@
-//! Paired comparison of two strategies on the same runs, clustered by task: a permutation test, which the printed p-values are held
-//! against where few tasks differ, and the usual tests of a yes/no property. The tables print none of the latter: the validity
-//! study compares with them.
+//! Paired comparison of two strategies on the same runs, clustered by task: a permutation test, which the printed
+//! p-values are checked against if few tasks differ, and the usual tests for a binary property, which are not printed:
+//! the validity study compares with them.
 
 use super::bootstrap::mix;
 use super::distribution::{binomial_cdf, chi_squared_survival};
 
-/// Up to this many tasks with a difference, all sign patterns are tried instead of a sample.
+/// Up to this many tasks with a difference, all sign patterns are enumerated instead of sampled.
 const MAX_EXACT_FLIPS: usize = 16;
-/// Sign patterns drawn when there are too many to try.
+/// Sign patterns drawn when there are too many to enumerate.
 const SAMPLED_FLIPS: u32 = 9_999;
 
 /// Discordant runs of one task.
@@ -31,7 +31,7 @@ impl PairedCounts {
 /// A chi-squared statistic with one degree of freedom and its p-value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChiSquared {
-    /// The statistic.
+    /// `P[chi-squared >= statistic]` if both strategies are equal.
     pub statistic: f64,
     /// `P[chi-squared >= statistic]` if both strategies are alike.
     pub p: f64,
@@ -48,7 +48,7 @@ impl ChiSquared {
     }
 }
 
-/// Durkalski's test: every task counts by its share of discordant runs, `(sum (b-c)/n)^2 / sum ((b-c)/n)^2`.
+/// Durkalski's test: weights each task by its share of discordant runs, `(sum (b-c)/n)^2 / sum ((b-c)/n)^2`.
 ///
 /// `None` if no task has a difference.
 ///
@@ -57,7 +57,7 @@ pub fn durkalski(tasks: &[PairedCounts]) -> Option<ChiSquared> {
     ChiSquared::of_differences(tasks.iter().filter(|task| task.n > 0).map(|task| task.difference() / task.n as f64))
 }
 
-/// The modified Obuchowski test: every task counts by its discordant runs, `(sum (b-c))^2 / sum (b-c)^2`.
+/// The modified Obuchowski test: weights each task by its discordant runs, `(sum (b-c))^2 / sum (b-c)^2`.
 ///
 /// `None` if no task has a difference.
 ///
@@ -75,14 +75,14 @@ pub fn mcnemar_exact(only_a: u64, only_b: u64) -> f64 {
 
 /// Sign-flip permutation p-value, two-sided, of "the tasks' differences are symmetric around 0"; 1 if all are 0.
 ///
-/// All sign patterns are tried for up to 16 tasks with a difference; beyond, 9999 are drawn from `seed` and the
+/// All sign patterns are enumerated for up to 16 tasks with a difference; beyond, 9999 are drawn from `seed` and the
 /// p-value is `(1 + as extreme) / 10000`. The test is exact if the null hypothesis of symmetry is true.
 ///
 /// Good (2005), Permutation, parametric and bootstrap tests of hypotheses, ch. 3.
 pub fn sign_flip(differences: &[f64], seed: u64) -> f64 {
     let sizes: Vec<f64> = differences.iter().copied().filter(|difference| *difference != 0.0).collect();
     let observed = sizes.iter().sum::<f64>().abs();
-    // Sums that are equal in exact arithmetic must not differ by rounding.
+    // Sums that are equal in exact arithmetic must not differ through rounding.
     let at_least = observed - 1e-12 * sizes.iter().map(|size| size.abs()).sum::<f64>();
     if let Some(p) = exact_sign_flip(&sizes) {
         return p;
@@ -125,7 +125,7 @@ pub fn exact_sign_flip(differences: &[f64]) -> Option<f64> {
 
 /// The sum of up to 64 `sizes`, each with the sign of its bit.
 fn signed_sum(sizes: &[f64], signs: u64) -> f64 {
-    // The sign bit is flipped in place: a branch a size would mispredict every other time.
+    // Flips the sign bit directly: a branch per size would be mispredicted half of the time.
     let signed = |(at, size): (usize, &f64)| f64::from_bits(size.to_bits() ^ ((signs >> at) << 63));
     sizes.iter().enumerate().map(signed).sum()
 }

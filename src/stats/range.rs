@@ -1,25 +1,25 @@
-//! An estimate that may be known only within bounds: one number where everything is known, else a lowest and a highest.
+//! An estimate that may be known only within bounds: one number if everything is known, else a lowest and a highest.
 
 use super::cluster::ClusterSums;
 use super::estimate::{Estimate, Method, Warning, positive_ratio_estimate, ratio_estimate};
 use super::interval::Interval;
 
-/// The estimate with every unknown at its lowest and at its highest. Where nothing is unknown both are the same.
+/// The estimate with every unknown at its lowest and at its highest. If nothing is unknown, both are the same.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RangeEstimate {
-    /// Every unknown at its lowest. Undefined where nothing limits it from below.
+    /// Every unknown at its lowest. Undefined if nothing limits it from below.
     pub low: Estimate,
-    /// Every unknown at its highest. Undefined where nothing limits it from above.
+    /// Every unknown at its highest. Undefined if nothing limits it from above.
     pub high: Estimate,
 }
 
 impl RangeEstimate {
-    /// Everything is known.
+    /// A range without unknowns: both ends are `estimate`.
     pub fn exactly(estimate: Estimate) -> Self {
         Self { low: estimate, high: estimate }
     }
 
-    /// A range over tasks: ratios of sums, each by [`ratio_estimate`]. An end without sums is unlimited.
+    /// A range over tasks: ratios of sums, each by [`ratio_estimate`]. `None` for an end means it is unlimited.
     pub fn of(low: Option<&[ClusterSums]>, high: Option<&[ClusterSums]>, level: f64) -> Self {
         Self::by(low, high, |clusters| ratio_estimate(clusters, level))
     }
@@ -29,7 +29,7 @@ impl RangeEstimate {
         Self::by(low, high, |clusters| positive_ratio_estimate(clusters, level))
     }
 
-    /// A range over tasks by any estimate. An end without sums is unlimited.
+    /// A range over tasks by any `estimate`. `None` for an end means it is unlimited.
     pub fn by<T: PartialEq>(low: Option<&[T]>, high: Option<&[T]>, estimate: impl Fn(&[T]) -> Estimate) -> Self {
         if low == high {
             return Self::exactly(low.map_or(Estimate::UNDEFINED, estimate));
@@ -37,52 +37,52 @@ impl RangeEstimate {
         Self { low: low.map_or(Estimate::UNDEFINED, &estimate), high: high.map_or(Estimate::UNDEFINED, &estimate) }
     }
 
-    /// The number, where there is one: `None` where it is undefined or known only as a range.
+    /// The value, or `None` if it is undefined or known only as a range.
     pub fn value(&self) -> Option<f64> {
         self.low.value.filter(|_| self.is_point())
     }
 
-    /// True where lowest and highest are the same number.
+    /// True if the lowest and the highest value are the same number.
     pub fn is_point(&self) -> bool {
         self.low.value.is_some() && self.low.value == self.high.value
     }
 
-    /// True where runs were counted, whether or not the ends are limited.
+    /// True if runs were counted, whether or not the ends are limited.
     pub fn is_defined(&self) -> bool {
         self.low.value.is_some() || self.high.value.is_some()
     }
 
-    /// The lowest and the highest value the recordings allow; `None` unless both are limited.
+    /// The lowest and highest value the recordings allow; `None` unless both are limited.
     pub fn bounds(&self) -> Option<Interval> {
         self.low.value.zip(self.high.value).map(|(low, high)| Interval { low, high })
     }
 
-    /// Lower end of the interval, which holds both ends of the range.
+    /// Lower end of the interval, which covers both ends of the range.
     pub fn lower(&self) -> Option<f64> {
         self.low.low()
     }
 
-    /// Upper end of the interval, which holds both ends of the range.
+    /// Upper end of the interval, which covers both ends of the range.
     pub fn upper(&self) -> Option<f64> {
         self.high.high()
     }
 
-    /// The interval that holds both ends of the range.
+    /// The interval that covers both ends of the range.
     pub fn interval(&self) -> Option<Interval> {
         self.lower().zip(self.upper()).map(|(low, high)| Interval { low, high })
     }
 
-    /// Runs it is made of.
+    /// Number of runs.
     pub fn n(&self) -> u64 {
         self.low.n.max(self.high.n)
     }
 
-    /// Tasks it is made of.
+    /// Number of tasks.
     pub fn clusters(&self) -> u64 {
         self.low.clusters.max(self.high.clusters)
     }
 
-    /// How the interval was made: at the end that is harder to estimate.
+    /// How the interval was computed, at the end that is harder to estimate.
     pub fn method(&self) -> Method {
         self.low.method.max(self.high.method)
     }
@@ -92,7 +92,7 @@ impl RangeEstimate {
         self.low.warning.or(self.high.warning)
     }
 
-    /// One minus it.
+    /// One minus the range: the ends swap.
     #[must_use]
     pub fn one_less(&self) -> Self {
         let turn = |estimate: &Estimate| Estimate {

@@ -1,23 +1,23 @@
-//! The spread of a statistic over tasks, from what each task adds to its error: standard error, skewness, how many
-//! degrees of freedom the data really have, and the t interval and test that allow for both.
+//! The spread of a statistic over tasks, from each task's residual: standard error, skewness, effective degrees of
+//! freedom, and the t interval and test that allow for both.
 
 use super::distribution::{t_quantile, t_two_sided};
 use super::interval::Interval;
 
-/// One task's part in the error of a statistic.
+/// One task's residual and weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Part {
-    /// Its residual, in the unit of the statistic; over all tasks they sum to 0.
+    /// Its residual, in the unit of the statistic; over all tasks the residuals sum to 0.
     pub residual: f64,
-    /// The residual as it would be had the task not pulled the statistic towards itself (the jackknife's).
+    /// The jackknife residual: as if the task had not pulled the statistic towards itself.
     pub left_out: f64,
-    /// The task's share of what the statistic is over (runs, tokens), in [0, 1]; the shares sum to 1.
+    /// The task's share of the denominator (runs, tokens), in [0, 1]; the shares sum to 1.
     pub share: f64,
 }
 
-/// The spread of a statistic over tasks, estimated twice: from each task's own residual, and from what tasks of all sizes
-/// say about one more task. The first assumes nothing; where one task holds most of the runs it rests on a single number.
-/// The second assumes that large tasks differ from each other as small ones do. Intervals and tests use both.
+/// The spread of a statistic over tasks, estimated twice: from each task's own residual, and from a model of how tasks
+/// of all sizes vary. The first assumes nothing, but where one task holds most of the runs it rests on a single
+/// number. The second assumes that large tasks differ from each other as small ones do. Intervals and tests use both.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Residuals {
     /// Tasks, those with residual 0 included.
@@ -30,7 +30,7 @@ pub struct Residuals {
     squared_shares: f64,
 }
 
-/// The spread if tasks are exchangeable but for their size.
+/// The spread assuming tasks are exchangeable except for their size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Exchangeable {
     variance: f64,
@@ -38,7 +38,7 @@ struct Exchangeable {
 }
 
 impl Residuals {
-    /// From each task's part. The spread rests on the left-out residuals; `clusters` tasks contributed.
+    /// Computes the spread from each task's part. It uses the left-out residuals; `clusters` tasks contributed.
     pub fn of_parts(parts: &[Part], clusters: u64) -> Self {
         let mut residuals = Self::default();
         for part in parts {
@@ -65,14 +65,14 @@ impl Residuals {
         self.largest_share
     }
 
-    /// As many tasks of equal size would weigh as much: 1 over the sum of squared shares. `None` if sizes are not known.
+    /// The effective number of tasks: 1 over the sum of squared shares. `None` if sizes are not known.
     ///
     /// Kish (1965), Survey sampling, ch. 11.
     pub fn effective_clusters(&self) -> Option<f64> {
         (self.squared_shares > 0.0).then(|| 1.0 / self.squared_shares)
     }
 
-    /// Variance and degrees of freedom if tasks differ from each other alike, whatever their size. `None` without spread.
+    /// Variance and degrees of freedom assuming that tasks vary alike whatever their size. `None` without spread.
     pub fn exchangeable(&self) -> Option<(f64, f64)> {
         self.exchangeable.map(|spread| (spread.variance, spread.degrees_of_freedom))
     }
@@ -89,15 +89,15 @@ impl Residuals {
         (self.clusters > 1 && self.squares > 0.0).then(|| self.squares * clusters / (clusters - 1.0))
     }
 
-    /// How many degrees of freedom the standard error has: `2K / skewness^2`, at least 1, at most `K - 1`.
+    /// Degrees of freedom of the standard error: `2K / skewness^2`, at least 1, at most `K - 1`.
     ///
-    /// When a few tasks on one side carry all the spread (a rare event, a long tail), the estimated variance is itself uncertain and
-    /// moves with the estimate, and K - 1 would overstate what is known: two hit tasks in a hundred count as about four degrees
-    /// of freedom. For a share that is Satterthwaite's `2K / (kurtosis - 1)`; a long tail on both sides makes a t interval
-    /// wider than it need be, not shorter, and costs nothing here.
+    /// If a few tasks on one side carry all the spread (a rare event, a long tail), the estimated variance is itself
+    /// uncertain and moves with the estimate, and K - 1 would overstate what is known: two hit tasks in a hundred
+    /// count as about four degrees of freedom. For a share this is Satterthwaite's `2K / (kurtosis - 1)`; a long tail
+    /// on both sides makes a t interval wider than necessary, not shorter, so it lowers no degrees of freedom here.
     ///
     /// Satterthwaite (1946), An approximate distribution of estimates of variance components, Biometrics Bulletin 2,
-    /// with `Var(s^2) = sigma^4 (kurtosis - 1) / K`; of the kurtosis, the part that skewness forces.
+    /// with `Var(s^2) = sigma^4 (kurtosis - 1) / K`; uses only the part of the kurtosis that skewness forces.
     pub fn degrees_of_freedom(&self) -> f64 {
         let clusters = self.clusters as f64;
         let most = (clusters - 1.0).max(1.0);
@@ -116,7 +116,7 @@ impl Residuals {
         if skewness.is_finite() { skewness } else { 0.0 }
     }
 
-    /// The interval around `value` that holds with and without skewness, and with tasks of unequal size: the hull of three t
+    /// An interval around `value` that allows for skewness and for tasks of unequal size: the hull of three t
     /// intervals, one plain, one corrected by Hall's transformation, one from the exchangeable spread. `None` as
     /// [`Self::variance`].
     ///
@@ -140,7 +140,7 @@ impl Residuals {
         Some(self.exchangeable.map_or(own, |spread| own.max(spread.half_width(level))))
     }
 
-    /// Two-sided p-value of "the statistic is 0": the smallest level at which [`Self::interval`] does not hold 0, so that
+    /// Two-sided p-value of "the statistic is 0": the smallest level at which [`Self::interval`] excludes 0, so that
     /// interval and test cannot disagree. `None` as [`Self::variance`].
     pub fn p_value(&self, value: f64) -> Option<f64> {
         let t = value / self.variance()?.sqrt();
@@ -149,8 +149,8 @@ impl Residuals {
         Some(own.max(self.exchangeable.map_or(0.0, other)))
     }
 
-    /// As [`Self::p_value`] with tails that hold far out, where a family of tests reads them: with `2K / (kurtosis - 1)` degrees of
-    /// freedom, all of Satterthwaite's. Never smaller than [`Self::p_value`].
+    /// As [`Self::p_value`], with tails that hold far out, for use in a family of tests: with Satterthwaite's full `2K
+    /// / (kurtosis - 1)` degrees of freedom. Never smaller than [`Self::p_value`].
     pub fn careful_p_value(&self, value: f64) -> Option<f64> {
         let clusters = self.clusters as f64;
         let t = value / self.variance()?.sqrt();
@@ -174,7 +174,7 @@ impl Residuals {
     /// The value of the skewed t statistic that Hall's transformation maps to `quantile`.
     fn skewed_quantile(&self, quantile: f64) -> f64 {
         let (clusters, skewness) = (self.clusters as f64, self.skewness());
-        // For a skewness this small the inverse of the cubic cancels, and the correction is none.
+        // For skewness this small the inverse of the cubic cancels numerically, and the correction is negligible.
         if skewness.abs() < 1e-6 {
             return quantile;
         }
@@ -184,9 +184,9 @@ impl Residuals {
 }
 
 impl Exchangeable {
-    /// Fits `Var(residual / share) = a + b / share` to the tasks' plain residuals by two moments, one giving every task equal
-    /// weight and one its share, each with its expectation under the model; then the statistic has variance
-    /// `a sum share^2 + b`. A negative `a` or `b` is 0. `None` without spread or with fewer than three tasks.
+    /// Fits `Var(residual / share) = a + b / share` to the tasks' plain residuals by two moments, one weighting all
+    /// tasks equally and one by share, each set to its expectation under the model; the statistic then has variance `a
+    /// sum share^2 + b`. A negative `a` or `b` is set to 0. `None` without spread or with fewer than three tasks.
     fn of(parts: &[Part]) -> Option<Self> {
         let sized = || parts.iter().filter(|part| part.share > 0.0);
         let clusters = sized().count() as f64;
@@ -197,7 +197,7 @@ impl Exchangeable {
         let squared_shares = sum(&|part| part.share * part.share);
         let by_share = sum(&|part| part.residual * part.residual / part.share);
         let equal = sum(&|part| (part.residual / part.share).powi(2));
-        // What each moment is expected to be: of b, then of a.
+        // The expectation of each moment: the coefficient of b, then of a.
         let expected = [
             (clusters - 1.0, 1.0 - squared_shares),
             (sum(&|part| 1.0 / part.share) - clusters, clusters - 2.0 + clusters * squared_shares),
@@ -205,7 +205,7 @@ impl Exchangeable {
         let determinant = expected[0].0 * expected[1].1 - expected[1].0 * expected[0].1;
         let between = (expected[0].0 * equal - expected[1].0 * by_share) / determinant;
         let within = (by_share * expected[1].1 - equal * expected[0].1) / determinant;
-        // With tasks of equal size the two cannot be told apart, and need not be.
+        // With tasks of equal size the two cannot be separated, and need not be.
         let alike = determinant.abs() < 1e-9 * expected[0].0 * expected[1].1;
         let (between, within) = match (between, within) {
             _ if alike => (equal / expected[1].1, 0.0),

@@ -1,45 +1,45 @@
-//! Amounts that few tasks carry: what is saved seldom, and then much.
+//! Intervals for amounts that few tasks carry: savings that are rare but large.
 //!
-//! A t interval reads the spread from the tasks that were seen. Where a strategy acts in few of them, the next one it acts in may hold as much
-//! as several of those seen, and a sample in which it happened to act in fewer than usual shows a small sum with a small spread: of
-//! stacks that save alike, those that save seldom are called worse in one sample of three (`reports/`, validity). Here the tasks
-//! that carry an amount are counted as events: the amount is a weighted sum of Poisson counts, whose upper end allows for one
-//! event more than was seen.
+//! A t interval takes the spread from the tasks that were seen. If a strategy acts in few of them, the next task it
+//! acts in may hold as much as several of those seen, and a sample in which it happened to act rarely shows a small
+//! sum with a small spread: of stacks that save alike, those that save seldom are called worse in one sample of three
+//! (`reports/`, validity). This module counts the tasks that carry an amount as events: the amount is a weighted sum
+//! of Poisson counts, whose upper end allows for one event more than was seen.
 //!
 //! Fay & Feuer (1997), Confidence intervals for directly standardized rates: a method based on the gamma distribution,
-//! Statistics in Medicine 16, with half the weight of the further event as in Fay & Kim (2017), Biometrical Journal 59 (mid-p);
-//! the difference of two such sums after Zou & Donner (2008), Construction of confidence limits about effect measures,
-//! Statistics in Medicine 27. Gamma quantiles by Wilson & Hilferty (1931), PNAS 17.
+//! Statistics in Medicine 16, with half the weight of the further event as in Fay & Kim (2017), Biometrical Journal 59
+//! (mid-p); the difference of two such sums after Zou & Donner (2008), Construction of confidence limits about effect
+//! measures, Statistics in Medicine 27. Gamma quantiles by Wilson & Hilferty (1931), PNAS 17.
 
 use super::distribution::normal_two_sided;
 
-/// An amount is carried by few tasks if fewer than this, and fewer than half of all, would carry it in equal parts.
+/// An amount is carried by few tasks if its effective number of tasks is below this and below half of all tasks.
 const FEW: f64 = 25.0;
-/// Standard normal quantiles beyond this one are not told apart (p = 1e-15).
+/// Standard normal quantiles are capped here (p = 1e-15).
 const FARTHEST: f64 = 8.0;
 
-/// How much of the further event an interval allows for.
+/// How much of one further event an interval allows for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Allowance {
-    /// Half of it: the interval of a single difference then covers about as often as its level says.
+    /// Half of it: for a single difference, whose interval then covers about as often as its level says.
     Half,
-    /// All of it: for an amount alone, whose next task may hold more than any that was seen, and where a family of tests reads
-    /// p-values far out.
+    /// All of it: for a single amount, whose next task may hold more than any that was seen, and for a family of
+    /// tests, which uses p-values far out in the tail.
     Full,
 }
 
-/// A sum of non-negative amounts, one a task.
+/// A sum of non-negative amounts, one per task.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Carried {
     sum: f64,
     squares: f64,
-    /// What one task more may carry.
+    /// What one further task may carry.
     further: f64,
 }
 
 impl Carried {
-    /// The sum of the positive `amounts`; the others carry nothing. One task more may carry as much as the largest, or
-    /// `typical`, all that an average task holds.
+    /// The sum of the positive `amounts`; other values are ignored. One further task may carry as much as the largest,
+    /// or `typical`, the whole holding of an average task.
     fn of(amounts: impl Iterator<Item = f64>, typical: f64) -> Self {
         let empty = Self { further: typical, ..Self::default() };
         amounts.filter(|amount| *amount > 0.0).fold(empty, |carried, amount| Self {
@@ -49,12 +49,12 @@ impl Carried {
         })
     }
 
-    /// The same of parts of a whole of 1 that `clusters` tasks hold; `None` unless few of them carry it.
+    /// The same for parts of a whole of 1 held by `clusters` tasks; `None` unless few of them carry it.
     pub(super) fn by_few(parts: impl Iterator<Item = f64>, clusters: u64) -> Option<Self> {
         Some(Self::of(parts, 1.0 / clusters as f64)).filter(|carried| carried.is_few(clusters))
     }
 
-    /// The same of amounts in any unit, of which one task more may carry as much as the average one or the largest.
+    /// The same for amounts in any unit; one further task may carry as much as the average one or the largest.
     pub(super) fn by_few_of_any(amounts: impl Iterator<Item = f64> + Clone, clusters: u64) -> Option<Self> {
         let mean = amounts.clone().sum::<f64>() / clusters as f64;
         Some(Self::of(amounts, mean)).filter(|carried| carried.is_few(clusters))
@@ -64,12 +64,12 @@ impl Carried {
         self.tasks() < FEW.min(0.5 * clusters as f64)
     }
 
-    /// As many tasks with equal amounts would carry it; 0 if none does.
+    /// Effective number of tasks that carry the amount: as many with equal amounts; 0 if none does.
     pub(super) fn tasks(&self) -> f64 {
         if self.squares > 0.0 { self.sum * self.sum / self.squares } else { 0.0 }
     }
 
-    /// How far above the sum its upper end lies at the standard normal quantile `z`.
+    /// The distance from the sum to its upper end at the standard normal quantile `z`.
     pub(super) fn above(&self, z: f64, allowance: Allowance) -> f64 {
         let further = match allowance {
             Allowance::Half => 0.5 * self.further,
@@ -79,7 +79,7 @@ impl Carried {
         (with.quantile(z) - self.sum).max(0.0)
     }
 
-    /// How far below the sum its lower end lies at the standard normal quantile `z`.
+    /// The distance from the sum to its lower end at the standard normal quantile `z`.
     pub(super) fn below(&self, z: f64) -> f64 {
         (self.sum - self.quantile(-z)).max(0.0)
     }
@@ -94,7 +94,8 @@ impl Carried {
     }
 }
 
-/// The difference of two amounts of which one at least is carried by few tasks: what tasks add to it, and what they take away.
+/// The difference of two amounts, at least one carried by few tasks, split into what tasks add to it and what they
+/// subtract.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct CarriedDifference {
     more: Carried,
@@ -102,7 +103,7 @@ pub(super) struct CarriedDifference {
 }
 
 impl CarriedDifference {
-    /// From each task's parts in either amount; `None` unless few of the `clusters` tasks carry one of the amounts.
+    /// From each task's parts in both amounts; `None` unless few of the `clusters` tasks carry one of the amounts.
     pub(super) fn by_few(parts: &[(f64, f64)], clusters: u64) -> Option<Self> {
         let few = |of: fn(&(f64, f64)) -> f64| Carried::by_few(parts.iter().map(of), clusters).is_some();
         if !(few(|part| part.0.abs()) || few(|part| part.1.abs())) {
@@ -114,14 +115,15 @@ impl CarriedDifference {
         Some(Self { more, less })
     }
 
-    /// How far below and above the difference its interval reaches at the standard normal quantile `z`.
+    /// The distances from the difference to the lower and upper end of its interval at the standard normal quantile
+    /// `z`.
     pub(super) fn reach(&self, z: f64, allowance: Allowance) -> (f64, f64) {
         let low = self.more.below(z).hypot(self.less.above(z, allowance));
         let high = self.more.above(z, allowance).hypot(self.less.below(z));
         (low, high)
     }
 
-    /// Two-sided p-value of "the amounts are equal": the smallest level at which the interval does not hold 0.
+    /// Two-sided p-value of "the amounts are equal": the smallest level at which the interval excludes 0.
     pub(super) fn p_value(&self, allowance: Allowance) -> f64 {
         let value = self.more.sum - self.less.sum;
         let excludes_zero = |z: f64| {
@@ -148,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_count_has_the_exact_poisson_interval() {
-        // Garwood's (1936) limits of a Poisson mean: chi-squared quantiles over two.
+        // Garwood's (1936) limits of a Poisson mean: half of chi-squared quantiles.
         let z = normal_quantile(0.975);
         for (count, low, high) in [(1, 0.0253, 5.572), (5, 1.623, 11.668), (10, 4.795, 18.390), (20, 12.217, 30.888)] {
             let carried = Carried::of((0..count).map(|_| 1.0), 1.0);
@@ -165,7 +167,7 @@ mod tests {
         assert!(Carried::by_few((0..25).map(|_| 0.01), 100).is_none());
         assert!(Carried::by_few((0..24).map(|_| 0.01), 100).is_some());
         assert!(Carried::by_few((0..24).map(|_| 0.01), 40).is_none(), "most tasks do");
-        // A giant beside many small ones.
+        // One very large task beside many small ones.
         assert!(Carried::by_few(std::iter::once(0.5).chain((0..200).map(|_| 0.001)), 201).is_some());
     }
 

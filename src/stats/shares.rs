@@ -1,4 +1,4 @@
-//! The difference of two shares whose runs come in clusters that both may have runs in.
+//! The difference of two shares over the same clusters; a cluster may hold runs of both kinds.
 
 use super::Interval;
 use super::distribution::t_quantile;
@@ -8,17 +8,17 @@ use super::distribution::t_quantile;
 pub struct ShareDifference {
     /// The first share minus the second.
     pub value: f64,
-    /// Its interval; `None` where fewer than 8 clusters hold runs of either kind.
+    /// Its interval; `None` if fewer than 8 clusters hold runs of one of the kinds.
     pub interval: Option<Interval>,
 }
 
-/// Fewer clusters than this, on either side, give no interval.
+/// Minimum clusters on each side for an interval.
 const MIN_CLUSTERS: usize = 8;
 
-/// The difference of two shares, `[hits, runs, hits of the others, runs of the others]` a cluster.
+/// The difference of two shares; each cluster is `[hits, runs, hits of the others, runs of the others]`.
 ///
-/// Linearised: each cluster's residual is what it adds to the difference beyond what its runs account for; t with one
-/// degree of freedom less than there are clusters. `None` where either share has no run.
+/// Linearised: each cluster's residual is its contribution to the difference beyond what its runs account for; uses t
+/// with one degree of freedom fewer than there are clusters. `None` if either share has no run.
 ///
 /// Cochran (1977), Sampling techniques, chapter 6 (combined ratio estimates).
 pub fn difference_of_shares(clusters: &[[f64; 4]], level: f64) -> Option<ShareDifference> {

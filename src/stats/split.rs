@@ -1,10 +1,10 @@
-//! Splitting tasks into a part to choose on and a part to report on.
+//! Splits tasks into a part to choose on and a part to report on.
 
 use std::collections::BTreeMap;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// A part of the tasks.
+/// One of the two parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// Where settings are chosen.
@@ -23,11 +23,11 @@ impl Part {
     }
 }
 
-/// Assigns each task, given as (suite, task), to a part: within every suite the tasks are put into the order of a
-/// salted hash and the first `dev_share` of them (rounded) go to dev. All runs of a task stay together.
+/// Assigns each task, given as (suite, task), to a part: within every suite, tasks are ordered by a salted hash and
+/// the first `dev_share` of them (rounded) go to dev. All runs of a task stay together.
 ///
-/// `dev_share` is cut to [0, 1]. The order given does not matter, and a task named twice gets one part. The same salt
-/// gives the same split on every machine; adding a task to a suite may move others of that suite.
+/// `dev_share` is clamped to [0, 1]. The order given does not matter, and a task named twice gets one part. The same
+/// salt gives the same split on every machine; adding a task to a suite may move others of that suite.
 pub fn split_tasks(tasks: &[(&str, &str)], salt: &str, dev_share: f64) -> Vec<Part> {
     let seed = xxh3_64_with_seed(salt.as_bytes(), 0);
     let mut suites: BTreeMap<&str, Vec<(u64, &str)>> = BTreeMap::new();
@@ -52,7 +52,7 @@ pub fn split_tasks(tasks: &[(&str, &str)], salt: &str, dev_share: f64) -> Vec<Pa
         .collect()
 }
 
-/// How much better the chosen setting looked where it was chosen: `dev - test`, `None` if either is undefined.
+/// How much better the chosen setting looked where it was chosen: `dev - test`; `None` if either is undefined.
 ///
 /// Cawley & Talbot (2010), On over-fitting in model selection, JMLR 11.
 pub fn optimism(dev: Option<f64>, test: Option<f64>) -> Option<f64> {

@@ -1,12 +1,14 @@
-//! What stopping is worth: what it saves a run, less the price of the successes it kills; and the price at which it is worth nothing.
+//! The net benefit of stopping: what it saves per run, less the price of the successes it kills; and the break-even
+//! price.
 //!
-//! Kills are rare, so a sample may hold few of them or none. An interval read off the spread of "saved less killed" would then know nothing of
-//! those that were not seen. Here what is saved and what is killed have an interval each, by the method that holds for it, and the
-//! difference is put together from their ends; the price at which it is 0 is read off the same ends, so the two cannot disagree.
+//! Kills are rare, so a sample may hold few or none, and an interval from the spread of "saved less killed" would
+//! ignore the kills that were not seen. Instead, saved and killed each get an interval by the method that holds for
+//! it, and the ends are combined into an interval for the difference (MOVER). The break-even price uses the same ends,
+//! so the two cannot disagree.
 //!
-//! Zou & Donner (2008), Construction of confidence limits about effect measures, Statistics in Medicine 27; the ratio after Donner &
-//! Zou (2012), Closed-form confidence intervals for functions of the normal mean and standard deviation, Statistical Methods in
-//! Medical Research 21.
+//! Zou & Donner (2008), Construction of confidence limits about effect measures, Statistics in Medicine 27; the ratio
+//! after Donner & Zou (2012), Closed-form confidence intervals for functions of the normal mean and standard
+//! deviation, Statistical Methods in Medical Research 21.
 
 use super::cluster::ClusterSums;
 use super::distribution::normal_quantile;
@@ -29,7 +31,7 @@ impl WorthSums {
     }
 }
 
-/// Saved and killed a run.
+/// Estimates of saved and killed per run.
 struct Parts {
     saved: Estimate,
     killed: Estimate,
@@ -50,13 +52,13 @@ impl Parts {
         Self { saved: estimate, killed: ratio_estimate(&killed, level) }
     }
 
-    /// The values, and the ends where both have some.
+    /// Both values with their intervals; `None` unless both have an interval.
     fn ends(&self) -> Option<[(f64, Interval); 2]> {
         let end = |estimate: &Estimate| estimate.value.zip(estimate.interval);
         Some([end(&self.saved)?, end(&self.killed)?])
     }
 
-    /// What is put together from them.
+    /// The combined estimate, with the n, tasks and warnings of its parts.
     fn estimate(&self, value: Option<f64>, interval: Option<Interval>) -> Estimate {
         let method = if interval.is_some() { Method::Mover } else { Method::EstimateOnly };
         let warning = self.saved.warning.or(self.killed.warning);
@@ -64,7 +66,7 @@ impl Parts {
     }
 }
 
-/// What stopping is worth a run: saved, less `price` for every success killed. No interval below 20 tasks.
+/// Net benefit per run: saved, less `price` for every success killed. No interval below 20 tasks.
 pub fn net_worth(tasks: &[WorthSums], price: f64, level: f64) -> Estimate {
     let parts = Parts::of(tasks, level);
     let value = parts.saved.value.zip(parts.killed.value).map(|(saved, killed)| saved - price * killed);
@@ -75,14 +77,15 @@ pub fn net_worth(tasks: &[WorthSums], price: f64, level: f64) -> Estimate {
     parts.estimate(value, interval)
 }
 
-/// The price of a lost success at which stopping is worth nothing: saved over killed. Undefined where nothing was killed, when it pays at any
-/// price; an upper end of infinity says that it may. No interval below 20 tasks, or where it may be that nothing is saved.
+/// The price of a lost success at which stopping breaks even: saved over killed. Undefined if nothing was killed,
+/// since stopping then pays at any price; an upper end of infinity says that it may. No interval below 20 tasks, or if
+/// possibly nothing is saved.
 pub fn break_even(tasks: &[WorthSums], level: f64) -> Estimate {
     let parts = Parts::of(tasks, level);
     let both = parts.saved.value.zip(parts.killed.value.filter(|killed| *killed > 0.0));
     let interval = parts.ends().filter(|[(_, saved), (killed, _)]| saved.low > 0.0 && *killed > 0.0);
     let interval = interval.map(|[(saved, s), (killed, k)]| {
-        // The prices at which an end of the net worth is 0: (saved - price killed)^2 equals the square of that side.
+        // The prices at which an end of the net benefit is 0: (saved - price killed)^2 equals the square of that side.
         let both = saved * killed;
         let of_saved = |end: f64| end * (2.0 * saved - end);
         let of_killed = |end: f64| end * (2.0 * killed - end);
@@ -116,7 +119,7 @@ mod tests {
         let net = net_worth(&tasks, 100.0, 0.95);
         let saved = net_worth(&tasks, 0.0, 0.95);
         assert_eq!(net.value, saved.value);
-        // None of 60 tasks: up to 6 % of the runs.
+        // None of 60 tasks: the upper limit is about 6 % of the runs.
         assert!(net.low().unwrap() < -2.0, "{net:?}");
         assert!(saved.low().unwrap() > 0.5, "{saved:?}");
         assert_eq!(break_even(&tasks, 0.95).value, None);

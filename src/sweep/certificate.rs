@@ -1,5 +1,5 @@
 //! The certificate of a corpus: the most aggressive setting whose rate of false early stops is at most alpha with
-//! confidence 1 - delta, or what is missing for one.
+//! confidence 1 - delta, or what is missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,15 +15,15 @@ use crate::stats::multiplicity::holm;
 use crate::stats::{ClusterSums, Estimate, ratio_estimate};
 use crate::transcript::Outcome;
 
-/// In which order the settings are tested.
+/// The order in which settings are tested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ordering {
-    /// A walk from conservative to aggressive, fixed before the data were seen: positions of settings.
+    /// A walk from conservative to aggressive, fixed before the data were seen: indices of settings.
     Fixed(Vec<usize>),
     /// No order: Holm over all settings.
     Unordered {
-        /// Positions of settings from least to most wanted, if they were ranked on other tasks; without it they are
-        /// ranked by the useful saving on the calibration runs, which Holm allows.
+        /// Indices of settings from least to most wanted, if they were ranked on other tasks; if `None`, they are
+        /// ranked by the useful saving on the calibration runs, which Holm's method allows.
         preference: Option<Vec<usize>>,
     },
 }
@@ -43,30 +43,30 @@ impl Ordering {
 pub struct CertifiedSetting {
     /// Its name.
     pub name: String,
-    /// Successful runs it stopped early.
+    /// Number of successful runs it stopped early.
     pub fes: u64,
     /// The mean over tasks of the share of successful runs it stopped early.
     pub task_rate: Estimate,
-    /// The rate that is promised, as observed; of labels that err, corrected. Not a number where it is undefined.
+    /// The certified rate as observed, corrected if the labels have errors. NaN if undefined.
     pub risk: f64,
     /// The share of all successful runs it stopped early.
     pub pooled: f64,
-    /// P-value of "the risk exceeds alpha".
+    /// P-value of the hypothesis "the risk exceeds alpha".
     pub p: f64,
-    /// The same by Holm over all settings; only without an order.
+    /// The p-value adjusted by Holm over all settings; only without an order.
     pub p_adjusted: Option<f64>,
-    /// True if it was reached and passed.
+    /// True if the walk reached this setting and it passed.
     pub passed: bool,
     /// False if the walk ended before it.
     pub reached: bool,
-    /// Saved on failures and after success, over what was recorded.
+    /// Useful saving (on failures and after success), over what was recorded.
     pub useful: Estimate,
 }
 
-/// What was asked of which recordings, and what came of it.
+/// A certificate, with the recordings it was computed from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CorpusCertificate {
-    /// The statistics.
+    /// The statistical result.
     pub certificate: Certificate,
     /// How the settings were ordered.
     pub ordering: &'static str,
@@ -76,24 +76,24 @@ pub struct CorpusCertificate {
     pub fingerprint: String,
     /// Models of the calibration runs, by name.
     pub models: Vec<String>,
-    /// Calibration runs.
+    /// Number of calibration runs.
     pub runs: u64,
-    /// Successful ones.
+    /// Number of successful ones.
     pub successes: u64,
-    /// Runs without the data some setting needs, left out.
+    /// Number of runs left out because they lack data that some setting needs.
     pub left_out: u64,
-    /// How the labels err, where that is part of the certificate.
+    /// The label errors, if they are part of the certificate.
     pub doubt: Option<LabelDoubt>,
-    /// What savings are counted in.
+    /// The unit of the savings.
     pub unit: Unit,
 }
 
 impl CorpusCertificate {
     /// Certifies from the rows of a sweep.
     ///
-    /// A false early stop that nothing verifies counts as one, and so does a success whose recorded path was left
-    /// before the end. A run on which some setting cannot be evaluated is left out for all of them: that a rule was
-    /// silent without data says nothing about it.
+    /// An unverified false early stop counts as false, and so does a success whose recorded path was left before the
+    /// end. A run on which some setting cannot be evaluated is left out for all settings: that a rule without data did
+    /// not fire says nothing about it.
     pub fn of(rows: &Rows, ordering: &Ordering, promise: Promise, doubt: Option<LabelDoubt>) -> Self {
         let dark: BTreeSet<(&str, &str)> = rows
             .iter()
@@ -145,7 +145,7 @@ impl CorpusCertificate {
         }
     }
 
-    /// The setting certified.
+    /// The certified setting.
     pub fn chosen(&self) -> Option<&CertifiedSetting> {
         match self.certificate.verdict {
             Certification::Certified(at) => self.settings.get(at),
@@ -153,7 +153,7 @@ impl CorpusCertificate {
         }
     }
 
-    /// What came of it, in one sentence.
+    /// The result in one sentence.
     pub fn sentence(&self) -> String {
         let Certificate { promise, tasks, verdict, .. } = &self.certificate;
         let claim = format!("{} % with confidence {} %", percent(promise.alpha), percent(1.0 - promise.delta));
@@ -195,19 +195,19 @@ impl CorpusCertificate {
         }
     }
 
-    /// The setting with the smallest risk seen, and that.
+    /// The setting with the smallest observed risk, and that risk.
     fn most_conservative(&self) -> Option<(&str, f64)> {
         let risks = self.settings.iter().map(|setting| (setting.name.as_str(), setting.risk));
         risks.filter(|(_, risk)| risk.is_finite()).min_by(|a, b| a.1.total_cmp(&b.1))
     }
 }
 
-/// A share in percent with one digit.
+/// Formats a share in percent with one digit.
 fn rounded(share: f64) -> String {
     format!("{:.1}", share * 100.0)
 }
 
-/// A share in percent, without a binary tail.
+/// A share in percent, without floating-point noise.
 fn percent(share: f64) -> f64 {
     format!("{:.9}", share * 100.0).parse().unwrap_or(share * 100.0)
 }
@@ -249,7 +249,7 @@ fn settings(
         .collect()
 }
 
-/// A success the setting ends early, or may.
+/// True for a success that the setting ends early, or may end early.
 fn is_lost(row: RowView<'_>) -> bool {
     row.killed_high() == 1 && row.outcome() == Outcome::Success
 }
@@ -276,8 +276,8 @@ fn calibration(groups: &[&Group<'_>]) -> Calibration {
     }
 }
 
-/// For each setting the graded runs of every task: stopped early or not, labelled a success or not. A stop counts unless
-/// the label shows that the success was secured.
+/// For each setting, the graded runs of every task: stopped early or not, labelled a success or not. A stop counts
+/// unless the label shows that the success was secured before it.
 fn labelled(groups: &[&Group<'_>]) -> Vec<Vec<LabelledTask>> {
     let of = |group: &&Group<'_>| {
         let mut tasks: BTreeMap<usize, LabelledTask> = BTreeMap::new();
@@ -305,8 +305,8 @@ fn by_task(group: &Group<'_>, parts: impl Fn(RowView<'_>) -> Option<(f64, f64)>)
     tasks.into_values().collect()
 }
 
-/// A hash over the runs in name order: suite, task, run, steps recorded and outcome. `rows` has one row a run. The same
-/// recordings have the same fingerprint, whatever the files they came from.
+/// A hash over the runs in name order: suite, task, run, steps recorded and outcome. `rows` has one row per run. The
+/// same recordings have the same fingerprint, whatever files they came from.
 pub fn fingerprint(rows: &[RowView<'_>]) -> String {
     let mut lines: Vec<String> = rows
         .iter()

@@ -1,4 +1,4 @@
-//! Grids of settings: one or more axes, each a signal and its limits.
+//! Grids of settings: one or more axes, each a signal with its limits.
 
 use std::sync::Arc;
 
@@ -6,13 +6,13 @@ use crate::diagnostic::{Diagnostic, Location};
 use crate::rule::{Comparator, Condition, Rule};
 use crate::stack::{Clause, Stack, parse_rule};
 
-/// The most limits one axis may have.
+/// Maximum limits on one axis.
 const MOST_LIMITS: usize = 10_000;
 
-/// A signal with its options and a comparator, and the limits it is held against.
+/// A signal with its options and a comparator, and the limits to try.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// The rule at the first limit; the other limits differ in nothing else.
+    /// The rule at the first limit; the rules at other limits differ only in the limit.
     rule: Rule,
     /// The limits, from the most conservative (fires last) to the most aggressive.
     limits: Vec<f64>,
@@ -21,8 +21,8 @@ pub struct Axis {
 impl Axis {
     /// An axis from its text and limits.
     ///
-    /// `text` is the signal's name, then, both optional, a comparator sign (`>=` unless told otherwise; `==` is
-    /// refused, its limits do not nest) and the stack file's options: `call.count >, window = 10, identity = "name"`.
+    /// `text` is the signal's name, then, both optional, a comparator sign (default `>=`; `==` is refused because its
+    /// limits do not nest) and the stack file's options: `call.count >, window = 10, identity = "name"`.
     pub fn parse(text: &str, mut limits: Vec<f64>) -> Result<Self, Diagnostic> {
         let at = || Location::file(format!("--signal {text}"));
         let (head, options) = text.split_once(',').map_or((text, ""), |(head, options)| (head, options));
@@ -77,14 +77,14 @@ impl Axis {
     }
 }
 
-/// One setting of a grid: a limit on one axis, ready to be replayed.
+/// One setting of a grid: one limit on one axis, ready to be replayed.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// Position of its axis.
+    /// Index of its axis.
     pub axis: usize,
     /// The limit.
     pub limit: f64,
-    /// The stack: the one rule, or an existing stack with the rule added. Its name is the setting's.
+    /// The stack: the rule alone, or an existing stack with the rule added. It has the setting's name.
     pub stack: Arc<Stack>,
 }
 
@@ -132,14 +132,14 @@ impl Grid {
         Ok(Self { axes, settings, base })
     }
 
-    /// Position of the setting of that name.
+    /// Index of the setting with that name.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.settings.iter().position(|setting| setting.name() == name)
     }
 }
 
-/// Reads limits: a list `2,4,8`, a range `2..8` in steps of 1 or `50_000..200_000 step 25_000` (both ends
-/// included), or any mix of them, set apart by commas.
+/// Parses limits: a list `2,4,8`, a range `2..8` in steps of 1 or `50_000..200_000 step 25_000` (both ends included),
+/// or any mix of these, separated by commas.
 pub fn limits(text: &str) -> Result<Vec<f64>, Diagnostic> {
     let mut all = Vec::new();
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
@@ -156,14 +156,14 @@ fn range(part: &str) -> Option<Vec<f64>> {
     let Some((from, rest)) = part.split_once("..") else { return Some(vec![number(part)?]) };
     let (to, step) = rest.split_once("step").map_or((rest, "1"), |(to, step)| (to, step));
     let (from, to, step) = (number(from)?, number(to)?, number(step)?);
-    // A hair's breadth, so that 0.1..0.5 step 0.1 keeps its end.
+    // A small tolerance, so that 0.1..0.5 step 0.1 includes its end.
     let count = ((to - from) / step + 1e-9).floor();
     if step <= 0.0 || !(0.0..MOST_LIMITS as f64).contains(&count) {
         return None;
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be in range above")]
     let count = count as usize;
-    // Twelve digits are enough for a limit, and hide the binary tail of sums such as 0.1 + 2 * 0.1.
+    // Twelve digits are enough for a limit, and hide the floating-point noise of sums such as 0.1 + 2 * 0.1.
     let rounded = |value: f64| format!("{value:.12}").parse().unwrap_or(value);
     Some((0..=count).map(|at| rounded(from + at as f64 * step)).collect())
 }

@@ -1,6 +1,6 @@
-//! Many limits at once: grids of settings, the second path to the same answer (the [`engine`]: first firings instead of a fold), and
-//! what a sweep comes to: rates, savings and differences per setting, the choice on one part of the tasks and its
-//! report on the other, the certificate.
+//! Tries many limits at once: grids of settings, the [`engine`] (computes first firings instead of replaying, with the
+//! same results), and the results of a sweep: rates, savings and differences per setting, the choice on one part of
+//! the tasks and its report on the other, the certificate.
 
 mod certificate;
 pub mod engine;

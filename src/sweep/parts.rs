@@ -1,4 +1,4 @@
-//! The part of the tasks to choose on and the part to report on.
+//! Splits the tasks into a part to choose on and a part to report on.
 
 use super::engine::Extract;
 use crate::aggregate::Rows;
@@ -7,7 +7,7 @@ use crate::stats::split::{Part, split_tasks};
 /// How tasks are split.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Split {
-    /// Salt of the hash that puts the tasks into an order.
+    /// Salt of the hash that orders the tasks.
     pub salt: String,
     /// The share of each suite's tasks that goes to dev, in [0, 1].
     pub dev_share: f64,
@@ -22,7 +22,7 @@ impl Split {
         (dev, test)
     }
 
-    /// The same of extracts.
+    /// Splits extracts in the same way.
     pub fn extracts(&self, extracts: Vec<Extract>) -> (Vec<Extract>, Vec<Extract>) {
         let tasks: Vec<(&str, &str)> = extracts.iter().map(|on| on.shared().cluster()).collect();
         let parts = split_tasks(&tasks, &self.salt, self.dev_share);

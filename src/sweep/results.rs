@@ -1,4 +1,4 @@
-//! What a sweep comes to: for each setting what it kills and saves, and how it differs from the baseline.
+//! The results of a sweep: what each setting kills and saves, and how it differs from the baseline.
 
 use std::collections::BTreeSet;
 
@@ -14,48 +14,48 @@ use crate::stats::{Adjustment, RangeEstimate, Resamples, cluster_key};
 /// What to compute.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ResultOptions {
-    /// Position of the setting the others are compared with.
+    /// Index of the setting the others are compared with.
     pub baseline: Option<usize>,
-    /// How the labels err, if they do.
+    /// The label errors, if there are any.
     pub label_errors: Option<ErrorRates>,
     /// Seed of the resamples.
     pub seed: u64,
 }
 
-/// One setting.
+/// The results of one setting.
 #[derive(Clone, Debug)]
 pub struct SettingResult {
     /// Counts and rates.
     pub summary: Summary,
-    /// Position of its axis in the grid.
+    /// Index of its axis in the grid.
     pub axis: usize,
     /// Its limit.
     pub limit: f64,
-    /// Saved on failures and after success, over what was recorded.
+    /// Useful saving (on failures and after success), over what was recorded.
     pub useful: RangeEstimate,
-    /// Rates of false early stops against the baseline; `None` for the baseline itself or without one.
+    /// Difference in the rate of false early stops from the baseline; `None` for the baseline itself or without one.
     pub fes_difference: Option<Difference>,
-    /// Useful savings against the baseline.
+    /// Difference in the useful saving from the baseline.
     pub useful_difference: Option<Difference>,
-    /// Runs without the data its rule reads: left out of the rates and savings.
+    /// Runs without the data that its rule reads: left out of the rates and savings.
     pub not_evaluable: u64,
-    /// No other setting kills no more and saves no less, one of them strictly.
+    /// True if no other setting kills no more and saves no less, with one of them strictly better.
     pub on_frontier: bool,
 }
 
-/// All settings, in grid order.
+/// The results of all settings, in grid order.
 #[derive(Clone, Debug)]
 pub struct Results {
-    /// What savings are counted in.
+    /// The unit of the savings.
     pub unit: Unit,
-    /// The baseline's position.
+    /// The baseline's index.
     pub baseline: Option<usize>,
     /// The settings.
     pub settings: Vec<SettingResult>,
 }
 
 impl Results {
-    /// Computes them from the rows of a sweep over `grid`.
+    /// Computes the results from the rows of a sweep over `grid`.
     pub fn of(grid: &Grid, rows: &Rows, options: ResultOptions) -> Self {
         let unit = unit_of(rows);
         let all = by_stack(rows);
@@ -91,27 +91,27 @@ impl Results {
         self.settings.iter().find_map(family).map_or(Adjustment::None, |difference| difference.adjusted_by)
     }
 
-    /// Positions from the least to the most useful; of equals, the more conservative is wanted more.
+    /// Indices from the least to the most useful; among equals, the more conservative ranks higher.
     pub fn by_saving(&self) -> Vec<usize> {
         by_saving(self.settings.iter().map(|setting| setting.useful.low.value))
     }
 
-    /// The setting with the largest useful saving among those whose rate of false early stops has an upper bound of at
-    /// most `max_fes`; of equals, the more conservative. `None`: none qualifies. With label errors given, the corrected
-    /// rate decides.
+    /// Index of the setting with the largest useful saving among those whose rate of false early stops has an upper
+    /// bound of at most `max_fes`; among equals, the more conservative. `None` if no setting qualifies. Uses the
+    /// corrected rate if label errors are given.
     pub fn choice(&self, max_fes: f64) -> Option<usize> {
         choose(self.settings.iter().map(|setting| &setting.summary), self.unit, max_fes)
     }
 }
 
 impl SettingResult {
-    /// False early stops among the runs that could be judged, unverified included.
+    /// False early stops among the judged runs, unverified ones included.
     pub fn killed(&self) -> u64 {
         self.summary.counted("killed")
     }
 }
 
-/// Positions in ascending order of savings; of equals, the later first; an unknown saving is the least.
+/// Indices in ascending order of savings; among equals, the later first; an unknown saving is the lowest.
 pub(super) fn by_saving(saved: impl Iterator<Item = Option<f64>>) -> Vec<usize> {
     let mut order: Vec<(f64, std::cmp::Reverse<usize>)> =
         saved.enumerate().map(|(at, saved)| (saved.unwrap_or(f64::NEG_INFINITY), std::cmp::Reverse(at))).collect();
@@ -125,7 +125,7 @@ fn task_keys(groups: &[Group<'_>]) -> Vec<u64> {
     tasks.iter().map(|(suite, task)| cluster_key(&format!("{suite}\u{1f}{task}"))).collect()
 }
 
-/// Every setting against the baseline, one family of tests, each over the runs on which both can be evaluated.
+/// Compares every setting with the baseline as one family of tests, each over the runs on which both can be evaluated.
 fn differences(
     groups: &[Group<'_>],
     baseline: Option<usize>,

@@ -1,4 +1,4 @@
-//! A grid over runs, into rows.
+//! Evaluates a grid over runs, returning rows.
 
 use super::Grid;
 use super::engine::{Extract, Formula, Plan};
@@ -7,18 +7,18 @@ use crate::replay::replay;
 use crate::transcript::Run;
 use crate::verdict::Assumptions;
 
-/// A grid, ready to be run over any number of runs, from any thread.
+/// A grid, ready to be evaluated on any number of runs from any thread.
 pub struct Sweep<'g> {
     grid: &'g Grid,
     names: Vec<Label>,
     plan: Plan,
-    /// For each setting; `None` for one that goes through the fold.
+    /// One formula per setting; `None` for a setting that must be replayed.
     formulas: Vec<Option<Formula>>,
     assumptions: Assumptions,
 }
 
 impl<'g> Sweep<'g> {
-    /// Sets the sweep up.
+    /// Prepares the sweep.
     pub fn new(grid: &'g Grid, assumptions: Assumptions) -> Self {
         let mut plan = Plan::default();
         let formulas = grid.settings.iter().map(|setting| Formula::of(&setting.stack, &mut plan)).collect();
@@ -26,12 +26,12 @@ impl<'g> Sweep<'g> {
         Self { grid, names, plan, formulas, assumptions }
     }
 
-    /// How many settings do more than stop and are replayed one by one.
+    /// Number of settings that do more than stop and are replayed one by one.
     pub fn folded(&self) -> usize {
         self.formulas.iter().filter(|formula| formula.is_none()).count()
     }
 
-    /// The rows of one run, in setting order: every signal is read once.
+    /// The rows of one run, in setting order; reads every signal once.
     pub fn rows_of(&self, run: &Run) -> Vec<Row> {
         let extract = Extract::of(run, &self.plan, self.assumptions);
         let settings = self.grid.settings.iter().zip(&self.names).zip(&self.formulas);

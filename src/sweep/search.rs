@@ -1,4 +1,4 @@
-//! What is kept of a walk over many stacks: those no other beats, and the best by each objective.
+//! Keeps the best of a walk over many stacks: those that no other beats, and the best by each objective.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,19 @@ use super::engine::{Extract, Formula, Plan, Tally};
 use crate::aggregate::{Label, Row, Rows, RowsBuilder};
 use crate::stack::Stack;
 
-/// What makes one stack better than another.
+/// Criteria by which stacks are ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Objective {
-    /// Saves most on failures and after success, of those within the tolerated share of killed successes.
+    /// Saves most on failures and after success, among stacks within the tolerated share of killed successes.
     Saved,
-    /// Stops most failures, of the same.
+    /// Stops most failures, among the same stacks.
     Failures,
-    /// Makes a success cheapest.
+    /// Has the lowest cost per success.
     CostOfSuccess,
 }
 
 impl Objective {
-    /// All of them.
+    /// All objectives.
     pub const ALL: [Self; 3] = [Self::Saved, Self::Failures, Self::CostOfSuccess];
 
     /// The name in tables.
@@ -33,7 +33,7 @@ impl Objective {
         }
     }
 
-    /// More is better; `None` for a stack that is out of the question.
+    /// The value to maximise; `None` for a stack that does not qualify.
     fn worth(self, tally: &Tally, max_fes: f64) -> Option<f64> {
         let tolerated = tally.killed_rate().is_some_and(|rate| rate <= max_fes);
         match self {
@@ -44,22 +44,22 @@ impl Objective {
     }
 }
 
-/// One stack that was kept.
+/// One kept stack.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Find {
-    /// Its place in the grid.
+    /// Its index in the grid.
     pub index: u64,
-    /// What it comes to.
+    /// Its results.
     pub tally: Tally,
-    /// How many stacks come to exactly the same; this is one with the fewest rules, and of those the first.
+    /// How many stacks have exactly the same results; this is the one with the fewest rules, and the first of those.
     pub alike: u64,
-    /// No other kills no more and saves no less, one of them strictly, as estimated.
+    /// True if no other stack kills no more and saves no less, with one of them strictly better. Point estimates only.
     pub on_frontier: bool,
-    /// The objectives it is among the best by.
+    /// The objectives by which it is among the best.
     pub best_by: Vec<Objective>,
 }
 
-/// A stack in the making of a list.
+/// A stack being considered for a list.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     index: u64,
@@ -69,7 +69,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// Takes in another that comes to the same.
+    /// Merges another stack with the same results.
     fn merge(&mut self, other: &Self) {
         self.alike += other.alike;
         if (other.n_rules, other.index) < (self.n_rules, self.index) {
@@ -78,31 +78,31 @@ impl Candidate {
     }
 }
 
-/// Takes in the stacks of a walk one by one.
+/// Collects the stacks of a walk one by one.
 #[derive(Clone, Debug)]
 pub struct Search<'g> {
     grid: &'g WideGrid,
     max_fes: f64,
     best: usize,
     tried: u64,
-    /// By killed rate, and so by saving, upwards.
+    /// In ascending order of the killed rate, and therefore of the saving.
     frontier: Vec<Candidate>,
-    /// For each objective the best, in order.
+    /// The best stacks for each objective, in order.
     lists: [Vec<Candidate>; 3],
 }
 
 impl<'g> Search<'g> {
-    /// A search that keeps the `best` by each objective, beside the frontier.
+    /// A search that keeps the `best` stacks by each objective, in addition to the frontier.
     pub fn new(grid: &'g WideGrid, max_fes: f64, best: usize) -> Self {
         Self { grid, max_fes, best, tried: 0, frontier: Vec::new(), lists: Default::default() }
     }
 
-    /// How many stacks with a rule have been taken in.
+    /// Number of stacks with a rule considered so far.
     pub fn tried(&self) -> u64 {
         self.tried
     }
 
-    /// Takes a stack in. One without any rule is none.
+    /// Considers one stack. Stacks without any rule are ignored.
     pub fn take(&mut self, index: u64, tally: &Tally) {
         let is_wanted = self.may_be_on_frontier(tally) || Objective::ALL.iter().any(|of| self.may_be_best(*of, tally));
         if !is_wanted {
@@ -121,7 +121,8 @@ impl<'g> Search<'g> {
         }
     }
 
-    /// Stack 0 takes the first choice of every axis, which is the absent one where there is one: no other can be without rules.
+    /// Stack 0 takes the first choice of every axis, which leaves the axis out if that is allowed: no other stack can
+    /// be without rules.
     fn has_rules(&self, index: u64) -> bool {
         index != 0 || self.grid.choices(0).iter().any(Option::is_some)
     }
@@ -165,7 +166,7 @@ impl<'g> Search<'g> {
             same.merge(&candidate);
             return;
         }
-        // Of equals, the one that kills less; then the first.
+        // Among equals, the one that kills less; then the first.
         let key = |of: &Candidate| (objective.worth(&of.tally, max_fes).unwrap_or(f64::NEG_INFINITY), of.tally.killed);
         let at = list.partition_point(|of| {
             let (other, killed) = key(of);
@@ -175,7 +176,7 @@ impl<'g> Search<'g> {
         list.truncate(self.best);
     }
 
-    /// The stacks kept: the frontier from the one that kills least on, then the best by each objective.
+    /// The kept stacks: the frontier in ascending order of kills, then the best by each objective.
     pub fn finds(&self) -> Vec<Find> {
         let mut finds: Vec<Find> = Vec::new();
         let mut places: BTreeMap<u64, usize> = BTreeMap::new();
@@ -199,14 +200,14 @@ impl<'g> Search<'g> {
     }
 }
 
-/// Killed and saved, where both are known.
+/// Killed rate and useful ratio; `None` unless both are known.
 fn axes(tally: &Tally) -> Option<(f64, f64)> {
     tally.killed_rate().zip(tally.useful_ratio())
 }
 
-/// The rows of several stacks of a grid on all extracts, run by run: those the fold would give.
+/// The rows of several stacks of a grid on all extracts, run by run; equal to those from replaying.
 ///
-/// `plan` is the one the extracts were made with.
+/// `plan` must be the one the extracts were made with.
 pub fn rows_of(grid: &WideGrid, indices: &[u64], extracts: &[Extract], plan: &Plan) -> Rows {
     let mut plan = plan.clone();
     let formulas: Vec<(Label, Formula)> = indices

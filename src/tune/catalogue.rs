@@ -1,4 +1,4 @@
-//! The fixed catalogue: families of one rule each, written down before any recording is read.
+//! The fixed catalogue: families of one rule each, fixed before any recording is read.
 
 use std::sync::Arc;
 
@@ -6,22 +6,22 @@ use crate::rule::{Comparator, Condition, Rule};
 use crate::signal;
 use crate::stack::{Clause, Stack};
 
-/// The signals a budget may be in: the first that is not asked for otherwise is what every host can hold.
+/// The signals a budget may use. The default, `steps`, is one that every host supports.
 pub const BUDGETS: [&str; 3] = ["steps", "tokens.total", "cost"];
 
-/// One signal with its comparator and its limits from cautious to bold: whatever fires at one limit fires at all that follow
-/// it, no later.
+/// One signal with its comparator and its limits from cautious to bold: if a limit fires, all bolder limits fire too,
+/// no later.
 #[derive(Clone, Debug)]
 pub struct Family {
     /// The rule at its most cautious limit.
     rule: Rule,
     limits: Vec<f64>,
-    /// The share of delta its walk may spend.
+    /// The share of delta that its walk may spend.
     share: f64,
 }
 
 impl Family {
-    /// The family of a signal without options. `None` where there is no such signal.
+    /// The family of a signal without options. `None` for an unknown signal.
     fn of(id: &str, comparator: Comparator, limits: Vec<f64>, share: f64) -> Option<Self> {
         let first = *limits.first()?;
         Some(Self { rule: Rule::new(signal::find(id)?, comparator, first), limits, share })
@@ -32,7 +32,7 @@ impl Family {
         format!("{} {}", self.rule.signal.id, self.rule.comparator.sign())
     }
 
-    /// The rule at the limit of that position.
+    /// The rule at the limit with that index.
     pub fn rule(&self, at: usize) -> Rule {
         Rule { limit: self.limits.get(at).copied().unwrap_or(f64::NAN), ..self.rule.clone() }
     }
@@ -47,20 +47,20 @@ impl Family {
         &self.limits
     }
 
-    /// The share of delta its walk may spend.
+    /// The share of delta that its walk may spend.
     pub fn share(&self) -> f64 {
         self.share
     }
 
-    /// The stack of the rule at the limit of that position.
+    /// The stack of the rule at the limit with that index.
     pub fn stack(&self, name: &str, at: usize) -> Arc<Stack> {
         let clause = Clause::stop_on(Condition::Rule(Box::new(self.rule(at))));
         Arc::new(Stack { name: name.to_owned(), clauses: vec![clause], cap: None })
     }
 }
 
-/// The six families of the catalogue. The budget spends half of delta and so takes the fewest tasks; the five others a tenth
-/// each. `budget` is one of [`BUDGETS`].
+/// The six families of the catalogue. The budget gets half of delta and therefore needs the fewest tasks; the five
+/// others get a tenth each. `budget` is one of [`BUDGETS`].
 pub fn catalogue(budget: &str) -> Vec<Family> {
     let tenth = 0.1;
     let families = [
@@ -74,7 +74,8 @@ pub fn catalogue(budget: &str) -> Vec<Family> {
     families.into_iter().flatten().collect()
 }
 
-/// What a list of rules may be made of beside the catalogue. Amounts of text and replies are kept out: they name the scaffold.
+/// The families a list of rules may be made of: the catalogue and some more. Signals of text amounts and replies are
+/// left out: they identify the scaffold.
 pub fn pool(budget: &str) -> Vec<Family> {
     let mut families = catalogue(budget);
     let further = ["result.count", "result.streak", "call_result.streak", "call.streak", "call.cycle", "errors.streak"];
@@ -82,7 +83,7 @@ pub fn pool(budget: &str) -> Vec<Family> {
     families
 }
 
-/// Whole numbers from far above what a run reads down to `least`: close together where they are small.
+/// Whole numbers from far above any reading down to `least`, denser where they are small.
 fn counts(least: u32) -> Vec<f64> {
     let mut all: Vec<u32> = (least..=50).collect();
     all.extend((0..).map(|power| 50.0 * 1.1_f64.powi(power + 1)).take_while(|limit| *limit < 10_000.0).map(rounded));
@@ -94,12 +95,12 @@ fn rounded(limit: f64) -> u32 {
     limit.round() as u32
 }
 
-/// `n` parts of 1, from 1 down to a single one.
+/// The shares k/n in descending order, from 1 to 1/n.
 fn shares(n: u32) -> Vec<f64> {
     (1..=n).rev().map(|part| f64::from(part) / f64::from(n)).collect()
 }
 
-/// Steps one by one up to 200, and everything else in three digits: no limit is more than 1 % from the next.
+/// Steps one by one up to 200, and everything else to three digits: adjacent limits differ by at most 1 %.
 fn budget_limits(signal: &str) -> Vec<f64> {
     let (least, most) = match signal {
         "steps" => (200.0_f64, 1e6),
@@ -112,7 +113,7 @@ fn budget_limits(signal: &str) -> Vec<f64> {
     }
     let mut decade = 10.0_f64.powf(least.log10().floor());
     while decade < most {
-        // Ten digits hide the binary tail of 0.001 * 123.
+        // Ten digits hide the floating-point noise of 0.001 * 123.
         let of_decade = (100..1_000).map(|digits| format!("{:.10}", decade * f64::from(digits) / 100.0));
         let of_decade = of_decade.filter_map(|limit| limit.parse::<f64>().ok());
         limits.extend(of_decade.filter(|limit| *limit >= least && (signal != "steps" || limit.fract() == 0.0)));

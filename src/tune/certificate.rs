@@ -1,4 +1,4 @@
-//! What is shipped, as a stack file with the grounds of its certificate.
+//! The shipped stack as a stack file, with the grounds of its certificate.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,19 +10,19 @@ use crate::rule::Rule;
 use crate::stack::Grounds;
 use crate::transcript::Outcome;
 
-/// What is shipped: one limit, or a list of rules.
+/// What is shipped: one limit, a list of rules, or a stack of a grid.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shipped {
     /// One limit of the catalogue, certified on all tasks.
     Limit(Choice),
     /// A list, certified on the half of the tasks it was not learned from.
     List(Learned),
-    /// A stack of one's own grid, chosen on one half of the tasks and certified on the other.
+    /// A stack of the user's own grid, chosen on one half of the tasks and certified on the other.
     Grid(GridChoice),
 }
 
 impl Shipped {
-    /// Of the runs of the study it was tuned on, the share it stops.
+    /// The share of the runs it was tuned on that it stops.
     fn stopped(&self, study: &Study) -> f64 {
         let runs = study.tracks().len();
         let stops = |run: &usize| match self {
@@ -37,7 +37,7 @@ impl Shipped {
         }
     }
 
-    /// Positions of the families of its rules, with the limit's position in each; none where its rules are of no family.
+    /// The families of its rules with the index of the limit in each; empty if its rules belong to no family.
     fn places(&self) -> Vec<(usize, usize)> {
         match self {
             Self::Limit(choice) => vec![(choice.family, choice.limit)],
@@ -52,7 +52,7 @@ impl Shipped {
         self.places().into_iter().filter_map(rule).collect()
     }
 
-    /// Its rules in words, in the order they are consulted.
+    /// Its rules as text, in the order they are consulted.
     pub fn rules(&self, study: &Study) -> Vec<String> {
         match self {
             Self::Grid(choice) => choice.rules.clone(),
@@ -60,7 +60,7 @@ impl Shipped {
         }
     }
 
-    /// The step from which on it is armed; 0 or 1 is from the first.
+    /// The step from which it is armed; 0 or 1 means from the start.
     pub fn from_step(&self) -> u64 {
         match self {
             Self::List(learned) => learned.list.from_step,
@@ -68,7 +68,7 @@ impl Shipped {
         }
     }
 
-    /// What it stops on, in words: `novelty <= 0.2, or errors.count >= 4; not before step 5`.
+    /// Its stop condition as text: `novelty <= 0.2, or errors.count >= 4; not before step 5`.
     pub fn condition(&self, study: &Study) -> String {
         let rules: Vec<String> = self.rules(study).iter().map(|rule| format!("`{rule}`")).collect();
         let from = if self.from_step() > 1 { format!(", not before step {}", self.from_step()) } else { String::new() };
@@ -76,7 +76,7 @@ impl Shipped {
         format!("{}{from}", rules.join(between))
     }
 
-    /// Its `[[stack]]`, under a name; that of a grid has it already.
+    /// Its `[[stack]]` under a name; a grid's stack already has its text.
     pub fn stack(&self, study: &Study, name: &str) -> String {
         if let Self::Grid(choice) = self {
             return choice.written.clone();
@@ -92,7 +92,7 @@ impl Shipped {
         text + "]\n"
     }
 
-    /// For each of its signals the lowest and the highest reading in the recordings.
+    /// For each of its signals, the lowest and the highest reading in the recordings.
     fn ranges(&self, study: &Study) -> Vec<(String, f64, f64)> {
         let range = |(family, _): &(usize, usize)| {
             let (low, high) = study.range(*family)?;
@@ -109,7 +109,8 @@ impl Shipped {
     }
 }
 
-/// On what recordings it was tuned: their models and agents, how often it stops, and how far its signals read.
+/// The grounds of the certificate: the models and agents of the recordings, how often it stops, and the range of its
+/// signals.
 pub fn grounds(study: &Study, shipped: &Shipped, promise: String) -> Grounds {
     let named = |of: fn(&super::Track) -> Option<&String>| -> Vec<String> {
         study.tracks().iter().filter_map(of).collect::<BTreeSet<_>>().into_iter().cloned().collect()
@@ -124,8 +125,8 @@ pub fn grounds(study: &Study, shipped: &Shipped, promise: String) -> Grounds {
     }
 }
 
-/// A hash over the runs: suite, task, run, points at which they may be stopped, and outcome. The same recordings have the same
-/// fingerprint, whatever the files they came from.
+/// A hash over the runs: suite, task, run, points at which they may be stopped, and outcome. The same recordings have
+/// the same fingerprint, whatever files they came from.
 pub fn fingerprint(study: &Study) -> String {
     let mut text = String::new();
     for track in study.tracks() {

@@ -1,26 +1,26 @@
-//! What to ship: the certified limit that saves most, or why there is none.
+//! Chooses what to ship: the certified limit that saves most, or the reason why there is none.
 
 use super::walk::Walks;
 use super::{Appetite, Study, Walk, clean_tasks_needed};
 use crate::aggregate::Unit;
 
-/// Limits that are looked at where what is worth most is not the boldest.
+/// Maximum limits examined when the most valuable one need not be the boldest.
 const LOOKED_AT: usize = 200;
 
 /// A certified limit of one family.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
-    /// The family's position.
+    /// The family's index.
     pub family: usize,
-    /// The limit's position among the family's.
+    /// The limit's index within the family.
     pub limit: usize,
-    /// The p-value of "it kills more than alpha".
+    /// The p-value of the hypothesis "it kills more than alpha".
     pub p: f64,
-    /// What it may spend of delta.
+    /// The share of delta it may spend, as a probability.
     pub delta: f64,
-    /// Usefully saved of what was recorded, on the tasks it was chosen on.
+    /// Useful saving over the recorded amount, on the tasks it was chosen on.
     pub saved: f64,
-    /// In dollars a run, where a lost success has a price: not spent, less the price of the successes killed.
+    /// If a lost success has a price: dollars per run not spent, less the price of the successes killed.
     pub worth: Option<f64>,
 }
 
@@ -31,34 +31,34 @@ pub enum Refusal {
     Ungraded,
     /// Too few tasks have a success, even if none of them were killed.
     TooFewTasks {
-        /// So many have one.
+        /// Number of tasks with a success.
         there: u64,
-        /// So many are needed, for the budget, which needs fewest.
+        /// Number needed for the budget, which needs the fewest.
         needed: u64,
     },
-    /// What can be certified saves nothing.
+    /// No certified limit saves anything.
     SavesNothing,
-    /// A lost success has a price, and the runs have no cost.
+    /// A lost success has a price, but the runs record no cost.
     NoCosts,
-    /// What can be certified is worth nothing at the price of a lost success.
+    /// No certified limit is worth anything at the price of a lost success.
     NotWorthIt,
 }
 
-/// What tuning came to on some tasks.
+/// The result of tuning on some tasks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuned {
-    /// Tasks with a success.
+    /// Number of tasks with a success.
     pub with_success: u64,
     /// The walk of each family.
     pub walks: Vec<Walk>,
-    /// What each family would ship, where it may ship something.
+    /// What each family would ship, if anything.
     pub candidates: Vec<Choice>,
     /// What to ship: one of the candidates.
     pub chosen: Result<Choice, Refusal>,
 }
 
 impl Tuned {
-    /// What the budget alone would be.
+    /// The candidate of the budget family alone.
     pub fn budget(&self) -> Option<Choice> {
         self.candidates.iter().find(|choice| choice.family == 0).copied()
     }
@@ -75,7 +75,7 @@ impl Walks<'_> {
             .collect();
         let candidates: Vec<Choice> = walks.iter().filter_map(|walk| self.candidate(walk, tasks, appetite)).collect();
         let value = |choice: &Choice| choice.worth.unwrap_or(choice.saved);
-        // Of equals the earlier family: the budget is what every host can hold.
+        // Among equals the earlier family: every host supports the budget.
         let best =
             candidates.iter().copied().reduce(|best, next| if value(&next) > value(&best) { next } else { best });
         let least =
@@ -94,7 +94,7 @@ impl Walks<'_> {
         Tuned { with_success, walks, candidates, chosen }
     }
 
-    /// The limit of a walk that is worth most.
+    /// The most valuable limit of a walk.
     fn candidate(&self, walk: &Walk, tasks: &[usize], appetite: Appetite) -> Option<Choice> {
         let boldest = walk.boldest()?;
         let limits: Vec<usize> = match appetite.lost_success_costs {
@@ -111,7 +111,7 @@ impl Walks<'_> {
 }
 
 impl Study {
-    /// What a limit usefully saves on these tasks, as a share; and where a lost success has a price, what it is worth a run.
+    /// The useful saving of a limit on these tasks, as a share; and if a lost success has a price, its worth per run.
     fn value_of(&self, family: usize, limit: usize, tasks: &[usize], price: Option<f64>) -> (f64, Option<f64>) {
         let effects = self.effects(tasks, |run| self.stop_at(family, limit, run));
         let (saved, recorded) =
@@ -124,7 +124,7 @@ impl Study {
         (share, worth.map(|worth| if worth.is_finite() { worth } else { 0.0 }))
     }
 
-    /// Where the limit of that position would stop a run.
+    /// Where the limit with that index would stop a run.
     pub fn stop_at(&self, family: usize, limit: usize, run: usize) -> Option<usize> {
         let limit = self.families().get(family)?.limits().get(limit)?;
         self.first(family, *limit, run)

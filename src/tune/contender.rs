@@ -1,4 +1,4 @@
-//! Strategies that nobody tuned, such as the presets: chosen as a comparison would choose them.
+//! Strategies that nobody tuned, such as the presets, chosen as a comparison would choose them.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use super::{Effects, Study};
 use crate::aggregate::{LEVEL, RowView, Rows, Unit, by_stack, fes_parts, useful_parts};
 use crate::stats::{ClusterSums, Estimate, ratio_estimate};
 
-/// What one strategy does, task by task, every unknown at its worst.
+/// The results of one strategy by task, every unknown at its worst.
 #[derive(Clone, Debug)]
 pub struct Contender {
     /// The strategy.
     pub name: String,
-    /// Position of the task, killed over successes, saved over recorded.
+    /// By task index: killed over successes, saved over recorded.
     tasks: BTreeMap<usize, (ClusterSums, ClusterSums)>,
 }
 
 impl Contender {
-    /// Reads them off rows, in the order of the strategies. Rows of tasks that are not in the study are passed over.
+    /// Computes them from rows, in the order of the strategies. Skips rows of tasks that are not in the study.
     pub fn of(rows: &Rows, study: &Study, unit: Unit) -> Vec<Self> {
         let places: BTreeMap<(&str, &str), usize> =
             study.tasks().iter().enumerate().map(|(at, task)| ((&*task.suite, &*task.task), at)).collect();
@@ -39,14 +39,14 @@ impl Contender {
             .collect()
     }
 
-    /// The share of successes it kills, and what it saves, on these tasks.
+    /// The share of successes it kills and the share it saves, on these tasks.
     fn estimates(&self, tasks: &[usize]) -> (Estimate, Estimate) {
         let sums = tasks.iter().filter_map(|task| self.tasks.get(task));
         let (killed, saved): (Vec<ClusterSums>, Vec<ClusterSums>) = sums.copied().unzip();
         (ratio_estimate(&killed, LEVEL), ratio_estimate(&saved, LEVEL))
     }
 
-    /// The same as effects, to be put beside those of a tuned stack.
+    /// The results as effects, comparable with those of a tuned stack.
     pub fn effects(&self, tasks: &[usize]) -> Effects {
         let effect = |task: &usize| {
             let (killed, saved) = self.tasks.get(task).copied().unwrap_or_default();
@@ -56,7 +56,8 @@ impl Contender {
     }
 }
 
-/// The one that saves most among those whose killed share has an upper end of at most `max_fes`, and more than nothing.
+/// The index of the one that saves most, and more than nothing, among those whose killed share has an upper end of at
+/// most `max_fes`.
 pub fn best_contender(all: &[Contender], tasks: &[usize], max_fes: f64) -> Option<usize> {
     let mut best: Option<(usize, f64)> = None;
     for (at, contender) in all.iter().enumerate() {
@@ -69,7 +70,7 @@ pub fn best_contender(all: &[Contender], tasks: &[usize], max_fes: f64) -> Optio
     best.map(|(at, _)| at)
 }
 
-/// The effects of the best of them, chosen anew without each part of the tasks, on that part.
+/// The held-out effects of the best contender: chosen anew without each part of the tasks, and rated on that part.
 pub fn held_out_contender(all: &[Contender], study: &Study, tasks: &[usize], max_fes: f64) -> Effects {
     let mut effects = Effects::default();
     for fold in super::folds(study, tasks, super::FOLDS) {

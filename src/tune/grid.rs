@@ -1,9 +1,9 @@
-//! A stack of one's own grid: chosen on one half of the tasks, certified on the other.
+//! A stack of the user's own grid, chosen on one half of the tasks and certified on the other.
 //!
-//! What is on the frontier of the first half is tried on the second from the stack that kills least to the one that kills most,
-//! each at all of delta, up to the first that does not pass. The order is fixed before the second half is looked at, so the
-//! chance that any that passed is worse than promised is at most delta (Learn then Test, arXiv 2110.01052; the frontier as the
-//! order: Pareto testing, arXiv 2210.07913).
+//! The stacks on the frontier of the first half are tested on the second half from the one that kills least to the one
+//! that kills most, each at the full delta, up to the first that does not pass. The order is fixed before the second
+//! half is looked at, so the probability that any stack that passed is worse than promised is at most delta (Learn
+//! then Test, arXiv 2110.01052; the frontier as the order: Pareto testing, arXiv 2210.07913).
 
 use super::held_out::{HeldOut, folds};
 use super::walk::p_value_of_picked;
@@ -15,10 +15,10 @@ use crate::sweep::engine::{Atom, Extract, Formula, Plan, Runs, Walk};
 use crate::sweep::{Combine, GridFile, Search, WideGrid};
 use crate::transcript::{Moment, Outcome, Point};
 
-/// Chunks of the walk whose stacks are held at a time.
+/// Chunks of the walk held in memory at a time.
 const CHUNKS: u64 = 64;
 
-/// Recordings as a grid's rules read them, beside the study of the same runs.
+/// The readings of a grid's rules, with the study of the same runs.
 pub struct GridStudy<'s> {
     study: &'s Study,
     file: &'s GridFile,
@@ -30,43 +30,43 @@ pub struct GridStudy<'s> {
 /// A stack of the grid that passed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GridChoice {
-    /// Its rules in words, in the order they are consulted.
+    /// Its rules as text, in the order they are consulted.
     pub rules: Vec<String>,
     /// How they are combined.
     pub combine: Combine,
-    /// Its `[[stack]]`, under the name it was asked for.
+    /// Its `[[stack]]`, under the requested name.
     pub written: String,
-    /// Stacks of the grid with a rule, all tried on the first half.
+    /// Number of stacks with a rule in the grid, all tried on the first half.
     pub tried: u64,
-    /// Of those so many were on the frontier and saved something, and so many of them passed on the second half.
+    /// How many of them were on the frontier and saved something.
     pub on_frontier: usize,
-    /// See above.
+    /// How many of those passed on the second half.
     pub passed: usize,
-    /// Its p-value there.
+    /// Its p-value on the second half.
     pub p: f64,
-    /// Tasks with a success in the second half.
+    /// Number of tasks with a success in the second half.
     pub judged_on: u64,
-    /// Of all runs, the share it stops.
+    /// The share of all runs that it stops.
     pub stopped: f64,
-    /// For each of its signals the lowest and the highest reading in these recordings.
+    /// For each of its signals, the lowest and the highest reading in these recordings.
     pub ranges: Vec<(String, f64, f64)>,
 }
 
 /// Why no stack of a grid can be recommended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GridRefusal {
-    /// So many tasks of the second half have a success, and so many are needed, none of them killed.
+    /// Too few tasks of the second half have a success, even if none of them were killed.
     TooFewTasks {
-        /// There are.
+        /// Number of tasks with a success.
         there: u64,
-        /// It takes.
+        /// Number needed.
         needed: u64,
     },
-    /// On the first half no stack saves anything.
+    /// No stack saves anything on the first half.
     NothingToTry,
-    /// The most cautious of the frontier did not pass: its p-value.
+    /// The most cautious stack of the frontier did not pass: its p-value.
     NonePassed(f64),
-    /// The limits could not be read off the first half.
+    /// The limits could not be derived from the first half.
     Unreadable(Diagnostics),
 }
 
@@ -76,7 +76,7 @@ struct Ready {
     formula: Formula,
 }
 
-/// The stacks to try on the second half, the most cautious first.
+/// The stacks to test on the second half, the most cautious first.
 struct Sequence {
     grid: WideGrid,
     tried: u64,
@@ -84,13 +84,15 @@ struct Sequence {
 }
 
 impl<'s> GridStudy<'s> {
-    /// `extracts` were made by `plan`, in the order in which the runs were read; see [`Track::place`](super::Track::place).
+    /// `extracts` must be made with `plan`, in the order in which the runs were read; see
+    /// [`Track::place`](super::Track::place).
     pub fn new(study: &'s Study, file: &'s GridFile, plan: &'s Plan, extracts: &'s [Extract]) -> Self {
         let ordered = study.tracks().iter().filter_map(|track| extracts.get(track.place)).collect();
         Self { study, file, plan, extracts: ordered }
     }
 
-    /// What each rule of the grid reads, and its readings after the tools, which `compare` holds against the certificate.
+    /// A plan for what each rule of the grid reads, and its readings after the tools, which `compare` checks against
+    /// the certificate.
     pub fn plan(file: &GridFile) -> Plan {
         let mut plan = Plan::default();
         file.plan(&mut plan);
@@ -144,7 +146,7 @@ impl<'s> GridStudy<'s> {
         })
     }
 
-    /// What that way of choosing does to tasks it has not seen.
+    /// The effects of this way of choosing on tasks it has not seen.
     pub fn held_out(&self, tasks: &[usize], appetite: Appetite) -> HeldOut {
         HeldOut::by_effect(self.study, tasks, CROSS_FIT_PARTS, |others| {
             let choice = self.choose(others, appetite).ok()?;
@@ -153,20 +155,20 @@ impl<'s> GridStudy<'s> {
         })
     }
 
-    /// The stack as it will be read from its file: what is told of it is told of that.
+    /// The stack as it will be read back from its file, so that its reported results are those of the file.
     fn stack_of(choice: &GridChoice) -> Option<Stack> {
         let file = crate::stack::StackFile::parse("tuned.toml", &choice.written).ok()?;
         file.stack("tuned").map(|stack| Stack::clone(&stack))
     }
 
-    /// `None` for a stack that does more than stop, which no grid has.
+    /// Compiles a stack; `None` if it does more than stop, which no grid allows.
     fn ready(&self, stack: Stack) -> Option<Ready> {
         let mut plan = self.plan.clone();
         let formula = Formula::of(&stack, &mut plan)?;
         Some(Ready { stack, formula })
     }
 
-    /// The frontier of all stacks on these tasks, as far as it saves something.
+    /// The frontier of all stacks on these tasks, restricted to those that save something.
     fn sequence(&self, dev: &[usize]) -> Result<Sequence, Diagnostics> {
         let of_dev = dev.iter().filter_map(|task| self.study.tasks().get(*task)).flat_map(|task| task.runs.clone());
         let extracts: Vec<&Extract> = of_dev.filter_map(|run| self.extracts.get(run).copied()).collect();
@@ -217,7 +219,7 @@ impl<'s> GridStudy<'s> {
         Effect::of_run(track.outcome, recorded, stop)
     }
 
-    /// How far the signals of a stack read, where its first rule of each is consulted after the tools.
+    /// The range of a stack's signals, where the first rule of each is consulted after the tools.
     fn ranges(&self, stack: &Stack) -> Vec<(String, f64, f64)> {
         let mut ranges: Vec<(String, f64, f64)> = Vec::new();
         for rule in stack.clauses.iter().flat_map(|clause| clause.condition.rules()) {
@@ -248,8 +250,8 @@ impl Ready {
     }
 }
 
-/// For each run whether all rules of the grid can be read on it, whatever its outcome; and the rules that some run does not let
-/// be read, at one of their limits, each with how many runs do not.
+/// For each run, whatever its outcome, whether all rules of the grid can be evaluated on it; and the rules that cannot
+/// be on some run, at one of their limits, with the number of such runs.
 pub fn readable(file: &GridFile, plan: &Plan, extracts: &[Extract]) -> (Vec<bool>, Vec<(String, usize)>) {
     let mut plan = plan.clone();
     let mut all = vec![true; extracts.len()];

@@ -1,12 +1,12 @@
-//! What a way of tuning is worth on tasks it did not learn from: every task in its turn is held out.
+//! Estimates a tuning procedure on tasks it did not learn from, by cross-fitting: every task is held out in turn.
 
 use super::walk::Walks;
 use super::{Appetite, Effect, Effects, Study, Tuned};
 
-/// Parts the tasks are divided into; each is held out in its turn, and what is learned on the others is applied to it.
+/// Number of parts the tasks are divided into; each is held out in turn and rated with what was learned on the others.
 pub const FOLDS: usize = 20;
 
-/// The tasks by part, in the order of a hash: as many parts, or one a task where there are fewer.
+/// The tasks by part, in hash order: `parts` parts, or one per task if there are fewer tasks.
 pub fn folds(study: &Study, tasks: &[usize], parts: usize) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = tasks.to_vec();
     order.sort_unstable_by_key(|task| study.tasks().get(*task).map_or(usize::MAX, |task| task.rank));
@@ -26,19 +26,19 @@ pub fn folds(study: &Study, tasks: &[usize], parts: usize) -> Vec<Vec<usize>> {
 /// The effects of a strategy that is learned anew without each part, on that part.
 #[derive(Clone, Debug, Default)]
 pub struct HeldOut {
-    /// Task by task.
+    /// Effects by task.
     pub effects: Effects,
-    /// Parts for which nothing could be recommended: there nothing was stopped.
+    /// Number of parts for which nothing could be recommended: nothing was stopped there.
     pub refused: usize,
-    /// Parts.
+    /// Number of parts.
     pub parts: usize,
     /// The effect on each run of the study.
     pub runs: Vec<Effect>,
 }
 
 impl HeldOut {
-    /// Learns with `learn` on all tasks but those of a part, and applies what it says to the part. `learn` gives for a run
-    /// where to stop it, or nothing where it refuses.
+    /// Calls `learn` on all tasks except those of a part, and applies the result to the part. `learn` returns a
+    /// function from a run to where to stop it, or `None` if it refuses.
     pub fn of<S: Fn(usize) -> Option<usize>>(
         study: &Study,
         tasks: &[usize],
@@ -51,7 +51,7 @@ impl HeldOut {
         })
     }
 
-    /// The same where `learn` gives the effect on a run.
+    /// As [`Self::of`], with `learn` returning a function from a run to the effect on it.
     pub(super) fn by_effect<S: Fn(usize) -> Effect>(
         study: &Study,
         tasks: &[usize],
@@ -79,16 +79,16 @@ impl HeldOut {
     }
 }
 
-/// Tuning on some tasks, again and again, without replaying anything.
+/// Tunes on different sets of tasks repeatedly, without replaying anything.
 pub struct Tuner<'s>(Walks<'s>);
 
 impl<'s> Tuner<'s> {
-    /// Looks up what every limit kills.
+    /// Precomputes what every limit kills.
     pub fn new(study: &'s Study) -> Self {
         Self(Walks::of(study))
     }
 
-    /// The recordings.
+    /// The study it tunes on.
     pub fn study(&self) -> &'s Study {
         self.0.study
     }
@@ -98,7 +98,7 @@ impl<'s> Tuner<'s> {
         self.0.tune(tasks, appetite)
     }
 
-    /// What the whole catalogue does to tasks it was not tuned on.
+    /// The held-out effects of the whole catalogue.
     pub fn held_out(&self, tasks: &[usize], appetite: Appetite) -> HeldOut {
         let study = self.study();
         HeldOut::of(study, tasks, FOLDS, |others| {
@@ -107,7 +107,7 @@ impl<'s> Tuner<'s> {
         })
     }
 
-    /// What the budget alone does.
+    /// The held-out effects of the budget alone.
     pub fn held_out_budget(&self, tasks: &[usize], appetite: Appetite) -> HeldOut {
         let study = self.study();
         HeldOut::of(study, tasks, FOLDS, |others| {
@@ -116,20 +116,21 @@ impl<'s> Tuner<'s> {
         })
     }
 
-    /// The boldest certified budget. It is walked for itself, at half of delta.
+    /// The boldest certified budget, walked on its own at half of delta.
     pub fn budget(&self, tasks: &[usize], appetite: Appetite) -> Option<usize> {
         let family = self.study().families().first()?;
         self.0.walk(0, tasks, appetite.alpha, appetite.delta * family.share(), appetite.bound).boldest()
     }
 
-    /// One limit, the usual way: the family that saves most on one half of the tasks while it kills no more than alpha there,
-    /// walked on the other half at all of delta. The family's and the limit's positions.
+    /// One limit, chosen the usual way: the family that saves most on one half of the tasks while killing no more than
+    /// alpha there, walked on the other half at the full delta. Returns the indices of the family and the limit.
     pub fn single(&self, tasks: &[usize], appetite: Appetite) -> Option<(usize, usize)> {
         let study = self.study();
         let [dev, test] = <[Vec<usize>; 2]>::try_from(folds(study, tasks, 2)).ok()?;
         let best = |family: usize| {
             let limits = study.families().get(family)?.limits().len();
-            // Kills rise from cautious to bold but for a task or two, so the boldest limit that is safe here is found by halving.
+            // Kills increase from cautious to bold except for a task or two, so a binary search finds the boldest
+            // limit that is safe here.
             let killed = |limit: usize| {
                 let effects = study.effects(&dev, |run| study.stop_at(family, limit, run));
                 let losses: Vec<f64> = effects.tasks.iter().filter_map(|(_, effect)| effect.loss()).collect();
@@ -149,7 +150,7 @@ impl<'s> Tuner<'s> {
         walk.boldest().filter(|_| saved > 0.0).map(|limit| (family, limit))
     }
 
-    /// What that way does.
+    /// The held-out effects of [`Self::single`].
     pub fn held_out_single(&self, tasks: &[usize], appetite: Appetite) -> HeldOut {
         let study = self.study();
         HeldOut::of(study, tasks, FOLDS, |others| {

@@ -1,7 +1,8 @@
-//! A short list of rules, any of which stops: chosen on one half of the tasks, certified on the other.
+//! A short list of rules, any of which stops a run: chosen on one half of the tasks, certified on the other.
 //!
-//! The list is found by a greedy search for what saves most less a price of what it kills; the price is picked by 4-fold
-//! cross-fitted kills. The nested family that is walked is the list armed from step s on, s from the longest run down to 0.
+//! The list is found by a greedy search that maximises savings less a price for kills; the price is chosen by 4-fold
+//! cross-fitted kills. The nested family that is walked is the list armed from step s, with s from the longest run
+//! down to 0.
 
 use super::held_out::folds;
 use super::{Appetite, End, Study};
@@ -9,31 +10,32 @@ use crate::rule::Comparator;
 use crate::stats::distribution::binomial_cdf;
 use crate::transcript::Outcome;
 
-/// Rules in a list, at most.
+/// Maximum rules in a list.
 const MOST_RULES: usize = 3;
-/// Limits of each family that are looked at.
+/// Limits examined per family.
 const LIMITS: usize = 24;
-/// Prices of a killed share, in shares of the cost.
+/// Prices of the killed share, in shares of the cost.
 const PRICES: [f64; 17] = [0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 11.0, 16.0, 23.0, 32.0, 45.0, 64.0];
 /// Parts of the learning half, for cross-fitted kills.
 const PARTS: usize = 4;
-/// The kills aimed at, as a share of those that the certificate has room for.
+/// The targeted kills, as a share of those the certificate has room for.
 const AIM: f64 = 0.9;
-/// Tasks with a success from which on a list was seen to pay, at 10 %, and how they grow as alpha falls: 700 at 5 %.
+/// Number of tasks with a success at which a list was seen to pay, at alpha 10 %, and how it grows as alpha falls: 700
+/// at 5 %.
 const TASKS_AT_TENTH: f64 = 250.0;
 const GROWTH: f64 = 1.485;
-/// Parts of all tasks with `--cross-fit`.
+/// Number of parts the tasks are split into for `--cross-fit`.
 pub const CROSS_FIT_PARTS: usize = 5;
 
-/// Positions of families, with the limit's position in each.
+/// Indices of families, with the index of the limit in each.
 type Rules = Vec<(usize, usize)>;
 
-/// A list of rules, any of which stops, from a step on.
+/// A list of rules, any of which stops, armed from a step on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuleList {
-    /// Positions of families, with the limit's position in each.
+    /// Indices of families, with the index of the limit in each.
     pub rules: Rules,
-    /// It is silent while fewer steps are paid for.
+    /// It does not fire while fewer steps are paid for.
     pub from_step: u64,
 }
 
@@ -47,28 +49,28 @@ impl RuleList {
 /// How a list is to be learned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ListOptions {
-    /// What is asked for; delta is spent on the list alone.
+    /// The requirements; delta is spent on the list alone.
     pub appetite: Appetite,
-    /// Learn on all tasks, and estimate on each fifth under the list learned without it. It proves nothing.
+    /// Learn on all tasks, and estimate each fifth with the list learned without it. This proves nothing.
     pub cross_fit: bool,
 }
 
-/// A learned list, and what speaks for it.
+/// A learned list with its evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learned {
     /// The list to ship.
     pub list: RuleList,
-    /// The p-value at its step; with `cross_fit` of the same test, which is then no proof.
+    /// The p-value at its step; with `cross_fit`, the p-value of the same test, but no proof.
     pub p: f64,
-    /// Tasks with a success that it was certified on, or estimated on.
+    /// Number of tasks with a success that it was certified or estimated on.
     pub judged_on: u64,
-    /// True where it was cross-fitted.
+    /// True if it was cross-fitted.
     pub is_estimate: bool,
-    /// Fewer rules were shipped than were found, since more saved less than one standard error more.
+    /// True if only one rule was shipped because more rules saved less than one standard error more.
     pub is_single: bool,
 }
 
-/// So many tasks with a success are needed before a list of rules was ever seen to pay.
+/// The number of tasks with a success below which a list of rules was never seen to pay.
 pub fn tasks_for_list(alpha: f64) -> u64 {
     let needed = TASKS_AT_TENTH * (0.1 / alpha).powf(GROWTH);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive number of tasks")]
@@ -76,7 +78,7 @@ pub fn tasks_for_list(alpha: f64) -> u64 {
 }
 
 impl Study {
-    /// Where the limit of that position first fires with at least so many steps paid for.
+    /// Where the limit with that index first fires with at least `from_step` steps paid for.
     fn stop_from(&self, family: usize, limit: usize, run: usize, from_step: u64) -> Option<usize> {
         let first = self.stop_at(family, limit, run)?;
         let ends = self.tracks().get(run)?.ends();
@@ -91,20 +93,20 @@ impl Study {
         later.find(|(_, reading)| comparator.passes(**reading, limit)).map(|(at, _)| at)
     }
 
-    /// Learns a list on these tasks. `None` where nothing that is certified saves anything.
+    /// Learns a list on these tasks. `None` if no certified list saves anything.
     pub fn learn(&self, tasks: &[usize], options: ListOptions) -> Option<Learned> {
         Learner::new(self).learn(tasks, options)
     }
 }
 
-/// What a search looks up again and again.
+/// Precomputed tables for the search.
 pub struct Learner<'s> {
     study: &'s Study,
-    /// Every limit of every family that is looked at, with where it stops each run; `u32::MAX` where it does not.
+    /// Every examined limit of every family, with the index where it stops each run; `u32::MAX` if it does not.
     atoms: Vec<((usize, usize), Vec<u32>)>,
 }
 
-/// What one list is worth on some tasks: the mean over tasks of the killed share, the saved share, and both by task.
+/// The value of one list on some tasks: the mean over tasks of the killed share, the saved share, and both by task.
 #[derive(Clone, Debug, Default)]
 struct Worth {
     killed: f64,
@@ -112,15 +114,15 @@ struct Worth {
     by_task: Vec<f64>,
 }
 
-/// The runs of some tasks with what a stop of each comes to.
+/// The runs of some tasks with the result of stopping each.
 struct Runs {
-    /// Positions of runs, with their weight in the mean of killed shares.
+    /// Indices of runs, with their weight in the mean of killed shares.
     runs: Vec<(usize, f64)>,
     recorded: f64,
 }
 
 impl<'s> Learner<'s> {
-    /// Looks up what every limit does.
+    /// Precomputes what every limit does.
     pub fn new(study: &'s Study) -> Self {
         let mut atoms = Vec::new();
         for family in 0..study.families().len() {
@@ -143,7 +145,7 @@ impl<'s> Learner<'s> {
         Some(Learned { list, p, judged_on, is_estimate: false, is_single })
     }
 
-    /// Learns on all tasks, and finds the step by the losses of each fifth under the list learned without it.
+    /// Learns on all tasks, and finds the step from the losses of each fifth under the list learned without it.
     fn cross_fitted(&self, tasks: &[usize], appetite: Appetite) -> Option<Learned> {
         let judged_on = self.study.with_success(tasks);
         let parts: Vec<(Rules, Vec<usize>)> = folds(self.study, tasks, CROSS_FIT_PARTS)
@@ -159,7 +161,8 @@ impl<'s> Learner<'s> {
         Some(Learned { list: RuleList { rules, from_step }, p, judged_on, is_estimate: true, is_single })
     }
 
-    /// Walks s from the longest run down to 0: the last step at which the lists, each on its tasks, pass.
+    /// Walks s from the longest run down to 0 and returns the last step at which the lists, each on its own tasks,
+    /// pass.
     fn armed(&self, appetite: Appetite, n: u64, parts: &[(Rules, Vec<usize>)]) -> Option<(u64, f64)> {
         let steps = self.study.tracks().iter().filter_map(|track| track.ends().last().map(End::steps_paid));
         let longest = steps.max().unwrap_or(0) + 1;
@@ -184,7 +187,7 @@ impl<'s> Learner<'s> {
         stops_something.then_some((from_step, p))
     }
 
-    /// Of the runs that stand for their tasks, those that the list kills.
+    /// Number of tasks whose picked run the list kills.
     fn picked_killed(&self, list: &RuleList, tasks: &[usize]) -> u64 {
         let is_killed = |task: &&usize| {
             let run = self.study.tasks().get(**task)?.picked?;
@@ -194,7 +197,8 @@ impl<'s> Learner<'s> {
         tasks.iter().filter(|task| is_killed(task) == Some(true)).count() as u64
     }
 
-    /// The rules to ship from these tasks, to be certified on `judged_on` others; and whether a single one does as well.
+    /// The rules to ship from these tasks, to be certified on `judged_on` others; and whether a single rule is just as
+    /// good.
     fn choose(&self, tasks: &[usize], judged_on: u64, appetite: Appetite) -> (Rules, bool) {
         let room = room_for(judged_on, appetite) * AIM;
         let (list, worth) = self.priced(tasks, room, MOST_RULES);
@@ -202,7 +206,7 @@ impl<'s> Learner<'s> {
             return (list, true);
         }
         let (single, of_single) = self.priced(tasks, room, 1);
-        // The gain of the list, task by task, and its standard error.
+        // The gain of the list over the single rule by task, and its standard error.
         let n = worth.by_task.len() as f64;
         let gains: Vec<f64> =
             worth.by_task.iter().zip(&of_single.by_task).map(|(list, single)| list - single).collect();
@@ -211,7 +215,8 @@ impl<'s> Learner<'s> {
         if mean < (variance / n).sqrt() { (single, true) } else { (list, false) }
     }
 
-    /// The list at the price at which its cross-fitted kills stay within `room` and it saves most; its cross-fitted worth.
+    /// The list that saves most among the prices at which its cross-fitted kills stay within `room`; with its
+    /// cross-fitted value.
     fn priced(&self, tasks: &[usize], room: f64, most: usize) -> (Rules, Worth) {
         let parts = folds(self.study, tasks, PARTS);
         let cross_fitted = PRICES.map(|price| {
@@ -233,7 +238,7 @@ impl<'s> Learner<'s> {
         });
         let fits = |worth: &Worth| worth.killed <= room;
         let best = cross_fitted.iter().filter(|(_, worth)| fits(worth)).max_by(|a, b| a.1.saved.total_cmp(&b.1.saved));
-        // Where no price is dear enough, the dearest.
+        // If no price is high enough, the highest.
         let (price, worth) = best.or(cross_fitted.last()).cloned().unwrap_or_default();
         (self.search(tasks, price, most), worth)
     }
@@ -257,7 +262,7 @@ impl<'s> Learner<'s> {
         Runs { runs, recorded: recorded.max(f64::MIN_POSITIVE) }
     }
 
-    /// What stops at these ends come to: saved share less the price of the killed share.
+    /// The value of stops at these ends: saved share less the price of the killed share.
     fn value(&self, runs: &Runs, price: f64, stop: impl Fn(usize) -> u32) -> f64 {
         let (mut killed, mut saved) = (0.0, 0.0);
         for (run, weight) in &runs.runs {
@@ -275,7 +280,7 @@ impl<'s> Learner<'s> {
         saved / runs.recorded - price * killed
     }
 
-    /// Greedy: the rule that adds most, up to `most` of them; then each in its turn is looked for anew.
+    /// Greedy search: adds the best rule, up to `most` of them; then reconsiders each in turn.
     fn search(&self, tasks: &[usize], price: f64, most: usize) -> Rules {
         let runs = self.runs_of(tasks);
         let none: Vec<u32> = vec![u32::MAX; self.study.tracks().len()];
@@ -321,7 +326,7 @@ impl<'s> Learner<'s> {
     }
 }
 
-/// The killed share that a certificate on so many tasks has room for.
+/// The killed share that a certificate on this many tasks has room for.
 fn room_for(tasks: u64, appetite: Appetite) -> f64 {
     let passes = |killed: &u64| binomial_cdf(*killed, tasks, appetite.alpha) <= appetite.delta;
     (0..tasks).take_while(passes).last().unwrap_or(0) as f64 / tasks.max(1) as f64
@@ -339,7 +344,7 @@ fn atoms_of(study: &Study, family: usize) -> Vec<((usize, usize), Vec<u32>)> {
     let mut found: Vec<usize> = Vec::new();
     let all = study.tracks().len();
     for nth in 1..=LIMITS {
-        // Close together where few runs are stopped: there a list lives.
+        // Denser where few runs are stopped: the rules of a list are found there.
         let share = (nth as f64 / LIMITS as f64).powi(2);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the number of runs")]
         let wanted = ((share * all as f64) as usize).max(1);

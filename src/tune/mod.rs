@@ -1,9 +1,9 @@
-//! From recordings to the stack to ship: a fixed catalogue of one-limit rules is walked from cautious to bold on all tasks,
-//! under one certificate; a short list of rules, or a stack of one's own grid, is chosen on one half of the tasks and
-//! certified on the other.
+//! Finds the stack to ship from recordings. A fixed catalogue of one-limit rules is walked from cautious to bold on
+//! all tasks, under one certificate; or a short list of rules, or a stack of the user's own grid, is chosen on one
+//! half of the tasks and certified on the other.
 //!
-//! Nothing here reads a file or prints. A [`Study`] holds what every stop of every run would come to, so that walks,
-//! cross-fits and draws of tasks replay nothing again.
+//! Nothing here reads a file or prints. A [`Study`] holds the result of every possible stop of every run, so walks,
+//! cross-fits and draws of tasks need no replay.
 
 mod catalogue;
 mod certificate;

@@ -11,21 +11,21 @@ use crate::rule::Comparator;
 use crate::stats::{ClusterSums, Estimate, ratio_estimate};
 use crate::transcript::Outcome;
 
-/// From this share of runs on that do not let a family's signal be read, the family is left out. Below it the runs are.
+/// A family is left out if its signal cannot be read on this share of runs or more. Below it, those runs are left out.
 const UNREADABLE: f64 = 0.05;
 
 /// The runs of one task.
 #[derive(Clone, Debug)]
 pub struct TaskRuns {
-    /// Its suite, empty where it has none.
+    /// Its suite; empty if it has none.
     pub suite: String,
     /// Its name.
     pub task: String,
-    /// Positions of its runs.
+    /// Indices of its runs.
     pub runs: Range<usize>,
-    /// The successful run that stands for it, picked by a hash of its name. `None` where none succeeded.
+    /// The successful run that represents it, picked by a hash of its name. `None` if none succeeded.
     pub picked: Option<usize>,
-    /// Its place in the order of a hash, for halves and folds.
+    /// Its rank in hash order, for halves and folds.
     pub rank: usize,
 }
 
@@ -35,13 +35,13 @@ pub struct Study {
     tracks: Vec<Track>,
     tasks: Vec<TaskRuns>,
     families: Vec<Family>,
-    /// For each family the place of its signal among the readings of a track.
+    /// For each family, the index of its signal among the readings of a track.
     places: Vec<usize>,
-    /// For each family, in each run, the readings beyond all before them, each with its end.
+    /// For each family and run, the readings that exceed all earlier ones, each with its end.
     marks: Vec<Vec<Vec<(f64, u32)>>>,
-    /// Families whose signal too few runs let be read, with how many do not.
+    /// Families left out because their signal cannot be read on too many runs, with the number of those runs.
     unread: Vec<(String, usize)>,
-    /// Runs left out because some family's signal cannot be read on them.
+    /// Number of runs left out because some family's signal cannot be read on them.
     left_out: usize,
     unit: Unit,
 }
@@ -53,7 +53,7 @@ pub struct Effect {
     pub killed: ClusterSums,
     /// Usefully saved over recorded.
     pub saved: ClusterSums,
-    /// Not spent, all stops together, on successes that were killed too.
+    /// Not spent over all stops, including those that killed a success.
     pub unspent: f64,
     /// Runs ended early.
     pub stops: u64,
@@ -62,7 +62,7 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// What a stop comes to on one run: whether it kills, and what is not spent because of it. A run that nobody graded counts
+    /// The effect of a stop on one run: whether it kills, and what is not spent because of it. An ungraded run counts
     /// for nothing.
     pub(super) fn of_run(outcome: Outcome, recorded: Option<f64>, stop: Option<(bool, f64)>) -> Self {
         let mut effect = Self::default();
@@ -84,7 +84,7 @@ impl Effect {
         effect
     }
 
-    /// Takes in that of another run.
+    /// Adds the effect on another run.
     fn plus(&mut self, run: &Self) {
         self.killed.merge(&run.killed);
         self.saved.merge(&run.saved);
@@ -93,7 +93,7 @@ impl Effect {
         self.true_stops += run.true_stops;
     }
 
-    /// Killed successes, as a share of the task's; `None` without a success.
+    /// Share of the task's successes that are killed; `None` without a success.
     pub fn loss(&self) -> Option<f64> {
         (self.killed.denominator > 0.0).then(|| self.killed.numerator / self.killed.denominator)
     }
@@ -102,12 +102,12 @@ impl Effect {
 /// What a strategy does to several tasks, in task order.
 #[derive(Clone, Debug, Default)]
 pub struct Effects {
-    /// Task by task.
+    /// Effects by task index.
     pub tasks: Vec<(usize, Effect)>,
 }
 
 impl Effects {
-    /// Of all successful runs, the share that is killed, with its interval.
+    /// The share of all successful runs that are killed, with its interval.
     pub fn killed(&self) -> Estimate {
         ratio_estimate(&self.tasks.iter().map(|(_, effect)| effect.killed).collect::<Vec<_>>(), LEVEL)
     }
@@ -118,13 +118,13 @@ impl Effects {
         ratio_estimate(&losses.map(|loss| ClusterSums::of_runs([(loss, 1.0)])).collect::<Vec<_>>(), LEVEL)
     }
 
-    /// Usefully saved of what was recorded, with its interval.
+    /// Useful saving over the recorded amount, with its interval.
     pub fn saved(&self) -> Estimate {
         ratio_estimate(&self.tasks.iter().map(|(_, effect)| effect.saved).collect::<Vec<_>>(), LEVEL)
     }
 
-    /// What is spent for each success that is left, against the same runs without stopping: -0.1 is a tenth less. `None` where
-    /// none is left, or nothing tells.
+    /// Relative change in the spending per remaining success, against the same runs without stopping: -0.1 is a tenth
+    /// less. `None` if no success is left or no amount is recorded.
     pub fn cost_of_success(&self) -> Option<f64> {
         let recorded = self.sum(|effect| effect.saved.denominator);
         let successes = self.sum(|effect| effect.killed.denominator);
@@ -133,7 +133,7 @@ impl Effects {
         Some(spent / kept - 1.0).filter(|change| change.is_finite())
     }
 
-    /// Sums of one count over the tasks.
+    /// The sum of one count over the tasks.
     pub fn sum(&self, of: impl Fn(&Effect) -> f64) -> f64 {
         self.tasks.iter().map(|(_, effect)| of(effect)).sum()
     }
@@ -142,17 +142,18 @@ impl Effects {
 /// What a strategy does to the runs of one suite and model.
 #[derive(Clone, Debug)]
 pub struct Stratum {
-    /// The suite; empty where there is none.
+    /// The suite; empty if there is none.
     pub suite: String,
-    /// The model; `None` where it is not recorded.
+    /// The model; `None` if it is not recorded.
     pub model: Option<String>,
-    /// What it does.
+    /// The effects.
     pub effects: Effects,
 }
 
 impl Study {
-    /// Puts the runs in order. `tracks` watch the signals of `families`, in the same order; families that too many runs do not
-    /// let be read are left out, and then the runs that do not let one of the rest be read. Neither looks at an outcome.
+    /// Sorts the runs. `tracks` must watch the signals of `families`, in the same order. Families that cannot be read
+    /// on too many runs are left out, then the runs on which one of the remaining families cannot be read. Neither
+    /// step looks at an outcome.
     pub fn new(mut tracks: Vec<Track>, families: Vec<Family>) -> Self {
         let mut kept = Vec::new();
         let mut unread = Vec::new();
@@ -180,39 +181,39 @@ impl Study {
         Self { tracks, tasks, families, places, marks, unread, left_out, unit }
     }
 
-    /// The same, with savings counted in `unit`.
+    /// The same study, with savings in `unit`.
     #[must_use]
     pub fn in_unit(mut self, unit: Unit) -> Self {
         self.unit = unit;
         self
     }
 
-    /// The runs, by suite, task and name.
+    /// The runs, ordered by suite, task and name.
     pub fn tracks(&self) -> &[Track] {
         &self.tracks
     }
 
-    /// The tasks, by suite and name.
+    /// The tasks, ordered by suite and name.
     pub fn tasks(&self) -> &[TaskRuns] {
         &self.tasks
     }
 
-    /// The families that can be read.
+    /// The families that are used.
     pub fn families(&self) -> &[Family] {
         &self.families
     }
 
-    /// Families that were left out, with the runs that do not let them be read.
+    /// Families that were left out, with the number of runs on which they cannot be read.
     pub fn unread(&self) -> &[(String, usize)] {
         &self.unread
     }
 
-    /// Runs left out.
+    /// Number of runs left out.
     pub fn left_out(&self) -> usize {
         self.left_out
     }
 
-    /// What savings are counted in.
+    /// The unit of the savings.
     pub fn unit(&self) -> Unit {
         self.unit
     }
@@ -225,7 +226,7 @@ impl Study {
         marks.get(at).map(|(_, end)| *end as usize)
     }
 
-    /// Would the limit fire at a reading from `low` to `high`?
+    /// Whether the limit would fire at some reading from `low` to `high`.
     pub(super) fn fires_within(&self, family: usize, limit: f64, low: f64, high: f64) -> bool {
         let comparator = self.families.get(family).map(|family| family.first_rule().comparator);
         comparator.is_some_and(|comparator| comparator.passes(low, limit) || comparator.passes(high, limit))
@@ -236,7 +237,7 @@ impl Study {
         self.places.get(family).zip(self.tracks.get(run)).map_or(&[], |(place, track)| track.readings(*place))
     }
 
-    /// The lowest and the highest reading of a family's signal at any end of any run; `None` where it never reads.
+    /// The lowest and the highest reading of a family's signal at any end of any run; `None` if there is no reading.
     pub fn range(&self, family: usize) -> Option<(f64, f64)> {
         let at = *self.places.get(family)?;
         let readings = self.tracks.iter().flat_map(|track| track.readings(at)).filter(|reading| !reading.is_nan());
@@ -246,7 +247,7 @@ impl Study {
         })
     }
 
-    /// What it comes to that a strategy ends each run of a task where `stop` says.
+    /// The effect of ending each run of a task where `stop` says.
     pub fn effect(&self, task: usize, stop: &impl Fn(usize) -> Option<usize>) -> Effect {
         let mut effect = Effect::default();
         let Some(task) = self.tasks.get(task) else { return effect };
@@ -256,7 +257,7 @@ impl Study {
         effect
     }
 
-    /// What it comes to that a strategy ends one run there, or not.
+    /// The effect of ending one run there, or of not ending it.
     pub fn run_effect(&self, run: usize, stop: Option<usize>) -> Effect {
         let Some(track) = self.tracks.get(run) else { return Effect::default() };
         let stopped = stop.and_then(|at| {
@@ -266,12 +267,12 @@ impl Study {
         Effect::of_run(track.outcome, track.recorded(self.unit), stopped)
     }
 
-    /// The same for several tasks.
+    /// The effects of ending the runs of several tasks where `stop` says.
     pub fn effects(&self, tasks: &[usize], stop: impl Fn(usize) -> Option<usize>) -> Effects {
         Effects { tasks: tasks.iter().map(|task| (*task, self.effect(*task, &stop))).collect() }
     }
 
-    /// The effects on single runs put together by task.
+    /// Combines the effects on single runs by task.
     pub(super) fn effects_of(&self, tasks: &[usize], effect: impl Fn(usize) -> Effect) -> Effects {
         let of_task = |task: &usize| {
             let mut all = Effect::default();
@@ -282,7 +283,7 @@ impl Study {
         Effects { tasks: tasks.iter().map(of_task).collect() }
     }
 
-    /// The same by suite and model, in the order of their names.
+    /// The effects by suite and model, in name order.
     pub fn strata(&self, effect: impl Fn(usize) -> Effect) -> Vec<Stratum> {
         let mut strata: BTreeMap<(&str, Option<&str>), BTreeMap<usize, Effect>> = BTreeMap::new();
         for (at, task) in self.tasks.iter().enumerate() {
@@ -300,8 +301,8 @@ impl Study {
         strata.into_iter().map(stratum).collect()
     }
 
-    /// What an oracle saves of what was recorded: it stops every failure before its first step, and every success when it was
-    /// secured.
+    /// What an oracle saves, over what was recorded: it stops every failure before its first step, and every success
+    /// when it was secured.
     pub fn oracle(&self) -> Option<f64> {
         let (mut possible, mut recorded) = (0.0, 0.0);
         for track in self.tracks.iter().filter(|track| track.outcome != Outcome::Unknown) {
@@ -313,7 +314,7 @@ impl Study {
         (recorded > 0.0).then(|| possible / recorded)
     }
 
-    /// Positions of all tasks.
+    /// Indices of all tasks.
     pub fn all_tasks(&self) -> Vec<usize> {
         (0..self.tasks.len()).collect()
     }
@@ -324,7 +325,7 @@ impl Study {
     }
 }
 
-/// Readings beyond all before them: strictly rising, or strictly falling where a limit is an upper one.
+/// Readings that exceed all earlier ones: strictly rising, or strictly falling if the limit is an upper one.
 fn marks(readings: &[f64], family: &Family) -> Vec<(f64, u32)> {
     let falls = matches!(family.first_rule().comparator, Comparator::AtMost | Comparator::LessThan);
     let mut marks: Vec<(f64, u32)> = Vec::new();
@@ -337,7 +338,7 @@ fn marks(readings: &[f64], family: &Family) -> Vec<(f64, u32)> {
     marks
 }
 
-/// Runs in order into tasks.
+/// Groups sorted runs into tasks.
 fn tasks(tracks: &[Track]) -> Vec<TaskRuns> {
     let mut tasks: Vec<TaskRuns> = Vec::new();
     for (at, track) in tracks.iter().enumerate() {

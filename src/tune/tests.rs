@@ -1,4 +1,4 @@
-//! A hand-made corpus whose answers are worked out by hand, and what must hold on any runs.
+//! A hand-made corpus with results computed by hand, and properties that must hold on any runs.
 #![expect(clippy::float_cmp, reason = "sums of whole numbers are exact")]
 #![expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count is a count up to it")]
 
@@ -29,7 +29,7 @@ fn run(name: &str, task: &str, steps: &str, outcome: Outcome) -> Run {
     Run::new(draft)
 }
 
-/// `n` successes of 3 to 7 steps that never repeat themselves, each of a task of its own, but for `loops` of them, which make
+/// `n` successes of 3 to 7 steps without repetition, each of a task of its own, except for `loops` of them, which make
 /// the same call twice with the same result; and 40 failures that do so 20 times.
 fn corpus(n: usize, loops: usize) -> Vec<Run> {
     let success = |at: usize| {
@@ -53,7 +53,7 @@ fn study(runs: &[Run], families: Vec<Family>) -> Study {
     Study::new(runs.iter().map(|run| Track::of(run, &watched)).collect(), families).in_unit(Unit::Steps)
 }
 
-/// What is shipped, by its rule, or why nothing is.
+/// What is shipped, by its rule, or the reason why nothing is.
 fn shipped(runs: &[Run], appetite: Appetite) -> Result<String, Refusal> {
     let study = study(runs, catalogue("steps"));
     let tuned = study.tune(&study.all_tasks(), appetite);
@@ -70,23 +70,24 @@ fn fifty_eight_tasks_are_too_few_and_fifty_nine_carry_the_budget_alone() {
 
 #[test]
 fn from_ninety_tasks_on_a_loop_is_caught_where_it_repeats() {
-    // All families have no kill on these successes; the second equal call stops the failures at step 2, as early as any.
+    // No family kills any of these successes; the second equal call stops the failures at step 2, as early as any.
     let study = study(&corpus(90, 0), catalogue("steps"));
     let tuned = study.tune(&study.all_tasks(), FIVE);
     let choice = tuned.chosen.unwrap();
     assert_eq!(study.families()[choice.family].rule(choice.limit).to_string(), "call_result.count >= 2");
     assert!((choice.p - 0.95_f64.powi(90)).abs() < 1e-12);
-    // 40 failures of 20 steps stopped at 2, of 800 steps of theirs and 18 rounds of 3 to 7 steps of the successes.
+    // 40 failures of 20 steps stopped at step 2, of their 800 steps and the 18 rounds of 3 to 7 steps of the
+    // successes.
     let recorded = 800.0 + 18.0 * (3.0 + 4.0 + 5.0 + 6.0 + 7.0);
     assert!((choice.saved - 720.0 / recorded).abs() < 1e-12, "{}", choice.saved);
-    // Of the successes none is killed, whatever part is held out.
+    // None of the successes is killed, whichever part is held out.
     let held_out = Tuner::new(&study).held_out(&study.all_tasks(), FIVE);
     assert_eq!(held_out.effects.sum(|effect| effect.killed.numerator), 0.0);
 }
 
 #[test]
 fn one_success_too_many_that_repeats_itself_moves_the_limit_on() {
-    // At 90 tasks one killed task is too many for a tenth of delta, and three equal calls kill none.
+    // At 90 tasks one killed task is too many for a tenth of delta; three equal calls kill none.
     assert!(binomial_cdf(1, 90, 0.05) > 0.01);
     assert_eq!(shipped(&corpus(90, 1), FIVE), Ok("call_result.count >= 3".to_owned()));
     let one_more = (91..1000).find(|n| binomial_cdf(1, *n, 0.05) <= 0.01).unwrap();
@@ -163,12 +164,12 @@ fn a_list_is_learned_where_no_single_rule_catches_both_kinds_of_failure() {
     let learned = study.learn(&study.all_tasks(), options).unwrap();
     assert!(learned.list.rules.len() >= 2 && !learned.is_single, "{learned:?}");
     assert_eq!((learned.list.from_step, learned.is_estimate), (0, false));
-    // Half of the tasks, a few more or less of which are successes.
+    // Half of the tasks, of which the number of successes varies a little.
     assert!(learned.p <= 0.1 && (170..230).contains(&learned.judged_on), "{learned:?}");
     let effects = study.effects(&study.all_tasks(), |run| learned.list.stop(&study, run));
     assert_eq!(effects.sum(|effect| effect.killed.numerator), 0.0);
     assert_eq!(effects.sum(|effect| effect.true_stops as f64), 300.0);
-    // The same again, whatever the order of the runs.
+    // The result does not depend on the order of the runs.
     runs.reverse();
     let again = self::study(&runs, pool("steps"));
     assert_eq!(again.learn(&again.all_tasks(), options), Some(learned));
@@ -176,7 +177,7 @@ fn a_list_is_learned_where_no_single_rule_catches_both_kinds_of_failure() {
     assert!(estimated.is_estimate && estimated.judged_on == 400);
 }
 
-/// Where a stack stops a run, as the place among the ends of its track; with whether that kills, and what it saves.
+/// Where a stack stops a run, as an index among the ends of its track; with whether that kills, and what it saves.
 fn replayed(run: &Run, stack: &Arc<Stack>) -> (Option<u64>, bool, f64) {
     let rows = RunRows::of(run, Assumptions::default());
     let row = rows.row(&"s".into(), &"".into(), &replay(run, stack));
@@ -241,7 +242,7 @@ proptest! {
     }
 }
 
-/// A grid over runs: what is chosen, and the study it was chosen on.
+/// Tunes a grid over runs: returns the choice and the held-out effects.
 fn of_grid(runs: &[Run], appetite: Appetite) -> (Result<GridChoice, GridRefusal>, HeldOut) {
     let text = "[[axis]]\nsignal = \"call_result.count\"\nat_least = [2, 3, 5]\noptional = true\n\
                 [[axis]]\ncap = [4, 12]\noptional = true\n";
@@ -261,7 +262,8 @@ fn of_grid(runs: &[Run], appetite: Appetite) -> (Result<GridChoice, GridRefusal>
 
 #[test]
 fn a_stack_of_a_grid_is_chosen_on_one_half_and_certified_on_the_other() {
-    // Nothing that the successes do kills them but a cap of 4 steps: the second equal call is as early as any.
+    // Nothing the successes do makes a rule kill them except a cap of 4 steps: the second equal call is as early as
+    // any.
     let (choice, held_out) = of_grid(&corpus(200, 0), FIVE);
     let choice = choice.unwrap();
     assert_eq!((&choice.rules[..], choice.tried), (&["call_result.count >= 2".to_owned()][..], 11));
@@ -276,7 +278,7 @@ fn a_stack_of_a_grid_is_chosen_on_one_half_and_certified_on_the_other() {
     assert_eq!(held_out.refused, 0);
     assert_eq!(held_out.effects.sum(|effect| effect.saved.numerator), 40.0 * 18.0);
     assert_eq!(held_out.effects.sum(|effect| effect.killed.numerator), 0.0);
-    // Where 60 of them make a call twice, that limit is on the frontier and does not pass; the third call does.
+    // If 60 of them make a call twice, that limit is on the frontier but does not pass; the third call does.
     let (choice, held_out) = of_grid(&corpus(200, 60), FIVE);
     let choice = choice.unwrap();
     assert_eq!(choice.rules, ["call_result.count >= 3"]);

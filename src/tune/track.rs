@@ -1,4 +1,4 @@
-//! One run as tuning sees it: what the watched signals read after each step, and what a stop there would come to.
+//! One run as tuning sees it: the readings of the watched signals after each step, and the result of a stop there.
 
 use crate::aggregate::Unit;
 use crate::decision::{Requirement, RuleName};
@@ -7,7 +7,7 @@ use crate::rule::Rule;
 use crate::transcript::{EndCause, Moment, Outcome, Run, Secured};
 use crate::verdict::{Amounts, Course, Ledger};
 
-/// The signals that are watched, each as a rule at any limit.
+/// The signals to watch, each as a rule with any limit.
 #[derive(Clone, Debug, Default)]
 pub struct Watched {
     rules: Vec<Rule>,
@@ -15,7 +15,7 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Watches the signals of these rules; the limits play no part.
+    /// Watches the signals of these rules; their limits are ignored.
     pub fn new<'r>(rules: impl IntoIterator<Item = &'r Rule>) -> Self {
         let rules: Vec<Rule> = rules.into_iter().cloned().collect();
         let of = |rule: &Rule| {
@@ -26,12 +26,12 @@ impl Watched {
     }
 }
 
-/// What a stop after the tools of one step comes to.
+/// The result of a stop after the tools of one step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct End {
-    /// It loses a recorded success.
+    /// Whether the stop loses a recorded success.
     pub kills: bool,
-    /// Spent by then. Of amounts that the run does not tell, 0 that nobody reads.
+    /// Spent by then. Amounts that the run does not record are 0 and never read.
     steps: u64,
     tokens: u64,
     cost: f64,
@@ -44,16 +44,16 @@ impl End {
     }
 }
 
-/// One run. It holds nothing of the recording's texts.
+/// One run, without any of the recording's texts.
 #[derive(Clone, Debug)]
 pub struct Track {
-    /// Its place among the runs that were read, for those who keep more of each; see [`Self::at`].
+    /// Its index among the runs that were read, for callers that keep more data per run; see [`Self::at`].
     pub place: usize,
     /// The run.
     pub run_id: String,
-    /// Its suite, empty where it has none.
+    /// Its suite; empty if it has none.
     pub suite: String,
-    /// Its task; a run without one is a task of its own.
+    /// Its task; a run without a task is a task of its own.
     pub task: String,
     /// The model under test.
     pub model: Option<String>,
@@ -61,16 +61,16 @@ pub struct Track {
     pub agent: Option<String>,
     /// The recorded outcome.
     pub outcome: Outcome,
-    /// Did it end at the recording's own cap?
+    /// Whether it ended at the recording's own cap.
     pub capped: bool,
-    /// Spent in all: steps, tokens, dollars.
+    /// Total spent: steps, tokens, dollars.
     whole: [Option<f64>; 3],
-    /// The success was secured by then; the rest of the run was for nothing.
+    /// Spent when the success was secured; everything after was unnecessary.
     at_secured: Option<[Option<f64>; 3]>,
-    /// For each step at whose end a stop comes before all that is recorded has happened.
+    /// One entry for each step after which a stop would be early, that is, before everything recorded has happened.
     ends: Vec<End>,
-    /// For each watched signal its reading at those points, not a number where it has none; empty where the recording does
-    /// not let it be read.
+    /// For each watched signal, its readings at those points, NaN if it has none there; empty if the signal cannot be
+    /// read on this recording.
     readings: Vec<Vec<f64>>,
 }
 
@@ -83,7 +83,7 @@ fn place(unit: Unit) -> usize {
 }
 
 impl Track {
-    /// Reads it off a run.
+    /// Reads the track from a run.
     pub fn of(run: &Run, watched: &Watched) -> Self {
         let (course, ledger) = (Course::of(run), Ledger::of(run));
         let end = run.last_point();
@@ -136,18 +136,18 @@ impl Track {
         }
     }
 
-    /// The same at that place among the runs that were read.
+    /// Sets its index among the runs that were read.
     #[must_use]
     pub fn at(self, place: usize) -> Self {
         Self { place, ..self }
     }
 
-    /// The points at which it may be stopped early.
+    /// The points at which the run may be stopped early.
     pub fn ends(&self) -> &[End] {
         &self.ends
     }
 
-    /// Can the watched signal of that position be read? A run that nothing can stop early is no obstacle.
+    /// Whether the watched signal with that index can be read. True for a run that nothing can stop early.
     pub fn is_readable(&self, signal: usize) -> bool {
         self.readings.get(signal).is_some_and(|readings| readings.len() == self.ends.len())
     }
@@ -157,7 +157,7 @@ impl Track {
         self.readings.get(signal).map_or(&[], Vec::as_slice)
     }
 
-    /// Spent in all; `None` where the recording does not tell.
+    /// Total spent; `None` if the recording does not tell.
     pub fn recorded(&self, unit: Unit) -> Option<f64> {
         self.whole.get(place(unit)).copied().flatten()
     }
@@ -173,7 +173,7 @@ impl Track {
         Some((self.recorded(unit)? - spent).max(0.0))
     }
 
-    /// What an oracle saves: all of a failure, and all after a success was secured.
+    /// What an oracle saves: all of a failure, and everything after a success was secured.
     pub fn possible(&self, unit: Unit) -> Option<f64> {
         let whole = self.recorded(unit)?;
         Some(match (self.outcome, self.at_secured) {

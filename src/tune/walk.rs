@@ -5,10 +5,10 @@ use crate::stats::distribution::binomial_cdf;
 use crate::stats::gaffke::Surpluses;
 use crate::transcript::Outcome;
 
-/// What the p-value of a limit rests on. Chosen before the recordings are read.
+/// The test behind the p-value of a limit. Chosen before the recordings are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bound {
-    /// One successful run a task, picked by a hash of its name: the exact binomial tail.
+    /// One successful run per task, picked by a hash of its name: the exact binomial tail.
     #[default]
     OneRun,
     /// All successful runs: Gaffke's statistic over the tasks' shares.
@@ -24,7 +24,7 @@ impl Bound {
         }
     }
 
-    /// What the promise rests on.
+    /// The theorem that the certificate rests on.
     pub fn theorem(self) -> &'static str {
         match self {
             Self::OneRun => "the binomial distribution (Clopper & Pearson 1934)",
@@ -33,20 +33,21 @@ impl Bound {
     }
 }
 
-/// What is asked for.
+/// The requirements for what is shipped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Appetite {
     /// The share of successes that may be killed, averaged over tasks.
     pub alpha: f64,
-    /// The chance that the certificate is wrong.
+    /// The probability that the certificate is wrong.
     pub delta: f64,
-    /// What the p-values rest on.
+    /// The test behind the p-values.
     pub bound: Bound,
-    /// What a lost success costs, in dollars: then what is certified at alpha and worth most is chosen, not what saves most.
+    /// What a lost success costs, in dollars: if given, the certified limit that is worth most is chosen, not the one
+    /// that saves most.
     pub lost_success_costs: Option<f64>,
 }
 
-/// So many tasks with a success, none of them killed, certify `alpha` at `delta`.
+/// The number of tasks with a success, none of them killed, that certify `alpha` at `delta`.
 pub fn clean_tasks_needed(alpha: f64, delta: f64) -> u64 {
     let needed = (delta.ln() / (-alpha).ln_1p()).ceil();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive number of tasks")]
@@ -57,7 +58,7 @@ pub fn clean_tasks_needed(alpha: f64, delta: f64) -> u64 {
 #[derive(Clone, Debug, Default)]
 struct Losses(Vec<Loss>);
 
-/// Of one task the share of successful runs that are killed, and whether the one that stands for it is.
+/// For one task, the share of successful runs that are killed, and whether its picked run is.
 #[derive(Clone, Copy, Debug)]
 struct Loss {
     task: usize,
@@ -65,38 +66,39 @@ struct Loss {
     picked: bool,
 }
 
-/// What the limits of every family kill, so that walks on any tasks replay nothing.
+/// What the limits of every family kill, precomputed so that walks on any tasks need no replay.
 #[derive(Clone, Debug)]
 pub(super) struct Walks<'s> {
     pub(super) study: &'s Study,
-    /// For each family its limits in order, up to where more than half of the tasks are killed: no walk comes so far.
+    /// For each family, the losses of its limits in order, up to the limit that kills in more than half of the tasks:
+    /// no walk gets that far.
     losses: Vec<Vec<Losses>>,
 }
 
 /// How far one family is certified.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Walk {
-    /// The family's position.
+    /// The family's index.
     pub family: usize,
-    /// The chance of being wrong that it may spend.
+    /// The share of delta that it may spend, as a probability.
     pub delta: f64,
-    /// How many of its limits passed, from the most cautious on.
+    /// Number of limits that passed, from the most cautious on.
     pub passed: usize,
-    /// The p-value of the last one that passed.
+    /// The p-value of the last limit that passed.
     pub p: Option<f64>,
-    /// The p-value of the first that did not.
+    /// The p-value of the first limit that did not.
     pub p_next: Option<f64>,
 }
 
 impl Walk {
-    /// The boldest limit that passed.
+    /// The index of the boldest limit that passed.
     pub fn boldest(&self) -> Option<usize> {
         self.passed.checked_sub(1)
     }
 }
 
 impl<'s> Walks<'s> {
-    /// Looks up what every limit of every family kills.
+    /// Precomputes what every limit of every family kills.
     pub(super) fn of(study: &'s Study) -> Self {
         let n_tasks = study.with_success(&study.all_tasks());
         let losses = (0..study.families().len()).map(|family| losses_of(study, family, n_tasks)).collect();
@@ -116,7 +118,7 @@ impl<'s> Walks<'s> {
         let mut last: Option<(Vec<(usize, u64)>, f64)> = None;
         for losses in self.losses.get(family).into_iter().flatten() {
             let here: Vec<&Loss> = losses.0.iter().filter(|loss| is_in.get(loss.task) == Some(&true)).collect();
-            // Neighbouring limits mostly kill the same runs.
+            // Neighbouring limits mostly kill the same runs, so p-values are reused.
             let key: Vec<(usize, u64)> =
                 here.iter().map(|loss| (2 * loss.task + usize::from(loss.picked), loss.share.to_bits())).collect();
             let p = match last.take().filter(|(known, _)| *known == key) {
@@ -149,7 +151,8 @@ fn p_value(losses: &[&Loss], n: u64, alpha: f64, bound: Bound) -> f64 {
     }
 }
 
-/// The same of the tasks with a success, one by one: whether the run that stands for it is killed, and the share of them all.
+/// The p-value from the tasks with a success: for each, whether its picked run is killed, and the share of its
+/// successes killed.
 pub(super) fn p_value_of_picked(tasks: &[(bool, f64)], alpha: f64, bound: Bound) -> f64 {
     let losses: Vec<Loss> = tasks
         .iter()

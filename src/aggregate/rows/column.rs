@@ -1,4 +1,5 @@
-//! A column of one Rust type, kept by polars: four bytes a cell as long as they suffice, and a bit where a cell may be empty.
+//! A polars column of one Rust type, stored in four bytes per cell while they suffice; a validity bit marks empty
+//! cells.
 
 use std::fmt;
 
@@ -14,27 +15,27 @@ use crate::verdict::Verdict;
 
 type Native<T> = <T as PolarsNumericType>::Native;
 
-/// What a cell may hold: a number, or a value that has one.
+/// A type that a cell can store as a number.
 pub(super) trait Value: Copy {
-    /// How polars keeps it.
+    /// The polars type it is stored as.
     type Stored: Stored;
-    /// Its number.
+    /// Encodes the value as a number.
     fn store(self) -> Native<Self::Stored>;
-    /// The value of a number that [`Value::store`] gave.
+    /// Decodes a number that [`Value::store`] returned.
     fn load(stored: Native<Self::Stored>) -> Self;
-    /// Equal for values that are written alike: 0 and -0 are not.
+    /// Equal bits for values that are written alike: 0 and -0 differ.
     fn bits(self) -> u64;
 }
 
 /// A cell: a value, or an optional one.
 pub(super) trait Cell: Copy {
-    /// How polars keeps it.
+    /// The polars type it is stored as.
     type Stored: Stored;
-    /// What is kept; `None` is an empty cell.
+    /// The stored number; `None` is an empty cell.
     fn store(self) -> Option<Native<Self::Stored>>;
-    /// The cell that was stored.
+    /// Decodes a stored cell.
     fn load(stored: Option<Native<Self::Stored>>) -> Self;
-    /// Equal for cells that are written alike.
+    /// Equal bits for cells that are written alike.
     fn bits(self) -> Option<u64>;
 }
 
@@ -68,11 +69,11 @@ impl<T: Value> Cell for Option<T> {
     }
 }
 
-/// How polars keeps numbers of a type: in four bytes, or in as many as they need.
+/// A polars number type that can be narrowed to four bytes.
 pub(super) trait Stored: PolarsNumericType {
-    /// The number in four bytes, where they hold it.
+    /// The number in four bytes, or `None` if it does not fit.
     fn narrow(number: Native<Self>) -> Option<u32>;
-    /// The number that was narrowed.
+    /// Reverses [`Stored::narrow`].
     fn widen(narrow: u32) -> Native<Self>;
 }
 
@@ -123,9 +124,9 @@ impl Stored for Float64Type {
 /// Cells of one type.
 #[derive(Clone)]
 pub(super) enum Column<T: Cell> {
-    /// All fit into four bytes, or are empty.
+    /// All cells fit into four bytes or are empty.
     Narrow(ChunkedArray<UInt32Type>),
-    /// Some do not.
+    /// Some cells do not fit.
     Wide(ChunkedArray<T::Stored>),
 }
 
@@ -160,7 +161,7 @@ fn cell_of<S: PolarsNumericType>(cells: &ChunkedArray<S>, at: usize) -> Option<N
     is_there.then(|| cells.values()[at])
 }
 
-/// A column in the making.
+/// Builds a [`Column`].
 pub(super) enum ColumnBuilder<T: Cell> {
     Narrow(PrimitiveChunkedBuilder<UInt32Type>),
     Wide(PrimitiveChunkedBuilder<T::Stored>),
@@ -186,7 +187,7 @@ impl<T: Cell> ColumnBuilder<T> {
         }
     }
 
-    /// Adds a value to a narrow column, which becomes wide where it has to.
+    /// Adds a value to a narrow column, converting it to wide if needed.
     fn push_narrow(&mut self, value: Native<T::Stored>) {
         let Self::Narrow(cells) = self else { return };
         if let Some(narrow) = T::Stored::narrow(value) {
@@ -199,7 +200,7 @@ impl<T: Cell> ColumnBuilder<T> {
         *self = Self::Wide(wide);
     }
 
-    /// The column: one piece, which [`Column::get`] counts on.
+    /// The finished column, in one chunk: [`Column::get`] relies on that.
     pub(super) fn finish(self) -> Column<T> {
         match self {
             Self::Narrow(cells) => Column::Narrow(cells.finish()),
@@ -208,7 +209,7 @@ impl<T: Cell> ColumnBuilder<T> {
     }
 }
 
-/// Columns side by side: a line of them, the frame, and the frame in the making.
+/// Defines a frame of columns: its row type, the frame, and its builder.
 macro_rules! frame {
     ($(#[$doc:meta])* $line:ident, $frame:ident, $builder:ident { $($field:ident: $cell:ty,)* }) => {
         $(#[$doc])*
@@ -238,7 +239,7 @@ macro_rules! frame {
         }
 
         impl $line {
-            /// True where every cell is written alike.
+            /// True if every cell is written alike.
             #[allow(clippy::allow_attributes, dead_code, reason = "lines of some frames are never compared")]
             fn is_same(&self, other: &Self) -> bool {
                 $(Cell::bits(self.$field) == Cell::bits(other.$field))&&*
@@ -248,7 +249,7 @@ macro_rules! frame {
 }
 pub(super) use frame;
 
-/// A type whose values are numbered.
+/// Implements [`Value`] for a type whose values are numbered.
 macro_rules! numbered {
     ($($value:ty as $stored:ty: $store:expr, $load:expr;)*) => {$(
         impl Value for $value {

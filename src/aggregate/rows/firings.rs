@@ -1,4 +1,4 @@
-//! Firings as columns.
+//! Stores firings as columns.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ frame! {
     }
 }
 
-/// Firings in the order given, as columns.
+/// Firings as columns, in the order given.
 #[derive(Clone, Debug)]
 pub struct Firings {
     names: Names,
@@ -69,8 +69,8 @@ impl Firings {
         }
     }
 
-    /// The firings of `stack`, each with the row of its run among those of `group`; of several rows of a run the last.
-    /// `None` where there is no firing of the stack, as where its rules are entangled.
+    /// The firings of `stack`, each with its run's row in `group`; if a run has several rows, the last. `None` if the
+    /// stack has no firing, for example because its rules cannot be evaluated separately.
     pub(in crate::aggregate) fn joined<'r>(
         &self,
         group: &Group<'r>,
@@ -102,7 +102,7 @@ impl FromIterator<Firing> for Firings {
     }
 }
 
-/// Firings in the making.
+/// Builds [`Firings`] one firing at a time.
 #[derive(Default)]
 pub struct FiringsBuilder {
     names: Names,

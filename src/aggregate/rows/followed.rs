@@ -1,4 +1,5 @@
-//! What followed the stops, as columns: some 8 bytes a row, since stacks that stop a run at one point share what followed.
+//! Stores [`FollowedRow`]s as columns, about 8 bytes per row: stacks that stop a run at the same point share what
+//! followed.
 
 use std::ops::Range;
 
@@ -23,7 +24,7 @@ frame! {
 }
 
 frame! {
-    /// What followed a stop, whichever stack's it is.
+    /// What followed a stop; independent of the stack that stopped.
     Tail, Tails, TailsBuilder {
         run: u32,
         stop_point: Option<Point>,
@@ -46,7 +47,7 @@ frame! {
 }
 
 frame! {
-    /// One row. Which stack it is of stands in [`FollowedRows::stack_of`].
+    /// One row. Its stack is in [`FollowedRows::stack_of`].
     Line, Lines, LinesBuilder {
         tail: u32,
     }
@@ -61,7 +62,7 @@ pub struct FollowedRows {
     lines: Lines,
     /// The stack of each row.
     stack_of: Repeating<Name>,
-    /// In the order given.
+    /// The stacks, in the order given.
     stacks: Vec<Name>,
 }
 
@@ -81,17 +82,17 @@ impl FollowedRows {
         (0..self.len()).map(|at| self.get(at))
     }
 
-    /// The rows at these places.
+    /// The rows in this range of positions.
     pub fn range(&self, places: Range<usize>) -> impl Iterator<Item = FollowedRow> {
         places.map(|at| self.get(at))
     }
 
-    /// One row of each run, for what depends on no stack.
+    /// One row per run, for what does not depend on the stack.
     pub fn of_runs(&self) -> impl Iterator<Item = FollowedRow> {
         self.runs().map(|(_, rows)| self.get(rows.start))
     }
 
-    /// Each run, with the places of its rows, which stand one after the other.
+    /// Each run with the range of its rows, which are consecutive.
     pub fn runs(&self) -> impl Iterator<Item = (&str, Range<usize>)> {
         let run = |at: usize| self.tails.run.get(self.lines.tail.get(at) as usize);
         let mut next = 0;
@@ -103,7 +104,7 @@ impl FollowedRows {
         })
     }
 
-    /// The rows of each stack, in the order the stacks were given. Only one stack's rows are laid out at a time.
+    /// The rows of each stack, in the order the stacks were given. Only one stack's rows are in memory at a time.
     pub fn by_stack(&self) -> impl Iterator<Item = (&Label, Vec<FollowedRow>)> {
         let rows_of = |stack: &Name| {
             let places = (0..self.len()).filter(|at| self.stack_of.get(*at) == *stack);
@@ -161,7 +162,7 @@ impl FromIterator<FollowedRow> for FollowedRows {
     }
 }
 
-/// What followed the stops, in the making. Rows of one run that are given one after the other share what they have in common.
+/// Builds [`FollowedRows`]. Consecutive rows of one run share what they have in common.
 #[derive(Default)]
 pub struct FollowedBuilder {
     names: Names,
@@ -170,10 +171,10 @@ pub struct FollowedBuilder {
     lines: LinesBuilder,
     stack_of: Repeating<Name>,
     stacks: Vec<Name>,
-    /// The run the last row was of.
+    /// The run of the last row.
     run: Option<Facts>,
     n_runs: u32,
-    /// Its tails so far; the last one is number `n_tails - 1`.
+    /// The tails of that run so far; the last one is number `n_tails - 1`.
     own: Vec<Tail>,
     n_tails: u32,
 }

@@ -1,14 +1,14 @@
-//! What a row says in words and bits, in one number: verdict, outcome, exactness, doubts, and eight bits.
+//! Packs a row's verdict, outcome, exactness, doubts and eight bits into one number.
 
 use crate::aggregate::{ExactnessName, Row};
 use crate::transcript::Outcome;
 use crate::verdict::{Doubts, Verdict};
 
-/// The small things a row says, packed.
+/// The packed number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Marks(pub(super) u32);
 
-/// A bit of a row.
+/// A named bit of a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Bit {
     OutcomeLow = 16,
@@ -25,7 +25,7 @@ const OUTCOMES: [Outcome; 3] = [Outcome::Success, Outcome::Failure, Outcome::Unk
 const EXACTNESS: [ExactnessName; 3] = [ExactnessName::Exact, ExactnessName::Diverged, ExactnessName::Censored];
 
 impl Marks {
-    /// Those of `row`.
+    /// Packs the marks of `row`.
     pub(super) fn of(row: &Row) -> Self {
         let Doubts { unread, diverged, unlabelled } = row.unknown;
         let doubts = [unread, diverged, unlabelled].into_iter().zip(8..).map(|(holds, at)| u32::from(holds) << at);
@@ -64,19 +64,19 @@ impl Marks {
         Doubts { unread: self.0 >> 8 & 1 == 1, diverged: self.0 >> 9 & 1 == 1, unlabelled: self.0 >> 10 & 1 == 1 }
     }
 
-    /// 0 or 1.
+    /// The bit as 0 or 1.
     #[inline]
     pub(super) fn bit(self, bit: Bit) -> u8 {
         u8::from(self.0 >> bit as u32 & 1 == 1)
     }
 }
 
-/// The place of a value in the list of all values.
+/// The index of a value in the list of all values.
 pub(super) fn place<T: PartialEq + Copy>(all: &[T], value: T) -> u32 {
     all.iter().zip(0..).find_map(|(one, place)| (*one == value).then_some(place)).expect("the list holds every variant")
 }
 
-/// The value at a place that [`place`] gave.
+/// The value at an index that [`place`] returned.
 pub(super) fn at<T: Copy>(all: &[T], place: u32) -> T {
     all[place as usize]
 }

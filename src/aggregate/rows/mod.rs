@@ -1,8 +1,9 @@
-//! Rows as columns: what [`Row`] says in half a kilobyte is kept in some 40 bytes a row.
+//! Stores rows as columns: a [`Row`] takes half a kilobyte, here about 40 bytes.
 //!
-//! Three frames, joined by position. A run's facts are kept once for all stacks. So is each of its *endings*, what the run
-//! comes to under a stack: most stacks let most runs be, and those that stop one often do so at the same point. What is left
-//! of a row is which stack, which ending, and which rule read what. Names are kept in a dictionary.
+//! Three frames, joined by position. A run's facts are stored once for all stacks. So is each of its *endings*, the
+//! result of a run under a stack: most stacks leave most runs alone, and those that stop a run often stop it at the
+//! same point. A row itself stores only its stack, its ending, and the rule with the value it read. Names are kept in
+//! a dictionary.
 
 mod column;
 mod firings;
@@ -43,7 +44,7 @@ frame! {
 }
 
 frame! {
-    /// What a run comes to under a stack, whichever stack it is.
+    /// The result of a run under a stack; independent of which stack it is.
     Ending, Endings, EndingsBuilder {
         run: u32,
         marks: Marks,
@@ -67,7 +68,7 @@ frame! {
 }
 
 frame! {
-    /// One row: how a stack ended which run, and why. Which stack it is stands in [`Rows::stacks`].
+    /// One row: which run's ending it is, and why. Its stack is in [`Rows::stacks`].
     Line, Lines, LinesBuilder {
         ending: u32,
         reason: u32,
@@ -75,7 +76,7 @@ frame! {
 }
 
 frame! {
-    /// Which rule stopped a run, and what it read, nothing where none did; and which rules could not be read.
+    /// Which rule stopped a run and the value it read (empty if none did), and which rules could not be evaluated.
     Reason, Reasons, ReasonsBuilder {
         rule: Option<Name>,
         observed: Option<f64>,
@@ -84,13 +85,13 @@ frame! {
     }
 }
 
-/// A reason as it is looked up.
+/// The lookup key of a reason.
 type ReasonKey = (Option<Name>, Option<u64>, Option<u64>, Name);
 
 /// A stack and its profile.
 type Stack = (Name, Name);
 
-/// Rows in the order given, as columns.
+/// All rows of a comparison as columns, in the order given.
 #[derive(Clone, Debug)]
 pub struct Rows {
     names: Names,
@@ -102,9 +103,9 @@ pub struct Rows {
     reasons: Reasons,
     /// Positions of rows and of their endings, by stack in the order given.
     by_stack: Vec<(Name, Vec<Place>)>,
-    /// For each run the place of its task among `tasks`.
+    /// For each run, the index of its task in `tasks`.
     task_of: Vec<u32>,
-    /// Suite and task of each task, in name order; see [`Row::cluster`].
+    /// Suite and task name of each task, in name order; see [`RowView::cluster`].
     tasks: Vec<(Label, Label)>,
 }
 
@@ -131,7 +132,8 @@ impl Rows {
         self.into_iter()
     }
 
-    /// A row of each ending, for what depends on nothing else. Their stacks and rules are not to be asked for.
+    /// One row per ending, for computations that depend on nothing else. The stack and rule of these rows are
+    /// meaningless.
     pub(super) fn endings(&self) -> impl ExactSizeIterator<Item = RowView<'_>> {
         (0..self.endings.run.len()).map(|ending| RowView::with_ending(self, usize::MAX, ending))
     }
@@ -154,7 +156,7 @@ impl Rows {
         places.iter().map(|(at, ending)| RowView::with_ending(self, *at as usize, *ending as usize))
     }
 
-    /// Suite and task of every task, in name order: [`RowView::task`] is a position in it.
+    /// Suite and task name of every task, in name order, indexed by [`RowView::task`].
     pub fn tasks(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
         self.tasks.iter().map(|(suite, task)| (&**suite, &**task))
     }
@@ -168,7 +170,7 @@ impl<'r> IntoIterator for &'r Rows {
     }
 }
 
-/// All rows, one after the other.
+/// Iterates over all rows in order.
 #[derive(Clone, Debug)]
 pub struct AllRows<'r> {
     rows: &'r Rows,
@@ -207,7 +209,7 @@ impl FromIterator<Row> for Rows {
     }
 }
 
-/// Rows in the making. Rows of one run that are given one after the other share what they have in common.
+/// Builds [`Rows`]. Consecutive rows of one run share what they have in common.
 #[derive(Default)]
 pub struct RowsBuilder {
     names: Names,
@@ -217,16 +219,16 @@ pub struct RowsBuilder {
     stacks: Repeating<Stack>,
     reasons: ReasonsBuilder,
     reason_places: HashMap<ReasonKey, u32>,
-    /// How many rows each stack has, in the order the stacks were given.
+    /// The number of rows of each stack, in the order the stacks were given.
     n_rows: Vec<(Name, usize)>,
     /// Suite and task of each run.
     clusters: Vec<(Label, Label)>,
-    /// The run the last row was of.
+    /// The run of the last row.
     run: Option<RunFacts>,
-    /// Its endings so far; the last one is number `n_endings - 1`.
+    /// The endings of that run so far; the last one is number `n_endings - 1`.
     own: Vec<Ending>,
     n_endings: u32,
-    /// Shared by all runs without a suite.
+    /// The label shared by all runs without a suite.
     no_suite: Option<Label>,
 }
 
@@ -342,10 +344,10 @@ impl RowsBuilder {
     }
 }
 
-/// Where a row stands, and where its ending.
+/// The position of a row and of its ending.
 pub(super) type Place = (u32, u32);
 
-/// The rows of each stack, `n_rows` of it.
+/// Positions of each stack's rows; `n_rows` gives the stacks and their row counts.
 fn by_stack(lines: &Lines, stack_of: &Repeating<Stack>, n_rows: &[(Name, usize)]) -> Vec<(Name, Vec<Place>)> {
     let mut stacks: Vec<(Name, Vec<Place>)> =
         n_rows.iter().map(|(stack, n)| (*stack, Vec::with_capacity(*n))).collect();

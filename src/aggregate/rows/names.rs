@@ -1,4 +1,4 @@
-//! The dictionary of a frame: each name once, known by its number.
+//! The dictionary of a frame: stores each name once, under a number.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// The number of `label`, which is kept if it is new.
+    /// The number of `label`, which is added if it is new.
     pub(super) fn number(&mut self, label: &Label) -> Name {
         if let Some(name) = self.numbers.get(label) {
             return *name;
@@ -27,12 +27,12 @@ impl Names {
         name
     }
 
-    /// The number of `text`, if it is one of these names.
+    /// The number of `label`, or `None` if it is not in the dictionary.
     pub(super) fn find(&self, label: &Label) -> Option<Name> {
         self.numbers.get(label).copied()
     }
 
-    /// The name of a number that [`Names::number`] gave.
+    /// The name of a number that [`Names::number`] returned.
     #[inline]
     pub(super) fn label(&self, name: Name) -> &Label {
         &self.labels[name.0 as usize]

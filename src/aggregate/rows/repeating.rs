@@ -1,12 +1,12 @@
-//! Cells that come back in the same order, as stacks do run after run.
+//! Compact storage for cells that repeat in a fixed order, as the stacks do for every run.
 
-/// One round of the cells is kept, and what came after the order was broken.
+/// Stores one round of the cells, and verbatim everything after the order is first broken.
 #[derive(Clone, Debug)]
 pub(super) struct Repeating<T> {
     round: Vec<T>,
-    /// Cells that keep to the order.
+    /// Number of cells that follow the order.
     n_in_order: usize,
-    /// Those after them, whatever they are.
+    /// The cells after those.
     rest: Vec<T>,
 }
 

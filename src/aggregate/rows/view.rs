@@ -1,4 +1,4 @@
-//! One row of the columns.
+//! A view of one row of the columns.
 
 use serde::{Serialize, Serializer};
 
@@ -8,7 +8,7 @@ use crate::aggregate::{ExactnessName, Label, Row};
 use crate::transcript::{EndCause, Outcome, Point};
 use crate::verdict::{Doubts, Verdict};
 
-/// One row, read from the columns when it is asked. What its fields mean is said at [`Row`].
+/// One row, read from the columns on access. Its fields are documented at [`Row`].
 #[derive(Clone, Copy, Debug)]
 pub struct RowView<'r> {
     rows: &'r Rows,
@@ -16,7 +16,7 @@ pub struct RowView<'r> {
     ending: usize,
 }
 
-/// Cells of an ending, by the name of their column.
+/// Getters for cells of an ending, by the name of their column.
 macro_rules! of_ending {
     ($($field:ident: $cell:ty,)*) => {$(
         #[doc = concat!("See [`Row::", stringify!($field), "`].")]
@@ -27,7 +27,7 @@ macro_rules! of_ending {
     )*};
 }
 
-/// Bits of an ending.
+/// Getters for bits of an ending.
 macro_rules! of_marks {
     ($($field:ident: $bit:ident,)*) => {$(
         #[doc = concat!("See [`Row::", stringify!($field), "`].")]
@@ -38,7 +38,7 @@ macro_rules! of_marks {
     )*};
 }
 
-/// Cells of a run.
+/// Getters for cells of a run.
 macro_rules! of_run {
     ($($field:ident: $cell:ty,)*) => {$(
         #[doc = concat!("See [`Row::", stringify!($field), "`].")]
@@ -56,13 +56,13 @@ impl<'r> RowView<'r> {
         Self { rows, at, ending: rows.lines.ending.get(at) as usize }
     }
 
-    /// The row at `at`, of which the ending is known.
+    /// The row at `at`, whose ending is already known.
     #[inline]
     pub(in crate::aggregate) fn with_ending(rows: &'r Rows, at: usize, ending: usize) -> Self {
         Self { rows, at, ending }
     }
 
-    /// The position of what the run comes to: rows that share it are alike in all that does not name a stack or a rule.
+    /// The index of the row's ending: rows that share it are equal in everything that does not name a stack or a rule.
     #[inline]
     pub(in crate::aggregate) fn ending(self) -> usize {
         self.ending
@@ -78,13 +78,13 @@ impl<'r> RowView<'r> {
         self.rows.lines.reason.get(self.at) as usize
     }
 
-    /// The position of its task in [`Rows::tasks`].
+    /// The index of its task in [`Rows::tasks`].
     #[inline]
     pub fn task(self) -> usize {
         self.rows.task_of[self.run()] as usize
     }
 
-    /// The task to cluster by: suite and task; a run without a task is a task of its own.
+    /// The cluster key: suite and task; a run without a task is a task of its own.
     #[inline]
     pub fn cluster(self) -> (&'r str, &'r str) {
         let (suite, task) = &self.rows.tasks[self.task()];
@@ -231,7 +231,7 @@ impl<'r> RowView<'r> {
         self.stop_point().is_some()
     }
 
-    /// True where the row may be counted in a rate: nothing about the recording is unknown. What the stack did plays no
+    /// True if the row may be counted in a rate: nothing about the recording is unknown. What the stack did plays no
     /// part in this, or the rate would be biased.
     #[inline]
     pub fn is_judged(self) -> bool {

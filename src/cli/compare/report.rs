@@ -1,4 +1,4 @@
-//! `whenstop report`: the tables and figures of saved rows.
+//! `whenstop report`: redraws the tables and figures of saved rows.
 
 use std::path::PathBuf;
 
@@ -14,10 +14,10 @@ pub(in crate::cli) struct Args {
     /// A folder that `compare --out` wrote.
     #[arg(value_name = "DIR")]
     rows: PathBuf,
-    /// Folder for the redrawn tables and figures; by default the same.
+    /// Folder for the redrawn tables and figures; by default the same folder.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// The share of successes a stack may kill; by default the one the folder was made with.
+    /// The share of successes a stack may kill; by default as in the folder's manifest.
     #[arg(long, value_name = "RATE", value_parser = share)]
     max_fes: Option<f64>,
     /// Show every stack in the table, not only the best twelve.
@@ -28,15 +28,15 @@ pub(in crate::cli) struct Args {
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t)]
     format: ReportShown,
-    /// With `--format pr`: the stack that is shipped; by default the one the others were compared with.
+    /// With `--format pr`: the stack in use today; by default the baseline of the comparison.
     #[arg(long, value_name = "STACK")]
     default: Option<String>,
-    /// With `--format pr`: the stack that is proposed instead; by default the only other one.
+    /// With `--format pr`: the stack proposed instead; by default the only other one.
     #[arg(long, value_name = "STACK")]
     proposed: Option<String>,
 }
 
-/// How saved results are printed.
+/// Output formats of saved results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum ReportShown {
     /// Columns for a terminal.
@@ -50,7 +50,7 @@ enum ReportShown {
     Md,
     /// A LaTeX table for a paper, with the package `booktabs`.
     Latex,
-    /// Evidence for a pull request elsewhere: default against proposed, in Markdown, with bounds.
+    /// Evidence for a pull request in another project: default against proposed, in Markdown, with bounds.
     Pr,
 }
 

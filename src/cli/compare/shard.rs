@@ -1,4 +1,4 @@
-//! `whenstop compare --shard`: one part of a comparison.
+//! `whenstop compare --shard`: computes one part of a comparison.
 
 use std::path::Path;
 
@@ -12,13 +12,14 @@ use crate::diagnostic::count;
 use crate::report::{About, Division, FollowedReport, Found, Input, Shard, write_part};
 use crate::transcript::Run;
 
-/// What a part is of.
+/// Which part of a comparison to compute.
 pub(in crate::cli) struct Extent {
-    /// Which part of how many.
+    /// Which shard.
     pub(in crate::cli) shard: Shard,
-    /// By task: all files are read, and the runs of other parts are passed over. By file: those read are the part's own.
+    /// By task: all files are read, and runs of other parts are skipped. By file: the files read all belong to the
+    /// part.
     pub(in crate::cli) division: Division,
-    /// What the files are called in the part's manifest, in the order they are read in; without any, by their paths.
+    /// Names for the files in the part's manifest, in the order they are read; if empty, their paths are used.
     pub(in crate::cli) names: Vec<String>,
 }
 
@@ -30,7 +31,7 @@ impl Extent {
     }
 }
 
-/// One part of a comparison, told.
+/// Runs one part of a comparison and reports the result.
 pub(super) fn run_shard(args: &Args, shard: Shard, out: &Path, output: &Output) -> Result<Exit, Failure> {
     let extent = Extent { shard, division: Division::Tasks, names: Vec::new() };
     let runs = write(args, &extent, out, output)?;
@@ -42,7 +43,7 @@ pub(super) fn run_shard(args: &Args, shard: Shard, out: &Path, output: &Output) 
     Ok(Exit::Done)
 }
 
-/// One part of a comparison, written run after run. Gives the number of its runs.
+/// Computes one part of a comparison and writes it run by run. Returns the number of its runs.
 pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &Output) -> Result<u64, Failure> {
     let strategies = args.stacks.load()?;
     if strategies.is_empty() {
@@ -82,7 +83,7 @@ pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &O
             }
         });
         state?;
-        // Some files of many may hold no run: their part is empty. Parts by task have read all there is.
+        // With parts by file, some files may hold no run: their part is empty. Parts by task have read everything.
         let report = report.and_then(|report| {
             if extent.division == Division::Tasks {
                 has_runs(&corpus, &report)?;
@@ -118,7 +119,7 @@ pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &O
     Ok(runs)
 }
 
-/// Pairs of a path that was read and what it is called, where names were given for all of them.
+/// Pairs of the path that was read and its name, if names were given for all files.
 fn names(read: &[(String, u64)], names: &[String]) -> Vec<(String, String)> {
     if names.len() != read.len() {
         return Vec::new();

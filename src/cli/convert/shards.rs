@@ -1,4 +1,4 @@
-//! Runs into several files of one folder, or into Parquet.
+//! Writes runs to several files of one folder, or to Parquet.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
@@ -12,7 +12,7 @@ use crate::reader::{Corpus, ParquetCell as Cell, ParquetKind as Kind, ParquetWri
 use crate::report::{CsvStyle, Shard, write_atomically, write_folder};
 use crate::transcript::{Outcome, Run, Spend};
 
-/// What the other columns say of a run.
+/// The values of the other Parquet columns for a run.
 pub(super) struct About {
     task_id: Option<String>,
     suite: Option<String>,
@@ -48,7 +48,7 @@ impl About {
     }
 }
 
-/// The columns. `run_id` and `trace` are what the reader knows the layout by.
+/// The Parquet columns. The reader recognises the layout by `run_id` and `trace`.
 const COLUMNS: &[(&str, Kind)] = &[
     ("run_id", Kind::Text),
     ("task_id", Kind::Text),
@@ -62,7 +62,7 @@ const COLUMNS: &[(&str, Kind)] = &[
     ("trace", Kind::Text),
 ];
 
-/// A file that takes runs.
+/// An output file that runs are added to.
 enum Taker {
     Lines(BufWriter<File>),
     Table(Box<ParquetWriter>),
@@ -110,7 +110,7 @@ impl Taker {
     }
 }
 
-/// Writes `out`, a folder of `--shards` files or one Parquet file. Gives the number of runs.
+/// Writes `out`, a folder of `--shards` files or one Parquet file. Returns the number of runs.
 pub(super) fn write(out: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, Failure> {
     let taken = inputs(corpus, &args.corpus);
     let Some(of) = args.shards else {
@@ -122,7 +122,7 @@ pub(super) fn write(out: &Path, corpus: &Corpus, args: &Args, output: &Output) -
         }
         let mut runs = Ok(0);
         let written = write_atomically(out, |to| {
-            // The writer of Parquet needs a file of its own, which is copied when it is whole.
+            // The Parquet writer needs a file of its own, which is copied once it is complete.
             let mut file = tempfile::tempfile()?;
             let mut one = Taker::new(args.to, file.try_clone()?)?;
             runs = convert(corpus, args, output, |run| one.take(&run).map_err(|error| cannot_write(out, &error)));

@@ -1,4 +1,4 @@
-//! `whenstop accept`: the stop points as they are now become those that are held against.
+//! `whenstop accept`: makes the current stop points the accepted ones.
 
 use super::inputs::GateInputs;
 use super::replayed::replayed;
@@ -18,7 +18,7 @@ use crate::snapshot::Snapshot;
     whenstop accept --only mixed                      # this stack's section, the others as they are\n  \
     whenstop accept runs --stacks my.toml --snapshot stops.snap")]
 pub(in crate::cli) struct AcceptArgs {
-    /// Take over the stop points of this stack only; those of the others stay as they were accepted. Repeatable.
+    /// Accept the stop points of this stack only; those of the others stay as accepted before. Repeatable.
     #[arg(long, value_name = "STACK")]
     only: Vec<String>,
     #[command(flatten)]
@@ -53,11 +53,11 @@ pub(in crate::cli) fn accept(args: &AcceptArgs, output: &Output) -> Result<Exit,
     Ok(Exit::Done)
 }
 
-/// The snapshot that is there. One that cannot be read is written anew, but where most of it is to stay.
+/// The existing snapshot. An unreadable one is replaced, except with `--only`, where most of it is to be kept.
 fn read_old(args: &AcceptArgs, path: &std::path::Path, output: &Output) -> Result<Option<Snapshot>, Failure> {
     match read_snapshot(path) {
         Ok(snapshot) => Ok(Some(snapshot)),
-        // A file of somebody else's is not written over.
+        // Never overwrites a file that is not a snapshot.
         Err(failure)
             if args.only.is_empty() && std::fs::read_to_string(path).is_ok_and(|text| Snapshot::is_one(&text)) =>
         {
@@ -75,7 +75,7 @@ fn names_exist(only: &[String], known: &[&str]) -> Result<(), Failure> {
     Err(Failure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)))
 }
 
-/// The snapshot that is there, with some stacks as they are now.
+/// The existing snapshot, with some stacks updated.
 fn only(before: &Snapshot, now: Snapshot, args: &AcceptArgs, name: &str) -> Result<Snapshot, Failure> {
     let same =
         before.corpus.as_ref().is_none_or(|before| Some(&before.print) == now.corpus.as_ref().map(|now| &now.print));
@@ -87,6 +87,6 @@ fn only(before: &Snapshot, now: Snapshot, args: &AcceptArgs, name: &str) -> Resu
     let mut stacks = before.stacks.clone();
     stacks.retain(|stack, _| !args.only.contains(stack));
     stacks.extend(now.stacks);
-    // The version stays: it is that of the stacks that were not looked at.
+    // Keeps the version: it belongs to the stacks that were not updated.
     Ok(Snapshot { stacks, corpus: now.corpus, whenstop: before.whenstop.clone() })
 }

@@ -1,4 +1,4 @@
-//! `whenstop check`: exits 100 where stop points are not the accepted ones, or a gate fails.
+//! `whenstop check`: exits 100 if stop points differ from the accepted ones, or if a gate fails.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -26,22 +26,22 @@ use crate::snapshot::{CutShortGate, Gate, MIN_KNOWN};
     whenstop check runs --stacks my.toml --snapshot stops.snap --fail-on 'mixed:fes_rate_high>0.05'\n\n\
     In CI: `whenstop init` writes a workflow. Exits 100 where stop points are not the accepted ones or a gate fails.")]
 pub(in crate::cli) struct CheckArgs {
-    /// Fail when a number of the summary passes a limit. `fes_rate_high>0.05` passes only what is shown safe,
-    /// `fes_rate_low>0.02` fails only what is shown unsafe, `fes_rate>0.02` looks at the point; `ours:fes_rate_high>0.05`
-    /// at one stack; `cut_short_high>0.05` at what followed the stops, which needs no outcomes. What is not known fails.
-    /// Repeatable.
+    /// Fail if a number of the summary passes a limit. `fes_rate_high>0.05` passes only what is shown to be safe,
+    /// `fes_rate_low>0.02` fails only what is shown to be unsafe, `fes_rate>0.02` uses the point estimate;
+    /// `ours:fes_rate_high>0.05` checks one stack; `cut_short_high>0.05` checks what followed the stops and needs no
+    /// outcomes. An unknown number fails. Repeatable.
     #[arg(long, value_name = "GATE")]
     fail_on: Vec<String>,
-    /// Judge by what could be read, also where files, folders or archives could not.
+    /// Judge by what could be read, even if some files, folders or archives could not be.
     #[arg(long)]
     allow_unreadable: bool,
-    /// A gate fails on a number that is known on fewer than this share of the runs [default: 0.95].
+    /// A gate fails if its number is known on fewer than this share of the runs [default: 0.95].
     #[arg(long, value_name = "SHARE", value_parser = share)]
     min_known: Option<f64>,
-    /// What is printed.
+    /// The output format.
     #[arg(long, value_enum, default_value_t)]
     format: ReportFormat,
-    /// Also write a report, `junit=junit.xml`; `-` is stdout, after what is printed. Repeatable.
+    /// Also write a report, for example `junit=junit.xml`; `-` is stdout, after the normal output. Repeatable.
     #[arg(long, value_name = "FORMAT=PATH", value_parser = reports::parse)]
     report: Vec<(ReportFormat, PathBuf)>,
     /// Also write a folder of tables and figures, as `compare --out` does.
@@ -124,7 +124,7 @@ enum AnyGate {
     CutShort(CutShortGate),
 }
 
-/// The gates given, else those of the project file, each with its place.
+/// The gates from the arguments, else those of the project file, each with its location.
 fn gates(args: &CheckArgs, inputs: &Inputs) -> Result<Vec<(AnyGate, Location)>, Failure> {
     let written: Vec<(String, Location)> = if args.fail_on.is_empty() {
         inputs.project.gates.clone()
@@ -145,7 +145,7 @@ fn gates(args: &CheckArgs, inputs: &Inputs) -> Result<Vec<(AnyGate, Location)>, 
     parsed.collect()
 }
 
-/// The reports asked for: those given win over those of the project file, format by format.
+/// The requested reports: arguments override the project file, format by format.
 fn wanted(args: &CheckArgs, inputs: &Inputs) -> Result<Vec<(ReportFormat, PathBuf)>, Failure> {
     let mut wanted = BTreeMap::new();
     for (name, path) in &inputs.project.reports {

@@ -1,5 +1,5 @@
-//! `whenstop diff`: what changed between two snapshots, two stack files, two corpora, or a snapshot and now. It judges
-//! nothing.
+//! `whenstop diff`: shows what changed between two snapshots, two stack files, two corpora, or a snapshot and now. It
+//! makes no judgement.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,8 @@ use crate::snapshot::Snapshot;
     whenstop diff                                     # the snapshot against now, as whenstop.toml says\n  \
     whenstop diff runs --stacks my.toml --snapshot stops.snap")]
 pub(in crate::cli) struct DiffArgs {
-    /// OLD and NEW: two snapshots, two stack files (`.toml`), or two corpora. Or recordings, to be held against `--snapshot`.
+    /// OLD and NEW: two snapshots, two stack files (`.toml`), or two corpora. Or recordings to compare with
+    /// `--snapshot`.
     #[arg(value_name = "OLD NEW|PATH")]
     paths: Vec<PathBuf>,
     /// The recordings on which two stack files are compared; by default those of the project file. Repeatable.
@@ -36,13 +37,13 @@ pub(in crate::cli) struct DiffArgs {
     /// A stack file, or `preset:NAME`, `preset:all`, `system:NAME`, `system:all`. Repeatable.
     #[arg(long, value_name = "FILE|preset:NAME|system:NAME")]
     stacks: Vec<String>,
-    /// The snapshot file, to be held against the recordings as they are now.
+    /// The snapshot file to compare with the recordings as they are now.
     #[arg(long, value_name = "FILE")]
     snapshot: Option<PathBuf>,
-    /// The project file; by default `whenstop.toml`, where recordings or stacks are not given.
+    /// The project file; by default `whenstop.toml`, if recordings or stacks are not given.
     #[arg(long, value_name = "FILE")]
     project: Option<PathBuf>,
-    /// What is printed.
+    /// The output format.
     #[arg(long, value_enum, default_value_t)]
     format: DiffFormat,
     /// Print every changed run, not only those that matter most.
@@ -52,7 +53,7 @@ pub(in crate::cli) struct DiffArgs {
     reading: ReadingArgs,
 }
 
-/// A format of a difference.
+/// Output formats of a diff.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum DiffFormat {
     /// For people, at a terminal.
@@ -64,7 +65,7 @@ enum DiffFormat {
     Json,
 }
 
-/// What a path holds.
+/// What kind of input a path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Snapshot,
@@ -78,7 +79,7 @@ impl Kind {
         if name.starts_with("preset:") || name.starts_with("system:") {
             return Self::Stacks;
         }
-        // Only the beginning is looked at: a corpus may be large.
+        // Only the beginning is read: a corpus may be large.
         let mut start = [0; 64];
         let read = std::fs::File::open(path).and_then(|mut file| std::io::Read::read(&mut file, &mut start));
         let is_snapshot = read.is_ok_and(|n| std::str::from_utf8(&start[..n]).is_ok_and(Snapshot::is_one));

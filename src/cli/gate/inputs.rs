@@ -1,4 +1,4 @@
-//! Which recordings, stacks and snapshot: from the arguments, else from the project file.
+//! Which recordings, stacks and snapshot to use: from the arguments, else from the project file.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use crate::cli::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::project::{self, Project};
 
-/// What to look at. What is not given comes from `whenstop.toml`.
+/// Inputs of a gate command. Missing ones come from `whenstop.toml`.
 #[derive(Debug, clap::Args)]
 pub(super) struct GateInputs {
     /// Files and folders of recordings; by default those of the project file.
@@ -20,17 +20,17 @@ pub(super) struct GateInputs {
     /// The snapshot file.
     #[arg(long, value_name = "FILE")]
     pub(super) snapshot: Option<PathBuf>,
-    /// The project file; by default `whenstop.toml`, where recordings or stacks are not given.
+    /// The project file; by default `whenstop.toml`, if recordings or stacks are not given.
     #[arg(long, value_name = "FILE")]
     pub(super) project: Option<PathBuf>,
-    /// What counts as a run: the whole recording (so by default), or each round of it, from a prompt to the next.
+    /// What counts as a run: the whole recording (the default), or each round of it, from a prompt to the next.
     #[arg(long, value_enum)]
     pub(super) unit: Option<UnitOfRun>,
     #[command(flatten, next_help_heading = READING)]
     pub(super) reading: ReadingArgs,
 }
 
-/// The same with every gap filled.
+/// The inputs with all gaps filled.
 pub(super) struct Inputs {
     pub(super) corpus: CorpusArgs,
     pub(super) stacks: StackArgs,
@@ -39,7 +39,7 @@ pub(super) struct Inputs {
 }
 
 impl GateInputs {
-    /// Reads the project file where something is missing, or where it is asked for.
+    /// Reads the project file if something is missing, or if it is requested.
     pub(super) fn resolve(&self, output: &Output) -> Result<Inputs, Failure> {
         let project = self.read_project(output)?.unwrap_or_default();
         let or = |given: &[String], else_: &[String]| if given.is_empty() { else_.to_vec() } else { given.to_vec() };
@@ -85,7 +85,7 @@ impl GateInputs {
         Ok(Some(project))
     }
 
-    /// How to read: an argument wins over the project file.
+    /// The reading options: arguments override the project file.
     fn reading_with(&self, project: &Project) -> ReadingArgs {
         let (given, file) = (&self.reading, &project.reading);
         let or = |given: &[PathBuf], else_: &[PathBuf]| if given.is_empty() { else_.to_vec() } else { given.to_vec() };
@@ -105,7 +105,7 @@ impl GateInputs {
 }
 
 impl Inputs {
-    /// The snapshot file, or how to name one.
+    /// The snapshot file, or an error that says how to name one.
     pub(super) fn snapshot(&self) -> Result<&Path, Failure> {
         self.snapshot.as_deref().ok_or_else(|| {
             let help = "give `--snapshot FILE`, or `snapshot = \"FILE\"` in the project file";

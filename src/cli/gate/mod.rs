@@ -1,4 +1,4 @@
-//! `whenstop accept`, `check` and `diff`: stop points held against what was accepted, and numbers against gates.
+//! `whenstop accept`, `check` and `diff`: compare stop points with accepted ones, and numbers with gates.
 
 mod accept;
 mod check;
@@ -21,7 +21,7 @@ use super::failure::Failure;
 use super::inputs::read_text;
 use crate::snapshot::Snapshot;
 
-/// The snapshot at `path`.
+/// Reads the snapshot at `path`.
 fn read_snapshot(path: &Path) -> Result<Snapshot, Failure> {
     let text = read_text(path, "write it first with `whenstop accept`").map_err(Failure::input)?;
     Snapshot::parse(&path.display().to_string(), &text).map_err(Failure::input)

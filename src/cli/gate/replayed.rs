@@ -1,4 +1,4 @@
-//! One pass over the recordings: rows, a snapshot of them, and the words around the stops that are not as they were.
+//! One pass over the recordings: rows, a snapshot of them, and the texts around stops that changed.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -19,26 +19,26 @@ use crate::snapshot::{CorpusPrint, Snapshot, StopLine};
 use crate::transcript::{Fingerprint, Run};
 use crate::verdict::Assumptions;
 
-/// What a corpus came to under some stacks.
+/// The results of a corpus under some stacks.
 pub(in crate::cli) struct Replayed {
     pub(in crate::cli) rows: Rows,
     pub(in crate::cli) firings: Firings,
     pub(in crate::cli) stacks: Vec<StackInfo>,
     pub(in crate::cli) snapshot: Snapshot,
-    /// By stack and run: where the stop is not the one before.
+    /// By stack and run: the texts around a stop that differs from the one before.
     pub(in crate::cli) words: BTreeMap<(String, String), Words>,
-    /// Where each stack is written.
+    /// The location of each stack in its file.
     pub(in crate::cli) places: Places,
     /// What followed the stops.
     pub(in crate::cli) followed: FollowedReport,
-    /// Runs told step by step, for a page.
+    /// Stories of runs, for a page.
     pub(in crate::cli) stories: Vec<Story>,
-    /// Inputs that could not be read, or not to their end.
+    /// Inputs that could not be read, or not completely.
     pub(in crate::cli) unreadable: u64,
 }
 
-/// Replays the corpus under the stacks, of these names where some are given. `before` is what the stops are held against; with `texts`
-/// runs are told for a page.
+/// Replays the corpus under the stacks, restricted to the given names if any. Stops are compared with those in
+/// `before`; with `texts`, stories are collected for a page.
 pub(in crate::cli) fn replayed(
     corpus: &CorpusArgs,
     stacks: &StackArgs,
@@ -96,7 +96,7 @@ pub(in crate::cli) fn replayed(
     Ok(Replayed { rows, firings, stacks, snapshot, words, places, followed, stories, unreadable })
 }
 
-/// New names of stacks, each with the one that stacks of equal rules had before.
+/// New names of stacks, each with the name that a stack with equal rules had before.
 fn earlier_names<'b>(before: Option<&'b Snapshot>, sets: &RuleSets) -> BTreeMap<String, &'b str> {
     let Some(before) = before else { return BTreeMap::new() };
     let mut names = BTreeMap::new();
@@ -110,7 +110,7 @@ fn earlier_names<'b>(before: Option<&'b Snapshot>, sets: &RuleSets) -> BTreeMap<
     names
 }
 
-/// A fingerprint of all that the own format tells of a run: it is the same for a copy that `convert` made.
+/// A fingerprint of everything the own format records of a run: the same for a copy made by `convert`.
 fn print_of(run: &Run) -> Fingerprint {
     struct Hashed(Xxh3);
     impl Write for Hashed {
@@ -123,7 +123,7 @@ fn print_of(run: &Run) -> Fingerprint {
         }
     }
     let mut hashed = Hashed(Xxh3::new());
-    // A run that cannot be written whole is told by what can.
+    // A run that cannot be written completely is hashed by the part that can.
     let _ = trace::write(run, &mut hashed);
     Fingerprint(hashed.0.digest())
 }

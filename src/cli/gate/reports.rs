@@ -1,4 +1,4 @@
-//! The formats of `check`, `diff` and `lint`: on stdout, and as files.
+//! The output formats of `check`, `diff` and `lint`, on stdout and as files.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::diagnostic::{self, nearest};
 use crate::report::write_atomically;
 use crate::review::{self, Checked, Finding};
 
-/// A format of a report.
+/// A report format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(in crate::cli) enum ReportFormat {
     /// For people, at a terminal.
@@ -30,7 +30,7 @@ pub(in crate::cli) enum ReportFormat {
     Sarif,
 }
 
-/// `junit=junit.xml`.
+/// Parses `junit=junit.xml`.
 pub(super) fn parse(text: &str) -> Result<(ReportFormat, PathBuf), String> {
     let (format, path) = text.split_once('=').ok_or("write `junit=junit.xml`")?;
     if path.is_empty() {
@@ -39,7 +39,7 @@ pub(super) fn parse(text: &str) -> Result<(ReportFormat, PathBuf), String> {
     Ok((named(format)?, path.into()))
 }
 
-/// The format of that name; the error says which there are.
+/// The format with that name; the error lists the names.
 pub(super) fn named(name: &str) -> Result<ReportFormat, String> {
     ReportFormat::from_str(name, false).ok().filter(|format| *format != ReportFormat::Text).ok_or_else(|| {
         let known = ["junit", "github", "gitlab", "md", "json", "sarif"];
@@ -48,7 +48,7 @@ pub(super) fn named(name: &str) -> Result<ReportFormat, String> {
     })
 }
 
-/// A check in that format; as text it is told by the caller.
+/// A check in that format; text is printed by the caller.
 pub(super) fn of_check(format: ReportFormat, checked: &Checked) -> Result<String, Failure> {
     Ok(match format {
         ReportFormat::Text => String::new(),
@@ -61,7 +61,7 @@ pub(super) fn of_check(format: ReportFormat, checked: &Checked) -> Result<String
     })
 }
 
-/// The warnings of a lint in that format; `None` as text.
+/// The warnings of a lint in that format; `None` for text.
 pub(in crate::cli) fn lint_report(format: ReportFormat, findings: &[Finding]) -> Result<Option<String>, Failure> {
     Ok(Some(match format {
         ReportFormat::Text => return Ok(None),
@@ -74,7 +74,7 @@ pub(in crate::cli) fn lint_report(format: ReportFormat, findings: &[Finding]) ->
     }))
 }
 
-/// A JSON document, which shows no control character of a recording as it is.
+/// Formats a JSON document with control characters from recordings escaped.
 pub(super) fn pretty(value: &serde_json::Value) -> String {
     diagnostic::json(&format!("{value:#}\n")).into_owned()
 }

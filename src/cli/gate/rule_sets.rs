@@ -1,5 +1,5 @@
-//! Which rules a stack consults, told apart by a fingerprint: of what the stack file says, without the stack's name, its
-//! comments and its order of keys; and of the version of the framework.
+//! Fingerprints of the rules a stack consults. They cover the stack file's content, without the stack's name, comments
+//! and key order, and the version of the framework.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::snapshot::RuleSet;
 use crate::stack::{Entry, StackFile};
 use crate::transcript::fingerprint;
 
-/// The rule sets of the stacks by name, and where each stack is written.
+/// The rule sets of the stacks by name, with the location of each stack.
 #[derive(Debug, Default)]
 pub(super) struct RuleSets {
     pub(super) by_stack: BTreeMap<String, RuleSet>,
@@ -23,7 +23,7 @@ pub(super) struct RuleSets {
 }
 
 impl RuleSets {
-    /// Of the stacks named in `args`; `infos` are those that were loaded from them.
+    /// The rule sets of the stacks named in `args`; `infos` are those loaded from them.
     pub(super) fn of(args: &StackArgs, infos: &[StackInfo]) -> Result<Self, Failure> {
         let mut sets = Self::default();
         for named in &args.stacks {
@@ -31,7 +31,7 @@ impl RuleSets {
                 sets.read_file(Path::new(named), infos)?;
             }
         }
-        // The others are at their defaults: named on the command line.
+        // The other stacks, named on the command line, use their defaults.
         for info in infos {
             if !sets.by_stack.contains_key(&*info.name) {
                 let of = info.name.split(" (").next().unwrap_or_default();
@@ -72,7 +72,7 @@ impl RuleSets {
         Ok(())
     }
 
-    /// Where the stack stands, and each of its own rules.
+    /// Records the location of the stack and of each of its own rules.
     fn put_places(&mut self, path: &Path, file: &StackFile, index: usize) {
         let (entry, places) = (&file.entries[index], file.places(index));
         let name = entry.name().to_owned();
@@ -90,7 +90,7 @@ impl RuleSets {
     }
 }
 
-/// Whose rules they are, with the version.
+/// The origin of the rules, with the version.
 fn source(name: &str, profile: &str) -> String {
     match catalog::find(name).filter(|framework| framework.kind == Kind::Preset) {
         Some(preset) => preset.version.to_owned(),

@@ -1,17 +1,17 @@
-//! A review at a terminal: the net effect first, then what changed, then the runs that matter most.
+//! Prints a review at a terminal: the net effect first, then what changed, then the runs that matter most.
 
 use crate::cli::failure::Failure;
 use crate::cli::output::{Format, Output, Style};
 use crate::diagnostic::one_line;
 use crate::review::{Changed, Checked, Review, listed, net_effect, told_title};
 
-/// Groups that are listed.
+/// Maximum groups that are listed.
 const GROUPS: usize = 12;
 
 /// Columns of a terminal.
 const COLUMNS: usize = 80;
 
-/// A check: what changed, the gates, and the verdict.
+/// Prints a check: what changed, the gates, and the verdict.
 pub(super) fn checked(checked: &Checked, all: bool, output: &Output) -> Result<(), Failure> {
     if let Some(told) = &checked.review {
         review(told, all, output)?;
@@ -32,7 +32,7 @@ pub(super) fn checked(checked: &Checked, all: bool, output: &Output) -> Result<(
     Ok(())
 }
 
-/// What changed. `all` tells every changed run, a line each.
+/// Prints what changed. `all` lists every changed run, one line each.
 pub(super) fn review(review: &Review, all: bool, output: &Output) -> Result<(), Failure> {
     let notices = review.notices();
     for notice in &notices {
@@ -73,7 +73,7 @@ pub(super) fn review(review: &Review, all: bool, output: &Output) -> Result<(), 
     Ok(())
 }
 
-/// A changed run in full: what was, what is, and the words around it.
+/// Prints a changed run in full: before, now, and the texts around the stop.
 fn tell(change: &Changed, output: &Output) {
     let (before, now) = (change.before.told(), change.now.told());
     let (run, stack) = (one_line(&change.run), one_line(&change.stack));
@@ -86,7 +86,7 @@ fn tell(change: &Changed, output: &Output) {
     }
 }
 
-/// Cut to the columns of a terminal.
+/// Cuts a line to the terminal's width.
 fn cut(line: &str) -> String {
     if line.chars().count() <= COLUMNS {
         return line.to_owned();
@@ -95,7 +95,7 @@ fn cut(line: &str) -> String {
     format!("{kept}…")
 }
 
-/// Lines broken between words, the first after `mark`, the others as far in.
+/// Wraps text between words; the first line starts after `mark`, the others are indented as far.
 fn hanging(mark: &str, text: &str) -> String {
     let (mut lines, mut line) = (String::new(), mark.to_owned());
     let mut is_first = true;

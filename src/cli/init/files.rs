@@ -8,31 +8,31 @@ use crate::cli::inputs::ReadingArgs;
 use crate::diagnostic::one_line;
 use crate::reader::NamedBy;
 
-/// The stacks to begin with.
+/// The starter stacks.
 pub(super) const STARTER: &str = include_str!("stacks.toml");
 
-/// What they are written to.
+/// The file they are written to.
 pub(super) const STACKS: &str = "stacks.toml";
 
-/// What the snapshot is called.
+/// The file name of the snapshot.
 pub(super) const SNAPSHOT: &str = "whenstop.snap";
 
-/// GitHub's workflow, with plain steps.
+/// A GitHub workflow with plain steps.
 pub(super) fn github(install: &str) -> String {
     include_str!("github.yml").replace("{install}", install)
 }
 
-/// GitHub's workflow, with whenstop's own action.
+/// A GitHub workflow that uses whenstop's own action.
 pub(super) fn github_action(action: &str) -> String {
     include_str!("github-action.yml").replace("{action}", action)
 }
 
-/// GitLab's job.
+/// A GitLab job.
 pub(super) fn gitlab(install: &str) -> String {
     include_str!("gitlab.yml").replace("{install}", install)
 }
 
-/// What was found in the recordings, and what was asked for.
+/// What was found in the recordings, and what was requested.
 pub(super) struct Found<'a> {
     pub(super) headline: String,
     pub(super) paths: &'a [PathBuf],
@@ -45,7 +45,7 @@ pub(super) struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// Paths that are not below this folder.
+    /// Paths outside this folder.
     pub(super) fn outside(&self) -> impl Iterator<Item = String> {
         let is_outside =
             |path: &&PathBuf| path.is_absolute() || path.components().any(|part| part == Component::ParentDir);
@@ -86,7 +86,7 @@ impl Found<'_> {
         text
     }
 
-    /// A gate for each stack that holds today; the others stand there with the reason why not.
+    /// Writes a gate for each stack that passes today; for the others a comment with the reason why not.
     fn put_gates(&self, text: &mut String) {
         let limit = self.max_fes;
         *text += "# A check fails where one of these holds, or is not known. `fes_rate_high` is the upper end of the interval of the\n\
@@ -149,7 +149,7 @@ fn listed(texts: impl Iterator<Item = String>) -> String {
     texts.map(|text| quoted(&text)).collect::<Vec<_>>().join(", ")
 }
 
-/// A TOML string, whatever is in it.
+/// Formats any text as a TOML string.
 fn quoted(text: &str) -> String {
     toml::Value::from(text).to_string()
 }

@@ -1,5 +1,5 @@
-//! `whenstop init`: looks at recordings and writes what a team needs to hold them: a project file, stacks, a snapshot, and
-//! a workflow.
+//! `whenstop init`: reads recordings and writes what a team needs to check them: a project file, stacks, a snapshot,
+//! and a workflow.
 
 mod files;
 
@@ -30,29 +30,29 @@ pub(super) struct Args {
     /// Files and folders of recordings, in whatever format they have.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// A stack file, or `preset:NAME`, `system:NAME`; by default four stacks to begin with are written. Repeatable.
+    /// A stack file, or `preset:NAME`, `system:NAME`; by default a starter file of four stacks is written. Repeatable.
     #[arg(long, value_name = "FILE|preset:NAME|system:NAME")]
     stacks: Vec<String>,
-    /// The CI system to write a file for; by default the one that is in use here, both where none is. Repeatable.
+    /// The CI system to write a file for; by default the one in use here, or both if none is. Repeatable.
     #[arg(long, value_enum)]
     ci: Vec<Ci>,
-    /// The share of successes a stack may kill, by the upper end of its interval.
+    /// The share of successes a stack may kill, compared with the upper end of its interval.
     #[arg(long, value_name = "RATE", default_value_t = Appetite::DEFAULT_MAX_FES, value_parser = share)]
     max_fes: f64,
-    /// The command by which CI installs whenstop.
+    /// The command with which CI installs whenstop.
     #[arg(long, value_name = "COMMAND", default_value = INSTALL, value_parser = one_line)]
     install: String,
     /// On GitHub, use this copy of whenstop's own action instead: OWNER/REPOSITORY@VERSION.
     #[arg(long, value_name = "ACTION", value_parser = one_line, conflicts_with = "install")]
     action: Option<String>,
-    /// Write over files that are there.
+    /// Overwrite existing files.
     #[arg(long)]
     force: bool,
     #[command(flatten, next_help_heading = READING)]
     reading: ReadingArgs,
 }
 
-/// How CI installs whenstop unless it is told otherwise.
+/// How CI installs whenstop by default.
 const INSTALL: &str = concat!("cargo install --locked whenstop@", env!("CARGO_PKG_VERSION"));
 
 /// A CI system.
@@ -60,14 +60,14 @@ const INSTALL: &str = concat!("cargo install --locked whenstop@", env!("CARGO_PK
 enum Ci {
     /// `.github/workflows/whenstop.yml`.
     Github,
-    /// `.gitlab-ci.yml`, or a file to be included in it.
+    /// `.gitlab-ci.yml`, or a file to include in it.
     Gitlab,
     /// None.
     None,
 }
 
 impl Ci {
-    /// What is in use in this folder; both where nothing is.
+    /// The systems in use in this folder; both if none is.
     fn in_use() -> Vec<Self> {
         let gitlab = Path::new(".gitlab-ci.yml").exists();
         let github = Path::new(".github").exists();
@@ -79,7 +79,7 @@ impl Ci {
     }
 }
 
-/// A word or command that fits the line of a workflow it goes into.
+/// Checks a word or command that is inserted into one line of a workflow.
 fn one_line(text: &str) -> Result<String, String> {
     if text.trim().is_empty() || text.chars().any(char::is_control) {
         return Err("write it in one line".to_owned());
@@ -105,7 +105,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let (stacks, starter) = stacks(args)?;
     let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
     let replayed = replayed(&corpus, &stacks, &[], None, None, output).inspect_err(|_| {
-        // Nothing is left behind where nothing could be set up.
+        // Leaves no files behind if nothing could be set up.
         if let Some((path, _)) = &starter {
             let _ = std::fs::remove_file(path);
         }
@@ -141,8 +141,8 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The stacks asked for; without any, those to begin with, and the file they are to be written to. One that is there is
-/// used as it is.
+/// The requested stacks, or by default the starter stacks with the file to write them to. An existing file is used as
+/// it is.
 fn stacks(args: &Args) -> Result<(StackArgs, Option<(PathBuf, String)>), Failure> {
     if !args.stacks.is_empty() {
         return Ok((StackArgs { stacks: args.stacks.clone() }, None));
@@ -152,7 +152,7 @@ fn stacks(args: &Args) -> Result<(StackArgs, Option<(PathBuf, String)>), Failure
     if path.exists() {
         return Ok((named, None));
     }
-    // It is there to be replayed, and stays.
+    // The file must exist to be replayed, and is kept.
     write_atomically(&path, |out| out.write_all(files::STARTER.as_bytes())).map_err(Failure::input)?;
     Ok((named, Some((path, files::STARTER.to_owned()))))
 }
@@ -184,13 +184,13 @@ fn github(args: &Args) -> String {
     }
 }
 
-/// A file of its own where there is one already: it is to be included there.
+/// The GitLab file, or a separate file to include if there already is one.
 fn gitlab_file() -> PathBuf {
     let main = PathBuf::from(".gitlab-ci.yml");
     if main.exists() { PathBuf::from(".gitlab/whenstop.gitlab-ci.yml") } else { main }
 }
 
-/// Writes a file that is not there, or any with `force`; says which.
+/// Writes a file that does not exist, or any file with `force`; reports which.
 fn write(path: &Path, text: &str, force: bool, output: &Output) -> Result<(), Failure> {
     let name = path.display();
     let is_there = std::fs::read_to_string(path);

@@ -1,4 +1,4 @@
-//! What is not known for sure: labels that err, and assumptions beyond the recordings.
+//! Arguments about uncertainty: label errors, and assumptions beyond the recordings.
 
 use clap::Args;
 
@@ -6,21 +6,21 @@ use crate::stats::label_certificate::ErrorRates;
 use crate::stats::labels::{CheckedLabels, LabelErrors};
 use crate::verdict::Assumptions;
 
-/// Over these options in the help.
+/// Heading of these options in the help.
 pub(in crate::cli) const DOUBTS: &str = "What is doubted, and what is assumed";
 
 /// How reliable the outcome labels are.
 #[derive(Clone, Debug, Default, Args)]
 #[expect(clippy::struct_field_names, reason = "the arguments are named so")]
 pub(in crate::cli) struct LabelErrorArgs {
-    /// Chance that a true success is labelled a success, when labels err.
+    /// Probability that a true success is labelled a success, if labels have errors.
     #[arg(long, value_name = "CHANCE", value_parser = crate::cli::values::share)]
     label_sensitivity: Option<f64>,
-    /// Chance that a true failure is labelled a failure, when labels err.
+    /// Probability that a true failure is labelled a failure, if labels have errors.
     #[arg(long, value_name = "CHANCE", value_parser = crate::cli::values::share)]
     label_specificity: Option<f64>,
-    /// Labels checked by hand: true successes, how many of them are labelled so, true failures, how many of them are
-    /// labelled so. The doubt of so many checks is carried into every interval and certificate.
+    /// Labels checked by hand: true successes, how many of them are labelled a success, true failures, how many of
+    /// them are labelled a failure. The uncertainty of these checks is part of every interval and certificate.
     #[arg(
         long,
         value_name = "N_POS,K_POS,N_NEG,K_NEG",
@@ -30,7 +30,7 @@ pub(in crate::cli) struct LabelErrorArgs {
     label_checked: Option<CheckedLabels>,
 }
 
-/// Four counts, the second and fourth at most as large as the one before.
+/// Parses four counts; the second and fourth are at most as large as the one before.
 fn checked_labels(text: &str) -> Result<CheckedLabels, String> {
     let counts: Result<Vec<u64>, _> = text.split(',').map(|count| count.trim().parse::<u64>()).collect();
     match counts.as_deref() {
@@ -46,7 +46,7 @@ fn checked_labels(text: &str) -> Result<CheckedLabels, String> {
 }
 
 impl LabelErrorArgs {
-    /// The error rates, if any is given; one not given is perfect.
+    /// The error rates, if any is given; one not given is taken as perfect.
     pub(in crate::cli) fn rates(&self) -> Option<ErrorRates> {
         match (self.label_checked, self.label_sensitivity.or(self.label_specificity)) {
             (Some(checked), _) => Some(ErrorRates::Checked(checked)),
@@ -59,28 +59,28 @@ impl LabelErrorArgs {
     }
 }
 
-/// Assumptions that narrow the bounds beyond the recording. None is on by default.
+/// Assumptions that narrow the bounds beyond what is recorded. None is made by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(in crate::cli) enum Assumption {
     /// A run that failed in the end held no success earlier.
     M1,
     /// Continuing does not destroy a success.
     M2,
-    /// The framework throws the work of a stopped run away.
+    /// The framework discards the work of a stopped run.
     #[default]
     StopDiscardsWork,
 }
 
-/// Which assumptions are made.
+/// The assumptions to make.
 #[derive(Clone, Debug, Default, Args)]
 pub(in crate::cli) struct AssumptionArgs {
-    /// Assume something that narrows the bounds; reports say so. Repeatable.
+    /// Make an assumption that narrows the bounds; reports mention it. Repeatable.
     #[arg(long, value_name = "ASSUMPTION")]
     pub(in crate::cli) assume: Vec<Assumption>,
 }
 
 impl AssumptionArgs {
-    /// As the verdict takes them.
+    /// Converts the arguments to the verdict's assumptions.
     pub(in crate::cli) fn assumptions(&self) -> Assumptions {
         Assumptions {
             final_failure_had_no_success: self.assume.contains(&Assumption::M1),

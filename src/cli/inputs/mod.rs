@@ -1,4 +1,4 @@
-//! Arguments several commands share: which recordings, and which stacks.
+//! Arguments shared by several commands: which recordings, and which stacks.
 
 mod doubts;
 mod process;
@@ -23,7 +23,7 @@ use crate::reader::{
 };
 use crate::transcript::{PromptedBy, Run};
 
-/// Over the options of [`ReadingArgs`] in the help of every command that takes recordings.
+/// Heading of the options of [`ReadingArgs`] in the help of every command that reads recordings.
 pub(in crate::cli) const READING: &str = "How recordings are read";
 
 /// Which recordings.
@@ -32,9 +32,9 @@ pub(super) struct CorpusArgs {
     /// Files and folders of recordings, in whatever format they have.
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
-    /// What counts as a run: the whole recording, or each round of it, from a prompt to the next. A round is a run of its
-    /// own, called `RUN#1` and so on; it is taken as recorded even if a stop in an earlier one would have changed what
-    /// was asked next. Rounds of a session are one cluster.
+    /// What counts as a run: the whole recording, or each round of it, from a prompt to the next. A round is a run of
+    /// its own, called `RUN#1` and so on; it is taken as recorded, even if a stop in an earlier round would have
+    /// changed what was asked next. The rounds of a session are one cluster.
     #[arg(long, value_enum, default_value_t, help_heading = READING)]
     pub(super) unit: UnitOfRun,
     #[command(flatten, next_help_heading = READING)]
@@ -44,15 +44,15 @@ pub(super) struct CorpusArgs {
 /// What is replayed as one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum UnitOfRun {
-    /// The recording.
+    /// The whole recording.
     #[default]
     Run,
-    /// A prompt and all it led to.
+    /// A prompt and everything it led to.
     Round,
 }
 
 impl UnitOfRun {
-    /// How several are called.
+    /// The plural noun.
     pub(super) fn noun(self) -> &'static str {
         match self {
             Self::Run => "runs",
@@ -61,10 +61,10 @@ impl UnitOfRun {
     }
 }
 
-/// How to read them.
+/// How recordings are read.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct ReadingArgs {
-    /// Read every file as this format instead of looking at its content.
+    /// Read every file as this format instead of detecting it from the content.
     #[arg(long = "as", value_name = "FORMAT")]
     pub(super) as_format: Option<String>,
     /// A CSV file of outcomes (run_id, and any of task_id, success, score, end, secured_step). Repeatable.
@@ -76,50 +76,51 @@ pub(super) struct ReadingArgs {
     /// Count a graded run as a success from this score on.
     #[arg(long, value_name = "SCORE")]
     pub(super) success_at: Option<f64>,
-    /// Where the outcome stands: a field (`info.passed`), a part of the path from its end (`path:1` is the folder), or a
-    /// pattern (`runs/{}/*`, `{}` for what is looked for).
+    /// Where the outcome is found: a field (`info.passed`), a path component counted from the end (`path:1` is the
+    /// folder), or a pattern (`runs/{}/*`, with `{}` for the value).
     #[arg(long, value_name = "FIELD|path:N|PATTERN")]
     pub(super) outcome: Option<String>,
-    /// Prices (TOML or JSON: for each model `input`, `cached`, `cache_write`, `output`, in dollars for a million
-    /// tokens), to compute the cost of runs that record tokens and no cost.
+    /// Prices (TOML or JSON: for each model `input`, `cached`, `cache_write`, `output`, in dollars per million
+    /// tokens), to compute the cost of runs that record tokens but no cost.
     #[arg(long, value_name = "FILE")]
     pub(super) price: Option<PathBuf>,
-    /// Compute the cost from `--price` also where one is recorded.
+    /// Compute the cost from `--price` even if one is recorded.
     #[arg(long = "override", requires = "price")]
     pub(super) override_costs: bool,
-    /// A model that is free: its recorded costs of 0 are true. Those of others are unknown where there are tokens.
+    /// A model that is free: its recorded costs of 0 are real. For other models, a cost of 0 with tokens is unknown.
     /// Repeatable.
     #[arg(long, value_name = "NAME")]
     pub(super) free_model: Vec<String>,
-    /// Where the task stands, as for `--outcome`; `first-message` takes runs with the same first user message for trials of
-    /// one task.
+    /// Where the task is found, as for `--outcome`; `first-message` groups runs with the same first user message as
+    /// trials of one task.
     #[arg(long, value_name = "FIELD|path:N|PATTERN", value_parser = NamedBy::parse_task)]
     pub(super) task: Option<NamedBy>,
-    /// Where the model stands, as for `--outcome`.
+    /// Where the model is found, as for `--outcome`.
     #[arg(long, value_name = "FIELD|path:N|PATTERN", value_parser = NamedBy::parse)]
     pub(super) model: Option<NamedBy>,
-    /// Where the run's id stands, as for `--outcome`.
+    /// Where the run's id is found, as for `--outcome`.
     #[arg(long = "run", value_name = "FIELD|path:N|PATTERN", value_parser = NamedBy::parse)]
     pub(super) run_id: Option<NamedBy>,
-    /// Sub-agents are part of their parent's run (`parent`), runs of their own (`own`), or left out (`drop`).
+    /// Treat sub-agents as part of their parent's run (`parent`), as runs of their own (`own`), or leave them out
+    /// (`drop`).
     #[arg(long, value_name = "own|parent|drop", default_value = "parent")]
     pub(super) subagents: SubAgents,
-    /// Which column of a Parquet file is what, where its layout is not a known one:
-    /// `id=…,task=…,outcome=…,messages=…,cost=…,model=…`, of which only `messages` is needed.
+    /// Which Parquet column is which, if the layout is not a known one:
+    /// `id=…,task=…,outcome=…,messages=…,cost=…,model=…`; only `messages` is required.
     #[arg(long, value_name = "COLUMNS", value_parser = ColumnMap::parse)]
     pub(super) map: Option<ColumnMap>,
-    /// Take marks of the recordings for outcomes where nobody graded: `interrupted=failure, undone=failure,
-    /// handover=success`, or any of them; of two on one run the first named counts. They are proxies, and every table says
-    /// so: no certificate is made of them unless their errors are stated (`--label-checked`).
+    /// Use marks in the recordings as outcomes of ungraded runs: `interrupted=failure, undone=failure,
+    /// handover=success`, or any of them; if a run has two, the first one named counts. They are proxies, and every
+    /// table says so: no certificate is made from them unless their errors are stated (`--label-checked`).
     #[arg(long, value_name = "MARK=OUTCOME,…")]
     pub(super) outcome_from: Option<OutcomeFrom>,
-    /// End at the first line, run or file that cannot be read.
+    /// Stop at the first line, run or file that cannot be read.
     #[arg(long)]
     pub(super) strict: bool,
 }
 
 impl ReadingArgs {
-    /// As the reader takes them.
+    /// Converts the arguments to the reader's options.
     pub(super) fn options(&self) -> Result<ReadOptions, Failure> {
         Ok(ReadOptions {
             format: self.as_format.clone(),
@@ -147,7 +148,7 @@ impl ReadingArgs {
     }
 }
 
-/// Where something stands, or what is wrong with how that is said.
+/// Parses a location, or reports what is wrong with it.
 fn place(text: Option<&str>, argument: &str) -> Result<Option<NamedBy>, Failure> {
     let parsed = text.map(NamedBy::parse).transpose();
     parsed.map_err(|what| {
@@ -157,13 +158,13 @@ fn place(text: Option<&str>, argument: &str) -> Result<Option<NamedBy>, Failure>
 }
 
 impl CorpusArgs {
-    /// Lists what there is to read.
+    /// Lists the recordings to read.
     pub(super) fn open(&self) -> Result<Corpus, Failure> {
-        // Only `corpus` shows what is odd, so only there is it looked for.
+        // Only `corpus` shows suspicious findings, so only it looks for them.
         self.open_with(|options| ReadOptions { detail: Detail::Counts, ..options })
     }
 
-    /// The same with other options than the arguments say.
+    /// As [`Self::open`], with options changed by `change`.
     pub(super) fn open_with(&self, change: impl FnOnce(ReadOptions) -> ReadOptions) -> Result<Corpus, Failure> {
         open(&self.paths, change(self.reading.options()?))
     }
@@ -180,7 +181,7 @@ impl CorpusArgs {
         has_runs(&corpus, &report).map(|()| report)
     }
 
-    /// The same of a corpus that is listed already; one without a run is no error.
+    /// The same for a corpus that is already listed; it may be without runs.
     pub(super) fn process_open<T: Send>(
         &self,
         corpus: &Corpus,
@@ -189,7 +190,7 @@ impl CorpusArgs {
         mut sink: impl FnMut(T),
     ) -> Result<CorpusReport, Failure> {
         let effects = EffectTable::default();
-        // Limits that people set count by prompt, so sessions of several are pointed out.
+        // Limits that people set usually count per prompt, so sessions of several prompts are pointed out.
         let (sessions, rounds) = (AtomicU64::new(0), AtomicU64::new(0));
         let parts: Box<dyn Fn(Run) -> Vec<Run> + Sync> = match &self.reading.outcome_from {
             Some(proxies) => {

@@ -1,4 +1,4 @@
-//! Reads a corpus, and tells what was lost on the way.
+//! Reads a corpus and reports what was lost.
 
 use std::path::PathBuf;
 
@@ -9,13 +9,13 @@ use crate::reader::{Corpus, CorpusReport, ReadOptions};
 use crate::report::{refuse_half_written, unreadable};
 use crate::transcript::Run;
 
-/// Lists what there is to read under `paths`. A folder that `convert` was writing when it was ended is no corpus.
+/// Lists the recordings under `paths`. Refuses a folder that an interrupted `convert` left incomplete.
 pub(in crate::cli) fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Corpus, Failure> {
     paths.iter().try_for_each(|path| refuse_half_written(path)).map_err(Failure::input)?;
     Ok(Corpus::open(paths, options)?)
 }
 
-/// Reads everything: `work` in parallel, `sink` here and in order. Tells what was lost; a corpus
+/// Reads everything: `work` runs in parallel, `sink` on this thread and in order. Reports what was lost; a corpus
 /// without a single run is an error.
 pub(in crate::cli) fn process<T: Send>(
     corpus: &Corpus,
@@ -26,16 +26,16 @@ pub(in crate::cli) fn process<T: Send>(
     process_telling(Tell::All, corpus, output, work, sink)
 }
 
-/// What is told of the reading.
+/// How much to report about the reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum Tell {
-    /// What could not be read, what is odd, and how costs were computed.
+    /// What could not be read, what looks wrong, and how costs were computed.
     All,
-    /// How much could not be read.
+    /// Only how much could not be read.
     Lost,
 }
 
-/// The same, and how much of it is told.
+/// As [`process`], with a choice of how much to report.
 pub(in crate::cli) fn process_telling<T: Send>(
     tell: Tell,
     corpus: &Corpus,
@@ -81,7 +81,7 @@ fn tell_reading(tell: Tell, report: &CorpusReport, output: &Output) {
     }
 }
 
-/// An error when there is no run.
+/// Fails if there is no run.
 pub(in crate::cli) fn has_runs(corpus: &Corpus, report: &CorpusReport) -> Result<(), Failure> {
     has_read(report)?;
     if report.runs() > 0 {
@@ -92,7 +92,7 @@ pub(in crate::cli) fn has_runs(corpus: &Corpus, report: &CorpusReport) -> Result
     Err(Failure::nothing(what, help))
 }
 
-/// An error when there is no run, and something that may have held some could not be read.
+/// Fails if there is no run and something that may have held one could not be read.
 pub(in crate::cli) fn has_read(report: &CorpusReport) -> Result<(), Failure> {
     if report.runs() > 0 || report.unreadable == 0 {
         return Ok(());
@@ -104,7 +104,7 @@ pub(in crate::cli) fn has_read(report: &CorpusReport) -> Result<(), Failure> {
     )))
 }
 
-/// Tells the first few findings and how many more there are.
+/// Reports the first few findings and how many more there are.
 fn tell_findings(report: &CorpusReport, output: &Output) {
     const SHOWN: usize = 5;
     if report.unreadable > 0 {

@@ -1,4 +1,4 @@
-//! Which stacks, and the files they are read from.
+//! Which stacks to use, and the files they are read from.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::effect::EffectTable;
 use crate::framework::{ConfigText, Kind};
 use crate::stack::{StackFile, Use};
 
-/// Which stacks.
+/// The stacks to use.
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct StackArgs {
     /// A stack file, or `preset:NAME`, `preset:all`, `system:NAME`, `system:all`. Repeatable.
@@ -21,7 +21,7 @@ pub(in crate::cli) struct StackArgs {
 }
 
 impl StackArgs {
-    /// What the stack files among `paths` say of effects; earlier files win.
+    /// The `[effects]` of the stack files among `paths`; earlier files win.
     pub(in crate::cli) fn effects_of(paths: &[PathBuf]) -> Result<EffectTable, Failure> {
         let mut all = EffectTable::default();
         for path in paths {
@@ -31,18 +31,18 @@ impl StackArgs {
         Ok(all)
     }
 
-    /// Those that are stack files.
+    /// The arguments that are stack files.
     pub(in crate::cli) fn files(&self) -> impl Iterator<Item = &Path> {
         let named = self.stacks.iter().filter(|named| !named.starts_with("preset:") && !named.starts_with("system:"));
         named.map(Path::new)
     }
 
-    /// The same of all that are files.
+    /// The `[effects]` of all stack files.
     pub(in crate::cli) fn effects(&self) -> Result<EffectTable, Failure> {
         Self::effects_of(&self.files().map(PathBuf::from).collect::<Vec<_>>())
     }
 
-    /// The stacks of the files that say on what grounds they were tuned.
+    /// The tuned stacks in the files, with the grounds of their certificates.
     pub(in crate::cli) fn grounds(&self) -> Result<Vec<Tuned>, Failure> {
         let mut all = Vec::new();
         for named in self.stacks.iter().filter(|named| !named.starts_with("preset:") && !named.starts_with("system:")) {
@@ -52,7 +52,7 @@ impl StackArgs {
         Ok(all)
     }
 
-    /// The strategies, in the order named.
+    /// Loads the strategies, in the order named.
     pub(in crate::cli) fn load(&self) -> Result<Strategies, Failure> {
         let mut all = Strategies::new();
         for named in &self.stacks {
@@ -88,7 +88,8 @@ fn load_file(path: &Path) -> Result<Strategies, Diagnostics> {
     load_stack_file(path).map(|(_, strategies)| strategies)
 }
 
-/// A stack file and its strategies; where there is no such file, the preset or system of that name is offered.
+/// Reads a stack file and its strategies. If there is no such file, the error suggests the preset or system of that
+/// name.
 pub(in crate::cli) fn load_stack_file(path: &Path) -> Result<(StackFile, Strategies), Diagnostics> {
     let name = path.display().to_string();
     let near = catalog::near(&name).filter(|_| !path.exists()).map(|near| format!("did you mean `{near}`?"));
@@ -97,10 +98,11 @@ pub(in crate::cli) fn load_stack_file(path: &Path) -> Result<(StackFile, Strateg
     catalog::load(&name, &text, &|config| read_config(Path::new(&name), config))
 }
 
-/// What stands for the path of a stack file that is given as its text.
+/// The path shown for a stack file that is given as text.
 const TEXT: &str = "stacks";
 
-/// Name and text of a stack file. Several lines are no path: they are the text itself, as programs give it that have no file.
+/// Name and text of a stack file. An argument of several lines is the text itself, as given by programs that have no
+/// file.
 fn stack_text(path: &Path, help: &str) -> Result<(String, String), Diagnostic> {
     match path.to_str() {
         Some(text) if text.contains('\n') => Ok((TEXT.to_owned(), text.to_owned())),
@@ -108,14 +110,14 @@ fn stack_text(path: &Path, help: &str) -> Result<(String, String), Diagnostic> {
     }
 }
 
-/// A native configuration named in the stack file at `path`; its own path is relative to that.
+/// Reads a native configuration named in the stack file at `path`; its own path is relative to that file.
 pub(in crate::cli) fn read_config(path: &Path, config: &str) -> Result<ConfigText, Diagnostic> {
     let config = path.parent().unwrap_or(Path::new("")).join(config);
     let text = read_text(&config, &near_file(&config))?;
     Ok(ConfigText { path: config.display().to_string(), text })
 }
 
-/// Advice for a file that is not there: what lies in its folder under a similar name.
+/// Advice for a missing file: similar names in its folder.
 fn near_file(path: &Path) -> String {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
@@ -125,7 +127,7 @@ fn near_file(path: &Path) -> String {
     format!("{}the path is relative to the stack file", near.unwrap_or_default())
 }
 
-/// A text file, or what is wrong with it.
+/// Reads a text file.
 pub(in crate::cli) fn read_text(path: &Path, help: &str) -> Result<String, Diagnostic> {
     std::fs::read_to_string(path).map_err(|error| {
         Diagnostic::new(Location::file(path.display().to_string()), format!("cannot read: {error}"), help)

@@ -1,4 +1,4 @@
-//! Arguments that `sweep` and `certify` share: the grid and the split.
+//! Arguments shared by `sweep` and `certify`: the grid and the split.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,22 +13,22 @@ use crate::stack::{Entry, Stack, StackFile};
 use crate::sweep::{Axis, Grid, Split, limits};
 use crate::transcript::Outcome;
 
-/// Which settings.
+/// Which settings to try.
 #[derive(Clone, Debug, clap::Args)]
 pub(in crate::cli) struct GridArgs {
-    /// A signal, with a comparator and stack-file options if need be: `"call.count >, window = 10"`. Repeatable.
+    /// A signal, optionally with a comparator and stack-file options: `"call.count >, window = 10"`. Repeatable.
     #[arg(long, value_name = "SIGNAL")]
     signal: Vec<String>,
-    /// The limits of the signal before: `2,4,8`, `2..8` or `"50_000..200_000 step 25_000"`. One for each signal.
+    /// The limits of the preceding signal: `2,4,8`, `2..8` or `"50_000..200_000 step 25_000"`. One for each signal.
     #[arg(long, value_name = "LIMITS")]
     limits: Vec<String>,
-    /// Add each setting's rule to this stack of a stack file instead of trying it alone.
+    /// Add each setting's rule to this stack of a stack file instead of trying the rule alone.
     #[arg(long, num_args = 2, value_names = ["FILE", "STACK"])]
     with: Vec<String>,
 }
 
 impl GridArgs {
-    /// The grid.
+    /// Builds the grid.
     pub(in crate::cli) fn load(&self) -> Result<Grid, Failure> {
         if self.signal.len() != self.limits.len() {
             let what = format!("{} signals with {} lists of limits", self.signal.len(), self.limits.len());
@@ -65,7 +65,7 @@ impl GridArgs {
         }
     }
 
-    /// The stack file and stack rules are added to.
+    /// The stack file and stack that rules are added to, as text.
     pub(in crate::cli) fn with(&self) -> Option<String> {
         let [path, name] = &self.with[..] else { return None };
         Some(format!("{path}: {name}"))
@@ -75,7 +75,7 @@ impl GridArgs {
 /// Which part of the tasks is reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(in crate::cli) enum SplitPart {
-    /// The dev tasks alone: the test tasks stay unseen.
+    /// The dev tasks only: the test tasks stay unseen.
     Dev,
     /// Choose on the dev tasks, report on the test tasks.
     Test,
@@ -95,13 +95,13 @@ impl SplitPart {
     }
 }
 
-/// How tasks are split.
+/// How tasks are split into dev and test.
 #[derive(Clone, Debug, clap::Args)]
 pub(in crate::cli) struct SplitArgs {
-    /// Split the tasks: `dev` looks at the dev part only, `test` chooses on dev and reports on test.
+    /// Split the tasks: `dev` uses only the dev part, `test` chooses on dev and reports on test.
     #[arg(long, value_enum, default_value_t, value_name = "PART")]
     pub(in crate::cli) split: SplitPart,
-    /// Salt of the hash that splits the tasks; write it down before you look.
+    /// Salt of the hash that splits the tasks; fix it before you look at the recordings.
     #[arg(long, value_name = "SALT", default_value = "")]
     pub(in crate::cli) split_salt: String,
     /// Share of each suite's tasks that goes to dev.
@@ -110,7 +110,7 @@ pub(in crate::cli) struct SplitArgs {
 }
 
 impl SplitArgs {
-    /// How the tasks are split, as the manifest of a comparison tells it; nothing is chosen yet.
+    /// How the tasks are split, in the form of a comparison's manifest; nothing is chosen yet.
     pub(in crate::cli) fn choice(&self, max_fes: f64) -> Choice {
         Choice {
             split: self.split.name().to_owned(),
@@ -124,17 +124,17 @@ impl SplitArgs {
     }
 }
 
-/// Rows by part.
+/// Rows split by part.
 pub(in crate::cli) struct Parts {
     /// The rows reported.
     pub(in crate::cli) reported: Rows,
-    /// The rows chosen on, when they are others.
+    /// The rows used for choosing, if different.
     pub(in crate::cli) other: Option<Rows>,
     /// Which part is reported.
     pub(in crate::cli) part: SplitPart,
 }
 
-/// Splits rows as asked.
+/// Splits rows as requested.
 pub(in crate::cli) fn parts(rows: Rows, args: &SplitArgs) -> Result<Parts, Failure> {
     let split = Split { salt: args.split_salt.clone(), dev_share: args.dev_share };
     let part = args.split;

@@ -1,9 +1,10 @@
-//! `sweep --cache DIR`: what a grid reads of the recordings, kept in columns, so that a second sweep reads none of them.
+//! `sweep --cache DIR`: stores what a grid reads from the recordings as columns, so that a second sweep reads no
+//! recordings.
 //!
-//! `DIR/KEY/NAME-CONTENT.parquet` is one column over all runs: `KEY` is a hash of every input byte, the options they are read
-//! with and this very program; `NAME` one of what the column holds, and `CONTENT` one of the file's own bytes. So a column of
-//! other recordings, another signal or another version has another name, and one that is torn, or was put there by something
-//! else, is not what its name says: it is passed over, the recordings are read, and it is written anew.
+//! `DIR/KEY/NAME-CONTENT.parquet` is one column over all runs: `KEY` is a hash of every input byte, the reading
+//! options and this very program; `NAME` is a hash of what the column holds, and `CONTENT` of the file's own bytes. A
+//! column of other recordings, another signal or another version therefore has another name. A file whose content does
+//! not match its name is ignored: the recordings are read and it is written again.
 
 use std::fs::File;
 use std::hash::Hasher as _;
@@ -40,14 +41,14 @@ struct Value<T> {
 }
 
 impl<'a> Cache<'a> {
-    /// True where the cache lies among the recordings, where it would be read as some of them.
+    /// True if the cache folder lies among the recordings, where it would be read as input.
     pub(super) fn is_among(root: &Path, corpus: &CorpusArgs) -> bool {
         let of = |path: &Path| path.ancestors().find_map(|path| std::fs::canonicalize(path).ok());
         let absolute = std::path::absolute(root).ok().and_then(|root| of(&root));
         absolute.is_some_and(|root| corpus.paths.iter().any(|path| of(path).is_some_and(|path| root.starts_with(path))))
     }
 
-    /// Hashes the inputs. `None` where that is not possible: what cannot be told apart is not kept.
+    /// Hashes the inputs. `None` if that fails: without a key nothing is cached.
     pub(super) fn of(root: &'a Path, corpus: &'a CorpusArgs, assumptions: Assumptions) -> Option<Self> {
         Some(Self { corpus, assumptions, root, key: key(corpus, assumptions).ok()? })
     }
@@ -56,7 +57,7 @@ impl<'a> Cache<'a> {
         self.root.join(&self.key)
     }
 
-    /// All runs with all that `plan` asks for, or nothing.
+    /// All runs with everything `plan` asks for, or `None`.
     pub(super) fn read(&self, plan: &Plan) -> Option<Vec<Extract>> {
         let records: Vec<Option<String>> = self.column("runs")?;
         let record = |text: &Option<String>| Extract::of_record(text.as_deref()?, self.assumptions);
@@ -84,7 +85,7 @@ impl<'a> Cache<'a> {
         Some(extracts)
     }
 
-    /// The column of that name, if there is one that is what its own name says.
+    /// The column with that name, if there is one and its content matches its name.
     fn column<T: for<'de> Deserialize<'de>>(&self, name: &str) -> Option<Vec<Option<T>>> {
         let prefix = format!("{:032x}-", xxh3_128(name.as_bytes()));
         let entries = std::fs::read_dir(self.folder()).ok()?.filter_map(Result::ok);
@@ -104,7 +105,7 @@ impl<'a> Cache<'a> {
         })
     }
 
-    /// Keeps what was read. Nothing is kept where some input was lost, or the inputs have changed since.
+    /// Stores what was read. Stores nothing if some input was lost, or if the inputs have changed since.
     pub(super) fn write(&self, plan: &Plan, extracts: &[Extract], report: &CorpusReport) -> Result<(), NotKept> {
         if report.errors > 0 || report.unreadable > 0 {
             return Err(NotKept::Because("some of the recordings could not be read"));
@@ -122,7 +123,7 @@ impl<'a> Cache<'a> {
         }
         for (at, feature) in plan.features().iter().enumerate() {
             let readings = || extracts.iter().flat_map(|on| on.readings(at));
-            // What is no number would come back as a reading that is not there.
+            // A non-finite reading would be read back as missing.
             if readings().flatten().all(f64::is_finite) {
                 let cells = readings().map(|reading| reading.map_or(ParquetCell::None, ParquetCell::Real));
                 self.put(&feature.key(), ParquetKind::Real, cells)?;
@@ -151,9 +152,9 @@ impl<'a> Cache<'a> {
     }
 }
 
-/// Why nothing, or not all, was kept.
+/// Why the cache was not written, or not completely.
 pub(super) enum NotKept {
-    /// For that reason.
+    /// For the given reason.
     Because(&'static str),
     /// The folder could not be written.
     Failed(Box<Diagnostic>),
@@ -167,8 +168,8 @@ fn file_name(name: &str, bytes: &[u8]) -> String {
     format!("{:032x}-{:032x}.parquet", xxh3_128(name.as_bytes()), xxh3_128(bytes))
 }
 
-/// A hash of all that what is read depends on: this program, the options, and every byte of the inputs and of what lies beside
-/// them.
+/// A hash of everything the readings depend on: this program, the options, and every byte of the inputs and of the
+/// files beside them.
 fn key(corpus: &CorpusArgs, assumptions: Assumptions) -> io::Result<String> {
     let mut hash = Xxh3::new();
     feed(&mut hash, &std::env::current_exe()?)?;
@@ -198,7 +199,7 @@ fn key(corpus: &CorpusArgs, assumptions: Assumptions) -> io::Result<String> {
     Ok(format!("{:032x}", hash.digest128()))
 }
 
-/// The files of a folder that may say something of recordings elsewhere: reports, labels, rewards.
+/// Hashes the files of a folder that may describe recordings elsewhere: reports, labels, rewards.
 fn feed_reports(hash: &mut Xxh3, folder: &Path) -> io::Result<()> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -219,7 +220,7 @@ fn feed_reports(hash: &mut Xxh3, folder: &Path) -> io::Result<()> {
     })
 }
 
-/// A file's path, length and bytes.
+/// Hashes a file's path, length and bytes.
 fn feed(hash: &mut Xxh3, path: &Path) -> io::Result<()> {
     let mut file = File::open(path)?;
     hash.write(path.as_os_str().as_encoded_bytes());

@@ -1,4 +1,4 @@
-//! What a sweep was: enough to judge how much was tried, and to run it again.
+//! The manifest of a sweep: enough to judge how much was tried, and to run it again.
 
 use serde::Serialize;
 
@@ -44,7 +44,7 @@ struct ManifestAxis {
 }
 
 impl Manifest {
-    /// The manifest of a sweep just made.
+    /// The manifest of a completed sweep.
     pub(super) fn of(args: &Args, grid: &Grid, parts: &Parts, judged: &Judged) -> Self {
         let errors = judged.label_errors.and_then(ErrorRates::errors);
         let axis = |axis: &Axis| ManifestAxis { signal: axis.name(), limits: axis.limits().to_vec() };

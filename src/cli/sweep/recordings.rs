@@ -1,4 +1,4 @@
-//! What a grid is swept over: the recordings as its rules read them, from themselves or from the cache.
+//! What a grid is swept over: the recordings as its rules read them, from the files or from the cache.
 
 use super::cache::{Cache, NotKept};
 use super::{Args, Failure, Output, SplitPart};
@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Location};
 use crate::sweep::Split;
 use crate::sweep::engine::{Extract, Plan};
 
-/// The recordings: those searched, and those reported where they are others.
+/// The recordings: those searched, and those reported if different.
 pub(super) struct Recordings {
     pub(super) searched: Vec<Extract>,
     pub(super) reported: Option<Vec<Extract>>,
@@ -18,7 +18,7 @@ impl Recordings {
     }
 }
 
-/// Reads them, or takes what was read from the cache, and splits them.
+/// Reads the recordings, or takes the readings from the cache, and splits them.
 pub(super) fn read(args: &Args, plan: &Plan, output: &Output) -> Result<Recordings, Failure> {
     let extracts = extracts(args, plan, output)?;
     let split = Split { salt: args.split.split_salt.clone(), dev_share: args.split.dev_share };
@@ -37,7 +37,7 @@ pub(super) fn read(args: &Args, plan: &Plan, output: &Output) -> Result<Recordin
     Ok(recordings)
 }
 
-/// What the plan reads of every run: from the cache, if there is one that has it all.
+/// Everything the plan reads of every run: from the cache if it is complete.
 fn extracts(args: &Args, plan: &Plan, output: &Output) -> Result<Vec<Extract>, Failure> {
     let assumptions = args.assumptions.assumptions();
     if let Some(root) = args.wide.cache.as_deref().filter(|root| Cache::is_among(root, &args.corpus)) {

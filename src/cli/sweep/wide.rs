@@ -1,4 +1,4 @@
-//! `whenstop sweep --grid FILE`: every stack of a grid.
+//! `whenstop sweep --grid FILE`: tries every stack of a grid.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -24,44 +24,44 @@ use crate::sweep::{Find, GridFile, Search, WideGrid, fingerprint, rows_of};
 /// Arguments of a sweep over a grid.
 #[derive(Debug, clap::Args)]
 pub(super) struct WideArgs {
-    /// A grid file: every stack that takes one rule of each of its axes is tried; see below.
+    /// A grid file: tries every stack that takes one rule from each of its axes; see below.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["signal", "limits", "with", "baseline"])]
     pub(super) grid: Option<std::path::PathBuf>,
-    /// How many stacks of a grid are kept by each objective, beside the frontier.
+    /// How many stacks of a grid are kept for each objective, in addition to the frontier.
     #[arg(long, value_name = "N", default_value_t = 10, requires = "grid")]
     best: usize,
-    /// Write `sweep-all.csv`, too: a line for every stack of the grid.
+    /// Also write `sweep-all.csv`: one line for every stack of the grid.
     #[arg(long, requires = "grid", requires = "out")]
     all: bool,
-    /// Keep what the grid's rules read in this folder: a later sweep of the same recordings reads none of them, one with
-    /// more rules reads them once more. What is there is only taken for these very inputs, options and version; the folder
-    /// may be deleted at any time.
+    /// Store what the grid's rules read in this folder: a later sweep of the same recordings does not read them again;
+    /// one with more rules reads them once more. Entries are only used for exactly these inputs, options and version;
+    /// the folder may be deleted at any time.
     #[arg(long, value_name = "DIR", requires = "grid")]
     pub(super) cache: Option<std::path::PathBuf>,
-    /// Refuse a grid of more stacks than this.
+    /// Refuse a grid with more stacks than this.
     #[arg(long, value_name = "N", default_value_t = 100_000_000, requires = "grid")]
     most: u64,
 }
 
-/// A table of so many lines fits a screen.
+/// Maximum lines of the table: fits a screen.
 const SHOWN: usize = 12;
-/// Above so many cells no one reads a heat map.
+/// Maximum cells of a heat map that is still readable.
 const MOST_CELLS: u64 = 10_000;
 
-/// What the walk came to.
+/// The results of the walk.
 struct Walked {
     finds: Vec<Find>,
     tried: u64,
-    /// Stacks of the grid that were reached.
+    /// Number of stacks reached.
     reached: u64,
     interrupted: bool,
     unit: Unit,
     scale: f64,
-    /// For a grid of two axes what every pair comes to.
+    /// For a grid of two axes, the result of every pair.
     cells: Vec<Option<Tally>>,
 }
 
-/// The numbers of the stacks kept.
+/// The results of the kept stacks.
 struct Judged {
     rows: Rows,
     summaries: Vec<Summary>,
@@ -133,7 +133,7 @@ struct WideSweep<'a> {
 }
 
 impl WideSweep<'_> {
-    /// Walks the grid; every stack goes to `all` as a line.
+    /// Walks the grid; writes a line for every stack to `all`.
     fn walk(&self, mut all: Option<&mut dyn Write>) -> io::Result<Walked> {
         let product = self.grid.product();
         let mut plan = self.plan.clone();
@@ -195,7 +195,7 @@ impl WideSweep<'_> {
             .collect()
     }
 
-    /// What was swept over what.
+    /// What was swept over which recordings.
     fn headline(&self, walked: &Walked) -> String {
         let graded = self.recordings.searched.iter().filter_map(|on| on.shared().outcome().grade());
         let (runs, successes) = (self.recordings.searched.len(), graded.clone().filter(|success| *success).count());
@@ -261,7 +261,7 @@ impl WideSweep<'_> {
         notes
     }
 
-    /// The stacks a person sees: the one chosen, then those of the frontier.
+    /// The stacks that are shown: the chosen one, then those of the frontier.
     fn shown<'s, 'k>(&self, kept: &'s [KeptStack<'k>], judged: &Judged, unit: Unit) -> Vec<&'s KeptStack<'k>> {
         let saved = |of: &KeptStack<'_>| of.summary.ratios_in(unit).useful.low.value.unwrap_or(f64::NEG_INFINITY);
         let killed = |of: &KeptStack<'_>| of.summary.fes_rate().high.value.unwrap_or(1.0);
@@ -270,7 +270,7 @@ impl WideSweep<'_> {
             .iter()
             .filter(|of| of.find.on_frontier && chosen.is_none_or(|chosen| chosen.find.index != of.find.index))
             .collect();
-        // The tolerated by what they save, the others by what they kill.
+        // Tolerated stacks by what they save, the others by what they kill.
         others.sort_by(|a, b| {
             let beyond = |of: &KeptStack<'_>| killed(of) > self.args.max_fes;
             beyond(a)
@@ -337,7 +337,7 @@ impl WideSweep<'_> {
         self.write_map(folder, walked, judged)
     }
 
-    /// All stacks kept as a stack file, the one chosen first.
+    /// All kept stacks as a stack file, the chosen one first.
     fn stacks(&self, walked: &Walked, judged: &Judged) -> String {
         let mut text = format!("# The stacks that `whenstop sweep --grid` kept: {}.\n", self.headline(walked));
         let chosen = judged.chosen.and_then(|at| walked.finds.get(at));
@@ -418,7 +418,7 @@ struct WideManifest {
     stacks_reached: u64,
     stacks_tried: u64,
     interrupted: bool,
-    /// Replayed one by one, since they do more than stop: none, a grid refuses them.
+    /// Number of stacks replayed one by one because they do more than stop: always 0, since a grid refuses them.
     stacks_folded: u64,
     stacks_kept: usize,
     corpus: String,
@@ -441,7 +441,7 @@ struct WideAxis {
     choices: usize,
 }
 
-/// A count with its thousands set apart.
+/// Formats a count with thousands separators.
 fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let from_right = |(at, digit): (usize, char)| {

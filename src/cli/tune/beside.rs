@@ -1,25 +1,25 @@
-//! What stands beside a tuned stack: the budget alone, one limit chosen the usual way, the best of the presets, what is run
-//! today.
+//! What a tuned stack is compared with: the budget alone, one limit chosen the usual way, the best of the presets,
+//! what runs today.
 
 use super::Recordings;
 use crate::tune::{Appetite, Contender, Effects, Tuned, Tuner, best_contender, held_out_contender};
 
-/// One line beside.
+/// One line of the comparison.
 pub(super) struct Other {
     /// What it is.
     pub(super) what: &'static str,
-    /// Its rule or name; `None` where there is none.
+    /// Its rule or name; `None` if there is none.
     pub(super) name: Option<String>,
-    /// Is it certified at the appetite?
+    /// Whether it is certified at the requested rate.
     pub(super) certified: bool,
-    /// What it does to tasks it was not chosen on.
+    /// Its effects on tasks it was not chosen on.
     pub(super) effects: Effects,
 }
 
-/// All of them.
+/// All lines of the comparison.
 pub(super) struct Beside {
     pub(super) others: Vec<Other>,
-    /// The catalogue's own choice, where a list was learned.
+    /// The catalogue's own choice, if a list was learned.
     pub(super) limit: Option<Other>,
 }
 

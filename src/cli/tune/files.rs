@@ -1,4 +1,5 @@
-//! What `tune --out` writes: the stack, its certificate, the answer, and a comparison of the stack with what stands beside it.
+//! Writes the files of `tune --out`: the stack, its certificate, the answer, and a comparison of the stack with
+//! alternatives.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -18,10 +19,10 @@ use crate::report::{self, Appetite, Publication, write_atomically};
 use crate::stack::StackFile;
 use crate::tune::{Shipped, fingerprint, grounds};
 
-/// The name of the stack that is shipped.
+/// The name of the shipped stack.
 const TUNED: &str = "tuned";
 
-/// Writes the folder: all of it, or nothing.
+/// Writes the folder: all files, or none.
 pub(super) fn write(words: &Words<'_>, shipped: &Shipped, out: &Path, output: &Output) -> Result<(), Failure> {
     let text = tuned_stack(words, shipped);
     let strategies = beside(words, &text)?;
@@ -64,7 +65,7 @@ pub(super) fn write(words: &Words<'_>, shipped: &Shipped, out: &Path, output: &O
     publication.write_with(&summaries, out, output.csv_style(), write_own).map_err(Failure::input)
 }
 
-/// What is run today against what is to be shipped, its proof and its stack file, as a block for a pull request.
+/// What runs today against what is to be shipped, its proof and its stack file, as a block for a pull request.
 pub(super) fn pull_request(words: &Words<'_>, shipped: &Shipped, output: &Output) -> Result<String, Failure> {
     let text = tuned_stack(words, shipped);
     let mut strategies = own(&text)?;
@@ -112,7 +113,7 @@ fn stack_file(words: &Words<'_>, shipped: &Shipped, name: &str, sentence: &str) 
     text
 }
 
-/// The tuned stack, then what is run today, the certified budget, and the best preset.
+/// The tuned stack, then what runs today, the certified budget, and the best preset.
 fn beside(words: &Words<'_>, text: &str) -> Result<Strategies, Failure> {
     let mut strategies = own(text)?;
     strategies.extend(StackArgs { stacks: words.args.today.clone() }.load()?);
@@ -128,7 +129,7 @@ fn beside(words: &Words<'_>, text: &str) -> Result<Strategies, Failure> {
     Ok(strategies)
 }
 
-/// The frameworks that have settings for what is shipped, if only with a difference that `export` names.
+/// The frameworks with settings for the shipped stack, even if with a difference that `export` names.
 pub(super) fn hosts_of(words: &Words<'_>, shipped: &Shipped) -> Vec<&'static str> {
     let file = StackFile::parse("tuned.toml", &shipped.stack(words.study, TUNED)).ok();
     let Some(stack) = file.and_then(|file| file.stack(TUNED)) else { return Vec::new() };
@@ -136,19 +137,19 @@ pub(super) fn hosts_of(words: &Words<'_>, shipped: &Shipped) -> Vec<&'static str
     held.map(|to| to.id).collect()
 }
 
-/// The tuned stack, as it is read from its file.
+/// The tuned stack, as read back from its file.
 fn own(text: &str) -> Result<Strategies, Failure> {
     let file = StackFile::parse("tuned.toml", text).map_err(Failure::usage)?;
     catalog::strategies(&file, &unreachable_config).map_err(Failure::usage)
 }
 
-/// A tuned stack names no configuration.
+/// Never called: a tuned stack names no configuration.
 fn unreachable_config(name: &str) -> Result<crate::framework::ConfigText, crate::diagnostic::Diagnostic> {
     let at = crate::diagnostic::Location::file("tuned.toml");
     Err(crate::diagnostic::Diagnostic::new(at, format!("`{name}` is not asked for"), "report this as a defect"))
 }
 
-/// The answer as a page of Markdown.
+/// The answer as a Markdown page.
 fn answer(words: &Words<'_>) -> String {
     let notes = words.notes().iter().fold(String::new(), |all, note| all + "- " + note + "\n");
     let strata = words.strata().map_or_else(String::new, |table| format!("\n{}", table.to_markdown()));

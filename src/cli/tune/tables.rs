@@ -1,4 +1,4 @@
-//! The tables of the answer: what is shipped among what stands beside it, and its kills by suite and model.
+//! The tables of the answer: the shipped stack and its alternatives, and its kills by suite and model.
 
 use super::words::{Words, percent};
 use crate::report::table::{Cell, Table, digits};
@@ -6,10 +6,10 @@ use crate::stats::Estimate;
 use crate::sweep::Combine;
 use crate::tune::{Effects, Shipped};
 
-/// Suites and models shown, the worst first.
+/// Maximum suites and models shown, the worst first.
 const STRATA: usize = 6;
 
-/// A share in a column of percents, with its interval.
+/// A share in a percent column, with its interval.
 fn cell(estimate: &Estimate) -> Cell {
     let Some(value) = estimate.value else { return Cell::Missing };
     let interval = estimate.interval.map_or_else(String::new, |i| format!(" ({}–{})", digits(i.low), digits(i.high)));
@@ -17,7 +17,7 @@ fn cell(estimate: &Estimate) -> Cell {
 }
 
 impl Words<'_> {
-    /// Every line of the table: what it is, its rule, whether it is certified, and what it does.
+    /// Every line of the table: what it is, its rule, whether it is certified, and its effects.
     pub(super) fn lines(&self) -> Vec<(&'static str, String, bool, Effects)> {
         let study = self.study;
         let none = study.effects(&study.all_tasks(), |_| None);
@@ -45,7 +45,7 @@ impl Words<'_> {
         lines
     }
 
-    /// The table a person reads.
+    /// The table for people.
     pub(super) fn table(&self) -> Table {
         let unit = self.study.unit().noun();
         let promise = percent(self.args.max_fes);
@@ -112,7 +112,7 @@ impl Words<'_> {
     }
 }
 
-/// The beginning of a name; all of it stands in `strata.csv`.
+/// The beginning of a name; `strata.csv` has the full name.
 fn cut(name: &str, most: usize) -> String {
     if name.chars().count() <= most {
         return name.to_owned();

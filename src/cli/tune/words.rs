@@ -1,4 +1,4 @@
-//! The answer in words.
+//! The sentences of the answer.
 
 use super::{Answer, Args, Why};
 use crate::report::table::digits;
@@ -8,31 +8,31 @@ use crate::tune::{
     Effects, GridChoice, GridRefusal, HeldOut, Learned, Refusal, Shipped, Stratum, Study, clean_tasks_needed,
 };
 
-/// Tolerances of which it is said whether the tasks carry them.
+/// Rates for which the answer says whether the tasks suffice.
 const ALPHAS: [f64; 3] = [0.10, 0.05, 0.02];
 
-/// All there is to say.
+/// Everything the sentences are made from.
 pub(super) struct Words<'a> {
     pub(super) study: &'a Study,
     pub(super) answer: &'a Answer,
     pub(super) args: &'a Args,
-    /// Runs left out because some rule of the grid cannot be read on them.
+    /// Number of runs left out because some rule of the grid cannot be evaluated on them.
     pub(super) grid_left_out: usize,
 }
 
-/// A share in percent, without a binary tail.
+/// Formats a share in percent, without floating-point noise.
 pub(super) fn percent(share: f64) -> String {
     format!("{} %", super::super::values::percent(share))
 }
 
-/// `12 % (8.1–17)`.
+/// Formats `12 % (8.1–17)`.
 fn with_interval(estimate: &Estimate) -> String {
     let value = estimate.value.map_or_else(|| "an unknown share".to_owned(), |value| format!("{} %", digits(value)));
     let interval = estimate.interval.map_or_else(String::new, |i| format!(" ({}–{})", digits(i.low), digits(i.high)));
     value + &interval
 }
 
-/// `; a success costs 12 % less`.
+/// Formats `; a success costs 12 % less`.
 fn cost_of_success(effects: &Effects) -> String {
     effects.cost_of_success().map_or_else(String::new, |change| {
         format!("; a success costs {} % {}", digits(change.abs()), if change > 0.0 { "more" } else { "less" })
@@ -44,7 +44,7 @@ impl Words<'_> {
         matches!(&self.answer.shipped, Ok((Shipped::List(Learned { is_estimate: true, .. }), _)))
     }
 
-    /// What is promised, in one clause.
+    /// What the certificate promises, in one clause.
     pub(super) fn promise(&self) -> String {
         let (alpha, confidence) = (percent(self.args.max_fes), percent(1.0 - self.args.delta));
         if self.is_estimate() {
@@ -82,7 +82,7 @@ impl Words<'_> {
         format!("Ship it: stop when {}. {promise}. {learned}", shipped.condition(self.study))
     }
 
-    /// A suite and model on which more is killed than promised, beyond chance: the promise is of all tasks together.
+    /// A suite and model in which more is killed than promised, beyond chance: the promise covers all tasks together.
     fn apart(&self, held_out: &HeldOut) -> Option<String> {
         let strata = self.study.strata(|run| held_out.runs.get(run).copied().unwrap_or_default());
         let rate = |stratum: &Stratum| stratum.effects.killed().low().unwrap_or(0.0);
@@ -180,7 +180,7 @@ impl Words<'_> {
         }
     }
 
-    /// The first limit that any family could not pass, with what it needs.
+    /// The limit that came nearest to passing, with its p-value and what it would need.
     fn first_refused(&self) -> String {
         let walks = self.answer.tuned.walks.iter().filter_map(|walk| {
             let rule = self.study.families().get(walk.family)?.rule(walk.passed);
@@ -192,19 +192,19 @@ impl Words<'_> {
         })
     }
 
-    /// The strictest of a few tolerances that the tasks carry.
+    /// The strictest of a few rates for which the tasks suffice.
     fn carried(&self) -> Option<f64> {
         let there = self.answer.tuned.with_success;
         ALPHAS.into_iter().rev().find(|alpha| *alpha > self.args.max_fes && there >= self.needed(*alpha).0)
     }
 
-    /// Tasks with a success, none killed, that the budget takes, and any other member.
+    /// Tasks with a success, none killed, needed for the budget and for any other family.
     fn needed(&self, alpha: f64) -> (u64, u64) {
         let of = |share: f64| clean_tasks_needed(alpha, self.args.delta * share);
         (of(0.5), of(0.1))
     }
 
-    /// What there is, and what it can carry.
+    /// What the recordings contain, and what they suffice for.
     pub(super) fn recordings(&self) -> String {
         let (study, there) = (self.study, self.answer.tuned.with_success);
         let count = |outcome| study.tracks().iter().filter(|track| track.outcome == outcome).count();
@@ -234,7 +234,7 @@ impl Words<'_> {
         )
     }
 
-    /// What to say below the tables.
+    /// The notes below the tables.
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let study = self.study;
@@ -287,13 +287,13 @@ impl Words<'_> {
         )
     }
 
-    /// What the catalogue's own choice is called where something else is shipped.
+    /// The label of the catalogue's own choice if something else is shipped.
     pub(super) fn without(&self) -> Option<&'static str> {
         let grid = self.args.grid.as_ref().map(|_| "without --grid");
         grid.or(self.args.learn.then_some("without --learn"))
     }
 
-    /// Does a list, or a stack of a grid, gain over one limit on tasks that neither was chosen on?
+    /// Whether a list, or a stack of a grid, gains over one limit on tasks that neither was chosen on.
     fn gain(&self, shipped: &Effects) -> Option<String> {
         self.without()?;
         let limit = self.answer.beside.limit.as_ref()?;
@@ -305,8 +305,8 @@ impl Words<'_> {
         ))
     }
 
-    /// The certified budget and what is to be said of it, where it is not what is shipped anyway: most frameworks have a setting
-    /// for one. Its own share of delta pays for it, so it is certified whatever else is.
+    /// The certified budget with a sentence about it, unless it is shipped anyway: most frameworks have a setting for
+    /// one. It has its own share of delta, so it is certified in any case.
     pub(super) fn budget(&self) -> Option<(Shipped, String)> {
         let choice = self.answer.tuned.budget()?;
         let shipped = Shipped::Limit(choice);
@@ -326,7 +326,7 @@ impl Words<'_> {
         (*other != shipped).then_some((shipped, sentence))
     }
 
-    /// Where the shipped stack can be set, and what can be set in more places.
+    /// Where the shipped stack can be configured, and what can be configured in more places.
     fn in_frameworks(&self, shipped: &Shipped) -> String {
         const NAMED: usize = 3;
         let hosts = super::files::hosts_of(self, shipped);
@@ -350,7 +350,7 @@ impl Words<'_> {
         format!("{own}{}{how}", budget.unwrap_or_default())
     }
 
-    /// When a nudge in place of the stop would help: where the failure rate of what it hits exceeds d / (r + d).
+    /// When a nudge instead of the stop would help: if the failure rate of the runs it hits exceeds d / (r + d).
     fn intervention(effects: &Effects) -> Option<String> {
         let stops = effects.sum(|effect| effect.stops as f64);
         let failed = effects.sum(|effect| effect.true_stops as f64);

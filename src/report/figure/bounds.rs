@@ -1,4 +1,4 @@
-//! What can be said of success under each stack: bounds, the interval around them, and what is unknown and why.
+//! Figure: bounds on success under each stack, the interval around them, and which share is unknown and why.
 
 use plotters::prelude::*;
 
@@ -10,27 +10,27 @@ use super::stops::named;
 use super::style::{self, BLUE, FAINT, GREY, RED, SMALL};
 use crate::aggregate::{Group, RowView, Summary};
 
-/// Bounds on success of a comparison.
+/// The bounds figure of a comparison.
 pub struct BoundsFigure<'a> {
     /// The stacks.
     pub summaries: &'a [Summary],
     /// The rows of each stack, in the same order.
     pub groups: &'a [Group<'a>],
-    /// What was compared, for the subtitle.
+    /// The subtitle: what was compared.
     pub subtitle: String,
 }
 
 const ROW: i32 = 26;
 const LEFT: i32 = 236;
 const RIGHT: i32 = 570;
-/// Where the causes begin, and where the break-even stands.
+/// Horizontal positions: of the causes, and of the break-even point.
 const CAUSES: i32 = RIGHT + 24;
 const EVEN: i32 = WIDTH.cast_signed() - MARGIN;
 const HALF: i32 = 5;
-/// Idle stacks are drawn one by one up to here, and then as one.
+/// Up to this many idle stacks are drawn one by one; more share one line.
 const SINGLE: usize = 3;
 
-/// Why the outcome of a run under a stack is open; a run has one cause, the first that applies.
+/// Causes for an open outcome, in order of precedence; each run counts under the first that applies.
 const CAUSE: [(&str, &str); 5] = [
     ("unread", "a rule could not be read"),
     ("diverged", "the stack warned, asked or refused, and what follows is not recorded"),
@@ -43,7 +43,7 @@ const CAUSE: [(&str, &str); 5] = [
 struct Line<'a> {
     name: String,
     summary: &'a Summary,
-    /// Runs by cause, in the order of [`CAUSE`].
+    /// Number of runs by cause, in the order of [`CAUSE`].
     causes: [u64; CAUSE.len()],
 }
 
@@ -52,7 +52,7 @@ impl BoundsFigure<'_> {
         self.summaries.iter().all(|summary| summary.outcomes.recorded.is_none())
     }
 
-    /// Every stack, those that never acted as one where they are many.
+    /// One line per stack; stacks that never acted share a line if there are many.
     fn lines(&self) -> Vec<Line<'_>> {
         if self.is_ungraded() {
             return Vec::new();
@@ -73,7 +73,7 @@ impl BoundsFigure<'_> {
         lines
     }
 
-    /// Stacks of a kind that share one line; none where they are few.
+    /// Stacks of a kind that share one line; empty if there are few.
     fn folded(&self, kind: fn(&Summary) -> bool) -> Vec<&str> {
         let names: Vec<&str> =
             self.summaries.iter().filter(|summary| kind(summary)).map(|summary| &*summary.stack).collect();
@@ -146,7 +146,7 @@ fn height(lines: &[Line<'_>]) -> i32 {
 }
 
 impl BoundsFigure<'_> {
-    /// Fifths below, and the share of recorded successes through all rows.
+    /// Draws ticks at every fifth below, and the share of recorded successes through all rows.
     fn draw_axis<B: DrawingBackend>(
         &self,
         pen: &Pen<'_, B>,
@@ -186,7 +186,7 @@ fn draw_line<B: DrawingBackend>(pen: &Pen<'_, B>, scale: &Scale, line: &Line<'_>
         }
     }
     if let Some(bounds) = success.bounds {
-        // What is known exactly is still to be seen.
+        // Widened by a pixel on each side, so that an exact value is still visible.
         pen.rectangle((x(bounds.low) - 1, y - HALF, x(bounds.high) + 1, y + HALF), BLUE.filled())?;
     }
     let unknown = unknown(&line.causes, line.summary.runs);
@@ -195,7 +195,7 @@ fn draw_line<B: DrawingBackend>(pen: &Pen<'_, B>, scale: &Scale, line: &Line<'_>
     pen.text(&even.unwrap_or_default(), (EVEN, y), Look::SMALL.ending())
 }
 
-/// Runs whose outcome under the stack is open, by cause.
+/// Counts the runs whose outcome under the stack is open, by cause.
 fn causes(group: &Group<'_>) -> [u64; CAUSE.len()] {
     let mut causes = [0; CAUSE.len()];
     for cause in group.rows().filter_map(|row| cause(row)) {
@@ -204,7 +204,7 @@ fn causes(group: &Group<'_>) -> [u64; CAUSE.len()] {
     causes
 }
 
-/// Why the outcome is open, or whether it was stopped at all; `None` where all is known.
+/// Why the outcome is open, or that it is unclear whether the run was stopped; `None` if all is known.
 fn cause(row: RowView<'_>) -> Option<usize> {
     match row.unknown() {
         doubts if doubts.unread => Some(0),
@@ -215,7 +215,7 @@ fn cause(row: RowView<'_>) -> Option<usize> {
     }
 }
 
-/// `12 % unread, 40 % diverged, 5 % ungraded`, of all runs; what is unknown never rounds to nothing.
+/// Formats `12 % unread, 40 % diverged, 5 % ungraded`, as shares of all runs; a nonzero share never rounds to 0.
 fn unknown(causes: &[u64; CAUSE.len()], runs: u64) -> String {
     let parts: Vec<String> = causes
         .iter()

@@ -1,4 +1,4 @@
-//! Success by budget, one curve a suite and model.
+//! Figure: success by budget, one curve per suite and model.
 
 use plotters::prelude::*;
 
@@ -9,19 +9,19 @@ use super::style::{self, AMBER, BLUE, GREEN, GREY, INK, RED, SMALL, STONE, TEAL}
 use crate::aggregate::{BudgetCurve, Unit};
 use crate::stats::Interval;
 
-/// The budget curves of a corpus.
+/// The budget curves figure of a corpus.
 pub struct BudgetFigure<'a> {
     /// The curves.
     pub curves: &'a [BudgetCurve],
-    /// What was recorded, for the subtitle.
+    /// The subtitle: what was recorded.
     pub subtitle: String,
 }
 
-/// One colour a curve: of more the largest groups are drawn, the table has them all.
+/// One colour per curve. If there are more curves, the largest groups are drawn; the table has them all.
 const COLOURS: [RGBColor; 7] = [BLUE, RED, GREEN, AMBER, TEAL, INK, STONE];
-/// With more curves than this the bands would only hide each other.
+/// With more curves than this no bands are drawn: they would only hide each other.
 const MOST_BANDS: usize = 4;
-/// Groups of fewer tasks are left out where others are larger.
+/// Groups with fewer tasks are left out if others are larger.
 const FEW_TASKS: u64 = 8;
 const PLANE: (i32, i32) = (66, 756);
 const LEGEND: i32 = 782;
@@ -29,11 +29,11 @@ const HEIGHT: i32 = 440;
 const ROW: i32 = 40;
 
 impl BudgetFigure<'_> {
-    /// The largest groups, in the order of the table.
+    /// The largest groups, in table order.
     fn drawn(&self) -> Vec<&BudgetCurve> {
         let mut by_size: Vec<(usize, &BudgetCurve)> = self.curves.iter().enumerate().collect();
         by_size.sort_by_key(|(at, curve)| (std::cmp::Reverse(curve.runs), *at));
-        // A curve of few tasks says little beside others; one of a single task is a step from nothing to everything.
+        // A curve of few tasks says little beside others; with a single task it is one step from 0 to all.
         let least = [FEW_TASKS, 2].into_iter().find(|least| by_size.iter().any(|(_, curve)| curve.tasks >= *least));
         by_size.retain(|(_, curve)| least.is_none_or(|least| curve.tasks >= least));
         by_size.truncate(if least.is_some() { COLOURS.len() } else { 1 });
@@ -91,7 +91,7 @@ impl Picture for BudgetFigure<'_> {
         if drawn.is_empty() {
             return Ok(());
         }
-        // Beyond the last success every curve is flat.
+        // Every curve is flat beyond the last success.
         let right = drawn.iter().map(|curve| last_success(curve)).fold(0.0, f64::max) * 1.2;
         let ends = drawn.iter().filter_map(|curve| curve.curve.steps.last()).map(|step| step.at).fold(0.0, f64::max);
         let right = if right > 0.0 { ends.min(right) } else { ends };
@@ -144,14 +144,14 @@ fn last_success(curve: &BudgetCurve) -> f64 {
     curve.curve.steps.iter().find(|step| step.incidence >= total).map_or(0.0, |step| step.at)
 }
 
-/// The corners of the step curve up to `right`, in percent; ends where what is known ends.
+/// The corners of the step curve up to `right`, in percent; stops at the end of the known range.
 fn steps(curve: &BudgetCurve, right: f64) -> Vec<(f64, f64)> {
     let known_to = curve.curve.known_to.unwrap_or(f64::INFINITY);
     let shown = curve.curve.steps.iter().take_while(|step| step.at <= known_to);
     corners(shown.map(|step| (step.at, step.incidence)), right)
 }
 
-/// The outline of the band: along the lower ends and back along the upper ones.
+/// The outline of the band: along the lower ends and back along the upper ends.
 fn band(curve: &BudgetCurve, right: f64) -> Vec<(f64, f64)> {
     let known = || curve.curve.steps.iter().zip(&curve.band).filter_map(|(step, band)| Some((step.at, (*band)?)));
     let Some((first, _)) = known().next() else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! From a drawing to files.
+//! Writes drawings to SVG and PNG files.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::style::register_fonts;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::write_atomically;
 
-/// Where a picture is drawn: a backend, and pixel coordinates.
+/// A drawing area: a backend with pixel coordinates.
 pub type Drawing<B> = DrawingArea<B, Shift>;
 
 /// Why a picture could not be drawn.
@@ -19,22 +19,22 @@ pub type Drawing<B> = DrawingArea<B, Shift>;
 pub struct FigureError(pub String);
 
 impl FigureError {
-    /// From an error of the drawing library.
+    /// Converts an error of the drawing library.
     pub fn of(error: &dyn std::fmt::Display) -> Self {
         Self(error.to_string())
     }
 }
 
-/// Something that can be drawn, on any backend.
+/// Something that can be drawn on any backend.
 pub trait Picture {
     /// Width and height in pixels.
     fn size(&self) -> (u32, u32);
 
-    /// Draws it, on an area of this size or several times as large; the background is white already.
+    /// Draws it on an area of this size or a multiple of it; the background is already white.
     fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError>;
 }
 
-/// Writes `<folder>/<name>.svg` and `<folder>/<name>.png`; gives the SVG.
+/// Writes `<folder>/<name>.svg` and `<folder>/<name>.png`; returns the SVG.
 pub fn save<P: Picture>(picture: &P, folder: &Path, name: &str) -> Result<String, Diagnostic> {
     let failed = |error: FigureError| {
         Diagnostic::new(
@@ -63,11 +63,11 @@ pub fn svg<P: Picture>(picture: &P) -> Result<String, FigureError> {
     Ok(text)
 }
 
-/// A PNG has two pixels for each of the picture's, in either direction, unless that is more than so many in all: a figure of
-/// dozens of stacks would take more memory than the rows it shows.
+/// Maximum pixels of a PNG at twice the picture's resolution; larger pictures are drawn at single resolution. A figure
+/// of dozens of stacks would otherwise take more memory than the rows it shows.
 const MOST_PIXELS: u64 = 7_000_000;
 
-/// Pixels of a PNG for each of a picture's, in either direction.
+/// The scale factor of a PNG in each direction.
 fn sharpness((width, height): (u32, u32)) -> u32 {
     if 4 * u64::from(width) * u64::from(height) > MOST_PIXELS { 1 } else { 2 }
 }

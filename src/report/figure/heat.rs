@@ -1,4 +1,4 @@
-//! Two axes of limits: killed and saved at every pair, side by side.
+//! Figure: killed and saved at every pair of limits on two axes, as two heat maps side by side.
 
 use plotters::prelude::*;
 
@@ -7,25 +7,25 @@ use super::pen::{At, Head, Look, MARGIN, Pen, WIDTH};
 use super::style::{self, BLUE, GREY, INK, RED, SMALL};
 use crate::sweep::engine::Tally;
 
-/// A grid of two axes.
+/// The heat maps of a grid with two axes.
 pub struct HeatFigure<'a> {
-    /// What the axes are, the first from top to bottom.
+    /// The names of the axes; the first runs from top to bottom.
     pub axes: [&'a str; 2],
-    /// The limits of each, in words.
+    /// The limits of each axis, formatted.
     pub limits: [Vec<String>; 2],
-    /// For each pair what it comes to, the second axis fastest; `None` where it was not tried.
+    /// The result of each pair, second axis fastest; `None` if the pair was not tried.
     pub cells: &'a [Option<Tally>],
-    /// The pair chosen.
+    /// The index of the chosen pair.
     pub chosen: Option<usize>,
-    /// What is saved: `tokens`.
+    /// The noun for what is saved, such as `tokens`.
     pub saved: &'a str,
-    /// What was swept over.
+    /// The subtitle: what was swept over.
     pub subtitle: String,
 }
 
-/// Height of a row of cells, at most.
+/// Maximum height of a row of cells.
 const ROW: i32 = 26;
-/// Room for the cells of both panels.
+/// Height available for the cells.
 const HEIGHT: i32 = 520;
 const LEFT: i32 = 120;
 const TOP: i32 = 64;
@@ -52,12 +52,12 @@ impl HeatFigure<'_> {
         let (rows, columns) = (self.limits[0].len().max(1), self.limits[1].len().max(1));
         let room = WIDTH.cast_signed() / 2 - LEFT - MARGIN;
         let high = self.height();
-        // Cells meet: their edges are shares of the room.
+        // Adjacent cells share edges: each edge is a fraction of the room.
         let x = |at: usize| left + LEFT + share(at, columns, room);
         let y = |at: usize| top + TOP + share(at, rows, high);
         let most = self.cells.iter().flatten().filter_map(panel.of).fold(0.0, f64::max);
         let fits = self.row_height() >= 15 && room / i32::try_from(columns).unwrap_or(i32::MAX) >= 34;
-        // Where the cells are too small for their numbers, the shades need one.
+        // If cells are too small to print their numbers, the shades need a scale.
         let scale = if fits { String::new() } else { format!("; the darkest is {:.1}", most * 100.0) };
         pen.text(&format!("{}{scale}", panel.title), (left + LEFT, top + 14), Look::LABEL)?;
         for (at, cell) in self.cells.iter().enumerate() {
@@ -97,7 +97,7 @@ impl HeatFigure<'_> {
     }
 }
 
-/// One of the two numbers.
+/// One heat map: killed or saved.
 struct Panel {
     title: &'static str,
     colour: RGBColor,

@@ -1,33 +1,33 @@
-//! Labels beside points, where there is room for them.
+//! Places labels beside points where there is room.
 
 use super::pen::{At, Frame};
 use super::style::{SMALL, width};
 
-/// A point in pixels with the texts it may be labelled with, the best first.
+/// A point in pixels with candidate label texts, best first.
 #[derive(Clone, Debug)]
 pub(super) struct Labelled {
     pub(super) at: At,
     pub(super) texts: Vec<String>,
 }
 
-/// A text in its place.
+/// A text with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Placed {
-    /// What is written.
+    /// The text to draw.
     pub(super) text: String,
-    /// Its left end, at half its height.
+    /// The left end of the text, at half its height.
     pub(super) at: At,
-    /// Where a line to the point begins, where the label is too far off to be read without one.
+    /// Where the line to the point starts, if the label is too far from the point to do without one.
     pub(super) leader: Option<At>,
 }
 
 const LINE: i32 = 15;
 const DOT: i32 = 7;
-/// A label nearer than this needs no line to its point.
+/// Labels closer than this need no line to their point.
 const NEAR: i32 = 16;
 
-/// For each point, in the order of their importance, the text that fits and where; `None` where nothing fits within
-/// `bounds` without covering a point, `taken` or another label. Labels keep off `lines` where they can.
+/// For each point, in order of importance, the text that fits and its position; `None` if no text fits within `bounds`
+/// without covering a point, `taken` or another label. Labels avoid `lines` where possible.
 pub(super) fn place(points: &[Labelled], bounds: Frame, taken: &[Frame], lines: &[Frame]) -> Vec<Option<Placed>> {
     let dots = points.iter().map(|p| (p.at.0 - DOT, p.at.1 - DOT, p.at.0 + DOT, p.at.1 + DOT));
     let mut taken: Vec<Frame> = taken.iter().copied().chain(dots).collect();
@@ -55,7 +55,7 @@ fn place_one(point: &Labelled, bounds: Frame, taken: &[Frame], lines: &[Frame]) 
     })
 }
 
-/// The places tried, the nearest first: right and left of the point, above and below.
+/// The positions tried, nearest first: right and left of the point, above and below.
 fn offsets(text: &str) -> Vec<At> {
     let (right, left, middle) = (DOT + 3, -width(text, SMALL) - DOT - 3, -width(text, SMALL) / 2);
     let near =
@@ -66,7 +66,7 @@ fn offsets(text: &str) -> Vec<At> {
     near.chain(far).collect()
 }
 
-/// From the point to the nearest place of a label that is not beside it.
+/// The start of the line from a distant label to its point: the closest place on the label.
 fn leader(point: At, label: Frame) -> Option<At> {
     let nearest = (point.0.clamp(label.0, label.2), point.1.clamp(label.1, label.3));
     let distance = (nearest.0 - point.0).abs().max((nearest.1 - point.1).abs());
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(near[0].as_ref().map(|placed| (placed.at.1, placed.leader)), Some((100, None)));
         let crowded = place(&[alone], (0, 0, 300, 300), &[(0, 70, 300, 130)], &[]);
         assert!(crowded[0].as_ref().is_some_and(|placed| placed.leader.is_some()));
-        // A line is kept off where there is room elsewhere, and covered where there is none.
+        // A label avoids a line if there is room elsewhere, and covers it otherwise.
         let on_line = Labelled { at: (100, 100), texts: vec!["name".to_owned()] };
         let beside = place(std::slice::from_ref(&on_line), (0, 0, 300, 300), &[], &[(0, 99, 300, 101)]);
         assert!(beside[0].as_ref().is_some_and(|placed| placed.at.1 != 100));

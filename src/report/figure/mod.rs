@@ -1,4 +1,4 @@
-//! Figures, each as SVG and PNG from the same drawing.
+//! Figures, each written as SVG and PNG from the same drawing code.
 
 mod bounds;
 mod budget;

@@ -1,4 +1,4 @@
-//! Drawing by name: text, lines, rectangles and dots in pixels.
+//! Named drawing operations in pixels: text, lines, rectangles and dots.
 
 use plotters::element::{Drawable, PointCollection};
 use plotters::prelude::*;
@@ -12,7 +12,7 @@ pub(super) type At = (i32, i32);
 /// A rectangle in pixels: left, top, right, bottom.
 pub(super) type Frame = (i32, i32, i32, i32);
 
-/// How a text is set: its size and colour, and which of its sides the point given is on.
+/// How a text is drawn: size, colour, and which side of it is at the given point.
 #[derive(Clone, Copy)]
 pub(super) struct Look {
     size: u32,
@@ -21,38 +21,38 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// Small print that starts at the point.
+    /// Small print, left-aligned at the point.
     pub(super) const SMALL: Self = Self { size: SMALL, colour: INK, side: HPos::Left };
-    /// Names of axes and sentences.
+    /// Names of axes and sentences, left-aligned.
     pub(super) const LABEL: Self = Self { size: LABEL, colour: INK, side: HPos::Left };
-    /// Titles.
+    /// Titles, left-aligned.
     pub(super) const TITLE: Self = Self { size: TITLE, colour: INK, side: HPos::Left };
 
-    /// The same in another colour.
+    /// The same look in another colour.
     pub(super) const fn colour(self, colour: RGBColor) -> Self {
         Self { colour, ..self }
     }
 
-    /// The same, centred on the point.
+    /// The same look, centred on the point.
     pub(super) const fn centred(self) -> Self {
         Self { side: HPos::Center, ..self }
     }
 
-    /// The same, ending at the point.
+    /// The same look, right-aligned at the point.
     pub(super) const fn ending(self) -> Self {
         Self { side: HPos::Right, ..self }
     }
 }
 
-/// Draws on one area; errors are those of the drawing library. On an area several times as wide as a figure everything is
-/// so many times as large: letters stand where they belong only where pixels are small.
+/// Draws on one area; errors come from the drawing library. On an area that is a multiple of the figure's width,
+/// everything is scaled by that factor: letters are positioned exactly only where pixels are small.
 pub(super) struct Pen<'a, B: DrawingBackend> {
     area: &'a Drawing<B>,
     scale: u32,
 }
 
 impl<'a, B: DrawingBackend> Pen<'a, B> {
-    /// On `area`.
+    /// A pen for `area`.
     pub(super) fn on(area: &'a Drawing<B>) -> Self {
         Self { area, scale: (area.dim_in_pixel().0 / WIDTH).max(1) }
     }
@@ -78,10 +78,10 @@ impl<'a, B: DrawingBackend> Pen<'a, B> {
         self.area.draw(element).map_err(|error| FigureError::of(&error))
     }
 
-    /// A text whose middle is at the height of `at`.
+    /// Draws a text vertically centred at `at`.
     pub(super) fn text(&self, text: &str, at: At, look: Look) -> Result<(), FigureError> {
         let style = ("sans-serif", look.size * self.scale).into_font().color(&look.colour);
-        // The middle of a line is above that of its small letters.
+        // The middle of a line is above the middle of its small letters.
         self.element(&Text::new(
             text.to_owned(),
             self.at((at.0, at.1 + 1)),
@@ -95,7 +95,7 @@ impl<'a, B: DrawingBackend> Pen<'a, B> {
         self.element(&PathElement::new(points, self.style(style)))
     }
 
-    /// A dashed line, straight up or level.
+    /// A dashed line, vertical or horizontal.
     pub(super) fn dashes(&self, from: At, to: At, style: ShapeStyle) -> Result<(), FigureError> {
         let length = (to.0 - from.0).abs().max((to.1 - from.1).abs());
         for start in (0..length).step_by(8) {
@@ -134,7 +134,7 @@ impl<'a, B: DrawingBackend> Pen<'a, B> {
     }
 }
 
-/// The title of a figure and the lines below it, wrapped to its width.
+/// The title of a figure and the lines below it, wrapped to the figure's width.
 pub(super) struct Head {
     title: String,
     lines: Vec<(String, Look)>,
@@ -146,13 +146,13 @@ impl Head {
         Self { title: title.into(), lines: Vec::new() }
     }
 
-    /// With a sentence to be read.
+    /// Adds a sentence.
     #[must_use]
     pub(super) fn sentence(self, text: &str) -> Self {
         self.with(text, Look::LABEL)
     }
 
-    /// With small print.
+    /// Adds small print.
     #[must_use]
     pub(super) fn note(self, text: &str) -> Self {
         self.with(text, Look::SMALL.colour(style::GREY))
@@ -164,7 +164,7 @@ impl Head {
         self
     }
 
-    /// Where what follows the head may begin.
+    /// The y position at which content below the head may start.
     pub(super) fn bottom(&self) -> i32 {
         let heights: i32 = self.lines.iter().map(|(_, look)| line_height(*look)).sum();
         46 + heights + 8
@@ -184,7 +184,7 @@ impl Head {
 
 /// The width of every figure.
 pub(super) const WIDTH: u32 = 1120;
-/// What is left free on either side.
+/// Free space on either side.
 pub(super) const MARGIN: i32 = 20;
 
 fn line_height(look: Look) -> i32 {

@@ -1,18 +1,18 @@
-//! A drawing backend that draws any text: names of stacks, models and suites are drawn by many figures, and all of them
-//! pass here.
+//! A drawing backend that sanitises text: many figures draw names of stacks, models and suites, and all of them pass
+//! through here.
 
 use plotters::prelude::DrawingBackend;
 use plotters_backend::{BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingErrorKind};
 
 use crate::diagnostic::one_line;
 
-/// Most characters of a text that are drawn: more than fit on any figure.
+/// Maximum characters of a text that are drawn: more than fit on any figure.
 const LONGEST: usize = 300;
 
-/// Another backend, to which no text comes that XML does not allow or that would be drawn as something else.
+/// Wraps another backend and passes it only text that XML allows and that is displayed as written.
 pub(super) struct PlainText<B>(pub(super) B);
 
-/// The text as it is drawn. U+FFFE and U+FFFF are no characters to XML.
+/// The text as it is drawn. XML does not allow U+FFFE and U+FFFF.
 fn drawn(text: &str) -> String {
     let fit = |c: char| if matches!(c, '\u{fffe}' | '\u{ffff}') { '\u{fffd}' } else { c };
     one_line(text).chars().take(LONGEST).map(fit).collect()

@@ -1,4 +1,4 @@
-//! Axes: round ticks, labels that never repeat, and the plane they span.
+//! Axes: round ticks, labels that never repeat, and the plane of two axes.
 
 use plotters::prelude::*;
 
@@ -7,26 +7,26 @@ use super::pen::{At, Frame, Look, Pen};
 use super::style::{FAINT, GREY, INK, SMALL, width};
 use crate::aggregate::Unit;
 
-/// What the numbers of an axis are.
+/// What the numbers of an axis measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quantity {
-    /// Parts of a hundred.
+    /// Percentages.
     Percent,
-    /// Things counted.
+    /// Counts.
     Count,
     /// Dollars.
     Dollars,
 }
 
 impl Quantity {
-    /// What is counted in `unit`.
+    /// The quantity that `unit` measures.
     pub(super) fn of(unit: Unit) -> Self {
         if unit == Unit::CostUsd { Self::Dollars } else { Self::Count }
     }
 
-    /// A number in as many digits as tell it from one `step` away, on an axis that reaches to `most`.
+    /// Formats a number with enough digits to distinguish values one `step` apart, on an axis that reaches to `most`.
     fn label(self, value: f64, step: f64, most: f64) -> String {
-        // Half a step in a thousand below zero is zero.
+        // A value within a thousandth of a step from zero is zero.
         let value = if value.abs() < step / 1000.0 { 0.0 } else { value };
         match self {
             Self::Percent => decimals(value, step),
@@ -44,7 +44,7 @@ impl Quantity {
 }
 
 fn counted(value: f64, step: f64, most: f64) -> String {
-    // All ticks of an axis have one suffix.
+    // All ticks of an axis use the same suffix.
     let (size, suffix) = match most.abs().max(step) {
         most if most >= 1e9 => (1e9, "B"),
         most if most >= 1e6 => (1e6, "M"),
@@ -58,7 +58,7 @@ fn decimals(value: f64, step: f64) -> String {
     format!("{value:.*}", places(step))
 }
 
-/// Decimals that tell two multiples of `step` apart.
+/// Decimals needed to distinguish two multiples of `step`.
 fn places(step: f64) -> usize {
     let needed = (0..12_u8).find(|places| {
         let scaled = step * 10_f64.powi(i32::from(*places));
@@ -70,8 +70,8 @@ fn places(step: f64) -> usize {
 /// A tick: a number and its label.
 pub(super) type Tick = (f64, String);
 
-/// Round numbers from `low` to `high`, at most `most` of them and 1, 2 or 5 apart in their first digit; whole numbers
-/// alone where `whole`.
+/// Round numbers from `low` to `high`: at most `most` of them, in steps of 1, 2 or 5 times a power of ten; only whole
+/// numbers if `whole`.
 pub(super) fn ticks(low: f64, high: f64, most: u32, quantity: Quantity, whole: bool) -> Vec<Tick> {
     if !(low.is_finite() && high.is_finite() && low < high) || most == 0 {
         return Vec::new();
@@ -94,7 +94,7 @@ pub(super) fn root_ticks(high: f64) -> Vec<Tick> {
     percents.into_iter().filter(|at| *at <= high).map(|at| (at, Quantity::Percent.label(at, 1.0, high))).collect()
 }
 
-/// Numbers on pixels.
+/// Maps numbers to pixels.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
     low: f64,
@@ -105,18 +105,19 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// `low` is at pixel `from`, `high` at `to`.
+    /// Maps `low` to pixel `from` and `high` to pixel `to`.
     pub(super) fn new((low, high): (f64, f64), (from, to): (i32, i32)) -> Self {
         Self { low, high, from, to, rooted: false }
     }
 
-    /// By square roots, to tell small shares apart beside large ones; `low` is then at most 0, and what is below 0 is at 0.
+    /// Uses square roots, which separate small shares beside large ones; `low` must then be at most 0, and values
+    /// below 0 map to 0.
     #[must_use]
     pub(super) fn rooted(self) -> Self {
         Self { rooted: true, ..self }
     }
 
-    /// The pixel of a number; what is off the scale is at its end.
+    /// The pixel of a number; numbers off the scale are clamped to its ends.
     #[expect(clippy::cast_possible_truncation, reason = "between the two ends")]
     pub(super) fn at(&self, value: f64) -> i32 {
         let place = |value: f64| if self.rooted { value.max(0.0).sqrt() } else { value };
@@ -131,7 +132,7 @@ impl Scale {
         self.rooted
     }
 
-    /// True where the number is on the scale.
+    /// True if the number is on the scale.
     pub(super) fn holds(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
@@ -142,14 +143,14 @@ impl Scale {
     }
 }
 
-/// Two axes.
+/// A plane spanned by two axes.
 #[derive(Clone, Debug)]
 pub(super) struct Plane {
-    /// From left to right.
+    /// The horizontal axis, left to right.
     pub(super) x: Scale,
-    /// From bottom to top.
+    /// The vertical axis, bottom to top.
     pub(super) y: Scale,
-    /// Room left of the least number, so that a dot there does not stand on the frame.
+    /// Space to the left of the lowest number, so that a dot there is not drawn on the frame.
     pub(super) pad: i32,
 }
 
@@ -159,13 +160,13 @@ impl Plane {
         (self.x.at(x), self.y.at(y))
     }
 
-    /// What it covers.
+    /// The rectangle it covers.
     pub(super) fn frame(&self) -> Frame {
         let ((left, right), (bottom, top)) = (self.x.ends(), self.y.ends());
         (left - self.pad, top, right, bottom)
     }
 
-    /// Grid, ticks and the names of the axes: that of the upright one stands above it.
+    /// Draws grid, ticks and axis names; the name of the vertical axis is placed above it.
     pub(super) fn draw<B: DrawingBackend>(
         &self,
         pen: &Pen<'_, B>,
@@ -188,7 +189,7 @@ impl Plane {
     }
 }
 
-/// The ticks whose labels have room beside those before, at their pixels.
+/// The ticks whose labels do not overlap earlier ones, with their pixels.
 fn apart(ticks: &[Tick], pixel: impl Fn(f64) -> i32) -> Vec<(i32, &str)> {
     let mut kept: Vec<(i32, &str)> = Vec::new();
     let mut free = i32::MIN;

@@ -1,4 +1,4 @@
-//! Where the tokens (or dollars, or steps) went: one bar a stack, the recording itself first.
+//! Figure: where the tokens (or dollars, or steps) went, one bar per stack with the recording first.
 
 use plotters::prelude::*;
 
@@ -11,18 +11,18 @@ use crate::aggregate::{Group, RowView, Unit};
 use crate::transcript::Outcome;
 use crate::verdict::Verdict;
 
-/// Spending of a comparison.
+/// The spending figure of a comparison.
 pub struct SpendingFigure<'a> {
     /// The rows of each stack.
     pub groups: &'a [Group<'a>],
-    /// What is counted.
+    /// The unit of the spending.
     pub unit: Unit,
-    /// What was compared, for the subtitle.
+    /// The subtitle: what was compared.
     pub subtitle: String,
 }
 
 const PARTS: usize = 10;
-/// The parts of a bar, in drawing order: what was spent, what is not known, what was not spent.
+/// The parts of a bar in drawing order: spent, unknown, saved.
 const PART: [(&str, RGBColor); PARTS] = [
     ("spent on kept successes", BLUE),
     ("spent after success", SKY),
@@ -41,15 +41,15 @@ const LEFT: i32 = 260;
 const RIGHT: i32 = WIDTH.cast_signed() - MARGIN - 20;
 const COLUMN: i32 = 272;
 
-/// All that is drawn.
+/// Everything that is drawn.
 struct Bars {
-    /// Names and parts, the recording first.
+    /// Names and parts of the bars, the recording first.
     all: Vec<(String, [f64; PARTS])>,
-    /// Changed nothing of it: their bars would be that of the recording.
+    /// Stacks that changed nothing: their bars would equal the recording's.
     idle: Vec<String>,
-    /// Not one run of which is known what it would have spent.
+    /// Stacks whose spending is known on no run.
     unread: Vec<String>,
-    /// Runs whose spending is recorded.
+    /// Number of runs whose spending is recorded.
     told: usize,
     runs: usize,
 }
@@ -97,7 +97,7 @@ impl Bars {
         head
     }
 
-    /// The parts that occur.
+    /// The parts that occur in some bar.
     fn legend(&self) -> Vec<usize> {
         (0..PARTS).filter(|part| self.all.iter().any(|(_, parts)| parts[*part] > 0.0)).collect()
     }
@@ -175,7 +175,7 @@ fn draw_bar<B: DrawingBackend>(
     Ok(())
 }
 
-/// What each part of the bar holds. `as_recorded` ignores the stacks' doings. A run whose spending is not recorded is in
+/// The amount in each part of the bar. `as_recorded` ignores what the stack did. Runs without recorded spending are in
 /// no part.
 fn parts(group: &Group<'_>, unit: Unit, as_recorded: bool) -> [f64; PARTS] {
     let mut parts = [0.0; PARTS];
@@ -207,8 +207,8 @@ fn parts(group: &Group<'_>, unit: Unit, as_recorded: bool) -> [f64; PARTS] {
     parts
 }
 
-/// Spent under the stack at least and at most, with what a forced answer costs; `None` where it is not known on whom, or
-/// nothing limits it.
+/// Spent under the stack at least and at most, including the cost of a forced answer. `None` if a rule could not be
+/// evaluated, if a success may or may not have been killed, or if nothing limits the cost.
 fn spent(row: RowView<'_>, unit: Unit) -> Option<(f64, f64)> {
     let (low, high) = match unit {
         Unit::Steps => (row.steps_low() as f64, row.steps_high()? as f64),
@@ -220,7 +220,7 @@ fn spent(row: RowView<'_>, unit: Unit) -> Option<(f64, f64)> {
     is_known.then(|| (low, high.max(low)))
 }
 
-/// Spent after the success was secured, where that is known.
+/// Spent after the success was secured, if that point is known; else 0.
 fn after_success(row: RowView<'_>, unit: Unit) -> f64 {
     match unit {
         Unit::Steps => row.steps_after_secured().map_or(0.0, |steps| steps as f64),

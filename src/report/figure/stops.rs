@@ -1,4 +1,4 @@
-//! At which step each stack stops, and what that did to the run.
+//! Figure: at which step each stack stops, and what that did to the run.
 
 use std::collections::BTreeMap;
 
@@ -12,21 +12,21 @@ use crate::report::FollowedReport;
 use crate::report::table::join;
 use crate::verdict::Verdict;
 
-/// Stop steps of a comparison.
+/// The stop-step figure of a comparison.
 pub struct StopsFigure<'a> {
     /// The rows of each stack.
     pub groups: &'a [Group<'a>],
-    /// What was compared, for the subtitle.
+    /// The subtitle: what was compared.
     pub subtitle: String,
-    /// What followed the stops, where nobody graded the runs: then a stop is told by that, and a strip above the others has
-    /// the last effect of each run.
+    /// For runs nobody graded: what followed the stops. Stops are then coloured by what followed, and a strip on top
+    /// shows the last effect of each run.
     pub followed: Option<&'a FollowedReport>,
 }
 
 /// The name and colour of each kind of stop.
 type Kinds = [(&'static str, RGBColor); 5];
 
-/// What a stop was, in the order the parts of a bar are stacked. Of runs that are judged the first three are those of the
+/// Kinds of stops, in the order the parts of a bar are stacked. For judged runs the first three are the kinds of the
 /// tables.
 const KINDS: Kinds = [
     ("success killed", RED),
@@ -35,7 +35,7 @@ const KINDS: Kinds = [
     ("nobody graded the run", STONE),
     ("unknown: a rule could not be read, or what followed is not recorded", MAUVE),
 ];
-/// What a stop of a run was that nobody graded, and the strip of last effects.
+/// Kinds of stops of ungraded runs, and of the strip of last effects.
 const FOLLOWED: Kinds = [
     ("an edit, a hand-over or a green check was still to come", RED),
     ("one may have been", MAUVE),
@@ -43,38 +43,38 @@ const FOLLOWED: Kinds = [
     ("a run's last edit, hand-over or green check", STONE),
     ("", STONE),
 ];
-/// The place of last effects among them.
+/// The index of last effects in [`FOLLOWED`].
 const LAST_EFFECT: usize = 3;
 const BINS: u64 = 32;
 const LEFT: i32 = 260;
 const RIGHT: i32 = WIDTH.cast_signed() - MARGIN;
-/// Height of the tallest bar: with few stacks there is room to see more.
+/// Height of the tallest bar, lowest and highest: with few stacks there is room for taller bars.
 const TALLEST: (i32, i32) = (46, 84);
 
-/// Stops by bin and kind.
+/// Number of stops by bin and kind.
 type Bins = Vec<[u32; KINDS.len()]>;
 
-/// A name, what is said below it, and the runs in each bin.
+/// One strip: a name, a note below it, and the runs in each bin.
 struct Strip {
     name: String,
     count: String,
     bins: Bins,
 }
 
-/// All that is drawn.
+/// Everything that is drawn.
 struct Strips {
     kinds: &'static Kinds,
-    /// The last effects, where they are shown, and a strip for each stack that stopped.
+    /// The strip of last effects, if shown, and one strip per stack that stopped a run.
     drawn: Vec<Strip>,
-    /// Never stopped a run, which is known of every run.
+    /// Stacks known to have stopped no run.
     quiet: Vec<String>,
-    /// Stopped none for certain, but on some runs that is not known.
+    /// Stacks that certainly stopped no run, but for which some runs are unknown.
     open: Vec<String>,
-    /// Not one run could be read.
+    /// Stacks whose rules could be evaluated on no run.
     unread: Vec<String>,
-    /// Steps a bin.
+    /// Width of a bin in steps.
     width: u64,
-    /// Runs in the tallest bar of all.
+    /// Number of runs in the tallest bar of all strips.
     tallest: u32,
 }
 
@@ -160,9 +160,9 @@ impl Strips {
     }
 }
 
-/// Names as a list; of very many the first.
+/// Formats names as a list; only the first if there are very many.
 pub(super) fn named(names: &[String]) -> String {
-    /// Names told of many.
+    /// Maximum names to list.
     const TOLD: usize = 24;
     match names.len() {
         count if count > TOLD => format!("{} and {} more", names[..TOLD].join(", "), count - TOLD),
@@ -209,7 +209,7 @@ fn draw_legend<B: DrawingBackend>(pen: &Pen<'_, B>, strips: &Strips, y: i32) -> 
     Ok(())
 }
 
-/// Steps a bin, a round number: the longest stop fits into the bins.
+/// The width of a bin in steps: a round number such that the longest stop fits into the bins.
 fn bin_width(longest: u64) -> u64 {
     let powers = (0..19).map(|power| 10_u64.pow(power));
     let round = powers.flat_map(|power| [1, 2, 5].map(|first: u64| first.saturating_mul(power)));
@@ -227,7 +227,7 @@ fn bins(group: &Group<'_>, width: u64, count: usize, kind: impl Fn(RowView<'_>) 
     bins
 }
 
-/// Which of the kinds a stop is: one that is certain, or why it is not.
+/// The index in [`KINDS`] for a stop: its verdict if certain, else why it is uncertain.
 fn kind(row: RowView<'_>) -> usize {
     match row.verdict() {
         _ if row.unknown().unread => 4,
@@ -239,7 +239,7 @@ fn kind(row: RowView<'_>) -> usize {
     }
 }
 
-/// `21 of 494 runs, 4 killed`: what is not known is not 0.
+/// Formats `21 of 494 runs, 4 killed`; unknown is never shown as 0.
 fn count(bins: &Bins, runs: usize) -> String {
     let of = |kinds: &[usize]| -> u32 { bins.iter().flat_map(|bin| kinds.iter().map(|kind| bin[*kind])).sum() };
     let (known, killed, unknown) = (of(&[0, 1, 2]), of(&[0]), of(&[3, 4]));
@@ -251,7 +251,7 @@ fn count(bins: &Bins, runs: usize) -> String {
     format!("{} of {runs} runs, {killed}", known + unknown)
 }
 
-/// `28 of 215 runs, 25 cut short`.
+/// Formats `28 of 215 runs, 25 cut short`.
 fn count_followed(bins: &Bins, runs: usize) -> String {
     let of = |kind: usize| -> u32 { bins.iter().map(|bin| bin[kind]).sum() };
     let (cut, perhaps, free) = (of(0), of(1), of(2));
@@ -259,11 +259,11 @@ fn count_followed(bins: &Bins, runs: usize) -> String {
     format!("{} of {runs} runs, {cut}{most} cut short", cut + perhaps + free)
 }
 
-/// What followed the stops, by run and stack, and the last effect of each run.
+/// What followed the stops by run and stack, and the last effect of each run.
 struct LastEffects {
-    /// Did a stop surely or possibly cut work short?
+    /// Whether a stop certainly, and possibly, cut work short.
     cut_short: BTreeMap<(Label, Label), (u8, u8)>,
-    /// Model calls up to the last effect, of each run that has one.
+    /// For each run with an effect, the model calls up to the last one.
     steps: Vec<u64>,
     runs: usize,
 }
@@ -299,7 +299,7 @@ impl LastEffects {
     }
 }
 
-/// The left edge of a bin.
+/// The left edge of a bin, in pixels.
 fn bin_x(bin: usize, count: usize) -> i32 {
     let (bin, count) = (i32::try_from(bin).unwrap_or(0), i32::try_from(count.max(1)).unwrap_or(1));
     LEFT + bin * (RIGHT - LEFT) / count
@@ -318,7 +318,7 @@ fn draw_strip<B: DrawingBackend>(
     for (bin, kinds) in bins.iter().enumerate() {
         let mut below = 0;
         let (left, right) = (bin_x(bin, bins.len()), bin_x(bin + 1, bins.len()));
-        // A wide bin does not make a wide bar.
+        // Limits the bar's width in a wide bin.
         let side = ((right - left - 40) / 2).max(i32::from(right - left > 4));
         let mut floor = base;
         for (count, (_, colour)) in kinds.iter().zip(strips.kinds) {
@@ -338,12 +338,12 @@ fn draw_strip<B: DrawingBackend>(
     pen.line(&[(LEFT, base), (RIGHT, base)], GREY)
 }
 
-/// The height of a bar: runs on the one scale of all strips.
+/// The height of a bar, on one scale for all strips.
 fn bar(runs: u32, of: u32, tallest: i32) -> i32 {
     i32::try_from(i64::from(runs) * i64::from(tallest) / i64::from(of.max(1))).unwrap_or(tallest)
 }
 
-/// Steps below the last strip: in the middle of bins of one step, else at their edges.
+/// Draws the step axis below the last strip: labels are centred in bins of one step, else at the edges.
 fn draw_axis<B: DrawingBackend>(pen: &Pen<'_, B>, strips: &Strips, base: i32) -> Result<(), FigureError> {
     let count = strips.drawn.first().map_or(1, |strip| strip.bins.len());
     let every = if count > 20 { 5 } else { 2_usize.min(count) };

@@ -1,4 +1,4 @@
-//! One look for every figure: fonts, sizes and colours that hold up for colour-blind readers.
+//! The common style of all figures: fonts, sizes, and colours that colour-blind readers can distinguish.
 
 use plotters::style::{FontStyle, IntoFont, RGBColor, register_font};
 
@@ -48,12 +48,12 @@ pub const SKY: RGBColor = RGBColor(0x9e, 0xc9, 0xe8);
 /// Not graded.
 pub const STONE: RGBColor = RGBColor(0xbd, 0xbd, 0xbd);
 
-/// Beyond what is tolerated.
+/// More than tolerated.
 pub const SHADE: RGBColor = RGBColor(0xf3, 0xf3, 0xf3);
-/// Not known.
+/// Unknown.
 pub const MAUVE: RGBColor = RGBColor(0x9b, 0x72, 0xb0);
 
-/// What is counted, in the plural.
+/// The unit's noun in the plural.
 pub(super) fn amounts(unit: Unit) -> &'static str {
     if unit == Unit::CostUsd { "dollars" } else { unit.noun() }
 }
@@ -65,7 +65,7 @@ pub fn width(text: &str, size: u32) -> i32 {
     i32::try_from(measured.map_or_else(letters, |(width, _)| width)).unwrap_or(i32::MAX)
 }
 
-/// A text in lines of at most `most` pixels; a word that is longer is cut.
+/// Wraps a text to lines of at most `most` pixels; a longer word is cut.
 pub fn wrapped(text: &str, size: u32, most: i32) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -80,14 +80,14 @@ pub fn wrapped(text: &str, size: u32, most: i32) -> Vec<String> {
     lines
 }
 
-/// A name cut to `most` pixels, with an ellipsis where something was lost.
+/// Cuts a name to `most` pixels, with an ellipsis if something was removed.
 pub fn fitted(name: &str, size: u32, most: i32) -> String {
     // No figure has room for more letters than this.
     let letters = name.chars().take(300).count();
     (1..=letters).rev().map(|kept| clipped(name, kept)).find(|text| width(text, size) <= most).unwrap_or_default()
 }
 
-/// A name cut to `width` characters, with an ellipsis where something was lost.
+/// Cuts a name to `width` characters, with an ellipsis if something was removed.
 pub fn clipped(name: &str, width: usize) -> String {
     if name.chars().count() <= width {
         return name.to_owned();

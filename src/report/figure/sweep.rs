@@ -1,4 +1,4 @@
-//! Killed and saved against the limit, one panel per signal: where the two curves part is the limit to ship.
+//! Figure: killed and saved against the limit, one panel per signal; ship the limit at which the curves diverge.
 
 use plotters::prelude::*;
 
@@ -11,17 +11,17 @@ use crate::report::choice::percent;
 use crate::stats::RangeEstimate;
 use crate::sweep::{Grid, Results, SettingResult};
 
-/// A sweep.
+/// The sweep figure.
 pub struct SweepFigure<'a> {
     /// The grid, for names and units.
     pub grid: &'a Grid,
-    /// The settings' numbers.
+    /// The numbers of every setting.
     pub results: &'a Results,
-    /// The setting chosen, to be marked.
+    /// The index of the chosen setting, which is marked.
     pub chosen: Option<usize>,
     /// The highest tolerated rate of false early stops, drawn as a line.
     pub max_fes: f64,
-    /// What was swept over, for the subtitle.
+    /// The subtitle: what was swept over.
     pub subtitle: String,
 }
 
@@ -29,7 +29,7 @@ const HEIGHT: i32 = 440;
 const LEGEND: i32 = 26;
 
 impl SweepFigure<'_> {
-    /// Panels beside each other.
+    /// Number of panels side by side.
     fn columns(&self) -> i32 {
         if self.grid.axes.len() < 2 { 1 } else { 2 }
     }
@@ -47,7 +47,7 @@ impl SweepFigure<'_> {
         head.note(&self.subtitle)
     }
 
-    /// The settings of an axis with their positions among all settings, by limit.
+    /// The settings of an axis with their indices among all settings, ordered by limit.
     fn of_axis(&self, axis: usize) -> Vec<(usize, &SettingResult)> {
         let mut own: Vec<(usize, &SettingResult)> =
             self.results.settings.iter().enumerate().filter(|(_, setting)| setting.axis == axis).collect();
@@ -143,7 +143,7 @@ impl SweepFigure<'_> {
     }
 }
 
-/// One of the two curves.
+/// Selects one of the two curves.
 type Of = fn(&SettingResult) -> RangeEstimate;
 
 fn killed(setting: &SettingResult) -> RangeEstimate {
@@ -154,7 +154,7 @@ fn useful(setting: &SettingResult) -> RangeEstimate {
     setting.useful
 }
 
-/// Points with their intervals, joined where neighbours are points; boxes where only bounds are known.
+/// Draws points with their intervals, connected if both neighbours are points; boxes if only bounds are known.
 fn draw_curve<B: DrawingBackend>(
     pen: &Pen<'_, B>,
     plane: &Plane,
@@ -181,7 +181,7 @@ fn draw_curve<B: DrawingBackend>(
             pen.rectangle((x - 4, y(high) - 1, x + 4, low + 1), colour.mix(0.25).filled())?;
             pen.rectangle((x - 4, y(high) - 1, x + 4, low + 1), colour)?;
             if estimate.low.value.is_none() {
-                // Nothing limits it from below.
+                // A triangle: nothing limits it from below.
                 pen.shape(&[(x - 6, bottom - 8), (x + 6, bottom - 8), (x, bottom)], colour.filled())?;
             }
         }
@@ -201,7 +201,7 @@ fn is_range(estimate: &RangeEstimate) -> bool {
     estimate.is_defined() && !estimate.is_point()
 }
 
-/// The limits, or every second, third … where all have no room within `width`.
+/// The limits, or every second, third … if all of them do not fit within `width`.
 fn limit_ticks(settings: &[(usize, &SettingResult)], width: i32) -> Vec<Tick> {
     let labels: Vec<Tick> =
         settings.iter().enumerate().map(|(at, (_, setting))| (at as f64, short(setting.limit))).collect();
@@ -215,7 +215,7 @@ fn axis_name(name: &str, unit: &str) -> String {
     format!("{name} … ({unit})")
 }
 
-/// A limit in few characters: `200k`, `1.5M`.
+/// Formats a limit briefly: `200k`, `1.5M`.
 pub fn short(limit: f64) -> String {
     let (value, suffix) = match limit.abs() {
         size if size >= 1e6 => (limit / 1e6, "M"),

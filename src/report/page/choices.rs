@@ -1,4 +1,4 @@
-//! What the page says for each tolerance a person may set: worked out here, so that the page computes no statistic.
+//! Precomputes what the page shows for each tolerance a reader can choose, so that the page computes no statistics.
 
 use serde::Serialize;
 
@@ -6,29 +6,29 @@ use crate::aggregate::{Rows, Summary, Unit};
 use crate::report::Choice;
 use crate::report::first::{Appetite, FirstTable, WorseStrata};
 
-/// Shares of killed successes that the page's slider stops at, beside the one that was asked for.
+/// Shares of killed successes that the page's slider offers, in addition to the one asked for.
 const STOPS: [f64; 24] = [
     0.0, 0.005, 0.01, 0.015, 0.02, 0.025, 0.03, 0.035, 0.04, 0.045, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1, 0.12, 0.14,
     0.16, 0.18, 0.2, 0.25, 0.3, 0.4,
 ];
 
-/// The first screen from one tolerance on.
+/// The first screen for tolerances from `from` up to the next stop.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct AtTolerance {
     /// The tolerated share of killed successes.
     from: f64,
-    /// The answer.
+    /// The verdict sentence.
     pub(super) verdict: String,
-    /// The stack to ship, as its place among the summaries.
+    /// The index of the stack to ship among the summaries.
     ship: Option<usize>,
-    /// Every stack, the most useful first.
+    /// Indices of all stacks, the most useful first.
     order: Vec<usize>,
-    /// What stands below the table.
+    /// The lines below the table.
     below: Vec<String>,
 }
 
-/// The first screen at every stop of the slider; only at `appetite` where a lost success has a price, or a stack was chosen on
-/// other tasks: then a tolerance decides nothing.
+/// The first screen at every stop of the slider. If a lost success has a price, or a stack was chosen on other tasks,
+/// only at `appetite`: a tolerance then decides nothing.
 pub(super) fn choices(
     summaries: &[Summary],
     rows: &Rows,

@@ -1,4 +1,4 @@
-//! Numbers as columns: one block of bytes that a page takes apart again without reading it number by number.
+//! Numbers as binary columns: one block of bytes that a page splits into typed arrays without parsing each number.
 
 use std::io::{self, Write as _};
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 /// A whole number that is missing.
 pub(super) const MISSING: u64 = u64::MAX;
 
-/// What the numbers of a column are. A missing one has all bits set, or is not a number.
+/// The number type of a column. A missing value has all bits set, or is NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Width {
@@ -21,22 +21,22 @@ pub(super) enum Width {
     F64,
 }
 
-/// A column: where it stands in the block.
+/// A column's position in the block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Column {
     pub(super) name: &'static str,
     #[serde(rename = "type")]
     pub(super) width: Width,
-    /// Bytes before it.
+    /// Offset in bytes.
     pub(super) at: usize,
     pub(super) length: usize,
 }
 
-/// Columns under construction, packed as they come: those of a million rows take tens of megabytes.
+/// Collects columns, compressed as they arrive: those of a million rows take tens of megabytes.
 pub(super) struct Block {
     columns: Vec<Column>,
     packed: GzEncoder<Vec<u8>>,
-    /// Bytes so far, before they are packed.
+    /// Bytes so far, before compression.
     length: usize,
 }
 
@@ -47,7 +47,7 @@ impl Default for Block {
 }
 
 impl Block {
-    /// Whole numbers in the narrowest width that holds them all and a missing one.
+    /// Adds whole numbers in the narrowest width that holds them all and a missing value.
     pub(super) fn push_whole(&mut self, name: &'static str, numbers: &[u64]) -> io::Result<()> {
         let most = numbers.iter().copied().filter(|number| *number != MISSING).max().unwrap_or(0);
         let width = match most {
@@ -61,25 +61,25 @@ impl Block {
             match width {
                 Width::F64 if *number == MISSING => self.write(&f64::NAN.to_le_bytes())?,
                 Width::F64 => self.write(&(*number as f64).to_le_bytes())?,
-                // The first bytes of a little-endian number are its low ones; those of a missing one are all ones.
+                // The low bytes of a little-endian number come first; those of a missing one are all ones.
                 _ => self.write(&number.to_le_bytes()[..width.bytes()])?,
             }
         }
         Ok(())
     }
 
-    /// Numbers of any kind; a missing one is NaN.
+    /// Adds floating-point numbers; NaN is a missing value.
     pub(super) fn push_real(&mut self, name: &'static str, numbers: &[f64]) -> io::Result<()> {
         self.begin(name, Width::F64, numbers.len())?;
         numbers.iter().try_for_each(|number| self.write(&number.to_le_bytes()))
     }
 
-    /// The columns, and their bytes as a page holds them.
+    /// The columns, and their bytes encoded for the page.
     pub(super) fn finish(self) -> io::Result<(Vec<Column>, String)> {
         Ok((self.columns, STANDARD.encode(self.packed.finish()?)))
     }
 
-    /// A browser takes a column of wide numbers only where their width divides its place.
+    /// A browser accepts a typed array only at an offset that is a multiple of its number width.
     fn begin(&mut self, name: &'static str, width: Width, length: usize) -> io::Result<()> {
         let place = self.length.next_multiple_of(width.bytes());
         self.write(&[0; 8][..place - self.length])?;
@@ -104,7 +104,7 @@ impl Width {
     }
 }
 
-/// Bytes as a page holds them: packed, in letters. The same bytes give the same letters on any day.
+/// Compresses bytes and encodes them as base64. The same bytes always give the same text.
 pub(super) fn packed(bytes: &[u8]) -> io::Result<String> {
     let mut out = packer();
     out.write_all(bytes)?;
@@ -150,7 +150,7 @@ mod tests {
     fn packing_is_the_same_on_any_day() -> io::Result<()> {
         let letters = packed(b"abc")?;
         assert_eq!(letters, packed(b"abc")?);
-        // A gzip stream without a time: 1f 8b 08, flags, four zeros.
+        // A gzip header without a timestamp: 1f 8b 08, flags, four zeros.
         assert!(letters.starts_with("H4sIAAAAAAAC"), "{letters}");
         Ok(())
     }

@@ -1,7 +1,7 @@
-//! `report.html`: one file a person opens, understands in ten seconds, and follows down to the step at which a success was
-//! killed. It loads nothing. What it says is worked out here; its script only shows it.
+//! `report.html`: one self-contained file that a reader understands in ten seconds and can follow down to the step at
+//! which a success was killed. It loads nothing. All statistics are computed here; its script only displays them.
 //!
-//! A recording's text is never markup: names and texts are JSON, and the script puts them on the page as text alone.
+//! Text from recordings is never markup: names and texts are JSON, and the script inserts them as text only.
 
 mod choices;
 mod columns;
@@ -22,7 +22,7 @@ use crate::aggregate::{FrontierPoint, Label, Rows, Summary, Unit};
 use crate::explain::Story;
 use crate::stats::{RangeEstimate, cluster_key};
 
-/// All that a page shows.
+/// Everything a page shows.
 pub(super) struct Page<'a> {
     pub(super) rows: &'a Rows,
     pub(super) summaries: &'a [Summary],
@@ -32,18 +32,18 @@ pub(super) struct Page<'a> {
     pub(super) manifest: &'a Manifest,
     /// What was compared, in one line.
     pub(super) headline: String,
-    /// What to say below the first table, whatever is tolerated.
+    /// Notes below the first table that do not depend on the tolerance.
     pub(super) notes: Vec<String>,
-    /// What was found while the recordings were read.
+    /// Findings from reading the recordings.
     pub(super) quality: &'a [String],
     pub(super) rules: &'a Table,
-    /// The runs told step by step, in any order.
+    /// The stories of runs, in any order.
     pub(super) stories: &'a [Story],
     /// Figures by name, as SVG.
     pub(super) figures: Vec<(&'static str, String)>,
 }
 
-/// What the script reads first.
+/// The metadata that the script reads first.
 #[derive(Serialize)]
 struct Meta<'a> {
     footer: String,
@@ -59,15 +59,15 @@ struct Meta<'a> {
     ids: &'a [Label],
     names: &'a runs::Names,
     columns: &'a [columns::Column],
-    /// Places of the runs that are told, in the order of the stories.
+    /// Indices of the runs with stories, in the order of the stories.
     told: Vec<usize>,
-    /// By what a person's marks are kept apart from those on other pages.
+    /// Key that separates a reader's marks from those on other pages.
     corpus: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     sampled: Option<String>,
 }
 
-/// One stack, with numbers for what is drawn and words for what is read.
+/// One stack: numbers for drawing and texts for reading.
 #[derive(Serialize)]
 struct Stack<'a> {
     name: &'a str,
@@ -84,13 +84,13 @@ struct Stack<'a> {
     beaten_by: Option<&'a str>,
     /// What its rules could not read, most frequent first.
     lacks: String,
-    /// It in the words of frameworks.
+    /// The stack as framework configurations to copy.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     copy: Vec<Value>,
 }
 
 impl Page<'_> {
-    /// The page.
+    /// Renders the page.
     pub(super) fn html(&self) -> std::io::Result<String> {
         let stacks: Vec<Label> = self.summaries.iter().map(|summary| summary.stack.clone()).collect();
         let told = self.stories.iter().map(|story| &*story.run_id).collect();
@@ -136,7 +136,7 @@ impl Page<'_> {
         choices(self.summaries, self.rows, self.unit, self.appetite, self.choice())
     }
 
-    /// The stories of listed runs, by the runs' places.
+    /// The stories of listed runs, with the indices of the runs.
     fn told(&self, listed: &Listed) -> (Vec<usize>, Vec<&Story>) {
         let places: std::collections::BTreeMap<&str, usize> =
             listed.ids.iter().enumerate().map(|(at, id)| (&**id, at)).collect();
@@ -183,14 +183,14 @@ impl Page<'_> {
             .collect()
     }
 
-    /// A stack as configurations to be copied.
+    /// A stack as configurations to copy.
     fn configurations(&self, stack: &str) -> Vec<Value> {
         let all = self.manifest.configurations.iter().filter(|configuration| configuration.stack == stack);
         let told = all.map(|c| json!({ "host": c.host, "says": c.says, "text": c.text }));
         told.collect()
     }
 
-    /// The cells of the first table, in the words it is printed with.
+    /// The cells of the first table, formatted as in the printed table.
     fn cells(&self, summary: &Summary, ungraded: bool) -> Value {
         let table = table::overview([summary], self.unit);
         let saved = if ungraded { table::ungraded([summary], self.unit) } else { table.clone() };
@@ -210,12 +210,12 @@ impl Page<'_> {
     }
 }
 
-/// Lowest and highest value and the ends of the interval.
+/// Lowest and highest value, then the ends of the interval.
 fn numbers(range: &RangeEstimate) -> [Option<f64>; 4] {
     [range.low.value, range.high.value, range.lower(), range.upper()].map(|number| number.filter(|n| n.is_finite()))
 }
 
-/// A table as columns and rows of plain values.
+/// A table as columns and rows of plain JSON values.
 fn values(table: &Table) -> Value {
     let value = |cell: &Cell| match cell {
         Cell::Text(text) => Value::from(text.as_str()),

@@ -1,4 +1,4 @@
-//! The runs of a page: which of them it lists, and their rows as columns.
+//! The run list of a page: chooses the runs to list and stores their rows as columns.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
@@ -11,10 +11,10 @@ use crate::stats::cluster_key;
 use crate::transcript::{EndCause, Outcome};
 use crate::verdict::{Doubts, Verdict};
 
-/// Rows a page holds at most; beyond that it lists a sample of the runs.
+/// Maximum rows in a page; beyond that it lists a sample of the runs.
 const MOST_ROWS: usize = 1_000_000;
 
-/// The dictionaries: a number in a column is a place in one of them.
+/// The dictionaries: numbers in columns are indices into them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(super) struct Names {
     tasks: Vec<Label>,
@@ -31,18 +31,18 @@ pub(super) struct Listed {
     pub(super) ids: Vec<Label>,
     pub(super) names: Names,
     pub(super) columns: Vec<Column>,
-    /// The columns' bytes, as [`Block::finish`] gives them.
+    /// The columns' bytes, as [`Block::finish`] returns them.
     pub(super) packed: String,
-    /// How many runs there are where not all are listed.
+    /// The total number of runs if not all are listed.
     pub(super) of: Option<usize>,
 }
 
-/// Where the rows of the listed runs stand, run by run and stack by stack; [`NO_ROW`] where a stack has none of a run.
+/// The row indices of the listed runs, run by run and stack by stack; [`NO_ROW`] where a stack has no row of a run.
 type Places = Vec<u32>;
 const NO_ROW: u32 = u32::MAX;
 
-/// Rows of `stacks` into columns, run by run in the order given, each run stack by stack. The runs `told` step by step are
-/// all listed.
+/// Stores the rows of `stacks` as columns, run by run in the given order, each run stack by stack. Runs in `told`
+/// (those with a story) are always listed.
 pub(super) fn listed(rows: &Rows, stacks: &[Label], told: &BTreeSet<&str>) -> io::Result<Listed> {
     let stacks: HashMap<&str, usize> = stacks.iter().enumerate().map(|(at, stack)| (&**stack, at)).collect();
     let of_stacks = || rows.iter().zip(0..).filter_map(|(row, at)| Some((row, at, *stacks.get(&**row.stack())?)));
@@ -63,7 +63,7 @@ pub(super) fn listed(rows: &Rows, stacks: &[Label], told: &BTreeSet<&str>) -> io
     Ok(Listed { ids, names, columns, packed, of: (n_runs > runs.len()).then_some(n_runs) })
 }
 
-/// The first row of each run, in the order given.
+/// The first row of each run, in the given order.
 fn firsts<'r>(rows: impl Iterator<Item = RowView<'r>>) -> Vec<RowView<'r>> {
     let mut seen = HashSet::new();
     rows.filter(|row| seen.insert(&**row.run_id())).collect()
@@ -76,8 +76,8 @@ fn sampled<'r>(runs: Vec<RowView<'r>>, most: usize, told: &BTreeSet<&str>) -> Ve
     runs.into_iter().zip(kept).filter_map(|(run, kept)| kept.then_some(run)).collect()
 }
 
-/// Which of the runs, with their strata, belong to a sample of about `most`: of each stratum in proportion, those `told`, all
-/// of them, and then by a hash of their ids.
+/// Selects a sample of about `most` runs, given with their strata: from each stratum in proportion, first all runs in
+/// `told`, then by a hash of their ids.
 fn sample<'r, S: Ord>(runs: impl Iterator<Item = (S, &'r str)>, most: usize, told: &BTreeSet<&str>) -> Vec<bool> {
     let mut strata: BTreeMap<S, Vec<(bool, u64, usize)>> = BTreeMap::new();
     let mut all = 0;
@@ -96,7 +96,7 @@ fn sample<'r, S: Ord>(runs: impl Iterator<Item = (S, &'r str)>, most: usize, tol
     kept
 }
 
-/// A dictionary under construction.
+/// Builds a dictionary.
 #[derive(Default)]
 struct Dictionary {
     places: BTreeMap<Label, u64>,
@@ -160,14 +160,14 @@ fn columns(rows: &Rows, runs: &[RowView<'_>], table: &[u32]) -> io::Result<(Name
     Ok((names, block))
 }
 
-/// Outcomes a page has a word for; an ungraded run has none.
+/// Outcomes that have a word on the page; ungraded runs have none.
 const OUTCOMES: [Outcome; 2] = [Outcome::Success, Outcome::Failure];
 
 fn place<T: PartialEq>(all: &[T], one: &T) -> Option<u64> {
     all.iter().position(|other| other == one).map(|place| place as u64)
 }
 
-/// One bit each: stopped, killed, true stop, and the same at most. `data.js` has their names.
+/// One bit each for stopped, killed and true stop, at least and at most. `data.js` has their names.
 fn flags(row: RowView<'_>) -> u64 {
     let bits = [
         row.stopped_low(),

@@ -1,4 +1,4 @@
-//! Is a part whole, and do several fit together?
+//! Checks that a part is complete and that several parts fit together.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use super::{Division, FILES, Input, PART, PartManifest, ROWS, VERSION, piece};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::refuse_half_written;
 
-/// Why whole parts do not make a whole. `torn`: the numbers of parts that are there and not whole.
+/// Why complete parts do not form one comparison. `torn`: the numbers of parts that are present but incomplete.
 pub(super) fn unfit(
     (first_folder, first): &(PathBuf, PartManifest),
     parts: &[(PathBuf, PartManifest)],
@@ -42,7 +42,7 @@ pub(super) fn unfit(
 }
 
 impl PartManifest {
-    /// In what two parts differ that have to be alike.
+    /// In which required property two parts differ; `None` if in none.
     fn differs(&self, other: &Self) -> Option<String> {
         let names = |inputs: &[Input]| -> Vec<(String, u64)> {
             let name = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
@@ -75,7 +75,7 @@ impl PartManifest {
     }
 }
 
-/// Parts of one number, and files that two parts have read.
+/// Errors for parts with the same number, and for files that two parts have read.
 fn doubled(parts: &[(PathBuf, PartManifest)]) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
     for pair in parts.windows(2) {
@@ -101,7 +101,7 @@ fn doubled(parts: &[(PathBuf, PartManifest)]) -> Vec<Diagnostic> {
     wrong
 }
 
-/// The folder itself where it is a part, else the parts in it.
+/// The folder itself if it is a part, else the parts inside it.
 pub(super) fn folders(path: &Path) -> Vec<PathBuf> {
     if path.join(PART).exists() || path.join(ROWS).exists() {
         return vec![path.to_path_buf()];
@@ -113,7 +113,7 @@ pub(super) fn folders(path: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// A part's manifest, if the part is whole; else what is wrong, and the part's number where that can be told.
+/// Reads a part's manifest if the part is complete; else returns what is wrong, with the part's number if known.
 pub(super) fn read_part(folder: &Path) -> Result<PartManifest, (Option<u32>, Diagnostic)> {
     refuse_half_written(folder).map_err(|half| (None, half))?;
     let help = "make this part again";
@@ -133,7 +133,7 @@ pub(super) fn read_part(folder: &Path) -> Result<PartManifest, (Option<u32>, Dia
     }
     let torn = |why: String| told(Some(manifest.shard.number), why);
     for said in &manifest.files {
-        // Names come from a file that others may have written: only a part's own files are opened.
+        // Names come from a file that others may have written: only open a part's own files.
         let own = FILES.into_iter().find(|name| *name == said.name);
         let name = own.ok_or_else(|| torn(format!("`{PART}` names a file `{}`", said.name)))?;
         let there = piece(folder, name).map_err(|error| torn(format!("`{name}`: {error}")))?;

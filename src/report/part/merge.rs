@@ -1,4 +1,4 @@
-//! Parts put together again.
+//! Merges parts into one comparison.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
@@ -17,16 +17,16 @@ use crate::report::row_file::SavedRows;
 use crate::report::saved::{Manifest, STORIES, read_lines, read_stories};
 use crate::report::{FollowedReport, Found, Publication};
 
-/// Parts that fit together.
+/// Parts that fit together, ready to be merged.
 #[derive(Debug)]
 pub struct Merge {
-    /// Folder and manifest of each part, by number.
+    /// Folder and manifest of each part, ordered by number.
     parts: Vec<(PathBuf, PartManifest)>,
 }
 
 impl Merge {
-    /// Looks for parts in `paths` and in the folders within them, and checks that they are one comparison's, each once and
-    /// whole. All that is wrong is told at once.
+    /// Finds parts in `paths` and in the folders inside them, and checks that they belong to one comparison, each
+    /// present once and complete. Reports all problems at once.
     pub fn open(paths: &[PathBuf]) -> Result<Self, Diagnostics> {
         let (mut wrong, mut torn) = (Vec::new(), Vec::new());
         let mut found: BTreeMap<PathBuf, PartManifest> = BTreeMap::new();
@@ -58,12 +58,12 @@ impl Merge {
         }
     }
 
-    /// How the whole is to be reported.
+    /// How the merged comparison is to be reported.
     pub fn comparison(&self) -> Option<&Manifest> {
         self.parts.first().map(|(_, manifest)| &manifest.comparison)
     }
 
-    /// What was found while the recordings were read. Parts by task have all read the same.
+    /// Findings from reading the recordings. With parts by task, every part has read the same files.
     pub fn found(&self) -> Found {
         let mut found = Found::default();
         let by_file = |manifest: &PartManifest| manifest.division == Division::Files;
@@ -75,7 +75,7 @@ impl Merge {
         found
     }
 
-    /// Certificates of tuned stacks that do not hold for the whole, and why, a sentence each.
+    /// One sentence per tuned stack whose certificate does not hold for the whole, with the reason.
     fn void(&self) -> Vec<String> {
         let mut parts = self.parts.iter().map(|(_, manifest)| &manifest.met);
         let mut whole: Vec<Met> = parts.next().cloned().unwrap_or_default();
@@ -85,7 +85,7 @@ impl Merge {
         whole.iter().filter_map(Met::sentence).collect()
     }
 
-    /// The comparison that the parts are of; `None` where they hold no run.
+    /// The merged comparison; `None` if the parts hold no runs.
     pub fn publication(&self) -> Result<Option<Publication>, Diagnostic> {
         let Some(manifest) = self.comparison().cloned() else { return Ok(None) };
         let (rows, firings) = self.rows()?;
@@ -106,7 +106,8 @@ impl Merge {
         self.parts.len()
     }
 
-    /// All rows and firings, in the order of one comparison. Parts are read side by side: no run is held but the next of each.
+    /// All rows and firings, in the order of one comparison. Reads the parts side by side and holds only the next run
+    /// of each.
     fn rows(&self) -> Result<(Rows, Firings), Diagnostic> {
         let mut next: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
         let mut open = Vec::new();
@@ -136,11 +137,11 @@ impl Merge {
     }
 }
 
-/// What is told of a comparison beside its rows.
+/// What followed the stops, and the stories.
 type Told = (FollowedRows, Vec<Story>);
 
 impl Merge {
-    /// What followed the stops, in the order of `rows`, and the stories a whole comparison would have told.
+    /// What followed the stops, in the order of `rows`, and the stories that one comparison would have told.
     fn told(&self, rows: &Rows) -> Result<Told, Diagnostic> {
         let texts = self.parts.first().map(|(_, manifest)| manifest.texts).unwrap_or_default();
         let mut kept = Shelf::new(texts);
@@ -180,10 +181,10 @@ fn read_followed_lines(path: &Path) -> Result<FollowedRows, Diagnostic> {
 struct OpenPart<'p> {
     rows: SavedRows,
     firings: SavedRows,
-    /// The firing that was read last and belongs to a run to come.
+    /// The last firing read, if it belongs to a later run.
     firing: Option<Firing>,
     places: &'p [u64],
-    /// Runs read so far.
+    /// Number of runs read so far.
     read: usize,
     stacks: usize,
     offset: u64,
@@ -203,7 +204,7 @@ impl<'p> OpenPart<'p> {
         self.places.get(self.read).map(|place| self.offset + place)
     }
 
-    /// Reads the next run; gives its name.
+    /// Reads the next run and returns its name.
     fn run(&mut self, rows: &mut RowsBuilder, firings: &mut FiringsBuilder) -> Result<Option<Label>, Diagnostic> {
         self.read += 1;
         let mut name = None;

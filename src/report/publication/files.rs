@@ -1,4 +1,4 @@
-//! The files of a comparison, all of them or none.
+//! Writes the files of a comparison, all of them or none.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ impl Publication {
         self.write_with(summaries, out, csv, |_| Ok(()))
     }
 
-    /// The same with files of the caller's own, which `more` writes.
+    /// As [`Self::write`], with additional files that `more` writes.
     pub fn write_with(
         &self,
         summaries: &[Summary],
@@ -90,7 +90,7 @@ impl Publication {
         write_atomically(&path, |file| file.write_all(html.as_bytes()))
     }
 
-    /// Rows and firings, in the format asked for.
+    /// Writes rows and firings in the requested format.
     fn write_rows(&self, out: &Path) -> Result<(), Diagnostic> {
         match self.row_format {
             RowFormat::Csv => {
@@ -107,7 +107,7 @@ impl Publication {
         }
     }
 
-    /// Writes the figures, and gives those that the page shows as they are.
+    /// Writes the figures, and returns those that the page embeds.
     fn write_figures(&self, tables: &Tables, summaries: &[Summary], out: &Path) -> Result<Figures, Diagnostic> {
         let groups: Vec<Group<'_>> = by_stack(&self.rows);
         let groups = groups.as_slice();
@@ -167,7 +167,7 @@ impl Publication {
     }
 }
 
-/// The hypervolume in words.
+/// Formats the hypervolume for a note.
 fn volume_note((volume, interval): (f64, Option<Interval>)) -> String {
     let interval = interval.map_or_else(String::new, |i| format!(" ({:.3}–{:.3})", i.low, i.high));
     format!(

@@ -1,4 +1,4 @@
-//! A comparison as a folder: rows, tables, figures, and a manifest that says what they are.
+//! A comparison as a folder: rows, tables, figures, and a manifest that describes them.
 
 mod files;
 mod words;
@@ -23,7 +23,7 @@ use crate::stats::Interval;
 use crate::stats::label_certificate::ErrorRates;
 use crate::stats::labels::{CheckedLabels, LabelErrors};
 
-/// What every table and figure of a folder is made of.
+/// Data shared by the tables and figures of a folder.
 struct Tables {
     rules: Table,
     strata: Table,
@@ -36,7 +36,7 @@ struct Tables {
     volume: Option<(f64, Option<Interval>)>,
 }
 
-/// A comparison, ready to be shown and written.
+/// A comparison, ready to be shown or written.
 pub struct Publication {
     rows: Rows,
     firings: Firings,
@@ -46,13 +46,14 @@ pub struct Publication {
     stories: Vec<Story>,
     row_format: RowFormat,
     whole_budget: bool,
-    /// What there is to say further, which takes long on many tasks and stands in two files.
+    /// The further notes, cached: they take long on many tasks and are written to two files.
     further: OnceCell<Vec<String>>,
     followed: Option<FollowedReport>,
 }
 
 impl Publication {
-    /// With what followed the stops: written beside the rows, and the first table where nobody graded the runs.
+    /// Adds what followed the stops: written beside the rows, and the basis of the first table if nobody graded the
+    /// runs.
     #[must_use]
     pub fn with_followed(self, followed: FollowedReport) -> Self {
         let unit = (followed.noun() == "rounds").then(|| followed.noun().to_owned());
@@ -60,13 +61,12 @@ impl Publication {
         Self { followed: Some(followed), manifest, ..self }
     }
 
-    /// What followed the stops.
+    /// What followed the stops, if added.
     pub fn followed(&self) -> Option<&FollowedReport> {
         self.followed.as_ref()
     }
 
-    /// From a comparison just made.
-    /// `baseline` is the stack the others are compared with; by default the first.
+    /// From a comparison just made. `baseline` is the stack the others are compared with; by default the first.
     pub fn new(
         rows: Rows,
         firings: Firings,
@@ -117,7 +117,7 @@ impl Publication {
         }
     }
 
-    /// The same for a reader who tolerates so many killed successes, with every stack in the table or not.
+    /// Sets the tolerated share of killed successes and whether the table lists every stack.
     #[must_use]
     pub fn with_appetite(mut self, appetite: Appetite) -> Self {
         self.manifest.max_fes = appetite.max_fes;
@@ -126,14 +126,14 @@ impl Publication {
         self
     }
 
-    /// The same with what is to be said before everything else below the table.
+    /// Sets remarks printed before everything else below the table.
     #[must_use]
     pub fn with_remarks(mut self, remarks: Vec<String>) -> Self {
         self.manifest.remarks = remarks;
         self
     }
 
-    /// The same with runs told step by step, and with what was found while the recordings were read.
+    /// Adds stories of runs, and the findings from reading the recordings.
     #[must_use]
     pub fn with_stories(mut self, stories: Vec<Story>, quality: Vec<String>) -> Self {
         self.stories = stories;
@@ -142,7 +142,7 @@ impl Publication {
         self
     }
 
-    /// The same with stacks as configurations to be copied from the page.
+    /// Adds stacks as configurations to copy from the page.
     #[must_use]
     pub fn with_configurations(mut self, configurations: Vec<Configuration>) -> Self {
         self.manifest.configurations = configurations;
@@ -158,7 +158,7 @@ impl Publication {
         FirstTable::of(summaries, &self.rows, self.unit, self.appetite(), self.manifest.choice.as_ref())
     }
 
-    /// The same with labels that err.
+    /// Sets the error rates of the labels.
     #[must_use]
     pub fn with_label_errors(mut self, rates: Option<ErrorRates>) -> Self {
         let errors = rates.and_then(ErrorRates::errors);
@@ -168,22 +168,22 @@ impl Publication {
         self
     }
 
-    /// The same with outcomes that are marks of the recordings.
+    /// Sets that marks in the recordings serve as outcomes.
     #[must_use]
     pub fn with_proxies(mut self, proxies: Option<String>) -> Self {
         self.manifest.proxies = proxies;
         self
     }
 
-    /// The same with savings carried over to another share of failures.
+    /// Sets the failure rate that savings are extrapolated to.
     #[must_use]
     pub fn with_failure_rate(mut self, failure_rate: Option<f64>) -> Self {
         self.manifest.failure_rate = failure_rate;
         self
     }
 
-    /// The same as one part of the tasks: `choice` says how they were split, and is made on `dev`, or on these rows where
-    /// they are the dev part themselves.
+    /// Restricts the report to one part of the tasks: `choice` says how they were split. The choice is made on `dev`,
+    /// or on these rows if they are the dev part.
     #[must_use]
     pub fn with_choice(mut self, choice: Choice, dev: Option<&Rows>) -> Self {
         let own = self.summaries();
@@ -203,7 +203,7 @@ impl Publication {
         Some(ErrorRates::Stated(LabelErrors { sensitivity, specificity }))
     }
 
-    /// One summary a stack, in order: all that is printed.
+    /// One summary per stack, in order: everything that is printed.
     pub fn summaries(&self) -> Vec<Summary> {
         self.summarised(&self.rows)
     }
@@ -217,41 +217,41 @@ impl Publication {
         summaries
     }
 
-    /// What followed the stops, where that is all there is to tell them by.
+    /// What followed the stops, if no run is graded; else `None`.
     pub fn ungraded(&self, summaries: &[Summary]) -> Option<&FollowedReport> {
         self.followed().filter(|_| self.first(summaries).is_ungraded())
     }
 
-    /// The same with rows in this format.
+    /// Sets the format of the rows.
     #[must_use]
     pub fn with_row_format(mut self, format: RowFormat) -> Self {
         self.row_format = format;
         self
     }
 
-    /// The same with every step of the budget curves in `budget.csv`, or as many as can be drawn.
+    /// Writes every step of the budget curves to `budget.csv`, or only as many as can be drawn.
     #[must_use]
     pub fn with_whole_budget(mut self, whole: bool) -> Self {
         self.whole_budget = whole;
         self
     }
 
-    /// One row a run and stack.
+    /// One row per run and stack.
     pub fn rows(&self) -> &Rows {
         &self.rows
     }
 
-    /// What fired.
+    /// The firings of all rules.
     pub fn firings(&self) -> &Firings {
         &self.firings
     }
 
-    /// What the folder's `manifest.json` will say.
+    /// The contents of the folder's `manifest.json`.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// What only a folder holds: pairs, strata, budget curves …
+    /// The tables that only a folder holds: pairs, strata, budget curves …
     fn tables(&self, summaries: &[Summary]) -> Tables {
         let groups = by_stack(&self.rows);
         let stacks: Vec<(Label, Vec<Label>)> =

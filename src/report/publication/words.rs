@@ -1,4 +1,4 @@
-//! What a comparison says of itself: its headline, what stands below the table, the block for a pull request.
+//! The sentences of a comparison: its headline, the notes below the table, the block for a pull request.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ use crate::transcript::Outcome;
 use crate::verdict::TailTokens;
 
 impl Publication {
-    /// What to say below the table.
+    /// The notes below the table.
     pub fn notes(&self, summaries: &[Summary]) -> Vec<String> {
         let mut notes = self.manifest.remarks.clone();
         notes.extend(self.manifest.choice.iter().map(Choice::sentence));
@@ -28,7 +28,7 @@ impl Publication {
         }));
         let corrections: BTreeSet<&str> =
             summaries.iter().filter_map(|summary| Some(summary.corrected.as_ref()?.correction.name())).collect();
-        // All stacks are compared on the same runs, so what holds for the first holds for all.
+        // All stacks are compared on the same runs, so what holds for the first judged one holds for all.
         let few = summaries.iter().find(|summary| !summary.is_unread()).into_iter().flat_map(|summary| {
             [("successes killed", summary.estimates.fes_rate), ("saved", summary.ratios_in(self.unit).useful)]
         });
@@ -44,7 +44,7 @@ impl Publication {
         notes
     }
 
-    /// What to say further on the page: the luck of the best of many, other suites, other shares of failures.
+    /// Further notes on the page: the luck of the best of many, other suites, other failure rates.
     fn further(&self) -> &[String] {
         let Manifest { max_fes, failure_rate, choice, .. } = &self.manifest;
         self.further.get_or_init(|| further::notes(&self.rows, self.unit, *max_fes, *failure_rate, choice.is_some()))
@@ -59,9 +59,9 @@ impl Publication {
         notes
     }
 
-    /// Tokens after the last effect, by outcome and model.
+    /// The tail: tokens after the last effect, by outcome and model.
     fn tail(&self) -> Option<String> {
-        /// Models told of many.
+        /// Maximum models to list.
         const TOLD: usize = 6;
         let followed = self.followed()?.rows();
         let of_row = |row: &FollowedRow| {
@@ -135,8 +135,8 @@ impl Publication {
         }
     }
 
-    /// One stack against another as a block for a pull request (see the module `evidence`): the baseline and the only other one, unless
-    /// they are named.
+    /// One stack against another as a block for a pull request (see the module `evidence`): unless they are named, the
+    /// baseline and the only other stack.
     pub fn evidence(
         &self,
         summaries: &[Summary],

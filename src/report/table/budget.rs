@@ -1,18 +1,18 @@
-//! `budget.csv`: success by budget, one line a step of each curve.
+//! `budget.csv`: success by budget, one line per step of each curve.
 
 use super::{Cell, Line, Table};
 use crate::aggregate::BudgetCurve;
 
-/// How the curve and its interval are made.
+/// How the curve and its interval are computed.
 const METHOD: &str = "aalen-johansen, wilson on the effective n, tasks left out";
-/// The same where runs were cut off before others went on.
+/// The same if runs were cut off while others went on.
 const METHOD_OF_RANGE: &str = "bounds over cut-off runs, wilson on the effective n, tasks left out";
 
-/// Steps of a curve that the table holds unless all are asked for: more than a figure has columns.
+/// Maximum steps of a curve in the table unless all are asked for: more than a figure has pixel columns.
 const DRAWN: usize = 1000;
 
-/// The budget curves: of a long one as many steps as can be drawn, with every step that has an interval and the last; or
-/// `whole`.
+/// The budget curves. Unless `whole`, a long curve is thinned to as many steps as can be drawn, keeping every step
+/// with an interval and the last.
 pub fn budget(curves: &[BudgetCurve], whole: bool) -> Table {
     let lines = curves.iter().flat_map(|curve| {
         let n = curve.curve.steps.len();

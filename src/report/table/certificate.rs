@@ -29,7 +29,7 @@ pub fn certificate(certificate: &CorpusCertificate) -> Table {
     Table::of(lines.collect())
 }
 
-/// The same for a terminal.
+/// A shorter version for a terminal.
 pub fn certificate_overview(certificate: &CorpusCertificate) -> Table {
     let chosen = certificate.chosen().map(|setting| setting.name.as_str());
     let lines = certificate.settings.iter().map(|setting| {
@@ -52,7 +52,7 @@ pub fn certificate_overview(certificate: &CorpusCertificate) -> Table {
     Table::of(lines.collect())
 }
 
-/// A number, if it is one.
+/// The number, or `None` if it is not finite.
 fn finite(number: f64) -> Option<f64> {
     number.is_finite().then_some(number)
 }

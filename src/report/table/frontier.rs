@@ -1,4 +1,4 @@
-//! `frontier.csv`: every stack on the two axes, who beats it, and how sure that is.
+//! `frontier.csv`: every stack on the two axes, which stack beats it, and how certain its place on the frontier is.
 
 use super::{Cell, Line, Table};
 use crate::aggregate::{FrontierPoint, FrontierSpread};

@@ -1,4 +1,4 @@
-//! `sweep.csv` of a grid: the stacks that were kept, with what they come to; and the same in brief for a terminal.
+//! `sweep.csv` of a grid: the stacks that were kept, with their results; and a shorter table for a terminal.
 
 use super::overview::{interval, killed};
 use super::{Cell, Line, Table};
@@ -6,17 +6,17 @@ use crate::aggregate::{Summary, Unit};
 use crate::sweep::engine::Tally;
 use crate::sweep::{Find, WideGrid};
 
-/// A stack that was kept, with the numbers of its rows.
+/// A kept stack with the results of its rows.
 pub struct KeptStack<'a> {
-    /// Where it stands in the grid, and why it was kept.
+    /// Its position in the grid, and why it was kept.
     pub find: &'a Find,
-    /// Its numbers, on the tasks reported.
+    /// Its summary, on the reported tasks.
     pub summary: &'a Summary,
-    /// The share of resamples of the tasks in which no other stack that was kept beats it.
+    /// The share of task resamples in which no other kept stack beats it.
     pub resamples_on_frontier: Option<f64>,
 }
 
-/// `sweep.csv`: the stacks kept, frontier first. `scale`: so many whole numbers of a tally are one of the unit.
+/// `sweep.csv`: the kept stacks, frontier first. `scale`: how many whole numbers of a tally make one unit.
 pub fn grid(grid: &WideGrid, kept: &[KeptStack<'_>], unit: Unit) -> Table {
     let lines = kept.iter().map(|KeptStack { find, summary, resamples_on_frontier }| {
         let mut line = Line::default();
@@ -47,8 +47,8 @@ pub fn grid(grid: &WideGrid, kept: &[KeptStack<'_>], unit: Unit) -> Table {
     Table::of(lines.collect())
 }
 
-/// Lines of `sweep-all.csv`: stacks by their place in the grid, with their counts and sums. `scale`: so many whole numbers
-/// of a tally are one of the unit.
+/// Lines of `sweep-all.csv`: stacks by their position in the grid, with their counts and sums. `scale`: how many whole
+/// numbers of a tally make one unit.
 pub fn grid_lines(grid: &WideGrid, stacks: &[(u64, Tally)], unit: Unit, scale: f64) -> Table {
     let line = |(index, tally): &(u64, Tally)| {
         let mut line = Line::default();
@@ -78,7 +78,7 @@ pub fn grid_lines(grid: &WideGrid, stacks: &[(u64, Tally)], unit: Unit, scale: f
     Table::of(stacks.iter().map(line).collect())
 }
 
-/// The stacks kept, for a terminal; the one marked with `*` is chosen.
+/// The kept stacks for a terminal; `*` marks the chosen one.
 pub fn grid_overview(kept: &[&KeptStack<'_>], unit: Unit, chosen: Option<&str>) -> Table {
     let lines = kept.iter().map(|KeptStack { find, summary, resamples_on_frontier }| {
         let mut line = Line::default();
@@ -94,7 +94,7 @@ pub fn grid_overview(kept: &[&KeptStack<'_>], unit: Unit, chosen: Option<&str>) 
     Table::of(lines.collect())
 }
 
-/// `limit_1 signal = "steps", at_least = …`: the axes may be alike, so they are numbered.
+/// Formats `limit_1 signal = "steps", at_least = …`: numbered, because axes may have the same name.
 fn axis_column(nth: usize, name: &str) -> String {
     format!("axis {}: {name}", nth + 1)
 }

@@ -1,10 +1,10 @@
-//! A table for a paper: `booktabs`, nothing else.
+//! A table for a paper, using `booktabs` only.
 
 use super::Table;
 use crate::diagnostic::is_hostile;
 
 impl Table {
-    /// As a LaTeX table that needs the package `booktabs`; numbers are set flush right, a missing one is a dash.
+    /// A LaTeX table that needs the package `booktabs`; numbers are right-aligned, a missing one is a dash.
     pub fn to_latex(&self) -> String {
         let line = |cells: Vec<String>| format!("{} \\\\\n", cells.join(" & "));
         let columns: String = (0..self.columns.len()).map(|c| if self.is_numeric(c) { 'r' } else { 'l' }).collect();
@@ -15,7 +15,7 @@ impl Table {
     }
 }
 
-/// Text in LaTeX: whatever it is made of, none of it is a command.
+/// Escapes text for LaTeX: nothing in it is a command.
 pub(in crate::report) fn latex(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -24,7 +24,7 @@ pub(in crate::report) fn latex(text: &str) -> String {
             '\\' => out.push_str("\\textbackslash{}"),
             '~' => out.push_str("\\textasciitilde{}"),
             '^' => out.push_str("\\textasciicircum{}"),
-            // Two of them would be a quotation mark or a dash of another length.
+            // Two of these in a row would become a quotation mark or a longer dash.
             '\'' => out.push_str("\\textquotesingle{}"),
             '`' => out.push_str("\\textasciigrave{}"),
             '"' => out.push_str("\\textquotedbl{}"),

@@ -72,7 +72,7 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// Words as a list: `a, b and c`.
+/// Formats words as a list: `a, b and c`.
 pub(super) fn join(words: &[String]) -> String {
     match words {
         [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
@@ -80,7 +80,7 @@ pub(super) fn join(words: &[String]) -> String {
     }
 }
 
-/// A row under construction: names and cells side by side, so that they cannot drift apart.
+/// Builds a row: names and cells together, so that they cannot get out of step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Line(Vec<(String, Cell)>);
 
@@ -90,8 +90,8 @@ impl Line {
         self.0.push((name.into(), cell));
     }
 
-    /// Adds an estimate as `x`, its interval `x_low` to `x_high`, the runs it is made of `x_n`, its denominator by name
-    /// `x_of`, and `x_method`.
+    /// Adds an estimate as `x`, its interval `x_low` to `x_high`, its number of runs `x_n`, the name of its
+    /// denominator `x_of`, and `x_method`.
     pub(super) fn push_estimate(&mut self, name: &str, of: &str, estimate: &Estimate) {
         self.push(name, Cell::number(estimate.value));
         self.push_interval(name, estimate.interval);
@@ -100,8 +100,9 @@ impl Line {
         self.push(format!("{name}_method"), method(estimate.method, estimate.warning));
     }
 
-    /// Adds an estimate that may be known only within bounds: `x` where it is one number, its interval `x_low` to `x_high`,
-    /// which holds every value the recordings allow, those values as `x_min` to `x_max`, and the rest as for an estimate.
+    /// Adds an estimate that may be known only within bounds: `x` if it is one number, its interval `x_low` to
+    /// `x_high`, which covers every value the recordings allow, those values as `x_min` to `x_max`, and the rest as
+    /// for an estimate.
     pub(super) fn push_range(&mut self, name: &str, of: &str, range: &RangeEstimate) {
         self.push(name, Cell::number(range.value()));
         self.push(format!("{name}_low"), Cell::number(range.lower()));
@@ -113,13 +114,13 @@ impl Line {
         self.push(format!("{name}_method"), method(range.method(), range.warning()));
     }
 
-    /// Adds a rate of false early stops corrected for label errors, and how the correction came out.
+    /// Adds a rate of false early stops corrected for label errors, and how the correction turned out.
     pub(super) fn push_corrected(&mut self, corrected: &CorrectedRate) {
         self.push_estimate("fes_rate_corrected", "true successes", &corrected.estimate);
         self.push("label_correction", Cell::Text(corrected.correction.name().to_owned()));
     }
 
-    /// Adds a difference as an estimate is added; its `x_n` counts tasks, and so does `of`.
+    /// Adds a difference in the same columns as an estimate; its `x_n` counts tasks, and so does `of`.
     pub(super) fn push_comparison(&mut self, name: &str, of: &str, comparison: Option<&Comparison>) {
         self.push(name, Cell::number(comparison.and_then(|comparison| comparison.value)));
         self.push_interval(name, comparison.and_then(|comparison| comparison.interval));
@@ -145,15 +146,15 @@ impl Line {
     }
 }
 
-/// How a number was made, and why to read it with care: `logit-t, rough below 50 tasks`.
+/// How a number was computed, and why to read it with care: `logit-t, rough below 50 tasks`.
 fn method(method: Method, warning: Option<Warning>) -> Cell {
-    // What is undefined needs no further reason.
+    // An undefined number needs no further reason.
     let warning = warning.filter(|_| method != Method::Undefined);
     Cell::Text(warning.map_or_else(|| method.name().to_owned(), |why| format!("{}, {}", method.name(), why.brief())))
 }
 
 impl Table {
-    /// A table of lines that all have the same columns.
+    /// A table from lines that all have the same columns.
     pub(super) fn of(lines: Vec<Line>) -> Self {
         let columns =
             lines.first().map(|line| line.0.iter().map(|(name, _)| name.clone()).collect()).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! The table a person reads: one line a stack, seven columns that fit 80 characters.
+//! The table for people: one line per stack, seven columns that fit 80 characters.
 
 use super::{Cell, Line, Table};
 use crate::aggregate::{CorrectedRate, CostOfSuccess, Summary, Unit};
 use crate::stats::RangeEstimate;
 
-/// The overview in `unit`, in the order given. Letters behind the unknown share: `r` a rule could not be read, `d` the
-/// stack left the recorded path, `u` nobody graded the run.
+/// The overview in `unit`, in the order given. Letters after the unknown share: `r` a rule could not be evaluated, `d`
+/// the stack left the recorded path, `u` nobody graded the run.
 pub fn overview<'s>(summaries: impl IntoIterator<Item = &'s Summary>, unit: Unit) -> Table {
     let lines = summaries.into_iter().map(|summary| {
         let mut line = Line::default();
@@ -24,7 +24,7 @@ pub fn overview<'s>(summaries: impl IntoIterator<Item = &'s Summary>, unit: Unit
     Table::of(lines.collect())
 }
 
-/// The same where no run is graded: what was stopped and not spent, without a word on what that was worth.
+/// The overview if no run is graded: what was stopped and saved, without judging it.
 pub fn ungraded<'s>(summaries: impl IntoIterator<Item = &'s Summary>, unit: Unit) -> Table {
     let lines = summaries.into_iter().map(|summary| {
         let mut line = Line::default();
@@ -38,15 +38,15 @@ pub fn ungraded<'s>(summaries: impl IntoIterator<Item = &'s Summary>, unit: Unit
     Table::of(lines.collect())
 }
 
-/// Runs that were stopped for certain; `≥` where unread or diverged runs may add to them.
+/// Runs that were certainly stopped; `≥` if unread or diverged runs may add to them.
 fn stops(summary: &Summary) -> Cell {
     let more = summary.counted("not_evaluable_runs") > 0 || !summary.estimates.stop_rate.is_point();
     let sign = if more { "≥" } else { "" };
     Cell::Text(format!("{sign}{}", summary.counted("stopped")))
 }
 
-/// `12/142 8.5 (4.5–15)`: killed of the judged successes, the rate and its interval. Where no run could be judged, what
-/// holds for all runs.
+/// Formats `12/142 8.5 (4.5–15)`: killed of the judged successes, the rate and its interval. If no run could be
+/// judged, what holds for all runs.
 pub(super) fn killed(summary: &Summary) -> Cell {
     let (low, high, n) =
         (summary.counted("killed"), summary.counted("killed_at_most"), summary.counted("judged_successes"));
@@ -69,7 +69,7 @@ fn unknown(summary: &Summary) -> Cell {
         return Cell::Text("0".to_owned());
     }
     let share = summary.unknown_share() * 100.0;
-    // What is unknown never rounds to nothing, and what is known neither.
+    // A nonzero unknown share never rounds to 0, nor a nonzero known share.
     let share = if share < 1.0 {
         "<1".to_owned()
     } else {
@@ -78,7 +78,7 @@ fn unknown(summary: &Summary) -> Cell {
     Cell::Text(format!("{share} % {letters}"))
 }
 
-/// A share in percent: `44 %`, `12–44 %` where it is known only within bounds, `≤44 %` where nothing limits it from below.
+/// A share in percent: `44 %`, `12–44 %` if known only within bounds, `≤44 %` if nothing limits it from below.
 fn share(range: &RangeEstimate) -> Cell {
     match (range.low.value, range.high.value) {
         (Some(low), Some(high)) => Cell::Text(format!("{} %", span(low, high))),
@@ -93,14 +93,14 @@ fn span(low: f64, high: f64) -> String {
     if low == high { low } else { format!("{low}–{high}") }
 }
 
-/// A share in percent with as many digits as a reader needs: one decimal below 10, none from there on.
+/// A share in percent with as many digits as a reader needs: one decimal below 10, none from 10 on.
 pub fn digits(share: f64) -> String {
     let percent = share * 100.0;
     let text = if percent.abs() < 9.95 { format!("{percent:.1}") } else { format!("{percent:.0}") };
     if text == "-0.0" { "0.0".to_owned() } else { text }
 }
 
-/// Shares in percent, at least and at most: `26 %`, or `12–26 %`.
+/// Formats shares in percent, at least and at most: `26 %`, or `12–26 %`.
 pub fn percents((low, high): (f64, f64)) -> String {
     format!("{} %", span(low, high))
 }
@@ -110,7 +110,7 @@ fn change(cost: &CostOfSuccess) -> Cell {
     cost.ratio.value.map_or(Cell::Missing, |ratio| Cell::Text(format!("{:+.0} %", (ratio - 1.0) * 100.0)))
 }
 
-/// A rate in percent with its interval: `8.5 (4.5–15)`; `2.1–8.5 (0.4–15)` where it is known only within bounds.
+/// A rate in percent with its interval: `8.5 (4.5–15)`; `2.1–8.5 (0.4–15)` if known only within bounds.
 pub(super) fn interval(range: &RangeEstimate) -> Cell {
     let Some(bounds) = range.bounds() else { return Cell::Missing };
     let rate = span(bounds.low, bounds.high);
@@ -120,7 +120,7 @@ pub(super) fn interval(range: &RangeEstimate) -> Cell {
     ))
 }
 
-/// The same for a corrected rate; where there is none it says so.
+/// The same for a corrected rate; says so if there is none.
 pub(super) fn corrected_interval(corrected: &CorrectedRate) -> Cell {
     match corrected.estimate.value {
         Some(_) => interval(&RangeEstimate::exactly(corrected.estimate)),

@@ -1,4 +1,4 @@
-//! A table as CSV, Markdown, JSON, or aligned text for a terminal.
+//! Renders a table as CSV, Markdown, JSON, or aligned text for a terminal.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use crate::diagnostic::one_line;
 use crate::report::markdown;
 
 impl Cell {
-    /// The cell as it stands in CSV: numbers rounded to six decimals, nothing for a missing one.
+    /// The cell for CSV: numbers rounded to six decimals, empty if missing.
     fn plain(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -17,7 +17,7 @@ impl Cell {
         }
     }
 
-    /// The cell as a person sees it: a dash for a missing one; in one line, and without what a terminal would obey.
+    /// The cell for people: a dash if missing; one line, without control characters that a terminal would obey.
     pub(in crate::report) fn shown(&self) -> String {
         match self {
             Self::Missing => "-".to_owned(),
@@ -47,17 +47,17 @@ fn column_of(cells: &[Vec<String>], column: usize) -> impl Iterator<Item = &str>
     cells.iter().filter_map(move |row| row.get(column)).map(String::as_str)
 }
 
-/// Where a text may go on in the next line: behind a space, and within names behind what joins their parts.
+/// Characters after which a text may be wrapped: spaces, and separators within names.
 const JOINTS: [char; 4] = [' ', '_', '.', '/'];
 
-/// The text in lines of at most `width` characters, broken at a joint, a space rather than another; a part that is longer
-/// has a line of its own.
+/// Wraps a text to lines of at most `width` characters at a joint, preferably a space; a longer part gets a line of
+/// its own.
 fn broken(text: &str, width: usize) -> Vec<&str> {
     let mut lines = Vec::new();
     let mut rest = text;
     while rest.chars().count() > width {
         let at = |count: usize| rest.char_indices().nth(count).map_or(rest.len(), |(at, _)| at);
-        // A space just behind the last character that fits will do.
+        // The space may be the character right after the last one that fits.
         let space = rest[..at(width + 1)].rfind(' ').filter(|space| *space > 0);
         let joint = || rest[..at(width)].rfind(JOINTS).or_else(|| rest.find(JOINTS));
         let Some(end) = space.or_else(|| joint().map(|joint| joint + 1)).filter(|end| *end < rest.len()) else { break };
@@ -68,7 +68,7 @@ fn broken(text: &str, width: usize) -> Vec<&str> {
     lines
 }
 
-/// A name cut to `width` characters: its middle goes, since names of one kind differ at either end.
+/// Cuts a name to `width` characters by removing its middle, since similar names differ at either end.
 fn shortened(name: &str, width: usize) -> String {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() <= width {
@@ -78,7 +78,7 @@ fn shortened(name: &str, width: usize) -> String {
     letters[..head].iter().chain(['…'].iter()).chain(&letters[letters.len() - tail..]).collect()
 }
 
-/// Six decimals at most, without trailing zeros.
+/// Formats a number with at most six decimals, without trailing zeros.
 pub fn plain_number(number: f64) -> String {
     let text = format!("{number:.6}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
@@ -86,12 +86,12 @@ pub fn plain_number(number: f64) -> String {
 }
 
 impl Table {
-    /// As CSV with a header line.
+    /// Writes CSV with a header line.
     pub fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
         self.write_csv_part(out, true)
     }
 
-    /// As a part of a CSV file whose first one has the header line.
+    /// Writes a part of a CSV file; only the first part has the header line.
     pub fn write_csv_part(&self, out: &mut dyn Write, is_first: bool) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(out);
         if is_first {
@@ -103,7 +103,7 @@ impl Table {
         writer.flush()
     }
 
-    /// As a Markdown table; numbers are set flush right.
+    /// Renders a Markdown table; numbers are right-aligned.
     pub fn to_markdown(&self) -> String {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
         let mut text = line(self.columns.iter().map(|name| markdown::cell(name)).collect());
@@ -116,13 +116,13 @@ impl Table {
         text
     }
 
-    /// As texts, a list a line: the names of the columns first, for whoever draws a table of their own.
+    /// The cells as text, one list per line, column names first: for callers that draw their own table.
     pub fn texts(&self) -> Vec<Vec<String>> {
         let rows = self.rows.iter().map(|row| row.iter().map(Cell::shown).collect());
         std::iter::once(self.columns.clone()).chain(rows).collect()
     }
 
-    /// As a JSON array of objects; a missing cell is null.
+    /// A JSON array of objects; a missing cell is null.
     pub fn to_json(&self) -> serde_json::Value {
         let value = |cell: &Cell| match cell {
             Cell::Text(text) => serde_json::Value::from(text.as_str()),
@@ -134,8 +134,8 @@ impl Table {
         self.rows.iter().map(|row| serde_json::Value::Object(object(row))).collect()
     }
 
-    /// As text for a terminal of `width` columns. Columns stand two spaces apart, one where two do not fit; where that is
-    /// still too wide, the names in the first column are shortened, and then texts go over several lines. No word is broken.
+    /// Text for a terminal of `width` columns. Columns are two spaces apart, or one if two do not fit; if that is
+    /// still too wide, names in the first column are shortened, then texts are wrapped. No word is broken.
     pub fn to_terminal(&self, width: u16) -> String {
         let width = usize::from(width);
         let headers: Vec<[String; 2]> = (0..self.columns.len()).map(|column| self.header(column)).collect();
@@ -176,8 +176,8 @@ impl Table {
         text
     }
 
-    /// Takes width from the widest texts, down to their longest word, until all columns have `room` together or no text can
-    /// give any more.
+    /// Shrinks the widest text columns, down to their longest word, until all columns fit into `room` or no text
+    /// column can shrink further.
     fn narrow(&self, widths: &mut [usize], cells: &[Vec<String>], headers: &[[String; 2]], room: usize) {
         let least = |column: usize| {
             let words = column_of(cells, column).flat_map(|cell| cell.split_inclusive(JOINTS)).map(str::trim_end);
@@ -192,7 +192,7 @@ impl Table {
         }
     }
 
-    /// A column's name, over two lines where it is wider than what stands below it; else on the second.
+    /// A column's name, split over two lines if it is wider than its cells; else on the second line.
     fn header(&self, column: usize) -> [String; 2] {
         let name = one_line(&self.columns[column]);
         let widest = self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.shown().chars().count()).max();

@@ -3,7 +3,7 @@
 use super::{Cell, Line, Table, summary};
 use crate::aggregate::Summary;
 
-/// The summary of every stratum.
+/// The summaries of every stratum.
 pub fn strata(summaries: &[Summary]) -> Table {
     let lines = summaries.iter().map(|stratum| {
         let mut line = Line::default();

@@ -1,11 +1,11 @@
-//! `summary.csv`: one line a stack with every count, rate and sum.
+//! `summary.csv`: one line per stack with every count, rate and sum.
 
 use super::{Cell, Line, Table};
 use crate::aggregate::{Group, NetBenefit, Rows, SavingRatios, Savings, Summary, summarise};
 use crate::verdict::Verdict;
 
-/// Counts beside those of the verdicts. `judged` runs are graded and all of the stack's rules could be read on them;
-/// `killed` counts among these, `killed_at_most` with every unknown at its worst.
+/// Counts printed in addition to those of the verdicts. `judged` runs are graded and all of the stack's rules could be
+/// evaluated on them; `killed` counts among these, `killed_at_most` with every unknown at its worst.
 const COUNTS: [&str; 11] = [
     "stopped",
     "diverged",
@@ -20,18 +20,18 @@ const COUNTS: [&str; 11] = [
     "runs_with_tokens",
 ];
 
-/// The whole summary.
+/// The table of all summaries.
 pub fn summary(summaries: &[Summary]) -> Table {
     Table::of(summaries.iter().map(|summary| line(summary, Line::default())).collect())
 }
 
 /// The columns of the summary, in order.
 pub fn summary_columns() -> Vec<String> {
-    // An empty group has every column, and nothing in it.
+    // An empty group has every column and no values.
     summary(&summarise(&[Group::empty(&Rows::default())], None)).columns
 }
 
-/// The line of one summary, after what `line` already holds.
+/// Appends the columns of one summary to `line`.
 pub(super) fn line(summary: &Summary, mut line: Line) -> Line {
     line.push("stack", Cell::Text(summary.stack.to_string()));
     line.push("profile", Cell::text(Some(&*summary.profile).filter(|profile| !profile.is_empty())));
@@ -84,7 +84,7 @@ fn push_rates(summary: &Summary, line: &mut Line) {
     line.push("fes_rate_effective_n", Cell::number(e.fes_rate.high.effective_n));
 }
 
-/// Bounds that hold whatever the unknown outcomes were, and the interval around them.
+/// Adds bounds that hold whatever the unknown outcomes were, and the interval around them.
 fn push_bounds(summary: &Summary, line: &mut Line) {
     line.push_bounds("success_bound", "runs", &summary.outcomes.success);
     line.push_bounds("retained_bound", "successes", &summary.outcomes.retained);

@@ -1,5 +1,5 @@
-//! `sweep.csv`: every setting of a sweep with its rates, savings and differences to the baseline; and the same in
-//! brief for a terminal.
+//! `sweep.csv`: every setting of a sweep with its rates, savings and differences from the baseline; and a shorter
+//! table for a terminal.
 
 use super::overview::{corrected_interval, interval, killed};
 use super::{Cell, Line, Table};
@@ -41,7 +41,7 @@ pub fn sweep(grid: &Grid, results: &Results) -> Table {
     Table::of(lines.collect())
 }
 
-/// The sweep for a terminal: the setting marked with `*` is the one chosen; a difference marked so is more than chance.
+/// The sweep for a terminal: `*` marks the chosen setting, and differences beyond chance.
 pub fn sweep_overview(results: &Results, chosen: Option<usize>) -> Table {
     let lines = results.settings.iter().enumerate().map(|(at, setting)| {
         let mut line = Line::default();
@@ -74,7 +74,7 @@ fn push_difference(line: &mut Line, name: &str, of: &str, difference: Option<&Di
     line.push(format!("{name}_p_adjusted_by"), Cell::text(by));
 }
 
-/// A difference in points; a star where it is more than chance after adjustment (5 %).
+/// A difference in percentage points; starred if it is beyond chance after adjustment (5 %).
 fn difference(setting: &SettingResult, difference: Option<&Difference>) -> Cell {
     let Some(difference) = difference else {
         let is_baseline = setting.fes_difference.is_none();

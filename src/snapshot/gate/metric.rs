@@ -1,4 +1,4 @@
-//! What a gate looks at: a column of the summary, what values it can have, and on how many runs it is known.
+//! The metric of a gate: a column of the summary, its possible values, and on how many runs it is known.
 
 use std::fmt;
 
@@ -10,14 +10,14 @@ pub(super) struct Metric {
     name: String,
 }
 
-/// What a number needs of a run to be known on it.
+/// What must be known about a run for the number to be known on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Basis {
-    /// Counted whatever is known of a run: it is about the recording, or holds for every unknown.
+    /// Nothing: the number is about the recording, or holds for every unknown.
     Recording,
-    /// Every rule can be read, and the recorded path was not left.
+    /// Every rule can be evaluated, and the run did not leave the recorded path.
     Stop,
-    /// That, and an outcome.
+    /// The same, and an outcome.
     Outcome,
 }
 
@@ -38,7 +38,7 @@ const OF_RECORDING: [&str; 13] = [
     "unidentified_share",
 ];
 
-/// Shares, by the end of their name without `_low`, `_high`, `_min`, `_max`.
+/// Shares, by the suffix of their name without `_low`, `_high`, `_min`, `_max`.
 const SHARES: [&str; 11] = [
     "_rate",
     "_rate_all",
@@ -54,24 +54,24 @@ const SHARES: [&str; 11] = [
 ];
 
 impl Metric {
-    /// By name.
+    /// The metric with that name.
     pub(super) fn named(name: &str) -> Self {
         Self { name: name.to_owned() }
     }
 
-    /// The estimate it belongs to, and which end of it.
+    /// The name of the estimate it belongs to, and which end of it.
     fn parts(&self) -> (&str, Option<&str>) {
         let ends = ["_low", "_high", "_min", "_max"];
         let found = ends.into_iter().find_map(|end| Some((self.name.strip_suffix(end)?, Some(end))));
         found.unwrap_or((&self.name, None))
     }
 
-    /// Is it an end of an interval, which depends on the level?
+    /// Whether it is an end of an interval, which depends on the level.
     pub(super) fn is_interval_end(&self) -> bool {
         matches!(self.parts().1, Some("_low" | "_high")) && !self.parts().0.ends_with("_bound")
     }
 
-    /// A rate of false early stops, of stops and the like: a share of runs, as a point.
+    /// Whether it is a point estimate of a share of runs: a rate of false early stops, of stops and the like.
     pub(super) fn is_rate(&self) -> bool {
         let (stem, end) = self.parts();
         end.is_none() && (stem.ends_with("_rate") || stem == "retention" || stem == "stop_recall")
@@ -82,7 +82,7 @@ impl Metric {
         Self { name: format!("{}_high", self.parts().0) }
     }
 
-    /// The smallest and the largest value it can have; `None` where there is no limit.
+    /// The smallest and the largest possible value; `None` if there is no limit.
     pub(super) fn range(&self) -> (Option<f64>, Option<f64>) {
         let (stem, _) = self.parts();
         if SHARES.iter().any(|share| stem.ends_with(share)) {
@@ -105,7 +105,7 @@ impl Metric {
         if stops || spent { Basis::Stop } else { Basis::Outcome }
     }
 
-    /// The counts by which a run is unknown, in words, with what would make it known.
+    /// The counts of runs on which it is unknown, with what they lack, in words.
     fn causes(&self) -> &'static [(&'static str, &'static str)] {
         const UNREAD: (&str, &str) = ("not_evaluable_runs", "lack what a rule reads");
         const DIVERGED: (&str, &str) =
@@ -118,7 +118,7 @@ impl Metric {
         }
     }
 
-    /// The unit of a number that is an amount.
+    /// The unit, if the number is an amount.
     fn unit(&self) -> Option<&'static str> {
         ["tokens", "cost_usd", "ms"].into_iter().find(|unit| self.name.starts_with(&format!("{unit}_")))
     }
@@ -143,7 +143,7 @@ impl Metric {
         group.rows().filter(|row| known(*row)).count() as f64 / group.len() as f64
     }
 
-    /// What is missing, in words; empty where nothing is.
+    /// What is missing, in words; empty if nothing is.
     pub(super) fn missing(&self, summary: &Summary) -> String {
         let mut parts: Vec<String> = self
             .causes()

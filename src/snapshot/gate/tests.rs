@@ -1,4 +1,4 @@
-//! What a gate may say, and what it may not.
+//! What a gate may state, and what it must refuse.
 
 use super::*;
 

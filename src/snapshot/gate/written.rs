@@ -1,8 +1,8 @@
-//! A gate as it is written: `stack:metric>=number`, whatever the metric is of.
+//! The syntax of a gate: `stack:metric>=number`, for any metric.
 
 use crate::diagnostic::{Diagnostic, Location, nearest};
 
-/// How a value is held against a limit: the gate fails when it holds.
+/// How a value is compared with the limit: the gate fails if the comparison is true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::snapshot) enum Sign {
     AtLeast,
@@ -24,7 +24,7 @@ impl Sign {
         }
     }
 
-    /// What a value must be to pass.
+    /// The condition for passing, as text.
     pub(super) fn passing(self) -> &'static str {
         match self {
             Self::AtLeast => "below",
@@ -34,7 +34,7 @@ impl Sign {
         }
     }
 
-    /// As it is written.
+    /// The sign as written.
     pub(super) fn text(self) -> &'static str {
         Self::ALL.iter().find(|(_, sign)| *sign == self).map_or("", |(text, _)| text)
     }
@@ -51,7 +51,7 @@ pub(in crate::snapshot) struct Written<'t> {
 }
 
 impl<'t> Written<'t> {
-    /// Takes `text` apart. Names may hold signs and colons, so the last ones count.
+    /// Parses `text`. Names may contain signs and colons, so the last ones are used.
     pub(in crate::snapshot) fn read(text: &'t str) -> Result<Self, Diagnostic> {
         let usage = "write `metric>number`, `stack:metric>=number`, with one of > >= < <=";
         let error = |what: String| Diagnostic::new(Location::default(), what, usage);
@@ -72,7 +72,7 @@ impl<'t> Written<'t> {
         Ok(Self { text, stack, metric, sign, limit })
     }
 
-    /// Refuses a gate on a stack that is not among `stacks`: it would hold without looking at anything.
+    /// Refuses a gate on a stack that is not among `stacks`: it would pass without checking anything.
     pub(in crate::snapshot) fn refuse_unknown_stack(&self, stacks: &[String]) -> Result<(), Diagnostic> {
         let Some(stack) = self.stack.as_ref().filter(|stack| !stacks.contains(*stack)) else { return Ok(()) };
         let near = nearest(stack, stacks.iter().map(String::as_str));

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::snapshot::Change;
 
-/// Text of the characters that mean something in a line, and any others.
+/// Text made of the characters with a meaning in a line, and any others.
 fn any_text() -> impl Strategy<Value = String> {
     prop_oneof!["[ |a/\\\\\"#<=>?.\n\r\t-]{0,9}", any::<String>()]
 }
@@ -35,7 +35,7 @@ fn any_stack() -> impl Strategy<Value = StackStops> {
     let line = (prop::option::of(any_text()), any_text(), any_text());
     let line = line.prop_map(|(rule, stop, verdict)| StopLine { rule, stop, verdict });
     let rules = (any_text(), any_text()).prop_map(|(source, print)| RuleSet { source, print });
-    // A stack that nothing is known of is not written: it has a run at least.
+    // A stack without runs is not written, so generate at least one.
     let stops = prop::collection::btree_map(any_text(), line, 1..5);
     (prop::option::of(rules), prop::option::of(any_numbers()), stops).prop_map(|(rules, numbers, stops)| StackStops {
         rules,
@@ -57,7 +57,7 @@ fn any_snapshot() -> impl Strategy<Value = Snapshot> {
 }
 
 proptest! {
-    /// Two snapshots of one text would be one snapshot: so this is injectivity, too.
+    /// If two snapshots had the same text, they would be the same snapshot: so this also tests injectivity.
     #[test]
     fn any_snapshot_reads_back(snapshot in any_snapshot()) {
         let text = snapshot.to_text();
@@ -73,7 +73,7 @@ proptest! {
     }
 }
 
-/// A snapshot of one stack `s`, in which each run is stopped by a rule of its own name.
+/// A snapshot of one stack `s`, in which each run is stopped by a rule with its own name.
 fn of_ids(ids: &[&str]) -> Snapshot {
     let line = |rule: &str| StopLine { rule: Some(rule.into()), stop: "2:after_tools".into(), verdict: "fes".into() };
     let stops = ids.iter().map(|id| ((*id).to_owned(), line(id))).collect();

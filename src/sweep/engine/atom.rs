@@ -1,4 +1,4 @@
-//! Atoms: where one condition first fires, on every run.
+//! Atoms: where one condition first fires on every run.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::replay::Holding;
 use crate::stack::{Cap, Clause, Stack};
 use crate::transcript::Point;
 
-/// A clause that stops, or a cap at which nobody is asked: what a grid has several of to choose from.
+/// One of the choices on an axis of a grid: a clause that stops, or a cap at which nobody is asked.
 #[derive(Clone, Debug)]
 pub enum Choice {
     /// A clause.
@@ -21,7 +21,7 @@ pub enum Choice {
 }
 
 impl Choice {
-    /// The name its stops are credited to.
+    /// The name that its stops are attributed to.
     pub fn name(&self) -> RuleName {
         match self {
             Self::Clause(clause) => clause.name.clone(),
@@ -29,7 +29,7 @@ impl Choice {
         }
     }
 
-    /// The stack that has nothing else.
+    /// The stack that consists of this choice alone.
     pub fn stack(&self) -> Stack {
         let (clauses, cap) = match self {
             Self::Clause(clause) => (vec![clause.clone()], None),
@@ -39,7 +39,7 @@ impl Choice {
     }
 }
 
-/// A choice, ready to be read off extracts.
+/// A choice compiled for evaluation on extracts.
 #[derive(Clone, Debug)]
 pub struct Atom {
     part: Part,
@@ -47,7 +47,7 @@ pub struct Atom {
 }
 
 impl Atom {
-    /// Takes a choice apart; what it reads is added to `plan`. `None` for one that does more than stop.
+    /// Compiles a choice and adds what it reads to `plan`. `None` for a choice that does more than stop.
     pub fn of(choice: &Choice, plan: &mut Plan) -> Option<Self> {
         let stack = choice.stack();
         let formula = super::Formula::of(&stack, plan)?;
@@ -55,32 +55,33 @@ impl Atom {
         Some(Self { part: formula.into_part()?, needs })
     }
 
-    /// Can all it needs be read off the recording?
+    /// Whether everything it needs can be read from the recording.
     pub fn is_read(&self, on: &Extract) -> bool {
         self.needs.iter().all(|need| on.holding(*need) == Holding::Throughout)
     }
 
-    /// Where it first fires; `None` also where a redacted recording would mislead it.
+    /// Where it first fires; `None` also if a redacted recording would mislead it.
     pub(super) fn first(&self, on: &Extract) -> Option<Point> {
         let misled = self.needs.iter().any(|need| on.holding(*need) == Holding::TakenOut);
         if misled { None } else { self.part.first(on) }
     }
 }
 
-/// One atom on all lanes.
+/// One atom evaluated on all lanes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Column {
-    /// Spent by then; all that was recorded where it does not fire early. What cannot be read is at the neutral end.
+    /// Amount spent by the point where it fires; the whole recorded amount if it does not fire early. Where it cannot
+    /// be read, the neutral element of the join.
     pub(super) spent: Vec<u32>,
-    /// A bit for each lane it stops early.
+    /// One bit per lane: whether it stops the lane's run early.
     pub(super) stops: Vec<u64>,
-    /// The place of the point among all of its run, where there are lanes of [`Kind::Others`]; elsewhere it is not asked for.
+    /// The index of its point among all points of the run, if there are lanes of [`Kind::Others`]; not used otherwise.
     pub(super) places: Vec<u32>,
-    /// Which sets of runs it cannot be read on: bits of [`Dark`].
+    /// The sets of runs on which it cannot be read: bits of [`Dark`].
     pub(super) dark: u128,
 }
 
-/// Sets of lanes on which some atom cannot be read.
+/// Sets of lanes on which some atom cannot be read, each represented by one bit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dark {
     sets: Vec<Vec<u64>>,
@@ -88,9 +89,9 @@ pub(super) struct Dark {
 }
 
 impl Dark {
-    /// The bit of a set; none of the empty one.
+    /// The bit of a set; 0 for the empty set.
     ///
-    /// `None` where there are more than 128 different sets.
+    /// `None` if there are more than 128 different sets.
     pub(super) fn bit(&mut self, set: Vec<u64>) -> Option<u128> {
         if set.iter().all(|word| *word == 0) {
             return Some(0);
@@ -104,7 +105,7 @@ impl Dark {
         1_u128.checked_shl(place)
     }
 
-    /// All lanes of the sets whose bits are given.
+    /// All lanes of the sets with the given bits.
     pub(super) fn union(&self, bits: u128, words: usize) -> Vec<u64> {
         let mut all = vec![0; words];
         for (_, set) in self.sets.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1) {
@@ -114,12 +115,12 @@ impl Dark {
     }
 }
 
-/// How a column is to be joined with others.
+/// How columns are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Join {
-    /// The first that fires stops.
+    /// The first to fire stops the run.
     Any,
-    /// The last that fires stops, when all have.
+    /// The run stops once all have fired, at the last of them.
     Latched,
 }
 
@@ -151,7 +152,7 @@ impl Column {
         (column, unread)
     }
 
-    /// The column of a rule that is left out: it changes nothing.
+    /// The neutral column, of a rule that is left out.
     pub(super) fn absent(runs: &Runs<'_>, join: Join) -> Self {
         let lanes = runs.lanes().len();
         let (spent, stops) = match join {
@@ -168,7 +169,7 @@ impl Column {
     }
 }
 
-/// The places beyond the last point of each lane.
+/// For each lane, the index beyond its last point.
 fn never(runs: &Runs<'_>) -> Vec<u32> {
     runs.lanes().iter().map(|on| on.map_or(0, |on| Runs::place(on, None))).collect()
 }

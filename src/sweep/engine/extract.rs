@@ -1,4 +1,4 @@
-//! What is kept of one run: its readings, and all that its rows need.
+//! What is kept of one run: its signal readings, and everything its rows need.
 
 use super::plan::Plan;
 use crate::aggregate::{Label, Row, RunRows, Unit};
@@ -8,11 +8,11 @@ use crate::signal::Signal;
 use crate::transcript::{Moment, Point, Run};
 use crate::verdict::{Amounts, Assumptions};
 
-/// A reading that is not there yet. Signals have no business with this one pattern of bits among those that are not a
-/// number; should one read it, it is taken for another of them.
+/// Marks a reading that does not exist yet. Signals should not produce this particular NaN; if one does, it is stored
+/// as another NaN.
 const UNREAD: u64 = 0x7ff8_0000_0000_5708;
 
-/// What a signal read at the points of one moment, in order.
+/// The readings of a signal at the points of one moment, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Series(Vec<f64>);
 
@@ -29,7 +29,7 @@ impl Series {
         self.0.len()
     }
 
-    /// The reading at the `nth` point; `None` where there was nothing to read yet.
+    /// The reading at the `nth` point; `None` if nothing could be read yet.
     pub(super) fn get(&self, nth: usize) -> Option<f64> {
         self.0.get(nth).copied().filter(|reading| reading.to_bits() != UNREAD)
     }
@@ -40,7 +40,7 @@ impl Series {
     }
 }
 
-/// An amount in one unit.
+/// The amount in one unit.
 pub(super) fn in_unit(amounts: Amounts, unit: Unit) -> Option<f64> {
     match unit {
         Unit::Steps => Some(amounts.steps as f64),
@@ -49,26 +49,26 @@ pub(super) fn in_unit(amounts: Amounts, unit: Unit) -> Option<f64> {
     }
 }
 
-/// What is kept of one run. It is read by the [`Plan`] it was made with, and later versions of that plan that asked for
-/// nothing more.
+/// What is kept of one run. It may be used with the [`Plan`] it was made with, and with later versions of that plan
+/// that ask for nothing more.
 pub struct Extract {
     pub(super) rows: RunRows,
     pub(super) end: RecordedEnd,
-    /// By need of the plan, in order.
+    /// How much the recording holds of each need, in the plan's order.
     pub(super) holdings: Vec<(Need, Holding)>,
-    /// All points with the number of events that have happened there.
+    /// All points, each with the number of events that have happened there.
     pub(super) points: Vec<(Point, usize)>,
-    /// For each moment, in order, the places of its points.
+    /// For each moment, the indices of its points, in order.
     pub(super) places: [Vec<u32>; 4],
-    /// True where one more request would be made after everything recorded: then each series of that moment has one
-    /// reading more.
+    /// The point before one more request, if one would be made after everything recorded: each series of that moment
+    /// then has one more reading.
     pub(super) has_one_more: Option<Point>,
-    /// By feature of the plan, in order.
+    /// Series by feature, in the plan's order.
     pub(super) series: Vec<Series>,
 }
 
 impl Extract {
-    /// Reads `run` as `plan` says.
+    /// Reads from `run` what `plan` asks for.
     pub fn of(run: &Run, plan: &Plan, assumptions: Assumptions) -> Self {
         let mut signals: Vec<(Moment, Box<dyn Signal>, Series)> =
             plan.features().iter().map(|feature| (feature.at, feature.rule.start(), Series::default())).collect();
@@ -104,7 +104,7 @@ impl Extract {
         }
     }
 
-    /// How much of `need` the recording holds. Nothing of one that the plan does not name.
+    /// How much of `need` the recording holds. Nothing for a need that the plan does not contain.
     pub(super) fn holding(&self, need: Need) -> Holding {
         self.holdings.iter().find(|(of, _)| *of == need).map_or(Holding::Nothing, |(_, holding)| *holding)
     }
@@ -119,12 +119,12 @@ impl Extract {
         &self.rows
     }
 
-    /// The readings of a feature of the plan, in order: `None` where there was nothing to read yet.
+    /// The readings of a feature of the plan, in order; `None` where nothing could be read yet.
     pub fn readings(&self, feature: usize) -> impl Iterator<Item = Option<f64>> + '_ {
         self.series.get(feature).into_iter().flat_map(Series::iter)
     }
 
-    /// The readings of a feature.
+    /// The series of a feature.
     pub(super) fn series(&self, feature: usize) -> Option<&Series> {
         self.series.get(feature)
     }
@@ -134,40 +134,40 @@ impl Extract {
         &self.points
     }
 
-    /// How many points of that moment the recording has.
+    /// Number of points of that moment in the recording.
     pub(super) fn n_points(&self, at: Moment) -> usize {
         self.places[at as usize].len()
     }
 
-    /// The `nth` point of that moment, and how many events have happened there.
+    /// The `nth` point of that moment, and the number of events that have happened there.
     pub(super) fn point(&self, at: Moment, nth: usize) -> Option<(Point, usize)> {
         self.points.get(*self.places[at as usize].get(nth)? as usize).copied()
     }
 
-    /// The point at which one more request would be made after everything recorded.
+    /// The point before one more request after everything recorded, if there is one at that moment.
     pub(super) fn one_more_request(&self, at: Moment) -> Option<Point> {
         self.has_one_more.filter(|_| at == Moment::BeforeRequest)
     }
 
-    /// A stop at or after the point at which everything recorded had happened is no early stop.
+    /// Drops a stop at or after the point where everything recorded had happened: it is not an early stop.
     pub fn early(&self, stop: Option<Point>) -> Option<Point> {
         stop.filter(|stop| self.end.last_point.is_some_and(|end| *stop < end))
     }
 
-    /// Spent by a point, or in all; `None` where the recording does not tell.
+    /// The amount spent by a point, or in total without one; `None` if the recording does not tell.
     pub fn amount(&self, by: Option<Point>, unit: Unit) -> Option<f64> {
         let ledger = self.rows.ledger();
         in_unit(by.map_or_else(|| ledger.whole(), |point| ledger.until(point)), unit)
     }
 
-    /// The readings after the tools of a feature that is read there, at points at which a stop is an early one.
+    /// The readings of a feature that is read after the tools, at points where a stop would be early.
     pub fn early_readings(&self, feature: usize) -> impl Iterator<Item = f64> + '_ {
         let at = Moment::AfterTools;
         let is_early = move |nth: usize| self.point(at, nth).and_then(|(point, _)| self.early(Some(point))).is_some();
         self.readings(feature).enumerate().filter(move |(nth, _)| is_early(*nth)).filter_map(|(_, reading)| reading)
     }
 
-    /// The row of a stack that came to `replay`.
+    /// The row of a stack with the result `replay`.
     pub fn row(&self, stack: &Label, replay: &Replay) -> Row {
         self.rows.row(stack, &Label::from(""), replay)
     }

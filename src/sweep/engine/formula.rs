@@ -1,4 +1,4 @@
-//! A stack taken apart, so that what it does on an extract follows from readings.
+//! Compiles a stack into a formula, which computes from readings what the stack does on an extract.
 
 use super::extract::Extract;
 use super::plan::Plan;
@@ -22,7 +22,7 @@ pub(super) enum Node {
 }
 
 impl Node {
-    /// Takes a condition apart that is consulted at `at`; what it reads is added to `plan`.
+    /// Compiles a condition that is consulted at `at`, and adds what it reads to `plan`.
     pub(super) fn of(condition: &Condition, at: Moment, plan: &mut Plan) -> Self {
         let mut all = |parts: &[Condition]| parts.iter().map(|part| Self::of(part, at, plan)).collect();
         match condition {
@@ -57,7 +57,7 @@ impl Node {
         }
     }
 
-    /// Reading and limit of the rule that decided at the `nth` point: the same as [`crate::rule::Watching::read`] tells.
+    /// Reading and limit of the rule that decided at the `nth` point: equal to [`crate::rule::Watching::read`].
     fn evidence(&self, on: &Extract, at: Moment, nth: usize) -> Evidence {
         let holds = |part: &Self| {
             let truth = part.truth(on, at, nth + 1);
@@ -74,7 +74,7 @@ impl Node {
             }
             Self::Any(parts) => first(parts, &|(yes, _)| yes, 0).unwrap_or_else(|| undecided(parts, on, at, nth)),
             Self::All(parts) => first(parts, &|(_, no)| no, 0).unwrap_or_else(|| undecided(parts, on, at, nth)),
-            // The last part that has held so far, as it stood when it first did.
+            // The part that was the last to hold for the first time, with its values at that point.
             Self::Latched(parts) => {
                 let mut latched =
                     parts.iter().filter_map(|part| Some((part, part.truth(on, at, nth + 1).yes.ones().next()?)));
@@ -95,7 +95,7 @@ impl Node {
     }
 }
 
-/// The evidence of parts none of which decides alone: the first one's where all can be read.
+/// The evidence if no part decides alone: that of the first part, if all can be read.
 fn undecided(parts: &[Node], on: &Extract, at: Moment, nth: usize) -> Evidence {
     let is_read = |part: &Node| {
         let truth = part.truth(on, at, nth + 1);
@@ -160,9 +160,9 @@ pub(super) struct ClausePart {
 
 /// What a part does on a run.
 struct Acts {
-    /// Where it first acts, with what it has seen by then.
+    /// Where it first acts, with the number of events by then and the evidence.
     first: Option<(Point, usize, Evidence)>,
-    /// It would act before one more request, and not earlier.
+    /// True if it would act before one more request, and not earlier.
     next: bool,
 }
 
@@ -177,7 +177,8 @@ impl ClausePart {
         }
     }
 
-    /// At which of its points it first acts; one beyond the recorded ones is that before one more request.
+    /// The index of the point at which it first acts; the index beyond the recorded points means before one more
+    /// request.
     fn nth(&self, on: &Extract) -> Option<usize> {
         match &self.node {
             Node::Rule { feature, comparator, limit } if self.strikes == 1 => {
@@ -219,16 +220,17 @@ impl CapPart {
     }
 }
 
-/// A stack taken apart: clauses that stop, and a cap at which nobody is asked.
+/// A compiled stack: clauses that stop, and a cap at which nobody is asked.
 #[derive(Clone, Debug)]
 pub struct Formula {
-    /// In order of precedence, the cap last.
+    /// In order of precedence, with the cap last.
     parts: Vec<Part>,
     requirements: Vec<Requirement>,
 }
 
 impl Formula {
-    /// Takes `stack` apart; what it reads is added to `plan`. `None` for one that does more than stop, or counts by round.
+    /// Compiles `stack` and adds what it reads to `plan`. `None` for a stack that does more than stop or counts by
+    /// round.
     pub fn of(stack: &Stack, plan: &mut Plan) -> Option<Self> {
         let stops = |clause: &Clause| clause.then.is_terminal() && clause.scope == Scope::Run;
         let cap = match &stack.cap {
@@ -249,12 +251,12 @@ impl Formula {
         Some(Self { parts: clauses.chain(cap.map(Part::Cap)).collect(), requirements })
     }
 
-    /// The one part of a formula that has no other.
+    /// The only part of a formula with one part; else `None`.
     pub(super) fn into_part(self) -> Option<Part> {
         <[Part; 1]>::try_from(self.parts).ok().map(|[part]| part)
     }
 
-    /// What the stack does on a run: the same as [`replay`](crate::replay::replay()) says.
+    /// What the stack does on a run: equal to [`replay`](crate::replay::replay()).
     pub fn replay(&self, on: &Extract) -> Replay {
         let dropped: Vec<&RuleName> = self
             .requirements
@@ -274,7 +276,7 @@ impl Formula {
             let acts = part.acts(on);
             ends_next |= acts.next;
             first_firings.push(acts.first.map(|(point, _, evidence)| (point, evidence)));
-            // The first clause has the credit where several act at one point.
+            // If several clauses act at one point, the first gets the credit.
             let Some((point, events, evidence)) = acts.first else { continue };
             if stop.as_ref().is_none_or(|stop| point < stop.point) {
                 stop = Some(Decision {

@@ -1,5 +1,5 @@
-//! Extracts that are kept in files, so that a later sweep need not read the recordings: what the rows of a run share as a
-//! record of its own, and the readings of each signal as a column over all runs.
+//! Stores extracts in files, so that a later sweep need not read the recordings: one record per run for what its rows
+//! share, and one column per signal for the readings of all runs.
 
 use super::extract::{Extract, Series};
 use super::plan::Plan;
@@ -9,19 +9,19 @@ use crate::replay::{Holding, RecordedEnd};
 use crate::transcript::{Moment, Point};
 use crate::verdict::Assumptions;
 
-/// What is written of a run.
+/// The stored fields of a run.
 type Record = (RunRows, RecordedEnd, Vec<(Point, usize)>, Option<Point>);
 
 impl Extract {
-    /// All but what the plan asked for, as JSON. `None` for a run that would not be read back the same, such as one whose cost
-    /// is not a number.
+    /// Everything except what the plan asked for, as JSON. `None` for a run that would not be read back unchanged,
+    /// such as one with a non-finite cost.
     pub fn record(&self) -> Option<String> {
         let text = serde_json::to_string(&(&self.rows, self.end, &self.points, self.has_one_more)).ok()?;
         let back: Record = serde_json::from_str(&text).ok()?;
         (serde_json::to_string(&back).ok()? == text).then_some(text)
     }
 
-    /// Read back from [`Self::record`], with nothing that a plan asks for. `None` for a text that is none.
+    /// Reads back [`Self::record`], without anything that a plan asks for. `None` if the text is not a record.
     pub fn of_record(text: &str, assumptions: Assumptions) -> Option<Self> {
         let (rows, end, points, has_one_more): Record = serde_json::from_str(text).ok()?;
         let mut places: [Vec<u32>; 4] = Default::default();
@@ -32,7 +32,7 @@ impl Extract {
         Some(Self { rows, end, holdings: Vec::new(), points, places, has_one_more, series: Vec::new() })
     }
 
-    /// How many readings a feature of that moment has.
+    /// Number of readings of a feature of that moment.
     pub fn n_readings(&self, at: Moment) -> usize {
         self.n_points(at) + usize::from(self.one_more_request(at).is_some())
     }
@@ -42,12 +42,12 @@ impl Extract {
         self.holdings.iter().copied()
     }
 
-    /// Adds what the recording holds of a need: all needs of a plan, in its order.
+    /// Adds how much the recording holds of a need. Call it for all needs of a plan, in the plan's order.
     pub fn add_holding(&mut self, need: Need, holding: Holding) {
         self.holdings.push((need, holding));
     }
 
-    /// Adds the readings of the plan's next feature. `None` where they are too few or too many for the run's points.
+    /// Adds the readings of the plan's next feature. `None` if their number does not match the run's points.
     pub fn add_readings(&mut self, plan: &Plan, readings: impl IntoIterator<Item = Option<f64>>) -> Option<()> {
         let at = plan.features().get(self.series.len())?.at;
         let mut series = Series::default();

@@ -1,18 +1,18 @@
-//! The inner loops, on whatever vector unit the machine has: found out when the program runs.
+//! The inner loops, compiled for several vector units; the machine's own is chosen at run time.
 //!
-//! They are plain loops over slices of one length, compiled once for each kind of machine by `pulp`.
+//! They are plain loops over slices of equal length, compiled once for each kind of machine by `pulp`.
 #![expect(clippy::inline_always, reason = "what is not inlined is not compiled for the machine found")]
 
-/// Which way two columns become one.
+/// How two columns are combined.
 pub(super) trait Joins: Copy + Send + Sync {
     fn amounts(a: u32, b: u32) -> u32;
     fn bits(a: u64, b: u64) -> u64;
 }
 
-/// The first stops.
+/// The first to fire stops.
 #[derive(Clone, Copy)]
 pub(super) struct First;
-/// The last stops.
+/// The last to fire stops.
 #[derive(Clone, Copy)]
 pub(super) struct Last;
 
@@ -40,9 +40,9 @@ impl Joins for Last {
     }
 }
 
-/// Amounts below this can be added up in 32 bits over a block: 32 sums of at most 64 amounts each.
+/// Amounts below this can be summed in 32 bits over a block: 32 sums of at most 64 amounts each.
 pub(super) const NARROW: u32 = 1 << 26;
-/// Sums side by side in a vector; there are four of those.
+/// Sums per vector; there are four such vectors.
 const WIDTH: usize = 8;
 
 /// Joins two columns into a third.
@@ -53,7 +53,7 @@ fn join<J: Joins>(a: &[u32], b: &[u32], into: &mut [u32]) {
     }
 }
 
-/// The sum of two joined columns of amounts below [`NARROW`].
+/// The sum of two joined columns with amounts below [`NARROW`].
 #[inline(always)]
 fn narrow_sum<J: Joins>(a: &[u32], b: &[u32]) -> u64 {
     let mut sums = [[0_u32; WIDTH]; 4];
@@ -70,13 +70,13 @@ fn narrow_sum<J: Joins>(a: &[u32], b: &[u32]) -> u64 {
     sums.iter().flatten().map(|sum| u64::from(*sum)).sum::<u64>() + rest
 }
 
-/// The same of any amounts.
+/// The sum of two joined columns of any amounts.
 #[inline(always)]
 fn wide_sum<J: Joins>(a: &[u32], b: &[u32]) -> u64 {
     a.iter().zip(b).map(|(a, b)| u64::from(J::amounts(*a, *b))).sum()
 }
 
-/// How many bits are set in two joined columns, without those of `dark`.
+/// The number of bits set in two joined columns, excluding those of `dark`.
 #[inline(always)]
 fn count<J: Joins>(a: &[u64], b: &[u64], dark: &[u64]) -> u64 {
     a.iter().zip(b).zip(dark).map(|((a, b), dark)| u64::from((J::bits(*a, *b) & !dark).count_ones())).sum()
@@ -97,12 +97,12 @@ pub(super) struct Kernel {
 }
 
 impl Kernel {
-    /// For amounts of at most `ceiling`.
+    /// A kernel for amounts of at most `ceiling`.
     pub(super) fn new(ceiling: u32) -> Self {
         Self { arch: pulp::Arch::new(), narrow: ceiling < NARROW }
     }
 
-    /// For machines without vectors, to be held against the other.
+    /// A kernel for machines without vectors, to compare with the other.
     #[cfg(test)]
     pub(super) fn portable(ceiling: u32) -> Self {
         Self { arch: pulp::Arch::Scalar, narrow: ceiling < NARROW }
@@ -119,7 +119,7 @@ impl Kernel {
         }
     }
 
-    /// Joins a block with each of several: for each the sum of the amounts and the number of stops outside `dark`.
+    /// Joins a block with each of several: for each, the sum of the amounts and the number of stops outside `dark`.
     pub(super) fn tally<'c, J: Joins>(
         self,
         prefix: Slice<'_>,
@@ -148,7 +148,7 @@ impl Kernel {
 mod tests {
     use super::*;
 
-    /// Numbers below 2^23, shifted.
+    /// Pseudo-random numbers below 2^23, shifted.
     fn numbers(n: usize, seed: u32, shift: u32) -> Vec<u32> {
         let number = |at: u32| (at.wrapping_mul(2_654_435_761) ^ seed.rotate_left(at % 31)) >> 9 << shift;
         (0..u32::try_from(n).unwrap()).map(number).collect()

@@ -1,17 +1,17 @@
-//! The engine: many stacks on runs that are read once.
+//! The engine: evaluates many stacks on runs that are read only once.
 //!
-//! A [`Plan`] says what is to be read of each run: the readings of every signal that some stack looks at, at every point
-//! it is looked at. An [`Extract`] holds that of one run, beside all that its rows need, so a run is read once for any
-//! number of stacks and limits and is then no longer needed. A [`Formula`] is a stack taken apart: where it first fires on
-//! an extract follows from the readings, without the fold, and comes to the same in every field of the row.
+//! A [`Plan`] says what to read from each run: the readings of every signal that some stack uses, at every point where
+//! it is used. An [`Extract`] holds these readings for one run with everything its rows need, so a run is read once
+//! for any number of stacks and limits and is then no longer needed. A [`Formula`] is a compiled stack: it finds the
+//! first firing on an extract from the readings, without replaying, and yields the same row in every field.
 //!
-//! Whole grids take a third step. [`Runs`] turns extracts into columns; an [`Atom`] is the first firing of one condition on
-//! every run, a column; [`Product`] walks all stacks that take one atom of each axis, depth first, with the columns of a
-//! common beginning shared. What stops first is then a least element, and what a stack comes to is a sum of whole numbers:
-//! the same for any number of threads.
+//! Whole grids take a third step. [`Runs`] turns extracts into columns; an [`Atom`] is the first firing of one
+//! condition on every run, a column; [`Product`] walks all stacks that take one atom from each axis, depth first,
+//! sharing the columns of a common prefix. What stops first is then a minimum, and the result of a stack is a sum of
+//! whole numbers: the same for any number of threads.
 //!
-//! What an extract does not tell is how a run would have gone on after a warning, a nudge or a refusal; a stack that does
-//! more than stop has no formula and goes through [`replay`](crate::replay::replay()).
+//! An extract cannot tell how a run would have continued after a warning, a nudge or a refusal; a stack that does more
+//! than stop has no formula and goes through [`replay`](crate::replay::replay()).
 
 mod atom;
 mod extract;

@@ -1,4 +1,4 @@
-//! What is to be read of each run.
+//! What to read from each run.
 
 use std::collections::HashMap;
 
@@ -9,21 +9,21 @@ use crate::transcript::Moment;
 /// A signal with its options, read at every point of one moment.
 #[derive(Clone, Debug)]
 pub struct Feature {
-    /// The signal and its options; comparator and limit play no part.
+    /// The signal and its options; comparator and limit are ignored.
     pub rule: Rule,
     /// The points at which it is read.
     pub at: Moment,
 }
 
 impl Feature {
-    /// Tells features apart: signal, options in full, moment.
+    /// Identifies the feature: signal, all options, moment.
     pub fn key(&self) -> String {
         format!("{} {:?} at {}", self.rule.signal.id, self.rule.options, self.at)
     }
 }
 
-/// What is to be read of each run: features, and what rules need of a recording. Grown by
-/// [`Formula::of`](super::Formula::of); extracts are made by the finished plan.
+/// What to read from each run: features, and what rules need from a recording. [`Formula::of`](super::Formula::of)
+/// adds to it; make extracts with the finished plan.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     features: Vec<Feature>,
@@ -42,7 +42,7 @@ impl Plan {
         &self.needs
     }
 
-    /// The place of the signal of `rule` read at `at`, added if it is new.
+    /// The index of the feature for the signal of `rule` read at `at`; adds it if it is new.
     pub fn feature(&mut self, rule: &Rule, at: Moment) -> usize {
         let feature = Feature { rule: rule.clone(), at };
         let features = &mut self.features;
@@ -52,12 +52,12 @@ impl Plan {
         })
     }
 
-    /// The place of the signal of `rule` read at `at`, if it is among the features.
+    /// The index of the feature for the signal of `rule` read at `at`, if there is one.
     pub fn place(&self, rule: &Rule, at: Moment) -> Option<usize> {
         self.places.get(&Feature { rule: rule.clone(), at }.key()).copied()
     }
 
-    /// The place of a need, added if it is new.
+    /// The index of a need; adds it if it is new.
     pub fn need(&mut self, need: Need) -> usize {
         let known = self.needs.iter().position(|known| *known == need);
         known.unwrap_or_else(|| {

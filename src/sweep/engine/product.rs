@@ -1,4 +1,4 @@
-//! All stacks that take one choice of each axis, and what each of them comes to.
+//! All stacks that take one choice from each axis, with the result of each.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,19 +14,20 @@ use crate::rule::Condition;
 use crate::stack::{Clause, Stack};
 use crate::transcript::{Moment, Outcome};
 
-/// Stacks that are walked at a time: their sums stay in the cache.
+/// Stacks walked at a time: small enough that their sums stay in the cache.
 const CHUNK: u64 = 1 << 13;
 
-/// Axes, each with its choices. A stack takes one of each axis, in the order of the axes: that is the order of precedence.
+/// Axes with their choices. A stack takes one choice from each axis; the order of the axes is the order of precedence.
 #[derive(Clone, Debug)]
 pub struct Product {
-    /// `None` where the axis is left out.
+    /// `None` is the choice that leaves the axis out.
     axes: Vec<Vec<Option<Choice>>>,
     join: Join,
 }
 
 impl Product {
-    /// A product of axes. With [`Join::Latched`] every choice must be a clause; all of them are consulted after the tools.
+    /// A product of axes. With [`Join::Latched`] every choice must be a clause; all of them are then consulted after
+    /// the tools.
     pub fn new(mut axes: Vec<Vec<Option<Choice>>>, join: Join) -> Self {
         if join == Join::Latched {
             for choice in axes.iter_mut().flatten().flatten() {
@@ -43,17 +44,17 @@ impl Product {
         &self.axes
     }
 
-    /// How many stacks there are; `None` where there are more than can be counted.
+    /// Number of stacks; `None` if it overflows.
     pub fn len(&self) -> Option<u64> {
         self.axes.iter().try_fold(1_u64, |n, axis| n.checked_mul(axis.len() as u64))
     }
 
-    /// True where some axis has no choice.
+    /// True if some axis has no choice.
     pub fn is_empty(&self) -> bool {
         self.len() == Some(0)
     }
 
-    /// The place of each axis' choice in stack `index`: the last axis changes fastest.
+    /// The index of each axis' choice in stack `index`; the last axis changes fastest.
     pub fn choices(&self, index: u64) -> Vec<usize> {
         let mut rest = index;
         let mut digits: Vec<usize> = self
@@ -71,18 +72,18 @@ impl Product {
         digits
     }
 
-    /// The choices stack `index` takes, in order.
+    /// The choices of stack `index`, in order.
     fn taken(&self, index: u64) -> impl Iterator<Item = &Choice> {
         let taken = self.axes.iter().zip(self.choices(index));
         taken.filter_map(|(axis, choice)| axis.get(choice)?.as_ref())
     }
 
-    /// How many rules stack `index` has; it does nothing without one.
+    /// Number of rules in stack `index`; a stack without rules does nothing.
     pub fn n_rules(&self, index: u64) -> usize {
         self.taken(index).count()
     }
 
-    /// Stack `index`, called `name`.
+    /// Stack `index`, with the given name.
     pub fn stack(&self, index: u64, name: impl Into<String>) -> Stack {
         let (mut clauses, mut cap) = (Vec::new(), None);
         for choice in self.taken(index) {
@@ -100,24 +101,24 @@ impl Product {
     }
 }
 
-/// A product over runs.
+/// A product prepared for walking over runs.
 pub struct Walk<'p, 'e> {
     product: &'p Product,
     runs: &'p Runs<'e>,
     /// Columns by axis and choice.
     columns: Vec<Vec<Column>>,
-    /// Of no choice at all.
+    /// The column of no choice at all.
     neutral: Column,
     dark: Dark,
     kernel: Kernel,
-    /// The axes from the outermost to the innermost loop.
+    /// The axes, ordered from the outermost to the innermost loop.
     order: Vec<usize>,
-    /// So many of them are outside of a chunk.
+    /// How many of them are outside a chunk.
     outer: usize,
     bases: Mutex<HashMap<u128, Arc<Lit>>>,
 }
 
-/// What is left where some sets of runs cannot be read.
+/// What remains after excluding runs that cannot be read.
 struct Lit {
     /// Lanes that cannot be read.
     dark: Vec<u64>,
@@ -125,8 +126,8 @@ struct Lit {
 }
 
 impl<'p, 'e> Walk<'p, 'e> {
-    /// Builds the columns of `atoms`, which are those of [`Walk::plan`]. `None` without axes, and where runs lack too many
-    /// different things.
+    /// Builds the columns of `atoms`, which must come from [`Walk::plan`]. `None` without axes, or if runs lack too
+    /// many different things.
     pub fn new(product: &'p Product, atoms: &[Vec<Option<Atom>>], runs: &'p Runs<'e>) -> Option<Self> {
         if product.axes.is_empty() {
             return None;
@@ -142,7 +143,7 @@ impl<'p, 'e> Walk<'p, 'e> {
             let settled = made.into_iter().map(|(column, unread)| Some(Column { dark: dark.bit(unread)?, ..column }));
             columns.push(settled.collect::<Option<Vec<Column>>>()?);
         }
-        // The longest axis is innermost: what is shared by its stacks is worked out once.
+        // The longest axis is innermost: what its stacks share is computed once.
         let mut order: Vec<usize> = (0..columns.len()).collect();
         order.sort_by_key(|axis| columns[*axis].len());
         let mut within = 1_u64;
@@ -158,7 +159,7 @@ impl<'p, 'e> Walk<'p, 'e> {
         Some(Self { product, runs, columns, neutral, dark, kernel, order, outer, bases: Mutex::default() })
     }
 
-    /// Adds what the choices of `product` read to `plan`. `None` where one does more than stop.
+    /// Adds what the choices of `product` read to `plan`. `None` if a choice does more than stop.
     pub fn plan(product: &Product, plan: &mut Plan) -> Option<Vec<Vec<Option<Atom>>>> {
         let mut atom = |choice: &Option<Choice>| match choice {
             None => Some(None),
@@ -167,12 +168,12 @@ impl<'p, 'e> Walk<'p, 'e> {
         product.axes.iter().map(|axis| axis.iter().map(&mut atom).collect()).collect()
     }
 
-    /// Into how many chunks the walk falls.
+    /// Number of chunks in the walk.
     pub fn n_chunks(&self) -> u64 {
         self.order[..self.outer].iter().map(|axis| self.columns[*axis].len() as u64).product()
     }
 
-    /// The stacks of a chunk with what they come to.
+    /// The stacks of a chunk with their results.
     pub fn chunk(&self, nth: u64) -> Vec<(u64, Tally)> {
         match self.product.join {
             Join::Any => self.walk::<First>(nth),
@@ -180,13 +181,13 @@ impl<'p, 'e> Walk<'p, 'e> {
         }
     }
 
-    /// Chunks `from..to` on all threads, in order.
+    /// Chunks `from..to`, computed on all threads, in order.
     pub fn chunks(&self, from: u64, to: u64) -> Vec<(u64, Tally)> {
         let chunks: Vec<Vec<(u64, Tally)>> = (from..to).into_par_iter().map(|nth| self.chunk(nth)).collect();
         chunks.concat()
     }
 
-    /// What a stack's index gains by the next choice of an axis.
+    /// How much a stack's index increases with the next choice of an axis.
     fn stride(&self, axis: usize) -> u64 {
         self.product.axes[axis + 1..].iter().map(|axis| axis.len() as u64).product()
     }
@@ -213,7 +214,7 @@ impl<'p, 'e> Walk<'p, 'e> {
         told
     }
 
-    /// The tallies of the leaves below a node of the inner axes, in the order in which they were added up.
+    /// The tallies of the leaves below a node of the inner axes, in the order in which they were summed.
     fn tell(&self, told: &mut Vec<(u64, Tally)>, sums: &[Sums], at: &mut usize, depth: usize, index: u64, dark: u128) {
         let Some(&axis) = self.order.get(self.outer + depth) else {
             if let Some(sums) = sums.get(*at) {
@@ -228,7 +229,7 @@ impl<'p, 'e> Walk<'p, 'e> {
         }
     }
 
-    /// What is left where these sets of runs cannot be read.
+    /// What remains if these sets of runs cannot be read.
     fn lit(&self, bits: u128) -> Arc<Lit> {
         let mut bases = self.bases.lock().unwrap_or_else(PoisonError::into_inner);
         let make = || Arc::new(self.make_lit(bits));
@@ -263,7 +264,7 @@ impl<'p, 'e> Walk<'p, 'e> {
     }
 }
 
-/// One block under all stacks of a chunk.
+/// Evaluates one block under all stacks of a chunk.
 struct Descent<'w, 'p, 'e, 's> {
     walk: &'w Walk<'p, 'e>,
     block: Block,
@@ -271,7 +272,7 @@ struct Descent<'w, 'p, 'e, 's> {
     sums: &'s mut [Sums],
 }
 
-/// What the choices so far come to on a block.
+/// The combined columns of the choices so far, on one block.
 #[derive(Clone, Default)]
 struct Prefix {
     spent: Vec<u32>,
@@ -312,7 +313,7 @@ impl Descent<'_, '_, '_, '_> {
         all
     }
 
-    /// Adds up the leaves below a node; `leaf` is the first of them. Returns the one after the last.
+    /// Sums up the leaves below a node; `leaf` is the first of them. Returns the one after the last.
     fn descend<J: Joins>(&mut self, prefix: &Prefix, depth: usize, leaf: usize, dark: u128) -> usize {
         let Some(axis) = self.inner.get(depth) else { return self.leaves::<J>(prefix, &[], leaf, dark) };
         if depth + 1 == self.inner.len() {
@@ -326,7 +327,7 @@ impl Descent<'_, '_, '_, '_> {
         next
     }
 
-    /// The innermost loop: one prefix with every column of the last axis.
+    /// The innermost loop: joins one prefix with every column of the last axis.
     fn leaves<J: Joins>(&mut self, prefix: &Prefix, axis: &[Column], leaf: usize, dark: u128) -> usize {
         let mut next = leaf;
         for same in axis.chunk_by(|a, b| a.dark == b.dark) {
@@ -360,7 +361,7 @@ impl Descent<'_, '_, '_, '_> {
         next
     }
 
-    /// Runs whose verdict depends on the point, one by one.
+    /// Adds runs whose verdict depends on the point, one by one.
     fn others<J: Joins>(&mut self, prefix: &Prefix, column: &Column, lit: &Lit, leaf: usize) {
         let Block { start, len, .. } = self.block;
         let (runs, places) = (self.walk.runs, &column.places[start..start + len]);

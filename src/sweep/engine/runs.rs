@@ -1,4 +1,4 @@
-//! Runs as columns: what every stack of a grid is judged on.
+//! Runs as columns, on which every stack of a grid is evaluated.
 
 use super::extract::{Extract, in_unit};
 use super::kernel::NARROW;
@@ -6,58 +6,59 @@ use crate::aggregate::Unit;
 use crate::transcript::{Outcome, Point, Secured};
 use crate::verdict::{Amounts, Verdict};
 
-/// Lanes of a block: its columns fit into the first-level cache, those of a whole grid into the second.
+/// Lanes of a block: a block's columns fit into the first-level cache, those of a whole grid into the second.
 pub(super) const BLOCK: usize = 2048;
-/// How the lanes of a section are added up.
+/// How the lanes of a section are summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Failures that nothing was graded on along the way: every early stop is a true stop.
+    /// Failures without grades along the way: every early stop is a true stop.
     Failures,
-    /// Successes of which nothing tells since when: every early stop kills.
+    /// Successes with no known secured point: every early stop kills.
     Successes,
-    /// Graded runs of which checkpoints or labels tell more: the verdict depends on the point.
+    /// Graded runs with checkpoints or labels: the verdict depends on the stop's point.
     Others,
 }
 
-/// Lanes that lie side by side and are of one kind.
+/// Adjacent lanes of one kind.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
     pub(super) kind: Kind,
     /// The first lane, a multiple of 64.
     pub(super) start: usize,
-    /// How many lanes, a multiple of 64: those at the end may be of no run.
+    /// Number of lanes, a multiple of 64: the last ones may hold no run.
     pub(super) len: usize,
 }
 
-/// What stopping a run at one of its points comes to, to be added up over a block.
+/// The result of stopping a run at one of its points, encoded so that it can be summed over a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ending {
-    /// 0 or 1 each, sixteen bits apart: stopped, killed, a true stop, rescued. A block has fewer than 2^16 lanes.
+    /// Four flags, 0 or 1 each, sixteen bits apart: stopped, killed, true stop, rescued. A block has fewer than 2^16
+    /// lanes.
     pub(super) counts: u64,
     pub(super) spent: u32,
     pub(super) useful: u32,
 }
 
-/// Runs that are graded, in columns, with what they spent in one unit as whole numbers.
+/// Graded runs in columns, with what they spent in one unit as whole numbers.
 pub struct Runs<'e> {
     unit: Unit,
-    /// So many whole numbers are one of the unit.
+    /// Number of whole numbers per unit.
     scale: f64,
     blocks: Vec<Block>,
     /// The run of each lane.
     lanes: Vec<Option<&'e Extract>>,
-    /// Recorded in all; 0 where the recording does not tell.
+    /// Total recorded amount; 0 if the recording does not tell.
     recorded: Vec<u32>,
-    /// Runs that nobody graded.
+    /// Number of ungraded runs.
     ungraded: u64,
-    /// For the lanes of [`Kind::Others`], one after the other, what a stop at each point comes to, and what none does.
+    /// For the lanes of [`Kind::Others`], consecutively: the result of a stop at each point, then of no stop.
     endings: Vec<Ending>,
-    /// Where those of each lane begin.
+    /// Where the endings of each lane begin.
     begins: Vec<usize>,
 }
 
 impl<'e> Runs<'e> {
-    /// Puts `extracts` side by side. Amounts are counted in `unit`.
+    /// Arranges `extracts` in columns, with amounts in `unit`.
     pub fn of(extracts: impl IntoIterator<Item = &'e Extract>, unit: Unit) -> Self {
         let extracts: Vec<&Extract> = extracts.into_iter().collect();
         let scale = scale(&extracts, unit);
@@ -89,7 +90,7 @@ impl<'e> Runs<'e> {
                 all.recorded.resize(all.lanes.len(), 0);
             }
         }
-        // The first one is that of a lane without a run.
+        // The first entry is for lanes without a run.
         all.endings.push(Ending::default());
         all.begins = vec![0; all.lanes.len()];
         for block in all.blocks.iter().filter(|block| block.kind == Kind::Others) {
@@ -104,7 +105,7 @@ impl<'e> Runs<'e> {
         all
     }
 
-    /// The unit these recordings are best judged in, as [`crate::aggregate::unit_of`] finds it from rows.
+    /// The unit that suits these recordings best, equal to [`crate::aggregate::unit_of`] on their rows.
     pub fn unit_of(extracts: &[Extract]) -> Unit {
         let share = |unit: Unit| {
             let known = extracts.iter().filter(|on| on.amount(None, unit).is_some());
@@ -113,17 +114,17 @@ impl<'e> Runs<'e> {
         Unit::best(share(Unit::CostUsd), share(Unit::Tokens))
     }
 
-    /// What amounts are counted in.
+    /// The unit of the amounts.
     pub fn unit(&self) -> Unit {
         self.unit
     }
 
-    /// So many of the whole numbers of a tally are one of the unit.
+    /// How many of a tally's whole numbers make one unit.
     pub fn scale(&self) -> f64 {
         self.scale
     }
 
-    /// Runs that nobody graded: in no tally.
+    /// Number of ungraded runs, which are in no tally.
     pub fn ungraded(&self) -> u64 {
         self.ungraded
     }
@@ -140,24 +141,25 @@ impl<'e> Runs<'e> {
         &self.recorded
     }
 
-    /// Below which all amounts are.
+    /// An upper bound: all amounts are below it.
     pub(super) fn ceiling(&self) -> u32 {
         self.recorded.iter().copied().max().unwrap_or(0)
     }
 
-    /// What a stop at the `nth` of all its points comes to, on a lane of [`Kind::Others`]; none at the one beyond the last.
+    /// The result of a stop at the `nth` of all points, on a lane of [`Kind::Others`]; the index beyond the last point
+    /// means no stop.
     pub(super) fn ending_at(&self, lane: usize, nth: u32) -> Ending {
         self.endings[self.begins[lane] + nth as usize]
     }
 
-    /// The place of a point among all points of a run, or that beyond the last.
+    /// The index of a point among all points of a run; without a point, the index beyond the last.
     pub(super) fn place(on: &Extract, stop: Option<Point>) -> u32 {
         let points = on.points();
         let place = stop.map_or(points.len(), |stop| points.partition_point(|(point, _)| *point < stop));
         u32::try_from(place).unwrap_or(u32::MAX)
     }
 
-    /// What was spent by a point, and whether a stop there is an early one. Without a point, all that was recorded.
+    /// The amount spent by a point, and whether a stop there is early. Without a point, the total recorded amount.
     pub(super) fn spent(&self, on: &Extract, stop: Option<Point>) -> (u32, bool) {
         let stop = on.early(stop);
         let ledger = on.shared().ledger();
@@ -165,7 +167,7 @@ impl<'e> Runs<'e> {
         (whole(amounts, self.unit, self.scale), stop.is_some())
     }
 
-    /// What it comes to that a run is stopped at a point, or not.
+    /// The result of stopping a run at a point, or of not stopping it.
     fn ending(&self, on: &Extract, stop: Option<Point>) -> Ending {
         let (spent, is_stopped) = self.spent(on, stop);
         let verdict = on.shared().course().verdict(on.early(stop));
@@ -179,7 +181,7 @@ impl<'e> Runs<'e> {
     }
 }
 
-/// `None` for a run that nobody graded.
+/// The kind of a run; `None` if it is ungraded.
 fn kind_of(on: &Extract) -> Option<Kind> {
     let course = on.shared().course();
     match on.shared().outcome() {
@@ -191,14 +193,14 @@ fn kind_of(on: &Extract) -> Option<Kind> {
     }
 }
 
-/// Is what was spent by a point never less than by an earlier one?
+/// Whether the amount spent never decreases from one point to the next.
 fn spends_upwards(on: &Extract, unit: Unit, scale: f64) -> bool {
     let ledger = on.shared().ledger();
     let points = on.points().iter().map(|(point, _)| ledger.until(*point)).chain([ledger.whole()]);
     points.map(|amounts| whole(amounts, unit, scale)).is_sorted()
 }
 
-/// The amount as a whole number, 0 where it is not known.
+/// The amount as a whole number; 0 if it is unknown.
 fn whole(amounts: Amounts, unit: Unit, scale: f64) -> u32 {
     let amount = (in_unit(amounts, unit).unwrap_or(0.0) * scale).round();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "held within the range before")]
@@ -206,8 +208,8 @@ fn whole(amounts: Amounts, unit: Unit, scale: f64) -> u32 {
     whole
 }
 
-/// So that the dearest run stays in range: steps and tokens are whole numbers as they are, unless a run has thousands of
-/// millions of them; dollars have as many digits as the fast sums have room for.
+/// The scale that keeps the most expensive run in range: steps and tokens stay as they are unless a run has billions
+/// of them; dollars get as many digits as the fast sums have room for.
 fn scale(extracts: &[&Extract], unit: Unit) -> f64 {
     let amounts = extracts.iter().filter_map(|on| on.amount(None, unit));
     let largest = amounts.fold(0.0, f64::max);

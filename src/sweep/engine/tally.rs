@@ -1,31 +1,31 @@
-//! What a stack comes to on all runs: whole numbers, so that the order in which they are added up is of no consequence.
+//! The result of a stack over all runs, in whole numbers, so that the order of summation does not matter.
 
-/// Counts and sums of one stack over the runs that it can be judged on: graded, and every one of its rules could be read.
-/// Amounts are whole numbers of [`Runs::unit`](super::Runs::unit) times [`Runs::scale`](super::Runs::scale), over the runs
-/// that tell them.
+/// Counts and sums of one stack over the runs it can be judged on: graded, with every rule evaluated. Amounts are
+/// whole numbers of [`Runs::unit`](super::Runs::unit) times [`Runs::scale`](super::Runs::scale), over the runs that
+/// record them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Runs judged.
+    /// Number of runs judged.
     pub judged: u64,
     /// Successes among them.
     pub successes: u64,
     /// Failures among them.
     pub failures: u64,
-    /// Ended early.
+    /// Runs ended early.
     pub stops: u64,
-    /// Successes lost by it.
+    /// Successes lost by a stop.
     pub killed: u64,
-    /// Failures ended early and not rescued by it.
+    /// Failures ended early and not rescued by the stop.
     pub true_stops: u64,
     /// Failures that held their success when they were stopped.
     pub rescued: u64,
-    /// Recorded.
+    /// Total amount recorded.
     pub recorded: u64,
-    /// Recorded on successes.
+    /// Amount recorded on successes.
     pub recorded_on_successes: u64,
-    /// Spent.
+    /// Amount spent under the stack.
     pub spent: u64,
-    /// Not spent on failures and after a success was secured.
+    /// Amount saved on failures and after a success was secured.
     pub useful: u64,
 }
 
@@ -35,7 +35,7 @@ impl Tally {
         share(self.killed, self.successes)
     }
 
-    /// Useful savings over what was recorded.
+    /// Useful savings over the recorded amount.
     pub fn useful_ratio(&self) -> Option<f64> {
         share(self.useful, self.recorded)
     }
@@ -45,7 +45,7 @@ impl Tally {
         share(self.true_stops, self.failures)
     }
 
-    /// What a success costs under the stack, over what it costs without; `None` where none is left.
+    /// The cost of a success under the stack, relative to without it; `None` if no success is left.
     pub fn cost_of_success(&self) -> Option<f64> {
         let kept = (self.successes - self.killed + self.rescued) as f64;
         let with = self.spent as f64 / kept;
@@ -58,14 +58,14 @@ fn share(part: u64, of: u64) -> Option<f64> {
     (of > 0).then(|| part as f64 / of as f64)
 }
 
-/// What is added up block by block.
+/// Sums collected block by block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sums {
     pub(super) spent_on_failures: u64,
     pub(super) spent_on_successes: u64,
     pub(super) stopped_failures: u64,
     pub(super) stopped_successes: u64,
-    /// Of runs whose verdict depends on the point.
+    /// Sums over runs whose verdict depends on the point.
     pub(super) others: Others,
 }
 
@@ -80,16 +80,17 @@ pub(super) struct Others {
     pub(super) useful: u64,
 }
 
-/// What does not depend on where runs are stopped.
+/// Totals that do not depend on where runs are stopped.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Base {
     pub(super) failures: u64,
     pub(super) successes: u64,
-    /// Of failures on which every stop is a true one.
+    /// Recorded on failures where every stop is a true stop.
     pub(super) recorded_on_failures: u64,
     pub(super) recorded: u64,
     pub(super) recorded_on_successes: u64,
-    /// In the sums of amounts for each lane that cannot be read, on failures and on successes.
+    /// Amounts that lanes that cannot be read contribute to the sums and that must be subtracted: on failures and on
+    /// successes.
     pub(super) excess: (u64, u64),
 }
 

@@ -1,6 +1,7 @@
-//! A condition at all points of a run at once: bitsets of where it is known to hold and where it is known not to.
+//! Evaluates a condition at all points of a run at once: bitsets of where it certainly holds and where it certainly
+//! does not.
 
-/// Bits by point, in words.
+/// One bit per point, packed in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Bits(Vec<u64>);
 
@@ -17,7 +18,7 @@ impl Bits {
         Self(words)
     }
 
-    /// All of `n` points from `first` on.
+    /// All of the `n` points from `first` on.
     fn from_on(first: Option<usize>, n: usize) -> Self {
         let Some(first) = first else { return Self::none(n) };
         let mut bits = Self::all(n);
@@ -36,7 +37,7 @@ impl Bits {
         self.0.get(nth / 64).is_some_and(|word| word >> (nth % 64) & 1 == 1)
     }
 
-    /// Places of the bits that are set, in order.
+    /// Indices of the set bits, in order.
     pub(super) fn ones(&self) -> impl Iterator<Item = usize> + '_ {
         self.0.iter().enumerate().flat_map(|(at, word)| {
             let mut rest = *word;
@@ -48,7 +49,7 @@ impl Bits {
         })
     }
 
-    /// The last bit that is set, at `nth` at the latest.
+    /// The last set bit at or before `nth`.
     pub(super) fn last_until(&self, nth: usize) -> Option<usize> {
         (0..=nth).rev().find(|at| self.has(*at))
     }
@@ -62,7 +63,7 @@ impl Bits {
     }
 }
 
-/// Where a condition holds, and where it does not; at the other points it cannot be read.
+/// Where a condition holds, and where it does not; at all other points it cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Truth {
     pub(super) yes: Bits,
@@ -71,7 +72,7 @@ pub(super) struct Truth {
 }
 
 impl Truth {
-    /// Of `n` points, what `holds` says of each.
+    /// From `holds`, the value at each of `n` points.
     pub(super) fn of(n: usize, holds: impl Iterator<Item = Option<bool>>) -> Self {
         let mut truth = Self { yes: Bits::none(n), no: Bits::none(n), n };
         for (nth, holds) in holds.take(n).enumerate() {
@@ -84,7 +85,7 @@ impl Truth {
         truth
     }
 
-    /// One part settles it where it holds; no part may be unread where none does.
+    /// Holds where any part holds; it is known not to hold only where no part is unread.
     pub(super) fn any(n: usize, parts: impl Iterator<Item = Self>) -> Self {
         let mut all = Self { yes: Bits::none(n), no: Bits::all(n), n };
         for part in parts {
@@ -94,12 +95,13 @@ impl Truth {
         all
     }
 
-    /// All parts at the same point.
+    /// Holds where all parts hold at the same point.
     pub(super) fn all(n: usize, parts: impl Iterator<Item = Self>) -> Self {
         Self::any(n, parts.map(Self::not)).not()
     }
 
-    /// Each part at some point so far: the greatest of their first points. It is always known, as in the fold.
+    /// Holds once each part has held at some point so far: from the latest of their first points on. It is always
+    /// known, as in the fold.
     pub(super) fn latched(n: usize, parts: impl Iterator<Item = Self>) -> Self {
         let mut first = Some(0);
         for part in parts {
@@ -111,7 +113,7 @@ impl Truth {
         Self { yes, no, n }
     }
 
-    /// At least so many parts at the same point: bits are added up in columns of the sum.
+    /// Holds where at least `least` parts hold at the same point; counts the parts bitwise.
     pub(super) fn some(n: usize, least: usize, parts: &[Self]) -> Self {
         let at_least = |of: fn(&Self) -> &Bits, least: usize| {
             // `sums[k]`: more than k of the parts so far.
@@ -132,7 +134,8 @@ impl Truth {
             (_, Some(too_few @ 1..)) => {
                 Self { yes: at_least(|part| &part.yes, least), no: at_least(|part| &part.no, too_few), n }
             }
-            // More than there are parts: with one known not to hold, or none at all, it is known not to.
+            // More parts required than there are: known not to hold if one part is known not to hold, or without any
+            // parts.
             _ => Self { yes: Bits::none(n), no: at_least(|part| &part.no, 1), n },
         }
     }
@@ -141,7 +144,7 @@ impl Truth {
         Self { yes: self.no, no: self.yes, n: self.n }
     }
 
-    /// At one of the last `within` steps; `step` says the step of each point.
+    /// Holds where the condition held at one of the last `within` steps; `step` gives the step of each point.
     pub(super) fn lately(self, within: u32, step: impl Fn(usize) -> u32) -> Self {
         let (mut held, mut unread) = (None, None);
         let holds: Vec<Option<bool>> = (0..self.n)
@@ -164,7 +167,7 @@ impl Truth {
 mod tests {
     use super::*;
 
-    /// `1` holds, `0` does not, `?` cannot be read.
+    /// Parses `1` holds, `0` does not, `?` cannot be read.
     fn truth(text: &str) -> Truth {
         let holds = |c: char| match c {
             '1' => Some(true),

@@ -1,4 +1,4 @@
-//! Lists of limits: given, counted up, or the recordings' own.
+//! Lists of limits: given explicitly, as a range, or as quantiles of the recordings.
 
 use std::ops::Range;
 
@@ -9,22 +9,22 @@ use super::Wrong;
 use crate::rule::Comparator;
 use crate::sweep::engine::Extract;
 
-/// The most limits one list may have.
+/// Maximum limits in one list.
 const MOST: usize = 10_000;
-/// How a list of limits is written.
+/// Help text: how a list of limits is written.
 const FORMS: &str = "write `[2, 4, 8]`, `{ range = [2, 20], step = 2 }`, `{ log_range = [1000, 100_000], count = 10 }` or `{ quantiles = 20 }`";
 
 /// Limits to try.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Limits {
-    /// These.
+    /// Explicit limits.
     Given(Vec<f64>),
-    /// So many values between which equal shares of the recordings fire.
+    /// This many values, chosen so that equal shares of the recordings fire between them.
     Quantiles(usize),
 }
 
 impl Limits {
-    /// The limits that are known before a recording is read.
+    /// The limits known before a recording is read.
     pub(super) fn given(&self) -> Vec<f64> {
         match self {
             Self::Given(list) => list.clone(),
@@ -37,7 +37,7 @@ impl Limits {
     }
 }
 
-/// Reads a list of limits in any of its forms.
+/// Parses a list of limits in any of its forms.
 pub(super) fn read(value: &Spanned<DeValue<'_>>, wrong: &mut Vec<Wrong>) -> Option<Limits> {
     match value.get_ref() {
         DeValue::Array(list) if list.is_empty() => {
@@ -68,7 +68,7 @@ pub(super) fn read(value: &Spanned<DeValue<'_>>, wrong: &mut Vec<Wrong>) -> Opti
     }
 }
 
-/// Reads the form that stands among a rule's own keys.
+/// Parses the form that is written among a rule's own keys.
 pub(super) fn read_loose(table: &DeTable<'_>, place: Range<usize>, wrong: &mut Vec<Wrong>) -> Option<Limits> {
     let comparator = Comparator::ALL.into_iter().find(|comparator| table.contains_key(comparator.key()));
     if let Some(comparator) = comparator {
@@ -172,7 +172,7 @@ fn counted(last: f64, place: Range<usize>, wrong: &mut Vec<Wrong>, limit: impl F
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be in range above")]
     let last = last as u32;
-    // Twelve digits are enough for a limit, and hide the binary tail of sums.
+    // Twelve digits are enough for a limit, and hide the floating-point noise of sums.
     let rounded = |value: f64| format!("{value:.12}").parse().unwrap_or(value);
     let mut limits: Vec<f64> = (0..=last).map(|at| rounded(limit(f64::from(at)))).collect();
     limits.dedup();
@@ -194,15 +194,14 @@ fn number(value: &Spanned<DeValue<'_>>, wrong: &mut Vec<Wrong>) -> Option<f64> {
     number
 }
 
-/// A number in three digits that tell something.
+/// Rounds to three significant digits.
 fn three_digits(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
 
-/// `n` values of the readings, or fewer where they are equal: the limits between which about equal shares of the runs
-/// that have a reading fire. What a limit is held against is the greatest reading of a run, or the smallest for a
-/// comparator that waits for small ones. Read without outcomes. A limit at which the rule would fire at once, or never,
-/// is left out.
+/// At most `n` limits between which about equal shares of the runs with a reading fire; fewer if values coincide. Uses
+/// each run's greatest reading, or the smallest for comparators that fire on small values, and no outcomes. Leaves out
+/// limits at which the rule would fire at once, or never.
 pub(super) fn quantiles(extracts: &[&Extract], feature: usize, comparator: Comparator, n: usize) -> Vec<f64> {
     let rises = matches!(comparator, Comparator::AtLeast | Comparator::MoreThan | Comparator::Equals);
     let extreme = |on: &&Extract| {

@@ -1,4 +1,4 @@
-//! Grid files: axes of rules with lists of limits, in the words of stack files.
+//! Grid files: axes of rules with lists of limits, in the syntax of stack files.
 //!
 //! ```toml
 //! combine = "any"            # between axes; "all": every axis' rule at the same point, "latched": each at some point so far
@@ -41,14 +41,14 @@ pub use wide::WideGrid;
 pub enum Combine {
     /// The first rule that fires stops.
     Any,
-    /// All rules at the same point.
+    /// All rules fire at the same point.
     All,
-    /// Each rule at some point so far.
+    /// Each rule has fired at some point so far.
     Latched,
 }
 
 impl Combine {
-    /// What stands between two rules.
+    /// The word between two rules.
     pub fn word(self) -> &'static str {
         match self {
             Self::Any => " or ",
@@ -58,7 +58,7 @@ impl Combine {
     }
 }
 
-/// A grid file, read.
+/// A parsed grid file.
 #[derive(Clone, Debug)]
 pub struct GridFile {
     path: String,
@@ -67,7 +67,7 @@ pub struct GridFile {
     axes: Vec<AxisTemplate>,
 }
 
-/// An axis whose limits may still have to be read off the recordings.
+/// An axis whose limits may still have to be derived from the recordings.
 #[derive(Clone, Debug)]
 struct AxisTemplate {
     template: Template,
@@ -75,27 +75,27 @@ struct AxisTemplate {
     place: Range<usize>,
 }
 
-/// One choice of an axis, as it is written in a stack file.
+/// One choice of an axis, as written in a stack file.
 #[derive(Clone, Debug)]
 pub struct WrittenChoice {
     /// The choice.
     pub choice: Choice,
-    /// A clause as an inline table, or the steps of a cap.
+    /// A clause as an inline table, or the step count of a cap.
     pub text: String,
     /// Its limits, in order.
     pub limits: Vec<f64>,
 }
 
-/// One axis, all its limits known.
+/// One axis with all limits known.
 #[derive(Clone, Debug)]
 pub struct GridAxis {
     /// What its choices have in common.
     pub name: String,
-    /// The choices; `None` where the rule is left out.
+    /// The choices; `None` leaves the rule out.
     pub choices: Vec<Option<WrittenChoice>>,
 }
 
-/// A place in the file and what is wrong there.
+/// An error at a place in the file.
 struct Wrong {
     place: Range<usize>,
     what: String,
@@ -109,7 +109,7 @@ impl Wrong {
 }
 
 impl GridFile {
-    /// Reads the text of a grid file; `path` is for messages.
+    /// Parses the text of a grid file; `path` is used in messages.
     pub fn parse(path: &str, text: &str) -> Result<Self, Diagnostics> {
         let mut wrong = Vec::new();
         let (document, errors) = DeTable::parse_recoverable(text);
@@ -205,7 +205,7 @@ impl GridFile {
             return;
         }
         let axis = AxisTemplate { template, optional, place };
-        // The first limits stand for all: what is wrong with the rule itself is wrong at any of them.
+        // Checks only the first limits: an error in the rule itself occurs at any of them.
         match self.clauses(&axis, &[axis.template.sample()]) {
             Ok(_) if self.combine != Combine::Any && axis.template.is_more_than_a_condition(table) => {
                 let help = "rules that are combined by `all` or `latched` are asked after the tools: leave `at` and `strikes` out";
@@ -257,7 +257,7 @@ impl GridFile {
             .collect())
     }
 
-    /// Where in an axis stands what an error quotes; else the axis.
+    /// Finds the text that an error quotes within an axis; else the whole axis.
     fn place_of(&self, axis: &AxisTemplate, what: &str) -> Range<usize> {
         let quoted = what.split('`').nth(1).unwrap_or_default();
         let word = quoted.split(' ').next().unwrap_or_default();
@@ -267,7 +267,7 @@ impl GridFile {
         found.map_or(axis.place.clone(), |at| axis.place.start + at..axis.place.start + at + word.len())
     }
 
-    /// Adds what has to be read off the recordings before the limits are known.
+    /// Adds what must be read from the recordings before the limits are known.
     pub fn plan(&self, plan: &mut Plan) {
         for axis in &self.axes {
             for (rule, at, _) in self.measured(axis) {
@@ -279,13 +279,13 @@ impl GridFile {
         }
     }
 
-    /// One choice of each axis: what it needs of a recording all of the axis need.
+    /// One choice of each axis; all choices of an axis need the same from a recording.
     pub fn samples(&self) -> Vec<Choice> {
         let of = |axis: &AxisTemplate| self.clauses(axis, &[axis.template.sample()]).into_iter().flatten();
         self.axes.iter().flat_map(of).map(|written| written.choice).collect()
     }
 
-    /// The rules of an axis whose limits are quantiles: the rule, its moment, and the place of its limits.
+    /// The rules of an axis whose limits are quantiles: the rule, its moment, and the index of its limits.
     fn measured(&self, axis: &AxisTemplate) -> Vec<(crate::rule::Rule, crate::transcript::Moment, usize)> {
         let Ok(choices) = self.clauses(axis, &[axis.template.sample()]) else { return Vec::new() };
         let Some(WrittenChoice { choice: Choice::Clause(clause), .. }) = choices.first() else { return Vec::new() };
@@ -294,7 +294,7 @@ impl GridFile {
         slots.filter_map(|(at, slot)| Some(((*rules.get(slot.rule)?).clone(), clause.at, at))).collect()
     }
 
-    /// The grid over these recordings.
+    /// The grid with limits derived from these recordings.
     pub fn grid(&self, extracts: &[&Extract], plan: &Plan) -> Result<WideGrid, Diagnostics> {
         let mut axes = Vec::with_capacity(self.axes.len());
         for axis in &self.axes {
@@ -331,7 +331,7 @@ impl GridFile {
             Choice::Clause(Clause { condition: Condition::Rule(rule), .. }) => Some(rule),
             _ => None,
         });
-        // A rule by itself as in tables: `steps >=`.
+        // A rule alone is named as in tables: `steps >=`.
         let short = rule.and_then(|rule| rule.to_string().strip_suffix(&format!(" {}", rule.limit)).map(str::to_owned));
         Ok(GridAxis { name: short.unwrap_or_else(|| axis.template.name()), choices })
     }

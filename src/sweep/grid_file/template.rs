@@ -1,4 +1,4 @@
-//! One axis: a clause with lists where its limits stand.
+//! One axis: a clause with lists in place of its limits.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ pub(super) struct Template {
     pieces: Vec<Piece>,
     slots: Vec<Slot>,
     is_cap: bool,
-    /// How many rules have been written.
+    /// Number of rules written so far.
     rules: usize,
 }
 
@@ -28,18 +28,18 @@ enum Piece {
     Slot(usize),
 }
 
-/// Where a list of limits stands.
+/// The position of a list of limits.
 #[derive(Clone, Debug)]
 pub(super) struct Slot {
     pub(super) comparator: Comparator,
     pub(super) limits: Limits,
-    /// The how-manieth rule of the clause it is of.
+    /// The index of its rule within the clause.
     pub(super) rule: usize,
     pub(super) place: Range<usize>,
 }
 
 impl Template {
-    /// Reads an axis; what is wrong with its lists goes to `wrong`.
+    /// Reads an axis; errors in its lists are added to `wrong`.
     pub(super) fn of(table: &DeTable<'_>, place: Range<usize>, wrong: &mut Vec<Wrong>) -> Self {
         let mut all = Self { pieces: Vec::new(), slots: Vec::new(), is_cap: false, rules: 0 };
         if let Some(cap) = table.get("cap") {
@@ -82,11 +82,11 @@ impl Template {
     /// Writes a table that holds a condition.
     fn table(&mut self, table: &DeTable<'_>, left_out: &[&str], wrong: &mut Vec<Wrong>) {
         let is_rule = table.contains_key("signal");
-        // Limits without a comparator are reached from below.
+        // Limits without a comparator key use "at least".
         let loose = ["range", "log_range", "quantiles"].into_iter().find_map(|key| table.get_key_value(key));
         self.say("{ ");
         let mut first = true;
-        // As a person writes it: the signal, its limit, the rest by name.
+        // In the order a person would write: the signal, its limit, the rest by name.
         let mut entries: Vec<_> = table.iter().collect();
         let is_limit = |name: &str| Comparator::ALL.iter().any(|comparator| comparator.key() == name);
         entries.sort_by_key(|(key, _)| match key.get_ref().as_ref() {
@@ -144,12 +144,12 @@ impl Template {
         self.is_cap
     }
 
-    /// Does the clause have more than a condition that stops at once, after the tools?
+    /// Whether the clause has more than a condition that stops at once, after the tools.
     pub(super) fn is_more_than_a_condition(&self, table: &DeTable<'_>) -> bool {
         !self.is_cap && ["at", "strikes", "cooldown", "then"].into_iter().any(|key| table.contains_key(key))
     }
 
-    /// Limits to try the rule with before those of the recordings are known.
+    /// Limits for checking the rule before those of the recordings are known.
     pub(super) fn sample(&self) -> Vec<f64> {
         self.slots.iter().map(|slot| slot.limits.given().first().copied().unwrap_or(1.0)).collect()
     }
@@ -163,7 +163,7 @@ impl Template {
         self.pieces.iter().map(piece).collect()
     }
 
-    /// The clause with dots where its limits stand.
+    /// The clause with dots in place of its limits.
     pub(super) fn name(&self) -> String {
         if self.is_cap {
             return "cap".to_owned();
@@ -183,7 +183,7 @@ fn written_key(key: &str) -> String {
     if is_bare { key.to_owned() } else { toml::Value::String(key.to_owned()).to_string() }
 }
 
-/// A value as TOML, in one line.
+/// A value as TOML, on one line.
 fn written(value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(text) => toml::Value::String(text.to_string()).to_string(),

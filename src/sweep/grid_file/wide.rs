@@ -1,14 +1,14 @@
-//! A grid over recordings: its stacks by number, as the engine walks them and as a stack file has them.
+//! A grid over recordings: its stacks by number, in the engine's form and as stack files.
 
 use super::{Combine, GridAxis, WrittenChoice};
 use crate::rule::Condition;
 use crate::stack::Clause;
 use crate::sweep::engine::{Choice, Join, Product};
 
-/// Stacks that are one conjunction each are worked out one by one, so there may not be too many.
+/// Maximum stacks that are each one conjunction: they are evaluated one by one.
 const MOST_CONJUNCTIONS: usize = 50_000;
 
-/// A grid whose limits are known.
+/// A grid with all limits known.
 #[derive(Clone, Debug)]
 pub struct WideGrid {
     /// How the axes are combined.
@@ -48,7 +48,7 @@ impl WideGrid {
         }
     }
 
-    /// The stacks as the engine walks them.
+    /// The stacks in the form that the engine walks.
     pub fn product(&self) -> &Product {
         &self.product
     }
@@ -76,12 +76,12 @@ impl WideGrid {
         choices
     }
 
-    /// The rules of stack `index`, in words.
+    /// The rules of stack `index`, as text.
     pub fn rules(&self, index: u64) -> String {
         self.rules_of(index).join(self.combine.word())
     }
 
-    /// The same one by one.
+    /// The rules of stack `index`, one by one.
     pub fn rules_of(&self, index: u64) -> Vec<String> {
         self.choices(index).into_iter().flatten().map(|choice| choice.choice.name().to_string()).collect()
     }
@@ -89,7 +89,7 @@ impl WideGrid {
     /// Stack `index`, as `compare` would read it from [`Self::written`].
     pub fn stack(&self, index: u64) -> crate::stack::Stack {
         let mut stack = self.product.stack(index, Self::name(index));
-        // The file names a conjunction by its condition, as the engine does.
+        // The file names a conjunction by its condition, so use the same name here.
         if stack.clauses.len() == 1 && self.combine != Combine::Any {
             for clause in &mut stack.clauses {
                 clause.name = crate::decision::RuleName::new(clause.condition.to_string());
@@ -103,12 +103,12 @@ impl WideGrid {
         format!("grid-{index}")
     }
 
-    /// Stack `index` as it is written in a stack file.
+    /// Stack `index` as written in a stack file.
     pub fn written(&self, index: u64) -> String {
         self.written_as(index, &Self::name(index))
     }
 
-    /// The same under a name.
+    /// Stack `index` as written in a stack file, under the given name.
     pub fn written_as(&self, index: u64, name: &str) -> String {
         let choices = || self.choices(index).into_iter().flatten();
         let clauses: Vec<String> = choices()

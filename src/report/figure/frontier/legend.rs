@@ -1,4 +1,5 @@
-//! The legend of the frontier: what colours mean, every stack with its numbers, and who is not on the plane.
+//! The legend of the frontier figure: what colours mean, every stack with its numbers, and the stacks that could not
+//! be placed.
 
 use plotters::prelude::{Color, DrawingBackend, WHITE};
 
@@ -12,7 +13,7 @@ use crate::report::figure::pen::{At, Look, Pen};
 use crate::report::figure::style::{self, GREY, RED, SMALL, STONE};
 use crate::report::table::digits;
 
-/// Lines ready to be drawn.
+/// The legend's lines, ready to be drawn.
 pub(super) struct Legend {
     width: i32,
     keys: Vec<(Mark, String)>,
@@ -20,24 +21,24 @@ pub(super) struct Legend {
     left_out: Vec<String>,
 }
 
-/// How a stack is marked.
+/// The marker of a stack.
 #[derive(Clone, Copy, PartialEq)]
 enum Mark {
     /// A dot or a ring.
     Dot(Standing),
-    /// Known within bounds.
+    /// Known only within bounds.
     Range(Standing),
-    /// Nothing limits what it may cost.
+    /// Nothing limits what the stack may cost.
     Open(Standing),
-    /// Around a grey dot.
+    /// A red ring around a grey dot.
     RedRing,
 }
 
 const ROW: i32 = 19;
-/// Right ends of the columns of numbers, from the right.
+/// Right ends of the number columns, measured from the right.
 const SAVED: i32 = 0;
 const KILLED: i32 = 78;
-/// Stacks that are not placed are named one by one up to here.
+/// Up to this many stacks that could not be placed are named one by one.
 const SINGLE: usize = 3;
 
 impl Legend {
@@ -93,7 +94,7 @@ impl Legend {
     }
 }
 
-/// What the colours mean, those that occur.
+/// Keys for the colours that occur.
 fn keys(entries: &[Entry<'_>], max_fes: f64) -> Vec<(Mark, String)> {
     let limit = percent(max_fes);
     let stands = |wanted: Standing| entries.iter().any(|entry| entry.standing == wanted);
@@ -161,9 +162,9 @@ fn saved(entry: &Entry<'_>) -> String {
     entry.saved.0.map_or_else(|| format!("≤{}", digits(entry.saved.1 / 100.0)), |low| span(low, entry.saved.1))
 }
 
-/// `never acted: same-call, errors`; many are counted and share a few lines.
+/// Formats `never acted: same-call, errors`; many names are counted and share a few lines.
 fn folded(why: &str, who: &[&Summary], width: i32) -> Vec<String> {
-    /// Names told of many.
+    /// Maximum names to list.
     const TOLD: usize = 8;
     let names: Vec<&str> = who.iter().map(|summary| &*summary.stack).collect();
     let text = match names.len() {

@@ -1,4 +1,4 @@
-//! Savings against killed successes: the figure that says which stack to ship, and why not the others.
+//! Figure: savings against killed successes, which shows which stack to ship and why not the others.
 
 mod legend;
 mod standing;
@@ -16,29 +16,29 @@ use crate::aggregate::{FrontierPoint, Unit};
 use crate::report::FirstTable;
 use crate::report::choice::percent;
 
-/// The frontier of a comparison.
+/// The frontier figure of a comparison.
 pub struct FrontierFigure<'a> {
     /// The points, in stack order.
     pub points: &'a [FrontierPoint],
-    /// The same stacks as a reader gets them: what to ship, in which order, and who is left out.
+    /// The same stacks as in the first table: what to ship, the order, and which are left out.
     pub first: &'a FirstTable<'a>,
     /// The largest tolerated share of killed successes.
     pub max_fes: f64,
-    /// What was compared, for the subtitle.
+    /// The subtitle: what was compared.
     pub subtitle: String,
 }
 
-/// Left and right end of the plane.
+/// Left and right end of the plane, in pixels.
 const PLANE: (i32, i32) = (66, 706);
-/// Room for dots of stacks that kill none.
+/// Padding for dots of stacks that kill no success.
 const PAD: i32 = 14;
 const LEGEND: (i32, i32) = (736, WIDTH.cast_signed() - MARGIN);
-/// Height of the plane, at least.
+/// Minimum height of the plane.
 const HEIGHT: i32 = 500;
-/// From this share of killed successes on, in percent, the axis is drawn on a square-root scale: one stack that kills
+/// From this share of killed successes (in percent), the axis uses a square-root scale: otherwise one stack that kills
 /// nearly everything would push all others into a corner.
 const ROOTED_FROM: f64 = 30.0;
-/// Up to so many stacks all are named beside their points.
+/// Up to this many stacks, all are named beside their points.
 const NAMED: usize = 12;
 
 impl Picture for FrontierFigure<'_> {
@@ -92,7 +92,7 @@ impl FrontierFigure<'_> {
     }
 
     fn plane(&self, entries: &[Entry<'_>], top: i32) -> (Plane, Vec<Tick>, Vec<Tick>) {
-        // The far end of an interval is cut off where it would leave no room for the rest.
+        // The far end of an interval is cut off if it would leave no room for the rest.
         let ends = entries.iter().map(|entry| {
             let killed = entry.killed.1;
             entry.interval.map_or(killed, |(_, high)| high.min(killed * 3.0 + 5.0)).max(killed)
@@ -152,12 +152,12 @@ impl FrontierFigure<'_> {
     }
 }
 
-/// A frame without its edges.
+/// The interior of a frame, without its edges.
 fn inside((left, top, right, bottom): Frame) -> Frame {
     (left + 5, top + 3, right - 3, bottom - 5)
 }
 
-/// What stands in a figure of outcomes where no run has one.
+/// The text of an outcome figure if no run is graded.
 pub(super) fn ungraded(runs: u64) -> String {
     format!(
         "No run has an outcome: nothing can be said about killed successes. {runs} runs; label them with `--labels FILE` \
@@ -166,7 +166,8 @@ pub(super) fn ungraded(runs: u64) -> String {
     .replace('`', "")
 }
 
-/// The staircase through the stacks on the frontier, grey where more is killed than tolerated. Returns what it covers.
+/// Draws the staircase through the frontier stacks, grey beyond the tolerated share of kills. Returns the area
+/// covered.
 fn frontier_line<B: DrawingBackend>(
     pen: &Pen<'_, B>,
     plane: &Plane,
@@ -188,7 +189,8 @@ fn frontier_line<B: DrawingBackend>(
     Ok(covered)
 }
 
-/// The interval of what is killed, level with the entry's mark, with a tick at the end that counts. Returns what it covers.
+/// Draws the interval of killed successes level with the entry's mark, with a tick at the upper end. Returns the area
+/// covered.
 fn draw_interval<B: DrawingBackend>(
     pen: &Pen<'_, B>,
     plane: &Plane,
@@ -205,8 +207,8 @@ fn draw_interval<B: DrawingBackend>(
     Ok(Some((left, y - 1, right, y + 1)))
 }
 
-/// A dot; where the stack is known only within bounds a square at the worst with bars to the best, and where nothing limits
-/// what it may cost a triangle that points down from the most it saves.
+/// Draws a dot; for a stack known only within bounds, a square at the worst with bars to the best; and if nothing
+/// limits the cost, a triangle pointing down from the largest possible saving.
 fn draw_entry<B: DrawingBackend>(pen: &Pen<'_, B>, plane: &Plane, entry: &Entry<'_>) -> Result<(), FigureError> {
     let colour = entry.standing.colour();
     let (x, y) = plane.at(entry.mark().0, entry.mark().1);
@@ -230,14 +232,14 @@ fn draw_entry<B: DrawingBackend>(pen: &Pen<'_, B>, plane: &Plane, entry: &Entry<
     pen.rectangle((x - 4, y - 4, x + 4, y + 4), colour.filled())
 }
 
-/// Saves at most so much, and nothing says at least how much.
+/// A triangle for a stack with a largest but no smallest saving.
 fn draw_open<B: DrawingBackend>(pen: &Pen<'_, B>, (x, y): At, colour: RGBColor) -> Result<(), FigureError> {
     pen.line(&[(x - 6, y), (x + 6, y)], colour.stroke_width(2))?;
     pen.line(&[(x, y), (x, y + 12)], colour.stroke_width(2))?;
     pen.shape(&[(x - 5, y + 10), (x + 5, y + 10), (x, y + 18)], colour.filled())
 }
 
-/// Points that fall together share one label. What can be shipped comes first.
+/// Points that coincide share one label. Stacks that can be shipped come first.
 fn labelled(entries: &[Entry<'_>], plane: &Plane) -> Vec<Labelled> {
     let near = |a: At, b: At| (a.0 - b.0).abs() <= 5 && (a.1 - b.1).abs() <= 5;
     let mut groups: Vec<(At, Vec<&Entry<'_>>)> = Vec::new();
@@ -258,7 +260,7 @@ fn labelled(entries: &[Entry<'_>], plane: &Plane) -> Vec<Labelled> {
     labelled.into_iter().map(|(_, labelled)| labelled).collect()
 }
 
-/// What a group may be labelled with: names where they matter or where stacks are few, else the numbers of the legend.
+/// Label candidates of a group: names if they matter or stacks are few, else the legend numbers.
 fn texts(group: &[&Entry<'_>], all: bool) -> Vec<String> {
     let numbers: Vec<String> = group.iter().map(|entry| entry.number.to_string()).collect();
     let brief = match &numbers[..] {
@@ -308,7 +310,7 @@ mod tests {
         let mut far = entry(9, Standing::Safe);
         (far.killed, far.ship) = ((8.0, 8.0), true);
         entries.push(far);
-        // What can be shipped is placed before the others.
+        // Stacks that can be shipped are placed before the others.
         assert_eq!(labelled(&entries, &plane)[0].texts[0], "ship 9 some-stack");
     }
 }

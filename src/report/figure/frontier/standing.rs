@@ -1,4 +1,4 @@
-//! Where each stack stands: can it be shipped, is it beaten, is it beyond what is tolerated.
+//! Classifies each stack of the frontier figure: can it be shipped, is it beaten, does it kill more than tolerated.
 
 use plotters::prelude::RGBColor;
 
@@ -6,19 +6,20 @@ use crate::aggregate::{FrontierPoint, Summary};
 use crate::report::FirstTable;
 use crate::report::figure::style::{BLUE, INK, RED, STONE};
 
-/// How a stack is to be read; the first that applies.
+/// The class of a stack; the first that applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Standing {
-    /// Kills more than tolerated, at its lowest.
+    /// Kills more than tolerated even at its lowest.
     Beyond {
-        /// And another is better on both counts beyond chance.
+        /// Whether another stack is also better on both counts beyond chance.
         beaten: bool,
     },
     /// Another stack is better on both counts beyond chance.
     Beaten,
-    /// Kills no more than tolerated by the upper end of its interval, and saves something.
+    /// The upper end of its kill interval is within the tolerated share, and it saves something.
     Safe,
-    /// As estimated, nothing within what is tolerated is better on both counts, but it may kill more.
+    /// By point estimates, no stack within the tolerated share is better on both counts, but it may kill more than
+    /// tolerated.
     Frontier,
     /// None of these.
     Neither,
@@ -34,7 +35,7 @@ impl Standing {
         }
     }
 
-    /// A full dot, or a ring.
+    /// True for a filled dot, false for a ring.
     pub(super) fn is_filled(self) -> bool {
         !matches!(self, Self::Frontier | Self::Neither)
     }
@@ -43,38 +44,38 @@ impl Standing {
 /// One stack on the plane, in percent.
 #[derive(Clone, Debug)]
 pub(super) struct Entry<'a> {
-    /// Its number in the legend.
+    /// The stack's number in the legend.
     pub(super) number: usize,
     pub(super) stack: &'a str,
-    /// Killed at least and at most.
+    /// Killed at least and at most, in percent.
     pub(super) killed: (f64, f64),
-    /// Saved at least, where that is limited, and at most.
+    /// Saved at least (`None` if unlimited) and at most, in percent.
     pub(super) saved: (Option<f64>, f64),
     /// The 95 % interval of what is killed.
     pub(super) interval: Option<(f64, f64)>,
     pub(super) on_frontier: bool,
-    /// It is the one to ship.
+    /// Whether this is the stack to ship.
     pub(super) ship: bool,
     pub(super) standing: Standing,
 }
 
 impl Entry<'_> {
-    /// Its name belongs beside its dot.
+    /// Whether its name should be drawn beside its dot.
     pub(super) fn is_wanted(&self) -> bool {
         self.ship || matches!(self.standing, Standing::Safe | Standing::Frontier)
     }
 
-    /// Known only within bounds, on either count.
+    /// Whether it is known only within bounds, on either count.
     pub(super) fn is_range(&self) -> bool {
         self.killed.0 < self.killed.1 || self.saved.0.is_none_or(|low| low < self.saved.1)
     }
 
-    /// Killed at most and saved at least; `None` where nothing limits what it may cost.
+    /// Killed at most and saved at least; `None` if nothing limits what it may cost.
     pub(super) fn careful(&self) -> Option<(f64, f64)> {
         Some((self.killed.1, self.saved.0?))
     }
 
-    /// Where its mark is.
+    /// The position of its mark, in percent.
     pub(super) fn mark(&self) -> (f64, f64) {
         (self.killed.1, self.saved.0.unwrap_or(self.saved.1))
     }
@@ -124,7 +125,7 @@ mod tests {
     use crate::aggregate::Unit;
     use crate::stats::{ClusterSums, RangeEstimate, ratio_estimate};
 
-    /// `killed` of 800 successes at 200 tasks, at least and at most.
+    /// `killed` of 800 successes in 200 tasks, at least and at most.
     fn point(killed: (u64, u64), saved: (Option<f64>, f64)) -> FrontierPoint {
         let rate = |hits: u64| {
             let tasks: Vec<ClusterSums> =
@@ -153,9 +154,9 @@ mod tests {
         let of = |point: &FrontierPoint| entry(point, 0.05).unwrap().standing;
         let saves = (Some(0.1), 0.1);
         assert_eq!(of(&point((4, 4), saves)), Standing::Safe);
-        // Safe, and of no use.
+        // Safe but useless.
         assert_eq!(of(&point((4, 4), (Some(0.0), 0.0))), Standing::Neither);
-        // Within what is tolerated, but for chance.
+        // The estimate is within the tolerated share, the interval is not.
         assert_eq!(of(&point((32, 32), saves)), Standing::Neither);
         assert_eq!(of(&FrontierPoint { on_frontier: true, ..point((32, 32), saves) }), Standing::Frontier);
         assert_eq!(
@@ -165,7 +166,7 @@ mod tests {
         let beaten = |point: FrontierPoint| FrontierPoint { beaten_by: Some("other".into()), ..point };
         assert_eq!(of(&beaten(point((4, 4), saves))), Standing::Beaten);
         assert_eq!(of(&beaten(point((120, 120), saves))), Standing::Beyond { beaten: true });
-        // It may kill more than tolerated: neither safe nor surely beyond.
+        // It may kill more than tolerated: neither safe nor certainly beyond.
         assert_eq!(of(&point((0, 120), saves)), Standing::Neither);
         // It may cost any amount.
         assert_eq!(of(&point((0, 0), (None, 0.1))), Standing::Neither);

@@ -1,4 +1,4 @@
-// The chosen stack in the words of a stack file and of each framework whose settings can hold all of it.
+// The chosen stack as a stack file, and as settings of each framework that can fully express it.
 let copied = 'whenstop';
 function copyPane() {
   const stack = meta.stacks[state.stack], all = stack.copy ?? [];

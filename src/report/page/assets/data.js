@@ -1,4 +1,4 @@
-// What the page holds: names as JSON, numbers as columns, texts inflated when they are first asked for.
+// The page's data: names as JSON, numbers as columns, texts decompressed on first use.
 const meta = JSON.parse(document.getElementById('meta').textContent);
 
 async function inflate(id) {
@@ -16,7 +16,7 @@ async function loadColumns() {
   for (const { name, type, at, length } of meta.columns) columns[name] = new TYPES[type](buffer, at, length);
 }
 
-// A number of a column, or null where it is missing: all ones, or not a number.
+// A number of a column, or null if it is missing (all bits set, or NaN).
 function number(name, at) {
   const column = columns[name], value = column[at];
   if (column instanceof Float64Array) return Number.isNaN(value) ? null : value;
@@ -28,14 +28,14 @@ function named(dictionary, name, at) {
   return code === null ? null : meta.names[dictionary][code];
 }
 
-// Rows stand run by run, within a run stack by stack.
+// Rows are ordered by run, and within a run by stack.
 const rowOf = (run, stack) => run * meta.stacks.length + stack;
 const FLAG = { stopped: 1, stoppedAtMost: 2, killed: 4, killedAtMost: 8, trueStop: 16, trueStopAtMost: 32 };
 // Bits of the column of doubts.
 const UNREAD = 1, DIVERGED = 2, UNLABELLED = 4;
 const flagged = (row, flag) => (columns.flags[row] & flag) !== 0;
 
-// What a row comes to, in the words of the page.
+// The result of a row as a word of the page.
 const KINDS = {
   killed: 'success killed', rescued: 'success rescued', saved: 'failure stopped', trimmed: 'stopped after success',
   missed: 'failure let run', passed: 'success let be', open: 'not known',
@@ -60,7 +60,7 @@ async function storyOf(run) {
   return stories[meta.told.indexOf(run)] ?? null;
 }
 
-// Numbers as people read them.
+// Formats numbers for people.
 function short(value) {
   if (value === null || value === undefined) return '–';
   const size = Math.abs(value);

@@ -1,4 +1,4 @@
-// Elements made of text: nothing a recording says is ever read as HTML.
+// Builds elements from text: nothing from a recording is ever parsed as HTML.
 function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -49,7 +49,7 @@ function bar(range, most, kind) {
 
 const badge = (kind) => el('span', { class: `badge ${KIND_CLASS[kind]}` }, KINDS[kind]);
 
-// Rows of a table that a person walks with j and k and opens with Enter.
+// Table rows that are navigated with j and k and opened with Enter.
 function walkable(body, rows, open) {
   const pick = (at) => {
     const row = rows[Math.max(0, Math.min(rows.length - 1, at))];

@@ -1,4 +1,4 @@
-// What is shown, and how it stands in the address: a link shows somebody else the same screen.
+// What is shown, and its encoding in the URL: a link shows somebody else the same screen.
 const state = { tab: 'overview', stack: 0, tolerated: meta.max_fes, text: '', kind: null, suite: null, model: null, rule: null, sort: '', down: false, run: null, at: 0 };
 state.stack = choiceAt(state.tolerated).ship ?? choiceAt(state.tolerated).order[0] ?? 0;
 const START = { ...state };
@@ -28,7 +28,7 @@ function go(changes) {
   Object.assign(state, changes);
   const kept = location.hash;
   save();
-  // A run opened or closed is a step back in the browser, too.
+  // Opening or closing a run adds an entry to the browser's history.
   if ('run' in changes && kept !== location.hash) { const now = location.hash; history.replaceState(null, '', kept || '#'); history.pushState(null, '', now); }
   show();
 }

@@ -25,7 +25,7 @@ function appetite() {
     el('label', { for: 'appetite' }, 'Killed successes I accept, at most (95 %):'), slider, told);
 }
 
-// Round shares between two, at most six of them.
+// Round shares between two values, at most six of them.
 function ticks(from, to) {
   const rough = (to - from) / 5, size = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 5, 10].find((factor) => factor * size >= rough) * size;
   const found = [];
@@ -40,7 +40,7 @@ function frontierPlot() {
   const drawing = svg('svg', { class: 'plot', viewBox: `0 0 ${width} ${height}`, width: '100%', role: 'group', 'aria-label': `Successes killed against ${meta.unit} saved, a dot a stack` });
   if (placed.length === 0) return el('p', { class: 'quiet' }, 'No stack can be placed: see below why.');
   const choice = choiceAt(state.tolerated);
-  // The axis ends where nobody would ship any more: what kills more stands at its end, so that the rest can be told apart.
+  // The axis ends where nobody would ship any more: stacks that kill more are drawn at its end, to separate the rest.
   const near = placed.filter(({ fes }) => fes[1] <= Math.max(0.2, 4 * state.tolerated));
   const most = Math.min(1, Math.max(0.1, ...near.map(({ fes }) => Math.min(fes[3] ?? fes[1], fes[1] * 2 + 0.05)))) * 1.05;
   const beyond = placed.filter(({ fes }) => fes[1] > most).length;
@@ -59,7 +59,7 @@ function frontierPlot() {
   drawing.append(svg('text', { class: 'strong', x: width - right, y: height - 6, 'text-anchor': 'end' }, 'successes killed, % (line: up to the end of the 95 % interval)'));
   if (beyond > 0) drawing.append(svg('text', { x: width - right - 4, y: top + 12, 'text-anchor': 'end' }, `${beyond} at this edge ${beyond === 1 ? 'kills' : 'kill'} more`));
   drawing.append(svg('text', { class: 'strong', x: left, y: top - 1 }, `${meta.unit} saved, %`));
-  // What is chosen is drawn over the others, and named before them; a name that would stand on another is left to the tip.
+  // The chosen stack is drawn on top and labelled first; a label that would overlap another is only in the tooltip.
   const weight = ({ at }) => (at === state.stack ? 2 : 0) + (at === choice.ship ? 1 : 0);
   const named = [];
   const hasRoom = (dot) => named.every((other) => Math.abs(y(other.useful[0]) - y(dot.useful[0])) > 12 || Math.abs(x(other.fes[1]) - x(dot.fes[1])) > 130);
@@ -92,7 +92,7 @@ function sentence(at) {
   return `${name}: stops ${cells.stops}; kills ${cells.killed}; saves ${cells.saved} of the ${meta.unit}; unknown ${cells.unknown}${better ? `; beaten by ${better}` : ''}`;
 }
 
-// Runs with a success that the stack killed, or may have killed; and runs of which nobody can say so, for they are not graded.
+// Runs whose success the stack killed or may have killed, and ungraded runs, for which this is unknown.
 function killedRuns(stack) {
   const sure = [], perhaps = [], ungraded = [];
   for (let run = 0; run < meta.runs; run += 1) {
@@ -141,7 +141,7 @@ const perhapsWhy = (row) => {
   if (doubts & DIVERGED) return 'it left the recorded path';
   return 'not known';
 };
-// The rule without what it exempts, and what it read; the tip has all of it.
+// The rule without its exemptions, and its reading; the tooltip has the full text.
 function reasonOf(row) {
   const rule = named('rules', 'rule', row), observed = number('observed', row);
   if (rule === null) return '';
@@ -182,7 +182,7 @@ function stackTable() {
   return el('div', { class: 'scroller' }, el('table', { id: 'stacks' }, el('thead', {}, head), body));
 }
 
-// The answer large, what is said beside it small. A full stop within a number or a name ends no sentence.
+// The answer in large print, the remarks in small print. A full stop within a number or a name ends no sentence.
 function sayVerdict(text) {
   const cut = text.search(/\. (?=[A-Z`])/), first = cut < 0 ? text : text.slice(0, cut + 1);
   const inked = (words) => words.split('`').map((part, at) => (at % 2 ? el('code', {}, part) : part));

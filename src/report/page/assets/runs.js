@@ -24,7 +24,7 @@ const SORTS = {
 function sortedRuns(runs) {
   if (!SORTS[state.sort]) return runs;
   const keys = new Map(runs.map((run) => [run, SORTS[state.sort](run)])), sign = state.down ? -1 : 1;
-  // What is missing stands last, whichever way the rest is sorted.
+  // Missing values sort last in either direction.
   return runs.sort((a, b) => {
     const [one, other] = [keys.get(a), keys.get(b)];
     if (one === null || other === null) return (one === null) - (other === null) || a - b;
@@ -101,7 +101,7 @@ function walkRuns(event) {
   drawRuns();
 }
 
-// "Killed, but fine": a person's marks, kept for this page, and given back as labels.
+// "Killed, but fine": a reader's marks, stored for this page and exported as labels.
 const marks = new Map();
 const marksKey = `whenstop-marks-${meta.corpus}`;
 try { for (const [id, step] of JSON.parse(localStorage.getItem(marksKey) ?? '[]')) marks.set(id, step); } catch { /* a page may have no storage */ }

@@ -1,4 +1,4 @@
-// One run, step by step: what it was, what each signal read, and where each stack stopped it.
+// One run, step by step: its steps, the readings of each signal, and where each stack stopped it.
 const STEP_KINDS = {
   ok: ['var(--accent)', 'tools ran'], edit: ['var(--saved)', 'changed something'], handover: ['var(--rescued)', 'handed over'],
   check: ['var(--missed)', 'checked'], reply: ['var(--quiet)', 'only said something'], error: ['var(--killed)', 'a tool failed'],

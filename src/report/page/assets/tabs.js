@@ -5,7 +5,7 @@ function plainTable({ columns: names, rows }) {
     el('tbody', {}, rows.map((cells) => el('tr', {}, cells.map((cell) => (typeof cell === 'number'
       ? el('td', { class: 'num' }, short(cell)) : el('td', {}, cell ?? '–'))))))));
 }
-// What a person reads of the table of rules; rules.csv has the rest.
+// The columns of the rules table that people need; rules.csv has the rest.
 const OF_RULES = {
   stack: 'stack', rule: 'rule', stops: 'first', first_fire_share: 'of the stops', fires: 'fires', shadowed: 'shadowed', fes: 'kills',
   fes_alone: 'kills alone', stops_lost_without: 'stops lost without', fes_lost_without: 'kills spared without',
