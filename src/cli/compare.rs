@@ -59,7 +59,7 @@ pub(super) struct Args {
     format: Format,
     #[command(flatten)]
     corpus: CorpusArgs,
-    #[command(flatten, next_help_heading = "Tasks to choose on, and tasks to report on")]
+    #[command(flatten, next_help_heading = "Splitting the tasks")]
     split: SplitArgs,
     #[command(flatten, next_help_heading = DOUBTS)]
     errors: LabelErrorArgs,

@@ -47,7 +47,7 @@ use failure::Failure;
 use output::Output;
 
 /// Heading of the options that every command takes.
-const EVERYWHERE: &str = "On every command";
+const EVERYWHERE: &str = "Global options";
 
 /// When should the agent have stopped?
 ///

@@ -7,7 +7,7 @@ use crate::stats::labels::{CheckedLabels, LabelErrors};
 use crate::verdict::Assumptions;
 
 /// Heading of these options in the help.
-pub(in crate::cli) const DOUBTS: &str = "What is doubted, and what is assumed";
+pub(in crate::cli) const DOUBTS: &str = "Label errors and assumptions";
 
 /// How reliable the outcome labels are.
 #[derive(Clone, Debug, Default, Args)]

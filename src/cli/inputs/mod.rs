@@ -24,7 +24,7 @@ use crate::reader::{
 use crate::transcript::{PromptedBy, Run};
 
 /// Heading of the options of [`ReadingArgs`] in the help of every command that reads recordings.
-pub(in crate::cli) const READING: &str = "How recordings are read";
+pub(in crate::cli) const READING: &str = "Reading recordings";
 
 /// Which recordings.
 #[derive(Clone, Debug, Args)]
