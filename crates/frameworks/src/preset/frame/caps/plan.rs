@@ -14,7 +14,7 @@ pub(super) struct Cap {
     pub(super) when: When,
     pub(super) fires: Comparator,
     pub(super) limit: f64,
-    /// The limit as the framework prints it.
+    /// The limit as written in the settings.
     pub(super) written: String,
     pub(super) action: Action,
     pub(super) ends_run: bool,
@@ -134,7 +134,7 @@ fn cap(file: &CapsFile, entry: &'static CapEntry, settings: &Settings) -> Result
     }))
 }
 
-/// The limit and its printed form; `None` if it is off.
+/// The limit and how it is written in the settings; `None` if it is off.
 fn limit(file: &CapsFile, entry: &CapEntry, settings: &Settings) -> Result<Option<(f64, String)>, SettingsError> {
     let Some(name) = entry.limit.as_deref() else {
         return Ok(Some((0.0, "0".to_owned())));

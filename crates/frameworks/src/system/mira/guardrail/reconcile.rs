@@ -16,7 +16,7 @@ const RECOVERED: &str = "Recovered completed experiment artifacts from workspace
 const PLAN_STATUS: [&str; 3] = ["in_progress", "completed", "failed"];
 const EXPERIMENT_STATUS: [&str; 6] = ["pending", "running", "completed", "failed", "skipped", "finished"];
 
-/// The statuses an experiment may have. As documented, `finished` is one of them; the code has five others.
+/// The statuses an experiment may have. As documented, `finished` is one of them; the code has only the other five.
 pub(super) fn experiment_status(rules: Rules) -> &'static [&'static str] {
     let known = if rules.metrics == MetricsScope::LastExperiment { 6 } else { 5 };
     EXPERIMENT_STATUS.get(..known).unwrap_or_default()
