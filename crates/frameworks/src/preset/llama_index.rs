@@ -197,7 +197,7 @@ impl AgentLoop for Workflow {
     }
 }
 
-/// Whether ReAct's parser takes a text reply as an answer: it contains an answer, or none of the keywords.
+/// Whether ReAct's parser takes a text reply as an answer: it has no `Thought:`, or an `Answer:` and no `Action:`.
 fn is_answer(text: &str) -> bool {
     !text.contains("Thought:") || (!text.contains("Action:") && text.contains("Answer:"))
 }
