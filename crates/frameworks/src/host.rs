@@ -57,7 +57,7 @@ pub struct Slot {
     pub range: (f64, f64),
     /// Whether it must be a whole number.
     pub whole: bool,
-    /// What a hit does.
+    /// What happens when it fires.
     pub does: Does,
     /// How it differs from the clause, as a sentence; such a slot is never exact.
     pub differs: Option<&'static str>,
@@ -94,7 +94,7 @@ pub enum Place {
     Item(&'static str, &'static str, &'static str),
 }
 
-/// What a hit does to the run.
+/// What happens to the run when a slot fires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Does {
     /// Ends it normally.
@@ -271,7 +271,7 @@ impl Slot {
         Self { whole: false, range: FROM_ZERO, ..self }
     }
 
-    /// Sets what a hit does.
+    /// Sets what happens when it fires.
     #[must_use]
     pub const fn does(self, does: Does) -> Self {
         Self { does, ..self }

@@ -64,7 +64,7 @@ pub enum Outcome {
         parameter: &'static str,
         /// Its value, as JSON.
         value: Value,
-        /// What a hit does.
+        /// What happens when it fires.
         does: Does,
         /// How it differs from the clause; empty if it is exact.
         differences: Vec<Difference>,

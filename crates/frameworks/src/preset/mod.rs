@@ -1,6 +1,6 @@
 //! The shipped stop rules of other frameworks, replayed on our recordings.
 //!
-//! Each framework is one file and one line in [`presets!`]: either a state machine over events and points, or a caps
+//! Each framework is one file and one line in `presets!`: either a state machine over events and points, or a caps
 //! file for the generic machine. Settings use the framework's own names.
 
 pub mod frame;

@@ -301,7 +301,7 @@ impl Strands {
         }
     }
 
-    /// Before an agent of the team is asked: the first one, or after a hand-off; in a graph after any.
+    /// Called before each agent of the team: the first one, the one after a hand-off, or in a graph after any agent.
     fn before_agent(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
         let asks = match self.team.turn {
             Turn::Idle | Turn::HandedOver => true,

@@ -67,7 +67,7 @@ pub struct Goal {
     pub parse_failures: u32,
     /// Turns in a row in which every tool call failed.
     pub tool_failures: u32,
-    /// Who gave the last verdict, under agentica's name.
+    /// Who gave the last verdict, in agentica's terms.
     pub last_verdict: Option<&'static str>,
     /// The reason of the last verdict.
     pub last_reason: Option<String>,

@@ -66,7 +66,7 @@ pub struct Ruling {
     pub status: Status,
     /// Whether there is another turn.
     pub should_continue: bool,
-    /// Who decided, under agentica's name.
+    /// Who decided, in agentica's terms.
     pub verdict: &'static str,
     /// The reason.
     pub reason: String,
@@ -84,7 +84,7 @@ pub struct Event {
     /// Why the goal is paused: `None` if the event has no such field, `Some(None)` if it is null.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_reason: Option<Option<String>>,
-    /// Who decided, under agentica's name.
+    /// Who decided, in agentica's terms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<&'static str>,
     /// The reason.
