@@ -1,111 +1,113 @@
-//! What a framework's own configuration can hold of a stack, as data beside the framework's rules.
+//! What a framework's own configuration can express of a stack, as data next to the framework's rules.
 //!
-//! A [`Slot`] is one parameter and the clause it stands for: the signal, the moment the framework looks, the comparator,
-//! and what happens on a hit. It knows no stack: [`crate::export`] puts the two together.
+//! A [`Slot`] is one parameter and the clause it can hold: the signal, the moment the framework checks it, the
+//! comparison, and what happens on a hit. This module knows nothing of stacks; [`crate::export`] brings the two
+//! together.
 
 use crate::transcript::Moment;
 
-/// A framework as a place to ship a stack to.
+/// A framework as an export target for stacks.
 #[derive(Clone, Copy, Debug)]
 pub struct Host {
-    /// Where the snippet belongs: a file's name, or a place in a program.
+    /// Where the snippet belongs: a file name, or a place in a program.
     pub file: &'static str,
-    /// What the snippet is written in.
+    /// The language of the snippet.
     pub syntax: Syntax,
-    /// The snippet. `<<name>>` is the value of a parameter, and a line that names one that is not set is left out;
-    /// `<<*name*, >>` are the items put into a list, joined by what follows the second star. Empty: the settings themselves, as a
-    /// nested table.
+    /// The snippet. `<<name>>` is replaced by the value of a parameter, and a line that names an unset one is omitted;
+    /// `<<*name*, >>` is replaced by the items of a list, joined by the text after the second star. Empty means that
+    /// the settings themselves are written as a nested table.
     pub template: &'static str,
-    /// Parameters that go by another path in the host's file than in its manual here.
+    /// Parameters whose path in the host's file differs from their name in the manual, as pairs (name, path).
     pub paths: &'static [(&'static str, &'static str)],
-    /// What can be held.
+    /// The clauses it can hold.
     pub slots: &'static [Slot],
-    /// Parameters that switch the framework's other rules off, with their values as JSON; a slot's own value goes before them.
+    /// Parameters that switch off the framework's other rules, with their values as JSON; a slot's own value takes
+    /// precedence.
     pub quiet: &'static [(&'static str, &'static str)],
-    /// What acts all the same, or is not seen, as sentences: the rows are the same on runs where it does not matter.
+    /// What still acts or is not seen, as sentences: rows are the same only on runs where this does not matter.
     pub also: &'static [&'static str],
-    /// Why clauses on the signals whose names begin so cannot be held; the empty name is for all others.
+    /// Why clauses on signals with this name prefix cannot be held; the empty prefix matches all others.
     pub cannot: &'static [(&'static str, &'static str)],
-    /// The profile of the rules here that this is.
+    /// The profile of our rules that corresponds to this host.
     pub profile: Option<&'static str>,
-    /// What a reader should know of the snippet.
+    /// What the reader of the snippet should know.
     pub note: &'static str,
-    /// Are its settings read from a native file (JSON), rather than from a stack file's `set`?
+    /// Whether its settings are read from a native file (JSON) instead of a stack file's `set`.
     pub reads_file: bool,
-    /// What a stack file says beside the settings to replay it, with values as JSON; no part of the snippet.
+    /// Additional parameters a stack file needs to replay it, with values as JSON; not part of the snippet.
     pub options: &'static [(&'static str, &'static str)],
 }
 
-/// One parameter and the clause it holds.
+/// One parameter and the clause it can hold.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot {
     /// The signal it limits, by its name in stack files.
     pub signal: &'static str,
-    /// The moment at which the framework looks.
+    /// The moment at which the framework checks it.
     pub at: Moment,
-    /// When the count begins anew.
+    /// When the count resets.
     pub counts: Counts,
-    /// How the reading is held against the parameter.
+    /// How the reading is compared with the parameter.
     pub fires: Fires,
-    /// Where the parameter stands.
+    /// Where the parameter is in the settings.
     pub place: Place,
-    /// The parameter is the limit plus this.
+    /// The parameter is the clause's limit plus this.
     pub plus: i64,
-    /// Its least and its greatest value.
+    /// Its least and greatest value.
     pub range: (f64, f64),
-    /// Is it a whole number?
+    /// Whether it must be a whole number.
     pub whole: bool,
-    /// What a hit does.
+    /// What happens when it fires.
     pub does: Does,
-    /// In what it is not the clause, as a sentence; such a slot is never exact.
+    /// How it differs from the clause, as a sentence; such a slot is never exact.
     pub differs: Option<&'static str>,
-    /// What else is set with it, in place of what [`Host::quiet`] says.
+    /// Other settings written with it, overriding [`Host::quiet`].
     pub with: &'static [(&'static str, &'static str)],
 }
 
-/// When a framework's count begins anew.
+/// When a framework's count resets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counts {
-    /// Never: over the whole session.
+    /// Never: it counts over the whole session.
     Session,
-    /// With each prompt.
+    /// At each prompt.
     Prompt,
 }
 
-/// How a reading is held against a parameter.
+/// How a reading is compared with a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fires {
     /// `reading >= parameter`
     AtLeast,
     /// `reading > parameter`
     MoreThan,
-    /// The parameter is a tool's name, and the reading 1 when it was called.
+    /// The parameter is a tool's name, and the reading is 1 if that tool was called.
     Named,
 }
 
-/// Where a parameter stands among the settings.
+/// Where a parameter is in the settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// Under its own name.
     Is(&'static str),
-    /// As an item of the list of that name: the item as JSON, and as it is written in the snippet, `$` being the value.
+    /// As an item of the list with that name: the item as JSON, then as written in the snippet, with `$` for the value.
     Item(&'static str, &'static str, &'static str),
 }
 
-/// What a hit does to the run.
+/// What happens to the run when a slot fires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Does {
-    /// Ends it, in order.
+    /// Ends it normally.
     Stop,
     /// Ends it with this error.
     Fail(&'static str),
-    /// Asks for one last answer.
+    /// Asks the model for one last answer.
     LastAnswer,
     /// Refuses the call; the run goes on.
     Refuse,
 }
 
-/// What a snippet is written in.
+/// The language of a snippet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syntax {
     /// Python.
@@ -122,16 +124,16 @@ pub enum Syntax {
     Shell,
 }
 
-/// A parameter that never comes into reach: larger than any recording.
+/// A limit that no recording reaches.
 pub const OUT_OF_REACH: &str = "1000000";
 
-/// No limit on a parameter's value but its sign.
+/// Any value from 1 on.
 pub const POSITIVE: (f64, f64) = (1.0, f64::INFINITY);
 /// Any value from 0 on.
 pub const FROM_ZERO: (f64, f64) = (0.0, f64::INFINITY);
 
 impl Host {
-    /// A host that can hold nothing, and why.
+    /// A host that can hold no clause, and why.
     pub const fn none(why: &'static [(&'static str, &'static str)]) -> Self {
         Self {
             file: "",
@@ -155,60 +157,60 @@ impl Host {
         Self { file, syntax, template, slots, ..nothing }
     }
 
-    /// With other rules switched off.
+    /// Sets the parameters that switch off the other rules ([`Host::quiet`]).
     #[must_use]
     pub const fn quiet(self, quiet: &'static [(&'static str, &'static str)]) -> Self {
         Self { quiet, ..self }
     }
 
-    /// With what acts all the same.
+    /// Sets what still acts ([`Host::also`]).
     #[must_use]
     pub const fn also(self, also: &'static [&'static str]) -> Self {
         Self { also, ..self }
     }
 
-    /// With reasons.
+    /// Sets why clauses cannot be held ([`Host::cannot`]).
     #[must_use]
     pub const fn cannot(self, cannot: &'static [(&'static str, &'static str)]) -> Self {
         Self { cannot, ..self }
     }
 
-    /// With the profile it is.
+    /// Sets the profile ([`Host::profile`]).
     #[must_use]
     pub const fn profile(self, profile: &'static str) -> Self {
         Self { profile: Some(profile), ..self }
     }
 
-    /// With other paths in its own file.
+    /// Sets the paths that differ in the host's file ([`Host::paths`]).
     #[must_use]
     pub const fn paths(self, paths: &'static [(&'static str, &'static str)]) -> Self {
         Self { paths, ..self }
     }
 
-    /// With a note.
+    /// Sets the note ([`Host::note`]).
     #[must_use]
     pub const fn note(self, note: &'static str) -> Self {
         Self { note, ..self }
     }
 
-    /// Its settings are a native file.
+    /// The settings are read from a native file ([`Host::reads_file`]).
     #[must_use]
     pub const fn reading_file(self) -> Self {
         Self { reads_file: true, ..self }
     }
 
-    /// With what a stack file says beside the settings.
+    /// Sets the additional stack file parameters ([`Host::options`]).
     #[must_use]
     pub const fn options(self, options: &'static [(&'static str, &'static str)]) -> Self {
         Self { options, ..self }
     }
 
-    /// Can it hold anything at all?
+    /// Whether it can hold any clause at all.
     pub const fn holds_something(&self) -> bool {
         !self.slots.is_empty()
     }
 
-    /// Why a clause on `signal` cannot be held, in the framework's terms.
+    /// Why a clause on `signal` cannot be held, in the framework's terms; `None` if no reason is recorded.
     pub fn why_not(&self, signal: &str) -> Option<&'static str> {
         let named = self.cannot.iter().find(|(name, _)| !name.is_empty() && signal.starts_with(name));
         named.or_else(|| self.cannot.iter().find(|(name, _)| name.is_empty())).map(|(_, why)| *why)
@@ -216,7 +218,7 @@ impl Host {
 }
 
 impl Slot {
-    /// A count of a prompt's run, `reading >= parameter`, from 1 on, which ends the run.
+    /// A count per prompt that ends the run once `reading >= parameter`; the parameter is a whole number from 1 on.
     pub const fn new(signal: &'static str, at: Moment, place: Place) -> Self {
         Self {
             signal,
@@ -233,13 +235,13 @@ impl Slot {
         }
     }
 
-    /// Counted over the whole session.
+    /// Counts over the whole session.
     #[must_use]
     pub const fn session(self) -> Self {
         Self { counts: Counts::Session, ..self }
     }
 
-    /// `reading > parameter`
+    /// Fires once `reading > parameter`.
     #[must_use]
     pub const fn more_than(self) -> Self {
         Self { fires: Fires::MoreThan, ..self }
@@ -257,37 +259,37 @@ impl Slot {
         Self { plus, ..self }
     }
 
-    /// With these least and greatest values.
+    /// Sets the least and greatest value.
     #[must_use]
     pub const fn range(self, range: (f64, f64)) -> Self {
         Self { range, ..self }
     }
 
-    /// An amount that need not be whole.
+    /// An amount from 0 on that need not be whole.
     #[must_use]
     pub const fn amount(self) -> Self {
         Self { whole: false, range: FROM_ZERO, ..self }
     }
 
-    /// With what a hit does.
+    /// Sets what happens when it fires.
     #[must_use]
     pub const fn does(self, does: Does) -> Self {
         Self { does, ..self }
     }
 
-    /// Never exact: in what it differs.
+    /// Marks the slot as never exact, and says how it differs.
     #[must_use]
     pub const fn differs(self, differs: &'static str) -> Self {
         Self { differs: Some(differs), ..self }
     }
 
-    /// With these settings beside it.
+    /// Sets other settings to be written with it.
     #[must_use]
     pub const fn with(self, with: &'static [(&'static str, &'static str)]) -> Self {
         Self { with, ..self }
     }
 
-    /// The name of its parameter.
+    /// The name of its parameter, or of the list that holds it.
     pub const fn parameter(&self) -> &'static str {
         match self.place {
             Place::Is(name) | Place::Item(name, ..) => name,

@@ -1,6 +1,9 @@
-//! The stop rules that agent frameworks ship: [`system`] holds the five seed systems, [`preset`] the rules of other
-//! frameworks, [`catalog`] the names of them all; [`host`] is what their configurations can hold, [`export`] writes a stack in them; [`python`] what Python does where
-//! a framework written in it depends on it; [`conformance`] holds them against the originals' own answers.
+//! The stop rules that agent frameworks ship.
+//!
+//! [`system`] holds the five seed systems and [`preset`] the other frameworks; [`catalog`] looks them all up by name.
+//! [`host`] describes what their configurations can express and [`export`] writes a stack in those terms. [`python`]
+//! reproduces the Python behaviour that some decisions depend on, and [`conformance`] compares the rules with answers
+//! recorded from the original code.
 
 #[cfg(test)]
 pub(crate) use whenstop_core::replay;

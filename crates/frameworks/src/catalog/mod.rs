@@ -1,5 +1,5 @@
-//! Names to strategies: a stack file's own rules, and the frameworks; and what looks wrong in their settings before any
-//! run is seen.
+//! Looks up frameworks by name, builds the strategies of a stack file, and warns of settings that look wrong before any
+//! run is replayed.
 
 mod settings;
 #[cfg(test)]
@@ -13,10 +13,10 @@ use crate::framework::{ConfigText, Framework, Kind, Settings};
 use crate::stack::{Entry, StackFile, Use, lint};
 use crate::{preset, system};
 
-/// Strategies in the order they were named.
+/// Strategies, in the order they were named.
 pub type Strategies = Vec<Arc<dyn Strategy>>;
 
-/// Reads a native configuration that a stack file names.
+/// Reads a native configuration file named in a stack file.
 pub type ReadConfig<'r> = dyn Fn(&str) -> Result<ConfigText, Diagnostic> + 'r;
 
 /// Every framework: the seed systems in the order of their manuals, then the presets by name.
@@ -33,12 +33,12 @@ pub fn of_kind(kind: Kind) -> impl Iterator<Item = &'static Framework> + Clone {
     frameworks().filter(move |framework| framework.kind == kind)
 }
 
-/// The framework of that name.
+/// The framework with this name.
 pub fn find(id: &str) -> Option<&'static Framework> {
     frameworks().find(|framework| framework.id == id)
 }
 
-/// The framework of that name, or the profile of one whose name stands behind it: `openclaw-2026.7`.
+/// The framework with this name, or with this name followed by one of its profiles: `openclaw-2026.7`.
 pub fn find_with_profile(name: &str) -> Option<(&'static Framework, Option<&'static str>)> {
     let of = |framework: &'static Framework| {
         let profile = name.strip_prefix(framework.id)?.strip_prefix('-')?;
@@ -48,8 +48,8 @@ pub fn find_with_profile(name: &str) -> Option<(&'static Framework, Option<&'sta
     find(name).map(|framework| (framework, None)).or_else(|| frameworks().find_map(of))
 }
 
-/// Every framework of a kind at its shipped defaults, one strategy for each profile that can be built so: what
-/// `--stacks system:all` and `--stacks preset:all` name.
+/// Every framework of a kind at its shipped defaults, one strategy per profile that can be built without settings. This
+/// is what `--stacks system:all` and `--stacks preset:all` mean.
 pub fn all(kind: Kind) -> Strategies {
     of_kind(kind).flat_map(at_defaults).collect()
 }
@@ -60,7 +60,7 @@ fn at_defaults(framework: &'static Framework) -> impl Iterator<Item = Arc<dyn St
         profiles.push(None);
     }
     profiles.into_iter().enumerate().filter_map(move |(index, profile)| {
-        // Of a preset, the name alone is its first profile.
+        // A preset's bare name means its first profile.
         let named = profile.filter(|_| index > 0 || framework.kind == Kind::System);
         let name = named.map_or_else(|| framework.id.to_owned(), |profile| format!("{} ({profile})", framework.id));
         let settings = Settings { profile: profile.map(str::to_owned), ..Settings::named(name) };
@@ -68,23 +68,22 @@ fn at_defaults(framework: &'static Framework) -> impl Iterator<Item = Arc<dyn St
     })
 }
 
-/// The strategies of a stack file, in file order. The errors are those of its settings and of the configurations it
-/// names, all of them.
+/// The strategies of a stack file, in file order; else every error in its settings and in the configurations it names.
 pub fn strategies(file: &StackFile, read_config: &ReadConfig<'_>) -> Result<Strategies, Diagnostics> {
     let mut errors = Vec::new();
     let all = built(file, read_config, &mut errors);
     Diagnostics::of(errors).map_or(Ok(all), Err)
 }
 
-/// A stack file and its strategies. `path` is for messages. The errors are all there are: of the file, of its settings
-/// and of the configurations it names.
+/// Parses a stack file and builds its strategies; else returns every error in the file, in its settings and in the
+/// configurations it names. `path` is for messages.
 pub fn load(path: &str, text: &str, read_config: &ReadConfig<'_>) -> Result<(StackFile, Strategies), Diagnostics> {
     let (file, mut errors) = StackFile::parse_partly(path, text);
     let all = built(&file, read_config, &mut errors);
     Diagnostics::of(errors).map_or(Ok((file, all)), Err)
 }
 
-/// The strategies that can be built; what is wrong with the others goes to `errors`.
+/// The strategies that can be built; the errors of the others are added to `errors`.
 fn built(file: &StackFile, read_config: &ReadConfig<'_>, errors: &mut Vec<Diagnostic>) -> Strategies {
     let mut all = Strategies::new();
     for entry in &file.entries {
@@ -99,7 +98,7 @@ fn built(file: &StackFile, read_config: &ReadConfig<'_>, errors: &mut Vec<Diagno
     all
 }
 
-/// What looks wrong in a stack file that [`load`] took: in its rules, and in its frameworks' settings and
+/// What looks wrong in a stack file that [`load`] accepted: in its rules, its frameworks' settings and their
 /// configurations, in file order.
 pub fn warnings(file: &StackFile, read_config: &ReadConfig<'_>) -> Vec<Diagnostic> {
     let of_entry = |(index, entry): (usize, &Entry)| match entry {
@@ -118,7 +117,7 @@ pub fn by_name(used: &Use) -> Result<Arc<dyn Strategy>, Diagnostics> {
     look_up(used, &|path| Err(Diagnostic::new(Location::file(path), "no configuration here", "use a stack file")))
 }
 
-/// The framework that was probably meant, as it is named on the command line: `preset:roo-code`.
+/// The framework that was probably meant, as written on the command line: `preset:roo-code`.
 pub fn near(name: &str) -> Option<String> {
     let near = find(near_name(name)?)?;
     Some(format!("{}:{}", near.kind, near.id))

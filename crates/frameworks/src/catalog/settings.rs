@@ -1,5 +1,5 @@
-//! Frameworks from what a stack file sets. A setting that is refused is told and left out, and the rest is looked at
-//! again, so that one look finds all of them.
+//! Builds a framework from the settings in a stack file. A rejected setting is reported and removed, and the rest is
+//! checked again, so that all errors are found at once.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ fn settings(used: &Use, config: Option<ConfigText>) -> Settings {
     Settings { profile: used.profile.clone(), config, set: used.set.clone(), ..Settings::named(&used.name) }
 }
 
-/// The framework in the profile and with the parameters and the configuration asked for.
+/// Builds the framework with the given profile, parameters and configuration.
 pub(super) fn build(
     framework: &Framework,
     used: &Use,
@@ -47,14 +47,14 @@ pub(super) fn build(
     }
 }
 
-/// The traps that the settings step into. A configuration that cannot be read has none here.
+/// The traps that the settings fall into. A configuration that cannot be read gives no warnings here.
 pub(super) fn warnings(framework: &Framework, used: &Use, read_config: &ReadConfig<'_>) -> Vec<Diagnostic> {
     let config = native(framework, used, read_config).ok().flatten();
     let help = format!("`whenstop rules explain {}` says what each value does", framework.id);
     framework.traps(&settings(used, config)).into_iter().map(|trap| placed(trap, used, &help)).collect()
 }
 
-/// The native configuration that the stack file names.
+/// Reads the native configuration that the stack file names.
 fn native(framework: &Framework, used: &Use, read_config: &ReadConfig<'_>) -> Result<Option<ConfigText>, Diagnostic> {
     let Some(path) = &used.config else { return Ok(None) };
     if framework.config.is_empty() {
@@ -68,7 +68,7 @@ fn native(framework: &Framework, used: &Use, read_config: &ReadConfig<'_>) -> Re
     })
 }
 
-/// An error without a place is about what it names of the stack file; one without help gets this.
+/// Locates an error in the stack file if it has no place yet, and adds `otherwise` if it has no help.
 fn placed(SettingsError { error, about }: SettingsError, used: &Use, otherwise: &str) -> Diagnostic {
     if !error.at.path.is_empty() {
         return error;
@@ -84,7 +84,7 @@ fn placed(SettingsError { error, about }: SettingsError, used: &Use, otherwise: 
     }
 }
 
-/// Removes the value under a dotted name, wherever the dots are keys of nested tables.
+/// Removes the value with a dotted name, where dots may also stand for nested tables.
 fn remove(set: &mut Map<String, Value>, name: &str) -> bool {
     if set.shift_remove(name).is_some() {
         return true;

@@ -1,4 +1,4 @@
-//! What holds of every framework's parameters: the defaults that are declared are those in force, and the traps.
+//! Checks of every framework's parameters: declared defaults are the ones in force, and traps apply.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use crate::decision::{Decision, Strategy};
 use crate::framework::{Build, Case, Framework, Parameter, Settings, SettingsError};
 use crate::transcript::{Draft, Event, Header, JudgeReply, Message, Metrics, Role, Run, ToolCall, Usage};
 
-/// Parameters that say something by being given at all, with what else is set for the default to be seen.
+/// Parameters whose mere presence has an effect, with the other setting needed to see the default.
 const BESIDE: [(&str, &str, &str); 2] = [
     ("adaptive", "consecutive_successes", r#"{"strategies": [4]}"#),
     ("ag2", "group_chat.max_round", r#"{"group_chat.is_termination_msg": {"never": true}}"#),
 ];
-/// Parameters whose default, given by hand, does differ: the cap is then no longer adaptive, and the default condition has
-/// a code of its own.
+/// Parameters whose default makes a difference when given explicitly: the cap is then no longer adaptive, and the
+/// default condition has its own code.
 const OTHERWISE: [(&str, &str); 2] = [("qwen-code", "model.maxToolCallsPerTurn"), ("vercel-ai", "stopWhen")];
 
 fn object(json: &str) -> Map<String, Value> {
@@ -34,7 +34,8 @@ fn parameters() -> impl Iterator<Item = (&'static Framework, &'static Parameter)
     frameworks().flat_map(|framework| framework.parameters.iter().map(move |parameter| (framework, parameter)))
 }
 
-/// Thirty rounds of two steps and an answer, with what systems look at beside: a judge's reply, an experiment's metrics.
+/// Thirty rounds of two steps and an answer, with the extra data that systems read: a judge's reply, an experiment's
+/// metrics.
 fn session() -> Run {
     let mut events = Vec::new();
     for round in 0..30 {
@@ -60,7 +61,7 @@ fn session() -> Run {
     Run::new(Draft { events, ..Draft::default() })
 }
 
-/// What a strategy of its own order does on the session.
+/// The decisions of a strategy without a machine on the session.
 fn trail(strategy: Arc<dyn Strategy>, run: &Run) -> Vec<Decision> {
     let mut watch = strategy.start(&run.header);
     let mut trail = Vec::new();
@@ -70,8 +71,8 @@ fn trail(strategy: Arc<dyn Strategy>, run: &Run) -> Vec<Decision> {
     trail
 }
 
-/// All there is to know of what settings come to: the rules, what they need, and the machine as it starts; where there is
-/// no machine, what the strategy does.
+/// A full description of what settings build: the rules, what they need, and the machine's initial state; or, if there
+/// is no machine, what the strategy does.
 fn built(framework: &Framework, settings: &Settings, run: &Run) -> Result<String, SettingsError> {
     let strategy = framework.strategy(settings)?;
     let what = format!("{} {:?} {:?}", strategy.profile(), strategy.rules(), strategy.requirements());
@@ -83,8 +84,8 @@ fn built(framework: &Framework, settings: &Settings, run: &Run) -> Result<String
     })
 }
 
-/// Profiles that a parameter is set in, and in all of which its default is what is built without it. A profile that
-/// refuses the parameter, or cannot be built without others, has no default of it.
+/// The number of profiles in which a parameter can be set; in each, setting it to its default must give the same result
+/// as leaving it out. A profile that rejects the parameter, or cannot be built without others, is not counted.
 fn held(framework: &Framework, parameter: &Parameter, run: &Run) -> usize {
     let is_it = |id: &str, name: &str| id == framework.id && name == parameter.name;
     let beside = BESIDE.iter().find(|(id, name, _)| is_it(id, name)).map_or("{}", |(_, _, beside)| beside);
@@ -133,7 +134,7 @@ fn a_default_can_be_read_and_a_case_names_a_profile() {
     }
 }
 
-/// What a list of frameworks and `explain` print of each is there.
+/// Everything that the list of frameworks and `explain` print is present.
 #[test]
 fn every_framework_says_what_it_is() {
     for framework in frameworks() {

@@ -1,4 +1,4 @@
-//! Answers to golden cases.
+//! adaptive's golden tables: answers of this implementation to their cases.
 
 use serde_json::{Value, json};
 
@@ -12,14 +12,14 @@ use crate::text::conclusion_tag::{CONCLUSION, has_conclusion};
 use crate::text::experiment_tag::experiment_code;
 use crate::text::observation::observation;
 
-/// What adaptive answers.
+/// The driver for adaptive.
 pub(super) const ADAPTIVE: Driver = Driver { id: "adaptive", tables: TABLES, table_of, answer };
 
-/// The tables there are.
+/// The names of the tables.
 const TABLES: &[&str] =
     &["is_task_completed", "observation_prep", "experiment_tag", "review_gate", "loop_trace", "published_loop_trace"];
 
-/// The table of a case by its shape.
+/// Recognizes a case's table by the shape of its input.
 fn table_of(case: &GoldenCase<'_>) -> Option<&'static str> {
     match () {
         () if case.has(&["responses", "reviews"]) => Some("published_loop_trace"),
@@ -60,7 +60,7 @@ fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
     }
 }
 
-/// A whole workflow, its calls and executions scripted.
+/// A whole workflow with scripted calls and executions.
 fn trace(profile: Profile, input: &Value) -> Result<Value, CaseError> {
     let max = input["max_iterations"].as_i64().unwrap_or(DEFAULT_MAX);
     let wanted = ["strategies", "consecutive_successes"];
@@ -122,7 +122,7 @@ fn trace(profile: Profile, input: &Value) -> Result<Value, CaseError> {
     }))
 }
 
-/// The end's name in tables.
+/// The name of an end in the tables.
 fn name(end: End) -> &'static str {
     match end {
         End::ConclusionTag => "conclusion_tag",

@@ -1,4 +1,4 @@
-//! awaken's golden tables: the answer of this implementation to one case.
+//! awaken's golden tables: answers of this implementation to their cases.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ use super::{CaseError, Driver};
 use crate::system::awaken::{Boundary, Counters, Hooks, Policy, Profile, Snapshot, Stop, StopConditionSpec};
 use crate::transcript::fingerprint;
 
-/// What awaken answers.
+/// The driver for awaken.
 pub(super) const AWAKEN: Driver = Driver {
     id: "awaken",
     tables: TABLES,
@@ -24,7 +24,7 @@ pub(super) const AWAKEN: Driver = Driver {
     answer: |case| answer(case.input).map_err(CaseError::BadCase),
 };
 
-/// The tables there are.
+/// The names of the tables.
 const TABLES: &[&str] = &["stats_policies", "stacks", "spec_serde", "step_sequences", "shared_counters"];
 
 /// Answers a case of `table`; `Err` says what is wrong with the case.
@@ -45,7 +45,7 @@ fn conditions(input: &Value) -> Result<Vec<StopConditionSpec>, String> {
         .collect()
 }
 
-/// A statistics snapshot as a case writes it.
+/// A statistics snapshot, as written in a case.
 #[derive(Deserialize)]
 struct WireStats {
     step_count: u32,
@@ -111,7 +111,7 @@ fn serde_rules(input: &Value) -> Value {
     }
 }
 
-/// A step as a case writes it.
+/// A step, as written in a case.
 #[derive(Deserialize)]
 struct WireStep {
     #[serde(default)]
@@ -126,7 +126,7 @@ struct WireStep {
     no_response: bool,
 }
 
-/// Usage as a case writes it; awaken widens its signed numbers without a check.
+/// Token usage, as written in a case; awaken casts its signed numbers to unsigned without a check.
 #[derive(Deserialize)]
 struct WireUsage {
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! A golden case, and how it can fail to be one.
+//! A golden case, and why it may have no answer.
 
 use serde_json::Value;
 
@@ -7,21 +7,21 @@ use serde_json::Value;
 pub struct GoldenCase<'c> {
     /// The table: one of the system's own.
     pub table: &'c str,
-    /// The case's `input`. Where it names a recording (`input.file`), the text stands in `input.recording`.
+    /// The case's `input`. If it names a recording (`input.file`), the text is in `input.recording`.
     pub input: &'c Value,
-    /// The release that answered (`original_version`), where the case says.
+    /// The release that gave the expected answer (`original_version`), if the case says so.
     pub version: Option<&'c str>,
-    /// The fields that are asked for.
+    /// The fields of `expected`, which the answer must have.
     pub asked: &'c [String],
 }
 
 impl GoldenCase<'_> {
-    /// Does the input have all these fields?
+    /// True if the input has all these fields.
     pub(super) fn has(&self, fields: &[&str]) -> bool {
         fields.iter().all(|field| self.input.get(field).is_some())
     }
 
-    /// Is this field asked for?
+    /// True if `expected` has this field.
     pub(super) fn asks(&self, field: &str) -> bool {
         self.asked.iter().any(|asked| asked == field)
     }
@@ -30,13 +30,13 @@ impl GoldenCase<'_> {
 /// Why a golden case could not be answered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CaseError {
-    /// No such table.
+    /// There is no such table.
     #[error("unknown table")]
     UnknownTable,
-    /// The input is not what the table's description says.
+    /// The input does not match the table's description.
     #[error("bad case: {0}")]
     BadCase(String),
-    /// The case rests on something that is not the framework's own doing; the reason.
+    /// The case depends on something outside the framework; the reason.
     #[error("not applicable: {0}")]
     NotApplicable(String),
 }

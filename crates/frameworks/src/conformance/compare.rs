@@ -1,14 +1,13 @@
-//! Finding the first field in which an answer differs from what a table expects.
+//! Finds the first field in which an answer differs from the expected one.
 
 use serde_json::Value;
 
-/// How objects below the top of `expected` are compared. At the top only the fields that
-/// `expected` has are looked at.
+/// How nested objects of `expected` are compared. At the top level, only the fields of `expected` are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nested {
-    /// The same fields, no more and no fewer.
+    /// The answer must have exactly the same fields.
     Exact,
-    /// Only the fields that `expected` has; a null there also stands for an absent field.
+    /// Only the fields of `expected` are compared; a null there also matches an absent field.
     Subset,
 }
 
@@ -17,14 +16,14 @@ pub enum Nested {
 pub struct Difference {
     /// The path of the field, from `expected`.
     pub field: String,
-    /// What was expected there; null where the answer has a field too many.
+    /// The expected value; null if the answer has an extra field.
     pub expected: Value,
-    /// What was answered there; null where the answer lacks the field.
+    /// The value in the answer; null if the field is missing.
     pub got: Value,
 }
 
-/// The first difference in the order of `expected`'s fields, or `None` when the answer agrees.
-/// Numbers are equal when their values are, so 1 and 1.0 agree.
+/// The first difference, in the order of the fields of `expected`; `None` if the answer agrees. Numbers are compared by
+/// value, so 1 equals 1.0.
 pub fn first_difference(expected: &Value, got: &Value, nested: Nested) -> Option<Difference> {
     difference("expected", expected, got, nested, true)
 }

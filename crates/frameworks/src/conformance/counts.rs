@@ -1,6 +1,7 @@
-//! How many answers of each framework's own code stand in `fixtures/golden/presets*`; a test holds them against the tables.
+//! The number of golden cases per framework in `fixtures/golden/presets*`, answered by the frameworks' own code. A test
+//! compares these numbers with the tables.
 
-/// Framework and cases, in name order. All of them agree.
+/// Frameworks and their number of cases, in name order. All cases agree.
 pub const GOLDEN_CASES: &[(&str, usize)] = &[
     ("ag2", 80),
     ("agent-framework", 94),
@@ -38,7 +39,7 @@ pub const GOLDEN_CASES: &[(&str, usize)] = &[
     ("vercel-ai", 45),
 ];
 
-/// The cases of one framework; `None` where there are none.
+/// The number of cases of one framework; `None` if it has none.
 pub fn golden_cases(framework: &str) -> Option<usize> {
     GOLDEN_CASES.iter().find(|(name, _)| *name == framework).map(|(_, cases)| *cases)
 }

@@ -1,4 +1,4 @@
-//! Answers to golden cases: what the code of 0.3 (or another profile) decides on a table's input.
+//! mira's golden tables: what the code of 0.3 (or another profile) decides for each case.
 
 use std::collections::BTreeMap;
 
@@ -19,10 +19,10 @@ use crate::text::failure::failure;
 use crate::text::provider_error::provider_error;
 use crate::text::user_request::user_request;
 
-/// What mira answers.
+/// The driver for mira.
 pub(super) const MIRA: Driver = Driver { id: "mira", tables: TABLES, table_of, answer };
 
-/// The tables there are.
+/// The names of the tables.
 const TABLES: &[&str] = &[
     "user_input_request",
     "failure_response",
@@ -41,7 +41,8 @@ const TABLES: &[&str] = &[
     "message_trace",
 ];
 
-/// The table of a case by its shape. Which of three text tests is meant its shape does not say.
+/// Recognizes a case's table by the shape of its input. The three text tests have the same shape, so they cannot be
+/// told apart.
 fn table_of(case: &GoldenCase<'_>) -> Option<&'static str> {
     match () {
         () if case.has(&["rounds"]) => Some("message_trace"),
@@ -60,7 +61,7 @@ fn table_of(case: &GoldenCase<'_>) -> Option<&'static str> {
     }
 }
 
-/// The answer of the release that the case names; else of the code that the page describes.
+/// The answer under the rules of the release that the case names, else of the code that the page describes.
 fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
     let version = case.version.and_then(|version| version.strip_prefix("mira-engine "));
     let profile = match version {
@@ -74,7 +75,7 @@ fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
 /// The answer under `rules`.
 ///
 /// # Errors
-/// An unknown table, or an input that lacks what its table needs.
+/// If the table is unknown or the input lacks what its table needs.
 pub fn answer_of(rules: Rules, table: &str, input: &Value) -> Result<Value, CaseError> {
     let parse = || Policy::parse(&input["policy"], rules.strict_switch);
     let answer = match table {
@@ -108,7 +109,7 @@ fn policy_json(rules: Rules, policy: Option<&Policy>) -> Value {
     json
 }
 
-/// The reason that is printed.
+/// The reason as printed.
 fn told(rules: Rules, reason: Option<&Reason>) -> Option<&Reason> {
     reason.filter(|reason| rules.says_why || reason.is_condition())
 }
@@ -121,7 +122,7 @@ fn tokens(input: &Value) -> i128 {
     Int::of(&input["tokens_used"]).map_or(0, |tokens| tokens.value())
 }
 
-/// A text test. What is no text has no methods of one, unless it is empty or nothing.
+/// Runs a text test. A value that is not a string has no string methods, so Python raises unless it is empty or null.
 fn text_match(input: &Value, phrase: impl Fn(&str) -> Option<&'static str>) -> Result<Value, Raised> {
     let given = input.get("text").filter(|text| python::is_true(text));
     if given.is_some_and(|text| !text.is_string()) {
@@ -132,15 +133,15 @@ fn text_match(input: &Value, phrase: impl Fn(&str) -> Option<&'static str>) -> R
     Ok(json!({"match": text.is_some_and(|text| phrase(text).is_some()), "tail_len": tail_len}))
 }
 
-/// Does the stop policy look into the plan at all?
+/// Whether the stop policy reads the plan at all.
 fn looks_into_plan(policy: Option<&Policy>) -> bool {
     policy.is_some_and(|policy| policy.names_goals || policy.max_experiments.is_some())
 }
 
-/// A plan handed over as a value, and looked into or not.
+/// A plan given as a value, which may or may not be read.
 ///
 /// # Errors
-/// A plan that is no object, and not empty either, raises `AttributeError` when it is looked into.
+/// `AttributeError` if a plan that is neither an object nor empty is read.
 fn plan_of(plan: &Value, is_looked_into: bool) -> Result<Plan<'_>, Raised> {
     let object = python::dict(plan);
     if object.is_none() && is_looked_into && python::is_true(plan) {
@@ -151,7 +152,7 @@ fn plan_of(plan: &Value, is_looked_into: bool) -> Result<Plan<'_>, Raised> {
 
 fn stop_policy_unparsed(rules: Rules, input: &Value) -> Result<Value, Raised> {
     let raw = &input["policy_unparsed"];
-    // Where there are goals the plan is read first, and only then their values.
+    // If there are goals, the plan is read before their values.
     if raw.get("goals").and_then(Value::as_array).is_some_and(|goals| !goals.is_empty()) {
         plan_of(&input["plan"], true)?;
     }
@@ -182,7 +183,7 @@ fn replan(rules: Rules, input: &Value) -> Result<Value, Raised> {
     Ok(json!({"has_pending_work": plan::has_pending_work(project.plan())?, "replan": warranted}))
 }
 
-/// Follow-up runs so far: below 0 is as good as none, and above every cap is above every cap.
+/// Follow-up runs so far, clamped: values below 0 act like 0, and huge ones exceed every cap.
 fn rounds(value: &Value) -> u32 {
     let rounds = python::int(value).map_or(0, |rounds| rounds.value().max(0));
     u32::try_from(rounds).unwrap_or(u32::MAX)
@@ -201,12 +202,12 @@ fn situation_of<'s>(rules: Rules, policy: Option<&'s Policy>, input: &'s Value) 
     }
 }
 
-/// The loop's profile: none when empty, the default when unknown.
+/// The loop's profile: none if empty, the default if unknown.
 fn agent_profile(value: &Value) -> Option<AgentProfile> {
     python::is_true(value).then(|| AgentProfile::of(value).unwrap_or_default())
 }
 
-/// A plan of a case: none, an object, or a file's raw text.
+/// The plan of a case: none, an object, or the raw text of a file.
 fn plan_file(plan: &Value) -> PlanFile {
     match (plan, plan.get("raw_text").and_then(Value::as_str)) {
         (Value::Null, _) => PlanFile::Absent,
@@ -239,7 +240,7 @@ fn continuation(rules: Rules, input: &Value) -> Result<Value, Raised> {
     }))
 }
 
-/// Decides without looking at the plan where the case has no project.
+/// Decides without reading the plan if the case has no project.
 fn continuation_of(
     situation: &Situation<'_>,
     input: &Value,
@@ -273,7 +274,7 @@ fn round(rules: Rules, input: &Value) -> Result<Value, Raised> {
     }))
 }
 
-/// A plan reduced to status, current experiment, and id, status and conclusion of each experiment.
+/// A plan reduced to its status, its current experiment, and each experiment's id, status and conclusion.
 fn reduced(project: &Project) -> Value {
     let Some(plan) = project.plan() else { return Value::Null };
     let keep = |experiment: &Map<String, Value>| {
@@ -294,7 +295,7 @@ fn checkpoint(input: &Value) -> Result<Value, Raised> {
     Ok(json!({"checkpoint_ok": plan::checkpoint_is_fresh(before, after), "crossed": plan::crossed(before, after)?}))
 }
 
-/// Do the export guards look at this channel? 0.2.0 calls it `web`.
+/// Whether the export guards apply to this channel. 0.2.0 calls it `web`.
 fn is_guarded(rules: Rules, channel: &Value) -> bool {
     channel.as_str() == Some(if rules.web_only { "web" } else { "ui" })
 }

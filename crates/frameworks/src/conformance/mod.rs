@@ -1,7 +1,8 @@
-//! Golden tables of decisions against the systems and presets that should reproduce them.
+//! Checks that the systems and presets reproduce golden tables of decisions.
 //!
-//! A table is JSON Lines, one case a line: `id`, `input`, `expected`. The last folder of its path
-//! names the system (or preset framework), the file stem the table. Whoever may touch files reads
+//! A table is JSON Lines, one case per line: `id`, `input`, `expected`. The last folder of its path names the system
+//! (or preset framework), the file stem the table. This module does no file access: the caller reads the tables and
+//! passes their text.
 //! the tables; here they are values.
 
 mod adaptive;
@@ -28,7 +29,7 @@ pub use compare::{Difference, Nested, first_difference};
 pub use counts::{GOLDEN_CASES, golden_cases};
 pub use mira::answer_of as mira_answer;
 
-/// A file handed in: its path as given, and what it holds.
+/// A file passed in by the caller: its path and its text.
 #[derive(Clone, Debug)]
 pub struct TableFile {
     /// The path; its last folder names the system, its stem the table.
@@ -37,10 +38,10 @@ pub struct TableFile {
     pub text: String,
 }
 
-/// Something that answers the cases of one folder.
+/// Answers the cases of one folder.
 pub trait Oracle {
-    /// What `expected` should be for a case: `row` is the whole line, without its `expected`, whose fields
-    /// are `asked`.
+    /// The answer to a case, to be compared with `expected`. `row` is the whole line without `expected`, and `asked`
+    /// lists the fields of `expected`.
     fn answer(&self, table: &str, row: &Value, asked: &[String]) -> Result<Value, CaseError>;
 
     /// Reads one line of a table.
@@ -48,52 +49,52 @@ pub trait Oracle {
         serde_json::from_str(line)
     }
 
-    /// How objects inside an expected field are compared.
+    /// How nested objects of `expected` are compared.
     fn nested(&self) -> Nested {
         Nested::Exact
     }
 }
 
-/// Finds the oracle of a folder name.
+/// Returns the oracle for a folder name, if there is one.
 pub type Lookup = fn(&str) -> Option<Box<dyn Oracle>>;
 
-/// Where oracles are looked for, in order.
+/// The lookups to try, in order.
 pub const LOOKUPS: &[Lookup] = &[system::oracle, preset::oracle];
 
-/// A case that was answered differently.
+/// A case whose answer differs from the expected one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Disagreement {
     /// The table's path.
     pub file: String,
-    /// The case.
+    /// The id of the case.
     pub id: String,
     /// The first differing field, for example `expected.per_step[2].state.step_count`.
     pub field: String,
-    /// What the table says of that field.
+    /// The expected value of that field.
     pub expected: Value,
-    /// What was answered; null also where the answer lacks the field.
+    /// The value in the answer; null also if the field is missing.
     pub got: Value,
 }
 
-/// A case that cannot be answered here, and why.
+/// A case that cannot be answered by this implementation, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NotApplicable {
     /// The table's path.
     pub file: String,
-    /// The case.
+    /// The id of the case.
     pub id: String,
     /// The reason.
     pub why: String,
 }
 
-/// A case that is not what a table may hold.
+/// A case that does not have the form its table requires.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Malformed {
     /// The table's path.
     pub file: String,
     /// The folder that names the system or framework.
     pub folder: String,
-    /// The case: its id, else its line.
+    /// The id of the case, or its line number if it has none.
     pub id: String,
     /// What is wrong with it.
     pub why: String,
@@ -102,34 +103,34 @@ pub struct Malformed {
 /// The outcome of a conformance run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ConformanceReport {
-    /// Cases seen, in tables that are known.
+    /// Cases seen in known tables.
     pub cases: usize,
     /// Cases answered as expected.
     pub agreed: usize,
-    /// Cases answered otherwise, in input order.
+    /// Cases answered differently, in input order.
     pub disagreed: Vec<Disagreement>,
-    /// Cases that rest on something that is not the framework's own.
+    /// Cases that depend on something outside the framework.
     pub not_applicable: Vec<NotApplicable>,
-    /// Cases that are not what a table may hold: an error of the table.
+    /// Cases that do not have the form their table requires, which is an error in the table.
     pub malformed: Vec<Malformed>,
-    /// Files no system or preset knows. An error, not a skip.
+    /// Files that no system or preset recognizes. This is an error, not a skip.
     pub unknown_tables: Vec<String>,
-    /// Cases by system or framework (the folder), in name order: (cases, agreed).
+    /// Cases per system or framework (the folder), in name order: (cases, agreed).
     pub systems: BTreeMap<String, (usize, usize)>,
-    /// The same by the rule that a case names, else by its table.
+    /// The same per rule that a case names, or per table if it names none.
     pub rules: BTreeMap<String, BTreeMap<String, (usize, usize)>>,
 }
 
 impl ConformanceReport {
-    /// True when every case could be read and agreed, or was set aside with a reason, there was at least
-    /// one, and every table is known.
+    /// True if there is at least one case, every table is known, and every case was readable and either agreed or was
+    /// set aside with a reason.
     pub fn all_agreed(&self) -> bool {
         self.cases > 0 && self.disagreed.is_empty() && self.malformed.is_empty() && self.unknown_tables.is_empty()
     }
 }
 
-/// Runs the tables among `files`, in the order given. A file that a case of the same folder names as
-/// its `input.file` is a recording, not a table.
+/// Runs the tables among `files`, in the order given. A file that a case in the same folder names as `input.file` is a
+/// recording, not a table.
 pub fn run(files: &[TableFile]) -> ConformanceReport {
     let recordings = recordings(files);
     let mut report = ConformanceReport::default();
@@ -146,7 +147,7 @@ pub fn run(files: &[TableFile]) -> ConformanceReport {
     report
 }
 
-/// The files named as recordings by a case beside them: path and text.
+/// The files that a case in the same folder names as recordings: path and text.
 fn recordings(files: &[TableFile]) -> BTreeMap<&str, &str> {
     let mut named = BTreeMap::new();
     let by_path: BTreeMap<&str, &str> = files.iter().map(|file| (file.path.as_str(), file.text.as_str())).collect();
@@ -160,7 +161,7 @@ fn recordings(files: &[TableFile]) -> BTreeMap<&str, &str> {
     named
 }
 
-/// The names of the recordings a table's cases refer to (`input.file`), for whoever loads the files.
+/// The names of the recordings that a table's cases refer to (`input.file`), for callers that load the files.
 pub fn named_recordings(table: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for line in table.lines().filter(|line| line.contains("\"file\"")) {
@@ -173,7 +174,7 @@ pub fn named_recordings(table: &str) -> Vec<String> {
     names
 }
 
-/// The paths a file beside `path` may have: plain or packed.
+/// The possible paths of a file next to `path`: plain or compressed.
 fn beside(path: &str, name: &str) -> [String; 3] {
     ["", ".gz", ".zst"]
         .map(|packed| Path::new(path).with_file_name(format!("{name}{packed}")).to_string_lossy().into_owned())
@@ -189,14 +190,14 @@ fn place(path: &str) -> (String, String) {
     (text(path.parent().and_then(Path::file_name)), stem.to_owned())
 }
 
-/// The table's name in a file name: what stands before `.jsonl`, and `.gz` or `.zst` after it; `None`
-/// when the file is no table.
+/// The table's name in a file name: the part before `.jsonl`, `.jsonl.gz` or `.jsonl.zst`; `None` if the file is not a
+/// table.
 pub fn table_name(file_name: &str) -> Option<&str> {
     let unpacked = [".gz", ".zst"].iter().find_map(|packed| file_name.strip_suffix(packed)).unwrap_or(file_name);
     unpacked.strip_suffix(".jsonl").filter(|name| !name.is_empty())
 }
 
-/// The known table a file's name means: its own name, else the longest known one that it holds.
+/// The known table that a file name refers to: the one with the same name, else the longest one whose name it contains.
 fn known_table(name: &str, known: &[&'static str]) -> Option<&'static str> {
     let exact = known.iter().copied().find(|known| *known == name);
     let held = || known.iter().copied().filter(|known| name.contains(known)).max_by_key(|known| known.len());

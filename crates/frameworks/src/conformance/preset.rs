@@ -1,7 +1,7 @@
 //! Golden tables of the frameworks' own decisions, replayed through the presets.
 //!
-//! A case is a line: settings, events, and what the framework's own code did. The same machine that
-//! replays recordings replays the case; each key the case expects is held against what it did.
+//! Each case is a line with settings, events, and what the framework's own code did. The machine that replays
+//! recordings also replays the case, and each key that the case expects is compared with what the machine did.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ use crate::framework::{About, Build, COMBINED, Framework, SettingsError};
 use crate::reader::{ReadText, trace};
 use crate::transcript::{Moment, Run};
 
-/// The oracle of the preset, or of the preset's variant, named like the folder.
+/// The oracle for the preset, or variant of a preset, with the folder's name.
 pub(super) fn oracle(folder: &str) -> Option<Box<dyn Oracle>> {
     let (framework, profile) = catalog::find_with_profile(folder)?;
     matches!(framework.build, Build::Machine(_))
@@ -34,7 +34,7 @@ impl Oracle for MachineOracle {
         let input = input.ok_or_else(|| CaseError::BadCase("the line has no `input`".to_owned()))?;
         let is_of_presets = input.contains_key("events") || asked.iter().any(|field| field == "actions");
         let named = row.get("rule").and_then(Value::as_str);
-        // A table with a name of its own drives all the rules at once.
+        // A table whose name is not a rule's drives all rules at once.
         let rule = match named
             .map_or_else(|| known_table(table, self.framework.tables), |rule| known_rule(rule, self.framework.tables))
         {
@@ -50,7 +50,7 @@ impl Oracle for MachineOracle {
     }
 }
 
-/// What a framework did in a case, in the words of the tables.
+/// What a framework did in a case, in the tables' terms.
 fn replay(
     framework: &Framework,
     profile: Option<&str>,
@@ -118,7 +118,7 @@ fn action(act: &Act) -> Value {
     Value::Object(map)
 }
 
-/// The case's events, read as the trace they are.
+/// The case's events, read as a run.
 fn recording(input: &Map<String, Value>) -> Result<Run, CaseError> {
     let events = input.get("events").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let header = serde_json::json!({ "type": "run", "run_id": "case" });
@@ -143,7 +143,7 @@ mod tests {
     use crate::reader::unpacked_text;
     use crate::redact::redact;
 
-    /// Holds what each rule that reads no texts did on every case against what it does without the texts.
+    /// For each rule that reads no texts, checks that it acts the same on every case with the texts removed.
     fn check(folder: &Path) -> (usize, BTreeMap<String, usize>) {
         let (mut cases, mut differences) = (0, BTreeMap::new());
         let files =

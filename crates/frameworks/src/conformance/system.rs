@@ -1,25 +1,25 @@
-//! The seed systems as oracles: a driver each, which leads a case through the system's own code.
+//! The seed systems as oracles, with one driver each that runs a case through the system's own code.
 
 use serde_json::Value;
 
 use super::{CaseError, GoldenCase, Oracle, adaptive, agentao, agentica, awaken, known_table, mira};
 use crate::python::{self, Strictness};
 
-/// A system's golden tables, and what answers them.
+/// A system's golden tables and the function that answers them.
 pub(super) struct Driver {
-    /// The system.
+    /// The system's id.
     pub id: &'static str,
-    /// Its tables.
+    /// The names of its tables.
     pub tables: &'static [&'static str],
-    /// Which of them a case belongs to by its shape, where its file has a name of its own.
+    /// Recognizes a case's table by its shape, for files that are not named after a table.
     pub table_of: fn(&GoldenCase<'_>) -> Option<&'static str>,
-    /// What the original code answers for one case of one of the tables.
+    /// Answers one case as the original code does.
     pub answer: fn(&GoldenCase<'_>) -> Result<Value, CaseError>,
 }
 
 static DRIVERS: [Driver; 5] = [mira::MIRA, adaptive::ADAPTIVE, awaken::AWAKEN, agentao::AGENTAO, agentica::AGENTICA];
 
-/// The oracle of the system named like the folder.
+/// The oracle for the system with the folder's name.
 pub(super) fn oracle(folder: &str) -> Option<Box<dyn Oracle>> {
     let driver = DRIVERS.iter().find(|driver| driver.id == folder)?;
     Some(Box::new(SystemOracle(driver)))
@@ -29,7 +29,7 @@ struct SystemOracle(&'static Driver);
 
 impl Oracle for SystemOracle {
     fn read(&self, line: &str) -> Result<Value, serde_json::Error> {
-        // The tables of systems written in Python hold what its JSON lets in: integers of any size, NaN.
+        // Tables of systems written in Python contain what Python's JSON accepts: integers of any size, NaN.
         let read = if self.0.id == "awaken" { None } else { python::loads(line, Strictness::Strict) };
         read.map_or_else(|| serde_json::from_str(line), Ok)
     }

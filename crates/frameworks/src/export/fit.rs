@@ -1,4 +1,4 @@
-//! Which slot of a host holds a clause, with what value, and in what it differs.
+//! Chooses the host slot that can hold a clause, the parameter's value, and how the two differ.
 
 use serde_json::Value;
 
@@ -9,23 +9,23 @@ use crate::rule::{Comparator, Condition};
 use crate::stack::{Cap, Clause, OnHit, Scope, Stack};
 use crate::transcript::Moment;
 
-/// How far a difference reaches; the later, the graver.
+/// How serious a difference is; later variants are more serious.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grade {
-    /// The same runs stop, with the same steps, tokens, cost and verdict; only the point is another one.
+    /// The same runs stop with the same steps, tokens, cost and verdict, but at another point.
     Moment,
-    /// The rows are the same on the runs that the sentence names.
+    /// The rows are the same only on the runs that the sentence names.
     Condition,
-    /// The host acts otherwise.
+    /// The host acts differently.
     Other,
 }
 
-/// In what a parameter is not the clause.
+/// One way in which a parameter differs from the clause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// How far it reaches.
+    /// How serious it is.
     pub grade: Grade,
-    /// What it is, as a sentence without its capital and its stop.
+    /// What it is, as a sentence without capital letter and full stop.
     pub what: String,
 }
 
@@ -35,7 +35,7 @@ impl Difference {
     }
 }
 
-/// A clause that is one signal and one limit.
+/// A clause that consists of one signal and one limit.
 pub(super) struct Wish {
     signal: &'static str,
     is_whole: bool,
@@ -47,14 +47,14 @@ pub(super) struct Wish {
     then: Action,
 }
 
-/// A clause and the slot that holds it.
+/// A slot that holds a clause, with the parameter's value and the differences.
 pub(super) struct Held {
     pub(super) slot: &'static Slot,
     pub(super) value: Value,
     pub(super) differences: Vec<Difference>,
 }
 
-/// Every clause of a stack, the cap last: what is to be held, or why no host's settings can say it.
+/// Every clause of a stack, the cap last: what a host must hold, or why no host's settings can express it.
 pub(super) fn wishes(stack: &Stack) -> Vec<(RuleName, Result<Wish, String>)> {
     let clauses = stack.clauses.iter().map(|clause| (clause.name.clone(), wish(clause)));
     let cap = stack.cap.iter().map(|cap| (RuleName::new(format!("cap {} steps", cap.steps)), of_cap(cap)));
@@ -107,7 +107,7 @@ fn wish(clause: &Clause) -> Result<Wish, String> {
     })
 }
 
-/// The slot that holds it best; else why there is none.
+/// The slot that holds it with the fewest serious differences; else the reason why none does.
 pub(super) fn hold(wish: &Wish, to: HostInfo, nearest: bool) -> Result<Held, String> {
     let mut best: Option<Held> = None;
     let mut why = None;
@@ -135,7 +135,7 @@ fn of_grade(differences: &[Difference], grade: Grade) -> impl Iterator<Item = &s
     differences.iter().filter(move |difference| difference.grade == grade).map(|difference| difference.what.as_str())
 }
 
-/// The fewer of the gravest, the better.
+/// Sort key: fewer serious differences are better.
 fn weight(differences: &[Difference]) -> [usize; 3] {
     [Grade::Other, Grade::Condition, Grade::Moment].map(|grade| of_grade(differences, grade).count())
 }
@@ -145,7 +145,7 @@ fn reason(wish: &Wish, to: HostInfo) -> String {
     to.host.why_not(signal).map_or_else(|| format!("it has no rule on `{signal}`"), str::to_owned)
 }
 
-/// The parameter's value for this limit.
+/// The parameter's value for the clause's limit.
 fn value(wish: &Wish, slot: &Slot) -> Result<Value, String> {
     let parameter = slot.parameter();
     if slot.fires == Fires::Named {
@@ -187,7 +187,7 @@ fn value(wish: &Wish, slot: &Slot) -> Result<Value, String> {
     Ok(Value::from(limit))
 }
 
-/// After a reply its step is paid for, and not yet among those that `steps` counts.
+/// After a reply, its step is already paid for but not yet counted in `steps`.
 fn steps_paid_for(signal: &str, at: Moment) -> f64 {
     if signal == "steps" && at == Moment::AfterResponse { 1.0 } else { 0.0 }
 }
@@ -205,7 +205,7 @@ fn differences(wish: &Wish, slot: &Slot, to: HostInfo) -> Vec<Difference> {
         (Counts::Session, Scope::Round) => {
             all.push(Difference::new(Grade::Condition, format!("it counts over the whole session: {one_prompt}")));
         }
-        // A reply without calls ends the prompt's run by itself, where the clause would end the session.
+        // A reply without calls ends the prompt's run by itself, whereas the clause would end the session.
         (Counts::Prompt, Scope::Round) if slot.at != Moment::BeforeRequest || wish.at != slot.at => {
             let what = format!("a prompt that is answered at the limit is no stop: {one_prompt}");
             all.push(Difference::new(Grade::Condition, what));
@@ -218,7 +218,7 @@ fn differences(wish: &Wish, slot: &Slot, to: HostInfo) -> Vec<Difference> {
 }
 
 fn of_moment(wish: &Wish, slot: &Slot) -> Vec<Difference> {
-    // What these read changes between the tools and the next request.
+    // The values of these signals can change between the tools and the next request.
     let waits = matches!(wish.signal, "elapsed" | "messages" | "idle" | "active" | "tool.named");
     match (wish.at, slot.at) {
         (wanted, got) if wanted == got => Vec::new(),
@@ -230,7 +230,7 @@ fn of_moment(wish: &Wish, slot: &Slot) -> Vec<Difference> {
             let moved = "it acts after the tools rather than before the next request: the same steps, tokens and cost";
             let one = "a reply that ends a prompt at the limit is no stop: the same on runs of one prompt";
             let moved = vec![Difference::new(Grade::Moment, moved)];
-            // What counts anew with each prompt is bound to runs of one prompt already.
+            // A count per prompt is already restricted to runs of one prompt.
             let is_bound = slot.counts == Counts::Prompt;
             moved.into_iter().chain((!is_bound).then(|| Difference::new(Grade::Condition, one))).collect()
         }
@@ -248,7 +248,7 @@ fn of_moment(wish: &Wish, slot: &Slot) -> Vec<Difference> {
 
 fn of_action(wish: &Wish, slot: &Slot) -> Option<String> {
     match (wish.then, slot.does) {
-        // What a refusal is instead of a stop stands with the slot.
+        // The slot itself says how a refusal differs from a stop.
         (Action::Stop | Action::Fail, Does::Stop | Does::Fail(_))
         | (Action::ForceFinal, Does::LastAnswer)
         | (_, Does::Refuse) => None,

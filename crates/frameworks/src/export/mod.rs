@@ -1,9 +1,10 @@
-//! A stack as a host's own configuration: the settings of our model of that host that act as the stack does, and how
-//! they are written in its own files.
+//! Exports a stack as a host's own configuration: finds settings that make our model of the host act as the stack does,
+//! and writes them in the host's file format.
 //!
-//! A clause is held exactly, held with a difference that is named, or refused with a reason. Reading an export back is
-//! running the host's rules with its settings ([`Export::strategy`]): the rows are the judge of what is called exact.
-//! All of it is said of recordings as the host itself would make them, in which a reply without a call ends a prompt's run.
+//! Each clause is held exactly, held with a stated difference, or refused with a reason. An export is verified by
+//! reading it back: running the host's rules with its settings ([`Export::strategy`]) must give the same rows if the
+//! export is called exact. This applies to recordings as the host itself would make them, in which a reply without a
+//! call ends a prompt's run.
 
 mod fit;
 mod own;
@@ -29,13 +30,13 @@ pub use own::stack_file;
 pub struct HostInfo {
     /// Its name in stack files.
     pub id: &'static str,
-    /// The version whose settings these are; a system's profile.
+    /// The version these settings apply to; for a system, its profile.
     pub version: &'static str,
     /// What it can hold.
     pub host: &'static Host,
 }
 
-/// Every host, in the order of the rules' lists.
+/// Every host, in the order in which frameworks are listed.
 pub fn hosts() -> Vec<HostInfo> {
     let host = |framework: &'static Framework| {
         let profile = || framework.host.profile.or(framework.profiles.first().map(|profile| profile.name));
@@ -48,43 +49,43 @@ pub fn hosts() -> Vec<HostInfo> {
     catalog::frameworks().map(host).collect()
 }
 
-/// The host of that name; else the name that may have been meant.
+/// The host with this name; else the name that was probably meant, if any is close.
 pub fn find(name: &str) -> Result<HostInfo, Option<&'static str>> {
     let all = hosts();
     all.iter().find(|info| info.id == name).copied().ok_or_else(|| nearest(name, all.iter().map(|info| info.id)))
 }
 
-/// What became of one clause.
+/// The result for one clause.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// A parameter holds it.
     Held {
-        /// The parameter.
+        /// The parameter's name.
         parameter: &'static str,
         /// Its value, as JSON.
         value: Value,
-        /// What a hit does.
+        /// What happens when it fires.
         does: Does,
-        /// In what it is not the clause; none: exactly.
+        /// How it differs from the clause; empty if it is exact.
         differences: Vec<Difference>,
     },
-    /// No parameter does.
+    /// No parameter holds it.
     Refused {
         /// Why.
         why: String,
     },
 }
 
-/// A clause or the cap, and what became of it.
+/// A clause or the cap, with its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exported {
     /// Its name in tables.
     pub rule: RuleName,
-    /// What became of it.
+    /// Whether and how it is held.
     pub outcome: Outcome,
 }
 
-/// A stack in a host's terms.
+/// A stack expressed in a host's settings.
 #[derive(Clone, Debug)]
 pub struct Export {
     /// The host.
@@ -95,12 +96,13 @@ pub struct Export {
     pub clauses: Vec<Exported>,
     /// The settings, as nested tables.
     pub set: Map<String, Value>,
-    /// The items put into lists, as they are written: the list, the item.
+    /// The items added to lists, as the list's name and the item's text in the snippet.
     items: Vec<(&'static str, String)>,
 }
 
 impl Export {
-    /// `stack` in the terms of `to`. With `nearest`, clauses are also held that the host would act on otherwise.
+    /// Expresses `stack` in the settings of `to`. With `nearest`, also accepts settings with which the host would act
+    /// differently from the clause.
     pub fn new(stack: &Stack, to: HostInfo, nearest: bool) -> Self {
         let mut export =
             Self { to, stack: stack.name.clone(), clauses: Vec::new(), set: Map::new(), items: Vec::new() };
@@ -143,17 +145,17 @@ impl Export {
         }
     }
 
-    /// How many clauses it holds.
+    /// The number of clauses held.
     pub fn n_held(&self) -> usize {
         self.clauses.iter().filter(|clause| matches!(clause.outcome, Outcome::Held { .. })).count()
     }
 
-    /// Does it hold every clause?
+    /// Whether every clause is held.
     pub fn holds_all(&self) -> bool {
         self.n_held() == self.clauses.len()
     }
 
-    /// Every difference of a clause that is held, each once, the gravest first.
+    /// All differences of the clauses held, without duplicates, the most serious first.
     pub fn differences(&self) -> Vec<&Difference> {
         let of = |clause: &'_ Exported| match &clause.outcome {
             Outcome::Held { differences, .. } => differences.as_slice().len(),
@@ -173,12 +175,12 @@ impl Export {
         all
     }
 
-    /// Does it hold every clause, so that the rows of the two are the same on every recording of the host's kind?
+    /// Whether every clause is held exactly, so that both give the same rows on every recording of the host's kind.
     pub fn is_exact(&self) -> bool {
         self.holds_all() && self.differences().is_empty()
     }
 
-    /// What it comes to, in a few words.
+    /// The result in a few words.
     pub fn verdict(&self) -> String {
         let (held, all) = (self.n_held(), self.clauses.len());
         if held == 0 {
@@ -194,7 +196,7 @@ impl Export {
     }
 }
 
-/// Adds a parameter. Where two clauses are held by one, the tighter limit acts for both.
+/// Adds a parameter. If one parameter holds two clauses, it takes the tighter limit.
 fn add(taken: &mut Vec<(&'static Slot, Value)>, slot: &'static Slot, value: &Value) -> Result<(), String> {
     let kind = |slot: &Slot| match slot.place {
         Place::Is(_) => Value::Null,
@@ -217,13 +219,13 @@ fn add(taken: &mut Vec<(&'static Slot, Value)>, slot: &'static Slot, value: &Val
     Ok(())
 }
 
-/// A value that stands in the sources as JSON.
+/// Parses a value that is written as JSON in the source code.
 fn json(text: &str) -> Value {
-    // A test reads every one of them.
+    // A test parses all of them.
     serde_json::from_str(text).unwrap_or(Value::Null)
 }
 
-/// Sets `path`, whose dots are tables in tables.
+/// Sets the value at `path`, whose dots separate nested tables.
 fn put(set: &mut Map<String, Value>, path: &str, value: Value) {
     match path.split_once('.') {
         None => {

@@ -1,4 +1,4 @@
-//! A stack in the words of a stack file.
+//! Writes a stack in the syntax of a stack file.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,8 @@ use crate::signal::{Options, TextOf, TextPart};
 use crate::stack::{Clause, OnHit, Scope, Stack};
 use crate::transcript::Identity;
 
-/// `stack` as a `[[stack]]` of a stack file. `None` for one whose cap asks somebody: who is asked is known to its file alone.
+/// `stack` as a `[[stack]]` of a stack file. `None` if its cap asks a bailout or table, which only the original file
+/// defines.
 pub fn stack_file(stack: &Stack) -> Option<String> {
     let mut text = format!("[[stack]]\nname = {}\n", quoted(&stack.name));
     if !stack.clauses.is_empty() {
@@ -114,7 +115,7 @@ fn rule(rule: &Rule) -> Vec<String> {
     fields
 }
 
-/// A limit as a stack file takes it: whole where it is.
+/// A limit as a stack file expects it: written as an integer if it is whole.
 fn number(limit: f64) -> String {
     if limit.fract() == 0.0 && limit.abs() < 1e15 { format!("{limit:.0}") } else { format!("{limit:?}") }
 }

@@ -1,4 +1,4 @@
-//! An export as a stack file, to be replayed: the host's rules with these settings.
+//! Writes an export as a stack file for replay: the host's rules with the exported settings.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -12,17 +12,17 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::framework::ConfigText;
 
 impl Export {
-    /// The name of the stack that is the host's rules with these settings.
+    /// The name of the stack in [`Self::stack_file`].
     pub fn readback_name(&self) -> String {
         format!("{} ({})", self.stack, self.to.id)
     }
 
-    /// The native file beside the stack file, where the host's settings are one: its text, as JSON.
+    /// The text of the native file, as JSON, if the host reads its settings from one.
     pub fn native_file(&self) -> Option<String> {
         self.to.host.reads_file.then(|| format!("{:#}\n", Value::Object(self.set.clone())))
     }
 
-    /// A `[[stack]]` that is the host's rules with these settings. `config` is the path of [`Self::native_file`].
+    /// A `[[stack]]` with the host's rules and these settings. `config` is the path of [`Self::native_file`].
     pub fn stack_file(&self, config: &str) -> String {
         let mut text = String::new();
         let mut set = if self.to.host.reads_file { Map::new() } else { self.set.clone() };
@@ -42,10 +42,10 @@ impl Export {
         text
     }
 
-    /// The host's rules with these settings, read from [`Self::stack_file`].
+    /// Builds the host's rules with these settings from [`Self::stack_file`].
     ///
     /// # Errors
-    /// The host refuses the settings.
+    /// If the host rejects the settings.
     pub fn strategy(&self) -> Result<Arc<dyn Strategy>, Diagnostics> {
         let native = self.native_file();
         let read = |path: &str| {
@@ -58,12 +58,12 @@ impl Export {
     }
 }
 
-/// A text in TOML.
+/// A TOML string.
 pub(super) fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// A value on one line of TOML. What is none in JSON is the text `none`.
+/// A value on one line of TOML. JSON null becomes the string `none`.
 fn toml(value: &Value) -> String {
     match value {
         Value::Null => "\"none\"".to_owned(),

@@ -1,4 +1,4 @@
-//! An export in the host's own syntax.
+//! Writes an export in the host's own syntax.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use super::{Export, HostInfo, Outcome, get, put};
 use crate::host::{Does, Syntax};
 
 impl Export {
-    /// What is to be pasted, with what it holds and what not as comments where the syntax has them.
+    /// The text to paste, with comments (where the syntax has them) that say what it holds and what it does not.
     pub fn snippet(&self) -> String {
         let body = self.body();
         let mark = match self.to.host.syntax {
@@ -34,10 +34,10 @@ impl Export {
         without_empty_blocks(&lines)
     }
 
-    /// What it is, what it holds and what not, a line each.
+    /// What the export is, what it holds and what it does not, one item per line.
     pub fn lines(&self) -> Vec<String> {
         let HostInfo { id, version, host } = self.to;
-        // A version that is a release names the package, a profile does not.
+        // A version that is a release names the package; a profile does not.
         let name = if version.contains(' ') { version.to_owned() } else { format!("{id} {version}") };
         let mut lines = vec![format!("`{}` for {name} ({})", self.stack, host.file)];
         for clause in &self.clauses {
@@ -58,7 +58,7 @@ impl Export {
         lines
     }
 
-    /// The settings by the paths of the host's own file.
+    /// The settings under the paths used in the host's own file.
     fn as_in_file(&self) -> Map<String, Value> {
         let mut set = self.set.clone();
         for (name, path) in self.to.host.paths {
@@ -69,7 +69,7 @@ impl Export {
         set
     }
 
-    /// A line of the template; `None` when it names a parameter that is not set.
+    /// Fills in one line of the template; `None` if it names a parameter that is not set.
     fn filled(&self, line: &str) -> Option<String> {
         let mut text = String::new();
         let mut rest = line;
@@ -86,7 +86,7 @@ impl Export {
         Some(text)
     }
 
-    /// The items of a list, joined: `NAME*SEPARATOR`.
+    /// Fills in `NAME*SEPARATOR`: the items of the list, joined.
     fn list(&self, named: &str) -> Option<String> {
         let (name, separator) = named.split_once('*')?;
         let items: Vec<&str> =
@@ -104,10 +104,10 @@ impl Export {
     }
 }
 
-/// The lines that are there; a block that lost all of its lines goes with them.
+/// Joins the lines that are present, and removes a block all of whose lines were omitted.
 fn without_empty_blocks(lines: &[Option<String>]) -> String {
     let mut kept: Vec<&str> = Vec::new();
-    // Was a line left out since the last one that was kept?
+    // Whether a line has been omitted since the last one kept.
     let mut gap = false;
     for line in lines {
         let Some(line) = line else {

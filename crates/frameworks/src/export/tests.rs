@@ -1,4 +1,4 @@
-//! A stack in a host's own settings, read back: the same rows, wherever the export does not say otherwise.
+//! Exported stacks, read back from the host's settings, give the same rows except where the export states a difference.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::transcript::{
     Draft, EndCause, Event, Header, Instant, Message, Name, Outcome as Graded, Role, Run, ToolCall, Usage, Usd,
 };
 
-/// Numbers from a seed: a multiplier with a long period is enough here.
+/// A seeded pseudo-random generator; a multiplier with a long period is good enough here.
 struct Dice(u64);
 
 impl Dice {
@@ -24,16 +24,16 @@ impl Dice {
     }
 }
 
-/// What kind of runs a host is tried on.
+/// The kind of runs a host is tested on.
 #[derive(Clone, Copy)]
 struct Kind {
-    /// One prompt, whatever the seed.
+    /// Exactly one prompt per run.
     one_prompt: bool,
-    /// No call twice, and no step that failed: rules that nothing switches off stay quiet.
+    /// No repeated call and no failed step, so that rules that cannot be switched off do not fire.
     calm: bool,
 }
 
-/// A run as an agent's loop makes it: prompts, each worked on with calls up to a reply without one.
+/// A run as an agent's loop makes it: each prompt is followed by calls until a reply has none.
 fn run(seed: u64, kind: Kind) -> Run {
     let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     dice.below(2);
@@ -100,10 +100,10 @@ fn stack(text: &str) -> Arc<Stack> {
     file.stack("tuned").unwrap()
 }
 
-/// A column and what stands in it; empty where the two are not compared.
+/// A column name and its value; empty if the two are not compared.
 type Field = (&'static str, String);
 
-/// What a row says of a strategy on a run, but for names; where a host acts a moment later, without the point's own moment.
+/// The row of a strategy on a run, without names; if the host acts at a later point, also without the moment.
 fn row(strategy: &Arc<dyn Strategy>, run: &Run, moved: bool) -> Vec<Field> {
     let replay = replay(run, strategy);
     let mut judged = judge(&Course::of(run), &Ledger::of(run), &replay, Assumptions::default());
@@ -118,7 +118,7 @@ fn row(strategy: &Arc<dyn Strategy>, run: &Run, moved: bool) -> Vec<Field> {
         format!("{:?}", stop.map(|stop: &crate::replay::Stop| stop.point))
     };
     let exactness = replay.exactness.name().to_owned();
-    // What a rule that cannot be read might have done widens what is known, by other rules in the two.
+    // What an unevaluable rule might have done can widen the bounds, and the two strategies have different rules.
     let is_read = replay.not_evaluable.is_empty();
     let of = |known: String| if is_read { known } else { String::new() };
     vec![
@@ -132,7 +132,7 @@ fn row(strategy: &Arc<dyn Strategy>, run: &Run, moved: bool) -> Vec<Field> {
     ]
 }
 
-/// A clause for a slot, at the moment at which the host looks, with limits around the sizes of the runs here.
+/// Clauses for a slot, checked when the host checks, with limits near the sizes of the runs here.
 fn clauses(slot: &Slot) -> Vec<String> {
     if slot.fires == Fires::Named {
         return vec![format!("signal = \"{}\", tool = \"look\"", slot.signal)];
@@ -155,7 +155,7 @@ fn clauses(slot: &Slot) -> Vec<String> {
     all.map(|(limit, word)| format!("signal = \"{}\", {word} = {limit:?}", slot.signal)).collect()
 }
 
-/// Holds a stack against its export, read back. How many rows stopped somewhere.
+/// Compares a stack with its export, read back. Returns how many rows contain a stop.
 fn compare(info: HostInfo, text: &str, failures: &mut String) -> usize {
     let own = stack(text);
     let export = Export::new(&own, info, false);
@@ -271,7 +271,7 @@ fn the_nearest_that_a_host_can_do_is_settings_it_takes() {
     }
 }
 
-/// What becomes of a tuned stack in every host: the texts a person reads.
+/// The texts shown to the user when a tuned stack is exported to each host.
 fn told(text: &str, to: &str, nearest: bool) -> String {
     let info = super::find(to).unwrap();
     let export = Export::new(&stack(text), info, nearest);

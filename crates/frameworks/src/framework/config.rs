@@ -1,4 +1,4 @@
-//! A framework's native configuration, as text.
+//! The text of a framework's native configuration file, with errors located in it.
 
 use std::ops::Range;
 
@@ -7,35 +7,35 @@ use serde_json::Value;
 use super::{About, SettingsError};
 use crate::diagnostic::{Diagnostic, Location};
 
-/// A native configuration file, read by whoever may touch files.
+/// A native configuration file, already read: this crate does no file access.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConfigText {
-    /// The path, as the user gave it.
+    /// The path as the user gave it.
     pub path: String,
-    /// What the file holds.
+    /// The file's contents.
     pub text: String,
 }
 
 impl ConfigText {
-    /// The text as JSON.
+    /// Parses the text as JSON.
     pub fn json(&self) -> Result<Value, SettingsError> {
         serde_json::from_str(&self.text)
             .map_err(|error| self.json_error(&error, "not JSON", "this system's configuration is JSON"))
     }
 
-    /// What serde_json says of the text, at its place.
+    /// A `serde_json` error as a settings error at its place in the text.
     pub fn json_error(&self, error: &serde_json::Error, what: &str, help: &str) -> SettingsError {
         let before: usize = self.text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
         let at = before + error.column().saturating_sub(1);
         let message = message_of(error);
-        // Of an unknown name serde tells the end of what it stands in.
+        // For an unknown name, serde reports the end of the enclosing value; search for the name instead.
         let named = ["unknown field `", "unknown variant `"].iter().find_map(|start| message.strip_prefix(start));
         let name = named.and_then(|rest| rest.split('`').next());
         let span = name.and_then(|name| self.key(name, 0..self.text.len())).unwrap_or(at..at);
         self.error_in(span, format!("{what}: {message}"), help)
     }
 
-    /// The text as TOML, in JSON's terms (times become text).
+    /// Parses the text as TOML into a JSON value (times become strings).
     pub fn toml(&self) -> Result<Value, SettingsError> {
         toml::from_str(&self.text).map_err(|error| {
             let what = format!("not TOML: {}", error.message().lines().next().unwrap_or_default());
@@ -48,7 +48,7 @@ impl ConfigText {
         SettingsError::new(Location::file(&self.path), what, help)
     }
 
-    /// An error at the first key called `word` in the file, or about the whole file.
+    /// An error at the first occurrence of the key `word`, or about the whole file if it does not occur.
     pub fn error_at(&self, word: &str, what: impl Into<String>, help: impl Into<String>) -> SettingsError {
         match self.key(word, 0..self.text.len()) {
             Some(span) => self.error_in(span, what, help),
@@ -56,13 +56,13 @@ impl ConfigText {
         }
     }
 
-    /// An error about bytes of the file.
+    /// An error about the bytes `span` of the file.
     pub fn error_in(&self, span: Range<usize>, what: impl Into<String>, help: impl Into<String>) -> SettingsError {
         SettingsError { error: Diagnostic::in_text(&self.path, &self.text, span, what, help), about: About::Config }
     }
 
-    /// Where the word stands in these bytes of the text: as a whole word if it does, so that `max` is not found in
-    /// `maximum`, else as a part of one.
+    /// Finds `word` in these bytes of the text: as a whole word if possible, so that `max` is not found in `maximum`,
+    /// else as part of a longer one.
     pub fn key(&self, word: &str, within: Range<usize>) -> Option<Range<usize>> {
         let start = within.start;
         let part = self.text.get(within).filter(|_| !word.is_empty())?;
@@ -76,7 +76,7 @@ impl ConfigText {
     }
 }
 
-/// The parser's words without the place, which the location already says.
+/// The parser's message without the position, which the location already gives.
 fn message_of(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split(" at line ").next().unwrap_or(&text).to_owned()

@@ -1,33 +1,33 @@
-//! Why settings are refused, and what of a stack file that is about.
+//! Why settings are rejected, and which part of a stack file is at fault.
 
 use serde_json::Value;
 
 use super::Parameter;
 use crate::diagnostic::{Diagnostic, Location, nearest};
 
-/// Settings that are refused: what is wrong, where it is known, and how to fix it.
+/// Rejected settings: what is wrong, where (if known), and how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{error}")]
 pub struct SettingsError {
-    /// What is said. Its place is in the native configuration, or nowhere; its help may be left to whoever knows the
-    /// framework.
+    /// The message. Its location is in the native configuration, or empty; its help may be empty, in which case the
+    /// caller fills it in.
     pub error: Diagnostic,
-    /// What of the stack file it is about.
+    /// The part of the stack file it is about.
     pub about: About,
 }
 
-/// What of a stack file an error is about, so that whoever has the file can say where.
+/// The part of a stack file that an error is about, so that a caller who has the file can locate it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum About {
-    /// The native configuration; the error says where in it.
+    /// The native configuration; the error gives the place in it.
     Config,
     /// The profile.
     Profile,
     /// The name of a parameter.
     Name(Box<str>),
-    /// The value of a parameter, or what stands in it under this name.
+    /// The value of a parameter, or the entry of this name inside a table.
     Value(Box<str>),
-    /// The settings as a whole, which the framework itself refuses: its error type and its words.
+    /// The settings as a whole, rejected by the framework's own validation: its error type and message.
     Refused(Box<[String; 2]>),
 }
 
@@ -41,14 +41,14 @@ impl SettingsError {
         Self { error: Diagnostic::new(Location::default(), what, help), about }
     }
 
-    /// No such parameter.
+    /// An unknown parameter name, with the nearest known one as a suggestion.
     pub fn unknown(name: &str, known: &[Parameter]) -> Self {
         let near = nearest(name, known.iter().map(|parameter| parameter.name));
         let help = near.map(|near| format!("did you mean `{near}`?")).unwrap_or_default();
         Self::about(About::Name(name.into()), format!("unknown parameter `{name}`"), help)
     }
 
-    /// No such profile.
+    /// An unknown profile.
     pub(super) fn profile(asked: &str, known: &[&str]) -> Self {
         let help = if known.is_empty() { "it has no profiles: leave it out".to_owned() } else { one_of(asked, known) };
         Self::about(About::Profile, format!("unknown profile `{asked}`"), help)
@@ -60,13 +60,13 @@ impl SettingsError {
         Self::about(About::Value(parameter.into()), what, "")
     }
 
-    /// A value that is refused here; `help` says what is taken.
+    /// A value of the right kind that is not accepted; `help` says which values are.
     pub fn value(parameter: &Parameter, got: &Value, help: impl Into<String>) -> Self {
         let what = format!("parameter `{}` cannot be `{got}`", parameter.name);
         Self::about(About::Value(parameter.name.into()), what, help)
     }
 
-    /// The framework's own refusal: its error type, and its words.
+    /// A rejection by the framework's own validation: its error type and message.
     pub fn refused(code: impl Into<String>, detail: impl Into<String>) -> Self {
         let (code, detail) = (code.into(), detail.into());
         let what = format!("the framework refuses this configuration: {code}: {detail}");
@@ -74,7 +74,7 @@ impl SettingsError {
     }
 }
 
-/// Advice naming the nearest of `known`, and all of them.
+/// Help text that names the nearest of `known`, then lists them all.
 pub(super) fn one_of(asked: &str, known: &[&str]) -> String {
     let all = format!("known: {}", known.join(", "));
     nearest(asked, known.iter().copied()).map_or(all.clone(), |near| format!("did you mean `{near}`? {all}"))

@@ -1,7 +1,6 @@
 //! The state machine of a framework, and the adapter that runs it over the points of a run.
 //!
-//! A machine sees each event once, in order, and each point after the events that precede it. It
-//! cannot see the future.
+//! A machine sees each event once, in order, and each point after the events that precede it. It cannot see the future.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,80 +14,80 @@ use crate::transcript::{Event, Header, Lane, Message, Moment, Point, PointView, 
 
 pub use crate::decision::Action;
 
-/// One thing a framework did, with the figures a framework reports beside its decision.
+/// One action of a framework, with the figures it reports beside its decision.
 #[derive(Clone, Debug)]
 pub struct Act {
-    /// The decision, as every strategy makes it.
+    /// The decision, in the form common to all strategies.
     pub decision: Decision,
-    /// Figures of the framework's own report (`count`, `window`), by name.
+    /// Figures from the framework's own report (`count`, `window`), by name.
     pub fields: Vec<(&'static str, Value)>,
-    /// Is the framework's run over with it? By default with a stop. A forced last answer can end it
-    /// too, since that answer is not in the recording; and a stop may wait for the message's end.
+    /// Whether this ends the framework's run; `None` means that a stop does. A forced last answer can end the run too,
+    /// because that answer is not in the recording; and a stop may wait for the end of the message.
     ends: Option<bool>,
 }
 
 impl Act {
-    /// With the framework's own code.
+    /// Sets the framework's own code.
     pub fn code(&mut self, code: impl Into<Cow<'static, str>>) -> &mut Self {
         self.decision.code = Some(code.into());
         self
     }
 
-    /// With the framework's own words.
+    /// Sets the framework's own message.
     pub fn detail(&mut self, detail: impl Into<String>) -> &mut Self {
         self.decision.detail = Some(detail.into());
         self
     }
 
-    /// About one call.
+    /// Sets the call it is about.
     pub fn call(&mut self, id: Option<&str>) -> &mut Self {
         self.decision.call_id = id.map(Into::into);
         self
     }
 
-    /// With the reading and the limit it was held against.
+    /// Sets the observed value and the limit it was compared with.
     pub fn evidence(&mut self, observed: f64, limit: f64) -> &mut Self {
         self.decision.evidence = Evidence::new(observed, limit);
         self
     }
 
-    /// With a figure of the framework's own report.
+    /// Adds a figure from the framework's own report.
     pub fn field(&mut self, name: &'static str, value: impl Into<Value>) -> &mut Self {
         self.fields.push((name, value.into()));
         self
     }
 
-    /// About another event than the one being looked at.
+    /// Sets the event it is about, if not the current one.
     pub fn about_event(&mut self, event: usize) -> &mut Self {
         self.decision.event = Some(event);
         self
     }
 
-    /// The framework's run is over with this.
+    /// Marks this act as ending the framework's run.
     pub fn ends_run(&mut self) -> &mut Self {
         self.ends = Some(true);
         self
     }
 
-    /// The framework's run is not over with this, though it is a stop.
+    /// Marks this act as not ending the framework's run, although it is a stop.
     pub fn goes_on(&mut self) -> &mut Self {
         self.ends = Some(false);
         self
     }
 
-    /// As shipped, the words never reach the model.
+    /// Marks the message as one that never reaches the model in the shipped code.
     pub fn undelivered(&mut self) -> &mut Self {
         self.decision.delivered = false;
         self
     }
 
-    /// True when the framework's run is over with it.
+    /// True if this act ends the framework's run.
     pub fn is_end(&self) -> bool {
         self.ends.unwrap_or(self.decision.action.is_terminal())
     }
 }
 
-/// Where a machine puts what it does. It stamps each act with the point and the event at hand.
+/// Collects what a machine does, stamping each act with the current point and event.
 #[derive(Debug)]
 pub struct Acts<'a, 'r> {
     view: &'a PointView<'r>,
@@ -97,17 +96,17 @@ pub struct Acts<'a, 'r> {
 }
 
 impl Acts<'_, '_> {
-    /// Index of the event at hand: the one being shown, or the last one known at the point.
+    /// Index of the current event: the one being shown, or at a point the last one known there.
     pub fn event(&self) -> Option<usize> {
         self.event
     }
 
-    /// The point at hand: for an event, the first point at which it is known.
+    /// The current point; for an event, the first point at which it is known.
     pub fn view(&self) -> &PointView<'_> {
         self.view
     }
 
-    /// Does `action` by `rule`.
+    /// Records that `rule` takes `action`.
     #[expect(clippy::missing_panics_doc, reason = "the list was just pushed to")]
     pub fn act(&mut self, action: Action, rule: &'static str) -> &mut Act {
         let mut decision = Decision::at(self.view, action, RuleName::fixed(rule), Evidence::NONE);
@@ -117,43 +116,44 @@ impl Acts<'_, '_> {
     }
 }
 
-/// Further figures of a framework's report at the end of a run (`model_calls`, `tools_executed`).
+/// Figures that a framework reports at the end of a run (`model_calls`, `tools_executed`).
 pub type Facts = Vec<(&'static str, Value)>;
 
-/// A framework at work on one run.
+/// A framework's rules running on one run.
 pub trait Machine: Send + std::fmt::Debug {
-    /// Takes in one event. Tool results come one by one, before the point after the tools.
+    /// Takes in one event. Tool results come one at a time, before the point after the tools.
     fn event(&mut self, _event: &Event, _acts: &mut Acts<'_, '_>) {}
 
-    /// A point was reached; the events before it have been shown. `before_request` also comes at the
-    /// end of a recording that ends with something to answer.
+    /// Called at each point, after the events that precede it. `before_request` also comes at the end of a recording
+    /// whose last event still needs a reply.
     fn point(&mut self, _view: &PointView<'_>, _acts: &mut Acts<'_, '_>) {}
 
-    /// What its rules read at the point it was shown last, for people: a count, held against the limit at which its rule
-    /// acts ([`reading`]).
+    /// What the rules read at the last point, for display: counts, each with the limit at which its rule acts
+    /// ([`reading`]).
     fn readings(&self) -> Vec<RuleReading> {
         Vec::new()
     }
 
-    /// What the framework would report beside its decisions, when the replay is over.
+    /// What the framework would report beside its decisions at the end of the replay.
     fn facts(&self) -> Facts {
         Facts::new()
     }
 }
 
-/// A count of `what`, for [`Machine::readings`], held against the limit of `rule`; at the limit the rule acts.
+/// A count of `what` for [`Machine::readings`], compared with the limit of `rule`, which acts when the count reaches
+/// it.
 pub fn reading(rule: &'static str, what: &'static str, count: f64, limit: f64) -> RuleReading {
     RuleReading::new(RuleName::fixed(rule), what, Some(count)).against(limit, count >= limit)
 }
 
-/// Does a user's words start a run of the framework? A simulated user's do; its tool calls do not, nor does what a host
-/// says in the user's name or what is typed while the agent works.
+/// Whether this user message starts a run of the framework. A simulated user's messages do, but not its tool calls;
+/// neither do messages that a host writes in the user's name or that are typed while the agent works.
 pub fn starts_run(message: &Message) -> bool {
     message.is_prompt() && message.tool_calls.is_empty() && !matches!(message.lane, Lane::Side(_))
 }
 
-/// The point of the next request at or after `point`: where a request that is due would be made, and
-/// is refused, though the recording may not go on to it.
+/// The point of the next request at or after `point`: where a due request would be made and is refused, even if the
+/// recording ends before it.
 pub fn next_request(point: Point) -> Point {
     match point.moment {
         Moment::BeforeRequest => point,
@@ -161,26 +161,26 @@ pub fn next_request(point: Point) -> Point {
     }
 }
 
-/// What becomes of the machine when its run is over but the recording goes on.
+/// What the machine sees after its run is over, when the recording continues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AfterStop {
-    /// Nothing: the rest was never reached.
+    /// Nothing: the rest would never have happened.
     #[default]
     Nothing,
-    /// The next user message starts another run of the same session; the machine sees it.
+    /// Everything from the next user message on, which starts another run of the same session.
     NextUser,
-    /// The machine is shown everything and knows itself what it no longer looks at.
+    /// Everything; the machine itself knows what to ignore.
     OwnState,
 }
 
-/// Starts a fresh machine for one run.
+/// Creates a fresh machine for one run.
 type Start = Box<dyn Fn(&Header) -> Box<dyn Machine> + Send + Sync>;
 
-/// A machine ready to be started for any number of runs.
+/// A factory that can start a machine for any number of runs.
 pub struct Recipe {
     rules: Vec<&'static str>,
     needs: Vec<Requirement>,
-    /// Rules that work without knowing what a text says.
+    /// Rules that work without reading texts.
     blind: Vec<&'static str>,
     after_stop: AfterStop,
     asks_after_end: bool,
@@ -196,7 +196,7 @@ impl std::fmt::Debug for Recipe {
 }
 
 impl Recipe {
-    /// A recipe that starts each run with a copy of `machine`; `rules` in the order they are consulted.
+    /// A recipe that starts each run with a copy of `machine`; `rules` are in the order they are checked.
     pub fn new<M: Machine + Clone + Send + Sync + 'static>(machine: M, rules: &[&'static str]) -> Self {
         Self {
             rules: rules.to_vec(),
@@ -210,7 +210,7 @@ impl Recipe {
         }
     }
 
-    /// `rule` needs something of a recording to be evaluable. Ignored when the rule is not on.
+    /// Declares that `rule` can only be evaluated if the recording has `need`. Ignored if the rule is not on.
     #[must_use]
     pub fn needs(mut self, rule: &'static str, need: Need) -> Self {
         if self.rules.contains(&rule) {
@@ -219,70 +219,71 @@ impl Recipe {
         self
     }
 
-    /// These rules count and compare, but never read what a text or an argument says: they can be replayed on a recording
-    /// without its texts. Of any other rule it is taken that they do read.
+    /// Declares that these rules count and compare but never read texts or arguments, so they can be replayed on a
+    /// recording without texts. All other rules are assumed to read them.
     #[must_use]
     pub fn blind(mut self, rules: &[&'static str]) -> Self {
         self.blind.extend(rules);
         self
     }
 
-    /// What the rules need of a recording.
+    /// What the rules need from a recording.
     pub fn requirements(&self) -> Vec<Requirement> {
         let readers = self.rules.iter().filter(|rule| !self.blind.contains(rule));
         let texts = readers.map(|rule| Requirement { rule: RuleName::fixed(rule), need: Need::Texts });
         self.needs.iter().cloned().chain(texts).collect()
     }
 
-    /// The next user message starts another run of the same session after a stop.
+    /// After a stop, the next user message starts another run of the same session.
     #[must_use]
     pub fn resumes_at_user(mut self) -> Self {
         self.after_stop = AfterStop::NextUser;
         self
     }
 
-    /// The machine is shown everything, also past its own stops.
+    /// The machine is shown everything, including what follows its own stops.
     #[must_use]
     pub fn keeps_own_state(mut self) -> Self {
         self.after_stop = AfterStop::OwnState;
         self
     }
 
-    /// Golden cases ask once more after the last event, as if another request followed.
+    /// Golden cases have one more check after the last event, as if another request followed.
     #[must_use]
     pub fn asks_after_end(mut self) -> Self {
         self.asks_after_end = true;
         self
     }
 
-    /// A session of several runs is over with the last of its stops, not the first.
+    /// A session of several runs ends with its last stop, not the first.
     #[must_use]
     pub fn over_with_last_stop(mut self) -> Self {
         self.last_stop_counts = true;
         self
     }
 
-    /// The event at which the framework's run, or its session, was over.
+    /// The event at which the framework's run (or session) ended.
     pub fn halted_at(&self, acts: &[Act]) -> Option<usize> {
         let mut ends = acts.iter().filter(|act| act.is_end());
         let end = if self.last_stop_counts { ends.next_back() } else { ends.next() };
         end.and_then(|act| act.decision.event)
     }
 
-    /// In [`Self::replay`], the request that was about to be made when the recording ends is left out:
-    /// the driver of these cases makes only requests it has a reply for.
+    /// In [`Self::replay`], omits the request that was about to be made when the recording ends: the driver of these
+    /// cases makes only requests for which it has a reply.
     #[must_use]
     pub fn recorded_requests_only(mut self, only: bool) -> Self {
         self.no_last_request = only;
         self
     }
 
-    /// Starts it for one run.
+    /// Starts the machine for one run.
     pub fn start(&self, header: &Header) -> MachineWatch {
         MachineWatch { machine: (self.start)(header), after_stop: self.after_stop, over: false }
     }
 
-    /// Runs it over a whole recording, past its own stops: what it did, and what it reports at the end.
+    /// Replays a whole recording, continuing past the machine's own stops; returns what it did and what it reports at
+    /// the end.
     pub fn replay(&self, run: &Run) -> (Vec<Act>, Facts) {
         let mut watch = self.start(&run.header);
         let mut acts = Vec::new();
@@ -337,7 +338,7 @@ impl Strategy for MachineStrategy {
     }
 }
 
-/// A machine on its way through a run.
+/// A machine partway through a run.
 #[derive(Debug)]
 pub struct MachineWatch {
     machine: Box<dyn Machine>,
@@ -346,7 +347,7 @@ pub struct MachineWatch {
 }
 
 impl MachineWatch {
-    /// Shows the machine what is new at this point, then the point.
+    /// Shows the machine the new events at this point, then the point.
     fn advance(&mut self, view: &PointView<'_>, list: &mut Vec<Act>) {
         for (offset, event) in view.news().iter().enumerate() {
             let speaks = event.message().is_some_and(|message| message.role == Role::User);

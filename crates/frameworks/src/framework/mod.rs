@@ -1,7 +1,8 @@
-//! What every framework is: its names, its parameters, its profiles, and how its rules are built from settings.
+//! The definition of a framework: its names, parameters and profiles, and how its rules are built from settings.
 //!
-//! A framework's rules are a [`machine::Machine`] over events and points, or a strategy with an order of checks of its own. It knows
-//! no file and no recorded format: texts come in as [`ConfigText`], recordings as [`crate::transcript::Run`]s.
+//! A framework's rules are a [`machine::Machine`] over events and points, or a strategy that orders its own checks.
+//! They know nothing of files or recording formats: texts come in as [`ConfigText`], recordings as
+//! [`crate::transcript::Run`]s.
 
 mod config;
 mod error;
@@ -25,69 +26,70 @@ pub use params::{Case, Holds, Parameter, Trap};
 pub(crate) use settings::wrong_kind;
 pub use settings::{COMBINED, Settings};
 
-/// From this many seconds on, milliseconds are suspected: more than a day.
+/// A number of seconds from which milliseconds were probably meant: more than a day.
 pub(crate) const LONG_SECONDS: f64 = 100_000.0;
 
-/// A framework's shipped stop rules.
+/// A framework's shipped stop rules, with everything needed to list, explain, build and test them.
 #[derive(Clone)]
 pub struct Framework {
     /// What it is called on the command line: `system:NAME` or `preset:NAME`.
     pub kind: Kind,
     /// Its name in stack files, for example `roo-code`.
     pub id: &'static str,
-    /// The version whose behaviour this is.
+    /// The version whose behaviour is reproduced.
     pub version: &'static str,
-    /// Where the rules live in that version.
+    /// Where the rules are in that version's source.
     pub source: &'static str,
-    /// One line.
+    /// A one-line summary.
     pub summary: &'static str,
     /// Rule, comparator, counter, window, identity, reset, off-value and failure modes, in Markdown.
     pub manual: &'static str,
-    /// What can be set, under the framework's own names.
+    /// The parameters, under the framework's own names.
     pub parameters: &'static [Parameter],
-    /// Its profiles, the default first; empty where there is only one.
+    /// Its profiles, the default first; empty if there is only one.
     pub profiles: &'static [Profile],
-    /// Its native configuration, in one line; empty where it reads none.
+    /// Its native configuration, in one line; empty if it reads none.
     pub config: &'static str,
-    /// What looks wrong in the native configuration, and in settings beside it that no parameter's own trap tells.
+    /// Finds what looks wrong in the native configuration, and in parameters combined with it where no trap of a
+    /// parameter covers it.
     pub traps: fn(&Settings) -> Vec<SettingsError>,
-    /// What its own configuration can hold of a stack.
+    /// What its own configuration can express of a stack.
     pub host: Host,
-    /// The rules its golden tables drive, by the tables' names.
+    /// The rules that its golden tables drive, by the tables' names.
     pub tables: &'static [&'static str],
-    /// Makes its rules.
+    /// Builds its rules.
     pub build: Build,
-    /// Reads a golden case's input (`config` and the driver's devices) for the rule it drives, or for all
-    /// of them at once ([`COMBINED`]); an error says why the case does not apply.
+    /// Reads a golden case's input (`config` and the driver's fixtures) for one rule, or for all rules at once
+    /// ([`COMBINED`]). The error says why the case does not apply.
     pub case: fn(rule: &str, input: &Map<String, Value>) -> Result<Settings, String>,
 }
 
-/// Where a framework stands in the lists.
+/// The list a framework belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// One of the five seed systems.
     System,
-    /// One of the others.
+    /// One of the other frameworks.
     Preset,
 }
 
-/// One version of the same rules, where documented and shipped behaviour differ, or releases do.
+/// One variant of a framework's rules, where documented and shipped behaviour differ or releases do.
 #[derive(Clone, Copy, Debug)]
 pub struct Profile {
     /// Its name.
     pub name: &'static str,
     /// What is different about it.
     pub doc: &'static str,
-    /// Other names: releases that decide as it does, and names of before.
+    /// Other accepted names: releases that decide alike, and former names.
     pub also: &'static [&'static str],
 }
 
-/// How rules are made of settings whose names and profile are checked.
+/// How rules are built from settings whose names and profile have been checked.
 #[derive(Clone, Copy)]
 pub enum Build {
     /// A machine over events and points.
     Machine(fn(&Settings) -> Result<Recipe, SettingsError>),
-    /// A strategy with an order of checks of its own.
+    /// A strategy that orders its own checks.
     Strategy(fn(&Settings) -> Result<Arc<dyn Strategy>, SettingsError>),
 }
 
@@ -110,14 +112,14 @@ impl Profile {
     }
 }
 
-/// The usual reading of a golden case: its configuration, and only the rule it drives.
+/// The default for [`Framework::case`]: the case's configuration, and only the rule it drives.
 #[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn plain_case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     Ok(Settings::of_case(rule, input))
 }
 
 impl Framework {
-    /// A preset in which nothing is said yet: one profile, no native configuration, golden cases read as they are.
+    /// A preset with all fields at their defaults: one profile, no native configuration, golden cases read as they are.
     pub(crate) const PRESET: Self = Self {
         kind: Kind::Preset,
         id: "",
@@ -134,15 +136,15 @@ impl Framework {
         build: Build::Strategy(|_| Err(SettingsError::refused("unimplemented", "no rules are built here"))),
         case: plain_case,
     };
-    /// A system in which nothing is said yet.
+    /// A system with all fields at their defaults.
     pub(crate) const SYSTEM: Self = Self { kind: Kind::System, ..Self::PRESET };
 
-    /// Its profiles' names.
+    /// The names of its profiles.
     pub fn profile_names(&self) -> Vec<&'static str> {
         self.profiles.iter().map(|profile| profile.name).collect()
     }
 
-    /// The strategy of these settings.
+    /// Builds the strategy for these settings.
     pub fn strategy(&self, settings: &Settings) -> Result<Arc<dyn Strategy>, SettingsError> {
         match self.build {
             Build::Machine(build) => Ok(Arc::new(self.started(build, settings)?)),
@@ -150,7 +152,8 @@ impl Framework {
         }
     }
 
-    /// The same, where it is a machine; its recipe can be replayed past its own stops.
+    /// The same for a framework that is a machine; its recipe can be replayed past its own stops. `None` for the
+    /// others.
     pub fn machine(&self, settings: &Settings) -> Option<Result<MachineStrategy, SettingsError>> {
         match self.build {
             Build::Machine(build) => Some(self.started(build, settings)),
@@ -168,14 +171,15 @@ impl Framework {
         Ok(MachineStrategy { recipe: build(&settings)?, name: settings.name, profile })
     }
 
-    /// The settings with the profile by its own name, once profile and parameters are known to be this framework's.
+    /// The settings with the profile under its main name, after checking that profile and parameters belong to this
+    /// framework.
     fn checked(&self, settings: &Settings) -> Result<Settings, SettingsError> {
         let profile = Some(self.profile(settings)?).filter(|profile| !profile.is_empty()).map(str::to_owned);
         settings.check_names(self.parameters)?;
         Ok(Settings { profile, ..settings.clone() })
     }
 
-    /// The profile asked for, the first one when none is.
+    /// The profile asked for, or the first one if none is.
     fn profile(&self, settings: &Settings) -> Result<&'static str, SettingsError> {
         let Some(asked) = settings.profile.as_deref() else {
             return Ok(self.profiles.first().map_or("", |profile| profile.name));
@@ -184,8 +188,8 @@ impl Framework {
         found.map(|profile| profile.name).ok_or_else(|| SettingsError::profile(asked, &self.profile_names()))
     }
 
-    /// What looks wrong in settings that are taken: first the traps of the parameters, in their order, then those of the
-    /// native configuration.
+    /// What looks wrong in accepted settings: first the parameters' traps in order, then those of the native
+    /// configuration.
     pub fn traps(&self, settings: &Settings) -> Vec<SettingsError> {
         let Ok(settings) = self.checked(settings) else { return Vec::new() };
         let of_parameter = |trap: Trap| SettingsError {

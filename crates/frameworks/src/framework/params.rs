@@ -1,5 +1,5 @@
-//! A framework's parameters, each declared once: its name, its default in every profile, its off value, its words, and
-//! the traps its values step into.
+//! A framework's parameters, each declared once: name, default in every profile, off value, description, and the traps
+//! its values can fall into.
 
 use serde_json::Value;
 
@@ -10,19 +10,19 @@ use super::Settings;
 pub struct Parameter {
     /// Its name, for example `execution.loopDetection.softThreshold`.
     pub name: &'static str,
-    /// The shipped default, as a stack file writes it; `null` where there is none.
+    /// The shipped default, written as in a stack file; `null` if there is none.
     pub default: &'static str,
-    /// Where the default is another one; the first case that holds counts.
+    /// Cases with a different default; the first one that applies counts.
     pub cases: &'static [(Case, &'static str)],
-    /// The value that switches the rule off; empty when there is none.
+    /// The value that switches the rule off; empty if there is none.
     pub off: &'static str,
     /// What it limits, in one line.
     pub doc: &'static str,
-    /// What is wrong with some of its values.
+    /// Problems that some of its values cause.
     pub traps: &'static [Trap],
 }
 
-/// Where a parameter has another default.
+/// When a parameter has a different default.
 #[derive(Clone, Copy, Debug)]
 pub enum Case {
     /// In this profile.
@@ -31,37 +31,37 @@ pub enum Case {
     When(&'static Parameter, &'static str),
 }
 
-/// What is wrong with a value, before any run is seen: an off-value that means "at once", a window shorter than its
-/// threshold, a cap that can be jumped over, a guard that cannot fire.
+/// A problem with a value that can be seen before any run: an off value that means "at once", a window shorter than its
+/// threshold, a cap that can be skipped over, a guard that cannot fire.
 #[derive(Clone, Copy, Debug)]
 pub struct Trap {
-    /// What it is about: the parameter, or what stands in its table under this name.
+    /// What it is about: the parameter, or the entry of this name inside its table.
     pub about: &'static str,
-    /// Do these settings step into it?
+    /// Whether these settings have the problem.
     pub holds: Holds,
     /// What is wrong, as a sentence.
     pub words: &'static str,
 }
 
-/// When settings step into a trap.
+/// The condition under which a trap applies.
 #[derive(Clone, Copy, Debug)]
 pub enum Holds {
-    /// By the number that [`Trap::about`] is set to or is by default; never where it is no number.
+    /// Tests the number in force for [`Trap::about`] (set or default); never applies if it is not a number.
     Number(fn(f64) -> bool),
-    /// When that number is at most this.
+    /// Applies if that number is at most this.
     AtMost(f64),
-    /// By more than the one number.
+    /// Tests the settings as a whole.
     Settings(fn(&Settings) -> bool),
 }
 
 impl Parameter {
-    /// A value as a stack file writes it; null where it is written `null`, or is none.
+    /// Parses a value written as in a stack file; null if it is written `null` or does not parse.
     pub fn value_of(written: &str) -> Value {
         let value = || toml::from_str::<toml::Table>(&format!("value = {written}")).ok()?.remove("value");
         value().and_then(|value| serde_json::to_value(value).ok()).unwrap_or_default()
     }
 
-    /// The default where no case holds, as the whole number it is.
+    /// The default outside all cases, as a whole number.
     #[expect(clippy::missing_panics_doc, reason = "asked for as a constant, so that it fails to compile")]
     pub const fn whole(&self) -> i64 {
         match i64::from_str_radix(self.default, 10) {
@@ -70,13 +70,13 @@ impl Parameter {
         }
     }
 
-    /// The default in a profile, as it is written.
+    /// The default in a profile, as written.
     pub fn default_in(&self, profile: &str) -> &'static str {
         let case = self.cases.iter().find(|(case, _)| matches!(case, Case::In(name) if *name == profile));
         case.map_or(self.default, |(_, default)| default)
     }
 
-    /// The default where no case holds, then each case with its own: `9999 (create_react_agent: 10007)`.
+    /// The default outside all cases, then each case with its own: `9999 (create_react_agent: 10007)`.
     pub fn defaults(&self) -> String {
         let case = |(case, default): &(Case, &str)| match case {
             Case::In(profile) => format!("{profile}: {default}"),
@@ -87,7 +87,7 @@ impl Parameter {
     }
 }
 
-/// The traps that these settings step into, in the order of the declaration.
+/// The traps that these settings fall into, in declaration order.
 pub(crate) fn traps(parameters: &[Parameter], settings: &Settings) -> Vec<Trap> {
     let all = parameters.iter().flat_map(|parameter| parameter.traps.iter().map(move |trap| (parameter, trap)));
     all.filter(|(parameter, trap)| holds(parameter, trap, settings)).map(|(_, trap)| *trap).collect()
@@ -106,7 +106,7 @@ fn holds(parameter: &Parameter, trap: &Trap, settings: &Settings) -> bool {
 }
 
 /// Declares a framework's parameters: a constant for each in a module `param`, and all of them as `param::ALL`, so that
-/// none can be declared and forgotten.
+/// no declared parameter can be left out of the list.
 ///
 /// ```text
 /// params! {
@@ -118,9 +118,9 @@ fn holds(parameter: &Parameter, trap: &Trap, settings: &Settings) -> bool {
 /// }
 /// ```
 ///
-/// Values are written as in a stack file, `null` where there is none. `off` may be followed by words (`off 0 and
-/// negatives`). A trap is about the parameter's number (`|n|`), or about the settings as a whole (`with |s|`); `of "a.b"`
-/// names what it is about inside a parameter that is a table.
+/// Values are written as in a stack file, `null` for none. `off` may be followed by words (`off 0 and negatives`). A
+/// trap tests the parameter's number (`|n|`) or the settings as a whole (`with |s|`); `of "a.b"` names the entry it is
+/// about inside a parameter that is a table.
 macro_rules! params {
     (@written $value:tt $($digits:literal)?) => { concat!(stringify!($value) $(, stringify!($digits))?) };
     (@or $name:literal) => { $name };
@@ -137,7 +137,7 @@ macro_rules! params {
         , $doc:literal
         $(, trap $(of $inner:literal)? $(with |$s:ident|)? $(|$n:ident|)? if $holds:expr => $words:literal)*
     ;)+) => {
-        /// What can be set, under the framework's own names.
+        /// The parameters, under the framework's own names.
         mod param {
             $(pub(super) const $id: $crate::framework::Parameter = $crate::framework::Parameter {
                 name: $name,
@@ -163,7 +163,7 @@ macro_rules! params {
                 },)*],
             };)+
 
-            /// All of them, in the order of the declaration.
+            /// All parameters, in declaration order.
             pub(super) const ALL: &[$crate::framework::Parameter] = &[$($id),+];
         }
     };

@@ -1,4 +1,4 @@
-//! What a framework is built from, under its own parameter names.
+//! The settings a framework is built from, under its own parameter names.
 
 use std::borrow::Cow;
 
@@ -7,29 +7,29 @@ use serde_json::{Map, Value};
 use super::error::one_of;
 use super::{Case, ConfigText, Parameter, SettingsError};
 
-/// What one strategy of a framework is built from.
+/// The settings of one strategy of a framework.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// The strategy's name, as in tables.
+    /// The strategy's name, as shown in tables.
     pub name: String,
-    /// Which profile (documented, shipped …); `None` is the first one the framework lists.
+    /// The profile (documented, shipped …); `None` means the first one the framework lists.
     pub profile: Option<String>,
-    /// The native configuration; `None` takes the framework's defaults.
+    /// The native configuration; `None` means the framework's defaults.
     pub config: Option<ConfigText>,
-    /// Parameters by name; nested ones either dotted or as tables.
+    /// Parameters by name; nested ones are dotted or given as tables.
     pub set: Map<String, Value>,
-    /// Only this one of the framework's rules; `None` is all of them as the framework has them on.
+    /// Builds only this rule; `None` builds all rules that are on in the framework.
     pub only: Option<String>,
-    /// Devices of a recorded test driver (scripted answers, chunk sizes). Not settable in a stack file.
+    /// Fixtures of a recorded test driver (scripted answers, chunk sizes). They cannot be set in a stack file.
     pub driver: Map<String, Value>,
 }
 
-/// The rule a golden case names that drives all the rules of a framework at once.
+/// The rule name in golden cases that means all rules of a framework at once.
 pub const COMBINED: &str = "combined";
 
 impl Settings {
-    /// Settings of one golden case: its configuration, one rule (or all of them, for [`COMBINED`]),
-    /// everything else a driver's device.
+    /// Settings of one golden case: its configuration, one rule (or all, for [`COMBINED`]), and everything else as
+    /// driver fixtures.
     pub fn of_case(rule: &str, input: &Map<String, Value>) -> Self {
         let config = input.get("config").and_then(Value::as_object).cloned().unwrap_or_default();
         let driver =
@@ -38,8 +38,8 @@ impl Settings {
         Self { set: config, only, driver: driver.collect(), ..Self::default() }
     }
 
-    /// Settings of one golden case whose configuration is a file of the framework's own, not parameters: all rules are driven
-    /// at once, and the file is the driver's device `config`.
+    /// Settings of one golden case whose configuration is a native file, not parameters: all rules are driven at once,
+    /// and the file becomes the driver fixture `config`.
     pub fn of_config_case(rule: &str, input: &Map<String, Value>) -> Self {
         let mut settings = Self { only: None, ..Self::of_case(rule, input) };
         let config = std::mem::take(&mut settings.set);
@@ -47,7 +47,7 @@ impl Settings {
         settings
     }
 
-    /// Moves `names` from the settings to the driver's devices.
+    /// Moves `names` from the settings to the driver fixtures.
     #[must_use]
     pub fn devices(mut self, names: &[&str]) -> Self {
         for name in names {
@@ -58,7 +58,7 @@ impl Settings {
         self
     }
 
-    /// Gives the setting `from` the parameter's name `to`.
+    /// Renames the setting `from` to the parameter name `to`.
     #[must_use]
     pub fn renamed(mut self, from: &str, to: &str) -> Self {
         if let Some(value) = self.set.shift_remove(from) {
@@ -67,7 +67,7 @@ impl Settings {
         self
     }
 
-    /// True when rule `name` is wanted.
+    /// True if the rule `name` is to be built.
     pub fn wants(&self, name: &str) -> bool {
         self.only.as_deref().is_none_or(|only| only == name)
     }
@@ -77,27 +77,27 @@ impl Settings {
         Self { name: name.into(), ..Self::default() }
     }
 
-    /// True when profile `name` was asked for.
+    /// True if the profile `name` was asked for.
     pub fn is_profile(&self, name: &str) -> bool {
         self.profile.as_deref() == Some(name)
     }
 
-    /// The value of a parameter; nested ones are found under their dotted name or inside tables.
+    /// The given value of a parameter; nested ones are found by dotted name or inside tables.
     pub fn get(&self, name: &str) -> Option<&Value> {
         find(&self.set, name)
     }
 
-    /// Is any of these parameters given?
+    /// True if any of these parameters is given.
     pub fn gives(&self, parameters: &[&Parameter]) -> bool {
         parameters.iter().any(|parameter| self.get(parameter.name).is_some())
     }
 
-    /// A driver's device.
+    /// A driver fixture, by name.
     pub fn device(&self, name: &str) -> Option<&Value> {
         self.driver.get(name)
     }
 
-    /// The default of a parameter under these settings, as it is written.
+    /// The default of a parameter under these settings, as declared.
     fn written(&self, parameter: &Parameter) -> &'static str {
         let holds = |case: &Case| match case {
             Case::In(profile) => self.is_profile(profile),
@@ -111,40 +111,40 @@ impl Settings {
         Parameter::value_of(self.written(parameter))
     }
 
-    /// The value in force: what is given, even if it is null, or the default.
+    /// The value in force: the given one (even null), or the default.
     pub fn value(&self, parameter: &Parameter) -> Cow<'_, Value> {
         self.get(parameter.name).map_or_else(|| Cow::Owned(self.default_of(parameter)), Cow::Borrowed)
     }
 
-    /// The value in force, where null is no value: what is given, or the default.
+    /// The value in force, with null treated as absent: the given one, or the default.
     pub fn in_force(&self, parameter: &Parameter) -> Cow<'_, Value> {
         let given = self.get(parameter.name).filter(|value| !value.is_null());
         given.map_or_else(|| Cow::Owned(self.default_of(parameter)), Cow::Borrowed)
     }
 
-    /// The number in force; NaN, which is neither above nor below anything, where there is none.
+    /// The number in force, or NaN if it is not a number, so that every comparison is false.
     pub fn amount(&self, parameter: &Parameter) -> f64 {
         self.in_force(parameter).as_f64().unwrap_or(f64::NAN)
     }
 
-    /// A whole number; the default when absent or null.
+    /// The whole number in force; the default if absent or null.
     pub fn int(&self, parameter: &Parameter) -> Result<i64, SettingsError> {
         let value = self.in_force(parameter);
         whole(&value).ok_or_else(|| wrong_kind(parameter.name, "a whole number", &value))
     }
 
-    /// A number; the default when absent or null.
+    /// The number in force; the default if absent or null.
     pub fn number(&self, parameter: &Parameter) -> Result<f64, SettingsError> {
         let value = self.in_force(parameter);
         value.as_f64().ok_or_else(|| wrong_kind(parameter.name, "a number", &value))
     }
 
-    /// A whole number that may be none (`null`; in TOML `"none"` or `false`); the default when absent.
+    /// The whole number in force, or `None` for no limit (`null`; in TOML `"none"` or `false`); the default if absent.
     pub fn opt_int(&self, parameter: &Parameter) -> Result<Option<i64>, SettingsError> {
         if is_none(&self.value(parameter)) { Ok(None) } else { self.int(parameter).map(Some) }
     }
 
-    /// A whole number; the default also when it is said to be none.
+    /// The whole number in force; the default also if the value is given as none.
     pub fn int_or_default(&self, parameter: &Parameter) -> Result<i64, SettingsError> {
         let default = || whole(&self.default_of(parameter));
         self.opt_int(parameter)?
@@ -152,18 +152,18 @@ impl Settings {
             .ok_or_else(|| wrong_kind(parameter.name, "a whole number", &Value::Null))
     }
 
-    /// A number that may be none (`null`; in TOML `"none"` or `false`); the default when absent.
+    /// The number in force, or `None` for no limit (`null`; in TOML `"none"` or `false`); the default if absent.
     pub fn opt_number(&self, parameter: &Parameter) -> Result<Option<f64>, SettingsError> {
         if is_none(&self.value(parameter)) { Ok(None) } else { self.number(parameter).map(Some) }
     }
 
-    /// A switch; the default when absent or null.
+    /// The switch in force; the default if absent or null.
     pub fn flag(&self, parameter: &Parameter) -> Result<bool, SettingsError> {
         let value = self.in_force(parameter);
         value.as_bool().ok_or_else(|| wrong_kind(parameter.name, "true or false", &value))
     }
 
-    /// A text; the default when absent or null, which may be none.
+    /// The text in force; the default if absent or null. `None` if the default is not a text.
     pub fn text(&self, parameter: &Parameter) -> Result<Option<&str>, SettingsError> {
         match self.get(parameter.name) {
             None | Some(Value::Null) => {
@@ -173,7 +173,7 @@ impl Settings {
         }
     }
 
-    /// One of a few words; the default when absent or null.
+    /// The given one of `words`; the default if absent or null.
     pub fn word(&self, parameter: &Parameter, words: &[&'static str]) -> Result<&'static str, SettingsError> {
         let value = self.in_force(parameter);
         let asked = value.as_str().unwrap_or_default();
@@ -181,7 +181,7 @@ impl Settings {
         found.ok_or_else(|| SettingsError::value(parameter, &value, one_of(asked, words)))
     }
 
-    /// A list of texts; the default when absent or null, one text is a list of one.
+    /// A list of texts; the default if absent or null. A single text is a list of one.
     pub fn texts(&self, parameter: &Parameter) -> Result<Vec<String>, SettingsError> {
         match &*self.in_force(parameter) {
             Value::Null => Ok(Vec::new()),
@@ -195,7 +195,7 @@ impl Settings {
         }
     }
 
-    /// Holds every given name against the parameters.
+    /// Checks that every given name is one of the parameters.
     pub fn check_names(&self, parameters: &[Parameter]) -> Result<(), SettingsError> {
         let mut paths = Vec::new();
         collect_paths(&self.set, "", parameters, &mut paths);
@@ -213,14 +213,14 @@ pub(crate) fn wrong_kind(name: &str, expected: &str, got: &Value) -> SettingsErr
     SettingsError::kind(name, expected, got)
 }
 
-/// A whole number, also when it is written with a fraction of 0.
+/// A whole number, including one written with a fraction of 0.
 fn whole(value: &Value) -> Option<i64> {
     let double = value.as_f64().filter(|double| double.fract() == 0.0 && double.abs() < 1e15);
     #[expect(clippy::cast_possible_truncation, reason = "whole and below 1e15, checked above")]
     value.as_i64().or(double.map(|double| double as i64))
 }
 
-/// "None" as JSON and as TOML, which has no null, can say it.
+/// "None", as written in JSON or in TOML (which has no null).
 fn is_none(value: &Value) -> bool {
     matches!(value, Value::Null | Value::Bool(false)) || value.as_str().is_some_and(|text| text == "none")
 }
@@ -232,7 +232,7 @@ fn find<'v>(table: &'v Map<String, Value>, name: &str) -> Option<&'v Value> {
     name.match_indices('.').find_map(|(dot, _)| find(table.get(&name[..dot])?.as_object()?, &name[dot + 1..]))
 }
 
-/// Dotted paths of the given settings, down to the first name that is a parameter.
+/// Dotted paths of the given settings, descending until a name is a parameter.
 fn collect_paths(table: &Map<String, Value>, prefix: &str, parameters: &[Parameter], paths: &mut Vec<String>) {
     for (key, value) in table {
         let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
@@ -241,7 +241,7 @@ fn collect_paths(table: &Map<String, Value>, prefix: &str, parameters: &[Paramet
             Value::Object(inner) if parameters.iter().any(|parameter| parameter.name.starts_with(&below)) => {
                 collect_paths(inner, &path, parameters, paths);
             }
-            // A whole group left out by name.
+            // A whole group of parameters set to null counts as absent.
             Value::Null if parameters.iter().any(|parameter| parameter.name.starts_with(&below)) => {}
             _ => paths.push(path),
         }

@@ -102,7 +102,7 @@ pub(super) fn framework() -> Framework {
 #[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings { only: None, ..Settings::of_case(rule, input).devices(&["human"]) };
-    // An empty table says no less than that this is a group chat.
+    // Even an empty table makes this a group chat.
     let is_group = settings.set.get(ROUNDS).is_some_and(Value::is_object);
     settings.driver.insert("is_group".to_owned(), Value::Bool(is_group));
     Ok(settings)
@@ -150,7 +150,7 @@ impl Word {
     }
 }
 
-/// When a person is asked.
+/// When a human is asked for input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
     Never,
@@ -158,7 +158,7 @@ enum Mode {
     Always,
 }
 
-/// One of the two.
+/// One of the two agents of a chat.
 #[derive(Clone, Debug)]
 struct Agent {
     name: &'static str,
@@ -170,14 +170,14 @@ struct Agent {
 }
 
 impl Agent {
-    /// The one with the model; it asks nobody.
+    /// The agent with the model; it asks no human.
     fn assistant(settings: &Settings) -> Result<Self, SettingsError> {
         let limit = settings.number(&param::ASSISTANT_MAX_CONSECUTIVE_AUTO_REPLY)?;
         let word = Word::of(&param::ASSISTANT_IS_TERMINATION_MSG, settings)?;
         Ok(Self { name: "assistant", other: "proxy", limit, word, mode: Mode::Never, answers: 0.0 })
     }
 
-    /// The one that runs the tools and speaks the user's messages.
+    /// The agent that runs the tools and sends the user's messages.
     fn proxy(settings: &Settings) -> Result<Self, SettingsError> {
         let parameter = &param::HUMAN_INPUT_MODE;
         let mode = match settings.text(parameter)?.unwrap_or_default() {
@@ -191,7 +191,7 @@ impl Agent {
         Ok(Self { name: "proxy", other: "assistant", limit, word, mode, answers: 0.0 })
     }
 
-    /// About to answer a message; true when the chat ends instead.
+    /// Decides before the agent answers a message: true if the chat ends instead.
     fn ends(&mut self, text: &str, has_calls: bool, human: &mut VecDeque<String>, acts: &mut Acts<'_, '_>) -> bool {
         let is_word = self.word.holds(text, has_calls);
         let at_limit = self.answers >= self.limit;
@@ -253,7 +253,7 @@ impl Agent {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    // Only a whole number is a limit: 2.0 is none.
+    // Only an integer is a limit: 2.0 means no limit.
     let max_turns = match settings.get(param::MAX_TURNS.name) {
         None | Some(Value::Null) => None,
         Some(value @ Value::Bool(flag)) => Some((i64::from(*flag), python::repr(value))),
@@ -290,11 +290,11 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 
 #[derive(Clone, Debug)]
 struct Chat {
-    /// The limit, and how Python writes it.
+    /// The limit, and how Python prints it.
     max_turns: Option<(i64, String)>,
     proxy: Agent,
     assistant: Agent,
-    /// The rounds of a group chat, and its manager's test.
+    /// The round limit of a group chat, and its manager's termination test.
     group: Option<(f64, Word)>,
     human: VecDeque<String>,
     requests: u64,
@@ -303,7 +303,8 @@ struct Chat {
     over: bool,
 }
 
-/// The message the assistant is about to answer: the task, an automatic reply, or the results of a reply, joined.
+/// The message that the assistant is about to answer: the task, an automatic reply, or the joined results of a reply's
+/// calls.
 fn news_of(view: &PointView<'_>) -> String {
     let texts = |message: &Message| message.text().into_owned();
     let mut results: Vec<String> = view.messages().rev().take_while(|message| message.is_result()).map(texts).collect();
@@ -330,7 +331,7 @@ impl Chat {
         if let Some((_, written)) = self.max_turns.clone().filter(|(max, _)| is_first && *max <= 0) {
             self.stop(TURNS, TURNS, Some(format!("Maximum turns ({written}) reached")), acts);
         } else if is_first && self.max_turns.is_some() && self.assistant.limit <= 0.0 {
-            // The loop ends before the task is sent, and the summary has nothing to sum up.
+            // The loop ends before the task is sent, so the summary is computed from nothing and raises.
             let act = acts.act(Action::Fail, REPLIES).code("TypeError");
             act.detail("'NoneType' object is not subscriptable");
             self.over = true;
@@ -361,7 +362,7 @@ impl Chat {
         self.over = self.proxy.ends(&text, has_calls, &mut self.human, acts);
     }
 
-    /// One more message of a group chat.
+    /// Handles one more message of a group chat.
     fn round(&mut self, text: &str, has_calls: bool, acts: &mut Acts<'_, '_>) {
         let Some((max, word)) = self.group.clone() else { return };
         if self.messages == 0 && max <= 0.0 {

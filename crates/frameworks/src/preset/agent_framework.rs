@@ -93,7 +93,7 @@ fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     Ok(Settings { only: None, ..settings })
 }
 
-/// A limit that the finished client may have been given unchecked.
+/// Limits, including those set on the finished client (`later`), which are not validated.
 struct Limits<'s> {
     settings: &'s Settings,
     later: &'s Value,
@@ -108,7 +108,7 @@ impl Limits<'_> {
         *self.later != true && self.later.get(name).is_none()
     }
 
-    /// A number that must be there.
+    /// A required number.
     fn number(&self, parameter: &Parameter, least: f64, words: &str) -> Result<f64, SettingsError> {
         match self.get(parameter.name) {
             None => self.settings.number(parameter),
@@ -119,7 +119,7 @@ impl Limits<'_> {
         }
     }
 
-    /// A number that may be none.
+    /// An optional number.
     fn optional(
         &self,
         parameter: &Parameter,
@@ -203,7 +203,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         .keeps_own_state())
 }
 
-/// The agent run again and again.
+/// The middleware that runs the agent repeatedly.
 #[derive(Clone, Debug)]
 struct LoopMiddleware {
     max: Option<f64>,
@@ -244,11 +244,11 @@ struct FunctionLoop {
     n_calls: u64,
     failing: u64,
     started_at: Option<Instant>,
-    /// Runs of the agent in this call.
+    /// Runs of the agent in the current call.
     agent_runs: u64,
 }
 
-/// Tools are switched off, and one more request is made: it is not in the recording.
+/// Tools are switched off and one more request is made, which is not in the recording.
 fn force_final(rule: &'static str, words: String, seen: f64, limit: f64, acts: &mut Acts<'_, '_>) -> Flow {
     let point = next_request(acts.view().point());
     let act = acts.act(Action::ForceFinal, rule).code(rule).detail(words).evidence(seen, limit).ends_run();
@@ -257,7 +257,7 @@ fn force_final(rule: &'static str, words: String, seen: f64, limit: f64, acts: &
 }
 
 impl FunctionLoop {
-    /// Calls that go back to the caller.
+    /// Stops or asks if the reply's calls go back to the caller; true if they do.
     fn returned(&self, reply: &Message, acts: &mut Acts<'_, '_>) -> bool {
         let is_in = |list: &[String], call: &ToolCall| list.iter().any(|tool| *tool == *call.name);
         if reply.tool_calls.is_empty() {
@@ -276,7 +276,7 @@ impl FunctionLoop {
 
 impl AgentLoop for FunctionLoop {
     fn starts(&mut self, message: &Message) -> bool {
-        // Words that the loop puts in begin another run of the agent, not of the call.
+        // A message inserted by the loop starts another run of the agent within the same call.
         let is_own = native::word(message, "native").as_deref() == Some("loop");
         self.requests = 0;
         self.n_calls = 0;
@@ -310,7 +310,7 @@ impl AgentLoop for FunctionLoop {
         if self.started_at.is_none() {
             self.started_at = view.now();
         }
-        // Whether a tool is there, a recording tells by the result.
+        // Whether a tool exists is known only from its result.
         if !self.raises_unknown && self.returned(reply, acts) {
             return Flow::Over;
         }

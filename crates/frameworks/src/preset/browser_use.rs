@@ -1,4 +1,4 @@
-//! browser-use: repeated actions, unchanged pages, failures, steps and planning, all before a request.
+//! browser-use: repeated actions, unchanged pages, failures, steps and planning, all checked before a request.
 
 mod action;
 
@@ -17,9 +17,9 @@ const FAILURES: &str = "max_failures";
 const STEPS: &str = "max_steps";
 const PLANNING: &str = "planning";
 
-/// Counts of one action at which the message changes, the strongest first.
+/// How often an action must be repeated for each message, the highest count first.
 const LEVELS: [(usize, &str); 3] = [(12, "repetition_12"), (8, "repetition_8"), (5, "repetition_5")];
-/// Requests in a row at which the page was the same as before.
+/// Requests in a row with an unchanged page that cause a warning.
 const SAME_PAGES: u32 = 5;
 
 params! {
@@ -90,7 +90,7 @@ fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
 #[derive(Clone, Debug)]
 struct BrowserUse {
     limits: Limits,
-    /// The recording shows the forced last step failing, rather than what followed without the rule.
+    /// In the recording, the forced last step fails; otherwise it shows what happened without the rule.
     forced_step_fails: bool,
     actions: Window<String>,
     page: Option<Value>,
@@ -142,7 +142,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 }
 
 impl BrowserUse {
-    /// The page as read for this request: what the last event says, else a page never seen before.
+    /// Reads the page for this request from the last event; without one, the page counts as new.
     fn read_page(&mut self, last: Option<&Message>) {
         let page = last.and_then(|message| field(message, "page")).filter(|page| !page.is_null());
         if page.is_some() && page == self.page {
@@ -177,7 +177,7 @@ impl BrowserUse {
         for (_, rule, code) in forced.into_iter().filter(|(applies, ..)| *applies) {
             let act = acts.act(Action::ForceFinal, rule).code(code);
             if !self.forced_step_fails {
-                // The answer asked for is not in the recording; taken for a good one.
+                // The forced answer is not in the recording; assume that it succeeds.
                 act.ends_run();
                 self.failures = 0;
             }
@@ -228,7 +228,7 @@ impl BrowserUse {
         }
     }
 
-    /// What the step came to: after an error the rest of its actions did not run.
+    /// Takes in a step's results: after an error, the rest of its actions did not run.
     fn step_is_over(&mut self, reply: &Message, results: &[&Message]) {
         let Some(first) = results.first() else { return };
         let failed = |result: &Message| result.is_error == Some(true);
@@ -238,7 +238,7 @@ impl BrowserUse {
     }
 }
 
-/// A field of the recorded line that only this framework reads.
+/// A field of the recorded message that only this framework uses.
 fn field(message: &Message, name: &str) -> Option<Value> {
     let extra: Map<String, Value> = serde_json::from_str(message.extra.as_ref()?.get()).ok()?;
     extra.get(name).cloned()

@@ -118,7 +118,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     Ok(Recipe::new(Rounds::new(agent), &rules).blind(&[ITERATION, CALLER]).keeps_own_state())
 }
 
-/// Words that end a step once they were said often enough.
+/// Ends a step once certain words have been said often enough.
 #[derive(Clone, Debug)]
 struct WordsTerminator {
     /// Word, threshold and count.
@@ -127,9 +127,9 @@ struct WordsTerminator {
     said: Vec<usize>,
     case_sensitive: bool,
     all: bool,
-    /// Why it has fired.
+    /// Its message, once it has fired.
     fired: Option<String>,
-    /// A reset leaves it broken.
+    /// Set by a reset, after which it no longer works.
     broken: bool,
 }
 
@@ -157,7 +157,7 @@ impl WordsTerminator {
         })
     }
 
-    /// Asked about a reply: has it fired?
+    /// Checks a reply; returns the message if it has fired, now or earlier.
     fn ask(&mut self, text: &str) -> Option<&str> {
         if self.fired.is_none() {
             let lower = python::lower(text);
@@ -193,7 +193,7 @@ impl WordsTerminator {
 
 #[derive(Clone, Debug)]
 struct ChatAgent {
-    /// As it was given; a number.
+    /// The given limit, a number.
     max: Option<Value>,
     terminators: Vec<WordsTerminator>,
     external_tools: Vec<String>,
@@ -201,12 +201,12 @@ struct ChatAgent {
     resets: bool,
     requests: u64,
     requests_ever: u64,
-    /// The flag of each finished step's response.
+    /// The `terminated` flag of each finished step's response.
     terminated: Vec<Value>,
 }
 
 impl ChatAgent {
-    /// The step is over; all terminators are asked once more about its last reply.
+    /// Ends the step; all terminators are called once more with its last reply.
     fn ends(&mut self, reply: &Message) -> Flow {
         let text = reply.text();
         let fired = self.terminators.iter_mut().map(|terminator| terminator.ask(&text).is_some());
@@ -228,7 +228,7 @@ impl ChatAgent {
 
 impl AgentLoop for ChatAgent {
     fn starts(&mut self, message: &Message) -> bool {
-        // "Please continue." is the framework's own.
+        // "Please continue." is sent by the framework itself.
         if native::word(message, "native").as_deref() == Some("continue") {
             return false;
         }
@@ -305,7 +305,7 @@ impl AgentLoop for ChatAgent {
     }
 }
 
-/// The terminator that no agent asks.
+/// The token limit terminator, which no agent calls.
 #[derive(Clone, Debug)]
 struct TokenLimit {
     limit: Option<f64>,

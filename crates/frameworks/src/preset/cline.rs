@@ -1,4 +1,4 @@
-//! Cline: consecutive identical calls, and steps in a row in which every tool failed.
+//! Cline: consecutive identical calls, and consecutive steps in which every tool failed.
 
 use serde_json::Value;
 
@@ -70,7 +70,7 @@ pub(super) fn framework() -> Framework {
     }
 }
 
-/// What the host answers when it is asked.
+/// The host's scripted answer when it is asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum HostAnswer {
     Absent,
@@ -119,7 +119,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 }
 
 impl Cline {
-    /// The mistake limit is reached: the host decides. True when the run is over.
+    /// The mistake limit is reached, so the host decides. True if the run is over.
     fn limit_reached(&mut self, rule: &'static str, call: Option<&ToolCall>, acts: &mut Acts<'_, '_>) -> bool {
         let id = call.and_then(|call| call.id.as_deref());
         if self.host != HostAnswer::Absent {

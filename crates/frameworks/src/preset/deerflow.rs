@@ -13,9 +13,9 @@ use crate::transcript::{Event, Message, Moment, Name, PointView, ToolCall};
 
 const SETS: &str = "repeated_calls";
 const FREQUENCY: &str = "tool_frequency";
-/// Lines of a file that count as one place when it is read.
+/// How many lines of a file count as the same place when it is read.
 const BUCKET: i64 = 200;
-/// Arguments that stand for a call; the rest is taken for noise.
+/// Arguments that identify a call; all others are ignored.
 const SALIENT: [&str; 7] = ["path", "url", "query", "command", "pattern", "glob", "cmd"];
 
 params! {
@@ -146,7 +146,7 @@ struct Off;
 
 impl Machine for Off {}
 
-/// What a reply's calls came to.
+/// What the calls of a reply lead to.
 enum Finding {
     Nothing,
     Warn(usize, usize),
@@ -205,8 +205,8 @@ impl DeerFlow {
             Finding::Nothing => {}
             Finding::Warn(count, limit) => self.pending = Some((rule, count, limit)),
             Finding::Strip(count, limit) => {
-                // The reply stands as the answer, without its calls: the run ends here, with no further
-                // model call. The framework calls it a forced answer.
+                // The reply becomes the answer without its calls: the run ends here, with no further model call. The
+                // framework calls it a forced answer.
                 let act = acts.act(Action::Stop, rule).code(format!("LoopDetectionMiddleware:{rule}:loop_capped"));
                 act.evidence(count as f64, limit as f64).field("kind", "force_final");
             }
@@ -242,7 +242,7 @@ impl Machine for DeerFlow {
     }
 }
 
-/// What stands for a call among the calls of one tool.
+/// The text that identifies a call among the calls of one tool.
 fn key(call: &ToolCall) -> String {
     let Value::Object(given) = arguments(call) else { return call.arguments.as_str().into_owned() };
     if &*call.name == "read_file" {
@@ -258,7 +258,7 @@ fn key(call: &ToolCall) -> String {
     canonical_json(&Value::Object(if whole { given } else { salient }))
 }
 
-/// The path and the buckets of the first and last line read.
+/// The path, and the buckets of the first and last line read.
 fn place(given: &Map<String, Value>) -> String {
     let path = given.get("path").and_then(Value::as_str).unwrap_or_default();
     let start = given.get("start_line").and_then(python::small_int).unwrap_or(1);

@@ -1,4 +1,4 @@
-//! Gemini CLI: loops of tool calls, chanted text, a judge, and turn limits.
+//! Gemini CLI: loops of tool calls, repeated ("chanted") text, a judge, and turn limits.
 
 mod chant;
 
@@ -19,14 +19,14 @@ const TEXT: &str = "content_loop";
 const JUDGE: &str = "llm_check";
 const TURNS: &str = "turn_limits";
 
-/// Longest cycle looked for, and how often it must repeat.
+/// The longest cycle searched for, and how often it must repeat.
 const CYCLE: usize = 5;
 const REPEATS: usize = 5;
-/// The judge: first asked before this request of a prompt, then at this interval, which adapts.
+/// The judge is first asked before this request of a prompt, and then at this interval, which adapts.
 const JUDGE_FROM: u32 = 30;
 const JUDGE_INTERVAL: u32 = 10;
 const CONFIDENT: f64 = 0.9;
-/// No setting lets more nested requests through.
+/// A hard limit on nested requests that no setting can raise.
 const MOST_TURNS: i64 = 100;
 
 params! {
@@ -117,18 +117,18 @@ struct Gemini {
     enabled: bool,
     max_session_turns: i64,
     turns: i64,
-    /// A text reply is continued without a user message.
+    /// Whether a text reply is continued without a user message.
     model_speaks_next: bool,
     documented: bool,
-    /// Text arrives in pieces of so many characters; 0 is one piece.
+    /// Text arrives in pieces of this many characters; 0 means in one piece.
     piece: usize,
     judge: Option<Judge>,
     session_turns: i64,
-    /// Nested requests left in this call.
+    /// Nested requests left in the current call.
     bound: i64,
-    /// The next request is nested in the present call: the feedback's, or a continuation.
+    /// Whether the next request is nested in the current call, as feedback or a continuation.
     nested: bool,
-    /// The next reply answers the feedback.
+    /// Whether the next reply answers the feedback.
     feedback_sent: bool,
     calls: VecDeque<String>,
     chant: Chant,
@@ -136,7 +136,7 @@ struct Gemini {
     prompt_turns: u32,
 }
 
-/// The judges' scripted confidences, and when they were asked.
+/// The judges' scripted confidence values, and when they were asked.
 #[derive(Clone, Debug)]
 struct Judge {
     replies: VecDeque<Value>,
@@ -176,7 +176,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         strikes: 0,
         prompt_turns: 0,
     };
-    // The switch is for the judge, too: what is off needs nothing of a recording.
+    // Disabling the feature also disables the judge, so its rules need nothing from a recording.
     let rules: &[&str] = if machine.enabled { &[TOOLS, TEXT, JUDGE, TURNS] } else { &[TURNS] };
     let recipe = Recipe::new(machine, rules)
         .blind(&[TOOLS, TURNS])
@@ -186,7 +186,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 }
 
 impl Judge {
-    /// Asks before request `turn` of the prompt, if it is time. True: a loop.
+    /// Asks the judge before request `turn` of the prompt, if it is due. True if it finds a loop.
     fn is_loop(&mut self, turn: u32, at: Option<usize>) -> bool {
         if turn < JUDGE_FROM || turn - self.last_check < self.interval {
             return false;
@@ -219,7 +219,7 @@ impl Judge {
 
 impl Gemini {
     fn new_prompt(&mut self) {
-        // Feedback that nobody answered was a request all the same.
+        // Feedback that got no reply was still a request.
         self.session_turns += i64::from(std::mem::take(&mut self.feedback_sent));
         self.nested = false;
         self.calls.clear();
@@ -254,14 +254,14 @@ impl Gemini {
             if !judge.is_some_and(|judge| judge.is_loop(turn, acts.event())) {
                 return;
             }
-            // Told of a loop, the client sends its feedback at once: another request before the reply.
+            // After a loop, the client sends its feedback at once, which is another request before the reply.
             if self.strike(JUDGE, "LLM_DETECTED_LOOP", "llm_detected_loop", acts) {
                 return;
             }
         }
     }
 
-    /// One more loop was found. True when the run is over.
+    /// Records another loop. True if the run is over.
     fn strike(&mut self, rule: &'static str, first: &'static str, second: &str, acts: &mut Acts<'_, '_>) -> bool {
         self.strikes += 1;
         if self.strikes > 1 {
@@ -277,7 +277,7 @@ impl Gemini {
         false
     }
 
-    /// Looks at a reply as it streams in; a strike cuts it.
+    /// Checks a reply as it is streamed; a loop cuts it off.
     fn reply(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
         if !self.enabled {
             return;
@@ -312,7 +312,7 @@ impl Gemini {
     }
 }
 
-/// The last 5k calls are one cycle of length k, five times.
+/// Whether the last 5k calls are a cycle of length k repeated five times, for some k.
 fn ends_in_a_cycle(calls: &VecDeque<String>) -> bool {
     (1..=CYCLE).any(|k| {
         let Some(from) = calls.len().checked_sub(k * REPEATS) else { return false };

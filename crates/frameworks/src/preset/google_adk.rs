@@ -100,9 +100,9 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 struct Passes {
     limit: Option<i64>,
     sub_agents: u64,
-    /// Finished passes.
+    /// Completed passes.
     done: i64,
-    /// Sub-agents of the present pass that have run to their end.
+    /// Sub-agents that have finished in the current pass.
     agents_done: u64,
     escalated: bool,
 }
@@ -116,7 +116,7 @@ impl Passes {
         self.limit.is_some_and(|limit| self.done >= limit)
     }
 
-    /// The present sub-agent has run to its end.
+    /// Records that the current sub-agent has finished.
     fn agent_done(&mut self) {
         self.agents_done += 1;
         if self.agents_done == self.sub_agents {
@@ -144,7 +144,7 @@ impl Invocation {
         }
     }
 
-    /// A request is due: at this point, or at the one after what is known by now.
+    /// A request is due: at this point, or at the next one after what is known so far.
     fn request_due(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
         if self.passes.is_some_and(|passes| passes.used_up()) {
             return self.stop(ITERATIONS, acts);
@@ -159,7 +159,7 @@ impl Invocation {
         }
     }
 
-    /// A reply without calls: a sub-agent, or the single agent, has run to its end.
+    /// Handles a reply without calls: a sub-agent, or the single agent, has finished.
     fn agent_ended(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
         let Some(passes) = &mut self.passes else {
             self.over = true;

@@ -1,4 +1,4 @@
-//! Goose: the repetition inspector, as it was meant and as it ships.
+//! Goose: the repetition inspector, as documented and as shipped.
 
 use std::collections::BTreeSet;
 
@@ -14,9 +14,9 @@ use crate::transcript::{Event, Message, Name, ToolCall};
 
 const REPETITION: &str = "REP-001";
 const ERRORS: &str = "REP-002";
-/// Equal errors of one tool in a row before its next calls are denied; a constant.
+/// Equal errors of one tool in a row after which its next calls are denied; a constant.
 const EQUAL_ERRORS: u32 = 3;
-/// Characters of an error that are compared.
+/// How many characters of an error are compared.
 const ERROR_HEAD: usize = 100;
 
 params! {
@@ -68,7 +68,7 @@ pub(super) fn framework() -> Framework {
     }
 }
 
-/// The driver's device that puts both checks in force.
+/// The driver fixture that turns both checks on.
 const BOTH: &str = "both_checks";
 
 #[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
@@ -79,14 +79,14 @@ fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
         _ => "shipped",
     };
     let mut settings = Settings { profile: Some(profile.to_owned()), only: None, ..Settings::of_case(rule, input) };
-    // All at once: the two checks that have an effect.
+    // A case for all rules drives the two checks that have an effect.
     settings.driver.insert(BOTH.to_owned(), Value::Bool(rule == COMBINED));
     Ok(settings)
 }
 
 #[derive(Clone, Debug)]
 struct Goose {
-    /// `None`: the check has no effect, by setting or as shipped.
+    /// `None` if the check has no effect, either because it is off or in the shipped version.
     max: Option<i64>,
     streak: Streak<(Name, Value)>,
     errors: Option<RepeatedError>,
@@ -101,7 +101,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     Ok(Recipe::new(machine, rules).needs(ERRORS, Need::ErrorFlags).blind(&[REPETITION]))
 }
 
-/// The same error of one tool in a row.
+/// Counts the same error of one tool in a row.
 #[derive(Clone, Debug, Default)]
 struct RepeatedError {
     key: Option<(Name, String)>,
@@ -167,7 +167,7 @@ impl Machine for Goose {
 
     fn readings(&self) -> Vec<RuleReading> {
         let streak = f64::from(self.streak.count());
-        // One more than the limit is refused.
+        // The limit itself is allowed; one more is refused.
         let same = self.max.map(|max| reading(REPETITION, "same call in a row", streak, max.max(1) as f64 + 1.0));
         let errors = self
             .errors

@@ -1,4 +1,4 @@
-//! Haystack: the agent's step cap, tools that end its run, and failing tools.
+//! Haystack: the agent's step cap, tools that end its run, and tools that fail.
 
 use serde_json::{Map, Value};
 
@@ -71,7 +71,7 @@ pub(super) fn framework() -> Framework {
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let settings = Settings::of_case(rule, input).devices(&["on_exit_continue", "stop_run_after_steps"]);
     let mut settings = Settings { only: None, ..settings };
-    // The driver registers every tool that the case calls and that is there.
+    // The driver registers every existing tool that the case calls.
     let events = || input.get("events").and_then(Value::as_array).into_iter().flatten();
     let missing: Vec<&Value> =
         events().filter(|event| event["invalid_call"] == true).map(|event| &event["name"]).collect();
@@ -122,11 +122,11 @@ struct Haystack {
     max: Option<f64>,
     exits: Vec<String>,
     raises: bool,
-    /// A hook before the request asks for a stop from this many steps on.
+    /// From this many steps on, a hook before the request asks to stop.
     stop_after: Option<i64>,
-    /// A hook at the exit asks to go on so many times.
+    /// How many times a hook at the exit asks to continue.
     stays: i64,
-    /// The registered tools of a case.
+    /// The tools registered in a case.
     tools: Option<Vec<String>>,
     done: i64,
     stayed: i64,
@@ -139,14 +139,14 @@ impl Haystack {
         Flow::Over
     }
 
-    /// The hook at the exit: true when the run goes on.
+    /// Calls the hook at the exit: true if the run continues.
     fn stays(&mut self) -> bool {
         let stays = self.stayed < self.stays;
         self.stayed += i64::from(stays);
         stays
     }
 
-    /// Is a step left?
+    /// Checks whether another step is allowed.
     fn due(&mut self, acts: &mut Acts<'_, '_>) -> Flow {
         let done = self.done as f64;
         let Some(max) = self.max else {
@@ -193,7 +193,7 @@ impl AgentLoop for Haystack {
                 let words = format!("Tool '{}' not found. Available tools: {tools}", call.name);
                 let act = acts.act(Action::Fail, FAILURE).code("ToolNotFoundException").detail(words);
                 act.call(call.id.as_deref());
-                // It is found before any call runs, though the recording tells of it by the result.
+                // The framework finds it before any call runs, although the recording shows it only in the result.
                 act.decision.event = view.reply_index();
                 act.decision.point = Point { moment: Moment::AfterResponse, ..view.point() };
                 return self.ends("ToolNotFoundException");

@@ -16,12 +16,12 @@ const STEPS: &str = "agent_steps";
 const MALFORMED: &str = "malformed_tool_calls";
 const COMPACTIONS: &str = "compaction_exhausted";
 const COST: &str = "cost_alert";
-/// Identical calls at the end of one message that raise the question; malformed calls in a row that end the run;
-/// compactions of one prompt. All constants.
+/// Three constants: identical calls at the end of one message that raise the question; malformed calls in a row that
+/// end the run; compactions in one prompt.
 const IDENTICAL: usize = 3;
 const IN_A_ROW: usize = 3;
 const COMPACTED: u32 = 3;
-/// The most that is kept free for a reply.
+/// The most tokens that are reserved for a reply.
 const RESERVE: u64 = 20_000;
 
 const MANUAL: &str = "\
@@ -91,7 +91,7 @@ enum Permission {
     Deny,
 }
 
-/// What the person answers; `once` where nobody scripted an answer.
+/// The user's answer; `Once` if no answer is scripted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Answer {
     Once,
@@ -104,13 +104,13 @@ struct Kilo {
     permission: Permission,
     answer: Answer,
     max_steps: Option<f64>,
-    /// Tokens of a reply that ask for a compaction.
+    /// The number of tokens in a reply that triggers a compaction.
     usable: Option<u64>,
     silenced: Vec<Name>,
     requests: u32,
     malformed: usize,
     compactions: u32,
-    /// Calls of the present reply: id, and whether its arguments fail the tool's check.
+    /// Calls of the current reply: id, name, and whether the tool rejects the arguments.
     calls: Vec<(Option<Name>, Name, bool)>,
     reply_at: Option<usize>,
     cost: CostAlert,
@@ -127,7 +127,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         }
         None => None,
     };
-    // An invalid number takes the whole file with it.
+    // One invalid number makes the framework ignore the whole file.
     let file_counts = steps.is_none_or(|steps| steps > 0.0 && steps.fract() == 0.0);
     let permission = settings.get(param::PERMISSION.name).filter(|_| file_counts);
     let answer = match settings.device("reply").and_then(Value::as_str) {
@@ -173,7 +173,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     Ok(if settings.device("drive").is_some() { recipe } else { recipe.resumes_at_user() })
 }
 
-/// The last key that speaks of doom loops.
+/// The permission for doom loops, which is set by the last key that applies to them.
 fn permission_of(value: &Value) -> Result<Permission, SettingsError> {
     let wrong = |value: &Value| wrong_kind("permission.doom_loop", "ask, allow or deny", value);
     let word = |value: &Value| match value.as_str() {
@@ -193,16 +193,16 @@ fn permission_of(value: &Value) -> Result<Permission, SettingsError> {
     }
 }
 
-/// The question about money: one limit, one session.
+/// The question about cost; there is one limit per session.
 #[derive(Clone, Debug, Default)]
 struct CostAlert {
     limit: Option<f64>,
     spent: f64,
     armed: bool,
-    /// Limits that a person wants to hear no more of.
+    /// Limits about which the user does not want to be asked again.
     silent: Vec<f64>,
     replies: VecDeque<Value>,
-    /// The session was idle: the last event is a reply without tools behind it.
+    /// Whether the session was idle: the last event is a reply without tools after it.
     is_idle: bool,
     has_begun: bool,
 }
@@ -238,7 +238,7 @@ impl CostAlert {
     }
 }
 
-/// Two decimals as JavaScript rounds them: a tie goes up.
+/// Two decimals, rounded as in JavaScript: a tie rounds up.
 #[expect(clippy::float_cmp, reason = "a tie is exact or none")]
 fn cents(dollars: f64) -> String {
     let hundredfold = dollars * 100.0;
@@ -246,7 +246,7 @@ fn cents(dollars: f64) -> String {
     format!("{:.2}", if is_tie { (hundredfold + 0.5) / 100.0 } else { dollars })
 }
 
-/// Kilo's tools and the texts their arguments must have.
+/// Kilo's tools and the string arguments that each requires.
 const TOOLS: &[(&str, &[&str])] = &[
     ("bash", &["command", "description"]),
     ("codesearch", &["query"]),
@@ -261,7 +261,7 @@ const TOOLS: &[(&str, &[&str])] = &[
     ("write", &["content", "filePath"]),
 ];
 
-/// Do the arguments fail the tool's own check, as far as the recording tells?
+/// Whether the arguments fail the tool's own validation, as far as the recording shows.
 fn is_malformed(call: &ToolCall) -> bool {
     let Some((_, required)) = TOOLS.iter().find(|(tool, _)| *tool == &*call.name) else { return false };
     let given = arguments(call);
@@ -301,7 +301,7 @@ impl Kilo {
         self.cost.check(acts);
     }
 
-    /// True when the run is over.
+    /// Asks about a doom loop. True if the run is over.
     fn doom_loop(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) -> bool {
         if self.permission == Permission::Allow || reply.tool_calls.len() < IDENTICAL {
             return false;

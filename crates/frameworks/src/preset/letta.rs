@@ -129,18 +129,18 @@ fn tool_rule(value: &Value) -> Result<ToolRule, SettingsError> {
     Ok(ToolRule { tool: text("tool_name").ok_or_else(wrong)?.to_owned(), constraint })
 }
 
-/// One run: from a user's message to its end.
+/// One run, from a user message to its end.
 #[derive(Clone, Debug)]
 struct AgentRun {
     max_steps: i64,
     tool_rules: Vec<ToolRule>,
-    /// Tools called in this run, refused calls left out.
+    /// Tools called in this run, except refused calls.
     history: Vec<Name>,
-    /// Which calls of the step at hand are refused, by place.
+    /// Indices of the refused calls of the current step.
     refused: Vec<usize>,
     steps: i64,
     steps_ever: u64,
-    /// A reply was sent back and no other has come yet.
+    /// Whether a reply was sent back and no other has arrived.
     sent_back: bool,
     over: bool,
 }
@@ -154,11 +154,11 @@ impl AgentRun {
         if self.permits(tool) {
             return true;
         }
-        // With nothing left to allow, the framework offers every tool again.
+        // If no tool would be allowed, the framework offers every tool again.
         self.only_allowed().is_some_and(|tools| !tools.iter().any(|tool| self.permits(tool)))
     }
 
-    /// Does every rule let the tool be called next?
+    /// Whether every rule allows the tool to be called next.
     fn permits(&self, tool: &str) -> bool {
         let last = self.history.last().map(|name| &**name);
         self.tool_rules.iter().all(|rule| {
@@ -175,7 +175,7 @@ impl AgentRun {
         })
     }
 
-    /// The tools to which the last call confines the next; `None` when it does not.
+    /// The tools to which the last call restricts the next one; `None` if it does not.
     fn only_allowed(&self) -> Option<&[String]> {
         let last = self.history.last()?;
         self.tool_rules.iter().find_map(|rule| match &rule.constraint {
@@ -184,7 +184,7 @@ impl AgentRun {
         })
     }
 
-    /// Is a tool missing that must be called before the run may end?
+    /// Whether a tool that is required before the run may end has not been called.
     fn lacks_required(&self) -> bool {
         self.tool_rules.iter().any(|rule| {
             matches!(rule.constraint, Constraint::RequiredBeforeExit)
@@ -251,8 +251,8 @@ impl AgentRun {
 impl Machine for AgentRun {
     fn event(&mut self, event: &Event, _: &mut Acts<'_, '_>) {
         if event.message().is_some_and(starts_run) {
-            // After a reply that was sent back the run would have gone on; the recording has the user
-            // speak instead, so how the session went is not known from here.
+            // After a reply that was sent back, the run would have continued, but in the recording the user speaks
+            // instead. What would have happened is unknown from here on.
             self.over = self.sent_back;
             self.steps = 0;
             self.history.clear();

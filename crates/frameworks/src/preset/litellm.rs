@@ -1,4 +1,5 @@
-//! LiteLLM: iterations and money by session, by key and for the whole proxy; rounds of code execution.
+//! LiteLLM: limits on iterations and cost per session, per key and for the whole proxy, and on rounds of code
+//! execution.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +18,7 @@ const KEY: &str = "key_budget";
 const PROXY: &str = "global_budget";
 const SDK: &str = "sdk_max_budget";
 const CODE: &str = "code_execution";
-/// Keys that the proxy's memory holds, of all hooks together.
+/// The most keys that the proxy's memory holds, over all hooks.
 const MEMORY: usize = 200;
 
 const MANUAL: &str = "\
@@ -106,18 +107,18 @@ pub(super) fn framework() -> Framework {
     }
 }
 
-/// A case is a configuration of the proxy with its agents and its key.
+/// A case contains the proxy's configuration with its agents and key.
 #[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     Ok(Settings::of_config_case(rule, input))
 }
 
-/// What a case drives.
+/// Whether a case drives this part.
 fn is_driven(settings: &Settings, drive: &str) -> bool {
     settings.device("drive").is_some_and(|driven| driven == drive)
 }
 
-/// The configuration that the settings of a stack file spell, as a case writes it.
+/// The configuration that a stack file's settings describe, in the form used by cases.
 fn assembled(settings: &Settings) -> Value {
     let value = |parameter: &Parameter| settings.value(parameter).into_owned();
     let agent = json!({
@@ -194,11 +195,11 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     Ok(if goes_on { recipe.keeps_own_state() } else { recipe })
 }
 
-/// What the proxy remembers: numbers by key, each for a time.
+/// The proxy's memory: numbers by key, each with an expiry time.
 #[derive(Clone, Debug, Default)]
 struct Memory {
     values: BTreeMap<String, (f64, i64)>,
-    /// The same keys by when they expire.
+    /// The same keys, ordered by expiry time.
     expiring: BTreeSet<(i64, String)>,
 }
 
@@ -218,7 +219,7 @@ impl Memory {
         }
     }
 
-    /// A later value does not prolong the time.
+    /// Sets a value. Updating an existing one does not extend its expiry time.
     fn set(&mut self, key: &str, value: f64, now: i64, ttl: i64) {
         while let Some((expires, first)) = self.expiring.first().cloned() {
             if expires > now && self.values.len() < MEMORY {
@@ -235,26 +236,26 @@ impl Memory {
 #[derive(Clone, Debug)]
 struct Proxy {
     config: Value,
-    /// The SDK's own limit; null where the proxy is driven.
+    /// The SDK's own limit; null if the proxy is driven.
     sdk: Value,
     ttl: [i64; 2],
     key_spend: f64,
     memory: Memory,
     is_case: bool,
-    /// The recording, as a session.
+    /// The recording's run id, used as its session.
     session: String,
 }
 
-/// A request, as the reply tells of it.
+/// The properties of a request, as known from its reply.
 struct Request {
     session: Option<String>,
     agent: Option<String>,
-    /// The session is booked: its id stands where the success is logged.
+    /// Whether its cost is added to the session: the session's id is where successful calls are logged.
     is_booked: bool,
     failed: bool,
 }
 
-/// A refusal: rule, code, words, reading and limit.
+/// A refusal: rule, code, message, observed value and limit.
 type Refusal = (&'static str, String, String, f64, f64);
 
 impl Proxy {
@@ -284,7 +285,7 @@ impl Proxy {
         self.of_money().or_else(|| self.of_iterations(request, now)).or_else(|| self.of_session(request, now))
     }
 
-    /// A hook that a case does not drive is not there.
+    /// Whether a hook is active; hooks that a case does not drive are not.
     fn is_hooked(&self, rule: &str) -> bool {
         self.config["hooks"].as_array().is_none_or(|hooks| hooks.iter().any(|hook| hook == rule))
     }
@@ -332,7 +333,7 @@ impl Proxy {
             Some((rule, "BudgetExceededError".to_owned(), words, self.key_spend, limit))
         };
         let number = |name: &str| python::float(&self.config[name]).ok().flatten();
-        // Only requests to a model are counted, not the list of models or the health of the proxy.
+        // Only requests to a model are checked, not those for the model list or the proxy's health.
         let to_a_model = self.config["route"].as_str().is_none_or(|route| !matches!(route, "/models" | "/health"));
         if let Some(limit) = number("global_max_budget").filter(|limit| *limit > 0.0 && to_a_model)
             && self.key_spend > limit
@@ -343,7 +344,7 @@ impl Proxy {
         exceeded(KEY, "Key=k ", limit)
     }
 
-    /// The SDK's check: the cost is what was set beforehand.
+    /// The SDK's check, which uses the cost set beforehand.
     fn of_sdk(&self) -> Option<Refusal> {
         let cost = self.sdk["current_cost"].as_f64().unwrap_or(0.0);
         let limit = self.sdk["max_budget"].as_f64().filter(|limit| *limit != 0.0 && cost > *limit)?;
@@ -352,7 +353,7 @@ impl Proxy {
         Some((SDK, "BudgetExceededError".to_owned(), words, cost, limit))
     }
 
-    /// A call that succeeded is booked.
+    /// Adds the cost of a successful call.
     fn book(&mut self, request: &Request, reply: &Message, now: i64) {
         let cost = reply.cost.map_or(0.0, |cost| cost.0);
         self.key_spend += cost;
@@ -367,7 +368,7 @@ impl Proxy {
 }
 
 impl Machine for Proxy {
-    /// Which session a request belongs to is recorded with its reply; the decision lies before the request.
+    /// The session of a request is recorded with its reply, but the decision is made before the request.
     fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
         let Some(reply) = event.message().filter(|message| message.is_step()) else { return };
         if self.session.is_empty() {
@@ -389,7 +390,7 @@ impl Machine for Proxy {
     }
 }
 
-/// The loop that runs code for the model.
+/// The loop that executes code for the model.
 #[derive(Clone, Debug)]
 struct CodeExecution {
     limit: i64,

@@ -116,16 +116,16 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 #[derive(Clone, Debug)]
 struct Workflow {
     max: Value,
-    /// What 0 and null mean.
+    /// The limit that 0 and null stand for.
     default: Value,
     by_run: Vec<Value>,
     shares: bool,
     generates: bool,
-    /// A ReActAgent asks again where a reply is empty or cannot be parsed.
+    /// Whether a reply that is empty or cannot be parsed is requested again, as a ReActAgent does.
     retries: bool,
     direct: Vec<String>,
     runs: usize,
-    /// This run's limit, as it was given.
+    /// This run's limit, as given.
     limit: Value,
     replies: u32,
 }
@@ -197,7 +197,7 @@ impl AgentLoop for Workflow {
     }
 }
 
-/// A reply in ReAct's text form that its parser takes for an answer: without its keywords, or with an answer.
+/// Whether ReAct's parser takes a text reply as an answer: it has no `Thought:`, or an `Answer:` and no `Action:`.
 fn is_answer(text: &str) -> bool {
     !text.contains("Thought:") || (!text.contains("Action:") && text.contains("Answer:"))
 }

@@ -80,7 +80,7 @@ fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     Ok(Settings { only: None, ..settings })
 }
 
-/// What a condition looks at.
+/// What a condition tests.
 #[derive(Clone, Debug)]
 enum Condition {
     HasToolCall(String),
@@ -150,13 +150,13 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 #[derive(Clone, Debug)]
 struct Mastra {
     cap: Option<f64>,
-    /// Each with its text in the framework's language.
+    /// Each condition with its source text in the framework's language.
     conditions: Vec<(Condition, String)>,
     client_tools: Vec<String>,
     approval_tools: Vec<String>,
-    /// The hook ends the run from this step on.
+    /// From this step on, the hook ends the run.
     stop_at: Option<u64>,
-    /// The hook keeps a finished run going so many times.
+    /// How many times the hook continues a finished run.
     go_on: u64,
     gone_on: u64,
     steps: u64,
@@ -164,7 +164,7 @@ struct Mastra {
     reasons: Vec<Value>,
 }
 
-/// The finish reason as the framework knows it.
+/// The finish reason under the framework's name.
 fn finish_reason(reply: &Message) -> Option<&str> {
     match reply.finish_reason.as_deref() {
         Some("unknown") => Some("other"),
@@ -195,7 +195,7 @@ impl Mastra {
         }
     }
 
-    /// The run would go on: what keeps it from that?
+    /// Checks whether something stops a run that would continue.
     fn is_stopped(&self, reply: &Message, acts: &mut Acts<'_, '_>) -> bool {
         let steps = self.steps as f64;
         if self.is_at_cap() {
@@ -210,12 +210,12 @@ impl Mastra {
         true
     }
 
-    /// A reply that ends the run by its finish reason, or raises; `None` where it does not.
+    /// Ends the run or raises because of a reply's finish reason; `None` if it does neither.
     fn by_reason(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) -> Option<Flow> {
         let reason = finish_reason(reply)?;
         match reason {
             "length" | "content-filter" => {
-                // The framework does not say why it stopped: the cap and the conditions are named first.
+                // The framework does not say why it stopped; the cap and the conditions are reported first.
                 if !self.is_stopped(reply, acts) {
                     acts.act(Action::Stop, REASON).code(format!("finishReason {reason}"));
                 }

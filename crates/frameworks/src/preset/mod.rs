@@ -1,7 +1,7 @@
-//! The shipped stop rules of other frameworks, run over our own recordings.
+//! The shipped stop rules of other frameworks, replayed on our recordings.
 //!
-//! A framework is one file and one line in [`presets!`]: a state machine over events and points, or,
-//! where the axes suffice, data for the generic one. Settings go by the framework's own names.
+//! Each framework is one file and one line in `presets!`: either a state machine over events and points, or a caps
+//! file for the generic machine. Settings use the framework's own names.
 
 pub mod frame;
 
@@ -16,7 +16,7 @@ macro_rules! presets {
     };
 }
 
-/// Frameworks that are data only: a caps file each.
+/// Frameworks that are pure data: one caps file each.
 macro_rules! caps {
     ($($module:ident = $file:literal,)*) => {
         $(mod $module {

@@ -11,7 +11,7 @@ use crate::transcript::{Event, Message, Moment, Name, PointView};
 
 const DOOM_LOOP: &str = "doom_loop";
 const STEPS: &str = "steps";
-/// Identical calls in a row that raise the question; a constant.
+/// How many identical calls in a row raise the question; a constant.
 const THRESHOLD: u32 = 3;
 
 params! {
@@ -77,7 +77,7 @@ enum Permission {
     Deny,
 }
 
-/// What the person answers; `once` where nobody scripted an answer.
+/// The user's answer; `Once` if no answer is scripted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Answer {
     Once,

@@ -116,7 +116,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     Ok(recipe)
 }
 
-/// Identical calls in a row.
+/// Counts identical calls in a row.
 #[derive(Clone, Debug)]
 struct Repetition {
     limit: i64,
@@ -141,7 +141,7 @@ impl Repetition {
     }
 }
 
-/// Failing calls and replies without a call.
+/// Counts failing calls and replies without a call.
 #[derive(Clone, Debug)]
 struct Mistakes {
     limit: i64,
@@ -168,25 +168,26 @@ impl Mistakes {
     fn before_request(&mut self, acts: &mut Acts<'_, '_>) {
         if self.limit > 0 && self.count >= self.limit {
             let act = acts.act(Action::Ask, MISTAKES).code("mistake_limit_reached");
-            // A text reply is answered by the loop itself: the next request follows at once.
+            // The loop itself answers a text reply, so the next request follows at once.
             act.evidence(self.count as f64, self.limit as f64).field("before_request", true);
             self.count = 0;
         }
     }
 }
 
-/// What a person lets pass before being asked again.
+/// What is approved automatically before the user is asked again.
 #[derive(Clone, Debug)]
 struct Approval {
     max_requests: Option<f64>,
     max_cost: Option<f64>,
-    /// The person says no, which ends the task.
+    /// Whether the user refuses, which ends the task.
     refused: bool,
-    /// The request is announced before the check, and so counted twice.
+    /// Whether the request is announced before the check, and so counted twice.
     counts_present_request: bool,
     requests: u32,
     cost: f64,
-    /// The present request, announced before a yes, is no longer counted after it, nor is its cost.
+    /// Whether the current request was announced before the user approved; after approval, neither it nor its cost is
+    /// counted.
     present_is_announced: bool,
 }
 

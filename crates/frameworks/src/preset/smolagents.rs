@@ -76,7 +76,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     Ok(Recipe::new(machine, &[RULE]).blind(&[RULE]).resumes_at_user())
 }
 
-/// A number, or none.
+/// An optional number.
 fn number(settings: &Settings, parameter: &Parameter) -> Result<Option<f64>, SettingsError> {
     match &*settings.value(parameter) {
         Value::Null => Ok(None),
@@ -85,21 +85,21 @@ fn number(settings: &Settings, parameter: &Parameter) -> Result<Option<f64>, Set
     }
 }
 
-/// One `run()`.
+/// One call of `run()`.
 #[derive(Clone, Debug)]
 struct AgentRun {
-    /// `None` is the framework's own None, which it cannot compare with.
+    /// The limit; `None` is Python's None, with which the framework cannot compare.
     max_steps: Option<f64>,
     never_accepts: bool,
     /// Steps taken.
     steps: u32,
     over: bool,
-    /// The states of the runs that came to an end, in order.
+    /// The states of the finished runs, in order.
     states: Vec<&'static str>,
 }
 
 impl AgentRun {
-    /// Another step is due, unless the steps are used up.
+    /// Starts another step, unless the limit has been reached.
     fn step_due(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
         let steps = f64::from(self.steps);
         let Some(limit) = self.max_steps else { return self.fail("TypeError", acts) };
@@ -129,7 +129,7 @@ impl AgentRun {
         acts.act(Action::Fail, RULE).code(code);
     }
 
-    /// Is the message a final answer, and nothing else, that was accepted?
+    /// Whether the reply is nothing but a final answer, which was accepted.
     fn answers(&self, reply: &Message, view: &PointView<'_>) -> bool {
         match &reply.tool_calls[..] {
             [call] => {

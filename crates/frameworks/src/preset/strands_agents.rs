@@ -13,7 +13,7 @@ const LIMITS: &str = "limits";
 const SWARM: &str = "swarm";
 const GRAPH: &str = "graph";
 
-/// The caps an invocation may have, in the order they are looked at.
+/// The caps of an invocation, in the order they are checked.
 const CAPS: [(&str, &str); 3] =
     [("turns", "limit_turns"), ("total_tokens", "limit_total_tokens"), ("output_tokens", "limit_output_tokens")];
 
@@ -98,7 +98,7 @@ pub(super) fn framework() -> Framework {
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings::of_case(rule, input).devices(&["seconds_per_model_call"]);
     if rule == COMBINED {
-        // An agent, a swarm and a graph are driven apart: the configuration says which it is.
+        // Agents, swarms and graphs are driven separately; the configuration determines which it is.
         settings.only = Some(match () {
             () if settings.gives(&[&param::MAX_NODE_EXECUTIONS]) => GRAPH.to_owned(),
             () if settings.gives(&[&param::LIMITS]) => LIMITS.to_owned(),
@@ -108,7 +108,7 @@ fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     Ok(settings)
 }
 
-/// Parameters of a swarm or a graph; without one, `limits` are those of an agent by itself.
+/// Parameters of a swarm or a graph; without any of them, `limits` apply to a single agent.
 const OF_TEAMS: [&Parameter; 6] = [
     &param::MAX_HANDOFFS,
     &param::MAX_ITERATIONS,
@@ -160,7 +160,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     Ok(if counts_tokens { recipe.needs(LIMITS, Need::Usage) } else { recipe })
 }
 
-/// The caps in their order, or the framework's refusal.
+/// The caps in order, or the framework's rejection.
 fn caps(limits: Option<&Value>) -> Result<[Option<u64>; 3], SettingsError> {
     let Some(limits) = limits.filter(|limits| python::is_true(limits)) else { return Ok([None; 3]) };
     let Some(limits) = limits.as_object() else {
@@ -196,16 +196,16 @@ struct SwarmLimits {
     min_unique: i64,
 }
 
-/// Where a team of agents stands.
+/// The state of a team of agents.
 #[derive(Clone, Debug, PartialEq)]
 enum Turn {
-    /// Nobody has been asked yet, or the last agent is done.
+    /// No agent has been called, or the last one is done.
     Idle,
-    /// An agent is at work; it has asked to hand over, or not.
+    /// An agent is working; `handover` says whether it has asked to hand over.
     Working { handover: bool },
-    /// An agent has handed over; the next one has not been asked.
+    /// An agent has handed over, and the next one has not been called.
     HandedOver,
-    /// The last agent answered: a swarm is complete, a graph may have further nodes.
+    /// The last agent answered: a swarm is complete, but a graph may have more nodes.
     Answered,
 }
 
@@ -213,7 +213,7 @@ enum Turn {
 struct Team {
     swarm: Option<SwarmLimits>,
     max_nodes: Option<i64>,
-    /// Seconds, and how the framework writes them.
+    /// Seconds, and how the framework prints them.
     timeout: Option<(f64, String)>,
     started_at: Option<Instant>,
     /// Agents that have finished a turn.
@@ -258,7 +258,7 @@ impl Team {
         }
     }
 
-    /// Why the next agent is not asked: rule, reason, reading and limit.
+    /// Why the next agent is not called: rule, reason, observed value and limit.
     fn refusal(&self, now: Option<Instant>) -> Option<(&'static str, String, f64, f64)> {
         let count = i64::try_from(self.history.len()).unwrap_or(i64::MAX);
         if let Some(swarm) = &self.swarm {
@@ -301,7 +301,7 @@ impl Strands {
         }
     }
 
-    /// Before an agent of the team is asked: the first one, or after a hand-off; in a graph after any.
+    /// Called before each agent of the team: the first one, the one after a hand-off, or in a graph after any agent.
     fn before_agent(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
         let asks = match self.team.turn {
             Turn::Idle | Turn::HandedOver => true,

@@ -1,4 +1,4 @@
-//! tau2-bench: the orchestrator's limits on messages passed on and on tool errors.
+//! tau2-bench: the orchestrator's limits on steps (messages passed on) and on tool errors.
 
 use serde_json::Value;
 
@@ -95,21 +95,21 @@ struct Orchestrator {
     max_steps: f64,
     max_errors: f64,
     validates: bool,
-    /// The first message has been seen.
+    /// Whether the first message has been seen.
     begun: bool,
     steps: u32,
     errors: u32,
-    /// Calls of the last message that still wait for their results.
+    /// How many calls of the last message still wait for their results.
     waiting: usize,
-    /// The last result taken in of a message whose results are not complete.
+    /// The event of the last result received, while the message's results are incomplete.
     results: Option<usize>,
 }
 
-/// Why the run ends, before the limits are looked at.
+/// Why the run ends, before the limits are checked: rule and code.
 type Reason = Option<(&'static str, &'static str)>;
 
 impl Orchestrator {
-    /// A message by the agent or the user is passed on.
+    /// Passes on a message by the agent or the user.
     fn message(&mut self, message: &Message, acts: &mut Acts<'_, '_>) {
         self.steps += 1;
         self.waiting = message.tool_calls.len();
@@ -144,7 +144,7 @@ impl Orchestrator {
         }
     }
 
-    /// The results taken in so far are one step together.
+    /// Passes on the results received so far, together as one step.
     fn results_passed_on(&mut self, acts: &mut Acts<'_, '_>) {
         if let Some(last) = self.results.take() {
             self.steps += 1;
@@ -160,7 +160,7 @@ impl Orchestrator {
         f64::from(self.errors) >= self.max_errors
     }
 
-    /// The checks after a step: the later one names the reason.
+    /// Checks the limits after a step; if several apply, the later one gives the reason.
     fn check(&mut self, reason: Reason, event: Option<usize>, acts: &mut Acts<'_, '_>) {
         let mut reason = reason;
         let mut evidence = None;
@@ -192,7 +192,7 @@ impl Machine for Orchestrator {
         if message.role == Role::Tool {
             return self.result(message, acts);
         }
-        // A message that comes before all results are in: those that never came are not waited for.
+        // A message before all results have arrived: the missing ones are not waited for.
         let before = self.steps;
         self.results_passed_on(acts);
         let greets = !self.begun && message.role == Role::Assistant && message.tool_calls.is_empty();

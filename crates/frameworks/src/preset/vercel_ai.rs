@@ -1,4 +1,4 @@
-//! Vercel AI SDK: stop conditions looked at after a step whose tools have run.
+//! Vercel AI SDK: stop conditions, checked after a step whose tools have run.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Python's `json`: `loads`, where a decision hangs on exactly what it accepts, and `dumps`.
+//! Python's `json.loads`, for decisions that depend on exactly which texts it accepts, and `json.dumps`.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::transcript::is_dense;
 
 use super::number::{Int, MOST_DIGITS, as_float, of_digits, of_float, repr_float};
 
-/// How deep arrays and objects may nest before Python's parser gives up.
+/// The nesting depth at which Python's parser gives up.
 const MAX_DEPTH: usize = 900;
 
 /// How strict the parser is.
@@ -16,13 +16,13 @@ const MAX_DEPTH: usize = 900;
 pub enum Strictness {
     /// `json.loads(text)`.
     Strict,
-    /// `json.loads(text, strict=False)`: control characters may stand in texts.
+    /// `json.loads(text, strict=False)`: allows control characters in strings.
     Lenient,
 }
 
 /// `json.loads`; `None` where Python raises. Lone surrogates, which Python keeps, become U+FFFD.
 pub fn loads(text: &str, strictness: Strictness) -> Option<Value> {
-    // What would be many times its text in memory is no value to anybody here.
+    // Reject text whose parsed value would take many times its size in memory.
     if is_dense(text) {
         return None;
     }
@@ -161,7 +161,7 @@ impl<'t> Parser<'t> {
             }
             self.skip_space();
             let value = self.value(depth + 1)?;
-            // A repeated key keeps its place and takes the last value.
+            // A repeated key keeps its first position and takes the last value.
             entries.insert(key, value);
             self.skip_space();
             if self.eat(b'}') {
@@ -218,7 +218,7 @@ impl<'t> Parser<'t> {
         u32::from_str_radix(digits, 16).ok()
     }
 
-    /// The character of a surrogate pair that begins with `high`.
+    /// The character encoded by a surrogate pair that begins with `high`.
     fn low_surrogate(&mut self, high: u32) -> Option<char> {
         if !(0xD800..0xDC00).contains(&high) {
             return None;
@@ -233,12 +233,12 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// What becomes of characters beyond ASCII.
+/// How characters beyond ASCII are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ascii {
-    /// `ensure_ascii=True`, the default: they are escaped.
+    /// `ensure_ascii=True`, the default: escaped.
     Escaped,
-    /// `ensure_ascii=False`: they stay.
+    /// `ensure_ascii=False`: unchanged.
     Kept,
 }
 

@@ -1,21 +1,21 @@
-//! `ast.literal_eval`, as far as its values have a form in JSON.
+//! `ast.literal_eval`, for values that JSON can represent.
 
 use serde_json::{Map, Value};
 
 use super::number::{MOST_DIGITS, of_digits, of_float};
 use super::text::is_space;
 
-/// How deep literals may nest.
+/// The deepest allowed nesting of literals.
 const MAX_DEPTH: usize = 90;
 
-/// The literal as `json.loads(json.dumps(ast.literal_eval(text)))` gives it: tuples become lists, keys become
-/// texts. `None` where any of the three raises (sets, bytes and complex numbers have no form in JSON).
-/// Prefixes of texts and triple quotes are not read.
+/// The literal's value as `json.loads(json.dumps(ast.literal_eval(text)))` gives it: tuples become lists and keys
+/// become strings. `None` if any of the three raises (sets, bytes and complex numbers have no JSON form). Does not
+/// support string prefixes and triple quotes.
 pub fn literal(text: &str) -> Option<Value> {
     let mut parser = Parser { rest: text.trim_start_matches([' ', '\t']) };
     let value = parser.value(0)?;
     parser.skip();
-    // Several values with commas between them are a tuple without brackets.
+    // Several values separated by commas are a tuple without parentheses.
     if parser.rest.is_empty() {
         return Some(value);
     }
@@ -56,12 +56,12 @@ impl Parser<'_> {
             '[' => self.items('[', ']', depth).map(|(items, _)| Value::Array(items)),
             '(' => {
                 let (mut items, has_comma) = self.items('(', ')', depth)?;
-                // One value in brackets is that value.
+                // One value in parentheses without a comma is that value.
                 if items.len() == 1 && !has_comma { items.pop() } else { Some(Value::Array(items)) }
             }
             '\'' | '"' => {
                 let mut text = self.text()?;
-                // Texts side by side are one.
+                // Adjacent strings are concatenated.
                 loop {
                     self.skip();
                     if !self.rest.starts_with(['\'', '"']) {
@@ -148,7 +148,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What an escape stands for; an unknown one keeps its backslash, a broken line vanishes.
+    /// The characters of an escape; an unknown one keeps its backslash, and an escaped line break is dropped.
     fn escape(&mut self) -> Option<Vec<char>> {
         let mut characters = self.rest.chars();
         let kind = characters.next()?;
@@ -185,7 +185,7 @@ impl Parser<'_> {
         (code <= 0x10_FFFF).then(|| char::from_u32(code).unwrap_or('\u{fffd}'))
     }
 
-    /// The items between brackets, and whether a comma followed the last one.
+    /// The items between brackets, and whether the last one was followed by a comma.
     fn items(&mut self, open: char, close: char, depth: usize) -> Option<(Vec<Value>, bool)> {
         self.eat(open);
         let mut items = Vec::new();
@@ -222,7 +222,7 @@ impl Parser<'_> {
                 scalar => super::dumps(&scalar, super::Ascii::Kept),
             };
             self.skip();
-            // Without a colon it is a set.
+            // Without a colon, it is a set.
             if !self.eat(':') {
                 return None;
             }

@@ -1,10 +1,10 @@
-//! Python's values and texts, for frameworks written in Python whose decisions hang on what its
-//! `json`, numbers, comparisons and `str` do.
+//! Python's values and strings, for frameworks written in Python whose decisions depend on the behaviour of `json`,
+//! numbers, comparisons and `str`.
 //!
-//! Values are [`serde_json::Value`]s. What JSON cannot hold and Python lets in (integers of any size, NaN,
-//! the infinities) stands in them as an object with one key that begins with a NUL; the functions of
-//! this module know the stand-ins, and nothing else needs to. Characters are CPython 3.11's (Unicode 14).
-//! `fixtures/python/` holds CPython's own answers, against which all of it is held.
+//! Values are [`serde_json::Value`]s. What Python accepts but JSON cannot represent (integers of any size, NaN,
+//! infinities) is stored as a stand-in: an object with one key that begins with a NUL. Only this module knows about
+//! stand-ins. Character classes are those of CPython 3.11 (Unicode 14). All of it is tested against CPython's own
+//! answers in `fixtures/python/`.
 
 mod json;
 mod literal;
@@ -21,7 +21,7 @@ pub use repr::{repr, repr_text, text};
 pub use text::{ascii_digit, is_printable, is_space, is_word, lower, strip, upper};
 pub use value::{dict, equal, equality_key, is_true, type_name, value_key};
 
-/// An exception the original lets through, by its Python name.
+/// An exception that the original code does not catch, by its Python name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the original raises {0}")]
 pub struct Raised(pub &'static str);

@@ -12,19 +12,19 @@ use super::text::numeral;
 const INTEGER: &str = "\u{0}integer";
 /// Key of the stand-in for a float that JSON cannot write: NaN and the infinities.
 const FLOAT: &str = "\u{0}float";
-/// How many digits Python turns into an integer before it refuses.
+/// The most digits that Python converts to an integer; it raises on more.
 pub(super) const MOST_DIGITS: usize = 4300;
 
 fn stood_in<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
     value.as_object().filter(|map| map.len() == 1)?.get(key)?.as_str()
 }
 
-/// Does the value stand for a number JSON cannot hold?
+/// Whether the value is the stand-in for a number that JSON cannot represent.
 pub(super) fn is_stand_in(value: &Value) -> bool {
     stood_in(value, INTEGER).is_some() || stood_in(value, FLOAT).is_some()
 }
 
-/// An integer by its digits, which may have a sign and leading zeros.
+/// An integer from its digits, which may have a sign and leading zeros.
 pub fn of_digits(digits: &str) -> Value {
     let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |rest| ("-", rest));
     let digits = digits.strip_prefix('+').unwrap_or(digits).trim_start_matches('0');
@@ -39,7 +39,7 @@ pub fn of_digits(digits: &str) -> Value {
     whole.parse::<u64>().map_or_else(|_| stand_in(), Value::from)
 }
 
-/// A float.
+/// A float; NaN and infinities become stand-ins.
 pub fn of_float(number: f64) -> Value {
     if number.is_finite() {
         return number.into();
@@ -47,17 +47,17 @@ pub fn of_float(number: f64) -> Value {
     Value::Object(Map::from_iter([(FLOAT.to_owned(), Value::from(repr_float(number)))]))
 }
 
-/// An `int` as Python's `isinstance` has it: booleans count, floats do not.
+/// A Python `int` as `isinstance` sees it: includes booleans but not floats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Int {
     /// A boolean, printed `True` or `False`.
     Bool(bool),
-    /// Any other integer by its digits, without leading zeros; the number is clamped to 128 bits.
+    /// Any other integer as a number (clamped to 128 bits) and its digits (without leading zeros).
     Whole(i128, String),
 }
 
 impl Int {
-    /// Reads an integer or a boolean.
+    /// Reads an integer or a boolean; `None` for anything else.
     pub fn of(value: &Value) -> Option<Self> {
         match value {
             Value::Bool(flag) => Some(Self::Bool(*flag)),
@@ -71,7 +71,7 @@ impl Int {
         Self::Whole(digits.parse().unwrap_or(clamp), digits)
     }
 
-    /// The number.
+    /// The number, clamped to 128 bits; `True` is 1.
     pub fn value(&self) -> i128 {
         match self {
             Self::Bool(flag) => i128::from(*flag),
@@ -79,7 +79,7 @@ impl Int {
         }
     }
 
-    /// The number's digits: `True` is 1.
+    /// The number's digits; `True` is `1`.
     pub(super) fn digits(&self) -> Cow<'_, str> {
         match self {
             Self::Bool(flag) => Cow::Borrowed(if *flag { "1" } else { "0" }),
@@ -87,7 +87,7 @@ impl Int {
         }
     }
 
-    /// As JSON again.
+    /// The number as a JSON value again.
     pub fn json(&self) -> Value {
         match self {
             Self::Bool(flag) => Value::Bool(*flag),
@@ -105,7 +105,7 @@ impl fmt::Display for Int {
     }
 }
 
-/// A `float` that is one already: no integer, no boolean.
+/// The value if it is a float, not an integer or a boolean.
 pub(super) fn as_float(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) if number.is_f64() => number.as_f64(),
@@ -113,10 +113,10 @@ pub(super) fn as_float(value: &Value) -> Option<f64> {
     }
 }
 
-/// `float(value)` for numbers, booleans and strings; `None` for what raises a type or value error.
+/// `float(value)` for numbers, booleans and strings; `None` where Python raises a type or value error.
 ///
 /// # Errors
-/// An integer too large for a double raises `OverflowError`.
+/// `OverflowError` for an integer too large for a double.
 pub fn float(value: &Value) -> Result<Option<f64>, Raised> {
     if let Some(int) = Int::of(value) {
         return match int.digits().parse::<f64>() {
@@ -127,12 +127,12 @@ pub fn float(value: &Value) -> Result<Option<f64>, Raised> {
     Ok(as_float(value).or_else(|| value.as_str().and_then(float_of_text)))
 }
 
-/// `float(text)`: outer blanks, underscores between digits, Unicode digits, `inf` and `nan`.
+/// `float(text)`: accepts surrounding white space, underscores between digits, Unicode digits, `inf` and `nan`.
 pub fn float_of_text(text: &str) -> Option<f64> {
     numeral(text)?.parse().ok()
 }
 
-/// `int(value)` for numbers, booleans and strings; `None` where it raises.
+/// `int(value)` for numbers, booleans and strings; `None` where Python raises.
 pub fn int(value: &Value) -> Option<Int> {
     if let Some(int) = Int::of(value) {
         return Some(Int::whole(int.digits().into_owned()));
@@ -149,12 +149,12 @@ pub fn int(value: &Value) -> Option<Int> {
     is_whole.then(|| Int::of(&of_digits(&numeral)))?
 }
 
-/// `int(value)` where it fits 64 bits.
+/// `int(value)` if it fits in 64 bits.
 pub fn small_int(value: &Value) -> Option<i64> {
     i64::try_from(int(value)?.value()).ok()
 }
 
-/// `repr` of a float: the shortest digits that read back, with an exponent below 1e-4 and from 1e16.
+/// `repr` of a float: the shortest digits that round-trip, with an exponent below 1e-4 and from 1e16.
 pub fn repr_float(value: f64) -> String {
     if value.is_nan() {
         return "nan".to_owned();
@@ -175,8 +175,8 @@ pub fn repr_float(value: f64) -> String {
     format!("{value:.*}", usize::try_from(decimals).unwrap_or(0).max(1))
 }
 
-/// The shortest digits that read back, in scientific notation. Of two that are equally near, Rust
-/// takes either and Python the even one, which is what rounding to so many digits gives.
+/// The shortest digits that round-trip, in scientific notation. If two are equally near, Rust takes either and Python
+/// the even one, which is also what rounding to that many digits gives.
 fn shortest(value: f64) -> String {
     let shortest = format!("{value:e}");
     let digits = shortest.find('e').unwrap_or(0);

@@ -22,8 +22,8 @@ pub fn repr(value: &Value) -> String {
     out
 }
 
-/// `repr` of a text: single quotes unless only the other kind avoids escapes; backslashes and what is
-/// not printable are escaped.
+/// `repr` of a string: in single quotes unless double quotes avoid escapes; backslashes and unprintable characters are
+/// escaped.
 pub fn repr_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     write_text(text, &mut out);

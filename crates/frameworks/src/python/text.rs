@@ -4,22 +4,22 @@ use std::borrow::Cow;
 
 use super::unicode::{ALPHANUMERIC, UNPRINTABLE, ZEROS};
 
-/// Is `character` beyond an odd number of `borders`?
+/// Whether `character` is in a range of `borders`, which lists where ranges begin and end in turn.
 fn is_within(borders: &[u32], character: char) -> bool {
     borders.partition_point(|border| *border <= u32::from(character)) % 2 == 1
 }
 
-/// `text.strip()`: Python's white space, which has the four information separators too.
+/// `text.strip()`: strips Python's white space, which includes the four information separators.
 pub fn strip(text: &str) -> &str {
     text.trim_matches(is_space)
 }
 
-/// `str.isspace()` of one character.
+/// `str.isspace()` for one character.
 pub fn is_space(character: char) -> bool {
     character.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&character)
 }
 
-/// `str.isprintable()` of one character.
+/// `str.isprintable()` for one character.
 pub fn is_printable(character: char) -> bool {
     if character.is_ascii() { (' '..='~').contains(&character) } else { !is_within(&UNPRINTABLE, character) }
 }
@@ -32,7 +32,7 @@ pub fn is_word(character: char) -> bool {
     is_within(&ALPHANUMERIC, character)
 }
 
-/// `text.lower()`. Letters that Unicode took in later than CPython stay as they are.
+/// `text.lower()`. Letters added to Unicode after CPython's version stay as they are.
 pub fn lower(text: &str) -> String {
     mapped(text, str::to_lowercase)
 }
@@ -42,10 +42,10 @@ pub fn upper(text: &str) -> String {
     mapped(text, str::to_uppercase)
 }
 
-/// Stands for the letters that are not mapped: it has no case, and ends a word.
+/// A caseless stand-in for letters that are not mapped; it also ends a word.
 const CASELESS: char = '\u{e000}';
 
-/// Maps what this library and CPython map alike: not from, and not to, a character CPython does not know.
+/// Applies `map`, leaving alone all characters that are, or are mapped to, characters unknown to CPython.
 fn mapped(text: &str, map: fn(&str) -> String) -> String {
     if text.is_ascii() {
         return map(text);
@@ -72,9 +72,9 @@ pub fn ascii_digit(character: char) -> Option<char> {
     char::from_digit(code - zero, 10)
 }
 
-/// A number's text as `int()` and `float()` see it: without outer blanks (of which the information
-/// separators are none here), digits in ASCII, and without the underscores that stand between digits;
-/// `None` where an underscore stands elsewhere.
+/// The text of a number as `int()` and `float()` read it: without surrounding white space (here not including the
+/// information separators), with ASCII digits, and without the underscores between digits; `None` if an underscore is
+/// anywhere else.
 pub(super) fn numeral(text: &str) -> Option<Cow<'_, str>> {
     let text = text.trim_matches(char::is_whitespace);
     let text = if text.is_ascii() {

@@ -1,4 +1,4 @@
-//! Truth and equality of Python's values.
+//! Truth and equality of Python values.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::json::{Strictness, loads};
 use super::number::{Int, as_float, is_stand_in, repr_float};
 
-/// A Python `dict`: a JSON object that is no stand-in.
+/// A Python `dict`: a JSON object that is not a stand-in.
 pub fn dict(value: &Value) -> Option<&Map<String, Value>> {
     value.as_object().filter(|_| !is_stand_in(value))
 }
@@ -37,8 +37,8 @@ pub fn is_true(value: &Value) -> bool {
     }
 }
 
-/// `left == right`: key order does not matter; 1, 1.0 and true are equal, and numbers are compared
-/// exactly; NaN equals nothing, but inside a list or a dict it is the one that JSON knows, and equal.
+/// `left == right`: key order does not matter; 1, 1.0 and true are equal; numbers are compared exactly. NaN equals
+/// nothing, except that inside a list or dict it is treated as one object and equals itself.
 pub fn equal(left: &Value, right: &Value) -> bool {
     let is_nan = |value: &Value| as_float(value).is_some_and(f64::is_nan);
     !(is_nan(left) && is_nan(right)) && equal_within(left, right)
@@ -63,7 +63,7 @@ fn equal_within(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// A text that two numbers (or booleans) share exactly when they are equal; `None` for other values.
+/// A string that two numbers (or booleans) share exactly if they are equal; `None` for other values.
 fn number_key(value: &Value) -> Option<String> {
     match value {
         Value::Bool(flag) => return Some(if *flag { "1" } else { "0" }.to_owned()),
@@ -74,17 +74,17 @@ fn number_key(value: &Value) -> Option<String> {
         return Some(int.digits().into_owned());
     }
     let float = as_float(value)?;
-    // A double without a fraction is an integer, whose digits are written in full. -0.0 and 0 are one.
+    // Write a double without a fraction as an integer, in full. -0.0 and 0 are the same.
     Some(if float.is_finite() && float.fract() == 0.0 { format!("{:.0}", float + 0.0) } else { repr_float(float) })
 }
 
-/// A text that is the same for two JSON texts exactly when Python's `==` holds for their values.
-/// What is not JSON stands for itself.
+/// A string that two JSON texts share exactly if Python's `==` holds for their values. Text that is not JSON is its own
+/// key.
 pub fn equality_key(json: &str) -> String {
     loads(json, Strictness::Strict).map_or_else(|| json.to_owned(), |value| value_key(&value))
 }
 
-/// The same for a value.
+/// The same for a parsed value.
 pub fn value_key(value: &Value) -> String {
     let mut out = String::new();
     write_key(value, &mut out);
@@ -122,7 +122,7 @@ fn write_key(value: &Value, out: &mut String) {
     }
 }
 
-/// A text with its length before it: it needs no escapes.
+/// Writes a text with its length in front, so that it needs no escaping.
 fn write_text(text: &str, out: &mut String) {
     let _ = write!(out, "\"{}\"{text}", text.len());
 }

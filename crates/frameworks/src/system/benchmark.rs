@@ -1,7 +1,7 @@
-//! Labelled texts, and how good the systems' text tests are on them.
+//! Scores the systems' text tests on labelled texts.
 //!
-//! A labelled table is JSON Lines, one text a line: `id`, `input.text` (or `input.observation`) and one
-//! label: `label.really_asks_user`, `label.really_blocked` or `label.really_complete`.
+//! A labelled table is JSON Lines, one text per line: `id`, `input.text` (or `input.observation`) and one label:
+//! `label.really_asks_user`, `label.really_blocked` or `label.really_complete`.
 
 use serde_json::Value;
 
@@ -11,10 +11,10 @@ use crate::text::failure::{failure, failure_in};
 use crate::text::user_request::{user_request, user_request_in};
 use crate::text::{Window, Wording};
 
-/// A text test and its name.
+/// A text test with its name.
 pub type NamedTest = (&'static str, fn(&str) -> bool);
 
-/// What the texts are labelled for.
+/// What a text is labelled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Question {
     /// Does the reply really ask the user for something?
@@ -38,7 +38,7 @@ impl Question {
         }
     }
 
-    /// The texts bundled with this question, as a labelled table.
+    /// The labelled table bundled for this question.
     pub fn bundled(self) -> &'static str {
         match self {
             Self::AsksUser => include_str!("texts/asks_user.jsonl"),
@@ -47,7 +47,7 @@ impl Question {
         }
     }
 
-    /// The tests that answer it, by name: as shipped first, then lists and windows recombined.
+    /// The tests that answer it, by name: those shipped first, then recombinations of their phrase lists and windows.
     pub fn tests(self) -> Vec<NamedTest> {
         match self {
             Self::AsksUser => vec![
@@ -72,18 +72,18 @@ impl Question {
     }
 }
 
-/// One text and the truth about it.
+/// A text and its label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelledText {
-    /// Its name in the table.
+    /// Its id in the table.
     pub id: String,
-    /// The text; empty where the table has null.
+    /// The text; empty if the table has null.
     pub text: String,
-    /// The label.
+    /// The label: the true answer to the question.
     pub truth: bool,
 }
 
-/// Reads a labelled table. Lines without this question's label are left out, so any table may be asked.
+/// Reads a labelled table. Lines without this question's label are skipped, so any table is accepted.
 pub fn labelled(table: &str, question: Question) -> Vec<LabelledText> {
     let read = |line: &str| {
         let row: Value = serde_json::from_str(line).ok()?;
@@ -95,14 +95,14 @@ pub fn labelled(table: &str, question: Question) -> Vec<LabelledText> {
     table.lines().filter_map(read).collect()
 }
 
-/// How one test did.
+/// The result of one test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Score {
     /// The question asked.
     pub question: Question,
     /// The test's name.
     pub test: &'static str,
-    /// Its hits and misses.
+    /// Its confusion matrix.
     pub counts: Confusion,
 }
 

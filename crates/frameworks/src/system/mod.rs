@@ -1,7 +1,7 @@
 //! The five seed systems, one folder each: native configuration, order of checks, profiles.
 //!
-//! A system is a framework with an order of checks of its own. It is built from a native configuration, read verbatim,
-//! and becomes a strategy like any stack.
+//! A system is a framework that orders its own checks. It is built from its native configuration file, read unchanged,
+//! and is a strategy like any stack.
 
 pub mod adaptive;
 pub mod agentao;
@@ -22,7 +22,7 @@ pub use round::{Round, RoundClock};
 /// Every system, in manual order.
 pub static ALL: [Framework; 5] = [mira::MIRA, adaptive::ADAPTIVE, awaken::AWAKEN, agentao::AGENTAO, agentica::AGENTICA];
 
-/// The value of a parameter that says who judges.
+/// The value of a parameter that chooses the judge.
 fn judge_of(settings: &Settings, parameter: &Parameter) -> Result<Judge, SettingsError> {
     let value = settings.in_force(parameter);
     Judge::from_json(&value).ok_or_else(|| SettingsError::value(parameter, &value, Judge::HELP))

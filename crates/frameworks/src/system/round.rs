@@ -1,19 +1,20 @@
-//! What a round is, for systems that are asked at the end of one.
+//! Defines what a round is, for systems that decide at the end of each round.
 
 use serde_json::Value;
 
 use crate::framework::{Parameter, Settings, SettingsError};
 use crate::transcript::{Moment, PointView};
 
-/// What a round is on a recording: some systems decide once a round, and many recordings hold only one.
+/// What counts as a round in a recording. The choice matters because some systems decide once per round, and many
+/// recordings contain only one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Round {
-    /// From a prompt to the reply that asks for no tool, as the systems themselves have it.
+    /// From a prompt to the reply that calls no tool, as in the systems themselves.
     #[default]
     Prompt,
-    /// Every step is a round.
+    /// Every step.
     Step,
-    /// This many steps (at least 1), or fewer when a reply asks for no tool before.
+    /// This many steps (at least 1), or fewer if a reply calls no tool before.
     Steps(u32),
 }
 
@@ -33,7 +34,7 @@ impl Round {
 }
 
 impl Round {
-    /// The value of a parameter that says what a round is.
+    /// The value of a parameter that sets what a round is.
     pub fn of(settings: &Settings, parameter: &Parameter) -> Result<Self, SettingsError> {
         let value = settings.in_force(parameter);
         let help = "`round` is \"prompt\", \"step\" or a number of steps from 1";
@@ -51,11 +52,11 @@ impl std::fmt::Display for Round {
     }
 }
 
-/// Tells at each point whether a round ends there. It must see every point of the run.
+/// Reports at each point whether a round ends there. It must be given every point of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RoundClock {
     round: Round,
-    /// Steps of the round so far.
+    /// Steps in the current round.
     steps: u32,
 }
 
@@ -65,8 +66,8 @@ impl RoundClock {
         Self { round, steps: 0 }
     }
 
-    /// Does a round end at this point? A round that ends after a step's tools is not ended again by
-    /// the end of its prompt.
+    /// Whether a round ends at this point. A round that ended after a step's tools is not ended a second time when its
+    /// prompt ends.
     pub fn ends(&mut self, view: &PointView<'_>) -> bool {
         let ends = match (self.round, view.moment()) {
             (Round::Prompt, moment) => moment == Moment::EndOfRound,

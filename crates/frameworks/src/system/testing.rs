@@ -1,4 +1,4 @@
-//! Small recordings for the systems' own tests, and what a system does on them in one line.
+//! Small recordings for the systems' tests, with a one-line summary of what a system does on them.
 
 use serde_json::{Map, Value};
 
@@ -16,12 +16,12 @@ impl Recording {
         self
     }
 
-    /// The user says something.
+    /// Adds a user message.
     pub(super) fn user(self, text: &str) -> Self {
         self.push(Message::saying(Role::User, text))
     }
 
-    /// A step: the reply asks for one tool, which answers. 10 tokens.
+    /// Adds a step of 10 tokens: a reply that calls one tool, and its result.
     pub(super) fn step(self, text: &str, result: &str) -> Self {
         let mut reply = Message::saying(Role::Assistant, text);
         reply.tool_calls.push(ToolCall::new(Some("c"), "run", "{}"));
@@ -29,21 +29,21 @@ impl Recording {
         self.push(reply).push(Message::saying(Role::Tool, result))
     }
 
-    /// A reply that asks for no tool. 100 tokens.
+    /// Adds a reply of 100 tokens that calls no tool.
     pub(super) fn reply(self, text: &str) -> Self {
         let mut reply = Message::saying(Role::Assistant, text);
         reply.usage = Some(Usage::new(80, 20));
         self.push(reply)
     }
 
-    /// A task plan snapshot.
+    /// Adds a task plan snapshot.
     pub(super) fn plan(mut self, plan: &Value) -> Self {
         let plan = serde_json::value::to_raw_value(plan).ok();
         self.0.push(Event::Metrics(Metrics { experiment: None, status: None, values: Vec::new(), plan }));
         self
     }
 
-    /// A metrics report.
+    /// Adds a metrics report.
     pub(super) fn metrics(mut self, experiment: &str, status: &str, name: &str, value: f64) -> Self {
         let values = vec![(name.into(), value)];
         let (experiment, status) = (Some(experiment.into()), Some(status.into()));
@@ -51,7 +51,7 @@ impl Recording {
         self
     }
 
-    /// A judge's reply.
+    /// Adds a judge's reply.
     pub(super) fn judge(mut self, reply: &str) -> Self {
         self.0.push(Event::Judge(JudgeReply { reply: Some(reply.into()), error: None, usage: None }));
         self
@@ -74,7 +74,7 @@ pub(super) fn configured(path: &str, text: &str) -> Settings {
     Settings { config, ..Settings::named("test") }
 }
 
-/// What the system says of the recording, decision by decision, up to the first that ends it.
+/// The system's decisions on the recording, up to the first that ends the run.
 pub(super) fn decisions(system: &Framework, settings: &Settings, recording: Recording) -> String {
     let strategy = system.strategy(settings).unwrap();
     let run = recording.run();
@@ -93,7 +93,7 @@ pub(super) fn decisions(system: &Framework, settings: &Settings, recording: Reco
     trail.iter().map(show).collect::<Vec<_>>().join("; ")
 }
 
-/// The message with which the settings are refused.
+/// The message of the error for rejected settings.
 pub(super) fn refusal(system: &Framework, settings: &Settings) -> String {
     system.strategy(settings).err().unwrap().error.render(crate::diagnostic::Severity::Error)
 }

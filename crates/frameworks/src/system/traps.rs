@@ -1,16 +1,16 @@
-//! What looks wrong in the systems' configurations before any run is seen: units, limits that switch a rule off or can
-//! never be met, and parts that the original drops without a word. Each system has its own beside it; here is what they
-//! share.
+//! What looks wrong in the systems' configurations before any run: units, limits that switch a rule off or can never be
+//! reached, and parts that the original silently drops. Each system has its own checks; this module holds the shared
+//! ones.
 
 use serde_json::{Map, Value};
 
 use crate::diagnostic::{Diagnostic, Location};
 use crate::framework::{About, LONG_SECONDS, Settings, SettingsError};
 
-/// Below this many tokens, thousands are suspected: one call usually costs more.
+/// Below this many tokens, thousands were probably meant: one call usually costs more.
 const FEW_TOKENS: i64 = 1000;
 
-/// Seconds that may be milliseconds.
+/// A trap if the number of seconds looks like milliseconds.
 pub(super) fn long(seconds: f64) -> Option<(String, String)> {
     let days = seconds / 86_400.0;
     (seconds >= LONG_SECONDS).then(|| {
@@ -19,7 +19,7 @@ pub(super) fn long(seconds: f64) -> Option<(String, String)> {
     })
 }
 
-/// Tokens that may be thousands.
+/// A trap if the number of tokens looks like thousands.
 pub(super) fn few_tokens(tokens: i64) -> Option<(String, String)> {
     (tokens < FEW_TOKENS).then(|| {
         let what = format!("{tokens} tokens are fewer than one call usually costs");
@@ -27,7 +27,7 @@ pub(super) fn few_tokens(tokens: i64) -> Option<(String, String)> {
     })
 }
 
-/// The values of a configuration in JSON or TOML; empty where it cannot be read.
+/// The values of a configuration in JSON or TOML; empty if it cannot be read.
 pub(super) fn values(settings: &Settings) -> Map<String, Value> {
     let Some(config) = &settings.config else { return Map::new() };
     let read = if config.text.trim_start().starts_with('{') { config.json() } else { config.toml() };
@@ -42,7 +42,7 @@ pub(super) fn in_config(settings: &Settings, key: &str, (what, help): (String, S
     }
 }
 
-/// A trap about a parameter that the stack file or the native configuration may set.
+/// A trap about a parameter that either the stack file or the native configuration may set.
 pub(super) fn in_either(settings: &Settings, key: &str, trap: (String, String)) -> SettingsError {
     let SettingsError { error, about } = in_config(settings, key, trap);
     match settings.get(key) {

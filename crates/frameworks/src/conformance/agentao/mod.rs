@@ -14,7 +14,7 @@ use crate::bailout::{
 };
 use crate::python::{self, is_true};
 
-/// What agentao answers.
+/// The driver for agentao.
 pub(super) const AGENTAO: Driver = Driver {
     id: "agentao",
     tables: &["stuck_predicates", "bailout_strategies", "chat_loop", "replay_expected"],
@@ -46,12 +46,12 @@ fn predicates(input: &Value) -> Result<Value, String> {
     let threshold = param("threshold").and_then(Value::as_f64).unwrap_or(0.8);
     let history: Vec<Read<'_>> = messages.iter().map(read).collect();
     let mut tool = holds(&history, window(10), |entries| one_tool(entries, Window(0), threshold));
-    // Names go into a set, which takes no lists and no dictionaries.
+    // Names are put into a set, so Python raises on lists and dictionaries.
     if tool.is_boolean() && slice(messages, window(10)).iter().any(has_unhashable_name) {
         tool = json!({ "raises": "TypeError" });
     }
     let errors = holds(&history, window(10), |entries| all_errors(entries, Window(0)));
-    // The third check returns at the first text it meets, so it may never reach a bad entry.
+    // The third check returns at the first text it finds, so it may never reach an invalid entry.
     let (raises_at, text_at) = bounds(&history, window(30));
     let no_text = match (raises_at, text_at) {
         (Some(raises), Some(text)) if text < raises => json!(false),
@@ -61,7 +61,7 @@ fn predicates(input: &Value) -> Result<Value, String> {
     Ok(json!({ "is_stuck_on_one_tool": tool, "is_all_errors": errors, "no_text_progress": no_text }))
 }
 
-/// A message that was read, or one that is no dictionary: Python raises on it.
+/// A message that was read, or `None` for one that is not a dictionary, on which Python raises.
 type Read<'a> = Option<HistoryEntry<'a>>;
 
 fn raises() -> Value {
@@ -73,7 +73,7 @@ fn has_unhashable_name(message: &Value) -> bool {
     is_tool && message.get("name").is_some_and(|name| name.is_array() || python::dict(name).is_some())
 }
 
-/// The entries of a window, by Python's slice rule.
+/// The entries of a window, by Python's slicing rules.
 fn slice<T>(history: &[T], window: Window) -> &[T] {
     let wanted = usize::try_from(window.0.unsigned_abs()).unwrap_or(usize::MAX);
     let from = if window.0 > 0 { history.len().saturating_sub(wanted) } else { wanted.min(history.len()) };
@@ -85,7 +85,7 @@ fn holds(history: &[Read<'_>], window: Window, check: impl Fn(&Vec<HistoryEntry<
     entries.map_or_else(raises, |entries| json!(check(&entries)))
 }
 
-/// Where in the window the first unreadable entry and the first assistant text stand.
+/// The positions in the window of the first unreadable entry and of the first assistant text.
 fn bounds(history: &[Read<'_>], window: Window) -> (Option<usize>, Option<usize>) {
     let window = slice(history, window);
     let is_text = |entry: &Read<'_>| entry.as_ref().is_some_and(|e| e.speaker == Speaker::Assistant && e.has_content);
@@ -111,8 +111,8 @@ fn read(message: &Value) -> Read<'_> {
     })
 }
 
-/// Does the printed form of a content hold `Error`? Printing adds no letters between quotes, so it
-/// does when a text or a key inside does.
+/// Whether the printed form of a content contains `Error`. Printing adds no letters, so it does exactly if a string or
+/// a key inside does.
 fn mentions_error(content: &Value) -> bool {
     match content {
         Value::String(text) => text.contains("Error"),
@@ -122,7 +122,7 @@ fn mentions_error(content: &Value) -> bool {
     }
 }
 
-/// A sequence of cap hits through one strategy.
+/// A sequence of cap hits answered by one strategy.
 fn strategies(input: &Value) -> Result<Value, String> {
     let hits = input.get("hits").and_then(Value::as_array).ok_or("no `hits`")?;
     let mut handler = handler(input, hits)?;

@@ -1,13 +1,13 @@
-//! agentao's repair of tool names: spelling alone, no guess by likeness.
+//! agentao's repair of tool names: by spelling only, with no guess by similarity.
 
 use std::collections::BTreeSet;
 
 use crate::python;
 
-/// What a name may be padded with.
+/// Characters stripped from both ends of a name.
 const EDGES: [char; 8] = [' ', '\t', '\r', '\n', '\u{c}', '\u{b}', '_', '-'];
 
-/// The offered name that `name` spells; `None` when it spells none. `name` itself is looked for, too.
+/// The offered name that `name` is a spelling of; `None` if there is none. `name` itself is tried too.
 pub(super) fn repaired<'o>(name: &str, offered: &[&'o str]) -> Option<&'o str> {
     let mut tiers = vec![variants(name)];
     let trimmed = name.trim_matches(EDGES);
@@ -16,7 +16,7 @@ pub(super) fn repaired<'o>(name: &str, offered: &[&'o str]) -> Option<&'o str> {
     }
     let mut seen: BTreeSet<String> = tiers.iter().flatten().cloned().collect();
     let mut frontier = seen.clone();
-    // A suffix is dropped twice at most, each time less faithfully.
+    // Drop a suffix at most twice; each time, the match is less faithful.
     for _ in 0..2 {
         let stripped = frontier.iter().filter_map(|spelling| without_suffix(spelling));
         let next: BTreeSet<String> =
@@ -30,7 +30,7 @@ pub(super) fn repaired<'o>(name: &str, offered: &[&'o str]) -> Option<&'o str> {
     }
     let spellings = || tiers.iter().flatten();
     let verbatim = || spellings().find_map(|spelling| offered.iter().find(|name| **name == spelling));
-    // An offered name may itself be spelled in another way; one that two share means neither.
+    // An offered name may have other spellings too; a spelling that two of them share matches neither.
     let by_spelling = |spelling: &String| {
         let mut means = offered.iter().filter(|name| variants(name).iter().skip(1).any(|other| other == spelling));
         means.next().filter(|_| means.next().is_none())
@@ -38,7 +38,7 @@ pub(super) fn repaired<'o>(name: &str, offered: &[&'o str]) -> Option<&'o str> {
     verbatim().or_else(|| spellings().find_map(by_spelling)).copied()
 }
 
-/// The spellings of a name, itself first: lower case, separators as underscores, humps as underscores.
+/// The spellings of a name, itself first: lower case, separators as underscores, camel case as underscores.
 fn variants(name: &str) -> Vec<String> {
     let lower = python::lower(name);
     let separated = lower.replace(['-', ' '], "_");

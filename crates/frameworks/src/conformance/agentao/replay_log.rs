@@ -1,8 +1,8 @@
-//! agentao's replay log, as far as its golden table summarises one.
+//! Summarizes agentao's replay log as its golden table does.
 
 use serde_json::{Value, json};
 
-/// A turn's summary while it is read.
+/// A turn's summary while the log is being read.
 #[derive(Default)]
 struct Turn {
     id: Value,
@@ -13,17 +13,17 @@ struct Turn {
     user: Value,
     injected: Vec<Value>,
     end: Value,
-    /// The first delta of a turn brings the user's own message.
+    /// Whether the turn's first delta, which contains the user's own message, has been read.
     seen_user: bool,
 }
 
-/// Reads the log in `input.recording` into the summary the table expects.
+/// Summarizes the log in `input.recording` in the form the table expects.
 pub(super) fn summary(input: &Value) -> Result<Value, String> {
     let log = input.get("recording").and_then(Value::as_str).ok_or("no recording: the log file is not here")?;
     let mut schema_version = Value::Null;
     let mut events = 0_u64;
     let mut turns: Vec<Turn> = Vec::new();
-    // A log cut off in the middle of its last line is still a log.
+    // A log whose last line is cut off is still valid.
     for event in log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
         events += 1;
         let payload = event.get("payload").unwrap_or(&Value::Null);

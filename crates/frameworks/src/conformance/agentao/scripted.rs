@@ -1,4 +1,4 @@
-//! agentao's chat loop driven by a scripted model and a scripted cap handler.
+//! Runs agentao's chat loop with a scripted model and a scripted cap handler.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -51,16 +51,16 @@ struct End {
 }
 
 impl End {
-    /// The chat returns `text`, which is also the last message.
+    /// The chat returns `text`, which is also its last message.
     fn saying(text: &str, incomplete: Option<&'static str>) -> Self {
         let last_message = json!({ "role": "assistant", "content": text });
         Self { returned: json!(text), raised: None, last_message, incomplete }
     }
 }
 
-/// What the cap handler's reply comes to.
+/// The effect of the cap handler's reply.
 enum Granted {
-    /// The counter goes back to 0; a message may go before the model.
+    /// The counter is reset to 0; a message may be added before the model is called.
     More(Option<Value>),
     /// The chat ends.
     No,
@@ -71,7 +71,7 @@ enum Granted {
 impl Granted {
     fn from_reply(reply: &Value) -> Self {
         let Some(fields) = reply.as_object() else { return Self::Raises };
-        // An absent action is the default of `get`; a null one is not, but both stop.
+        // An absent action is the default of `get` and a null one is not, but both stop.
         match fields.get("action").and_then(Value::as_str) {
             Some("continue") => Self::More(None),
             Some("new_instruction") => Self::More(fields.get("message").filter(|message| is_true(message)).cloned()),
@@ -80,7 +80,7 @@ impl Granted {
     }
 }
 
-/// The chat of a case.
+/// Runs the chat of a case.
 pub(super) fn chat(input: &Value) -> Result<Value, CaseError> {
     let script: Script =
         serde_json::from_value(input.clone()).map_err(|error| CaseError::BadCase(error.to_string()))?;
@@ -148,7 +148,7 @@ impl<'s> Chat<'s> {
         }
     }
 
-    /// Asks the handler; without one the chat stops.
+    /// Asks the handler; without one, the chat stops.
     fn ask(&mut self) -> Granted {
         let Some(replies) = &self.script.handler else { return Granted::No };
         let tools = self.last.iter().flat_map(|reply| &reply.tools);
@@ -182,7 +182,7 @@ impl<'s> Chat<'s> {
         Some(reply)
     }
 
-    /// Runs the reply's tools, or ends the chat with it.
+    /// Runs the reply's tools, or ends the chat with the reply.
     fn take_in(&mut self, reply: &ScriptedReply) -> Option<End> {
         let cut = is_cut(reply.finish.as_deref());
         // The table's tools change nothing.
@@ -210,14 +210,14 @@ impl<'s> Chat<'s> {
         End { returned: Value::Null, raised, last_message: self.last_message.clone(), incomplete: None }
     }
 
-    /// The scripted model fails: the case marks a chat that would not have ended by itself.
+    /// The end when the scripted model fails, which marks a chat that would not have ended by itself.
     fn safety_limit() -> End {
         let returned = json!("<stub model safety limit reached>");
         End { returned, raised: None, last_message: Value::Null, incomplete: Some("llm_error") }
     }
 }
 
-/// The tools of the package's own that the chat is driven with, beside the scripted ones.
+/// The package's own tools that the chat is given, besides the scripted ones.
 const TOOLS: [&str; 14] = [
     "activate_skill",
     "alpha",
@@ -235,8 +235,8 @@ const TOOLS: [&str; 14] = [
     "write_file",
 ];
 
-/// The result that stands last in the history. Calls that cannot be run are answered first; of a reply
-/// that was cut off, none is run. `None`: nobody scripted it.
+/// The last result in the history. Calls that cannot be run are answered first; if the reply was cut off, none is run.
+/// `None` if the result is not scripted.
 fn last_result(reply: &ScriptedReply, cut: bool) -> Option<String> {
     if cut {
         let words = "Tool call not executed: the assistant message was cut off at the output token limit \
@@ -249,7 +249,7 @@ fn last_result(reply: &ScriptedReply, cut: bool) -> Option<String> {
     match reply.tools.iter().rfind(runs).map(|(name, _)| name.as_str()) {
         Some("broken") => return Some("Error executing broken: scripted failure".to_owned()),
         Some(name @ ("alpha" | "beta")) => return Some(format!("{name} ok")),
-        // What a tool of the package's own answers is not known here.
+        // The answers of the package's own tools are not known here.
         Some(_) => return None,
         None => {}
     }
@@ -267,7 +267,7 @@ fn last_result(reply: &ScriptedReply, cut: bool) -> Option<String> {
     Some(python::dumps(&Value::from(words), Ascii::Kept))
 }
 
-/// A reply without calls ends the chat; an empty one is given a placeholder.
+/// A reply without calls ends the chat; an empty one gets a placeholder.
 fn final_reply(reply: &ScriptedReply, cut: bool) -> End {
     let text = reply.text.as_deref().unwrap_or_default();
     let thought = reply.reasoning.as_deref().is_some_and(|reasoning| !reasoning.is_empty());

@@ -1,4 +1,4 @@
-//! agentica's golden tables: judge replies, and sequences of turns through a goal.
+//! agentica's golden tables: judge replies, and sequences of turns with a goal.
 
 mod session_log;
 mod shell;
@@ -15,7 +15,7 @@ use crate::system::agentica::{
     Version, evaluate, read_judge_reply,
 };
 
-/// What agentica answers.
+/// The driver for agentica.
 pub(super) const AGENTICA: Driver = Driver {
     id: "agentica",
     tables: &["judge_replies", "sequences_1.4.6", "sequences_1.5.0", "extra_rules_1.5.0", "session_log_expected"],
@@ -39,7 +39,7 @@ pub(super) const AGENTICA: Driver = Driver {
     },
 };
 
-/// How a raw judge reply is read.
+/// How a raw judge reply is interpreted.
 fn judge_reply(input: &Value) -> Result<Value, CaseError> {
     let raw = input.get("raw").and_then(Value::as_str).ok_or_else(|| bad(&"no `raw`"))?;
     let verdict = read_judge_reply(raw);
@@ -54,7 +54,7 @@ fn bad(what: &impl ToString) -> CaseError {
     CaseError::BadCase(what.to_string())
 }
 
-/// A goal as a case writes it.
+/// A goal, as written in a case.
 #[derive(Deserialize)]
 struct WireGoal {
     #[serde(default)]
@@ -79,12 +79,12 @@ struct WireGoal {
     verifier: Option<Vec<Value>>,
 }
 
-/// The judge a case has when it does not say.
+/// The default judge of a case.
 fn stub() -> Value {
     Value::from("stub")
 }
 
-/// A budget as Python has it: null is none.
+/// A budget as Python has it: null means none.
 fn limit(name: &str, value: &Value) -> Result<Option<Limit>, CaseError> {
     if value.is_null() {
         return Ok(None);
@@ -102,7 +102,7 @@ impl WireGoal {
     }
 }
 
-/// A turn as a case writes it.
+/// A turn, as written in a case.
 #[derive(Deserialize)]
 struct WireTurn {
     #[serde(default)]
@@ -136,7 +136,7 @@ impl WireTurn {
     }
 }
 
-/// Something done before a turn is evaluated.
+/// An action before a turn is evaluated.
 #[derive(Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case")]
 enum Op {
@@ -155,7 +155,7 @@ enum Op {
         final_answer: Option<String>,
     },
     Pause {
-        /// Absent: the user's; null: none at all.
+        /// If absent, the user's default reason; if null, none at all.
         #[serde(default = "by_user")]
         reason: Option<String>,
     },
@@ -175,7 +175,7 @@ fn by_user() -> Option<String> {
     Some("user".to_owned())
 }
 
-/// A sequence of turns under one version's rules.
+/// Runs a sequence of turns under one version's rules.
 fn sequence(version: Version, input: &Value) -> Result<Value, CaseError> {
     let wire = |name: &str| input.get(name).cloned().ok_or_else(|| bad(&format!("no `{name}`")));
     let goal: WireGoal = serde_json::from_value(wire("goal")?).map_err(|error| bad(&error))?;
@@ -195,7 +195,7 @@ fn sequence(version: Version, input: &Value) -> Result<Value, CaseError> {
     {
         return Ok(json!({ "set_error": refused.to_string() }));
     }
-    // 1.4 knows no verifier.
+    // 1.4 has no verifier.
     let verifiers = goal.verifier.as_deref().filter(|script| version == Version::V15 && !script.is_empty());
     let mut answers = Vec::new();
     let mut first_stop = None;
@@ -208,7 +208,7 @@ fn sequence(version: Version, input: &Value) -> Result<Value, CaseError> {
     Ok(json!({ "first_stop_turn": first_stop, "turns": answers }))
 }
 
-/// A goal under way.
+/// A goal in progress.
 struct Session {
     rules: Rules,
     default_turns: Option<Limit>,
@@ -217,10 +217,10 @@ struct Session {
 }
 
 impl Session {
-    /// Sets a goal: the event, or why it was refused.
+    /// Sets a goal; returns the event, or why it was refused.
     fn set(&mut self, goal: &WireGoal) -> Result<Result<Event, Refused>, CaseError> {
         let objective = python::strip(goal.objective.as_deref().unwrap_or_default());
-        // The objective is looked at before the budgets.
+        // The objective is checked before the budgets.
         if objective.is_empty() {
             return Ok(Err(Refused::NoObjective));
         }
@@ -245,7 +245,7 @@ impl Session {
         if added { Ok(()) } else { Err(bad(&"a subgoal that is blank, or without a goal: the original raises")) }
     }
 
-    /// Plays a turn: what was done before it, then its evaluation. Says whether the loop goes on.
+    /// Plays a turn: the actions before it, then its evaluation. Also returns whether the loop continues.
     fn play(&mut self, number: usize, turn: &WireTurn, verifier: Option<&Value>) -> Result<(Value, bool), CaseError> {
         let mut events = Vec::new();
         let mut accepted = Vec::new();
@@ -326,9 +326,9 @@ struct Script<'c> {
     tools_line: Option<String>,
 }
 
-/// What a scripted verifier may say beside `raise`; any other key is an error of the call.
+/// The keys a scripted verifier may have besides `raise`; any other is an error in the call.
 const VERIFIED: [&str; 3] = ["done", "reason", "status"];
-/// What the judge's prompt says before the names of the tools.
+/// The text in the judge's prompt before the names of the tools.
 const TOOLS_LINE: &str = "Tools used this turn: ";
 
 impl Referee for Script<'_> {
@@ -369,7 +369,7 @@ impl Referee for Script<'_> {
     }
 }
 
-/// What the judge is shown, as far as a line of it can be taken for the tools'.
+/// What the judge is shown, reduced to what could be mistaken for the line of tools.
 fn prompt(objective: &str, goal: &Goal, turn: &Turn, response: &str) -> String {
     let mut prompt = format!("Goal: {objective}");
     for (index, subgoal) in goal.subgoals.iter().enumerate() {

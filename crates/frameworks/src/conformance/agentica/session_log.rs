@@ -1,12 +1,12 @@
-//! agentica's session log, as far as its golden table summarises one.
+//! Summarizes agentica's session log as its golden table does.
 
 use serde_json::{Value, json};
 
-/// What the log says when it is loaded, and what it said as it grew.
+/// What the log says when loaded, and what it said as it grew.
 #[derive(Default)]
 struct Log {
     goal: Value,
-    /// The roles a resumed session is shown.
+    /// The roles of the messages that a resumed session is shown.
     roles: Vec<&'static str>,
     checkpoints: Vec<Value>,
     /// User rows since the last turn was closed.
@@ -17,7 +17,7 @@ struct Log {
 pub(super) fn summary(input: &Value) -> Result<Value, String> {
     let text = input.get("recording").and_then(Value::as_str).ok_or("no recording: the log file is not here")?;
     let mut log = Log::default();
-    // A corrupt line is skipped, as the package does.
+    // A corrupt line is skipped, as in the package.
     for row in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
         log.take_in(&row);
     }
@@ -46,7 +46,7 @@ impl Log {
             Some("system") if is_replayed => self.roles.push("system"),
             Some("tool") if is_replayed => self.roles.push("tool"),
             Some("compact_boundary") => {
-                // The summary is shown as the user's words, and acknowledged.
+                // The summary is shown as a user message, followed by an acknowledgement.
                 self.roles = vec!["user", "assistant"];
                 self.close("compact_boundary");
             }
@@ -54,8 +54,7 @@ impl Log {
         }
     }
 
-    /// A goal row closes a turn when the turns it counts have changed; other rows are changes in
-    /// between.
+    /// A goal row closes a turn if its number of turns has changed; other rows are changes in between.
     fn take_goal(&mut self, goal: Value) {
         let before = self.goal.get("turns_used").and_then(Value::as_i64);
         let now = goal.get("turns_used").and_then(Value::as_i64);

@@ -1,15 +1,15 @@
-//! Whether a shell command passes, for the few whose status needs no shell.
+//! Whether a shell command succeeds, for the few commands whose status is known without a shell.
 
 use crate::conformance::CaseError;
 
-/// Does `command` end with status 0?
+/// Whether `command` ends with status 0.
 ///
 /// # Errors
-/// A command that something would have to be run for is not answered.
+/// If the answer would require running something.
 pub(super) fn passes(command: &str) -> Result<bool, CaseError> {
     let unknown = || CaseError::NotApplicable(format!("the answer depends on running `{command}`"));
     let mut passed = true;
-    // Commands are taken from left to right: `&&` and `||` bind alike.
+    // Commands are evaluated from left to right: `&&` and `||` have equal precedence.
     let mut rest = command;
     let mut joint = ";";
     loop {
@@ -33,17 +33,17 @@ pub(super) fn passes(command: &str) -> Result<bool, CaseError> {
         joint = known;
         rest = after.get(known.len()..).unwrap_or_default();
         if rest.trim().is_empty() {
-            // A trailing `;` ends the list; a trailing `&&` does not parse.
+            // A trailing `;` ends the list; a trailing `&&` is a syntax error.
             return if joint == ";" { Ok(passed) } else { Ok(false) };
         }
     }
 }
 
-/// What a simple command comes to.
+/// The effect of a simple command.
 enum Status {
-    /// It passed, or not, and the next one follows.
+    /// It succeeded or failed, and the next one follows.
     Passed(bool),
-    /// The shell ended with it.
+    /// The shell exited with this status.
     Ended(bool),
 }
 

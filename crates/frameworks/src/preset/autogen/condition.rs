@@ -1,4 +1,4 @@
-//! Termination conditions: each keeps state and is called with what is new.
+//! Termination conditions. Each keeps state and is called with the new messages.
 
 use serde_json::{Map, Value};
 
@@ -7,12 +7,12 @@ use super::message::Message;
 use crate::decision::Need;
 use crate::transcript::Instant;
 
-/// What a firing condition says.
+/// The message of a condition that fires.
 #[derive(Clone, Debug)]
 pub(super) struct Words {
     pub(super) source: String,
     pub(super) content: String,
-    /// Reading and limit, where it is about a number.
+    /// The observed value and the limit, if the condition has a limit.
     pub(super) evidence: Option<(f64, f64)>,
 }
 
@@ -26,19 +26,19 @@ impl Words {
     }
 }
 
-/// What came of a call that did not simply go on.
+/// The result of a call that stops or raises.
 #[derive(Clone, Debug)]
 pub(super) enum Stopped {
     Fired(Words),
     Raised { class: &'static str, words: &'static str },
 }
 
-/// A condition, alone or made of others.
+/// A single condition or a combination of several.
 #[derive(Clone, Debug)]
 pub(super) enum Condition {
     Single(Single),
     Or(Vec<Condition>),
-    /// With what the parts that have fired said, in that order.
+    /// Also holds the messages of the parts that have fired, in that order.
     And(Vec<Condition>, Vec<Words>),
 }
 
@@ -64,7 +64,7 @@ enum Kind {
 }
 
 impl Condition {
-    /// A condition as configured.
+    /// Reads a configured condition.
     pub(super) fn read(value: &Value) -> Result<Self, SettingsError> {
         let table = value.as_object().ok_or_else(|| wrong_kind("condition", "a table", value))?;
         let parts = |value: &Value| -> Result<Vec<Self>, SettingsError> {
@@ -80,7 +80,7 @@ impl Condition {
         Ok(Self::Single(Single { kind: Kind::read(table)?, fired: false }))
     }
 
-    /// What its parts need of a recording.
+    /// What its parts need from a recording.
     pub(super) fn needs(&self) -> Vec<Need> {
         match self {
             Self::Or(parts) | Self::And(parts, _) => parts.iter().flat_map(Self::needs).collect(),
@@ -94,7 +94,7 @@ impl Condition {
         }
     }
 
-    /// Has it fired, or was its limit reached from the start?
+    /// Whether it has fired, or its limit was reached from the start.
     pub(super) fn is_terminated(&self) -> bool {
         match self {
             Self::Or(parts) => parts.iter().any(Self::is_terminated),
@@ -103,7 +103,7 @@ impl Condition {
         }
     }
 
-    /// Calls it with a delta.
+    /// Calls it with new messages (a delta).
     pub(super) fn call(&mut self, delta: &[Message]) -> Option<Stopped> {
         if self.is_terminated() {
             let (class, words) = match self {
@@ -116,7 +116,7 @@ impl Condition {
         self.asked(delta).map(Stopped::Fired)
     }
 
-    /// Asks it, and of `and` only the parts that have not fired.
+    /// Evaluates it; for `and`, only the parts that have not fired yet.
     fn asked(&mut self, delta: &[Message]) -> Option<Words> {
         match self {
             Self::Single(single) => single.asked(delta),
@@ -137,7 +137,7 @@ impl Condition {
         }
     }
 
-    /// Clears counts and latches.
+    /// Resets counts and latched results.
     pub(super) fn reset(&mut self) {
         match self {
             Self::Or(parts) => parts.iter_mut().for_each(Self::reset),
@@ -156,7 +156,7 @@ impl Condition {
         }
     }
 
-    /// The conditions are made at this time.
+    /// Sets the time at which the conditions are created.
     pub(super) fn start(&mut self, at: Option<Instant>) {
         self.each(&mut |kind| {
             if let Kind::Timeout { since, now, .. } = kind {
@@ -165,7 +165,7 @@ impl Condition {
         });
     }
 
-    /// The clock shows this time.
+    /// Sets the current time.
     pub(super) fn tick(&mut self, at: Option<Instant>) {
         self.each(&mut |kind| {
             if let Kind::Timeout { now, .. } = kind {
@@ -174,7 +174,7 @@ impl Condition {
         });
     }
 
-    /// Somebody outside asks for an end.
+    /// Requests an end from outside.
     pub(super) fn set_external(&mut self) {
         self.each(&mut |kind| {
             if let Kind::External { set } = kind {
@@ -184,7 +184,7 @@ impl Condition {
     }
 }
 
-/// Several stops as one: names and words joined, the first figures.
+/// Joins several stops into one: names and messages are joined, the figures are the first one's.
 fn join(said: &[Words]) -> Words {
     let joined = |part: fn(&Words) -> &str| said.iter().map(part).collect::<Vec<_>>().join(", ");
     Words {
@@ -271,7 +271,7 @@ impl Kind {
         })
     }
 
-    /// The token limit that is reached: reading and limit.
+    /// The token limit that is reached: observed value and limit.
     fn tokens_over(&self) -> Option<(f64, f64)> {
         let Self::TokenUsage { total, prompt, completion, used } = self else { return None };
         let readings = [(used.0.saturating_add(used.1), total), (used.0, prompt), (used.1, completion)];
@@ -323,7 +323,7 @@ impl Kind {
         }
     }
 
-    /// The conditions that look at one message at a time.
+    /// Evaluates the conditions that test one message at a time.
     fn fires_on(&self, message: &Message) -> Option<Words> {
         let source = &message.source;
         let among = |list: &Vec<String>| list.contains(source);

@@ -9,12 +9,12 @@ use crate::transcript::{self, Role, ToolCall};
 pub(super) struct Message {
     kind: String,
     pub(super) source: String,
-    /// The printed form that texts are looked for in.
+    /// The printed form, in which texts are searched for.
     pub(super) text: String,
     /// Prompt and completion tokens.
     pub(super) usage: Option<(u64, u64)>,
     pub(super) target: Option<String>,
-    /// Tools whose results this event reports.
+    /// Tools whose results are reported by this event.
     pub(super) executed: Vec<String>,
 }
 
@@ -23,7 +23,7 @@ impl Message {
         Self { kind: kind.to_owned(), source: source.to_owned(), text, usage: None, target: None, executed: Vec::new() }
     }
 
-    /// The type of a recorded message: its native one, else by what it holds.
+    /// The type of a recorded message: its native type, or else one inferred from its content.
     pub(super) fn of(message: &transcript::Message) -> Self {
         let source = message.name.as_deref();
         let text = message.text().into_owned();
@@ -51,12 +51,12 @@ impl Message {
         out
     }
 
-    /// The name of its type.
+    /// The name of the type.
     pub(super) fn kind(&self) -> &str {
         &self.kind
     }
 
-    /// A chat message, not an event.
+    /// Whether it is a chat message rather than an event.
     pub(super) fn is_chat(&self) -> bool {
         self.kind.ends_with("Message")
     }
@@ -95,7 +95,7 @@ fn printed_result(result: &transcript::Message) -> String {
     )
 }
 
-/// The messages of an agent's turn, as they come in.
+/// The messages of an agent's turn, collected as they arrive.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Turn {
     reply: Option<transcript::Message>,
@@ -111,7 +111,7 @@ impl Turn {
         }
     }
 
-    /// A result that does not name its tool has it from the call it answers.
+    /// A result without a tool name gets it from the call that it answers.
     fn with_tool_name(&self, result: &transcript::Message) -> transcript::Message {
         let mut result = result.clone();
         if result.name.is_none() {
@@ -122,7 +122,7 @@ impl Turn {
         result
     }
 
-    /// The turn as one delta: thought, request, execution and one summary, or the text.
+    /// The turn as one delta: thought, request, execution and one summary; or the text.
     pub(super) fn into_delta(self) -> Vec<Message> {
         let Some(reply) = self.reply else { return Vec::new() };
         if reply.tool_calls.is_empty() {

@@ -1,4 +1,4 @@
-//! AutoGen AgentChat: termination conditions, alone or joined, and the turns of a team.
+//! AutoGen AgentChat: termination conditions, single or combined, and the turns of a team.
 
 mod condition;
 mod message;
@@ -145,7 +145,7 @@ fn case(_rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     }
 }
 
-/// A function of the driver that is not known here by its name.
+/// A test function of the driver that this preset does not know by name.
 fn unknown_function(condition: &Value) -> Option<String> {
     const KNOWN: [&str; 3] = ["delta_len_at_least_2", "last_is_stop_message", "returns_truthy_not_true"];
     let own = condition.get("func").and_then(Value::as_str).filter(|function| !KNOWN.contains(function));
@@ -178,7 +178,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     Ok(needs.into_iter().fold(recipe, |recipe: Recipe, need: Need| recipe.needs(CONDITION, need)))
 }
 
-/// What one call of a condition did, as an act.
+/// Reports the result of calling a condition as an act.
 fn report(stopped: Stopped, code: Option<&'static str>, at: Option<usize>, acts: &mut Acts<'_, '_>) {
     let (action, own_code, detail, evidence) = match stopped {
         Stopped::Fired(words) => (Action::Stop, words.source, words.content, words.evidence),
@@ -197,7 +197,7 @@ fn report(stopped: Stopped, code: Option<&'static str>, at: Option<usize>, acts:
     }
 }
 
-/// A condition called by a test driver: by default with each event as a delta of its own.
+/// A condition called by a test driver, by default with each event as a separate delta.
 #[derive(Clone, Debug)]
 struct Alone {
     condition: Condition,
@@ -248,7 +248,7 @@ impl Alone {
         }
     }
 
-    /// Deltas without events are calls too.
+    /// Deltas without events are also calls.
     fn call_empty_deltas(&mut self, at: Option<usize>, acts: &mut Acts<'_, '_>) {
         while self.deltas.as_ref().and_then(|deltas| deltas.get(self.next_delta)).is_some_and(Vec::is_empty) {
             self.next_delta += 1;
@@ -289,7 +289,7 @@ impl Machine for Alone {
     }
 }
 
-/// A team of agents that speak in turn.
+/// A team of agents that take turns.
 #[derive(Clone, Debug)]
 struct Team {
     condition: Option<Condition>,

@@ -1,4 +1,4 @@
-//! When two actions of browser-use count as similar.
+//! When browser-use considers two actions similar.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::transcript::fingerprint::canonical_json;
 /// Actions that are never recorded.
 const EXEMPT: [&str; 3] = ["wait", "done", "go_back"];
 
-/// What stands for an action; `None` for one that is not recorded.
+/// The text that identifies an action; `None` for one that is not recorded.
 pub(super) fn identity(call: &ToolCall) -> Option<String> {
     let name = &*call.name;
     if EXEMPT.contains(&name) {

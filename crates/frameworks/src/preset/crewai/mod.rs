@@ -1,4 +1,4 @@
-//! CrewAI: iterations of a task, repeated inputs and calls, and uses of a tool.
+//! CrewAI: iterations of a task, repeated inputs and calls, and usage limits of tools.
 
 mod task;
 
@@ -21,7 +21,7 @@ const SAME_INPUT: &str = "task_repeated_usage";
 const REPEATED: &str = "check_repeated_tool_call";
 const USES: &str = "max_usage_count";
 
-/// Equal calls with equal results that a task survives, plus one.
+/// How many equal calls with equal results make a task fail.
 const MAX_REPEATED: u32 = 5;
 
 params! {
@@ -152,13 +152,13 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     Ok(if react { recipe.needs(SAME_INPUT, Need::ErrorFlags) } else { recipe })
 }
 
-/// Where the crew stands.
+/// The state of the crew.
 #[derive(Clone, Debug)]
 enum Stage {
-    /// No task yet.
+    /// No task has started.
     Before,
     Working(Task),
-    /// The task is done, or was cut short; the next one comes with the next user message.
+    /// The task is done or was cut short; the next one starts with the next user message.
     Between,
     /// The whole run failed.
     Failed,
@@ -169,7 +169,7 @@ struct Crew {
     react: bool,
     max_iter: i64,
     limits: BTreeMap<String, i64>,
-    /// Results by tool and arguments, when the tool cache is on.
+    /// Results by tool and arguments, if the tool cache is on.
     cache: Option<BTreeMap<(String, String), String>>,
     role: String,
     stage: Stage,
@@ -220,7 +220,7 @@ impl Crew {
         }
     }
 
-    /// What can be refused before anything runs.
+    /// Refuses the calls that can be refused before anything runs.
     fn before_tools(&mut self, acts: &mut Acts<'_, '_>) {
         let Stage::Working(task) = &mut self.stage else { return };
         for call in &mut self.calls {
@@ -295,7 +295,7 @@ fn limit_words(tool: &str, limit: i64) -> String {
     format!("Tool '{tool}' has reached its usage limit of {limit} times and cannot be used anymore.")
 }
 
-/// A reply given raw that the text protocol reads as a call: an action and its input.
+/// Whether the text protocol reads a raw reply as a call, with an action and its input.
 fn is_action(message: &Message) -> bool {
     let text = message.text();
     native::word(message, "native").as_deref() == Some("raw_text")

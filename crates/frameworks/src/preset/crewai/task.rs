@@ -1,4 +1,4 @@
-//! One task: what its calls come to, and what is remembered of them.
+//! One task: the results of its calls, and what is remembered of them.
 
 use std::collections::BTreeMap;
 
@@ -8,30 +8,30 @@ use crate::python;
 use crate::transcript::fingerprint::canonical_json;
 use crate::transcript::{ToolCall, json_value};
 
-/// In the text path each third use brings a reminder of the format along.
+/// On the text path, every third use adds a reminder of the format.
 const REMINDER_EVERY: u64 = 3;
-/// A failing call of the text path is tried this often.
+/// How often a failing call on the text path is tried.
 const ATTEMPTS: u32 = 3;
 
-/// Why a call does not run.
+/// Why a call is not run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Refusal {
     SameInput,
     Uses,
 }
 
-/// A call of the present reply, and its result once that is known.
+/// A call of the current reply.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) id: Option<String>,
     pub(super) written_name: String,
-    /// As the framework compares tool names.
+    /// The name as the framework compares it.
     pub(super) name: String,
-    /// Arguments in order, as written in JSON.
+    /// Arguments as JSON, in their original order.
     written: String,
-    /// Arguments as Python compares them.
+    /// A key that is the same for arguments that Python considers equal.
     equality: String,
-    /// Arguments with sorted keys.
+    /// Arguments as JSON with sorted keys.
     sorted: String,
     empty: bool,
     pub(super) refusal: Option<Refusal>,
@@ -59,18 +59,18 @@ impl Call {
         }
     }
 
-    /// What the last used tool is compared by.
+    /// The key compared with the last tool used.
     pub(super) fn input(&self) -> (String, String) {
         (self.name.clone(), self.equality.clone())
     }
 
-    /// What the tool cache goes by: key order matters.
+    /// The key of the tool cache, in which the order of arguments matters.
     pub(super) fn cache_key(&self) -> (String, String) {
         (self.name.clone(), self.written.clone())
     }
 }
 
-/// The result of a call as the tally sees it. Texts that only the framework writes are named here.
+/// The result of a call as it is counted. Texts that only the framework writes are separate variants.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Text {
     Result { content: String, reminder: bool },
@@ -81,13 +81,13 @@ pub(super) enum Text {
     Uses { reminder: bool },
 }
 
-/// What came of a call in the text path.
+/// The result of a call on the text path.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
     pub(super) text: Text,
-    /// How often tool code ran.
+    /// How often the tool's code ran.
     pub(super) runs: u64,
-    /// The limit was reached by the retries of this very call.
+    /// Whether the usage limit was reached by this call's own retries.
     pub(super) refused_midway: bool,
 }
 
@@ -97,7 +97,7 @@ type Cache = BTreeMap<(String, String), String>;
 pub(super) struct Task {
     pub(super) text: String,
     pub(super) iterations: i64,
-    /// Name and arguments of the last tool used with success.
+    /// Name and arguments of the last tool that was used successfully.
     pub(super) last: Option<(String, String)>,
     pub(super) uses: BTreeMap<String, i64>,
     used_tools: u64,
@@ -109,7 +109,7 @@ impl Task {
         Self { text, ..Self::default() }
     }
 
-    /// Counts a call with its result; how often it has occurred.
+    /// Counts a call with its result and returns how often it has occurred.
     pub(super) fn count(&mut self, call: &Call, react: bool, text: Text) -> u32 {
         let key = if react {
             (call.written_name.clone(), call.written.clone(), text)
@@ -121,13 +121,13 @@ impl Task {
         *count
     }
 
-    /// A text is formatted for the model: true when the reminder goes with it.
+    /// Formats a text for the model; true if the reminder is added.
     fn formats(&mut self) -> bool {
         self.used_tools += 1;
         self.used_tools.is_multiple_of(REMINDER_EVERY)
     }
 
-    /// Runs a call of the text path.
+    /// Runs a call on the text path.
     pub(super) fn react(
         &mut self,
         call: &Call,
@@ -157,7 +157,8 @@ impl Task {
         Outcome { text, runs: 1, refused_midway: false }
     }
 
-    /// A failing call is tried three times, with arguments twice each; every run is a use.
+    /// Retries a failing call three times, each time with up to two runs if it has arguments; every run counts as a
+    /// use.
     fn retries(&mut self, call: &Call, content: &str, limit: Option<i64>) -> Outcome {
         let mut runs = 0;
         let mut text = Text::Failed { content: content.to_owned() };
@@ -180,7 +181,7 @@ impl Task {
     }
 }
 
-/// A call of the native path: its result as the tally sees it, and how often tool code ran.
+/// A call on the native path: its result as it is counted, and how often the tool's code ran.
 pub(super) fn native(call: &Call, content: &str, cache: Option<&mut Cache>) -> (Text, u64) {
     if call.refusal.is_some() {
         return (Text::Uses { reminder: false }, 0);
@@ -200,8 +201,8 @@ pub(super) fn native(call: &Call, content: &str, cache: Option<&mut Cache>) -> (
     (Text::Result { content: content.to_owned(), reminder: false }, 1)
 }
 
-/// A tool's name as the framework compares it: words of camel case apart, lower case, other
-/// characters as single underscores.
+/// A tool's name as the framework compares it: camel case split into words, lower case, all other characters replaced
+/// by single underscores.
 pub(super) fn sanitized(name: &str) -> String {
     let letters: Vec<char> = name.chars().filter(char::is_ascii).collect();
     let mut out = String::with_capacity(name.len());

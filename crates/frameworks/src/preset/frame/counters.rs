@@ -1,8 +1,8 @@
-//! Counters the machines are made of: streaks and windows over identities.
+//! Counters that the machines use: streaks and sliding windows of identities.
 
 use std::collections::VecDeque;
 
-/// How many times in a row the same thing was seen.
+/// Counts how many times in a row the same thing was seen.
 #[derive(Clone, Debug)]
 pub struct Streak<T> {
     last: Option<T>,
@@ -16,7 +16,7 @@ impl<T> Default for Streak<T> {
 }
 
 impl<T: PartialEq> Streak<T> {
-    /// Takes in `item`; the length of the streak it is in, from 1.
+    /// Takes in `item` and returns the length of its streak, from 1.
     pub fn push(&mut self, item: T) -> u32 {
         if self.last.as_ref() == Some(&item) {
             self.count = self.count.saturating_add(1);
@@ -27,12 +27,12 @@ impl<T: PartialEq> Streak<T> {
         self.count
     }
 
-    /// The length of the present streak; 0 before the first item.
+    /// The length of the current streak; 0 before the first item.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Forgets everything.
+    /// Resets the streak.
     pub fn clear(&mut self) {
         self.last = None;
         self.count = 0;
@@ -47,12 +47,12 @@ pub struct Window<T> {
 }
 
 impl<T: PartialEq> Window<T> {
-    /// An empty window of `size` places.
+    /// An empty window that holds `size` items.
     pub fn new(size: usize) -> Self {
         Self { items: VecDeque::new(), size }
     }
 
-    /// Takes in `item`, dropping the oldest when full.
+    /// Takes in `item`, dropping the oldest if the window is full.
     pub fn push(&mut self, item: T) {
         self.items.push_back(item);
         while self.items.len() > self.size {
@@ -65,12 +65,12 @@ impl<T: PartialEq> Window<T> {
         self.items.iter().filter(|seen| *seen == item).count()
     }
 
-    /// What is in the window, oldest first.
+    /// The items in the window, oldest first.
     pub fn items(&self) -> &VecDeque<T> {
         &self.items
     }
 
-    /// Forgets everything.
+    /// Empties the window.
     pub fn clear(&mut self) {
         self.items.clear();
     }

@@ -1,25 +1,25 @@
-//! When two calls count as the same one: JSON as the frameworks' languages print it.
+//! Identity of calls: their arguments as JSON, printed as the frameworks' languages print it.
 
 use serde_json::{Map, Number, Value};
 
 use crate::transcript::{ToolCall, json_value};
 
-/// The arguments of a call as a JSON value; text that is not JSON is that text.
+/// The arguments of a call as a JSON value; text that is not JSON becomes a string.
 pub fn arguments(call: &ToolCall) -> Value {
     let text = call.arguments.as_str();
     json_value(&text).unwrap_or_else(|| Value::String(text.into_owned()))
 }
 
-/// Order of object keys in the text.
+/// The order of object keys in printed JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
     /// Sorted at every level.
     Sorted,
-    /// As given, but whole-number keys first, as JavaScript keeps them.
+    /// As given, but with whole-number keys first, as in JavaScript.
     Given,
 }
 
-/// `JSON.stringify` of a value: 1 and 1.0 are one number, white space is gone.
+/// `JSON.stringify` of a value: 1 and 1.0 are the same number, and white space is dropped.
 pub fn js_text(value: &Value, keys: Keys) -> String {
     js_value(value, keys).to_string()
 }
@@ -41,7 +41,7 @@ fn js_value(value: &Value, keys: Keys) -> Value {
     }
 }
 
-/// Every JavaScript number is a double; a whole one is printed without a fraction.
+/// JavaScript numbers are doubles; a whole one is printed without a fraction.
 fn js_number(number: &Number) -> Value {
     let Some(double) = number.as_f64() else { return Value::Number(number.clone()) };
     if double.fract() == 0.0 && double.abs() < 1e15 {

@@ -1,6 +1,5 @@
-//! What machines are made of: counters, identities, the loop of a run, and the machine of caps, as data.
-//!
-//! It knows no framework.
+//! The building blocks of presets: counters, identities, the agent loop, and the generic machine for caps files. It
+//! contains nothing specific to one framework.
 
 pub mod caps;
 pub mod counters;

@@ -1,16 +1,16 @@
-//! Fields of a recorded line that only one framework's rules read.
+//! Reads fields of a recorded message that only one framework's rules need.
 
 use serde_json::Value;
 
 use crate::transcript::Message;
 
-/// A field of the message that the transcript has no place of its own for.
+/// A field of the recorded message that the transcript does not represent itself.
 pub fn field(message: &Message, name: &str) -> Option<Value> {
     let extra: Value = serde_json::from_str(message.extra.as_ref()?.get()).ok()?;
     extra.get(name).cloned()
 }
 
-/// A field that is a text.
+/// A field, if it is a string.
 pub fn word(message: &Message, name: &str) -> Option<String> {
     match field(message, name)? {
         Value::String(word) => Some(word),
@@ -18,7 +18,7 @@ pub fn word(message: &Message, name: &str) -> Option<String> {
     }
 }
 
-/// A field that is true.
+/// True if the field is true.
 pub fn flag(message: &Message, name: &str) -> bool {
     field(message, name) == Some(Value::Bool(true))
 }

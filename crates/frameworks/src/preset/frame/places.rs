@@ -1,14 +1,14 @@
-//! Which of a reply's calls a result answers.
+//! Finds the call of a reply that a result answers.
 
 use crate::transcript::Name;
 
-/// The ids of a reply's calls and the place of each, in the order of the ids: a reply may have thousands of calls, and
-/// every result asks for one.
+/// A reply's call ids with their indices, sorted by id for fast lookup: a reply may have thousands of calls, each with
+/// a result.
 #[derive(Clone, Debug, Default)]
 pub struct Places(Vec<(Name, usize)>);
 
 impl Places {
-    /// Of the calls with these ids, in order; some have none.
+    /// Built from the ids of a reply's calls in order; some calls have none.
     pub fn of<'i>(ids: impl Iterator<Item = Option<&'i str>>) -> Self {
         let mut places: Vec<(Name, usize)> =
             ids.enumerate().filter_map(|(place, id)| Some((Name::from(id?), place))).collect();
@@ -16,7 +16,7 @@ impl Places {
         Self(places)
     }
 
-    /// The first call with this id.
+    /// The index of the first call with this id.
     pub fn find(&self, id: &str) -> Option<usize> {
         let at = self.0.partition_point(|(known, _)| known.as_str() < id);
         self.0.get(at).filter(|(known, _)| known == id).map(|(_, place)| *place)

@@ -1,43 +1,43 @@
-//! The loop that most frameworks are: a request, a reply, its tools, again; until a reply without calls.
+//! The loop of most frameworks: request, reply, tools, and again, until a reply has no calls.
 //!
-//! [`Rounds`] runs an [`AgentLoop`] over a recording: a user's words start a run, and a run that is over is shown
-//! nothing more until the next one.
+//! [`Rounds`] runs an [`AgentLoop`] over a recording: a user message starts a run, and once that run is over, the loop
+//! is shown nothing until the next one starts.
 
 use super::{Acts, Facts, Machine, starts_run};
 use crate::transcript::{Event, Message, Moment, PointView};
 
-/// Does the run go on?
+/// Whether the run continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// It does.
+    /// It continues.
     GoesOn,
     /// It is over.
     Over,
 }
 
-/// A framework's loop, moment by moment.
+/// A framework's loop, as one method per moment.
 pub trait AgentLoop: Send + std::fmt::Debug {
-    /// A user spoke: true when that starts a run, false when the framework itself put the words there.
+    /// A user message: true if it starts a run, false if the framework itself wrote it.
     fn starts(&mut self, _message: &Message) -> bool {
         true
     }
 
-    /// Before each request; also where one would follow the end of the recording.
+    /// Called before each request, including one that would follow the end of the recording.
     fn before_request(&mut self, _view: &PointView<'_>, _acts: &mut Acts<'_, '_>) -> Flow {
         Flow::GoesOn
     }
 
-    /// A reply came; its tools have not run.
+    /// Called after a reply, before its tools run.
     fn replied(&mut self, _view: &PointView<'_>, _reply: &Message, _acts: &mut Acts<'_, '_>) -> Flow {
         Flow::GoesOn
     }
 
-    /// The reply's tools have run.
+    /// Called after the reply's tools have run.
     fn tools_ran(&mut self, _view: &PointView<'_>, _reply: &Message, _acts: &mut Acts<'_, '_>) -> Flow {
         Flow::GoesOn
     }
 
-    /// The reply asked for no tool.
+    /// Called after a reply that calls no tool.
     fn said(&mut self, _view: &PointView<'_>, _reply: &Message, _acts: &mut Acts<'_, '_>) -> Flow {
         Flow::Over
     }
@@ -48,7 +48,7 @@ pub trait AgentLoop: Send + std::fmt::Debug {
     }
 }
 
-/// A loop on its way through a recording.
+/// A loop partway through a recording.
 #[derive(Clone, Debug)]
 pub struct Rounds<L> {
     inner: L,
@@ -57,7 +57,7 @@ pub struct Rounds<L> {
 }
 
 impl<L> Rounds<L> {
-    /// Of this loop.
+    /// Wraps a loop.
     pub fn new(inner: L) -> Self {
         Self { inner, over: false, requests: 0 }
     }
@@ -96,7 +96,7 @@ impl<L: AgentLoop> Machine for Rounds<L> {
     }
 }
 
-/// A reply's calls with what is known of each result: the message and its index among the events.
+/// Each call's index with its result, if there is one: the message and its index among the events.
 pub fn answered<'v>(view: &PointView<'v>, reply: &'v Message) -> Vec<(usize, Option<(usize, &'v Message)>)> {
     let from = view.reply_index().map_or(0, |reply| reply + 1);
     let mut results: Vec<(usize, &Message)> = view.events()[from..]

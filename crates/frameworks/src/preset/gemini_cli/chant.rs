@@ -1,47 +1,47 @@
-//! Gemini CLI's search for chanted text.
+//! Gemini CLI's detection of repeated ("chanted") text.
 
 use std::collections::HashMap;
 
 /// Length of the sliding window, in UTF-16 units, as the original counts characters.
 const WINDOW: usize = 50;
-/// Characters kept.
+/// How many characters are kept.
 const HISTORY: usize = 5000;
-/// Times a window must be seen.
+/// How often a window must be seen.
 const TIMES: usize = 10;
-/// Mean distance of those times, at most.
+/// The largest allowed mean distance between those occurrences.
 const DISTANCE: usize = 5 * WINDOW;
-/// Distinct texts between them, at most.
+/// The most distinct texts allowed between them.
 const PERIODS: usize = TIMES / 2;
-/// Base of the rolling hash: odd, so that no unit is lost in the wrapping arithmetic.
+/// Base of the rolling hash. It is odd so that wrapping multiplication loses no information.
 const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The text of the present prompt, as far as it is remembered.
+/// The remembered text of the current prompt.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Chant {
     history: Vec<u16>,
-    /// Where each window was seen. A window that fired is looked at again with the next piece.
+    /// Where each window was seen. A window that fired is checked again with the next piece.
     seen: HashMap<u64, Vec<usize>>,
     next: usize,
     in_fence: bool,
-    /// Lists and rules as they were meant, not as the patterns came out.
+    /// Whether to detect lists and rules as intended, rather than as the shipped patterns do.
     as_meant: bool,
 }
 
 impl Chant {
-    /// With lists and rules as the patterns match them, or as they were meant.
+    /// `as_meant` chooses how lists and rules are detected: as intended, or as the shipped patterns match them.
     pub(super) fn new(as_meant: bool) -> Self {
         Self { as_meant, ..Self::default() }
     }
 
-    /// Forgets the text, but not that a fence is open.
+    /// Clears the text, but not whether a code fence is open.
     pub(super) fn clear(&mut self) {
         self.history.clear();
         self.seen.clear();
         self.next = 0;
     }
 
-    /// Takes in a reply's text in pieces of `piece` characters (0: one piece). True: it chants, and the
-    /// rest of the reply was cut.
+    /// Takes in a reply's text in pieces of `piece` characters (0 for one piece). True if it is chanting, in which case
+    /// the rest of the reply was cut off.
     pub(super) fn is_loop(&mut self, text: &str, piece: usize) -> bool {
         if piece == 0 {
             return self.look(text);
@@ -87,7 +87,7 @@ impl Chant {
         });
     }
 
-    /// The window at `next`: is it there often, close together, with little variety between?
+    /// Whether the window at `next` occurs often, close together, and with little variety between.
     fn window_fires(&mut self, hash: u64) -> bool {
         let places = self.seen.entry(hash).or_default();
         let window = |at: usize| self.history.get(at..at + WINDOW);
@@ -109,12 +109,12 @@ impl Chant {
     }
 }
 
-/// The hash of a window with one more unit.
+/// Extends the hash of a window by one unit.
 fn push(hash: u64, unit: u16) -> u64 {
     hash.wrapping_mul(BASE).wrapping_add(u64::from(unit))
 }
 
-/// The hash of the window one to the right: `left` leaves, `right` enters.
+/// The hash of the window moved one to the right: `left` leaves, `right` enters.
 fn roll(hash: u64, left: u16, right: u16) -> u64 {
     const LEFTMOST: u64 = power(WINDOW - 1);
     push(hash.wrapping_sub(u64::from(left).wrapping_mul(LEFTMOST)), right)
@@ -129,20 +129,21 @@ const fn power(exponent: usize) -> u64 {
     power
 }
 
-/// Nothing but characters from `+` to `_`, `*` or box lines. Meant for rules, it also takes a piece of
-/// capitals and digits; as meant, only `+`, `-`, `_`, `=`, `*` and box lines are rules.
+/// Whether the piece is a horizontal rule. The shipped pattern matches anything made of characters from `+` to `_`, `*`
+/// or box-drawing lines, which includes a piece of capitals and digits; as intended, only `+`, `-`, `_`, `=`, `*` and
+/// box-drawing lines count.
 fn is_rule(piece: &str, as_meant: bool) -> bool {
     let in_range = |c: char| if as_meant { "+-_=".contains(c) } else { ('+'..='_').contains(&c) };
     let drawn = |c: char| in_range(c) || c == '*' || ('\u{2500}'..='\u{257F}').contains(&c);
     !piece.is_empty() && piece.chars().all(drawn)
 }
 
-/// A table row, a list row, a heading or a quote at the start of some line.
+/// Whether some line starts with a table row, a list item, a heading or a quote.
 fn has_markup(piece: &str, as_meant: bool) -> bool {
     let bullets: &[char] = if as_meant { &['*', '+', '-'] } else { &['*', '+'] };
     let lines: Vec<&str> = piece.split('\n').collect();
     lines.iter().enumerate().any(|(index, line)| {
-        // A line break is the white space after a marker that ends its line.
+        // For a marker at the end of a line, the line break counts as the white space after it.
         let space_follows = |rest: &str| rest.chars().next().map_or(index + 1 < lines.len(), char::is_whitespace);
         let after = |text: &'_ str, marker: fn(char) -> bool| {
             let rest = text.trim_start_matches(marker);

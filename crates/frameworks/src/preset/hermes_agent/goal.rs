@@ -1,4 +1,4 @@
-//! The standing goal: after each turn a judge says done, continue or wait.
+//! The standing goal: after each turn, a judge says done, continue or wait.
 
 use serde_json::{Value, json};
 
@@ -16,11 +16,11 @@ pub(super) struct Goal {
     used: i64,
     parse_failures: u32,
     transport_failures: u32,
-    /// What was reported after each turn.
+    /// The status reported after each turn.
     turns: Vec<Value>,
 }
 
-/// What the judge made of a turn.
+/// The judge's verdict on a turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Verdict {
     Done,
@@ -93,7 +93,8 @@ fn is_blank_answer(message: &Message) -> bool {
     message.is_step() && message.tool_calls.is_empty() && python::strip(&message.text()).is_empty()
 }
 
-/// Reads a judge's reply: JSON, also fenced or with prose around it; an older shape has `done`.
+/// Reads a judge's reply: JSON, possibly in a code fence or surrounded by prose. Older replies have a field `done`
+/// instead.
 fn read(reply: &str) -> Verdict {
     let Some(Value::Object(data)) = json_in(reply) else { return Verdict::Unreadable };
     let done = match data.get("done") {
@@ -115,7 +116,7 @@ fn read(reply: &str) -> Verdict {
     }
 }
 
-/// The whole text as JSON, else what stands between the first `{` and the next `}`.
+/// The whole text as JSON, or else the text from the first `{` to the next `}`.
 fn json_in(reply: &str) -> Option<Value> {
     let mut text = python::strip(reply);
     if text.starts_with("```") {
@@ -129,7 +130,7 @@ fn json_in(reply: &str) -> Option<Value> {
     })
 }
 
-/// Something to wait for: a session by name, a process or a number of seconds above 0.
+/// Whether there is something to wait for: a named session, a process, or a positive number of seconds.
 fn has_target(data: &serde_json::Map<String, Value>) -> bool {
     let sessions = ["wait_on_session", "session_id", "wait_session"];
     let session = sessions.iter().filter_map(|key| data.get(*key)).find(|value| python::is_true(value));

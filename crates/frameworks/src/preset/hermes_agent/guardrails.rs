@@ -1,4 +1,4 @@
-//! The tool-loop guardrails: failing calls, failing tools, and reads that bring nothing new.
+//! The tool-loop guardrails: failing calls, failing tools, and reads without new results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ const NO_PROGRESS: &str = "tool_guardrails.idempotent_no_progress";
 const HALT: &str = "tool_guardrails.halt";
 pub(super) const RULES: &[&str] = &[EXACT, SAME_TOOL, NO_PROGRESS, HALT];
 
-/// Tools that only read: equal results of theirs are no progress.
+/// Read-only tools: for them, equal results mean no progress.
 const READ_ONLY: &[&str] = &[
     "read_file",
     "search_files",
@@ -37,7 +37,7 @@ const READ_ONLY: &[&str] = &[
     "mcp_filesystem_search_files",
 ];
 
-/// Tools that may run beside others.
+/// Tools that may run in parallel with others.
 const PARALLEL_SAFE: &[&str] = &[
     "ha_get_state",
     "ha_list_entities",
@@ -52,7 +52,7 @@ const PARALLEL_SAFE: &[&str] = &[
     "web_search",
 ];
 
-/// Tools that may run beside others unless their `path`s overlap.
+/// Tools that may run in parallel with others unless their `path`s overlap.
 const PATH_SCOPED: &[&str] = &["read_file", "write_file", "patch"];
 
 #[derive(Clone, Debug)]
@@ -67,14 +67,14 @@ struct Limits {
     no_progress_block: i64,
 }
 
-/// A call as the guardrails know it: tool and arguments.
+/// What identifies a call for the guardrails: tool and arguments.
 type Signature = (String, String);
 
 #[derive(Clone, Debug)]
 struct Pending {
     id: Option<String>,
     signature: Signature,
-    /// Calls of one unit are checked together, before any of them runs.
+    /// Calls of the same unit are checked together, before any of them runs.
     unit: usize,
     refused: bool,
 }
@@ -113,7 +113,7 @@ impl Guardrails {
         }
     }
 
-    /// Calls whose tool really ran.
+    /// The number of calls whose tool actually ran.
     pub(super) fn executed(&self) -> u64 {
         self.executed
     }
@@ -135,12 +135,12 @@ impl Guardrails {
         }
     }
 
-    /// The first calls are checked before anything runs.
+    /// Checks the first unit before anything runs.
     pub(super) fn before_tools(&mut self, acts: &mut Acts<'_, '_>) {
         self.check_next_unit(acts);
     }
 
-    /// A refusal or halt ends the turn once the whole message is worked off.
+    /// A refusal or halt ends the turn once all calls of the message have been handled.
     pub(super) fn after_tools(&mut self, acts: &mut Acts<'_, '_>) {
         if let Some(cause) = self.halt.take() {
             let last = self.last_result;
@@ -157,7 +157,7 @@ impl Guardrails {
         if !self.limits.hard_stop {
             return;
         }
-        // Units come in order.
+        // Calls are ordered by unit.
         for place in self.pending.partition_point(|call| call.unit < unit)..self.pending.len() {
             let Some(call) = self.pending.get(place).filter(|call| call.unit == unit) else { break };
             let Some((rule, code, count)) = self.refusal(&call.signature) else { continue };
@@ -174,7 +174,7 @@ impl Guardrails {
         }
     }
 
-    /// Why the next such call would be refused: rule, code and count.
+    /// Why the next call with this signature would be refused: rule, code and count.
     fn refusal(&self, signature: &Signature) -> Option<(&'static str, &'static str, i64)> {
         let failures = self.exact.get(signature).copied().unwrap_or(0);
         if failures >= self.limits.exact_block {
@@ -267,7 +267,7 @@ impl Limits {
     }
 }
 
-/// A switch as the framework reads it: also numbers and words.
+/// A switch as the framework reads it, which also accepts numbers and words.
 fn switch(settings: &Settings, parameter: &Parameter) -> bool {
     let default = settings.default_of(parameter) == true;
     match &*settings.value(parameter) {
@@ -288,7 +288,7 @@ fn count_up<K: Ord>(counts: &mut BTreeMap<K, i64>, key: K) -> i64 {
     *count
 }
 
-/// A result as it is compared: JSON with sorted keys, other text as it is.
+/// The form in which results are compared: JSON with sorted keys, other text unchanged.
 fn comparable(result: &str) -> String {
     match json_value(result) {
         Some(value) if !value.is_null() => canonical_json(&value),
@@ -296,7 +296,7 @@ fn comparable(result: &str) -> String {
     }
 }
 
-/// The calls of a reply with the unit each is checked in: neighbours that may run in parallel share one.
+/// The calls of a reply with the unit in which each is checked; adjacent calls that may run in parallel share a unit.
 fn plan(calls: &[ToolCall]) -> Vec<Pending> {
     let mut pending: Vec<Pending> = Vec::with_capacity(calls.len());
     let mut reserved: BTreeSet<Vec<String>> = BTreeSet::new();
@@ -325,7 +325,7 @@ fn plan(calls: &[ToolCall]) -> Vec<Pending> {
     pending
 }
 
-/// The parts of the path a file tool is aimed at; `None` when it names none.
+/// The parts of the path that a file tool's call names; `None` if it names none.
 fn scoped_path(arguments: &Value) -> Option<Vec<String>> {
     let path = arguments.get("path")?.as_str().filter(|path| !python::strip(path).is_empty())?;
     let mut parts: Vec<String> = vec![if path.starts_with('/') { "/" } else { "." }.to_owned()];
@@ -339,7 +339,7 @@ fn scoped_path(arguments: &Value) -> Option<Vec<String>> {
     Some(parts)
 }
 
-/// Is the path one of these, or does it lie below one, or one below it?
+/// Whether the path equals one of the others, or one of the two is below the other.
 fn overlaps(path: &[String], others: &BTreeSet<Vec<String>>) -> bool {
     let above = (1..=path.len()).any(|parts| others.contains(&path[..parts]));
     let below = || others.range(path.to_vec()..).next().is_some_and(|next| next.starts_with(path));

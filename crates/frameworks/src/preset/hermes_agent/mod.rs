@@ -107,7 +107,7 @@ pub(super) fn framework() -> Framework {
     }
 }
 
-/// The framework ignores what it does not know in its configuration section.
+/// Unknown keys are dropped, because the framework ignores them in its configuration section.
 #[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings::of_case(rule, input);
@@ -220,12 +220,12 @@ impl Machine for Hermes {
     }
 }
 
-/// Requests of the present turn.
+/// Counts the requests of the current turn.
 #[derive(Clone, Debug)]
 struct Budget {
     max: i64,
     requests: i64,
-    /// The last reply was text: the turn is over.
+    /// Whether the last reply was text, so that the turn is over.
     answered: bool,
     replies: u64,
     summaries: u64,

@@ -1,4 +1,4 @@
-//! What its settings can hold of a stack.
+//! What Inspect AI's settings can hold of a stack.
 
 use crate::host::{FROM_ZERO, Host, Place, Slot, Syntax};
 use crate::transcript::Moment;

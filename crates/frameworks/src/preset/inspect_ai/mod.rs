@@ -1,4 +1,4 @@
-//! Inspect AI: limits on messages, tokens, turns, money and time; `react`, `basic_agent` and `generate`.
+//! Inspect AI: limits on messages, tokens, turns, cost and time, with the agents `react`, `basic_agent` and `generate`.
 
 mod host;
 mod tokens;
@@ -96,7 +96,7 @@ pub(super) fn framework() -> Framework {
 #[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings { only: None, ..Settings::of_case(rule, input).devices(&["target"]) };
-    // The driver scores by containment of an answer that every case shares.
+    // The driver scores an answer by whether it contains this text, which is the same in all cases.
     settings.driver.entry("target").or_insert_with(|| Value::from("42"));
     Ok(settings)
 }
@@ -108,7 +108,7 @@ enum Solver {
     Generate,
 }
 
-/// What the function after each reply answers.
+/// What the `on_continue` function returns after each reply.
 #[derive(Clone, Debug, Default)]
 struct OnContinue {
     given: bool,
@@ -116,7 +116,7 @@ struct OnContinue {
     stop_after: Option<u64>,
 }
 
-/// A number that may be none; negatives are refused in the framework's words.
+/// An optional number; a negative one is rejected with the framework's message.
 fn limit(
     settings: &Settings,
     parameter: &Parameter,
@@ -131,7 +131,7 @@ fn limit(
     Ok(limit)
 }
 
-/// What is refused only when the sample starts.
+/// Settings that the framework rejects only when the sample starts.
 fn late_refusal(settings: &Settings) -> Result<Option<(&'static str, String)>, SettingsError> {
     let negative =
         |parameter: &Parameter| Ok::<_, SettingsError>(limit(settings, parameter, None)?.filter(|limit| *limit < 0.0));
@@ -141,7 +141,7 @@ fn late_refusal(settings: &Settings) -> Result<Option<(&'static str, String)>, S
         return Ok(Some((MESSAGE, format!("Message limit value must be a non-negative integer or None: {value}"))));
     }
     if let Some(limit) = negative(&param::TIME_LIMIT)? {
-        // The message names the time that scoring would get.
+        // The message contains the time that would be left for scoring.
         let half = python::repr_float(limit / 2.0);
         return Ok(Some((TIME, format!("Time limit value must be a non-negative float or None: {half}"))));
     }
@@ -233,7 +233,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     Ok(recipe(sample))
 }
 
-/// The limit as it was written, for the words of the framework.
+/// The limit as written in the settings, for the framework's message.
 fn seconds_of(settings: &Settings, time: f64) -> String {
     let limits = [&param::TIME_LIMIT, &param::AGENT_LIMITS_TIME, &param::WORKING_LIMIT];
     let given = limits.iter().filter_map(|limit| settings.get(limit.name)).find(|given| given.as_f64() == Some(time));
@@ -273,22 +273,22 @@ fn recipe(sample: Sample) -> Recipe {
 struct Sample {
     solver: Solver,
     late_refusal: Option<(&'static str, String)>,
-    /// The innermost limit on messages.
+    /// The innermost message limit.
     message: Option<f64>,
-    /// The sample's, where the agent's hides it.
+    /// The sample's message limit, if an agent's own limit hides it.
     outer_message: Option<f64>,
-    /// Outermost first, as the next two.
+    /// Ordered from outermost to innermost, like the next two.
     tokens: Vec<TokenLimit>,
     costs: Vec<f64>,
     turns: Vec<f64>,
-    /// Dollars per million tokens; the recorded costs where it is none.
+    /// Dollars per million tokens; `None` to use the recorded costs.
     prices: Option<Value>,
-    /// Seconds, and how they are written.
+    /// Limits in seconds, and how they are written.
     times: Vec<(f64, String)>,
     working: Option<(f64, String)>,
     attempts: f64,
     submit: Option<String>,
-    /// An answer that holds this is right.
+    /// An answer that contains this text is correct.
     target: Option<String>,
     on_continue: OnContinue,
     truncates: bool,
@@ -317,7 +317,7 @@ impl Sample {
         act
     }
 
-    /// `count` messages, when the limit is reached or exceeded.
+    /// Stops at `count` messages, which reaches or exceeds the limit.
     fn messages<'a>(&mut self, count: u64, limit: f64, acts: &'a mut Acts<'_, '_>) -> &'a mut Act {
         let status = if count as f64 <= limit { "reached" } else { "exceeded" };
         let [seen, most] = [count as f64, limit].map(whole);
@@ -325,7 +325,7 @@ impl Sample {
         self.stop(MESSAGE, "message", Some(words), acts).evidence(count as f64, limit)
     }
 
-    /// Tokens and money: `equal` before a request, which would exceed what is reached.
+    /// Checks tokens and cost. Before a request, `equal` is true: a limit that is just reached also stops.
     fn sums(&mut self, equal: bool, acts: &mut Acts<'_, '_>) {
         let status = |is_equal: bool| if is_equal { "reached" } else { "exceeded" };
         let hit = self.tokens.iter().find_map(|limit| {
@@ -361,7 +361,7 @@ impl Sample {
         cost + usage.cache_read.unwrap_or(0) as f64 * price("input_cache_read") / 1e6
     }
 
-    /// What was under way when a deadline passed is cut off.
+    /// Checks the clock. Whatever is in progress when a deadline passes is cut off.
     fn clock(&mut self, message: &Message, acts: &mut Acts<'_, '_>) {
         if self.late_refusal.is_some() {
             return;
@@ -485,7 +485,7 @@ impl Sample {
         }
     }
 
-    /// The agent is done; its messages must fit into the sample's limit where it had one of its own.
+    /// The agent is done. If it had its own message limit, its messages must also fit into the sample's.
     fn done(&mut self, dropped: u64, end: Option<(&'static str, &'static str)>, acts: &mut Acts<'_, '_>) {
         self.over = true;
         let count = self.n_messages.saturating_sub(dropped);
@@ -501,13 +501,13 @@ fn working_words(written: &str) -> String {
     format!("Working time limit exceeded. limit: {written} seconds")
 }
 
-/// A whole number with commas; others as they are.
+/// A whole number with thousands separators; other numbers as they are.
 fn whole(number: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "whole, checked before")]
     if number.fract() == 0.0 && number.abs() < 9e15 { grouped(number as i64) } else { number.to_string() }
 }
 
-/// Dollars with four decimals and commas.
+/// Dollars with four decimals and thousands separators.
 fn dollars(amount: f64) -> String {
     let text = format!("{amount:.4}");
     match text.split_once('.') {

@@ -1,4 +1,4 @@
-//! Inspect's token limits: how many, and which tokens are metered.
+//! Inspect's token limits: the number of tokens, and which tokens count.
 
 use serde_json::Value;
 
@@ -18,12 +18,12 @@ pub(super) struct TokenLimit {
 enum Meter {
     All,
     Output,
-    /// Arithmetic over the sums, as it is written.
+    /// An arithmetic expression over the sums, with its source text.
     Formula(String, Expression),
 }
 
 impl TokenLimit {
-    /// A number, a table with `tokens` and `type`, or a text such as `output:1m`; `None` where it is none.
+    /// A number, a table with `tokens` and `type`, or a text such as `output:1m`; `None` if there is no limit.
     pub(super) fn of(parameter: &Parameter, value: Option<&Value>) -> Result<Option<Self>, SettingsError> {
         let refused = |words: String| SettingsError::refused("ValueError", words);
         let invalid = || SettingsError::refused("ValidationError", "1 validation error for TokenLimit");
@@ -65,7 +65,7 @@ impl TokenLimit {
         }
     }
 
-    /// What is metered of these sums.
+    /// The metered value of these sums.
     pub(super) fn value(&self, input: u64, output: u64) -> Option<i64> {
         let sum = match &self.meter {
             Meter::All => input.saturating_add(output) as f64,
@@ -77,7 +77,7 @@ impl TokenLimit {
         sum
     }
 
-    /// The words of the framework before the value.
+    /// The framework's message up to the value.
     pub(super) fn words(&self, status: &str) -> String {
         match &self.meter {
             Meter::All => format!("Token limit {status}"),
@@ -88,7 +88,7 @@ impl TokenLimit {
 }
 
 impl Meter {
-    /// By its name or formula; in a text the names may be in any case.
+    /// Parses a name or a formula; with `any_case`, names are case-insensitive.
     fn of(name: &str, any_case: bool) -> Option<Self> {
         let word = if any_case { name.to_lowercase() } else { name.to_owned() };
         match word.as_str() {
@@ -99,7 +99,7 @@ impl Meter {
     }
 }
 
-/// `0.03k`, `1m`: a whole number of tokens.
+/// Parses `0.03k` or `1m` to a whole number of tokens.
 fn tokens(text: &str) -> Option<u64> {
     let text = text.trim().to_lowercase();
     let (number, unit) = match text.strip_suffix(['k', 'm', 'b']) {
@@ -121,7 +121,7 @@ fn tokens(text: &str) -> Option<u64> {
     tokens
 }
 
-/// Arithmetic over `input` and `output`, in the order in which it is evaluated (postfix).
+/// An arithmetic expression over `input` and `output`, in postfix order.
 #[derive(Clone, Debug)]
 struct Expression(Vec<Piece>);
 
@@ -137,7 +137,7 @@ enum Piece {
     Over,
 }
 
-/// Nothing that a person writes is deeper.
+/// The deepest nesting allowed; nobody writes deeper expressions by hand.
 const DEEPEST: usize = 100;
 
 impl Expression {
@@ -246,7 +246,7 @@ impl Parser<'_> {
     }
 }
 
-/// A whole number with commas, as Python groups it.
+/// A whole number with thousands separators, as Python formats it.
 pub(super) fn grouped(number: i64) -> String {
     let digits = number.unsigned_abs().to_string();
     let mut out = String::from(if number < 0 { "-" } else { "" });

@@ -1,4 +1,4 @@
-//! The agent executor of langchain-classic: iterations and seconds.
+//! The agent executor of langchain-classic: limits on iterations and seconds.
 
 use serde_json::Value;
 
@@ -39,7 +39,7 @@ impl Executor {
         self.max_seconds.is_some()
     }
 
-    /// The limit that is reached: reading and limit.
+    /// The limit that is reached: observed value and limit.
     fn reached(&self, now: Option<Instant>) -> Option<(f64, f64)> {
         if let Some(max) = self.max_iterations.filter(|max| self.iterations >= *max) {
             return Some((self.iterations as f64, max as f64));
@@ -92,7 +92,7 @@ impl Executor {
     }
 }
 
-/// A reply given raw that the text protocol cannot read: neither an answer nor an action.
+/// Whether the text protocol cannot parse a raw reply, as neither an answer nor an action.
 fn is_unreadable(text: &str) -> bool {
     text.strip_prefix("RAW:").is_some_and(|raw| !raw.contains("Final Answer:"))
 }

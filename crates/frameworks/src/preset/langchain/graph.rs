@@ -1,4 +1,4 @@
-//! The agent as a graph: supersteps and their limit.
+//! The agent as a graph: the limit on supersteps.
 
 use super::super::frame::{Action, Acts, Machine, RuleReading, reading};
 use super::middleware::{Middleware, Outcome};
@@ -12,11 +12,11 @@ pub(super) struct Graph {
     limit: i64,
     react: bool,
     hooks: Vec<Middleware>,
-    /// Supersteps of this invoke that are over.
+    /// Completed supersteps of this invoke.
     done: i64,
-    /// The answer is there.
+    /// Whether the answer has been given.
     finished: bool,
-    /// Some call of the present reply runs.
+    /// Whether some call of the current reply runs.
     tools_run: bool,
 }
 
@@ -25,7 +25,7 @@ impl Graph {
         Self { limit, react, hooks, done: 0, finished: false, tools_run: false }
     }
 
-    /// A superstep is over. True when it was one too many.
+    /// Completes a superstep. True if it was one too many.
     fn superstep(&mut self, acts: &mut Acts<'_, '_>) -> bool {
         superstep(&mut self.done, self.limit, acts)
     }
@@ -89,7 +89,7 @@ fn superstep(done: &mut i64, limit: i64, acts: &mut Acts<'_, '_>) -> bool {
         let words = format!("Recursion limit of {limit} reached without hitting a stop condition.");
         let act = acts.act(Action::Fail, RECURSION).code("GraphRecursionError").detail(words);
         act.evidence(*done as f64, limit as f64);
-        // After a tool round the next thing would have been a request.
+        // After a round of tools, a request would have come next.
         if after_tools {
             act.field("before_request", true);
         }

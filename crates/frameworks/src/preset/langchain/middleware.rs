@@ -10,7 +10,7 @@ use crate::transcript::Message;
 const NOT_RUN: &str = "Execution stopped before this tool call could run because another tool call in the same batch \
                        exceeded the limit.";
 
-/// What a hook did to the run.
+/// What a hook does to the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Outcome {
     GoesOn,
@@ -42,7 +42,7 @@ enum Kind {
     Tool { name: Option<String> },
 }
 
-/// The middleware of a configuration, in order.
+/// The configured middleware, in order.
 pub(super) fn list(value: Option<&Value>) -> Result<Vec<Middleware>, SettingsError> {
     let hooks: Vec<Middleware> = match value {
         None | Some(Value::Null) => Vec::new(),
@@ -91,7 +91,7 @@ impl Middleware {
         }
     }
 
-    /// Calls of the thread and of the run against their limits.
+    /// Calls of the thread and of the run, with their limits.
     pub(super) fn readings(&self) -> impl Iterator<Item = RuleReading> + use<> {
         let rule = self.rule();
         let limits =
@@ -105,7 +105,7 @@ impl Middleware {
         self.run = 0;
     }
 
-    /// The hook before the model; `None` when this middleware has none.
+    /// The hook before the model; `None` if this middleware has none.
     pub(super) fn before_model(&self, acts: &mut Acts<'_, '_>) -> Option<Outcome> {
         if self.kind != Kind::Model {
             return None;
@@ -128,7 +128,7 @@ impl Middleware {
         Some(outcome)
     }
 
-    /// The hook after the model. `refused` takes the places of calls that will not run.
+    /// The hook after the model. Indices of calls that will not run are added to `refused`.
     pub(super) fn after_model(
         &mut self,
         reply: &Message,
@@ -206,7 +206,7 @@ impl Middleware {
         self.exceeded(thread, run).first().map_or((run as f64, run as f64), |(_, n, limit)| (*n as f64, *limit as f64))
     }
 
-    /// The words for the user, with the counts as if the refused calls had run.
+    /// The message for the user, with counts as if the refused calls had run.
     fn words(&self, thread: i64, run: i64) -> String {
         let tool = match &self.kind {
             Kind::Tool { name: Some(name) } if !name.is_empty() => format!("'{name}' tool"),
@@ -228,7 +228,7 @@ fn limit(table: &Map<String, Value>, name: &str) -> Result<Option<i64>, Settings
     }
 }
 
-/// What happens at the limit; the two kinds have different defaults and words for a refusal.
+/// What happens at the limit; the two kinds have different defaults and refusal messages.
 fn exit(kind: &Kind, value: Option<&Value>) -> Result<Exit, SettingsError> {
     let word = match value {
         None => return Ok(if *kind == Kind::Model { Exit::End } else { Exit::Continue }),

@@ -160,7 +160,7 @@ pub(super) fn framework() -> Framework {
 #[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings { only: None, ..Settings::of_case("", input) };
-    // All at once is either the executor's limits or the middlewares of a graph.
+    // A case for all rules drives either the executor's limits or the middleware of a graph.
     let executor = [
         &param::MAX_ITERATIONS,
         &param::EARLY_STOPPING_METHOD,

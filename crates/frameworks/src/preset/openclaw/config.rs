@@ -1,4 +1,4 @@
-//! OpenClaw's settings: what its check of the configuration lets through, and what they come to.
+//! OpenClaw's settings: the validation of its configuration, and the values in force.
 
 use serde_json::{Map, Value};
 
@@ -6,21 +6,21 @@ use super::param;
 use crate::framework::Parameter;
 use crate::preset::frame::{Settings, SettingsError};
 
-/// Which numbers are constants.
+/// Which limits are constants, by release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Release {
-    /// 2026.8 and later: all of them.
+    /// 2026.8 and later: all limits are constants.
     Constants,
-    /// Up to 2026.7: none.
+    /// Up to 2026.7: none are; all can be configured.
     Numbers,
 }
 
-/// Releases up to 2026.7 know these whole numbers, all above 0.
+/// The whole numbers, all above 0, that releases up to 2026.7 accept.
 const NUMBERS: [&str; 5] =
     ["historySize", "warningThreshold", "criticalThreshold", "unknownToolThreshold", "globalCircuitBreakerThreshold"];
 const DETECTORS: [&str; 3] = ["genericRepeat", "knownPollNoProgress", "pingPong"];
 
-/// `tools.loopDetection`, in force.
+/// `tools.loopDetection`, with the values in force.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "five switches of the framework")]
 pub(super) struct LoopDetection {
@@ -34,7 +34,7 @@ pub(super) struct LoopDetection {
     pub(super) generic: bool,
     pub(super) polls: bool,
     pub(super) ping_pong: bool,
-    /// Watched after a compaction: on unless `enabled` is false.
+    /// Whether calls are watched after a compaction: yes, unless `enabled` is false.
     pub(super) guarded: bool,
     pub(super) window: usize,
 }
@@ -58,7 +58,7 @@ impl LoopDetection {
     }
 
     fn in_force(block: &Map<String, Value>, release: Release, settings: &Settings) -> Self {
-        // What the block holds of a parameter, or its default.
+        // The block's value of a parameter, or its default.
         let value = |parameter: &Parameter| {
             let path = parameter.name.trim_start_matches("tools.loopDetection.");
             let found = match path.split_once('.') {
@@ -90,7 +90,7 @@ impl LoopDetection {
     }
 }
 
-/// The configuration that the settings of a stack file spell.
+/// The configuration that a stack file's settings describe.
 fn assembled(settings: &Settings) -> Value {
     let mut config = Value::Object(Map::new());
     for parameter in param::ALL.iter().filter(|parameter| parameter.name != param::RESULT_DETAILS.name) {
@@ -118,7 +118,7 @@ fn own_block(config: &Value, release: Release) -> Option<&Value> {
     }
 }
 
-/// The agent's fields over everybody's, group by group.
+/// The agent's fields merged over the common ones, group by group.
 fn overlaid(all: &Map<String, Value>, own: &Map<String, Value>) -> Map<String, Value> {
     let mut block = all.clone();
     for (name, value) in own {
@@ -132,7 +132,7 @@ fn overlaid(all: &Map<String, Value>, own: &Map<String, Value>) -> Map<String, V
     block
 }
 
-/// What the framework's check says of every loop-detection block.
+/// Validates every loop-detection block, and adds the framework's messages to `issues`.
 fn check(config: &Value, release: Release, issues: &mut Vec<String>) {
     let mut look = |block: Option<&Value>, path: String| {
         if let Some(block) = block {
@@ -224,7 +224,7 @@ fn unrecognised(fields: &Map<String, Value>, known: &[&str], path: &str, issues:
     }
 }
 
-/// The word of the framework's check for a JSON type.
+/// A JSON type under the name used in the framework's validation messages.
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -1,21 +1,21 @@
-//! OpenClaw's history of calls, and what is counted in it.
+//! OpenClaw's history of calls, and the counts taken from it.
 
 use super::config::{LoopDetection, Release};
 use super::outcome::Outcome;
 use crate::transcript::{Fingerprint, Name};
 
-/// A call of the history.
+/// A call in the history.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) tool: Name,
-    /// Tool and arguments.
+    /// Fingerprint of the tool and its arguments.
     pub(super) call: Fingerprint,
     pub(super) id: Option<Name>,
-    /// What it came to; without a print and not refused: not known yet.
+    /// Its outcome; not known yet if it has no fingerprint and was not refused.
     pub(super) outcome: Outcome,
 }
 
-/// A call that is asked for.
+/// A requested call, before it runs.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
     pub(super) tool: Name,
@@ -23,7 +23,7 @@ pub(super) struct Asked {
     pub(super) is_poll: bool,
 }
 
-/// What the detectors say of a call.
+/// A detector's finding on a call.
 #[derive(Clone, Debug)]
 pub(super) struct Verdict {
     pub(super) critical: bool,
@@ -31,11 +31,11 @@ pub(super) struct Verdict {
     pub(super) count: usize,
     pub(super) limit: usize,
     pub(super) words: String,
-    /// A warning is said once per ten under this key.
+    /// Under the same key, a warning is given once per ten counts.
     pub(super) key: WarningKey,
 }
 
-/// What warnings are told apart by.
+/// The key by which warnings are told apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum WarningKey {
     Call(Fingerprint),
@@ -48,7 +48,7 @@ pub(super) enum WarningKey {
 #[derive(Clone, Debug, Default)]
 pub(super) struct History(Vec<Entry>);
 
-/// Each variant of a churn has this many calls at least.
+/// The fewest calls of each variant in a churn.
 const OF_EACH_VARIANT: usize = 3;
 
 impl History {
@@ -56,7 +56,7 @@ impl History {
         self.0.clear();
     }
 
-    /// Takes in a call without trimming: a reply's earlier calls while its later ones are judged.
+    /// Adds a call without trimming, so that a reply's later calls are judged with its earlier ones in the history.
     pub(super) fn foresee(&mut self, entry: Entry) {
         self.0.push(entry);
     }
@@ -68,7 +68,7 @@ impl History {
         }
     }
 
-    /// Takes in what a call came to; one that has left the history comes back as a new entry.
+    /// Records a call's outcome. A call that has already left the history is added again as a new entry.
     pub(super) fn settle(&mut self, done: Entry, size: usize) {
         if done.outcome.print.is_none() && !done.outcome.refused {
             return;
@@ -86,7 +86,7 @@ impl History {
         }
     }
 
-    /// The first detector that holds, of the call that is asked for.
+    /// The first detector that fires on the requested call.
     pub(super) fn judge(&self, asked: &Asked, limits: &LoopDetection) -> Option<Verdict> {
         let tool = &asked.tool;
         let verdict = |critical, detector, count, limit, key, words: String| {
@@ -177,7 +177,7 @@ impl History {
         None
     }
 
-    /// The last entries in a row of this tool whose error named the same missing tool, and which.
+    /// How many of this tool's latest consecutive entries had an error that names the same missing tool, and its name.
     fn unknown(&self, tool: &Name) -> (usize, &str) {
         let of_tool = self.0.iter().rev().take_while(|entry| entry.tool == *tool);
         let mut named = of_tool.map_while(|entry| entry.outcome.missing.as_deref()).peekable();
@@ -185,7 +185,7 @@ impl History {
         (named.take_while(|name| *name == first).count(), first)
     }
 
-    /// How many results in a row were the same, and the latest of them.
+    /// How many results in a row were equal, and the latest one.
     fn streak(&self, asked: &Asked, constants: bool) -> (usize, Option<Fingerprint>) {
         let same_call = self.same_results(asked);
         if !constants || &*asked.tool != "exec" {
@@ -195,8 +195,9 @@ impl History {
         if same_failure.0 > same_call.0 { same_failure } else { same_call }
     }
 
-    /// Of this call, others skipped: backwards while the result is the latest one. Refused calls count with the equal
-    /// result before them, or alone where no result stands.
+    /// Counts backwards over entries of this call, skipping other calls, for as long as the result equals the latest
+    /// one. A refused call counts with the equal result before it; if there are no results, only refused calls are
+    /// counted.
     fn same_results(&self, asked: &Asked) -> (usize, Option<Fingerprint>) {
         let (mut streak, mut refused, mut latest) = (0, 0, None);
         for entry in self.0.iter().rev().filter(|entry| entry.call == asked.call) {
@@ -214,8 +215,8 @@ impl History {
         (if latest.is_some() { streak } else { refused }, latest)
     }
 
-    /// `exec`: consecutive failures of one result or shape, whatever the command. Once another command was passed, an
-    /// entry with the asked one ends it.
+    /// For `exec`: consecutive failures with the same result or the same shape, whatever the command. Once an entry
+    /// with another command has been passed, an entry with the requested command ends the count.
     fn same_failures(&self, asked: &Asked) -> (usize, Option<Fingerprint>) {
         let (mut streak, mut refused, mut passed_another) = (0, 0, false);
         let mut latest: Option<(Fingerprint, Fingerprint)> = None;
@@ -244,8 +245,9 @@ impl History {
         (streak, latest.map(|(print, _)| print))
     }
 
-    /// The tail that alternates between the last call and the latest other one, which is asked for again: its length
-    /// with the asked call, the last call, and whether each side always had one result.
+    /// The tail of the history that alternates between the last call and the latest other one, if the other one is
+    /// requested again. Returns its length including the requested call, the last call, and whether each side always
+    /// had the same result.
     fn ping_pong(&self, asked: Fingerprint) -> Option<(usize, Fingerprint, bool)> {
         let last = self.0.last()?.call;
         let other = self.0.iter().rev().find(|entry| entry.call != last)?.call;
@@ -263,8 +265,9 @@ impl History {
         Some((tail + 1, last, one_result(last) && one_result(other)))
     }
 
-    /// The last entries in a row of this tool that came to nothing with few arguments: how many, and of how many
-    /// variants; none unless each variant has enough of them, all one result, and the asked call is one.
+    /// The tool's latest consecutive entries that made no progress: their number, and how many variants of arguments
+    /// they have. Both are 0 unless there are at least two variants, each occurs often enough, all have the same
+    /// result, and the requested call is one of them.
     fn churn(&self, asked: &Asked) -> (usize, usize) {
         let mut variants: Vec<(Fingerprint, Fingerprint, usize)> = Vec::new();
         for entry in self.0.iter().rev().take_while(|entry| entry.tool == asked.tool) {

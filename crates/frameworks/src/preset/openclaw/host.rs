@@ -1,4 +1,4 @@
-//! What its settings can hold of a stack.
+//! What OpenClaw's settings can hold of a stack.
 
 use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::Moment;

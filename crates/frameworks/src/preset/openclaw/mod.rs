@@ -22,7 +22,7 @@ use host::HOST;
 
 const GUARD: &str = "unknown_tool_guard";
 const COMPACTION: &str = "compaction_loop_persisted";
-/// A warning is said once per so many.
+/// A warning is given once per this many counts.
 const PER_WARNING: usize = 10;
 
 const DETECTORS: [&str; 6] = [
@@ -111,7 +111,7 @@ pub(super) fn framework() -> Framework {
     }
 }
 
-/// The tables drive all rules at once; the configuration is checked as the framework checks it.
+/// The tables drive all rules at once; the configuration is validated as in the framework.
 #[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     Ok(Settings::of_config_case(rule, input))
@@ -166,11 +166,11 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
             recipe = recipe.needs(rule, Need::ResultDetails);
         }
     }
-    // A golden case ends at its first halt; in a session the next user message starts another run.
+    // A golden case ends at its first halt; in a session, the next user message starts another run.
     Ok(if drive.is_some() { recipe } else { recipe.resumes_at_user() })
 }
 
-/// A call of the present reply that runs.
+/// A call of the current reply that runs.
 #[derive(Clone, Debug)]
 struct Running {
     asked: Asked,
@@ -181,30 +181,31 @@ struct Running {
 #[derive(Clone, Debug)]
 struct OpenClaw {
     limits: LoopDetection,
-    /// A golden case: which tools are missing is known from its driver.
+    /// Whether this is a golden case, in which the driver says which tools are missing.
     is_scripted: bool,
-    /// Callers without the batch check: one call at a time.
+    /// Whether calls are handled one at a time, as for callers without the batch check.
     one_by_one: bool,
-    /// Tools that are known not to be there.
+    /// Tools known to be missing.
     missing_tools: Vec<String>,
-    /// Tools whose schema wants a `path`.
+    /// Tools whose schema requires a `path`.
     strict_tools: Vec<String>,
     history: History,
     said: Vec<(WarningKey, usize)>,
-    /// A critical loop was refused in this run: the next one ends it.
+    /// Whether a critical loop was refused in this run; the next one ends it.
     has_refused: bool,
-    /// The missing tool of the last replies, and how many there were.
+    /// The missing tool called by the last replies, and the number of those replies.
     missing_in_a_row: (Option<String>, usize),
-    /// After a compaction: the outcomes seen, until the window is full.
+    /// The outcomes seen since a compaction, until the window is full.
     watched: Option<Vec<(Name, Fingerprint, Option<Fingerprint>)>>,
     running: Vec<Running>,
-    /// One by one: calls that are judged when the one before has run; with the reply's place.
+    /// If calls are handled one at a time: those to be judged after the previous one has run, with the reply's event
+    /// and point.
     waiting: VecDeque<(ToolCall, usize, Point)>,
     model_calls: u64,
     tools_executed: u64,
 }
 
-/// The name a tool goes by.
+/// A tool's name as the framework normalises it.
 fn tool_name(name: &str, release: Release) -> Name {
     let name = name.trim().to_lowercase();
     match name.as_str() {
@@ -238,7 +239,7 @@ impl OpenClaw {
         self.missing_tools.iter().any(|missing| missing == name)
     }
 
-    /// Can the call run at all? Others are neither judged nor counted.
+    /// Whether the call can run at all; others are neither judged nor counted.
     fn can_run(&self, call: &ToolCall) -> bool {
         let lacks_path = || !arguments(call)["path"].is_string();
         let is_refused = self.strict_tools.iter().any(|tool| *tool == *call.name) && lacks_path();
@@ -265,7 +266,7 @@ impl OpenClaw {
         }
     }
 
-    /// The guard against missing tools: is this the reply that becomes a text?
+    /// The guard against missing tools: true if this reply is replaced by a text.
     fn is_rewritten(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) -> bool {
         let mut names = reply.tool_calls.iter().map(|call| tool_name(&call.name, self.limits.release));
         let only_missing = reply.tool_calls.iter().all(|call| self.is_missing(&call.name));
@@ -289,7 +290,7 @@ impl OpenClaw {
         true
     }
 
-    /// All calls of a reply, judged together: one critical loop refuses them all.
+    /// Judges all calls of a reply together; one critical loop refuses them all.
     fn batch(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
         let calls: Vec<Running> =
             reply.tool_calls.iter().filter(|call| self.can_run(call)).map(|call| self.asked(call)).collect();
@@ -342,9 +343,9 @@ impl OpenClaw {
         }
     }
 
-    /// One call, judged alone. It runs unless it is refused.
+    /// Judges one call on its own. It runs unless it is refused.
     fn single(&mut self, call: &ToolCall, place: Option<(usize, Point)>, acts: &mut Acts<'_, '_>) {
-        // Outcomes are only looked at by the detectors, and by the guard after a compaction.
+        // Outcomes are needed only by the detectors and by the guard after a compaction.
         if !self.limits.enabled && self.watched.is_none() {
             self.tools_executed += 1;
             return;
@@ -373,7 +374,7 @@ impl OpenClaw {
         self.running.push(call);
     }
 
-    /// One by one: the next call that can run, and those after it as long as they are refused.
+    /// If calls are handled one at a time: runs the next call that is not refused.
     fn next_waiting(&mut self, acts: &mut Acts<'_, '_>) {
         while let Some((call, event, point)) = self.waiting.pop_front() {
             self.single(&call, Some((event, point)), acts);
@@ -383,7 +384,7 @@ impl OpenClaw {
         }
     }
 
-    /// Is a warning said, or was it said for this ten?
+    /// Whether a warning is to be given: false if one was already given for the current ten counts.
     fn is_news(&mut self, verdict: &Verdict) -> bool {
         let ten = verdict.count / PER_WARNING;
         match self.said.iter_mut().find(|(key, _)| *key == verdict.key) {
@@ -427,19 +428,19 @@ impl OpenClaw {
         }
     }
 
-    /// A recording tells of a missing tool by its result.
+    /// A recording shows that a tool is missing by the call's result.
     fn learn_missing(&mut self, result: &Message) {
         let Some(name) = result.name.as_deref().filter(|_| !self.is_scripted) else { return };
         let says_so = result.is_error == Some(true)
             && missing_tool(&result.text()).as_deref() == Some(&*tool_name(name, self.limits.release));
         if (says_so || native::flag(result, "invalid_call")) && !self.is_missing(name) {
-            // The first of a row: its reply asked for a tool that was not known to be missing.
+            // The first in a row: its reply called a tool that was not yet known to be missing.
             self.missing_in_a_row = (Some(tool_name(name, self.limits.release).to_string()), 1);
             self.missing_tools.push(name.to_owned());
         }
     }
 
-    /// After a compaction: are all outcomes of the window the same?
+    /// After a compaction: checks whether all outcomes in the window are equal.
     fn watch_outcome(&mut self, call: &Running, print: Option<Fingerprint>, acts: &mut Acts<'_, '_>) {
         let Some(seen) = &mut self.watched else { return };
         let outcome = (call.asked.tool.clone(), call.asked.call, print);
@@ -483,7 +484,7 @@ impl Machine for OpenClaw {
             }
             Event::Message(message) if message.is_step() => self.reply(message, acts),
             Event::Message(message) if message.is_result() => self.result(message, acts),
-            // A message taken into the running run resets nothing.
+            // A message added to the current run resets nothing.
             Event::Message(message)
                 if starts_run(message) && native::word(message, "native").as_deref() != Some("steer") =>
             {

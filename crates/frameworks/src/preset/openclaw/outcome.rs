@@ -1,4 +1,4 @@
-//! When OpenClaw takes two results for the same result.
+//! When OpenClaw considers two results equal.
 
 use std::sync::LazyLock;
 
@@ -10,22 +10,22 @@ use crate::preset::frame::identity::{Keys, js_text};
 use crate::transcript::Fingerprint;
 use crate::transcript::fingerprint::of_text;
 
-/// What a call came to, as the history remembers it.
+/// A call's outcome, as stored in the history.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outcome {
-    /// What is compared; `None` when the call was refused.
+    /// The fingerprint that is compared; `None` if the call was refused.
     pub(super) print: Option<Fingerprint>,
-    /// Refused for a loop.
+    /// Whether it was refused because of a loop.
     pub(super) refused: bool,
-    /// `exec`: a command that came to its end and failed, and the shape of its failure.
+    /// For `exec`, the shape of the failure if the command ran to its end and failed.
     pub(super) failure: Option<Fingerprint>,
-    /// A thrown error, or a write that changed nothing.
+    /// Whether it threw an error or was a write that changed nothing.
     pub(super) no_progress: bool,
     /// The tool that the error says is missing.
     pub(super) missing: Option<String>,
 }
 
-/// A result as the tool gave it.
+/// A result as the tool returned it.
 pub(super) struct Given<'r> {
     pub(super) tool: &'r str,
     pub(super) arguments: &'r Value,
@@ -45,7 +45,7 @@ const SENDS: [&str; 9] = [
     "sticker",
     "poll",
 ];
-/// Fields of a delivery report that are new with every message.
+/// Fields of a delivery report that differ for every message.
 const NEW_EACH_TIME: [&str; 18] = [
     "messageId",
     "message_id",
@@ -67,14 +67,14 @@ const NEW_EACH_TIME: [&str; 18] = [
     "createdAt",
 ];
 
-/// What a thrown error comes to.
+/// The outcome of a thrown error.
 pub(super) fn thrown(message: &str, release: Release) -> Outcome {
     let message = if message.is_empty() { "Error" } else { message };
     let print = of_text(&format!("error:{}", js_text(&without_ids(&Value::from(message), release), Keys::Sorted)));
     Outcome { print: Some(print), no_progress: true, missing: missing_tool(message), ..Outcome::default() }
 }
 
-/// What a result comes to.
+/// The outcome of a returned result.
 pub(super) fn returned(given: &Given<'_>, release: Release) -> Outcome {
     let Given { tool, arguments, details, text } = *given;
     let text = trimmed(text);
@@ -99,7 +99,7 @@ pub(super) fn returned(given: &Given<'_>, release: Release) -> Outcome {
         let mut seen = Map::from_iter([("text".to_owned(), Value::from(text))]);
         seen.insert("action".to_owned(), arguments["action"].clone());
         seen.extend(fields.iter().map(|field| ((*field).to_owned(), details[*field].clone())));
-        // Here a missing status is not a null one.
+        // Here a missing status differs from null.
         seen.extend(details.get("status").map(|status| ("status".to_owned(), status.clone())));
         return plain(Value::Object(seen));
     }
@@ -109,7 +109,7 @@ pub(super) fn returned(given: &Given<'_>, release: Release) -> Outcome {
     plain(json!({ "details": details, "text": text }))
 }
 
-/// Does the call look at something that runs elsewhere?
+/// Whether the call polls something that runs elsewhere.
 pub(super) fn is_poll(tool: &str, arguments: &Value) -> bool {
     tool == "command_status"
         || (tool == "process" && ["poll", "log"].iter().any(|action| arguments["action"] == **action))
@@ -124,7 +124,7 @@ fn is_send(tool: &str, arguments: &Value, release: Release) -> bool {
     }
 }
 
-/// A command of `exec`, by its status; `None` where the general rule holds.
+/// The outcome of an `exec` command by its status; `None` if the general rule applies.
 fn of_command(details: &Value, text: &str, release: Release) -> Option<Outcome> {
     let status = details["status"].as_str().filter(|status| !status.is_empty())?;
     let word = |field: &str| details[field].as_str();
@@ -156,7 +156,7 @@ fn of_command(details: &Value, text: &str, release: Release) -> Option<Outcome> 
     }
 }
 
-/// The output of a failed command without what is new each time.
+/// The output of a failed command, without the parts that differ each time.
 fn shape(output: &str) -> String {
     static NEW_EACH_TIME: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         let patterns = [
@@ -184,7 +184,7 @@ pub(super) fn missing_tool(message: &str) -> Option<String> {
     Some(found.get(1)?.as_str().to_lowercase())
 }
 
-/// A delivery report without the fields that are new with every message.
+/// A delivery report without the fields that differ for every message.
 fn without_new_fields(value: &Value) -> Value {
     match value {
         Value::Array(items) => Value::Array(items.iter().map(without_new_fields).collect()),
@@ -206,7 +206,7 @@ fn print(value: &Value, release: Release) -> Fingerprint {
     of_text(&js_text(&without_ids(value, release), Keys::Sorted))
 }
 
-/// Every text without the ids of untrusted-content wrappers; releases up to 2026.7 compare them.
+/// Every text without the ids of untrusted-content wrappers. Releases up to 2026.7 do compare these ids.
 fn without_ids(value: &Value, release: Release) -> Value {
     match value {
         _ if release == Release::Numbers => value.clone(),
@@ -224,7 +224,7 @@ const OPENS: &str = "<<<EXTERNAL_UNTRUSTED_CONTENT";
 const CLOSES: &str = "<<<END_EXTERNAL_UNTRUSTED_CONTENT";
 const NO_ID: &str = "0000000000000000";
 
-/// The ids of complete wrappers, whose two ends name the same one, become zeros.
+/// Replaces the ids of complete wrappers, whose two markers have the same id, with zeros.
 fn unwrapped(text: &str) -> String {
     let (mut out, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find(OPENS) {
@@ -237,13 +237,14 @@ fn unwrapped(text: &str) -> String {
     out + rest
 }
 
-/// A complete wrapper at the start of `text`: its length, and itself with zeros for its id.
+/// A complete wrapper at the start of `text`: its length, and its text with zeros for the id.
 fn wrapper(text: &str) -> Option<(usize, String)> {
     let (escapes, id, inner) = marker(text, OPENS)?;
     let next = [OPENS, CLOSES].iter().filter_map(|mark| inner.find(mark)).min()?;
     let (middle, end) = inner.split_at(next);
     let (same_escapes, same_id, after) = marker(end, CLOSES)?;
-    // Each level of quoting doubles the backslashes and adds one; the quotes inside are of the same level or deeper.
+    // Each level of quoting doubles the backslashes and adds one; the quotes inside must be of the same level or
+    // deeper.
     let is_level = escapes & (escapes + 1) == 0;
     let is_whole = quoted_runs(middle).all(|run| run % (escapes + 1) == 0);
     if same_escapes != escapes || same_id != id {
@@ -254,13 +255,13 @@ fn wrapper(text: &str) -> Option<(usize, String)> {
     if !(is_level && is_whole) {
         return Some((length, whole.to_owned()));
     }
-    // The first and the last place of the id are the markers' own.
+    // The first and the last occurrence of the id are those in the markers.
     let (first, last) = (whole.find(id)?, whole.rfind(id)?);
     let (start, end) = (&whole[..first], &whole[last + id.len()..]);
     Some((length, format!("{start}{NO_ID}{}{NO_ID}{end}", &whole[first + id.len()..last])))
 }
 
-/// `<mark> id="…">>>`: how many backslashes stand before its quotes, the id, and what follows.
+/// Parses `<mark> id="…">>>`: the number of backslashes before its quotes, the id, and the rest of the text.
 fn marker<'t>(text: &'t str, mark: &str) -> Option<(usize, &'t str, &'t str)> {
     let from = text.strip_prefix(mark)?.strip_prefix(" id=")?;
     let bare = from.trim_start_matches('\\');
@@ -272,12 +273,12 @@ fn marker<'t>(text: &'t str, mark: &str) -> Option<(usize, &'t str, &'t str)> {
     Some((escapes, id, after))
 }
 
-/// The lengths of all quotes with the backslashes before them.
+/// For each quote, its length including the backslashes before it.
 fn quoted_runs(text: &str) -> impl Iterator<Item = usize> {
     text.match_indices('"').map(|(at, _)| 1 + text[..at].bytes().rev().take_while(|byte| *byte == b'\\').count())
 }
 
-/// As JavaScript trims a text.
+/// Trims a text as JavaScript does.
 fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}')
 }

@@ -20,7 +20,7 @@ pub(super) struct Thresholds {
     pub(super) alternating_pattern: usize,
 }
 
-/// An event as the detector sees it. `seq` is the place in the run, for what equals only itself.
+/// An event as the detector sees it. `seq` is its position in the run, so that the event equals only itself.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Seen {
     Action(Deed),
@@ -32,7 +32,7 @@ pub(super) enum Seen {
     Condensation,
 }
 
-/// An action; two are equal when thought, tool and arguments are.
+/// An action; two are equal if thought, tool and arguments are equal.
 #[derive(Clone, Debug)]
 pub(super) struct Deed {
     thought: String,
@@ -48,7 +48,7 @@ impl PartialEq for Deed {
 }
 
 impl Seen {
-    /// Equality as the detector has it.
+    /// Equality as the detector defines it.
     fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::AgentError { text: a, .. }, Self::AgentError { text: b, .. }) => a == b,
@@ -78,7 +78,7 @@ impl Detector {
         self.thresholds.action_error
     }
 
-    /// The user spoke: what came before is no longer looked at.
+    /// A user message: earlier events are no longer considered.
     pub(super) fn restart(&mut self) {
         self.seq += 1;
         self.window.clear();
@@ -108,7 +108,7 @@ impl Detector {
         self.push(seen);
     }
 
-    /// An observation names the tool of the call it answers when the result itself does not.
+    /// A result as an observation, which takes its tool's name from the call if the result has none.
     fn observation(&self, message: &Message, content: String, failed: bool) -> Seen {
         let tool = message.name.as_deref().map(str::to_owned).or_else(|| {
             let id = message.tool_call_id.as_deref()?;
@@ -144,7 +144,7 @@ impl Detector {
         (actions, observations)
     }
 
-    /// Trailing pairs of one action and an agent error.
+    /// The number of trailing pairs of the same action and an agent error.
     fn error_streak(&self) -> usize {
         let (actions, observations) = self.latest(self.thresholds.action_error.saturating_add(1), true);
         let Some(reference) = actions.first() else { return 0 };
@@ -152,7 +152,7 @@ impl Detector {
         pairs.take_while(|(action, seen)| reference.same(action) && matches!(seen, Seen::AgentError { .. })).count()
     }
 
-    /// The pattern the agent is stuck in, with the length seen and the threshold.
+    /// The pattern in which the agent is stuck, and its threshold.
     pub(super) fn pattern(&self) -> Option<(&'static str, usize)> {
         let limits = &self.thresholds;
         if self.window.len() < limits.action_observation.min(limits.action_error).min(limits.monologue) {
@@ -175,7 +175,7 @@ impl Detector {
         (self.window.len() >= n && alternates(&actions, n) && alternates(&observations, n)).then_some((ALTERNATING, n))
     }
 
-    /// Agent messages at the tail.
+    /// The number of agent messages at the end of the window.
     fn monologue(&self) -> usize {
         self.window
             .iter()
@@ -185,7 +185,7 @@ impl Detector {
             .count()
     }
 
-    /// The nudge's words, once for each error.
+    /// The text of the nudge, given once per error.
     pub(super) fn nudge(&mut self) -> Option<String> {
         let threshold = self.thresholds.action_error;
         if self.error_streak() != threshold {
@@ -213,8 +213,8 @@ fn nudge_words(tool: &str, times: usize, error: &str) -> String {
     )
 }
 
-/// The call as an action. In the run loop the argument `summary` is taken out, and an argument that
-/// has its schema's default counts as left out.
+/// The call as an action. In the run loop, the argument `summary` is removed, and an argument that equals its schema's
+/// default counts as omitted.
 pub(super) fn deed(call: &ToolCall, thought: String, in_loop: bool, schema_defaults: &Map<String, Value>) -> Deed {
     let arguments = match json_value(&call.arguments.as_str()) {
         Some(Value::Object(mut map)) => {

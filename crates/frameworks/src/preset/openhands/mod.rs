@@ -111,8 +111,8 @@ pub(super) fn framework() -> Framework {
     }
 }
 
-/// The detector is part of every run, so no rule is left out. The driver's own tool, in the loop,
-/// declares `y` with the default 0.
+/// The detector is part of every run, so no rule is left out. In the loop, the driver's own tool declares `y` with the
+/// default 0.
 #[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(_rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings { only: None, ..Settings::of_case("", input) };
@@ -171,14 +171,14 @@ fn threshold(settings: &Settings, parameter: &Parameter) -> Result<usize, Settin
         .ok_or_else(|| SettingsError::refused("ValidationError", "1 validation error for StuckDetectionThresholds"))
 }
 
-/// What drives the conversation.
+/// What runs the conversation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Drive {
-    /// The SDK's own loop: a reply without calls ends the run, or is corrected when it is blank.
+    /// The SDK's own loop: a reply without calls ends the run, or is corrected if it is blank.
     Run,
-    /// A recording: one that goes on after a reply without calls shows a harness that asked again.
+    /// A recording: if it continues after a reply without calls, a harness must have asked again.
     Recording,
-    /// A test driver that asks the detector alone.
+    /// A test driver that calls only the detector.
     Detector,
 }
 
@@ -202,7 +202,7 @@ impl Conversation {
         }
     }
 
-    /// A message that neither the user nor the agent wrote. True when this is one.
+    /// Handles a message that neither the user nor the agent wrote; true if this is one.
     fn is_environment(&mut self, message: &Message) -> bool {
         let seen = match native::word(message, "native").as_deref() {
             Some("environment") => Seen::EnvironmentMessage,

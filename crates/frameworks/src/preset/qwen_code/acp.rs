@@ -1,4 +1,4 @@
-//! Qwen Code's guards in daemon and ACP sessions: repeated failures, invalid parameters, the cap and the duplicates.
+//! Qwen Code's guards in daemon and ACP sessions: repeated failures, invalid parameters, the call cap, and duplicates.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,13 +10,13 @@ use crate::preset::frame::identity::arguments;
 use crate::preset::frame::{Action, Acts, Machine, native, next_request, starts_run};
 use crate::transcript::{Event, Fingerprint, Message, Moment, PointView};
 
-/// Calls with invalid parameters of one tool.
+/// How many calls of one tool with invalid parameters trigger the guard.
 const INVALID_CALLS: u32 = 3;
-/// Failures, in at least so many batches.
+/// How many failures trigger the guard, and in how many batches at least.
 const FAILED: u32 = 8;
 const BATCHES: u32 = 2;
 
-/// What the guard against repeated failures may do.
+/// What the guard against repeated failures is allowed to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     Off,
@@ -26,7 +26,7 @@ pub(super) enum Mode {
 }
 
 impl Mode {
-    /// An environment variable; what it does not know is the default.
+    /// Reads the environment variable; an unknown value means the default.
     pub(super) fn of(word: Option<&str>) -> Self {
         match word.unwrap_or_default().trim().to_lowercase().as_str() {
             "off" => Self::Off,
@@ -66,15 +66,15 @@ struct Failures {
     batches: u32,
     reminded: bool,
     latched: bool,
-    /// After one unclear result the guard no more than reminds.
+    /// After one unclear result, the guard does no more than remind.
     unclear: bool,
 }
 
-/// What one result says.
+/// What a result means to the guard.
 enum Observed {
     Success(String),
     Failure(Failure),
-    /// Nothing that may be counted: start again; the flag says that it was unclear.
+    /// Counts nothing and restarts the count; the flag says whether the result was unclear.
     Reset(bool),
 }
 
@@ -107,7 +107,7 @@ impl Failures {
         *self = Self { unclear: self.unclear, ..Self::default() };
     }
 
-    /// A batch of results; what the guard does.
+    /// Takes in a batch of results; returns the guard's action, if any.
     fn batch(&mut self, results: &[&Message], mode: Mode) -> Option<Action> {
         if mode == Mode::Off || self.latched || results.is_empty() {
             return None;
@@ -220,7 +220,7 @@ impl Machine for Acp {
     }
 }
 
-/// Parameters that the tool's own check refused.
+/// Whether the tool's own check rejected the parameters.
 fn is_invalid(result: &Message) -> bool {
     native::field(result, "native").is_some_and(|native: Value| native["invalid_params"] == true)
 }

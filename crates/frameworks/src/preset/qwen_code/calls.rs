@@ -1,4 +1,4 @@
-//! Qwen Code's counts of tool calls within one prompt.
+//! Qwen Code's counts of tool calls within a prompt.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -9,19 +9,19 @@ use crate::preset::frame::identity::{Keys, arguments, js_text};
 use crate::transcript::fingerprint::of_text;
 use crate::transcript::{Fingerprint, Message, Name, ToolCall};
 
-/// The same call in a row; overviews in a row; the same call in one prompt; the same name in a row.
+/// Limits: the same call in a row; overviews in a row; the same call in one prompt; the same name in a row.
 const SAME: u32 = 5;
 const OVERVIEWS: u32 = 8;
 pub(super) const DUPLICATES: u32 = 6;
 const STAGNANT: u32 = 8;
-/// Reads among the last calls.
+/// How many of the last calls may be reads, and how many calls are considered.
 const READS: usize = 8;
 const READ_WINDOW: usize = 15;
-/// A, B, three times.
+/// Calls in the alternating pattern: A and B, three times.
 const ALTERNATING: usize = 6;
-/// Beyond so many times the cap nothing goes on.
+/// Beyond this multiple of the cap, every call is stopped.
 const HARD: f64 = 10.0;
-/// Its results are looked at: the same call with another result is progress.
+/// A tool whose results are compared: the same call with a different result is progress.
 const STATEFUL: &str = "task_list";
 
 /// `maxToolCallsPerTurn`, and whether it was set.
@@ -47,7 +47,7 @@ pub(super) struct Seen {
     id: Option<Name>,
 }
 
-/// Old names are the same tool.
+/// Maps a tool's former name to its current one.
 fn canonical(name: &str) -> &str {
     match name {
         "search_file_content" => "grep_search",
@@ -57,13 +57,13 @@ fn canonical(name: &str) -> &str {
     }
 }
 
-/// What makes two calls the same.
+/// The key by which two calls are considered the same.
 pub(super) fn key_of(name: &str, given: &Value) -> Fingerprint {
     of_text(&format!("{}:{}", canonical(name), js_text(given, Keys::Sorted)))
 }
 
 impl Seen {
-    /// A call through the bridge tool counts as the call it carries.
+    /// A call through the bridge tool counts as the call it wraps.
     pub(super) fn of(call: &ToolCall) -> Self {
         let mut given = arguments(call);
         let mut name = call.name.to_string();
@@ -88,13 +88,13 @@ impl Seen {
     }
 }
 
-/// What the results of a stateful read came to.
+/// The results of a stateful read.
 #[derive(Clone, Copy, Debug, Default)]
 struct Results {
     observed: u32,
     unchanged: u32,
     last: Option<Fingerprint>,
-    /// Equal results in a row, whatever was called between.
+    /// Equal results in a row, regardless of other calls in between.
     in_a_row: u32,
 }
 
@@ -105,7 +105,7 @@ pub(super) struct Calls {
     same: u32,
     overviews: u32,
     total: u64,
-    /// The total when the last request was complete.
+    /// The total when the last request was completed.
     committed: u64,
     by_key: HashMap<Fingerprint, u32>,
     most: u32,
@@ -116,12 +116,12 @@ pub(super) struct Calls {
     last_name: String,
     same_name: u32,
     results: HashMap<Fingerprint, Results>,
-    /// Stateful calls whose results are awaited.
+    /// Stateful calls whose results have not arrived.
     awaited: Vec<Seen>,
 }
 
 impl Calls {
-    /// The rules that nothing switches off but the session's user: consecutive, shell, cap.
+    /// The rules that only the session's user can switch off: consecutive, shell, cap.
     pub(super) fn always(&mut self, call: &Seen, cap: Cap) -> Option<(&'static str, u64, f64)> {
         if call.is_stateful() {
             self.awaited.push(call.clone());
@@ -156,7 +156,7 @@ impl Calls {
         if self.same < SAME {
             return false;
         }
-        // With all results seen, and one of them another: the same call made progress.
+        // If all results were seen and one of them differed, the same call made progress.
         let expected = self.same - 1;
         if call.is_stateful()
             && let Some(results) = self.results.get_mut(&call.key)
@@ -170,7 +170,8 @@ impl Calls {
         true
     }
 
-    /// The opt-in rules: duplicate, alternating, reads, stagnation. All are counted, the last that fires names the loop.
+    /// The opt-in rules: duplicate, alternating, reads, stagnation. All are counted; if several fire, the last one
+    /// names the loop.
     pub(super) fn opt_in(&mut self, call: &Seen) -> Option<(&'static str, u64, f64)> {
         self.last_reads.push_back(call.is_read());
         if self.last_reads.len() > READ_WINDOW {
@@ -211,12 +212,12 @@ impl Calls {
         found
     }
 
-    /// Is the result one that counts?
+    /// Whether the result belongs to a call whose result is awaited.
     pub(super) fn awaits(&self, result: &Message) -> bool {
         self.awaited.iter().any(|call| call.id.is_some() && call.id == result.tool_call_id)
     }
 
-    /// The result of a call; true when the sixth equal one in a row came back and the opt-in rules are on.
+    /// Takes in a call's result. True if it is at least the sixth equal one in a row and the opt-in rules are on.
     pub(super) fn result(&mut self, result: &Message, opted_in: bool) -> bool {
         let is_it = |call: &Seen| call.id.is_some() && call.id == result.tool_call_id;
         let Some(place) = self.awaited.iter().position(is_it) else { return false };
@@ -242,12 +243,12 @@ impl Calls {
         opted_in && results.in_a_row >= DUPLICATES
     }
 
-    /// A request is complete.
+    /// Records that a request was completed.
     pub(super) fn finished(&mut self) {
         self.committed = self.total;
     }
 
-    /// The attempt failed and is made again; the opt-in rules forget what is theirs when they are on.
+    /// Records that an attempt failed and is retried; if the opt-in rules are on, they reset.
     pub(super) fn retried(&mut self, opted_in: bool) {
         self.total = self.committed;
         self.last_key = None;
@@ -262,7 +263,7 @@ impl Calls {
         self.fell_back(opted_in);
     }
 
-    /// Another model takes over.
+    /// Another model takes over; if the opt-in rules are on, they reset.
     pub(super) fn fell_back(&mut self, opted_in: bool) {
         if opted_in {
             self.duplicates.clear();

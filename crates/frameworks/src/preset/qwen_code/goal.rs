@@ -1,18 +1,18 @@
-//! Qwen Code's budgets of a goal: tokens, goal turns, active time, and turns that record nothing.
+//! Qwen Code's budgets for a goal: tokens, goal turns, active time, and turns without a tool result.
 
 use super::{GOAL, NO_PROGRESS, param};
 use crate::framework::Parameter;
 use crate::preset::frame::{Action, Acts, Machine, Settings, starts_run};
 use crate::transcript::{Event, Instant, Message, Moment, Point};
 
-/// The largest values that count.
+/// The largest accepted values.
 const MOST_TOKENS: f64 = 300_000_000.0;
 const MOST_TURNS: i64 = 10_000;
 const MOST_MINUTES: i64 = 7 * 24 * 60;
-/// Goal turns in a row without a tool result.
+/// Goal turns in a row without a tool result that stop the goal.
 const IDLE: u32 = 3;
 
-/// One budget: what a window grants, and up to where it reaches.
+/// A budget: the amount granted per window, and the total at which the current window ends.
 #[derive(Clone, Copy, Debug)]
 struct Budget {
     grant: Option<f64>,
@@ -25,7 +25,7 @@ impl Budget {
         Self { grant, spent: 0.0, until: f64::INFINITY }
     }
 
-    /// A fresh window, on top of what is spent.
+    /// Starts a new window on top of what has been spent.
     fn renew(&mut self) {
         self.until = self.grant.map_or(f64::INFINITY, |grant| self.spent + grant);
     }
@@ -42,12 +42,12 @@ pub(super) struct Goal {
     /// In milliseconds.
     time: Budget,
     is_active: bool,
-    /// When the active time was last added up.
+    /// The time up to which active time has been counted.
     metered_at: Option<Instant>,
-    /// The present goal turn: has it begun, its tokens and results.
+    /// The current goal turn's tokens and tool results; `None` before it begins.
     turn: Option<(f64, u64)>,
     idle: u32,
-    /// The next turn, or the present one, is the last.
+    /// Whether the next turn, or the current one, is the last.
     winds_down: bool,
     is_winding_down: bool,
     last: Option<usize>,
@@ -124,7 +124,7 @@ impl Goal {
         }
     }
 
-    /// A goal turn is over.
+    /// Ends a goal turn.
     fn finish(&mut self, at: Option<usize>, acts: &mut Acts<'_, '_>) {
         let Some((tokens, results)) = self.turn.take() else { return };
         self.last = at;
@@ -151,7 +151,7 @@ impl Goal {
         }
     }
 
-    /// The first budget that is spent, and the framework's words.
+    /// The first budget that is used up, and the framework's message.
     fn spent(&self) -> Option<(&'static str, String)> {
         let count = |number: f64, word: &str| {
             format!("{number} {word}{}", if (1.0..=1.0).contains(&number) { "" } else { "s" })
@@ -182,7 +182,7 @@ impl Goal {
     }
 }
 
-/// A whole number with commas.
+/// A whole number with thousands separators.
 fn grouped(number: f64) -> String {
     let digits = format!("{number:.0}");
     let places = digits.len();
@@ -199,7 +199,7 @@ impl Machine for Goal {
     fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
         let Some(message) = event.message() else { return };
         if starts_run(message) {
-            // A turn that was cut off by the user is over.
+            // A turn that the user interrupted is over.
             let before = acts.event().and_then(|event| event.checked_sub(1));
             self.finish(before, acts);
             self.spoken_to(message);

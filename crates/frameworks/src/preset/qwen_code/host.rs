@@ -1,4 +1,4 @@
-//! What its settings can hold of a stack.
+//! What Qwen Code's settings can hold of a stack.
 
 use crate::host::{Does, Host, Place, Slot, Syntax};
 use crate::transcript::Moment;

@@ -1,4 +1,4 @@
-//! Qwen Code: loops of calls, texts and thoughts, caps of a turn and a session, goals, and the guards of ACP sessions.
+//! Qwen Code: loops of calls, texts and thoughts, caps per turn and session, goals, and the guards of ACP sessions.
 
 mod acp;
 mod calls;
@@ -160,7 +160,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     })
 }
 
-/// `maxToolCallsPerTurn`: null is set too, at its default.
+/// `maxToolCallsPerTurn`; an explicit null counts as set, with the default value.
 fn cap(settings: &Settings) -> Result<Cap, SettingsError> {
     let parameter = &param::MAX_TOOL_CALLS_PER_TURN;
     let Some(given) = settings.get(parameter.name).filter(|given| !given.is_null()) else {
@@ -174,7 +174,7 @@ fn cap(settings: &Settings) -> Result<Cap, SettingsError> {
     Ok(Cap { calls: if calls <= 0.0 { f64::INFINITY } else { calls }, is_set: true })
 }
 
-/// A whole number of a headless option, which may be written as a text.
+/// A whole number of a headless option, which may be written as a string.
 fn option(settings: &Settings, parameter: &Parameter, headless: bool) -> Result<i64, SettingsError> {
     let value = settings.in_force(parameter);
     let whole = match &*value {
@@ -195,7 +195,7 @@ fn option(settings: &Settings, parameter: &Parameter, headless: bool) -> Result<
     whole.ok_or_else(refused)
 }
 
-/// `90`, `30s`, `5m`, `1h`, `500ms`: milliseconds, and how it is written.
+/// Parses `90`, `30s`, `5m`, `1h` or `500ms`; returns milliseconds and the original text.
 fn wall_time(settings: &Settings) -> Result<Option<(f64, String)>, SettingsError> {
     let Some(given) = settings.get(param::MAX_WALL_TIME.name).filter(|given| !given.is_null()) else { return Ok(None) };
     let written = given.as_str().map_or_else(|| given.to_string(), str::to_owned);
@@ -211,7 +211,7 @@ fn wall_time(settings: &Settings) -> Result<Option<(f64, String)>, SettingsError
     let number = number.trim_end();
     let is_plain = number.starts_with(|c: char| c.is_ascii_digit()) && number.ends_with(|c: char| c.is_ascii_digit());
     let time = number.parse::<f64>().ok().filter(|_| is_plain).map(|number| number * unit);
-    // The program takes no limit below a second.
+    // The program accepts no limit below a second.
     match time.filter(|time| *time >= 1000.0) {
         Some(time) => Ok(Some((time, text))),
         None => Err(SettingsError::refused("refused", "not a time")),
@@ -260,7 +260,7 @@ fn session(settings: &Settings, headless: bool) -> Result<Recipe, SettingsError>
     Ok(if is_timed { recipe.needs(HEADLESS, Need::Times) } else { recipe })
 }
 
-/// The client's session, or the program that runs without a person.
+/// The client's session, or the headless program.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "three settings, a device, and two facts about the next request")]
 struct Session {
@@ -270,11 +270,11 @@ struct Session {
     token_limit: f64,
     headless: bool,
     max_tool_calls: Option<i64>,
-    /// Milliseconds, and as it is written.
+    /// The limit in milliseconds, and how it is written.
     wall_time: Option<(f64, String)>,
-    /// The user switched the detection off for the session.
+    /// Whether the user has switched the detection off for the session.
     disabled: bool,
-    /// Texts arrive in pieces of so many characters; 0 is one piece.
+    /// Texts arrive in pieces of this many characters; 0 means in one piece.
     piece: usize,
     is_case: bool,
     calls: Calls,
@@ -283,17 +283,17 @@ struct Session {
     last_prompt: u64,
     tool_calls: i64,
     started_at: Option<Instant>,
-    /// The next reply is another attempt of the same request.
+    /// Whether the next reply is another attempt at the same request.
     same_request: bool,
-    /// The prompt was sent again.
+    /// Whether the prompt was sent again.
     is_retry: bool,
-    /// Results that the next request hands over.
+    /// Results that will be sent with the next request.
     results: Vec<Message>,
-    /// There are any at all, since the last reply.
+    /// Whether there are any results since the last reply.
     has_results: bool,
 }
 
-/// A request that is not made.
+/// A request that is refused.
 struct Refusal {
     action: Action,
     rule: &'static str,
@@ -325,7 +325,7 @@ impl Session {
         self.has_results = false;
     }
 
-    /// Why the next request is not made.
+    /// Why the next request is refused; `None` if it is not.
     fn refusal(&mut self) -> Option<Refusal> {
         if std::mem::take(&mut self.same_request) {
             return None;
@@ -398,7 +398,7 @@ impl Session {
         }
     }
 
-    /// Looks at a reply as it streams in: thoughts, text, calls.
+    /// Checks a reply as it is streamed: thoughts, text, calls.
     fn is_looping(&mut self, reply: &Message, native: &Value, acts: &mut Acts<'_, '_>) -> bool {
         if self.opted_in && !self.disabled {
             let reasoning = reply.reasoning.as_ref().map(crate::transcript::Text::as_str).unwrap_or_default();
@@ -437,7 +437,7 @@ impl Session {
         false
     }
 
-    /// The program's timer ends whatever is under way.
+    /// The program's timer ends whatever is in progress.
     fn clock(&mut self, message: &Message, acts: &mut Acts<'_, '_>) -> bool {
         let Some((limit, written)) = &self.wall_time else { return false };
         self.started_at = self.started_at.or(message.ts);
@@ -463,7 +463,7 @@ impl Machine for Session {
             return;
         }
         if starts_run(message) {
-            // The driver of the cases hands results over before it sends the next prompt.
+            // The driver of the cases delivers results before it sends the next prompt.
             if self.is_case
                 && self.has_results
                 && let Some(refusal) = self.refusal()

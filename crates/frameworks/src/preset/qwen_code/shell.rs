@@ -1,10 +1,10 @@
-//! Which shell commands only look at the state of a git work tree.
+//! Recognizes shell commands that only look at the state of a git work tree.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Every part of the command is `git status`, `git ls-files`, or a `git diff` of the whole tree.
+/// Whether every part of the command is `git status`, `git ls-files`, or a `git diff` of the whole tree.
 pub(super) fn is_overview(command: &str) -> bool {
     let separated = command.replace("&&", "\n").replace("||", "\n");
     let parts: Vec<&str> =

@@ -1,4 +1,4 @@
-//! Qwen Code's search for repeated text, in what is said and what is thought.
+//! Qwen Code's detection of repeated text, in replies and in thoughts.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::LazyLock;
@@ -7,34 +7,34 @@ use regex::Regex;
 
 /// Length of the sliding window, in UTF-16 units, as the original counts characters.
 const WINDOW: usize = 50;
-/// Places of one window that are looked at, and their mean distance at most.
+/// How many occurrences of a window are considered, and their largest mean distance.
 const TIMES: usize = 10;
 const DISTANCE: f64 = 1.5 * WINDOW as f64;
-/// Characters that rules see, and how many more the buffer may hold.
+/// How many characters the rules see, and how many more the buffer may hold.
 const SEEN: usize = 4000;
 const SLACK: usize = 1000;
-/// Equally spaced places: enough by themselves, or where the history is full.
+/// How many equally spaced occurrences are enough in general, and when the history is full.
 const SPACED: usize = 5;
 const SPACED_WHEN_FULL: usize = 3;
-/// A periodic region is at least so long.
+/// The shortest length of a periodic region.
 const REGION: usize = 1000;
-/// Equal thoughts in a row.
+/// How many equal thoughts in a row are a repetition.
 const THOUGHTS: usize = 3;
-/// Of a thought's description so many characters count.
+/// How many characters of a thought's description are compared.
 const DESCRIPTION: usize = 200;
 
-/// What was found.
+/// The kind of repetition found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Repetition {
     Chant,
     Thoughts,
 }
 
-/// The text and the thoughts of the present prompt.
+/// The text and the thoughts of the current prompt.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Texts {
     history: Vec<u16>,
-    /// Where each window was seen, by a number for it.
+    /// Where each window was seen, by its hash.
     places: HashMap<u64, Vec<usize>>,
     next: usize,
     in_fence: bool,
@@ -42,7 +42,7 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// Forgets everything but that a fence is open.
+    /// Clears everything except whether a code fence is open.
     pub(super) fn clear(&mut self) {
         self.forget_text();
         self.thoughts.clear();
@@ -54,7 +54,7 @@ impl Texts {
         self.next = 0;
     }
 
-    /// A piece of what is said.
+    /// Takes in a piece of the reply's text; true if it is repetitive.
     pub(super) fn said(&mut self, piece: &[u16]) -> bool {
         let marks = Marks::of(&String::from_utf16_lossy(piece));
         if marks.clear {
@@ -68,7 +68,7 @@ impl Texts {
         self.add(piece)
     }
 
-    /// A piece of what is thought.
+    /// Takes in a piece of a thought; returns the repetition found, if any.
     pub(super) fn thought(&mut self, piece: &[u16]) -> Option<Repetition> {
         let text = String::from_utf16_lossy(piece);
         let (subject, description) = summary(&text);
@@ -138,7 +138,7 @@ impl Texts {
         repeated
     }
 
-    /// A long unit said again and again: equally spaced places, and nothing else between them.
+    /// Whether a long unit is repeated: its occurrences are equally spaced, with nothing else in between.
     fn is_periodic(&self, places: &[usize]) -> bool {
         if places.len() < SPACED_WHEN_FULL {
             return false;
@@ -161,19 +161,19 @@ impl Texts {
     }
 }
 
-/// The last places lie close together.
+/// Whether the last occurrences are close together.
 fn is_clustered(places: &[usize]) -> bool {
     let Some(first) = places.len().checked_sub(TIMES) else { return false };
     let distance = places[places.len() - 1] - places[first];
     distance as f64 / (TIMES - 1) as f64 <= DISTANCE
 }
 
-/// A number for a window; equal windows have equal ones, and others are told apart by their text.
+/// A hash of a window; windows with the same hash are compared by their text.
 fn number_of(window: &[u16]) -> u64 {
     window.iter().fold(0xcbf2_9ce4_8422_2325, |number, unit| (number ^ u64::from(*unit)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The subject between the first `**` and the next, and the rest.
+/// The subject between the first `**` and the next one, and the rest.
 fn summary(text: &str) -> (String, String) {
     let parts = text.split_once("**").and_then(|(before, rest)| {
         let (subject, after) = rest.split_once("**")?;
@@ -182,7 +182,7 @@ fn summary(text: &str) -> (String, String) {
     parts.unwrap_or_else(|| (String::new(), text.to_owned()))
 }
 
-/// What a piece of Markdown has that makes the history start anew.
+/// The Markdown features of a piece that restart the history.
 struct Marks {
     fences: usize,
     is_divider: bool,

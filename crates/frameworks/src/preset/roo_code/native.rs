@@ -1,4 +1,4 @@
-//! What Roo's parser of native tool calls makes of a call before it is compared.
+//! How Roo's parser of native tool calls normalises a call before it is compared.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::super::frame::identity::{Keys, arguments, js_text};
 use crate::transcript::ToolCall;
 
-/// Roo's tools and the arguments without which a call is refused (alternatives as `a|b`).
+/// Roo's tools and their required arguments (alternatives as `a|b`); without them, a call is refused.
 const TOOLS: &[(&str, &[&str])] = &[
     ("access_mcp_resource", &["server_name", "uri"]),
     ("apply_diff", &["path", "diff"]),
@@ -35,7 +35,7 @@ const TOOLS: &[(&str, &[&str])] = &[
     ("write_to_file", &["path", "content"]),
 ];
 
-/// Parameters that some tool of Roo knows; others are dropped before the comparison.
+/// Parameters known to some tool of Roo; others are dropped before the comparison.
 const PARAMETERS: &[&str] = &[
     "action",
     "anchor_line",
@@ -92,7 +92,7 @@ const PARAMETERS: &[&str] = &[
     "url",
 ];
 
-/// The compared form of a call, or `None` when it is refused before the check.
+/// The form in which a call is compared, or `None` if it is refused before the check.
 pub(super) fn identity(call: &ToolCall) -> Option<String> {
     let name = if &*call.name == "write_file" { "write_to_file" } else { &*call.name };
     let (_, required) = TOOLS.iter().find(|(tool, _)| *tool == name)?;
@@ -106,7 +106,7 @@ pub(super) fn identity(call: &ToolCall) -> Option<String> {
     Some(format!("{name}\n{texts:?}"))
 }
 
-/// Texts stay, everything else becomes JSON text in the order given.
+/// Strings are kept; everything else becomes JSON text in the given order.
 fn parameter_text(value: &Value) -> String {
     value.as_str().map_or_else(|| js_text(value, Keys::Given), str::to_owned)
 }

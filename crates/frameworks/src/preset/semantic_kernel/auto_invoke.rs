@@ -1,4 +1,4 @@
-//! Functions called without asking, a number of times.
+//! Automatic function calls, limited in number.
 
 use super::super::frame::{Action, Acts, Facts, Machine, RuleReading, Settings, SettingsError, reading, wrong_kind};
 use super::{AUTO_INVOKE, param};
@@ -7,9 +7,9 @@ use crate::transcript::{Event, Moment, PointView, Role};
 #[derive(Clone, Debug)]
 pub(super) struct AutoInvoke {
     max: i64,
-    /// Rounds of calls of this request.
+    /// Rounds of calls in the current request.
     attempts: i64,
-    /// The functions have been taken away.
+    /// Whether the functions have been withdrawn.
     forced: bool,
     calls: u64,
     executed: u64,

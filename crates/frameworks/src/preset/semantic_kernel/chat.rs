@@ -1,4 +1,4 @@
-//! Agents that speak in turn: the group chat, its aggregated strategies, and the orchestration's rounds.
+//! Agents that take turns: the group chat, its aggregated strategies, and the rounds of an orchestration.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::strategy::Strategy;
 use super::{AGGREGATOR, MAXIMUM, ROUNDS, STRATEGY, param};
 use crate::transcript::{Event, Message, Moment, PointView, Role};
 
-/// The agent's own words at the end of its turn.
+/// The agent's own message at the end of its turn.
 fn turn<'v>(view: &PointView<'v>) -> Option<&'v Message> {
     view.reply().filter(|reply| reply.tool_calls.is_empty())
 }
@@ -19,7 +19,7 @@ fn agent_of(message: &Message) -> &str {
 #[derive(Clone, Debug)]
 pub(super) struct GroupChat {
     strategy: Strategy,
-    /// Agent turns of this invocation; `None` before it is begun.
+    /// Agent turns in this invocation; `None` before it begins.
     turns: Option<i64>,
     messages: i64,
     complete: bool,
@@ -89,7 +89,7 @@ pub(super) struct Aggregator {
 }
 
 impl Aggregator {
-    /// An aggregator has no default parts.
+    /// The parts must be given; there is no default.
     pub(super) fn new(settings: &Settings) -> Result<Self, SettingsError> {
         let parts = settings.get(param::STRATEGIES.name).unwrap_or(&Value::Null);
         let parts =
@@ -135,7 +135,7 @@ impl Rounds {
 }
 
 impl Machine for Rounds {
-    /// Before the first agent, and whenever one has spoken.
+    /// Checks before the first agent, and after each agent has spoken.
     fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
         self.spoken += i64::from(view.moment() == Moment::EndOfRound);
         let asked = view.moment() == Moment::EndOfRound || (view.moment() == Moment::BeforeRequest && self.spoken == 0);
@@ -150,7 +150,7 @@ impl Machine for Rounds {
     }
 
     fn readings(&self) -> Vec<RuleReading> {
-        // The round that is about to begin is the one that is refused.
+        // The round that is refused is the one about to begin.
         let limit = self.max.iter();
         limit.map(|max| reading(ROUNDS, "rounds", (self.spoken + 1) as f64, *max as f64 + 1.0)).collect()
     }

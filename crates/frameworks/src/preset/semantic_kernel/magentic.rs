@@ -1,4 +1,4 @@
-//! Magentic: a manager whose progress ledgers say whether the work goes on.
+//! Magentic: a manager whose progress ledgers say whether the work continues.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ pub(super) struct Magentic {
     rounds: i64,
 }
 
-/// What a ledger answers.
+/// The answers of a ledger.
 struct Ledger {
     satisfied: bool,
     progress: bool,
@@ -25,7 +25,7 @@ struct Ledger {
 }
 
 impl Ledger {
-    /// Answers as plain values, or as `{reason, answer}`; `None` when it cannot be read.
+    /// Reads answers given as plain values or as `{reason, answer}`; `None` if the ledger cannot be read.
     fn read(reply: &str) -> Option<Self> {
         let table: Value = serde_json::from_str(reply).ok()?;
         let answer = |name: &str| {
@@ -52,7 +52,7 @@ impl Magentic {
         Ok(Self { max_stalls, max_resets, max_rounds, stalls: 0, resets: 0, rounds: 0 })
     }
 
-    /// Looked at before each ledger.
+    /// Checks the limits before each ledger.
     fn before_ledger(&self, acts: &mut Acts<'_, '_>) {
         let rounds = self.max_rounds.filter(|max| self.rounds >= *max).map(|max| ("round", self.rounds, max));
         let resets = self.max_resets.filter(|max| self.resets > *max).map(|max| ("reset", self.resets, max));

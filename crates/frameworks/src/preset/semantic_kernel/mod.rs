@@ -112,7 +112,7 @@ pub(super) fn framework() -> Framework {
 #[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let given = Settings::of_case(rule, input);
-    // All at once: which of its loops is driven, the configuration says.
+    // A case for all rules: the configuration determines which of the loops is driven.
     let rule = match rule {
         COMBINED if given.gives(&[&param::TERMINATION_STRATEGY]) => "group_chat_termination",
         COMBINED if given.gives(&[&param::STRATEGIES]) => "aggregator",

@@ -1,4 +1,4 @@
-//! When a strategy says that a chat is over.
+//! Termination strategies, which decide when a chat is over.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use crate::python;
 #[derive(Clone, Debug)]
 pub(super) struct Strategy {
     kind: Kind,
-    /// Only messages of these agents are tested; empty is everybody's.
+    /// Only messages of these agents are tested; if empty, all are.
     agents: Vec<String>,
     pub(super) maximum_iterations: i64,
     pub(super) automatic_reset: bool,
@@ -23,7 +23,7 @@ enum Kind {
 }
 
 impl Strategy {
-    /// A strategy as configured; null is the default one.
+    /// Reads a configured strategy; null is the default one.
     pub(super) fn read(value: &Value) -> Result<Self, SettingsError> {
         let empty = Map::new();
         let table = match value {
@@ -48,7 +48,7 @@ impl Strategy {
         })
     }
 
-    /// Does it say yes to this message of `agent`, the `n_messages`-th of all agents?
+    /// Whether the chat ends after this message of `agent`, the `n_messages`-th over all agents.
     pub(super) fn ends(&self, agent: &str, text: &str, n_messages: i64) -> bool {
         let in_scope = self.agents.is_empty() || self.agents.iter().any(|name| name == agent);
         in_scope

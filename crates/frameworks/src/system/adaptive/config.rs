@@ -1,4 +1,4 @@
-//! Reading `agent.search.max_iterations` from a native configuration.
+//! Reads `agent.search.max_iterations` from a native configuration.
 
 use serde_json::Value;
 
@@ -7,12 +7,12 @@ use super::param;
 use crate::diagnostic::Location;
 use crate::framework::{ConfigText, Settings, SettingsError, wrong_kind};
 
-/// Where the number stands.
+/// The path of the number.
 const PATH: [&str; 3] = ["agent", "search", "max_iterations"];
 const KEY: &str = "agent.search.max_iterations";
 
-/// The number of iterations: the stack file's `max_iterations`, else the configuration's, else 5.
-/// Any integer is taken; the workflow does not check it.
+/// The number of iterations: `max_iterations` of the stack file, else of the configuration, else 5. Any integer is
+/// accepted, because the workflow does not check it.
 pub(super) fn max_iterations(settings: &Settings) -> Result<i64, SettingsError> {
     if let Some(value) = settings.get(param::MAX_ITERATIONS.name) {
         return whole(value).ok_or_else(|| wrong_kind(param::MAX_ITERATIONS.name, "a whole number", value));
@@ -31,8 +31,8 @@ pub(super) fn max_iterations(settings: &Settings) -> Result<i64, SettingsError> 
     })
 }
 
-/// The strategies of the design document that are in force: `strategies`, a list of their numbers, and
-/// `consecutive_successes` for the fourth, which it adds when it is set alone.
+/// The design document's strategies that are on: `strategies` lists their numbers, and `consecutive_successes`
+/// configures the fourth, which it also turns on if given alone.
 pub fn strategies(settings: &Settings) -> Result<Strategies, SettingsError> {
     const HELP: &str = "a list of the design document's numbers: 1 conclusion tag, 2 task status, 3 completion words, \
                         4 consecutive successes";
@@ -58,10 +58,10 @@ fn whole(value: &Value) -> Option<i64> {
     value.as_i64()
 }
 
-/// The one path, read from the block style of YAML. What cannot be read for certain is refused:
-/// flow style, anchors, tags and tabs on the way to the number.
+/// Reads this one path from block-style YAML. Rejects anything that cannot be read reliably: flow style, anchors, tags
+/// and tabs on the way to the number.
 fn yaml(config: &ConfigText) -> Result<Option<Value>, SettingsError> {
-    // The mappings of the path that are open, by their column, and the column of each one's children.
+    // The columns of the path's open mappings, and the column of each one's children.
     let (mut open, mut children): (Vec<usize>, Vec<Option<usize>>) = (Vec::new(), vec![None]);
     let mut offset = 0;
     for line in config.text.split_inclusive('\n') {
@@ -104,7 +104,7 @@ fn help() -> String {
     format!("write `{KEY}` in block style, or set `max_iterations` in the stack file")
 }
 
-/// A line without its comment. A `#` inside quotes only matters on lines that are not looked at.
+/// The line without its comment. A `#` inside quotes only occurs on lines that are ignored anyway.
 fn without_comment(line: &str) -> &str {
     let comment = line
         .char_indices()

@@ -1,4 +1,4 @@
-//! What its configuration can hold of a stack.
+//! What adaptive's configuration can hold of a stack.
 
 use crate::host::{Host, Place, Slot, Syntax};
 use crate::transcript::Moment;

@@ -1,4 +1,4 @@
-//! The loop over model calls and experiments, step by step, as both profiles have it.
+//! The loop of model calls and experiments, step by step, in both profiles.
 
 use super::review::{Review, ReviewAction};
 use crate::python;
@@ -8,7 +8,7 @@ use crate::text::conclusion_tag::has_conclusion;
 /// `max_iterations` when nothing is configured.
 pub const DEFAULT_MAX: i64 = super::param::MAX_ITERATIONS.whole();
 
-/// Which checks are made.
+/// Which checks are made, and so which source is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
     /// The design document: the conclusion tag and the completion words.
@@ -17,20 +17,21 @@ pub enum Profile {
     Published,
 }
 
-/// The checks of the design document: it numbers four strategies, and has the first and the third.
+/// Which of the design document's four numbered strategies are on; by default, the first and the third.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Strategies {
     /// 1: an early `<Conclusion>`.
     pub conclusion_tag: bool,
-    /// 2, for later: `<TaskStatus>complete</TaskStatus>` in the reply. One more call for the conclusion.
+    /// 2, planned for later: `<TaskStatus>complete</TaskStatus>` in the reply. Causes one more call, for the
+    /// conclusion.
     pub task_status: bool,
     /// 3: completion words in the observation.
     pub completion_words: bool,
-    /// 4, advised against: so many experiments in a row ran without failing. One more call, too.
+    /// 4, advised against: this many experiments in a row ran without failing. Also causes one more call.
     pub successes: Option<u32>,
 }
 
-/// Does the reply's last `<TaskStatus>` say `complete`? In any case, with blanks around.
+/// Whether the reply's last `<TaskStatus>` says `complete`, ignoring case and surrounding white space.
 fn says_complete(reply: &str) -> bool {
     let last = reply.rsplit_once("<TaskStatus>").and_then(|(_, after)| after.split_once("</TaskStatus>"));
     last.is_some_and(|(status, _)| python::strip(status).eq_ignore_ascii_case("complete"))
@@ -39,15 +40,15 @@ fn says_complete(reply: &str) -> bool {
 /// Why the iterations end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The conclusion tag came early.
+    /// The conclusion tag was found before the last iteration.
     ConclusionTag,
-    /// The observation has completion words; one more call was made.
+    /// The observation contains completion words; one more call was made.
     TaskCompleted(&'static str),
     /// The reply's task status is complete (strategy 2); one more call was made.
     TaskStatus,
-    /// So many experiments in a row succeeded (strategy 4); one more call was made.
+    /// This many experiments in a row succeeded (strategy 4); one more call was made.
     Successes(u32),
-    /// The reviewer finalises; one more call was made.
+    /// The reviewer's verdict is final; one more call was made.
     Reviewed,
     /// A reply without an experiment.
     NoExperiment,
@@ -55,7 +56,7 @@ pub enum End {
     MaxIterations,
 }
 
-/// What is to be done next.
+/// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Run the reply's experiment.
@@ -74,23 +75,23 @@ pub struct Iterations {
     profile: Profile,
     max: i64,
     strategies: Strategies,
-    /// Experiments in a row that did not fail.
+    /// Experiments in a row that ran without failing.
     successes: u32,
-    /// Highest iteration begun, from 1.
+    /// The latest iteration begun, from 1.
     pub current: i64,
-    /// Set when the last call is one that a check asked for.
+    /// The check that asked for the last call, once one has.
     finalising: Option<End>,
-    /// What the workflow logs.
+    /// The lines that the workflow logs.
     pub log: Vec<String>,
 }
 
 impl Iterations {
-    /// A loop before its first call. `max` is not validated: below 2 there is a single call.
+    /// The state before the first call. `max` is not validated: below 2 there is a single call.
     pub fn new(profile: Profile, max: i64, strategies: Strategies) -> Self {
         Self { profile, max, strategies, successes: 0, current: 0, finalising: None, log: Vec::new() }
     }
 
-    /// A reply came in; `has_experiment` tells whether there is an experiment in it.
+    /// Takes in a reply; `has_experiment` says whether it contains an experiment.
     pub fn reply(&mut self, reply: &str, has_experiment: bool) -> Next {
         if let Some(end) = self.finalising {
             return self.stop(end);
@@ -124,13 +125,13 @@ impl Iterations {
         Next::Experiment
     }
 
-    /// Did the experiment that was run fail? To be said before its observation; what is not known breaks a
-    /// streak of successes.
+    /// Records whether the experiment failed. Call this before [`Self::observe`]; unknown (`None`) breaks a streak of
+    /// successes.
     pub fn ran(&mut self, failed: Option<bool>) {
         self.successes = if failed == Some(false) { self.successes + 1 } else { 0 };
     }
 
-    /// The experiment's observation came in, with the reviewer's verdict where there is one.
+    /// Takes in the experiment's observation, with the reviewer's verdict if there is one.
     pub fn observe(&mut self, observation: &str, review: Option<&Review>) -> Next {
         let (current, max) = (self.current, self.max);
         let end = match self.profile {
@@ -160,7 +161,7 @@ impl Iterations {
         if current + 1 == max { Next::FinalCall } else { Next::Call }
     }
 
-    /// One more call, for the conclusion.
+    /// Asks for one more call, for the conclusion.
     fn finalise(&mut self, end: End) -> Next {
         if end != End::Reviewed {
             self.log.push("Triggering final round to generate <Conclusion>".to_owned());

@@ -1,5 +1,5 @@
-//! The adaptive iterations of a scientific workflow: call, experiment, observation, and two checks
-//! (documented) or a reviewer (published) that may end it early.
+//! adaptive: the iterations of a scientific workflow (call, experiment, observation), which two checks (documented) or
+//! a reviewer (published) may end early.
 
 pub mod config;
 mod host;
@@ -23,7 +23,7 @@ params! {
         "the reviewer of `published`: recorded, none, or { sensitivity = 0.9, specificity = 0.95, seed = 1 }";
 }
 
-/// The system as it is registered.
+/// The framework as registered.
 pub const ADAPTIVE: Framework = Framework {
     id: "adaptive",
     version: "the released workflow of DeepModeling",

@@ -1,5 +1,5 @@
-//! The adaptive iterations as a strategy over recorded runs. An iteration is one step: the reply is
-//! the cycle's text, its tools the experiment, their results the observation.
+//! Replays the adaptive iterations on recorded runs. One step is an iteration: the reply is the cycle's text, its tools
+//! are the experiment, and their results the observation.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ struct Adaptive {
     strategies: Strategies,
 }
 
-/// Builds the strategy from a config.yaml (or JSON, or TOML).
+/// Builds the strategy from a `config.yaml` (or JSON or TOML).
 pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, SettingsError> {
     let profile = if settings.is_profile(PROFILES[1]) { Profile::Published } else { Profile::Documented };
     let round = Round::of(settings, &param::ROUND)?;
@@ -92,7 +92,7 @@ impl Strategy for Adaptive {
         };
         let review = need.map(|need| Requirement { rule: REVIEW, need });
         let streak = self.strategies.successes.map(|_| Requirement { rule: SUCCESSES, need: Need::ErrorFlags });
-        // The course of every iteration hangs on tags and words in the replies and observations.
+        // The course of every iteration depends on tags and words in the replies and observations.
         review
             .into_iter()
             .chain(streak)
@@ -115,17 +115,17 @@ impl Strategy for Adaptive {
     }
 }
 
-/// One iteration as it is recorded.
+/// One recorded iteration.
 #[derive(Default)]
 struct Cycle {
     has_experiment: bool,
     results: Vec<String>,
-    /// Did any result fail; `None` when one does not say, or there is none.
+    /// Whether any result failed; `None` if a result does not say or there is none.
     failed: Option<bool>,
     review: Option<JudgeReply>,
 }
 
-/// The workflow at work on one recording.
+/// The workflow running on one recording.
 struct Workflow {
     adaptive: Arc<Adaptive>,
     clock: RoundClock,
@@ -133,11 +133,11 @@ struct Workflow {
     cycle: Cycle,
     /// The rule that made the next call the last one.
     final_call: Option<RuleName>,
-    /// How much the workflow had logged before the point shown last.
+    /// The length of the workflow's log before the last point shown.
     logged: usize,
-    /// Questions to a simulated reviewer.
+    /// How many questions a simulated reviewer has been asked.
     reviews: u64,
-    /// For a simulated reviewer.
+    /// The truth that a simulated reviewer errs around.
     truth: Truth,
 }
 
@@ -176,7 +176,7 @@ impl Watch for Workflow {
                     trail.push(self.stop(view, end));
                     return;
                 }
-                // The reply's own experiment would not be run: what is recorded of it does not count.
+                // The reply's own experiment would not be run, so what the recording says of it does not count.
                 Next::FinalCall => self.final_call = Some(STATUS),
                 Next::Experiment | Next::Call => {}
             }
@@ -209,8 +209,8 @@ impl Workflow {
         }
     }
 
-    /// The next call is asked for a conclusion instead of another cycle. A recording of the workflow
-    /// itself has that prompt already, and then nothing changes.
+    /// The next call is asked for a conclusion instead of another cycle. `None` if the recording already has that
+    /// prompt, because it was made by the workflow itself.
     fn force_final(&mut self, view: &PointView<'_>) -> Option<Decision> {
         let rule = self.final_call.take()?;
         let prompt = view.messages().rev().find(|message| message.role == Role::User);
@@ -248,7 +248,7 @@ impl Workflow {
         }
     }
 
-    /// The reviewer's verdict; `Ok(None)` where there is no reviewer, an error where a verdict is missing.
+    /// The reviewer's verdict; `Ok(None)` if there is no reviewer, an error if a verdict is missing.
     fn review(&mut self, view: &PointView<'_>, recorded: Option<&JudgeReply>) -> Result<Option<Review>, &'static str> {
         match (self.adaptive.reviewer, recorded) {
             (Judge::Absent, _) => Ok(None),
@@ -269,7 +269,7 @@ impl Workflow {
         }
     }
 
-    /// Iterations so far against the cap.
+    /// The iterations so far and the cap.
     fn progress(&self) -> Evidence {
         Evidence::new(self.iterations.current as f64, self.adaptive.max as f64)
     }

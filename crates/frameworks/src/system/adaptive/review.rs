@@ -1,42 +1,42 @@
-//! The reviewer of the published workflow: when its verdict finalises.
+//! The reviewer of the published workflow: how its verdict is read and when it ends the iterations.
 
 use serde_json::Value;
 
 use crate::python::{self, Strictness};
 
-/// Quality from which a solution may be final, in [0, 1].
+/// The quality, in [0, 1], from which a solution can be final.
 pub const QUALITY: f64 = 0.7;
-/// Thoroughness from which a partial solution may be final, in [0, 1].
+/// The thoroughness, in [0, 1], from which a partial solution can be final.
 pub const THOROUGHNESS: f64 = 0.6;
 
-/// A reviewer's verdict; absent fields have the original's defaults.
+/// A reviewer's verdict; absent fields get the original's defaults.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Review {
-    /// The execution failed or has a bug.
+    /// The execution failed or the code has a bug.
     pub is_buggy: bool,
-    /// Another iteration is recommended (the default).
+    /// The reviewer recommends another iteration (the default).
     pub should_continue: bool,
-    /// How complete it is; `unknown` by default.
+    /// How complete the solution is; `unknown` by default.
     pub completion_state: String,
     /// Quality, in [0, 1].
     pub quality: f64,
     /// Thoroughness, in [0, 1].
     pub thoroughness: f64,
-    /// What to improve.
+    /// Suggested improvements.
     pub notes: Option<String>,
 }
 
-/// What a verdict leads to.
+/// What a verdict results in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewAction {
-    /// One last call for the conclusion, then the end.
+    /// One last call, for the conclusion, then the end.
     Finalise,
-    /// On with the iterations.
+    /// The iterations continue.
     Continue,
 }
 
 impl Review {
-    /// Reads a verdict from JSON; `None` when it is no object.
+    /// Reads a verdict from JSON; `None` if it is not an object.
     pub fn read(value: &Value) -> Option<Self> {
         let map = python::dict(value)?;
         let flag = |key: &str| map.get(key).and_then(Value::as_bool);
@@ -52,7 +52,7 @@ impl Review {
         })
     }
 
-    /// The verdict of a simulated reviewer: complete, or go on.
+    /// The verdict of a simulated reviewer: complete, or continue.
     pub fn simulated(done: bool) -> Self {
         let score = if done { 1.0 } else { 0.0 };
         let state = if done { "complete" } else { "in_progress" };
@@ -66,14 +66,14 @@ impl Review {
         }
     }
 
-    /// Reads a recorded reply: JSON, or JSON within a fence or between other words.
+    /// Reads a recorded reply: JSON, possibly in a code fence or surrounded by text.
     pub fn read_reply(reply: &str) -> Option<Self> {
         let whole = python::loads(reply, Strictness::Strict);
         let within = || python::loads(reply.get(reply.find('{')?..=reply.rfind('}')?)?, Strictness::Strict);
         Self::read(&whole.or_else(within)?)
     }
 
-    /// The gate, and what the workflow logs of it.
+    /// Decides on the verdict, and returns what the workflow logs.
     pub fn verdict(&self) -> (ReviewAction, String) {
         if self.is_buggy {
             let log = "Reviewer flagged issues; continuing iterations for improvements.";

@@ -1,4 +1,4 @@
-//! The iterations on small recordings.
+//! The adaptive iterations on small recordings.
 
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ fn the_strategies_for_later_are_off_unless_asked_for() {
     let set = |strategies: &[u32]| json!({"max_iterations": 9, "strategies": strategies});
     check("documented", &set(&[1, 3]), run(), "stop adaptive.no_experiment at 4:after_response");
     check("documented", &set(&[2]), run(), "force_final adaptive.task_status at 3:before_request");
-    // The results say nothing of failures: no streak.
+    // The results do not say whether they failed, so there is no streak.
     check("documented", &set(&[4]), run(), "stop adaptive.no_experiment at 4:after_response");
     assert!(refusal(&ADAPTIVE, &settings("published", &set(&[2]))).contains("the released workflow has none"));
     assert!(refusal(&ADAPTIVE, &settings("documented", &set(&[5]))).contains("conclusion tag"));

@@ -1,4 +1,4 @@
-//! What looks wrong in its configuration before any run is seen.
+//! What looks wrong in adaptive's configuration before any run.
 
 use super::config::max_iterations;
 use super::param;

@@ -1,4 +1,4 @@
-//! agentao's native configuration: how many iterations a chat may take, and who is asked then.
+//! agentao's native configuration: how many iterations a chat may take, and which handler is asked at the cap.
 
 use serde_json::{Map, Value};
 
@@ -6,35 +6,34 @@ use crate::bailout::{self, BailoutError, Recipe};
 use crate::diagnostic::{Location, nearest};
 use crate::framework::{ConfigText, Settings, SettingsError};
 
-/// agentao's iteration cap when the call names none.
+/// agentao's iteration cap if the call gives none.
 pub const DEFAULT_MAX_ITERATIONS: i64 = 100;
 
-/// The page's advice on the cap, by what the agent is for: the highest number it names.
+/// The page's advice on the cap by the agent's purpose: the highest number it gives.
 pub(super) const SCENARIOS: [(&str, i64); 4] = [
-    // 20 to 30.
+    // The page says 20 to 30.
     ("simple_question", 30),
-    // About 30.
+    // The page says about 30.
     ("pay_per_call", 30),
-    // 80 to 150.
+    // The page says 80 to 150.
     ("tool_chain", 150),
-    // 200 to 500.
+    // The page says 200 to 500.
     ("batch", 500),
 ];
 
-/// The cap and its handler.
+/// The cap with its handler.
 pub struct Cap {
-    /// Model calls a chat may make; 0 or less asks the handler before the first.
+    /// Model calls a chat may make; with 0 or less, the handler is asked before the first.
     pub max_iterations: i64,
-    /// The strategy's name.
+    /// The name of the bailout strategy.
     pub strategy: String,
-    /// Starts the handler.
+    /// Starts the handler for a run.
     pub handler: Recipe,
 }
 
 impl Cap {
-    /// Reads `max_iterations` (or a `scenario` of the page's table), `strategy` and `params` from JSON or
-    /// TOML; everything is optional.
-    /// Without a strategy the transport's default is asked, which stops.
+    /// Reads `max_iterations` (or a `scenario` from the page's table), `strategy` and `params` from JSON or TOML; all
+    /// are optional. Without a strategy, the transport's default handler is asked, which stops.
     pub fn read(settings: &Settings) -> Result<Self, SettingsError> {
         let nowhere = ConfigText::default();
         let config = settings.config.as_ref().unwrap_or(&nowhere);

@@ -1,5 +1,5 @@
-//! The guards of the published loop that end a chat before its cap: repeated calls, empty tool
-//! names, unreadable arguments, and replies cut at the token limit.
+//! The guards of the published loop that end a chat before its cap: repeated calls, empty tool names, unreadable
+//! arguments, and replies cut off at the token limit.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,7 @@ use serde_json::Value;
 use crate::python::{self, Strictness, loads, strip};
 use crate::transcript::{Fingerprint, Identity, fingerprint};
 
-/// How often the same call, an empty name, unreadable arguments or a cut reply may come: the third
-/// ends the chat.
+/// How often the same call, an empty name, unreadable arguments or a cut-off reply is needed to end the chat.
 const LIMIT: u32 = 3;
 
 /// A call as the model wrote it.
@@ -17,24 +16,24 @@ const LIMIT: u32 = 3;
 pub struct Call<'a> {
     /// The tool's name.
     pub name: &'a str,
-    /// The arguments, byte for byte.
+    /// The arguments, unparsed.
     pub arguments: &'a str,
-    /// Are the arguments meant to be JSON? A text protocol's are not.
+    /// Whether the arguments should be JSON; those of a text protocol are not.
     pub is_json: bool,
-    /// May the tool change anything? A new call of such a tool clears the counts of the others.
+    /// Whether the tool may change anything. A new call of such a tool clears the counts of the other calls.
     pub writes: bool,
 }
 
 /// Which guard ended the chat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tripped {
-    /// The same name and arguments for the third time.
+    /// The same name and arguments, for the third time.
     SameCall,
-    /// An empty tool name for the third time.
+    /// An empty tool name, for the third time.
     EmptyName,
-    /// Arguments of one tool that cannot be read, three times in a row.
+    /// Unreadable arguments of the same tool, three times in a row.
     BadArguments,
-    /// The third reply in a row whose calls were cut at the token limit.
+    /// The third reply in a row whose calls were cut off at the token limit.
     CutReplies,
 }
 
@@ -49,7 +48,7 @@ impl Tripped {
         }
     }
 
-    /// What it counts, in a word.
+    /// What the guard counts.
     pub(super) fn counts(self) -> &'static str {
         match self {
             Self::SameCall => "same call",
@@ -59,7 +58,7 @@ impl Tripped {
         }
     }
 
-    /// agentao's word for why the turn is incomplete.
+    /// agentao's reason for the incomplete turn.
     pub fn reason(self) -> &'static str {
         match self {
             Self::CutReplies => "length_truncated",
@@ -67,7 +66,7 @@ impl Tripped {
         }
     }
 
-    /// What the chat returns when the reply has no text.
+    /// What the chat returns if the reply has no text.
     pub fn notice(self) -> &'static str {
         match self {
             Self::CutReplies => {
@@ -78,7 +77,7 @@ impl Tripped {
     }
 }
 
-/// The counts of one chat. A granted cap does not clear them.
+/// The counts of one chat. Granting more iterations at the cap does not clear them.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     same: BTreeMap<Fingerprint, u32>,
@@ -87,15 +86,15 @@ pub struct Guard {
     cut: u32,
 }
 
-/// Was the reply cut at the token limit? The providers' spellings, in any case.
+/// Whether the reply was cut off at the token limit, in any provider's spelling, ignoring case.
 pub fn is_cut(finish_reason: Option<&str>) -> bool {
     finish_reason
         .is_some_and(|reason| ["length", "max_tokens", "model_length"].contains(&python::lower(strip(reason)).as_str()))
 }
 
 impl Guard {
-    /// Takes a reply in; `Some` when the chat ends with it. A cut reply's calls are never run, so
-    /// they are not counted.
+    /// Takes in a reply; `Some` if the chat ends with it. A cut-off reply's calls are never run, so they are not
+    /// counted.
     pub fn take_in<'a>(&mut self, cut: bool, calls: impl Iterator<Item = Call<'a>>) -> Option<Tripped> {
         let mut calls = calls.peekable();
         if cut && calls.peek().is_some() {
@@ -106,7 +105,7 @@ impl Guard {
         calls.find_map(|call| self.plan(call))
     }
 
-    /// How far a guard has counted, the worst case where there are several, and where it trips.
+    /// The guard's count (the highest if it keeps several), and the count at which it trips.
     pub(super) fn count(&self, guard: Tripped) -> (u32, u32) {
         let count = match guard {
             Tripped::SameCall => self.same.values().copied().max().unwrap_or(0),
@@ -142,13 +141,13 @@ impl Guard {
     }
 }
 
-/// Can agentao read these arguments as an object?
+/// Whether agentao can read these arguments as an object.
 fn is_readable(arguments: &str) -> bool {
     why_unreadable(arguments).is_none()
 }
 
-/// Why agentao cannot read these arguments as an object, in its words. It mends fences, doubly encoded
-/// objects, control characters, trailing commas and Python literals.
+/// agentao's message if it cannot read these arguments as an object. It repairs code fences, doubly encoded objects,
+/// control characters, trailing commas and Python literals.
 pub fn why_unreadable(arguments: &str) -> Option<String> {
     let text = strip(arguments);
     if text.is_empty() || ["none", "null"].contains(&python::lower(text).as_str()) {
@@ -181,7 +180,7 @@ fn unfenced(text: &str) -> &str {
     })
 }
 
-/// `,` before a closing bracket removed, inside texts too, as agentao does.
+/// Removes `,` before a closing bracket, also inside strings, as agentao does.
 fn without_trailing_commas(text: &str) -> String {
     let mut mended = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! What its configuration can hold of a stack.
+//! What agentao's configuration can hold of a stack.
 
 use crate::host::{FROM_ZERO, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::Moment;

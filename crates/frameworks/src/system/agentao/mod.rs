@@ -1,5 +1,5 @@
-//! agentao: an iteration cap per chat, checked before each model call, and a handler that is asked
-//! when it is hit.
+//! agentao: an iteration cap per chat, checked before each model call, and a handler that is asked when the cap is
+//! reached.
 
 mod config;
 mod guard;
@@ -25,7 +25,7 @@ params! {
         "the page's warning to the interface: true for 20 model calls before the cap, or another number";
 }
 
-/// The system's registration.
+/// The framework as registered.
 pub const AGENTAO: Framework = Framework {
     id: "agentao",
     version: "agentao 0.5.17",
@@ -44,38 +44,38 @@ pub const AGENTAO: Framework = Framework {
     ..Framework::SYSTEM
 };
 
-/// Whose word is followed.
+/// Which source this profile follows: the documentation or the released code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Profile {
-    /// The page on the iteration cap.
+    /// The documentation page on the iteration cap.
     Documented,
-    /// The package, 0.5.17.
+    /// The released package, 0.5.17.
     Published05,
 }
 
-/// What the handler is handed beside the count.
+/// The handler's second argument, after the count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SecondArgument {
-    /// The whole message history, as the page says.
+    /// The whole message history, as documented.
     History,
-    /// The last reply's calls, as the package does: no roles, so every stuck check is blind.
+    /// The last reply's calls, as in the package. They have no roles, so no stuck check can fire.
     LastCalls,
 }
 
-/// agentao as a strategy.
+/// agentao as a strategy over recorded runs.
 pub struct Agentao {
     name: String,
     profile: Profile,
     cap: Cap,
     second: SecondArgument,
-    /// Tools that change nothing. Any other may, as in the package a tool that does not say.
+    /// Tools that change nothing. Any other may change something, like a tool in the package that does not say.
     read_only: Vec<String>,
-    /// So many model calls before the cap the interface is warned; `None`: it is not.
+    /// How many model calls before the cap the user interface is warned; `None` for no warning.
     warns_before: Option<i64>,
 }
 
 impl Agentao {
-    /// Builds it.
+    /// Builds the strategy from settings.
     pub fn build(settings: &Settings) -> Result<Self, SettingsError> {
         let profile = if settings.is_profile("documented") { Profile::Documented } else { Profile::Published05 };
         let second = match settings.word(&param::SECOND_ARGUMENT, &["history", "last_calls"])? {
@@ -100,9 +100,9 @@ impl Agentao {
     }
 }
 
-/// The rule of the page's warning, which goes to the interface and not to the model.
+/// The rule of the documented warning, which goes to the user interface and not to the model.
 const APPROACHING: RuleName = RuleName::fixed("approaching limit");
-/// How many model calls before the cap the page's example warns.
+/// How many model calls before the cap the documented example warns.
 const WARNS_BEFORE: i64 = 20;
 
 const GUARDS: [Tripped; 4] = [Tripped::SameCall, Tripped::EmptyName, Tripped::BadArguments, Tripped::CutReplies];
@@ -135,7 +135,7 @@ impl Strategy for Agentao {
         let cut = Requirement { rule: RuleName::fixed(Tripped::CutReplies.rule()), need: Need::FinishReasons };
         match self.profile {
             Profile::Documented => Vec::new(),
-            // What cannot be read neither counts for the one nor clears the counts of the other.
+            // An unreadable call neither counts for one guard nor clears the counts of the other.
             Profile::Published05 => [Tripped::BadArguments, Tripped::SameCall]
                 .map(|guard| Requirement { rule: RuleName::fixed(guard.rule()), need: Need::PlainArguments })
                 .into_iter()
@@ -163,9 +163,9 @@ struct AgentaoWatch {
     session: String,
     handler: Box<dyn Bailout>,
     hits: u32,
-    /// The next request begins a chat.
+    /// Whether the next request begins a new chat.
     chat_over: bool,
-    /// Model calls begun, in all chats: the page's counter is never set back.
+    /// Model calls begun in all chats: the documented counter is never reset.
     turns: i64,
     /// Model calls of this chat since the cap was last granted.
     iteration: i64,
@@ -262,7 +262,7 @@ impl AgentaoWatch {
         let calls = reply.tool_calls.iter().zip(&arguments).map(|(call, arguments)| Call {
             name: &call.name,
             arguments,
-            // What does not open like an object is a text protocol's command, not broken JSON.
+            // Text that does not start like an object is a text protocol's command, not broken JSON.
             is_json: arguments.trim_start().starts_with('{'),
             writes: !self.system.read_only.iter().any(|name| **name == *call.name),
         });
@@ -274,7 +274,7 @@ impl AgentaoWatch {
     }
 }
 
-/// The package's second argument: name and arguments of the last reply's calls, and no role.
+/// The package's second argument: names and arguments of the last reply's calls, without a role.
 fn call_entries(reply: &Message) -> Vec<HistoryEntry<'_>> {
     let entry =
         |name| HistoryEntry { speaker: Speaker::Other, name: Some(name), has_content: false, mentions_error: false };
@@ -289,7 +289,7 @@ mod tests {
     use crate::framework::ConfigText;
     use crate::transcript::{Draft, Event, Role, Run, ToolCall};
 
-    /// Steps that call `ls`, each with other arguments unless `same`, then an answer.
+    /// Steps that call `ls`, with different arguments unless `same`, then an answer.
     fn run(steps: usize, same: bool) -> Run {
         let mut events = Vec::new();
         for step in 0..steps {

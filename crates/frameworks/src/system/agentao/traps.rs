@@ -1,4 +1,4 @@
-//! What looks wrong in its configuration before any run is seen.
+//! What looks wrong in agentao's configuration before any run.
 
 use serde_json::Value;
 

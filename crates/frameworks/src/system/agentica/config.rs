@@ -9,7 +9,7 @@ use crate::diagnostic::nearest;
 use crate::framework::{ConfigText, Settings, SettingsError};
 use crate::judge::Judge;
 
-/// The keyword arguments that have a say in stopping, and `objective`, which is taken and not used.
+/// The keyword arguments that affect stopping, and `objective`, which is accepted but not used.
 const KEYS: [&str; 8] = [
     "objective",
     "turn_budget",
@@ -22,19 +22,19 @@ const KEYS: [&str; 8] = [
 ];
 const HELP: &str = "for example `turn_budget = 5`, `token_budget = 50000`, `wall_clock_budget_sec = 600`";
 
-/// A goal as it is set.
+/// The configuration of a goal.
 #[derive(Clone, Debug)]
 pub struct GoalConfig {
-    /// The limits, checked by the version's rules.
+    /// The limits, checked by the rules of the version.
     pub budgets: Budgets,
     /// The rules that follow from the arguments.
     pub rules: Rules,
-    /// Does the model have `update_goal`?
+    /// Whether the model has the tool `update_goal`.
     pub has_goal_tool: bool,
 }
 
 impl GoalConfig {
-    /// Reads the arguments; everything is optional.
+    /// Reads the arguments; all are optional.
     pub fn read(version: Version, judge: Judge, settings: &Settings) -> Result<Self, SettingsError> {
         let nowhere = ConfigText::default();
         let config = settings.config.as_ref().unwrap_or(&nowhere);
@@ -80,7 +80,7 @@ struct Arguments<'c> {
 }
 
 impl Arguments<'_> {
-    /// The argument; Python's `None` (null) is as good as none.
+    /// The argument's value; Python's `None` (null) counts as absent.
     fn get(&self, name: &str) -> Option<&Value> {
         self.values.get(name).filter(|value| !value.is_null())
     }

@@ -1,4 +1,4 @@
-//! One evaluated turn: agentica's checks in their order.
+//! Evaluates one turn: agentica's checks in order.
 
 use super::goal::{Goal, Status};
 use super::limit::with_thousands;
@@ -6,15 +6,15 @@ use super::reply::JudgeAnswer;
 use super::ruling::{Cause, Event, Prompt, Ruling};
 use super::{Rules, Version};
 
-/// Failures in a row that pause the goal: unreadable judge replies, or turns of failed tools.
+/// How many failures in a row pause the goal: unreadable judge replies, or turns in which all tools failed.
 const LIMIT: u32 = 3;
 
-/// What a turn brought.
+/// What a turn used and did.
 #[derive(Clone, Debug, Default)]
 pub struct Turn {
-    /// Input and output tokens; negative values are ignored.
+    /// Input and output tokens; negative values count as 0.
     pub tokens: i128,
-    /// Seconds; negative values are ignored.
+    /// Duration in seconds; negative values count as 0.
     pub seconds: f64,
     /// The tools used and whether each failed.
     pub tools: Vec<(String, bool)>,
@@ -23,24 +23,24 @@ pub struct Turn {
 /// A verifier's answer (1.5).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
-    /// Is the goal reached?
+    /// Whether the goal is reached.
     pub done: bool,
-    /// Why; empty gives a stock phrase.
+    /// The reason; if empty, a stock phrase is used.
     pub reason: String,
-    /// A status it sets instead of going on.
+    /// A status that it sets instead of continuing.
     pub status: Option<Status>,
 }
 
-/// Who is asked whether the goal is reached. They are asked only when agentica would ask.
+/// Decides whether the goal is reached. Each method is called only when agentica would ask.
 pub trait Referee {
     /// The verifier's answer; `None` leaves it to the judge.
     fn verify(&mut self) -> Option<Verified>;
 
-    /// The judge's answer; `None` when it is not known.
+    /// The judge's answer; `None` if it is not known.
     fn judge(&mut self, goal: &Goal, turn: &Turn) -> Option<JudgeAnswer>;
 }
 
-/// Evaluates a turn: charges it, then asks the checks in order.
+/// Evaluates a turn: charges it, then makes the checks in order.
 pub fn evaluate(rules: Rules, goal: &mut Goal, turn: &Turn, referee: &mut dyn Referee) -> Ruling {
     charge(goal, turn);
     if let Some(ruling) = blown_budget(rules, goal) {
@@ -73,7 +73,7 @@ pub fn evaluate(rules: Rules, goal: &mut Goal, turn: &Turn, referee: &mut dyn Re
     }
 }
 
-/// The turn has been paid for, whatever comes of it; only a cleared goal is not charged.
+/// Charges the turn whatever the result; only a cleared goal is not charged.
 fn charge(goal: &mut Goal, turn: &Turn) {
     if goal.status != Status::Cleared {
         goal.turns_used += 1;
@@ -88,7 +88,7 @@ fn charge(goal: &mut Goal, turn: &Turn) {
     goal.tool_failures = if turn.tools.iter().all(|(_, failed)| *failed) { goal.tool_failures + 1 } else { 0 };
 }
 
-/// Token and wall-clock budgets, named in this order; the page puts the turn budget here too.
+/// The exhausted token or wall-clock budget, checked in this order. The documentation also checks the turn budget here.
 fn exhausted(rules: Rules, goal: &Goal) -> Option<(Cause, String)> {
     if let Some(limit) = goal.budgets.tokens.filter(|limit| limit.is_reached_by(goal.tokens_used)) {
         let (used, limit) = match rules.version {
@@ -123,7 +123,7 @@ fn blown_budget(rules: Rules, goal: &mut Goal) -> Option<Ruling> {
     })
 }
 
-/// 1.5's one turn of grace: the loop is told to go on, whatever the goal's own status.
+/// 1.5's single wrap-up turn: the loop is told to continue, whatever the goal's status.
 fn wrap_up(rules: Rules, goal: &mut Goal, cause: Cause, words: &str) -> Option<Ruling> {
     if rules.version != Version::V15 || goal.wrapup_sent {
         return None;
@@ -144,7 +144,7 @@ fn limited(goal: &mut Goal, cause: Cause, verdict: &'static str, reason: String,
     Ruling::stop(cause, goal, verdict, reason).announcing(event)
 }
 
-/// A goal that is no longer active: the model's tool, or a user, has spoken.
+/// The ruling for a goal that is no longer active, because the model's tool or a user has changed it.
 fn after_tool(goal: &Goal) -> Ruling {
     let last = goal.last_reason.clone().filter(|reason| !reason.is_empty());
     match goal.status {
@@ -199,12 +199,12 @@ fn after_verifier(rules: Rules, goal: &mut Goal, verified: Verified) -> Ruling {
     Ruling::go_on(Cause::Verifier, "verifier", reason).announcing(event)
 }
 
-/// The words of the announcement; 1.4 leaves the numbers out.
+/// The message of the announcement; 1.4 leaves out the numbers.
 fn turn_budget_message(rules: Rules, goal: &Goal) -> String {
     if rules.version == Version::V15 { turn_words(goal) } else { "turn budget exhausted".to_owned() }
 }
 
-/// 1.5 without a judge on every turn: on to the cap.
+/// In 1.5 without a judge on every turn, the loop continues up to the turn cap.
 fn without_judge(rules: Rules, goal: &mut Goal) -> Ruling {
     if turns_exhausted(goal) {
         let words = turn_words(goal);
@@ -259,8 +259,7 @@ fn after_judge(rules: Rules, goal: &mut Goal, verdict: JudgeAnswer) -> Ruling {
     Ruling::go_on(Cause::Judge, "continue", reason).announcing(event)
 }
 
-/// The judge's answer is not known. At the turn cap the loop ends whether it said done or not; before
-/// it, nothing can be said.
+/// The judge's answer is not known. At the turn cap, the loop ends either way; before it, nothing can be decided.
 fn after_unknown(rules: Rules, goal: &mut Goal) -> Ruling {
     if turns_exhausted(goal) {
         let words = turn_words(goal);

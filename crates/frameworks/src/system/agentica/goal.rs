@@ -1,4 +1,4 @@
-//! A standing goal: its state, and what users and the model's own tool do to it between evaluations.
+//! A standing goal: its state, and how users and the model's own tool change it between evaluations.
 
 use serde::Serialize;
 
@@ -6,24 +6,24 @@ use super::Version;
 use super::limit::Limit;
 use crate::python;
 
-/// Is the goal still pursued?
+/// The status of a goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Yes.
+    /// Being pursued.
     Active,
-    /// Stopped until somebody resumes it.
+    /// Stopped until someone resumes it.
     Paused,
     /// Reached.
     Complete,
     /// Given up.
     Cleared,
-    /// A budget is used up.
+    /// Stopped because a budget is used up.
     BudgetLimited,
 }
 
 impl Status {
-    /// agentica's word for it.
+    /// agentica's name for it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -35,23 +35,23 @@ impl Status {
     }
 }
 
-/// The limits of a goal; `None` is unlimited.
+/// The limits of a goal; `None` means unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Budgets {
     /// Turns (whole agent runs).
     pub turns: Option<Limit>,
     /// Input and output tokens together.
     pub tokens: Option<Limit>,
-    /// Seconds the turns took.
+    /// Total duration of the turns, in seconds.
     pub seconds: Option<f64>,
 }
 
-/// What agentica writes to its log for a goal.
+/// The state of a goal, as agentica writes it to its log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Goal {
-    /// Is it still pursued?
+    /// Whether it is still pursued.
     pub status: Status,
-    /// Why it is paused or limited.
+    /// Why it is paused or out of budget.
     pub paused_reason: Option<String>,
     /// The limits.
     pub budgets: Budgets,
@@ -65,20 +65,20 @@ pub struct Goal {
     pub subgoals: Vec<String>,
     /// Unreadable judge replies in a row.
     pub parse_failures: u32,
-    /// Turns in a row of which every tool call failed.
+    /// Turns in a row in which every tool call failed.
     pub tool_failures: u32,
-    /// Who spoke last, in agentica's word.
+    /// Who gave the last verdict, in agentica's terms.
     pub last_verdict: Option<&'static str>,
-    /// What they said.
+    /// The reason of the last verdict.
     pub last_reason: Option<String>,
-    /// 1.5: the one wrap-up turn has been given.
+    /// 1.5: whether the single wrap-up turn has been given.
     pub wrapup_sent: bool,
-    /// 1.5: the answer handed in with the completion.
+    /// 1.5: the answer submitted with the completion.
     pub final_answer: Option<String>,
 }
 
 impl Goal {
-    /// A new goal.
+    /// A new, active goal.
     pub fn new(budgets: Budgets) -> Self {
         Self {
             status: Status::Active,
@@ -97,7 +97,7 @@ impl Goal {
         }
     }
 
-    /// Takes the answer handed in, without outer blanks; a blank one leaves the one before.
+    /// Stores the submitted answer, trimmed; a blank one leaves the previous answer.
     fn take_answer(&mut self, answer: Option<&str>) {
         if let Some(answer) = answer.map(python::strip).filter(|answer| !answer.is_empty()) {
             self.final_answer = Some(answer.to_owned());
@@ -108,7 +108,7 @@ impl Goal {
 /// Why a goal was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// No objective.
+    /// The objective is empty.
     #[error("Goal objective cannot be empty.")]
     NoObjective,
     /// 1.5: a budget of 0 or below -1.
@@ -117,9 +117,9 @@ pub enum Refused {
 }
 
 impl Budgets {
-    /// The budgets as `version` takes them: 1.5 refuses 0 and what is below -1, and reads -1 as
-    /// unlimited; before that every number is a limit. A missing turn budget is the manager's own,
-    /// which neither version looks at: 0 or less is a cap reached at once.
+    /// The budgets as `version` interprets them. 1.5 rejects 0 and numbers below -1, and reads -1 as unlimited; earlier
+    /// versions take every number as a limit. A missing turn budget is replaced by the manager's own, which no version
+    /// checks: 0 or less is a cap that is reached at once.
     pub fn checked(self, default_turns: Option<Limit>, version: Version) -> Result<Self, Refused> {
         if version != Version::V15 {
             let turns = self.turns.or(default_turns).unwrap_or(Limit::Whole(super::DEFAULT_TURNS));
@@ -140,8 +140,8 @@ impl Budgets {
 
 /// A goal manager and the log it writes to.
 ///
-/// The manager remembers a goal of its own. The model's tools write to the log behind its back, and
-/// an evaluation reads the log first; what an evaluation does not write is gone at the next one.
+/// The manager has its own copy of the goal. The model's tools write to the log without the manager, and an evaluation
+/// starts by reading the log; changes that it does not write back are lost at the next evaluation.
 #[derive(Clone, Debug, Default)]
 pub struct Manager {
     memory: Option<Goal>,
@@ -150,7 +150,7 @@ pub struct Manager {
 }
 
 impl Manager {
-    /// Sets a goal, with whatever was there forgotten.
+    /// Sets a goal, replacing any other.
     pub fn set(&mut self, objective: &str, goal: Goal) -> Result<(), Refused> {
         if python::strip(objective).is_empty() {
             return Err(Refused::NoObjective);
@@ -161,12 +161,12 @@ impl Manager {
         Ok(())
     }
 
-    /// The goal as the manager remembers it; `None` before one is set and after one is cleared.
+    /// The manager's copy of the goal; `None` before one is set and after it is cleared.
     pub fn goal(&self) -> Option<&Goal> {
         self.memory.as_ref()
     }
 
-    /// A fresh manager reads the same log.
+    /// Starts a fresh manager on the same log.
     pub fn restart(&mut self) {
         self.loaded = false;
         self.memory = None;
@@ -187,8 +187,8 @@ impl Manager {
         }
     }
 
-    /// Reads the log and changes the goal; `change` says beside its answer whether the goal is written
-    /// back. `None` without a goal.
+    /// Reads the log and changes the goal. `change` returns its result and whether to write the goal back. `None` if
+    /// there is no goal.
     pub fn evaluate<T>(&mut self, change: impl FnOnce(&mut Goal) -> (T, bool)) -> Option<T> {
         if self.log.is_some() {
             self.memory.clone_from(&self.log);
@@ -201,8 +201,7 @@ impl Manager {
         Some(answer)
     }
 
-    /// The user pauses an active goal, with a reason of their own or none; true when that changed
-    /// anything.
+    /// Pauses an active goal for the user, with an optional reason; true if this changed anything.
     pub fn pause(&mut self, reason: Option<&str>) -> bool {
         let Some(goal) = self.load().filter(|goal| goal.status == Status::Active) else { return false };
         goal.status = Status::Paused;
@@ -211,12 +210,12 @@ impl Manager {
         true
     }
 
-    /// What opening a session again does: an active goal waits for the user.
+    /// Pauses an active goal until the user resumes it, as opening a session again does.
     pub fn pause_for_safety(&mut self) -> bool {
         self.pause(Some("resume-safety"))
     }
 
-    /// Resumes a paused or limited goal. Neither the spent amounts nor the limits change.
+    /// Resumes a paused or out-of-budget goal. What was used and the limits stay the same.
     pub fn resume(&mut self) {
         let waits = |goal: &&mut Goal| matches!(goal.status, Status::Paused | Status::BudgetLimited);
         let Some(goal) = self.load().filter(waits) else { return };
@@ -228,7 +227,7 @@ impl Manager {
         self.persist();
     }
 
-    /// Gives the goal up; the log keeps it as cleared.
+    /// Gives up the goal; the log keeps it as cleared.
     pub fn clear(&mut self) {
         if let Some(goal) = self.load() {
             goal.status = Status::Cleared;
@@ -237,7 +236,7 @@ impl Manager {
         }
     }
 
-    /// Adds a criterion. False when the text is blank or there is no goal, which the original refuses.
+    /// Adds a criterion. False if the text is blank or there is no goal, which the original rejects.
     pub fn add_subgoal(&mut self, text: &str) -> bool {
         let text = python::strip(text);
         let Some(goal) = self.load().filter(|_| !text.is_empty()) else { return false };
@@ -246,8 +245,8 @@ impl Manager {
         true
     }
 
-    /// The model's `update_goal`: `complete` or `paused`, in any case, of an active goal only. Says
-    /// whether it was accepted. A blank answer leaves the one before.
+    /// The model's `update_goal`: sets `complete` or `paused` (ignoring case), on an active goal only. Returns whether
+    /// it was accepted. A blank answer leaves the previous one.
     pub fn update_from_tool(&mut self, status: &str, reason: &str, final_answer: Option<&str>) -> bool {
         let status = match python::lower(python::strip(status)).as_str() {
             "complete" => Status::Complete,
@@ -266,11 +265,11 @@ impl Manager {
         })
     }
 
-    /// 1.5: the model's `verify_completion` asks for a command to be run; `passes` runs it, and is asked
-    /// only while the goal is active and the command is not blank. Says whether the goal is now complete.
+    /// 1.5: the model's `verify_completion` asks for a command to be run. `passes` runs it, and is called only if the
+    /// goal is active and the command is not blank. Returns whether the goal is now complete.
     ///
     /// # Errors
-    /// Whatever `passes` fails with.
+    /// Any error of `passes`.
     pub fn verify<E>(
         &mut self,
         command: &str,

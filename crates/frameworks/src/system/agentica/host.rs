@@ -1,9 +1,9 @@
-//! What its configuration can hold of a stack.
+//! What agentica's configuration can hold of a stack.
 
 use crate::host::{Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::Moment;
 
-/// What a budget that is used up is not.
+/// How reaching a budget differs from a stop.
 const WRAP_UP: &str = "a budget that is used up is followed by one more turn, to wrap up";
 
 pub(super) const HOST: Host = Host::new("where the goal is set", Syntax::Python, "goal = manager.set(\n    objective=objective,\n    turn_budget=<<turn_budget>>,\n    token_budget=<<token_budget>>,\n)\n", &[

@@ -1,4 +1,4 @@
-//! A limit as a Python number: printed, compared and grouped as Python does.
+//! A limit that is a Python number: printed, compared and grouped as Python does.
 
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ impl Limit {
         }
     }
 
-    /// Is it reached by `used`?
+    /// Whether `used` has reached it.
     pub fn is_reached_by(self, used: i128) -> bool {
         match self {
             Self::Whole(limit) => used >= limit,

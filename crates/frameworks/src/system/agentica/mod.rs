@@ -1,4 +1,4 @@
-//! agentica: a standing goal, evaluated at the end of every turn.
+//! agentica: a standing goal that is evaluated at the end of every turn.
 
 mod config;
 mod evaluate;
@@ -34,7 +34,7 @@ params! {
         "1.4's undercount: `run_goal` charges only what a turn took more than the one before";
 }
 
-/// The system's registration.
+/// The framework as registered.
 pub const AGENTICA: Framework = Framework {
     id: "agentica",
     version: "agentica 1.4.6, 1.5.0",
@@ -54,47 +54,47 @@ pub const AGENTICA: Framework = Framework {
     ..Framework::SYSTEM
 };
 
-/// The objective of a goal in a replay: what it says is not looked at.
+/// The goal's objective in a replay; its text does not matter.
 const TASK: &str = "the recorded task";
 
-/// Turns a goal may take before 1.5 when nobody says otherwise.
+/// The default turn limit of a goal before 1.5.
 pub const DEFAULT_TURNS: i128 = 100;
 
-/// Whose word is followed.
+/// Which source this profile follows: the documentation or a released version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
-    /// The page on the goal loop: budgets first, all three, then the tool, then the judge.
+    /// The documentation page on the goal loop: all three budgets first, then the tool, then the judge.
     Documented,
-    /// 1.4.6: as the page, but the turn budget comes last.
+    /// 1.4.6: as documented, except that the turn budget comes last.
     V14,
-    /// 1.5.0: no turn cap and no judge unless asked for, one wrap-up turn, verifier.
+    /// 1.5.0: no turn cap and no judge by default, one wrap-up turn, a verifier.
     V15,
 }
 
-/// What the order of checks depends on.
+/// The settings that the order of checks depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// Whose word is followed.
+    /// The version followed.
     pub version: Version,
-    /// Is the judge asked at every turn?
+    /// Whether the judge is asked on every turn.
     pub auto_judge: bool,
-    /// Is there a judge at all?
+    /// Whether there is a judge at all.
     pub has_judge: bool,
 }
 
-/// agentica's goal loop as a strategy.
+/// agentica's goal loop as a strategy over recorded runs.
 #[derive(Debug)]
 pub struct Agentica {
     name: String,
     goal: GoalConfig,
     judge: Judge,
     round: Round,
-    /// 1.4's `run_goal` charges only what a turn took more than the one before.
+    /// Whether only the tokens by which a turn exceeds the previous one are charged, as 1.4's `run_goal` does.
     undercounts: bool,
 }
 
 impl Agentica {
-    /// Builds it.
+    /// Builds the strategy from settings.
     pub fn build(settings: &Settings) -> Result<Self, SettingsError> {
         let version = match settings.profile.as_deref() {
             Some("documented") => Version::Documented,
@@ -112,7 +112,7 @@ impl Agentica {
         })
     }
 
-    /// The rules in the order they are asked.
+    /// The rules in the order they are checked.
     fn causes(&self) -> Vec<Cause> {
         let Rules { version, auto_judge, has_judge } = self.goal.rules;
         let mut causes = vec![Cause::Tokens, Cause::Seconds];
@@ -176,8 +176,8 @@ impl Agentica {
                 Judge::Simulated(_) => Some(Need::Outcome),
                 Judge::Absent => None,
             },
-            // A verifier is the user's own code: none is assumed.
-            // What a user does is in agentica's own log, or did not happen.
+            // A verifier is the user's own code, so none is assumed. What a user does is in agentica's own log, or did
+            // not happen.
             Cause::Turns | Cause::NoGoal | Cause::Verifier | Cause::User => None,
         }
     }
@@ -238,7 +238,7 @@ impl Strategy for Agentica {
     }
 }
 
-/// An announcement, and the rule it is owed to.
+/// What was announced, and the rule that caused it.
 struct Announced {
     cause: Cause,
     event: ruling::Event,
@@ -248,20 +248,20 @@ struct AgenticaWatch {
     system: Arc<Agentica>,
     clock: RoundClock,
     manager: Manager,
-    /// The goal row that closed the round before.
+    /// The goal row that closed the previous round.
     row: Option<GoalRow>,
     /// The first event of this round.
     from_event: usize,
-    /// When the round before ended.
+    /// When the previous round ended.
     ended_at: Option<Instant>,
-    /// Tokens of the round before.
+    /// Tokens of the previous round.
     tokens_before: i128,
     verdict_was_missing: bool,
-    /// What was announced at the point shown last.
+    /// The announcement made at the last point shown.
     announced: Option<Announced>,
-    /// Questions to a simulated judge.
+    /// How many questions a simulated judge has been asked.
     judge_calls: u64,
-    /// For a simulated judge.
+    /// The truth that a simulated judge errs around.
     truth: Truth,
 }
 
@@ -348,8 +348,8 @@ impl AgenticaWatch {
         let goal = self.manager.goal()?;
         let action = match (ruling.should_continue, ruling.prompt, ruling.cause) {
             (false, ..) => Action::Stop,
-            // Whether the loop goes on is not known: from here on the recording is only one way it
-            // may have gone. Once said, it holds for the rest of the run.
+            // It is unknown whether the loop continues: from here on, the recording is only one of the ways it may have
+            // gone. Reported once per run.
             (true, _, Cause::Unknown) if std::mem::replace(&mut self.verdict_was_missing, true) => return None,
             (true, _, Cause::Unknown) => Action::Ask,
             (true, Some(Prompt::BudgetWrapup), _) => Action::Inject,

@@ -1,4 +1,4 @@
-//! Reading a judge's reply as agentica does: tolerant of fences, prose around it and weak models.
+//! Reads a judge's reply as agentica does, tolerating code fences, surrounding prose and the phrasing of weak models.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::python::{self, Strictness, is_true, loads, strip};
 pub enum JudgeAnswer {
     /// The goal is reached.
     Done(String),
-    /// It is not.
+    /// The goal is not reached.
     Continue(String),
     /// The reply cannot be read.
     Unreadable(String),
@@ -18,7 +18,7 @@ pub enum JudgeAnswer {
 }
 
 impl JudgeAnswer {
-    /// agentica's reason text.
+    /// agentica's text for the reason.
     pub fn reason(&self) -> &str {
         match self {
             Self::Done(reason) | Self::Continue(reason) | Self::Unreadable(reason) | Self::Unavailable(reason) => {
@@ -54,16 +54,16 @@ pub fn read(raw: &str) -> JudgeAnswer {
     }
 }
 
-/// A fence opening the text and one closing it, dropped: each on its own.
+/// Removes a code fence at the start and one at the end, independently of each other.
 fn unfenced(text: &str) -> &str {
     let Some(inner) = text.strip_prefix("```") else { return text };
     let inner = inner.strip_prefix("json").unwrap_or(inner).trim_start_matches(python::is_space);
-    // Python's `$` also matches before one last line break.
+    // Python's `$` also matches before a final line break.
     let closed = inner.strip_suffix('\n').unwrap_or(inner).strip_suffix("```");
     closed.map_or(inner, |inner| inner.trim_end_matches(python::is_space))
 }
 
-/// The first `{…}` without a brace inside.
+/// The first `{…}` without nested braces.
 fn first_flat_object(text: &str) -> Option<Value> {
     let mut rest = text;
     loop {
@@ -77,7 +77,7 @@ fn first_flat_object(text: &str) -> Option<Value> {
     }
 }
 
-/// Yes, in the words weak judges use; any other text is no.
+/// Whether the value means yes in the words that weak judges use; any other text means no.
 fn is_yes(done: &Value) -> bool {
     match done {
         Value::String(word) => ["true", "yes", "1", "done", "y"].contains(&python::lower(strip(word)).as_str()),

@@ -1,4 +1,4 @@
-//! What a recorded round brings to the goal: spending, tools, and what the goal's own rows say.
+//! Extracts what a recorded round contributes to the goal: tokens and time used, tools, and the goal's own log rows.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub(super) struct RoundEvents<'v, 'r> {
     pub events: &'r [Event],
 }
 
-/// A goal row of agentica's session log, as far as it bears on a turn.
+/// A goal row of agentica's session log, with the fields that matter for a turn.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct GoalRow {
@@ -32,20 +32,20 @@ pub(super) struct GoalRow {
     pub final_answer: Option<String>,
 }
 
-/// What was done to the goal from outside between two evaluations, by the session's log.
+/// A change to the goal from outside between two evaluations, according to the session's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum UserDeed {
-    /// `/goal pause`, an interruption, or a session opened again; the reason written down.
+    /// `/goal pause`, an interruption, or a reopened session; with the recorded reason.
     Pause(Option<String>),
     /// `/goal resume`.
     Resume,
     /// `/goal clear`.
     Clear,
-    /// A new goal: everything is counted anew.
+    /// A new goal, so all counts start again.
     Set,
 }
 
-/// What the model told its goal tool.
+/// What the model passed to its goal tool.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ToolWord {
@@ -59,14 +59,14 @@ impl RoundEvents<'_, '_> {
         self.events.iter().filter_map(Event::message)
     }
 
-    /// The last goal row that counts one more turn than `before`.
+    /// The last goal row that counts more turns than `before`.
     pub(super) fn goal_row(&self, before: Option<&GoalRow>) -> Option<GoalRow> {
         let turns = before.map_or(0, |row| row.turns_used);
         self.rows().rfind(|row| row.turns_used > turns)
     }
 
-    /// What a user did to the goal in this round: rows that count no new turn and change the status. What
-    /// the model's own tool did is in [`Self::tool_words`].
+    /// A user's changes to the goal in this round: rows that count no new turn and change the status. For what the
+    /// model's own tool did, see [`Self::tool_words`].
     pub(super) fn user_deeds(&self, before: Option<&GoalRow>) -> Vec<UserDeed> {
         let mut turns = before.map_or(0, |row| row.turns_used);
         let mut status = before.map_or_else(|| "active".to_owned(), |row| row.status.clone());
@@ -75,7 +75,7 @@ impl RoundEvents<'_, '_> {
             let is_between = row.turns_used == turns && row.status != status;
             let by_tool = match row.paused_reason.as_deref() {
                 Some(why) => why == "agent-tool",
-                // A redacted row keeps who spoke last.
+                // A redacted row still says who gave the last verdict.
                 None => row.last_verdict.as_deref() == Some("tool_signal"),
             };
             let is_new = row.turns_used < turns || (status == "cleared" && row.status == "active");
@@ -100,8 +100,8 @@ impl RoundEvents<'_, '_> {
         })
     }
 
-    /// Tokens and seconds of the round, by the goal rows where there are any; `since` is when the
-    /// round before ended.
+    /// Tokens and seconds of the round, taken from the goal rows if there are any; `since` is when the previous round
+    /// ended.
     pub(super) fn turn(&self, before: Option<&GoalRow>, since: Option<crate::transcript::Instant>) -> Turn {
         let zero = GoalRow::default();
         let (tokens, seconds) = match (self.goal_row(before), before.unwrap_or(&zero)) {
@@ -118,7 +118,7 @@ impl RoundEvents<'_, '_> {
         Turn { tokens, seconds, tools: self.tools() }
     }
 
-    /// Tokens of the agent's own calls and its sub-agents'.
+    /// Tokens of the agent's own calls and of its sub-agents.
     fn tokens(&self) -> f64 {
         let own = self.messages().filter(|message| matches!(message.lane, Lane::Main | Lane::Side(_)));
         own.filter_map(|message| message.usage?.total()).map(|tokens| tokens.0 as f64).sum()
@@ -132,8 +132,8 @@ impl RoundEvents<'_, '_> {
         })
     }
 
-    /// The tools whose results are flagged. With an unflagged result and no flagged success, nothing
-    /// can be said of the round.
+    /// The tools whose results say whether they failed. Empty if some result does not say and none is known to have
+    /// succeeded, because then nothing can be said of the round.
     fn tools(&self) -> Vec<(String, bool)> {
         let results: Vec<&Message> = self.messages().filter(|message| message.is_result()).collect();
         let flagged = results
@@ -144,8 +144,8 @@ impl RoundEvents<'_, '_> {
         if some_unflagged && tools.iter().all(|(_, failed)| *failed) { Vec::new() } else { tools }
     }
 
-    /// What the model told its goal tool, in order: its recorded calls, else what a goal row says of
-    /// it (1.4 logs keep no calls).
+    /// What the model passed to its goal tool, in order: from its recorded calls, else from a goal row (1.4 logs
+    /// contain no calls).
     pub(super) fn tool_words(&self, before: Option<&GoalRow>) -> Vec<ToolWord> {
         let replies = self.messages().filter(|message| message.role == Role::Assistant && message.is_step());
         let calls = replies.flat_map(|reply| &reply.tool_calls).filter(|call| &*call.name == "update_goal");
@@ -176,19 +176,19 @@ fn read_row(body: &str) -> Option<GoalRow> {
 pub(super) struct RoundJudge<'v, 'r> {
     /// The round.
     pub round: RoundEvents<'v, 'r>,
-    /// The goal row that closed the round before.
+    /// The goal row that closed the previous round.
     pub before: Option<&'v GoalRow>,
     /// Where verdicts come from.
     pub judge: Judge,
-    /// What a simulated one errs around.
+    /// The truth that a simulated judge errs around.
     pub truth: Truth,
-    /// Questions to a simulated judge.
+    /// How many questions a simulated judge has been asked.
     pub asked: u64,
 }
 
 impl Referee for RoundJudge<'_, '_> {
     fn verify(&mut self) -> Option<Verified> {
-        // A verifier is the user's own code: its answer is in the goal row, or nowhere.
+        // A verifier is the user's own code, so its answer is either in the goal row or unknown.
         let row = self.round.goal_row(self.before)?;
         (row.last_verdict.as_deref() == Some("verifier")).then(|| Verified {
             done: row.status == "complete",

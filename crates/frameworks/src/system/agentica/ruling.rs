@@ -1,4 +1,4 @@
-//! What an evaluated turn comes to, and what is announced of it.
+//! The result of evaluating a turn, and what is announced about it.
 
 use std::fmt;
 
@@ -6,17 +6,17 @@ use serde::Serialize;
 
 use super::goal::{Budgets, Goal, Status};
 
-/// The prompt that keeps the loop going.
+/// The kind of prompt that continues the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Prompt {
-    /// Go on toward the goal.
+    /// Asks to continue toward the goal.
     Continuation,
-    /// 1.5: a budget is used up; wrap up.
+    /// 1.5: says that a budget is used up, and asks to wrap up.
     BudgetWrapup,
 }
 
-/// The rule a ruling is owed to.
+/// The rule that led to a ruling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// There is no active goal.
@@ -29,22 +29,22 @@ pub enum Cause {
     Turns,
     /// The model's own tool.
     Tool,
-    /// The user paused the goal, or opened the session again.
+    /// The user paused the goal or reopened the session.
     User,
-    /// Three turns of failed tools.
+    /// Three turns in a row in which all tools failed.
     ToolStuck,
     /// The verifier.
     Verifier,
-    /// No judge, or three unreadable replies.
+    /// There is no judge, or it gave three unreadable replies.
     JudgeBroken,
     /// The judge.
     Judge,
-    /// The judge would have been asked, and its answer is not known.
+    /// The judge would have been asked, but its answer is not known.
     Unknown,
 }
 
 impl Cause {
-    /// What it counts, in a word; `None` where it is not about a number.
+    /// What the rule counts; `None` if it does not count anything.
     pub(super) fn counts(self) -> Option<&'static str> {
         match self {
             Self::Tokens => Some("tokens"),
@@ -57,22 +57,22 @@ impl Cause {
     }
 }
 
-/// What a turn's evaluation comes to.
+/// The result of evaluating a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ruling {
-    /// The rule it is owed to.
+    /// The rule that led to it.
     pub cause: Cause,
-    /// The status told to the loop; 1.5's wrap-up says active whatever the goal's own status.
+    /// The status reported to the loop; 1.5's wrap-up reports active whatever the goal's own status.
     pub status: Status,
-    /// Another turn?
+    /// Whether there is another turn.
     pub should_continue: bool,
-    /// Who decided, in agentica's word.
+    /// Who decided, in agentica's terms.
     pub verdict: &'static str,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// The prompt of the next turn.
     pub prompt: Option<Prompt>,
-    /// What was announced.
+    /// The announcement, if there is one.
     pub event: Option<Event>,
 }
 
@@ -81,16 +81,16 @@ pub struct Ruling {
 pub struct Event {
     /// Its name.
     pub event: &'static str,
-    /// Why the goal waits: `None` where the event does not say, `Some(None)` where it says null.
+    /// Why the goal is paused: `None` if the event has no such field, `Some(None)` if it is null.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_reason: Option<Option<String>>,
-    /// Who decided.
+    /// Who decided, in agentica's terms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<&'static str>,
-    /// Why.
+    /// The reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Which budget is used up.
+    /// A message naming the budget that is used up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_message: Option<String>,
     /// The goal's status.
@@ -99,7 +99,7 @@ pub struct Event {
     pub turns_used: i64,
 }
 
-/// `goal.paused after 3 turns: tool-stuck`.
+/// Printed as `goal.paused after 3 turns: tool-stuck`.
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} after {} turns", self.event, self.turns_used)?;
@@ -113,7 +113,7 @@ impl fmt::Display for Event {
 }
 
 impl Event {
-    /// An event about `goal` as it stands.
+    /// An event about the goal's current state.
     pub fn about(goal: &Goal, event: &'static str) -> Self {
         Self {
             event,
@@ -126,7 +126,7 @@ impl Event {
         }
     }
 
-    /// The user, or an evaluation, pauses the goal.
+    /// The goal is paused, by the user or by an evaluation.
     pub fn paused(goal: &Goal) -> Self {
         Self { paused_reason: Some(goal.paused_reason.clone()), ..Self::about(goal, "goal.paused") }
     }
@@ -161,8 +161,8 @@ impl Ruling {
         }
     }
 
-    /// Is the goal written to the log? Not when it was no longer pursued and nothing else was left to
-    /// say: the turn then counts until the log is read again.
+    /// Whether the goal is written to the log. It is not if it was no longer pursued and there was nothing else to
+    /// report; the turn then counts only until the log is read again.
     pub fn is_written(&self) -> bool {
         self.cause != Cause::NoGoal
     }
@@ -172,7 +172,7 @@ impl Ruling {
         self
     }
 
-    /// The ruling without a goal.
+    /// The ruling if there is no goal.
     pub fn no_goal() -> Self {
         Self {
             status: Status::Cleared,

@@ -1,4 +1,4 @@
-//! The goal loop on recordings.
+//! The goal loop on small recordings.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::framework::ConfigText;
 use crate::replay::trail;
 use crate::transcript::{Draft, Event, Grade, JudgeReply, Message, Note, Outcome, Role, Run, Text, ToolCall, Usage};
 
-/// Rounds of one tool step and one answer; `judge` is asked after each.
+/// Rounds of one tool step and one answer each, followed by a judge's reply.
 fn run(rounds: &[(bool, Option<&str>)], outcome: Outcome) -> Run {
     let mut events = Vec::new();
     for (failed, judge) in rounds {
@@ -85,7 +85,7 @@ fn a_perfect_simulated_judge_never_stops_a_failure() {
     let judge = json!({"judge": {"sensitivity": 1.0, "specificity": 1.0, "seed": 1}});
     let rounds = [(false, None), (false, None)];
     check("", "published-1.4", &judge, &run(&rounds, Outcome::Failure), "");
-    // Since when the success stands is not known, so only the last round has a verdict.
+    // The recording does not say when success was reached, so only the last round has a verdict.
     check("", "published-1.4", &judge, &run(&rounds, Outcome::Success), "1 judge_missing; 3 complete");
 }
 
@@ -129,7 +129,7 @@ fn a_recorded_pause_ends_the_loop_unless_it_is_resumed() {
     check("turn_budget = 3", "published-1.4", &json!({}), &resumed, "2 budget_limited:budget");
     let cleared = logged(&[&[turn(1)], &[row("cleared", 1, None)], &[turn(2)]]);
     check("", "published-1.4", &json!({}), &cleared, "1 cleared");
-    // A new goal is counted anew.
+    // The counts start again with a new goal.
     let again = logged(&[&[turn(1)], &[row("cleared", 1, None), turn(0), turn(1)], &[turn(2)]]);
     check("turn_budget = 3", "published-1.4", &json!({}), &again, "");
 }

@@ -1,4 +1,4 @@
-//! What looks wrong in its configuration before any run is seen.
+//! What looks wrong in agentica's configuration before any run.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::system::traps::{few_tokens, in_config, long, values};
 
 pub(super) fn traps(settings: &Settings) -> Vec<SettingsError> {
     let values = values(settings);
-    // 1.5 refuses what the others take, and reads -1 as off.
+    // 1.5 rejects values that the others accept, and reads -1 as off.
     let takes_any = settings.profile.as_deref() != Some("published-1.5");
     let mut traps = Vec::new();
     for key in ["turn_budget", "token_budget", "wall_clock_budget_sec", "default_turn_budget"] {

@@ -1,47 +1,47 @@
-//! What awaken counts over a run, and the snapshot its policies are shown.
+//! The counters awaken keeps over a run, and the snapshot of them that its policies see.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use crate::transcript::Fingerprint;
 
-/// How many reply texts are kept; a longer loop window can never fill.
+/// How many reply texts are kept; a longer loop window can never be full.
 const HISTORY: usize = 64;
 
-/// What the model call of a step came to.
+/// The result of a step's model call.
 #[derive(Clone, Debug)]
 pub enum Boundary<'r> {
     /// A reply.
     Reply {
-        /// Its text; empty when nobody will search it.
+        /// Its text; left empty if no policy searches it.
         text: Cow<'r, str>,
-        /// Fingerprint of its text; `None` when the text is empty.
+        /// Fingerprint of its text; `None` if the text is empty.
         print: Option<Fingerprint>,
-        /// The tools it asks for, in order.
+        /// The tools it calls, in order.
         tools: Vec<Cow<'r, str>>,
-        /// Input tokens, 0 when not reported.
+        /// Input tokens; 0 if not reported.
         input: u64,
-        /// Output tokens, 0 when not reported.
+        /// Output tokens; 0 if not reported.
         output: u64,
     },
     /// The call failed.
     Failed,
-    /// There was no call at all.
+    /// There was no call.
     Nothing,
 }
 
 /// The counters of one run.
 #[derive(Clone, Debug, Default)]
 pub struct Counters {
-    /// Model calls, failed and missing ones included.
+    /// Model calls, including failed and missing ones.
     pub step_count: u32,
     /// Input tokens.
     pub input: u64,
     /// Output tokens.
     pub output: u64,
-    /// Failed calls in a row; a missing reply leaves it.
+    /// Failed calls in a row; a missing reply leaves the count unchanged.
     pub errors: u32,
-    /// The latest non-empty reply texts, oldest first.
+    /// Fingerprints of the latest non-empty reply texts, oldest first.
     pub recent: VecDeque<Fingerprint>,
 }
 
@@ -64,7 +64,7 @@ impl Counters {
         }
     }
 
-    /// What the policies see after `boundary`, `elapsed_ms` into the run (`None`: not recorded).
+    /// What the policies see after `boundary`, `elapsed_ms` into the run (`None` if not recorded).
     pub fn snapshot<'a>(&'a self, boundary: &'a Boundary<'_>, elapsed_ms: Option<u64>) -> Snapshot<'a> {
         let (text, tools): (&str, &[Cow<'_, str>]) = match boundary {
             Boundary::Reply { text, tools, .. } => (text, tools),
@@ -75,7 +75,7 @@ impl Counters {
             input: self.input,
             output: self.output,
             elapsed_ms,
-            // A missing reply reports no streak, although the streak goes on behind it.
+            // A missing reply reports no streak, although the streak continues internally.
             errors: if matches!(boundary, Boundary::Failed) { self.errors } else { 0 },
             tools,
             text,
@@ -84,7 +84,7 @@ impl Counters {
     }
 }
 
-/// The statistics a policy decides on.
+/// The statistics on which a policy decides.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot<'a> {
     /// Model calls so far.
@@ -93,14 +93,14 @@ pub struct Snapshot<'a> {
     pub input: u64,
     /// Output tokens so far.
     pub output: u64,
-    /// Milliseconds since the run began; `None` when the recording has no times.
+    /// Milliseconds since the run began; `None` if the recording has no times.
     pub elapsed_ms: Option<u64>,
     /// Failed model calls in a row.
     pub errors: u32,
-    /// Tools asked for in this reply.
+    /// Tools called in this reply.
     pub tools: &'a [Cow<'a, str>],
     /// Text of this reply.
     pub text: &'a str,
-    /// The latest non-empty reply texts, oldest first.
+    /// Fingerprints of the latest non-empty reply texts, oldest first.
     pub recent: &'a VecDeque<Fingerprint>,
 }

@@ -1,5 +1,5 @@
-//! awaken's hooks after a model reply: the ordered policies on one set of counters, and the trap in
-//! which a second hook counts on the same ones.
+//! awaken's hooks after a model reply: the ordered policies on one set of counters, and the trap in which a second hook
+//! counts on the same counters.
 
 use super::Profile;
 use super::counters::{Boundary, Counters};
@@ -10,23 +10,22 @@ use super::policy::{Policy, Stop};
 pub struct Hooks {
     profile: Profile,
     policies: Vec<Policy>,
-    /// A round guard attached as a hook of its own: then every step counts twice.
+    /// A round guard attached as a separate hook; every step then counts twice.
     second: Option<Policy>,
 }
 
 impl Hooks {
-    /// The ordered policies, and the separately attached guard, if there is one.
+    /// The ordered policies, and the separately attached guard if there is one.
     pub fn new(profile: Profile, policies: Vec<Policy>, second: Option<Policy>) -> Self {
         Self { profile, policies, second }
     }
 
-    /// All policies, in the order they are asked.
+    /// All policies, in the order they are checked.
     pub fn policies(&self) -> impl Iterator<Item = &Policy> {
         self.policies.iter().chain(&self.second)
     }
 
-    /// Takes a step in and asks the policies; the first one that stops wins. Returns its place and
-    /// its reason.
+    /// Takes in a step and asks the policies; the first one that stops wins. Returns its index and its reason.
     pub fn run(
         &self,
         counters: &mut Counters,
@@ -36,16 +35,16 @@ impl Hooks {
         self.verdict(self.each(counters, boundary, elapsed_ms))
     }
 
-    /// Which of the policies' words counts.
+    /// The policy whose stop takes effect, and its reason.
     pub fn verdict(&self, said: Vec<Option<Stop>>) -> Option<(usize, Stop)> {
         let mut stops = said.into_iter().enumerate().filter_map(|(place, stop)| Some((place, stop?)));
         let first = stops.next()?;
-        // The second hook runs even after the first has stopped the run, and its reason overwrites.
+        // The second hook runs even if the first has stopped the run, and overwrites its reason.
         let overwrites = |(place, _): &(usize, Stop)| self.second.is_some() && *place == self.policies.len();
         Some(stops.next_back().filter(overwrites).unwrap_or(first))
     }
 
-    /// Takes a step in; what each policy says on its own after it, in order.
+    /// Takes in a step and returns each policy's own answer, in order.
     pub fn each(&self, counters: &mut Counters, boundary: &Boundary<'_>, elapsed_ms: Option<u64>) -> Vec<Option<Stop>> {
         counters.take_in(boundary);
         let seen = counters.snapshot(boundary, elapsed_ms);

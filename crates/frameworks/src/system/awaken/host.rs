@@ -1,9 +1,9 @@
-//! What its configuration can hold of a stack.
+//! What awaken's configuration can hold of a stack.
 
 use crate::host::{Host, Place, Slot, Syntax};
 use crate::transcript::Moment;
 
-/// Why a limit of its is never quite the clause.
+/// Why awaken's limits never match a clause exactly.
 const LOST: &str = "a final answer on which the limit is passed is not kept";
 
 pub(super) const HOST: Host = Host::new(

@@ -1,4 +1,4 @@
-//! awaken: an ordered list of stop policies, asked after every model reply and before its tools run.
+//! awaken: an ordered list of stop policies, checked after every model reply and before its tools run.
 
 mod counters;
 mod hooks;
@@ -26,7 +26,7 @@ params! {
         "the guard is a second hook on the counters of the stop conditions: each step counts twice";
 }
 
-/// The system's registration.
+/// The framework as registered.
 pub const AWAKEN: Framework = Framework {
     id: "awaken",
     version: "awaken-runtime 0.6.0, awaken-runtime-contract 0.6.0",
@@ -45,27 +45,27 @@ pub const AWAKEN: Framework = Framework {
     ..Framework::SYSTEM
 };
 
-/// Whose word is followed.
+/// Which source this profile follows: the documentation or the released code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
-    /// The page on stop policies, to the letter.
+    /// The documentation page on stop policies, taken literally.
     Documented,
-    /// awaken-runtime 0.6.0.
+    /// The released package awaken-runtime 0.6.0.
     Published06,
 }
 
-/// awaken as a strategy.
+/// awaken as a strategy over recorded runs.
 #[derive(Debug)]
 pub struct Awaken {
     name: String,
     profile: Profile,
     hooks: Hooks,
-    /// Whether any policy searches texts; otherwise they need not be decoded.
+    /// Whether any policy searches texts; if not, they need not be decoded.
     reads_text: bool,
 }
 
 impl Awaken {
-    /// Builds it from a list of stop conditions, or from an agent's configuration that holds one.
+    /// Builds the strategy from a list of stop conditions, or from an agent's configuration that contains one.
     pub fn build(settings: &Settings) -> Result<Self, SettingsError> {
         let profile = if settings.is_profile("documented") { Profile::Documented } else { Profile::Published06 };
         let mut stops = match &settings.config {
@@ -91,8 +91,8 @@ impl Awaken {
         Ok(Self::new(settings.name.clone(), profile, stops, shared))
     }
 
-    /// An agent that stops by `stops`. With `shared_counters`, its guard is a second hook on the
-    /// counters of the first, and every step counts twice.
+    /// An agent that stops by `stops`. With `shared_counters`, its guard is a second hook on the same counters as the
+    /// first, so that every step counts twice.
     pub fn new(name: String, profile: Profile, stops: AgentStops, shared_counters: bool) -> Self {
         let guard = Policy::new(StopConditionSpec::MaxRounds { rounds: stops.max_rounds });
         let conditions = stops.conditions.into_iter().map(Policy::new);
@@ -109,7 +109,7 @@ impl Awaken {
         RuleName::new(self.hooks.policies().nth(index).map(|policy| policy.rule(self.profile)).unwrap_or_default())
     }
 
-    /// What the model call at an after-response point came to.
+    /// The result of the model call at an after-response point.
     fn boundary<'r>(&self, reply: &'r Message) -> Boundary<'r> {
         if reply.finish_reason.as_deref() == Some("error") {
             return Boundary::Failed;
@@ -125,8 +125,7 @@ impl Awaken {
         }
     }
 
-    /// Milliseconds on the policies' clock: from the start of the run, or on the page's word from
-    /// the first reply.
+    /// Milliseconds on the policies' clock: since the start of the run, or, as documented, since the first reply.
     fn elapsed_ms(&self, view: &PointView<'_>) -> Option<u64> {
         let start = match self.profile {
             Profile::Published06 => view.started_at(),
@@ -172,13 +171,13 @@ impl Strategy for Awaken {
     }
 }
 
-/// What the statistics that all policies are shown go by.
+/// The rule name under which the statistics shared by all policies are listed.
 const STATISTICS: RuleName = RuleName::fixed("statistics");
 
 struct AwakenWatch {
     system: Arc<Awaken>,
     counters: Counters,
-    /// Milliseconds into the run at the last reply, and whether that was a failed call.
+    /// Milliseconds into the run at the last reply, and whether that call failed.
     last: (Option<u64>, bool),
     first_firings: Vec<FirstFiring>,
 }
@@ -210,7 +209,7 @@ impl Watch for AwakenWatch {
         });
     }
 
-    /// awaken's statistics of the step, each with the policy that is about it, and those without one.
+    /// awaken's statistics for the step: each under the policy that uses it, then those that no policy uses.
     fn readings(&self) -> Vec<RuleReading> {
         let (elapsed_ms, failed) = self.last;
         let boundary = if failed { Boundary::Failed } else { Boundary::Nothing };

@@ -1,4 +1,4 @@
-//! The seven policies: one stop condition against one snapshot.
+//! The seven policies, each of which checks one stop condition on one snapshot.
 
 use regex::Regex;
 
@@ -8,22 +8,22 @@ use super::spec::StopConditionSpec;
 use crate::decision::{Evidence, Need};
 use crate::transcript::fingerprint;
 
-/// A stop condition ready to be asked.
+/// A stop condition ready to be checked.
 #[derive(Debug)]
 pub struct Policy {
     condition: StopConditionSpec,
-    /// For a content match: the compiled pattern, or what is wrong with it.
+    /// For a content match, the compiled pattern or its error.
     pattern: Option<Result<Regex, String>>,
 }
 
 /// A policy's reason to stop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stop {
-    /// awaken's code; the run's status reason is `stopped:` and this.
+    /// awaken's code; the run's status reason is `stopped:` followed by it.
     pub code: &'static str,
-    /// awaken's words.
+    /// awaken's message.
     pub detail: String,
-    /// Reading and limit.
+    /// The observed value and the limit.
     pub evidence: Evidence,
 }
 
@@ -34,7 +34,7 @@ impl Stop {
 }
 
 impl Policy {
-    /// Compiles the condition. A bad pattern is kept: it stops the run at the first step.
+    /// Compiles the condition. An invalid pattern is kept: it stops the run at the first step.
     pub fn new(condition: StopConditionSpec) -> Self {
         let pattern = match &condition {
             StopConditionSpec::ContentMatch { pattern } => Some(Regex::new(pattern).map_err(|error| error.to_string())),
@@ -48,7 +48,7 @@ impl Policy {
         self.condition.policy_id()
     }
 
-    /// The rule as it reads in tables.
+    /// The rule's name in tables.
     pub fn rule(&self, profile: Profile) -> String {
         let over = if profile == Profile::Documented { ">" } else { ">=" };
         match &self.condition {
@@ -62,7 +62,7 @@ impl Policy {
         }
     }
 
-    /// What it needs of a recording.
+    /// What it needs from a recording.
     pub fn need(&self) -> Option<Need> {
         match &self.condition {
             StopConditionSpec::Timeout { seconds: 1.. } => Some(Need::Times),
@@ -78,7 +78,7 @@ impl Policy {
         matches!(self.pattern, Some(Ok(_)))
     }
 
-    /// What it counts and its limit, where it counts anything.
+    /// What it counts, the count and its limit; `None` if it counts nothing.
     pub fn reading(&self, seen: &Snapshot<'_>) -> Option<(&'static str, Option<f64>, f64)> {
         match &self.condition {
             StopConditionSpec::MaxRounds { rounds: rounds @ 1.. } => {
@@ -97,7 +97,7 @@ impl Policy {
         }
     }
 
-    /// Asks it. The published profile stops at the round limit, the documented one beyond it.
+    /// Checks it. The published profile stops at the round limit, the documented one only beyond it.
     pub fn evaluate(&self, profile: Profile, seen: &Snapshot<'_>) -> Option<Stop> {
         match &self.condition {
             StopConditionSpec::MaxRounds { rounds } => max_rounds(*rounds, profile, seen),
@@ -111,7 +111,7 @@ impl Policy {
     }
 }
 
-/// awaken keeps 32 bits of this limit, so 4294967296 is 0: switched off.
+/// awaken keeps only 32 bits of this limit, so 4294967296 becomes 0, which is off.
 fn low_32_bits(max: usize) -> u32 {
     u32::try_from(max & 0xFFFF_FFFF).unwrap_or(u32::MAX)
 }

@@ -1,44 +1,44 @@
-//! awaken's native configuration: a list of stop conditions as JSON, read as strictly as awaken does.
+//! awaken's native configuration: a list of stop conditions in JSON, read as strictly as awaken reads it.
 
 use serde::{Deserialize, Serialize};
 
-/// One declarative stop condition, with the JSON rules of `awaken-runtime-contract` 0.6.0: the tag
-/// is `type` in snake case, every field is required, unknown and duplicate fields are refused, and
-/// numbers are unsigned integers. A bad regular expression is accepted here and fails at run time.
+/// A declarative stop condition, following the JSON rules of `awaken-runtime-contract` 0.6.0: the tag is `type` in
+/// snake case, every field is required, unknown and duplicate fields are rejected, and numbers are unsigned integers.
+/// An invalid regular expression is accepted here and fails at run time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum StopConditionSpec {
-    /// Model replies.
+    /// Limits model replies.
     MaxRounds {
         /// The limit; 0 switches it off.
         rounds: usize,
     },
-    /// Wall-clock time.
+    /// Limits wall-clock time.
     Timeout {
         /// The limit in seconds; 0 switches it off.
         seconds: u64,
     },
-    /// Input and output tokens together.
+    /// Limits input and output tokens together.
     TokenBudget {
         /// The limit; 0 switches it off.
         max_total: usize,
     },
-    /// Failed model calls in a row.
+    /// Limits failed model calls in a row.
     ConsecutiveErrors {
         /// The limit, of which only the lowest 32 bits count; 0 switches it off.
         max: usize,
     },
-    /// A tool asked for in this reply.
+    /// Stops if this reply calls a tool.
     StopOnTool {
         /// Its exact name; empty switches it off.
         tool_name: String,
     },
-    /// A pattern in this reply's text.
+    /// Stops if this reply's text matches a pattern.
     ContentMatch {
-        /// A regular expression, searched for; empty switches it off.
+        /// A regular expression that may match anywhere in the text; empty switches it off.
         pattern: String,
     },
-    /// The same reply text again.
+    /// Stops if the same reply text is repeated.
     LoopDetection {
         /// How many equal texts in a row; below 2 switches it off.
         window: usize,
@@ -63,13 +63,13 @@ impl StopConditionSpec {
 /// The part of an agent's configuration that decides when it stops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentStops {
-    /// The round guard every agent has; 0 switches it off.
+    /// The round guard that every agent has; 0 switches it off.
     pub max_rounds: usize,
-    /// The conditions after it, in order.
+    /// The conditions checked after it, in order.
     pub conditions: Vec<StopConditionSpec>,
 }
 
-/// awaken's round guard when the agent's configuration names none.
+/// awaken's round guard if the agent's configuration sets none.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small number above 0")]
 pub const DEFAULT_MAX_ROUNDS: usize = super::param::MAX_ROUNDS.whole() as usize;
 
@@ -80,8 +80,8 @@ impl Default for AgentStops {
 }
 
 impl AgentStops {
-    /// Reads the native file: the bare list of conditions, or an agent's configuration with
-    /// `max_rounds` and `stop_conditions` among other fields.
+    /// Reads the native file: the bare list of conditions, or an agent's configuration with `max_rounds` and
+    /// `stop_conditions` among other fields.
     pub fn read(text: &str) -> Result<Self, serde_json::Error> {
         #[derive(Deserialize)]
         struct AgentSpec {

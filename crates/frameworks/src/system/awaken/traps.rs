@@ -1,4 +1,4 @@
-//! What looks wrong in its configuration before any run is seen.
+//! What looks wrong in awaken's configuration before any run.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -8,11 +8,12 @@ use super::{AgentStops, StopConditionSpec, param};
 use crate::framework::{ConfigText, Settings, SettingsError};
 use crate::system::traps::{few_tokens, long};
 
-/// Replies awaken keeps for its loop detection.
+/// How many replies awaken keeps for its loop detection.
 const AWAKEN_HISTORY: usize = 64;
 const LEAVE_OUT: &str = "leave the condition out if that is meant";
 
-/// In the order of the configuration; one that awaken refuses has none: its errors are told when it is built.
+/// Traps in the order of the configuration. A configuration that awaken rejects has none here; its errors are reported
+/// when it is built.
 pub(super) fn traps(settings: &Settings) -> Vec<SettingsError> {
     let Some(config) = &settings.config else { return Vec::new() };
     let Ok(stops) = AgentStops::read(&config.text) else { return Vec::new() };
@@ -31,7 +32,7 @@ pub(super) fn traps(settings: &Settings) -> Vec<SettingsError> {
     traps
 }
 
-/// Where the conditions stand in the text.
+/// The byte ranges of the conditions in the text.
 fn condition_spans(config: &ConfigText) -> Vec<std::ops::Range<usize>> {
     #[derive(Deserialize)]
     struct Agent<'a> {
@@ -51,8 +52,8 @@ fn condition_spans(config: &ConfigText) -> Vec<std::ops::Range<usize>> {
     list.unwrap_or_default().into_iter().map(span).collect()
 }
 
-/// The field a condition's trap is about, and what and how to fix it. `guard`: the agent's own limit on rounds, 0 when
-/// it is off.
+/// The field that a condition's trap is about, with what is wrong and how to fix it. `guard` is the agent's own limit
+/// on rounds, 0 if it is off.
 fn awaken_trap(condition: &StopConditionSpec, guard: usize) -> (&'static str, Option<(String, String)>) {
     let off = |field: &str| (format!("`{field}` of 0 switches the condition off"), LEAVE_OUT.to_owned());
     let beyond_guard = |field: &str, limit: usize| {

@@ -1,4 +1,4 @@
-//! One end-of-round decision: the stop policy and the continuation decision, in either order.
+//! One end-of-round decision: the stop policy and the continuation decision, in the order the profile sets.
 
 use serde_json::Value;
 
@@ -12,14 +12,14 @@ use crate::text::failure::failure;
 use crate::text::provider_error::provider_error;
 use crate::text::user_request::user_request;
 
-/// What a decision is taken on.
+/// The inputs of a decision.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation<'s> {
     /// The rules in force.
     pub rules: Rules,
     /// The policy, if there is one.
     pub policy: Option<&'s Policy>,
-    /// Only `auto` loops.
+    /// Whether the mode is `auto`; only `auto` loops.
     pub is_auto: bool,
     /// The loop's agent profile.
     pub agent_profile: Option<AgentProfile>,
@@ -29,17 +29,17 @@ pub struct Situation<'s> {
     pub auto_round: u32,
     /// Tokens counted against `maxTokens`.
     pub tokens: i128,
-    /// Does a missing plan mean that the recording lacks it? Then there is no telling what is queued or
-    /// approved, and neither ends the run.
+    /// Whether a missing plan means that the recording lacks it. Then it is unknown what is queued or approved, and
+    /// neither ends the run.
     pub plan_may_be_unrecorded: bool,
 }
 
-/// The answer of the continuation decision.
+/// The result of the continuation decision.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Continuation {
-    /// Another run.
+    /// Start another run.
     Go,
-    /// The end; without a reason when the mode is not `auto`.
+    /// End; without a reason if the mode is not `auto`.
     Stop(Option<Reason>),
 }
 
@@ -48,7 +48,7 @@ impl Situation<'_> {
         !self.rules.strict_switch || self.policy.is_none_or(|policy| policy.strict)
     }
 
-    /// The text heuristics: the failure first.
+    /// The text heuristics; failure is checked first.
     pub fn heuristic(&self) -> Option<Reason> {
         if !self.is_strict() {
             return None;
@@ -58,7 +58,7 @@ impl Situation<'_> {
         failure(self.text, wording).map(Reason::Failure).or_else(asks)
     }
 
-    /// The stop policy on the plan as it lies on disk.
+    /// Applies the stop policy to the plan on disk.
     ///
     /// # Errors
     /// See [`Raised`].
@@ -66,8 +66,8 @@ impl Situation<'_> {
         stop_policy(self.policy, project.plan(), self.rules.metrics, self.tokens)
     }
 
-    /// The continuation decision; `last` keeps what the guardrail found when it is asked. Without a
-    /// project there is no plan to be guarded or approved.
+    /// The continuation decision. If the guardrail is checked, its findings are stored in `last`. Without a project
+    /// there is no plan to guard or approve.
     ///
     /// # Errors
     /// See [`Raised`].
@@ -110,7 +110,7 @@ impl Situation<'_> {
         stop(Reason::QueueExhausted)
     }
 
-    /// Is there no telling what the plan says, because the recording holds none?
+    /// Whether the plan's content is unknown because the recording has no plan.
     fn plan_is_unrecorded(&self, project: &Project) -> bool {
         self.plan_may_be_unrecorded && project.plan == PlanFile::Absent
     }
@@ -119,7 +119,7 @@ impl Situation<'_> {
         provider_error(self.text, self.rules.wording)
     }
 
-    /// Is the run continued although nothing is queued?
+    /// Whether the run continues although nothing is queued.
     ///
     /// # Errors
     /// See [`Raised`].
@@ -144,7 +144,7 @@ impl Situation<'_> {
     }
 }
 
-/// From 0.3.3 on a project waits until the phase of its plan is `approved`; one without a plan, too.
+/// From 0.3.3 on, a project waits until the phase of its plan is `approved`, even if it has no plan.
 fn awaits_approval(project: &Project) -> bool {
     let block = project.plan().and_then(|plan| plan.get("plan")).and_then(python::dict);
     let phase = block.and_then(|block| block.get("phase")).and_then(Value::as_str);

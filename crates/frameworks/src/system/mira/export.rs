@@ -1,4 +1,4 @@
-//! Export guards: on the UI channel an auto run may not declare itself finished.
+//! Export guards: on the UI channel, an auto run may not declare itself finished.
 
 use serde_json::{Map, Value};
 
@@ -6,13 +6,13 @@ use super::guardrail::{PlanFile, Project, has_final_result};
 use super::plan::{self, Plan};
 use crate::python::{self, Raised};
 
-/// Said when `result` is rolled back.
+/// Printed when `result` is rolled back.
 pub const RESULT_NOTE: &str = "auto-run guard: skipped task_plan.result update without explicit export request";
-/// Said when `status` is kept.
+/// Printed when `status` is kept.
 pub const STATUS_NOTE: &str = "auto-run guard: kept task_plan.status=in_progress until explicit export request";
 
-/// Does an inbound message ask for an export? Its metadata may say so (`_allow_result_write`, any
-/// value Python calls true), or its text.
+/// Whether an inbound message asks for an export, either in its metadata (`_allow_result_write` with any value Python
+/// treats as true) or in its text.
 pub fn is_result_request(content: &Value, metadata: &Value) -> bool {
     let flag = python::dict(metadata).and_then(|metadata| metadata.get("_allow_result_write"));
     if flag.is_some_and(python::is_true) {
@@ -25,7 +25,7 @@ pub fn is_result_request(content: &Value, metadata: &Value) -> bool {
         || (content.contains("导出") && ["报告", "论文", "结果"].iter().any(|word| content.contains(word)))
 }
 
-/// What the guards did.
+/// What the guards changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Guarded {
     /// `result` was restored to its state before the run.
@@ -34,7 +34,7 @@ pub struct Guarded {
     pub status_kept: bool,
 }
 
-/// Applies the guards to the plan a run left behind; 0.2.0 has only the one for `result`.
+/// Applies the guards to the plan that a run left behind; 0.2.0 has only the guard for `result`.
 ///
 /// # Errors
 /// See [`Raised`].

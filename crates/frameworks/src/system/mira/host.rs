@@ -1,4 +1,4 @@
-//! What its configuration can hold of a stack.
+//! What mira's configuration can hold of a stack.
 
 use crate::host::{Host, Place, Slot, Syntax};
 use crate::transcript::Moment;

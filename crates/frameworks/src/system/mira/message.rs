@@ -1,4 +1,4 @@
-//! One inbound message: the loop around the agent runs, with its repairs.
+//! The processing of one inbound message: the loop around the agent runs, including repair runs.
 
 use serde_json::{Map, Value};
 
@@ -11,18 +11,18 @@ use super::rules::{Order, Repair, Rules, TokenScope};
 use super::stop::Reason;
 use crate::python::{self, Raised};
 
-/// Why an agent run takes place.
+/// The reason for an agent run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunKind {
     /// The user's message.
     Initial,
     /// The next cycle.
     Continue,
-    /// A running experiment's record was not touched.
+    /// A running experiment's record was not updated.
     CheckpointRepair,
     /// The guardrail blocked.
     GuardrailRepair,
-    /// It still blocks under contract version 2.
+    /// The guardrail still blocks, under contract version 2.
     StrictContractRepair,
 }
 
@@ -42,13 +42,13 @@ impl RunKind {
 /// What follows a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Next {
-    /// Another run.
+    /// Start another run.
     Run(RunKind),
-    /// The end of the message, with the reason last printed for it.
+    /// End the message, with the last reason printed for it.
     Stop(Option<Reason>),
 }
 
-/// What the loop said and did after a run.
+/// The loop's output and decision after a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Turn {
     /// Progress messages, in order.
@@ -57,28 +57,28 @@ pub struct Turn {
     pub next: Next,
 }
 
-/// The state of the loop over one inbound message.
+/// The state of the loop for one inbound message.
 #[derive(Clone, Debug)]
 pub struct Message {
     /// The rules in force.
     pub rules: Rules,
     /// The policy; it may change between runs.
     pub policy: Option<Policy>,
-    /// Is the mode `auto`? It may change between runs.
+    /// Whether the mode is `auto`; it may change between runs.
     pub is_auto: bool,
     /// The loop's agent profile.
     pub agent_profile: Option<AgentProfile>,
-    /// Do the export guards apply?
+    /// Whether the export guards apply.
     pub guards_export: bool,
-    /// The project folder; runs change its plan. `None`: the message is about no project.
+    /// The project folder, whose plan is changed by runs. `None` if the message is not about a project.
     pub project: Option<Project>,
     /// Follow-up runs so far.
     pub auto_round: u32,
-    /// Does a missing plan mean that the recording lacks it, rather than the project?
+    /// Whether a missing plan means that the recording lacks it, rather than the project.
     pub plan_may_be_unrecorded: bool,
-    /// Tokens of the runs so far.
+    /// Tokens of this message's runs so far.
     pub tokens: i128,
-    /// Tokens of the session's messages before this one.
+    /// Tokens of the session's earlier messages.
     pub tokens_before: i128,
     before: Option<Map<String, Value>>,
     after: Option<Map<String, Value>>,
@@ -88,7 +88,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// A message that is about to be answered by the initial run.
+    /// The state before the initial run answers the message.
     pub fn new(rules: Rules, policy: Option<Policy>, is_auto: bool, project: Option<Project>) -> Self {
         let before = project.as_ref().and_then(Project::plan).cloned();
         Self {
@@ -110,10 +110,10 @@ impl Message {
         }
     }
 
-    /// Takes in a finished run: its last reply and its tokens. Its plan must lie in the project already.
+    /// Takes in a finished run: its last reply and its tokens. The project must already contain the run's plan.
     ///
     /// # Errors
-    /// See [`Raised`]: the original lets these exceptions through.
+    /// See [`Raised`]: the original does not catch these exceptions.
     pub fn after_run(&mut self, text: &str, tokens: i128) -> Result<Turn, Raised> {
         self.tokens += tokens;
         let mut progress = Vec::new();
@@ -132,7 +132,7 @@ impl Message {
         Ok(Turn { progress: self.announce(progress, &next), next })
     }
 
-    /// A new inbound message begins: its follow-ups and tokens are counted from 0.
+    /// Starts a new inbound message: follow-ups and tokens are counted from 0.
     pub fn restart(&mut self) {
         self.tokens_before += self.tokens;
         self.tokens = 0;
@@ -142,14 +142,14 @@ impl Message {
         self.before = self.project.as_ref().and_then(Project::plan).cloned();
     }
 
-    /// `/new`: the token counters and the policy are dropped, the mode stays.
+    /// `/new`: resets the token counters and the policy; the mode stays.
     pub fn reset_session(&mut self) {
         self.restart();
         self.tokens_before = 0;
         self.policy = None;
     }
 
-    /// The tokens held against `maxTokens`: the message's, or on the document's word the session's.
+    /// The tokens compared with `maxTokens`: the message's, or, as documented, the session's.
     pub fn counted_tokens(&self) -> i128 {
         match self.rules.tokens {
             TokenScope::Message => self.tokens,
@@ -161,7 +161,7 @@ impl Message {
         self.after = self.project.as_ref().and_then(Project::plan).cloned();
     }
 
-    /// Appends what the loop says of the run that follows.
+    /// Appends the loop's announcement of the next run.
     fn announce(&self, mut progress: Vec<String>, next: &Next) -> Vec<String> {
         progress.extend(match next {
             Next::Stop(_) | Next::Run(RunKind::Initial) => None,
@@ -199,7 +199,7 @@ impl Message {
         decision
     }
 
-    /// Looks at what crossed the line and at running experiments; true when a repair run is due.
+    /// Checks for experiments that finished and for running ones; true if a repair run is needed.
     fn needs_checkpoint(&mut self, progress: &mut Vec<String>) -> Result<bool, Raised> {
         let crossed = plan::crossed(self.before.as_ref(), self.after.as_ref())?;
         if crossed.len() > 1 && self.rules.repair != Repair::Blocked {
@@ -275,7 +275,7 @@ impl Message {
         Ok(repair.map_or(Next::Stop(reason), Next::Run))
     }
 
-    /// From 0.3.1 on: one repair run for a block that a repair can lift.
+    /// From 0.3.1 on: one repair run, if a repair can lift the block.
     fn repair_of_block(&mut self, situation: &Situation<'_>, reason: Option<&Reason>) -> Option<RunKind> {
         let can_repair = self.is_auto
             && reason == Some(&Reason::Guardrail)
@@ -288,7 +288,7 @@ impl Message {
         Some(RunKind::GuardrailRepair)
     }
 
-    /// Until 0.3.0: the run that follows in spite of a printed reason, when the guardrail's findings ask for one.
+    /// Up to 0.3.0: another run despite a printed reason, if the guardrail's findings call for one.
     fn repair(
         &mut self,
         situation: &Situation<'_>,
@@ -305,7 +305,7 @@ impl Message {
         if !plan::has_pending_work(project.plan())? || self.auto_round >= self.rules.max_rounds {
             return Ok(None);
         }
-        // The loop's own profile counts here, not the project's.
+        // The loop's own profile applies here, not the project's.
         let contract = Contract::of(Some(self.agent_profile.unwrap_or_default()), project, self.rules);
         if contract.strict && !contract.completed_fields().is_empty() {
             self.guard_repairs = 0;
@@ -321,7 +321,7 @@ impl Message {
 /// How many characters of a provider's error are quoted.
 const QUOTED: usize = 240;
 
-/// What is added to a printed reason: from 0.3.1 on the words of a provider's error.
+/// What is appended to a printed reason: from 0.3.1 on, the text of a provider's error.
 fn detail(reason: &Reason, text: &str) -> String {
     let words: Vec<&str> = text.split(python::is_space).filter(|word| !word.is_empty()).collect();
     let snippet = words.join(" ");

@@ -1,7 +1,7 @@
-//! MIRA's auto mode: after each agent run, is there to be another one?
+//! MIRA's auto mode, which decides after each agent run whether to start another one.
 //!
-//! `policy` and `rules` are what is configured, `plan` and `guardrail` read the task plan, `stop` and
-//! `decide` take one decision, `message` is the loop around them.
+//! `policy` and `rules` hold the configuration, `plan` and `guardrail` read the task plan, `stop` and `decide` make one
+//! decision, and `message` is the loop around them.
 
 pub mod decide;
 pub mod export;
@@ -40,7 +40,7 @@ params! {
         "follow-up runs of one message; fixed before 0.3.3";
 }
 
-/// The system as it is registered.
+/// The framework as registered.
 pub const MIRA: Framework = Framework {
     id: "mira",
     version: "mira-engine 0.2.0 to 0.5.0",

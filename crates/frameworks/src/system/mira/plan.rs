@@ -1,43 +1,43 @@
-//! Reading a task plan: experiments, their status, their metrics, and what changed between two plans.
+//! Reads a task plan: experiments, their status and metrics, and what changed between two plans.
 
 use serde_json::{Map, Value};
 
 use super::policy::raw_number;
 use crate::python::{self, Raised};
 
-/// A plan as loaded: an object, or nothing (no file, not JSON, not an object).
+/// A loaded plan: an object, or `None` (no file, not JSON, not an object).
 pub type Plan<'p> = Option<&'p Map<String, Value>>;
 
-/// An experiment that counts as finished work.
+/// The statuses of finished experiments.
 const TERMINAL: [&str; 3] = ["completed", "failed", "skipped"];
-/// An experiment that counts as work to do.
+/// The statuses of experiments still to be done.
 const ACTIVE: [&str; 2] = ["pending", "running"];
 
-/// Which experiments' metrics the goals see.
+/// Which experiments' metrics are used for the goals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricsScope {
-    /// All completed ones in list order, a later one overriding name by name (what the code does).
+    /// All completed ones in list order; a later value of a metric overrides an earlier one (as in the code).
     Merged,
-    /// The last one that is `completed` or `finished` (what the document says).
+    /// The last one that is `completed` or `finished` (as in the document).
     LastExperiment,
 }
 
 impl MetricsScope {
-    /// By its name in settings.
+    /// Looks up the scope by its name in settings.
     pub(super) fn named(name: &str) -> Self {
         if name == "last_experiment" { Self::LastExperiment } else { Self::Merged }
     }
 }
 
-/// The list of experiments; empty where there is none.
+/// The list of experiments; empty if there is none.
 pub fn experiments(plan: Plan<'_>) -> &[Value] {
     plan.and_then(|plan| plan.get("experiments")).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Is the experiment's status one of `known`?
+/// Whether the experiment's status is one of `known`.
 ///
 /// # Errors
-/// A status that is a list or an object cannot be looked up in a set: `TypeError`.
+/// `TypeError` for a list or an object, which Python cannot look up in a set.
 fn status_in(experiment: &Map<String, Value>, known: &[&str]) -> Result<bool, Raised> {
     match experiment.get("status") {
         Some(Value::Array(_)) => Err(Raised("TypeError")),
@@ -51,10 +51,10 @@ fn status(experiment: &Map<String, Value>) -> Option<&str> {
     experiment.get("status").and_then(Value::as_str)
 }
 
-/// Is an experiment pending or running? Exactly these words: `queued` or `Pending` are no work.
+/// Whether an experiment is pending or running. The match is exact: `queued` and `Pending` do not count.
 ///
 /// # Errors
-/// See [`Raised`]: an unhashable status met before the first match.
+/// See [`Raised`]: an unhashable status before the first match.
 pub fn has_pending_work(plan: Plan<'_>) -> Result<bool, Raised> {
     for experiment in experiments(plan).iter().filter_map(python::dict) {
         if status_in(experiment, &ACTIVE)? {
@@ -64,7 +64,7 @@ pub fn has_pending_work(plan: Plan<'_>) -> Result<bool, Raised> {
     Ok(false)
 }
 
-/// How many experiments are completed. The document also counts `finished`.
+/// The number of completed experiments. In the document, `finished` ones count too.
 pub fn completed_count(plan: Plan<'_>, scope: MetricsScope) -> usize {
     experiments(plan).iter().filter_map(python::dict).filter(|experiment| is_completed(experiment, scope)).count()
 }
@@ -77,10 +77,10 @@ fn is_completed(experiment: &Map<String, Value>, scope: MetricsScope) -> bool {
     }
 }
 
-/// The metrics goals are held against, by name, in the order first seen.
+/// The metrics that goals are compared with, in the order first seen.
 ///
 /// # Errors
-/// An integer too large for a double raises `OverflowError`.
+/// `OverflowError` for an integer too large for a double.
 pub fn metrics(plan: Plan<'_>, scope: MetricsScope) -> Result<Vec<(String, f64)>, Raised> {
     let completed =
         || experiments(plan).iter().filter_map(python::dict).filter(move |experiment| is_completed(experiment, scope));
@@ -118,7 +118,7 @@ fn metric_map(results: Option<&Value>) -> Option<&Map<String, Value>> {
     results.and_then(python::dict)?.get("metrics").and_then(python::dict)
 }
 
-/// Experiments by trimmed id; of two with one id the later one, in the earlier one's place.
+/// Experiments by trimmed id. If two have the same id, the later one replaces the earlier one in its position.
 fn by_id(plan: Plan<'_>) -> Vec<(&str, &Value)> {
     let mut index: Vec<(&str, &Value)> = Vec::new();
     for value in experiments(plan) {
@@ -132,7 +132,7 @@ fn by_id(plan: Plan<'_>) -> Vec<(&str, &Value)> {
     index
 }
 
-/// Was the record of a running experiment touched since `before`? True as well when none was running.
+/// Whether the record of a running experiment has changed since `before`. Also true if none was running.
 pub fn checkpoint_is_fresh(before: Plan<'_>, after: Plan<'_>) -> bool {
     let running = experiments(before).iter().filter_map(python::dict).filter(|exp| status(exp) == Some("running"));
     let ids: Vec<&str> = running
@@ -151,10 +151,10 @@ pub fn checkpoint_is_fresh(before: Plan<'_>, after: Plan<'_>) -> bool {
         })
 }
 
-/// Experiments that were pending, running or absent and now are completed, failed or skipped.
+/// Experiments that were pending, running or absent and are now completed, failed or skipped.
 ///
 /// # Errors
-/// An unhashable status raises `TypeError`.
+/// `TypeError` for an unhashable status.
 pub fn crossed(before: Plan<'_>, after: Plan<'_>) -> Result<Vec<String>, Raised> {
     let known = by_id(before);
     let mut crossed = Vec::new();

@@ -1,10 +1,10 @@
-//! The automation policy: how the raw JSON is read, leniently and silently.
+//! The automation policy. Its JSON is read leniently: unusable parts are silently ignored.
 
 use serde_json::{Map, Value, json};
 
 use crate::python::{self, Int, Raised};
 
-/// A comparison of a metric with its target.
+/// How a metric is compared with its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
     /// `>`
@@ -26,7 +26,7 @@ impl Operator {
     /// All operators.
     const ALL: [Self; 5] = [Self::Above, Self::AtLeast, Self::Below, Self::AtMost, Self::Equal];
 
-    /// The sign, exactly as a policy must have it.
+    /// The operator exactly as a policy must write it.
     pub fn sign(self) -> &'static str {
         match self {
             Self::Above => ">",
@@ -41,7 +41,7 @@ impl Operator {
         Self::ALL.into_iter().find(|operator| operator.sign() == sign)
     }
 
-    /// Does `value` pass `target`? NaN on either side never does.
+    /// Whether `value` passes `target`. NaN on either side never does.
     pub fn passes(self, value: f64, target: f64) -> bool {
         match self {
             Self::Above => value > target,
@@ -58,22 +58,22 @@ impl Operator {
 pub struct Goal {
     /// The metric's name.
     pub metric: String,
-    /// The comparison; `None` (only without the parser) is never met.
+    /// The comparison. `None`, which is never met, occurs only in policies that bypassed the parser.
     pub operator: Option<Operator>,
-    /// What it is compared with.
+    /// The number it is compared with.
     pub target: f64,
 }
 
 /// A normalised policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
-    /// True when every goal must be met, false when one suffices.
+    /// True if every goal must be met, false if one is enough.
     pub all_goals: bool,
     /// The goals that can be evaluated.
     pub goals: Vec<Goal>,
-    /// Are there goals at all, evaluable or not? Then the plan's metrics are read.
+    /// Whether goals are given, evaluable or not; if so, the plan's metrics are read.
     pub names_goals: bool,
-    /// Are the text heuristics on?
+    /// Whether the text heuristics are on.
     pub strict: bool,
     /// Stop once this many experiments are completed.
     pub max_experiments: Option<Int>,
@@ -82,13 +82,13 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Reads a raw policy. `None`: there is no policy (not an object, or nothing usable in it and
-    /// `strictHeuristics` not set). Unusable parts are dropped without a word, as the original does.
+    /// Reads a raw policy. `None` if there is no policy: not an object, or nothing usable in it and `strictHeuristics`
+    /// not set. Unusable parts are silently dropped, as in the original.
     ///
-    /// `strict_switch`: does the release know `strictHeuristics`?
+    /// `strict_switch` says whether the release has `strictHeuristics`.
     ///
     /// # Errors
-    /// A goal's value that is an integer too large for a double raises `OverflowError`.
+    /// `OverflowError` for a goal's value that is an integer too large for a double.
     pub fn parse(raw: &Value, strict_switch: bool) -> Result<Option<Self>, Raised> {
         let Some(raw) = python::dict(raw) else { return Ok(None) };
         let logic = raw.get("logic").and_then(Value::as_str).map(|logic| python::upper(python::strip(logic)));
@@ -109,11 +109,11 @@ impl Policy {
         Ok((!is_empty || strict.is_some()).then_some(policy))
     }
 
-    /// A policy that did not pass through the parser: any logic but AND acts as OR, and a goal with an
-    /// unknown operator is kept and never met.
+    /// Reads a policy that bypassed the parser: any logic but AND acts as OR, and a goal with an unknown operator is
+    /// kept and never met.
     ///
     /// # Errors
-    /// As [`Self::parse`]; a policy that is no object, and not empty either, raises `AttributeError`.
+    /// As for [`Self::parse`]; also `AttributeError` for a policy that is neither an object nor empty.
     pub fn unparsed(raw: &Value) -> Result<Option<Self>, Raised> {
         if !python::is_true(raw) {
             return Ok(None);
@@ -122,7 +122,7 @@ impl Policy {
         let logic = python::upper(&raw.get("logic").map_or_else(|| "AND".to_owned(), python::text));
         let mut goals = Vec::new();
         for goal in list(raw.get("goals")).iter().filter_map(python::dict) {
-            // The value is converted, and may raise, before the rest of the goal is looked at.
+            // The value is converted, which may raise, before the rest of the goal is read.
             let target = raw_number(goal.get("value"))?;
             goals.extend(target.and_then(|target| Goal::aimed(goal, target)));
         }
@@ -136,7 +136,7 @@ impl Policy {
         }))
     }
 
-    /// The normalised policy as JSON; a non-finite target is written as text.
+    /// The normalised policy as JSON; a non-finite target is written as a string.
     pub fn json(&self) -> Value {
         let goal = |goal: &Goal| {
             let operator = goal.operator.map(Operator::sign);
@@ -162,7 +162,7 @@ impl Goal {
         Ok(target.and_then(|target| Self::aimed(raw, target)))
     }
 
-    /// The goal with its target; `None` when its metric or its operator is no text, or the metric blank.
+    /// The goal with its target; `None` if its metric or operator is not a string, or the metric is blank.
     fn aimed(raw: &Map<String, Value>, target: f64) -> Option<Self> {
         let text = |key| raw.get(key).and_then(Value::as_str);
         let metric = python::strip(text("metric")?);
@@ -171,10 +171,10 @@ impl Goal {
     }
 }
 
-/// A number as MIRA reads metrics and unparsed targets: texts are stripped first.
+/// A number as MIRA reads metrics and unparsed targets; strings are stripped first.
 ///
 /// # Errors
-/// An integer too large for a double raises `OverflowError`.
+/// `OverflowError` for an integer too large for a double.
 pub fn raw_number(value: Option<&Value>) -> Result<Option<f64>, Raised> {
     match value {
         Some(Value::String(text)) => Ok(python::float_of_text(python::strip(text))),
@@ -182,17 +182,17 @@ pub fn raw_number(value: Option<&Value>) -> Result<Option<f64>, Raised> {
     }
 }
 
-/// The items of a list; nothing for anything else.
+/// The items of a list; empty for anything else.
 fn list(value: Option<&Value>) -> &[Value] {
     value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// A positive integer; `true` passes as 1.
+/// A positive integer; `true` counts as 1.
 fn budget(raw: &Map<String, Value>, key: &str) -> Option<Int> {
     raw.get(key).and_then(Int::of).filter(|max| max.value() > 0)
 }
 
-/// A float as JSON: non-finite ones become `"NaN"`, `"Infinity"`, `"-Infinity"`.
+/// A float as JSON; non-finite values become `"NaN"`, `"Infinity"` or `"-Infinity"`.
 pub fn float_json(value: f64) -> Value {
     if value.is_finite() {
         return Value::from(value);

@@ -1,4 +1,4 @@
-//! The auto mode as a strategy over recorded runs.
+//! Replays the auto mode on recorded runs.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::python::{self, Raised, Strictness};
 use crate::system::{Round, RoundClock};
 use crate::transcript::{Event, Header, Lane, Message as Recorded, Metrics, PointView, Role};
 
-/// The policy's own keys, which a stack file may set, too.
+/// The policy's own keys, which a stack file may also set.
 const POLICY_KEYS: &[&str] = &[
     param::LOGIC.name,
     param::GOALS.name,
@@ -26,11 +26,11 @@ const POLICY_KEYS: &[&str] = &[
     param::STRICT_HEURISTICS.name,
 ];
 const PROJECT_KEYS: &[&str] = &["automation_policy", "agent_profile", "contract_version"];
-/// The rule of a run that is not in auto mode: one run, and a silent end.
+/// The rule of a run that is not in auto mode: a single run that ends without a message.
 const MANUAL: RuleName = RuleName::fixed("mira.manual_mode");
-/// The rule whose guard most of what the loop prints is about.
+/// The rule of the guardrail, to which most of the loop's output is attributed.
 const GUARD: RuleName = RuleName::fixed(RULES[5]);
-/// The rule of an exception the original lets through.
+/// The rule of an exception that the original does not catch.
 const EXCEPTION: RuleName = RuleName::fixed("mira.exception");
 
 /// The auto mode, configured.
@@ -47,7 +47,7 @@ struct Mira {
     round: Round,
 }
 
-/// Builds the strategy from an automation policy or a project.json that holds one.
+/// Builds the strategy from an automation policy or a project.json that contains one.
 pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, SettingsError> {
     let profile = settings.profile.as_deref().and_then(Profile::from_name).unwrap_or(Profile::Described03);
     let project = settings.config.as_ref().map(read_config).transpose()?;
@@ -76,7 +76,7 @@ pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, SettingsEr
     }))
 }
 
-/// The file as a project.json: a bare policy is put where a project has it.
+/// The file as a project.json; a bare policy is moved to where a project has it.
 fn read_config(config: &ConfigText) -> Result<Value, SettingsError> {
     let value = python::loads(&config.text, Strictness::Strict).map_or_else(|| config.json(), Ok)?;
     if value.is_null() {
@@ -107,7 +107,7 @@ fn agent_profile(settings: &Settings) -> Result<Option<AgentProfile>, SettingsEr
     settings.get(param::AGENT_PROFILE.name).map(read).transpose()
 }
 
-/// The profile's switches, with those the stack file sets.
+/// The profile's switches, overridden by those set in the stack file.
 fn switches(settings: &Settings, mut rules: Rules) -> Result<Rules, SettingsError> {
     rules.order = Order::named(settings.word(&param::ORDER, &["code", "documented"])?);
     rules.metrics = MetricsScope::named(settings.word(&param::METRICS, &["merged", "last_experiment"])?);
@@ -177,14 +177,14 @@ impl Strategy for Mira {
     }
 }
 
-/// The auto mode at work on one recording: the recording's own prompts stand for its follow-ups.
+/// The auto mode running on one recording, whose own prompts stand for the loop's follow-ups.
 struct AutoRun {
     mira: Arc<Mira>,
     message: Message,
     clock: RoundClock,
     /// Tokens of the current round.
     tokens: i128,
-    /// What the loop printed at the point shown last.
+    /// What the loop printed at the last point shown.
     progress: Vec<String>,
 }
 
@@ -231,7 +231,7 @@ impl Watch for AutoRun {
 }
 
 impl AutoRun {
-    /// A number, held against a limit where the policy has one.
+    /// A number, with its limit if the policy has one.
     fn reading(rule: &'static str, what: &'static str, observed: f64, limit: Option<f64>) -> RuleReading {
         let reading = RuleReading::new(RuleName::fixed(rule), what, Some(observed));
         match limit {
@@ -255,7 +255,7 @@ impl AutoRun {
         }
     }
 
-    /// Puts a recorded plan, or a recorded experiment, where the project has it.
+    /// Stores a recorded plan or experiment where the project has it.
     fn note(&mut self, metrics: &Metrics) {
         let Some(project) = &mut self.message.project else { return };
         if let Some(plan) = &metrics.plan {
@@ -268,7 +268,7 @@ impl AutoRun {
             metrics.values.iter().map(|(name, value)| (name.to_string(), super::policy::float_json(*value))).collect();
         let id = metrics.experiment.as_deref().unwrap_or("Exp001");
         let status = metrics.status.as_deref().unwrap_or("completed");
-        // Without a plan there is no conclusion to check: the record itself stands for it.
+        // A record without a plan has no conclusion to check, so the record itself stands in for one.
         let record = json!({"id": id, "status": status, "results": {"metrics": values}, "conclusion": "recorded"});
         if let Some(experiments) = experiments.as_array_mut() {
             match experiments.iter_mut().find(|known| same_experiment(&known["id"], id)) {
@@ -280,14 +280,14 @@ impl AutoRun {
     }
 }
 
-/// The guardrail may have normalised the id it was recorded under.
+/// Whether `known` is the experiment `id`; the guardrail may have normalised its id since.
 fn same_experiment(known: &Value, id: &str) -> bool {
     known.as_str().is_some_and(|known| {
         known == id || experiment_number(known).is_some_and(|number| experiment_number(id) == Some(number))
     })
 }
 
-/// What the loop's answer means for the recording.
+/// The decision on the recording that corresponds to the loop's answer.
 fn decision(view: &PointView<'_>, next: &Next) -> Option<Decision> {
     match next {
         Next::Run(RunKind::Initial | RunKind::Continue) => None,

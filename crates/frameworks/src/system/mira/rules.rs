@@ -1,30 +1,30 @@
-//! The profiles, and the switches in which they differ.
+//! The profiles, and the switches by which they differ.
 
 use super::param;
 use super::plan::MetricsScope;
 use crate::framework;
 use crate::text::Wording;
 
-/// Which rules are in force.
+/// Which source is followed: the design page, the code it describes, or a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
-    /// The code the design page describes: between the releases 0.2.0 and 0.3.0 and the later ones, in the
-    /// repository, and in no wheel.
+    /// The code that the design page describes. It is in the repository between the releases 0.2.0/0.3.0 and the later
+    /// ones, and was never released.
     Described03,
-    /// The design page, to the letter.
+    /// The design page, taken literally.
     Documented,
     /// Release 0.2.0.
     Published020,
     /// Release 0.3.0.
     Published030,
-    /// Releases 0.3.1 and 0.3.2, which decide alike.
+    /// Releases 0.3.1 and 0.3.2, which behave alike.
     Published032,
-    /// Releases 0.3.3, 0.3.4 and 0.5.0, which decide alike.
+    /// Releases 0.3.3, 0.3.4 and 0.5.0, which behave alike.
     Published050,
 }
 
-/// The profiles; the first is the default. Other names are releases that decide as another one does, and the names of
-/// before, of which no release had the rules.
+/// The profiles; the first is the default. The other names are releases that behave like another one, and former names
+/// that matched no release's rules.
 pub const PROFILES: &[framework::Profile] = &[
     framework::Profile {
         name: "described-0.3",
@@ -56,7 +56,7 @@ impl Profile {
         Self::Published050,
     ];
 
-    /// The profile of that name, or of a release that decides as it does.
+    /// The profile with that name, or the one that behaves like the release of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         let is_it = |profile: &framework::Profile| profile.name == name || profile.also.contains(&name);
         Self::ALL.into_iter().find(|profile| is_it(&PROFILES[*profile as usize]))
@@ -68,7 +68,7 @@ impl Profile {
     }
 }
 
-/// In which order a round is judged.
+/// The order of the checks after a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Stop policy first, then the continuation decision.
@@ -78,13 +78,13 @@ pub enum Order {
 }
 
 impl Order {
-    /// By its name in settings.
+    /// Looks up the order by its name in settings.
     pub(super) fn named(name: &str) -> Self {
         if name == "documented" { Self::Documented } else { Self::Code }
     }
 }
 
-/// Over what `maxTokens` is counted.
+/// What `maxTokens` is counted over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenScope {
     /// The runs of one inbound message.
@@ -94,7 +94,7 @@ pub enum TokenScope {
 }
 
 impl TokenScope {
-    /// By its name in settings.
+    /// Looks up the scope by its name in settings.
     pub(super) fn named(name: &str) -> Self {
         if name == "session" { Self::Session } else { Self::Message }
     }
@@ -103,47 +103,47 @@ impl TokenScope {
 /// When a provider's error stops the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProviderCheck {
-    /// No such test.
+    /// It is not checked.
     Never,
-    /// Before everything else, whatever `strictHeuristics` says.
+    /// Before all other checks, whatever `strictHeuristics` says.
     First,
-    /// With `strictHeuristics` only, after the guardrail and the cap.
+    /// Only with `strictHeuristics`, after the guardrail and the cap.
     Heuristic,
 }
 
-/// When an empty queue is filled again.
+/// When an empty queue is refilled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replan {
-    /// Never: an empty queue is the end.
+    /// Never: an empty queue ends the loop.
     Never,
     /// Only while a `maxExperiments` budget has room (in the repository before 0.3).
     WithinBudget,
-    /// Unless a stop condition is met; without a policy always.
+    /// Unless a stop condition is met; always if there is no policy.
     Liberal,
-    /// As liberal, but never without a policy.
+    /// As `Liberal`, but never without a policy.
     NeedsPolicy,
 }
 
-/// Which of the guardrail's issues block, and what it asks for.
+/// Which of the guardrail's issues block, and what it requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guardrail {
-    /// Until 0.3.0: every issue blocks.
+    /// Up to 0.3.0: every issue blocks.
     All,
-    /// 0.3.1: at contract version 1 no fields are asked for, and an issue that a repair may mend does not block.
+    /// 0.3.1: contract version 1 requires no fields, and issues that a repair may fix do not block.
     Fatal,
-    /// From 0.3.3: at contract version 1 only severe issues block; the plan's own `plan` block is looked at.
+    /// From 0.3.3: with contract version 1 only severe issues block; the plan's own `plan` block is checked.
     Severe,
 }
 
-/// How a run follows in spite of a block.
+/// When another run follows despite a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repair {
-    /// It does not (the design page).
+    /// Never (the design page).
     Never,
-    /// Until 0.3.0: on any issue, whatever the reason that was printed; then on, while work is pending.
+    /// Up to 0.3.0: on any issue, whatever reason was printed, and then for as long as work is pending.
     Any,
-    /// From 0.3.1: once, when the guardrail blocks and nothing is beyond repair; the reason is printed only
-    /// at a real end.
+    /// From 0.3.1: once, if the guardrail blocks and every issue can be repaired; the reason is printed only when the
+    /// loop really ends.
     Blocked,
 }
 
@@ -155,31 +155,31 @@ pub struct Rules {
     pub order: Order,
     /// Phrase lists.
     pub wording: Wording,
-    /// Metrics the goals see.
+    /// Which metrics the goals use.
     pub metrics: MetricsScope,
-    /// What `maxTokens` counts.
+    /// What `maxTokens` is counted over.
     pub tokens: TokenScope,
-    /// Provider errors.
+    /// When a provider's error stops the loop.
     pub provider: ProviderCheck,
-    /// Empty queue.
+    /// When an empty queue is refilled.
     pub replan: Replan,
-    /// What the guardrail asks for.
+    /// What the guardrail requires.
     pub guardrail: Guardrail,
     /// Repair runs after a block.
     pub repair: Repair,
-    /// Is a missing checkpoint answered with a repair run?
+    /// Whether a missing checkpoint causes a repair run.
     pub checkpoint_repair: bool,
-    /// Must a plan be approved?
+    /// Whether a plan must be approved.
     pub approval: bool,
-    /// Can the heuristics be switched off (`strictHeuristics`)?
+    /// Whether the heuristics can be switched off (`strictHeuristics`).
     pub strict_switch: bool,
-    /// Is an early `completed` of the plan taken back?
+    /// Whether a plan's premature `completed` is reverted.
     pub keeps_open: bool,
-    /// Are reasons printed? 0.2.0 ends without a word, but for the stop conditions.
+    /// Whether reasons are printed. 0.2.0 prints only those of stop conditions.
     pub says_why: bool,
-    /// Does only the channel `web` loop? From 0.3 on every channel does, and `web` is called `ui`.
+    /// Whether only the channel `web` loops. From 0.3 on every channel does, and `web` is called `ui`.
     pub web_only: bool,
-    /// Follow-up runs allowed in one message.
+    /// The most follow-up runs in one message.
     pub max_rounds: u32,
 }
 
@@ -204,7 +204,7 @@ impl Rules {
             web_only: false,
             max_rounds: default(&param::AUTO_MAX_ROUNDS).parse().unwrap_or(u32::MAX),
         };
-        // The wheels' own words: "error calling llm" is a failure signal.
+        // In the released wheels' phrase list, "error calling llm" is a failure signal.
         let wheel =
             Self { wording: Wording::Later, provider: ProviderCheck::Never, replan: Replan::NeedsPolicy, ..described };
         let narrow =

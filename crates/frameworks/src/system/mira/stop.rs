@@ -1,4 +1,4 @@
-//! Why a run is stopped, and the stop policy: goals, experiments, tokens, in this order.
+//! The reasons for stopping, and the stop policy: goals, experiments, tokens, checked in this order.
 
 use std::fmt;
 
@@ -14,28 +14,28 @@ pub enum Reason {
     Goals,
     /// Enough experiments are completed.
     MaxExperiments(usize, Int),
-    /// The token budget is spent.
+    /// The token budget is used up.
     Tokens(i128, Int),
-    /// The reply is a provider's error; the marker.
+    /// The reply is a provider's error; the matched marker.
     ProviderError(&'static str),
-    /// The same under the name it has after 0.3.
+    /// The same, under its name after 0.3.
     ProviderErrorLater(&'static str),
     /// The task plan's guardrail blocks.
     Guardrail,
-    /// A plan that nobody approved (after 0.3).
+    /// The plan has not been approved (after 0.3).
     PlanApproval,
-    /// The round cap; rounds so far, and the cap. It is tested at decision time, so 20 follow-ups make 21
+    /// The round cap is reached: rounds so far, and the cap. It is checked when deciding, so 20 follow-ups make 21
     /// agent runs.
     MaxRounds(u32, u32),
-    /// The reply reads as a failure; the phrase.
+    /// The reply reads like a failure; the matched phrase.
     Failure(&'static str),
-    /// The reply reads as a request to the user; the phrase.
+    /// The reply reads like a request to the user; the matched phrase.
     UserRequest(&'static str),
-    /// Nothing is queued and nothing warrants more.
+    /// Nothing is queued, and nothing justifies refilling the queue.
     QueueExhausted,
 }
 
-/// The rules in the order the code consults them.
+/// The rules, in the order the code checks them.
 pub const RULES: [&str; 10] = [
     "mira.goals",
     "mira.max_experiments",
@@ -66,7 +66,7 @@ impl Reason {
         })
     }
 
-    /// The numbers behind it.
+    /// The observed value and the limit.
     pub fn evidence(&self) -> Evidence {
         match self {
             Self::MaxExperiments(completed, max) => Evidence::new(*completed as f64, max.value() as f64),
@@ -76,7 +76,7 @@ impl Reason {
         }
     }
 
-    /// The phrase or marker that matched.
+    /// The phrase or marker that matched; `None` for the other reasons.
     pub fn phrase(&self) -> Option<&'static str> {
         match self {
             Self::ProviderError(phrase)
@@ -87,12 +87,12 @@ impl Reason {
         }
     }
 
-    /// Is it a condition of the policy?
+    /// Whether it is a condition of the policy.
     pub fn is_condition(&self) -> bool {
         matches!(self, Self::Goals | Self::MaxExperiments(..) | Self::Tokens(..))
     }
 
-    /// What stands before the reason in the progress message.
+    /// The text before the reason in the progress message.
     pub fn prefix(&self) -> &'static str {
         if self.is_condition() { "auto-run stop condition: " } else { "auto-run stop reason: " }
     }
@@ -116,10 +116,10 @@ impl fmt::Display for Reason {
     }
 }
 
-/// The stop policy: the first that holds of goals, experiments, tokens.
+/// The first condition of the policy that holds: goals, experiments or tokens.
 ///
 /// # Errors
-/// A metric that is an integer too large for a double raises `OverflowError`.
+/// `OverflowError` for a metric that is an integer too large for a double.
 pub fn stop_policy(
     policy: Option<&Policy>,
     plan: Plan<'_>,

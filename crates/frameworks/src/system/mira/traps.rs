@@ -1,4 +1,4 @@
-//! What looks wrong in its configuration before any run is seen.
+//! What looks wrong in mira's configuration before any run.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::policy::Policy;
 use crate::framework::{Settings, SettingsError};
 use crate::system::traps::{few_tokens, in_either};
 
-/// What MIRA's reader of policies drops without a word.
+/// Parts of a policy that MIRA silently drops when it reads the file.
 pub(super) fn traps(settings: &Settings) -> Vec<SettingsError> {
     let config = settings.config.as_ref().and_then(|config| config.json().ok()).unwrap_or_default();
     let config = config.get("automation_policy").unwrap_or(&config);

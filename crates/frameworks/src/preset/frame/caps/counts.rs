@@ -1,4 +1,4 @@
-//! What caps count.
+//! The quantities that caps count.
 
 use serde::Deserialize;
 
@@ -6,40 +6,40 @@ use super::decimal::Decimal;
 use crate::decision::Need;
 use crate::transcript::{Message, Usage};
 
-/// A counter, by its name in a caps file.
+/// A counter, named as in a caps file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Count {
     /// Model requests made.
     Requests,
-    /// Tool calls asked for, one by one, refused and failed ones included.
+    /// Tool calls requested, including refused and failed ones.
     Calls,
-    /// Calls that succeeded, and all calls of the reply at hand.
+    /// Calls that succeeded, plus all calls of the current reply.
     CallsProjected,
-    /// Input tokens, cached ones included.
+    /// Input tokens, including cached ones.
     InputTokens,
     /// Output tokens.
     OutputTokens,
     /// Input and output tokens.
     TotalTokens,
-    /// Input tokens of the request at hand.
+    /// Input tokens of the current request.
     RequestInputTokens,
-    /// Dollars, as a sum of doubles in order.
+    /// Dollars, summed as doubles in order.
     CostSum,
-    /// Dollars, as an exact decimal sum; nothing to read until a cost is known.
+    /// Dollars as an exact decimal sum; no reading until a cost is known.
     CostExact,
-    /// Whole seconds since the run began, cut off.
+    /// Whole seconds since the run began, rounded down.
     WholeSeconds,
     /// Replies without a call, in a row.
     RepliesWithoutCall,
-    /// Replies that came without usage.
+    /// Replies without usage.
     RepliesWithoutUsage,
-    /// 1 when every reply has usage and none a cost.
+    /// 1 if every reply has usage and none has a cost.
     RunsWithoutCost,
 }
 
 impl Count {
-    /// What is counted, in words.
+    /// A description of what is counted.
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::Requests => "requests",
@@ -57,7 +57,7 @@ impl Count {
         }
     }
 
-    /// What the counter needs of a recording.
+    /// What the counter needs from a recording.
     pub(super) fn need(self) -> Option<Need> {
         match self {
             Self::Requests
@@ -79,7 +79,7 @@ pub(super) struct Counts {
     pub(super) requests: u64,
     pub(super) calls: u64,
     pub(super) calls_succeeded: u64,
-    /// Calls of the reply at hand that count against a projection.
+    /// Calls of the current reply that count towards a projection.
     pub(super) calls_at_hand: u64,
     pub(super) input: u64,
     pub(super) output: u64,
@@ -92,7 +92,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Takes in a reply. A reply without usage or without a cost adds nothing to either.
+    /// Takes in a reply. Without usage or cost, it adds nothing to those counts.
     pub(super) fn reply(&mut self, reply: &Message) {
         self.requests += 1;
         self.replies_without_call = if reply.tool_calls.is_empty() { self.replies_without_call + 1 } else { 0 };
@@ -109,14 +109,14 @@ impl Counts {
         }
     }
 
-    /// Takes in the tokens of one request.
+    /// Adds the tokens of one request.
     pub(super) fn tokens(&mut self, usage: Usage) {
         self.request_input = usage.input.unwrap_or(0);
         self.input = self.input.saturating_add(self.request_input);
         self.output = self.output.saturating_add(usage.output.unwrap_or(0));
     }
 
-    /// What `count` reads now; `None` when there is nothing to read.
+    /// The current reading of `count`; `None` if there is none.
     pub(super) fn read(&self, count: Count) -> Option<f64> {
         let whole = |value: u64| Some(value as f64);
         match count {
@@ -136,7 +136,7 @@ impl Counts {
         }
     }
 
-    /// How a framework prints what `count` reads.
+    /// The reading of `count` as a framework prints it.
     pub(super) fn printed(&self, count: Count) -> String {
         match (count, self.cost_exact) {
             (Count::CostExact, Some(cost)) => cost.to_string(),

@@ -1,4 +1,4 @@
-//! Sums of money without rounding, as a framework that counts in decimals has them.
+//! Exact sums of money, for frameworks that use decimal numbers.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub(super) struct Decimal {
 const MOST_PLACES: usize = 18;
 
 impl Decimal {
-    /// The shortest decimal that reads back as `value`; 0 for what is not a finite number.
+    /// The shortest decimal that round-trips to `value`; 0 if it is not finite.
     pub(super) fn shortest(value: f64) -> Self {
         let text = value.to_string();
         let (whole, places) = text.split_once('.').unwrap_or((&text, ""));

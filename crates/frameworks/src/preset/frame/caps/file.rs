@@ -1,4 +1,4 @@
-//! A caps file: a framework as data.
+//! Reads a caps file: a framework described as data.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -8,25 +8,25 @@ use super::host::HostEntry;
 use crate::framework::{Build, Framework, Holds, Parameter, Trap};
 use crate::preset::frame::{Action, Recipe, Settings, SettingsError};
 
-/// When a cap is looked at.
+/// When a cap is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum When {
-    /// Before each request, the one that would follow the end of the recording included.
+    /// Before each request, including the one that would follow the end of the recording.
     BeforeRequest,
-    /// Before the request is sent, with its input tokens counted ahead.
+    /// Before the request is sent, with its input tokens already counted.
     CountedAhead,
-    /// Once the reply is known and paid for.
+    /// Once the reply and its cost are known.
     AfterReply,
     /// After that, before its tools run, if it asks for any.
     BeforeTools,
-    /// For each call of the reply in turn.
+    /// At each call of the reply, in order.
     EachCall,
-    /// When the framework's run ends by itself.
+    /// When the framework's run ends on its own.
     EndOfRun,
 }
 
-/// How a reading passes a limit.
+/// How a reading is compared with a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Comparator {
@@ -45,14 +45,14 @@ impl Comparator {
     }
 }
 
-/// Which limits switch a cap off; an absent limit (`null`) always does.
+/// Which limits switch a cap off; an absent one (`null`) always does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Off {
     /// Only an absent one.
     #[default]
     Absent,
-    /// 0 and negatives too.
+    /// Also 0 and negative limits.
     NotPositive,
 }
 
@@ -67,7 +67,7 @@ pub struct CapsFile {
     manual: String,
     tables: Vec<String>,
     parameter: Vec<ParameterEntry>,
-    /// `parameter`, declared as every framework's are.
+    /// The `parameter` entries, declared like every framework's parameters.
     #[serde(skip)]
     parameters: &'static [Parameter],
     pub(super) run: RunEntry,
@@ -90,7 +90,7 @@ struct ParameterEntry {
     trap: Vec<TrapEntry>,
 }
 
-/// What is wrong with numbers up to one.
+/// A trap for numbers up to a maximum.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TrapEntry {
@@ -99,7 +99,7 @@ struct TrapEntry {
 }
 
 impl ParameterEntry {
-    /// The parameter. Its texts live as long as the program.
+    /// The declared parameter. Its strings are leaked, because they are needed for the life of the program.
     fn declared(self) -> Parameter {
         let name: &'static str = self.name.leak();
         let trap = |trap: TrapEntry| Trap { about: name, holds: Holds::AtMost(trap.at_most), words: trap.words.leak() };
@@ -114,13 +114,13 @@ impl ParameterEntry {
     }
 }
 
-/// What starts a run of the framework and what ends it.
+/// What starts and ends a run of the framework.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RunEntry {
     /// Each user message starts a run.
     pub(super) by_user: bool,
-    /// The parameter that lets counters live on from run to run.
+    /// The parameter that keeps counters across runs.
     pub(super) shared_by: Option<String>,
     /// The parameter that lists tools whose calls are not counted.
     pub(super) uncounted_tools: Option<String>,
@@ -135,9 +135,9 @@ pub(super) struct RunEntry {
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum EndEntry {
-    /// `text`: a reply without calls; `said`: one that says something.
+    /// `text` ends the run at a reply without calls; `said` only if that reply has text.
     Reply { reply: String },
-    /// A call of this tool, when a switch is on.
+    /// A call of this tool, if the switch `when` is on.
     Tool { tool: String, when: String },
     /// A command.
     Command { command: String },
@@ -150,11 +150,11 @@ pub(super) struct CapEntry {
     pub(super) counts: Count,
     pub(super) when: When,
     pub(super) fires: Comparator,
-    /// The parameter that holds the limit; 0 without one.
+    /// The parameter that holds the limit; without one, the limit is 0.
     pub(super) limit: Option<String>,
     #[serde(default)]
     pub(super) off: Off,
-    /// On only when one of these parameters is set.
+    /// The cap is on only if one of these parameters is set.
     #[serde(default)]
     pub(super) if_any_set: Vec<String>,
     pub(super) action: ActionName,
@@ -165,7 +165,7 @@ pub(super) struct CapEntry {
     pub(super) instead: Option<InsteadEntry>,
 }
 
-/// What is done instead when a parameter is set; the run is over with it.
+/// The action taken instead if a parameter is set; it ends the run.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct InsteadEntry {
@@ -180,7 +180,7 @@ pub(super) struct ToolStopEntry {
     pub(super) rule: String,
     /// The parameter that lists the tools.
     pub(super) tools: Option<String>,
-    /// Any tool, when this switch is on.
+    /// Any tool ends the run if this switch is on.
     pub(super) any_if: Option<SwitchEntry>,
     pub(super) code: String,
     #[serde(default)]
@@ -194,7 +194,7 @@ pub(super) struct SwitchEntry {
     pub(super) equals: Option<String>,
 }
 
-/// An action by its name in tables.
+/// An action, named as in tables.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ActionName {
@@ -218,7 +218,7 @@ impl From<ActionName> for Action {
 }
 
 impl CapsFile {
-    /// Reads a file that is part of this program.
+    /// Parses a file that is embedded in the program.
     #[expect(clippy::missing_panics_doc, reason = "embedded files are read by a test")]
     pub fn embedded(text: &str) -> Self {
         let mut file: Self = toml::from_str(text).expect("embedded caps files are valid, which a test checks");
@@ -227,13 +227,13 @@ impl CapsFile {
         file
     }
 
-    /// The parameter of that name.
+    /// The parameter with that name.
     pub(super) fn parameter(&self, name: &str) -> Result<&'static Parameter, SettingsError> {
         let found = self.parameters.iter().find(|parameter| parameter.name == name);
         found.ok_or_else(|| SettingsError::unknown(name, self.parameters))
     }
 
-    /// The framework. Its texts live as long as the program, as the file does.
+    /// The framework. Its strings are leaked, because the embedded file is needed for the life of the program.
     pub(in crate::preset) fn framework(
         &'static self,
         build: fn(&Settings) -> Result<Recipe, SettingsError>,
@@ -255,7 +255,7 @@ impl CapsFile {
     }
 }
 
-/// A case drives all rules at once; what is not a parameter is its driver's device.
+/// A case drives all rules at once; what is not a parameter becomes a driver fixture.
 #[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
 pub(in crate::preset) fn case(_: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings::of_case("", input);

@@ -1,4 +1,4 @@
-//! What a framework of caps can hold of a stack, as data.
+//! What a framework with a caps file can hold of a stack, as data.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -43,7 +43,7 @@ struct SlotEntry {
     signal: String,
     at: String,
     parameter: String,
-    /// The item put into the parameter's list, as JSON, and as it is written.
+    /// The item to put into the parameter's list: as JSON, and as written in the snippet.
     item: Option<[String; 2]>,
     #[serde(default)]
     session: bool,
@@ -51,7 +51,7 @@ struct SlotEntry {
     more_than: bool,
     #[serde(default)]
     named: bool,
-    /// Need not be whole.
+    /// Whether the limit need not be whole.
     #[serde(default)]
     amount: bool,
     #[serde(default)]
@@ -61,7 +61,7 @@ struct SlotEntry {
 }
 
 impl HostEntry {
-    /// The host. Its texts live as long as the program, as the file does.
+    /// The host. Its strings are leaked, because the embedded file is needed for the life of the program.
     pub(super) fn host(&'static self) -> Host {
         let pairs = |table: &'static BTreeMap<String, String>| -> &'static [(&'static str, &'static str)] {
             table.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect::<Vec<_>>().leak()
@@ -84,7 +84,7 @@ impl SlotEntry {
             Some([json, written]) => Place::Item(&self.parameter, json, written),
             None => Place::Is(&self.parameter),
         };
-        // A test reads the embedded files, with every moment in them.
+        // A test reads all embedded files, so every moment in them is known to be valid.
         let moment = Moment::from_str(&self.at).unwrap_or(Moment::BeforeRequest);
         let mut slot = Slot::new(&self.signal, moment, place);
         if self.session {

@@ -1,4 +1,4 @@
-//! The machine that holds counters against caps.
+//! The machine that compares counters with caps.
 
 use std::sync::Arc;
 
@@ -11,24 +11,24 @@ use crate::decision::RuleName;
 use crate::preset::frame::{Action, Acts, Facts, Machine, RuleReading, arguments, native, next_request, starts_run};
 use crate::transcript::{Event, Message, Moment, Point, PointView, ToolCall, Usage};
 
-/// Caps at work on one run.
+/// The caps of a framework on one run.
 #[derive(Clone, Debug)]
 pub(super) struct CapMachine {
     plan: Arc<Plan>,
     counts: Counts,
-    /// The framework's run has ended by itself; a user message may start another.
+    /// The framework's run has ended on its own; a user message may start another.
     over: bool,
-    /// Ids and names of the calls refused in the reply at hand, by place.
+    /// Indices of the calls of the current reply that were refused.
     refused: Vec<usize>,
     requests: u64,
     executed: u64,
-    /// Cost of replies that were used.
+    /// Cost of the replies that were used.
     cost_used: f64,
     /// The code of the cap that ended the run.
     ended_by: Option<&'static str>,
 }
 
-/// Where an act belongs that is not about the event and point at hand.
+/// The point and event of an act, if not the current ones.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     point: Option<Point>,
@@ -49,7 +49,7 @@ impl CapMachine {
         }
     }
 
-    /// Looks at the caps of `when` in order, up to the first that ends the run; what that one did.
+    /// Checks the caps of `when` in order, up to the first that ends the run, and returns the action of that one.
     fn look(&mut self, when: When, counts: &Counts, place: Place, acts: &mut Acts<'_, '_>) -> Option<Action> {
         let plan = Arc::clone(&self.plan);
         for cap in plan.caps.iter().filter(|cap| cap.when == when) {
@@ -86,7 +86,7 @@ impl CapMachine {
         None
     }
 
-    /// A request is due: the one whose point this is, or the one after what is known by now.
+    /// A request is due: at this point, or at the next request after what is known so far.
     fn request_due(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
         if self.plan.is_timed() {
             self.counts.elapsed_ms = view.now().zip(view.started_at()).map(|(now, start)| now.since(start).0);
@@ -108,7 +108,7 @@ impl CapMachine {
         self.refused.clear();
         let counts = self.counts;
         let ended = self.look(When::AfterReply, &counts, Place::default(), acts);
-        // An error inside the model call loses the reply, and with it the charge to the agent.
+        // An error inside the model call loses the reply, and its cost is not charged to the agent.
         if ended != Some(Action::Fail) {
             self.cost_used += reply.cost.map_or(0.0, |cost| cost.0);
         }
@@ -143,7 +143,7 @@ impl CapMachine {
         }
     }
 
-    /// Each call in turn, as the framework comes to it before running it.
+    /// Handles each call in the order in which the framework reaches it before running it.
     fn each_call(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) {
         let from = view.reply_index().map_or(0, |index| index + 1);
         let place =
@@ -196,7 +196,7 @@ impl CapMachine {
         false
     }
 
-    /// A reply without calls: the end, or the framework asks again.
+    /// Handles a reply without calls: the run ends, or the framework asks again.
     fn said(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) {
         let blank = reply.content.as_ref().is_none_or(crate::transcript::Text::is_empty);
         if self.plan.ends.iter().any(|end| matches!(end, End::Reply { said } if !(*said && blank))) {
@@ -206,7 +206,7 @@ impl CapMachine {
         }
     }
 
-    /// The run has ended by itself, with the reply at hand.
+    /// The run ends on its own with the current reply.
     fn end(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
         self.over = true;
         let counts = self.counts;
@@ -270,7 +270,7 @@ impl Machine for CapMachine {
     }
 }
 
-/// The framework's words with its figures in them.
+/// The framework's message with its figures filled in.
 fn fill(template: &str, cap: &Cap, counts: &Counts) -> String {
     template
         .replace("{limit}", &cap.written)
@@ -279,7 +279,7 @@ fn fill(template: &str, cap: &Cap, counts: &Counts) -> String {
         .replace("{cost}", &format!("{:.4}", counts.cost_sum))
 }
 
-/// Is `result` the answer to `call`? By id, or by name where there are no ids.
+/// Whether `result` answers `call`: by id, or by name if there are no ids.
 fn answers(result: &Message, call: &ToolCall) -> bool {
     match (&result.tool_call_id, &call.id) {
         (Some(result), Some(call)) => result == call,

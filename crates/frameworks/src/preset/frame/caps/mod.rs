@@ -1,8 +1,8 @@
-//! The generic machine: caps over counters, as data.
+//! The generic machine: caps on counters, described as data.
 //!
-//! Many frameworks have no other rules than "so many of these, looked at then". Such a preset is one
-//! TOML file: what is counted, when it is looked at, the comparator, the limit's parameter and its off
-//! value, what is done, and what starts a run of the framework and ends it.
+//! Many frameworks only have rules of the form "at most N of these, checked at this moment". Such a preset is one TOML
+//! file. It gives what is counted, when it is checked, the comparison, the limit's parameter and off value, the action,
+//! and what starts and ends a run of the framework.
 
 mod counts;
 mod decimal;
@@ -20,7 +20,7 @@ pub use file::CapsFile;
 pub(in crate::preset) use file::case;
 
 impl CapsFile {
-    /// The machine under these settings. A rule that is off is not among its rules.
+    /// The machine for these settings. A rule that is off is left out.
     pub fn build(&'static self, settings: &Settings) -> Result<Recipe, SettingsError> {
         let plan = Plan::new(self, settings)?;
         let mut rules: Vec<&'static str> = Vec::new();

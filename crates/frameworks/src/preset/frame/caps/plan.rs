@@ -1,4 +1,4 @@
-//! The caps of a file under given settings: which are on, and with what limit.
+//! The caps of a file under given settings: which ones are on, and their limits.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ pub(super) struct Cap {
     pub(super) when: When,
     pub(super) fires: Comparator,
     pub(super) limit: f64,
-    /// The limit as it was written.
+    /// The limit as written in the settings.
     pub(super) written: String,
     pub(super) action: Action,
     pub(super) ends_run: bool,
@@ -22,29 +22,29 @@ pub(super) struct Cap {
     pub(super) detail: Option<&'static str>,
     /// What the framework returns in place of an answer.
     pub(super) final_output: Option<String>,
-    /// Reports its rule as the field `limit`.
+    /// Whether it reports its rule as the field `limit`.
     pub(super) names_limit: bool,
 }
 
-/// Tools after which the run ends.
+/// Tools that end the run.
 #[derive(Clone, Debug)]
 pub(super) struct ToolStop {
     pub(super) rule: &'static str,
-    /// `None`: any tool.
+    /// The tools' names; `None` for any tool.
     pub(super) tools: Option<Vec<String>>,
     pub(super) code: &'static str,
     pub(super) returns_result: bool,
 }
 
-/// What ends a run of the framework by itself.
+/// What ends a run of the framework on its own.
 #[derive(Clone, Debug)]
 pub(super) enum End {
-    /// A reply without calls; `said`: only one with text.
+    /// A reply without calls; with `said`, only one that has text.
     Reply { said: bool },
-    /// A call of this tool, unless it or another call of the reply failed: then the model is asked
-    /// again. A call of a tool that does not exist is no reason to.
+    /// A call of this tool, unless it or another call of the reply failed: then the model is asked again. A call of a
+    /// nonexistent tool does not count as a failure.
     Tool(&'static str),
-    /// A command that begins with this, or a result that does.
+    /// A command that begins with this text, or a result that does.
     Command(&'static str),
 }
 
@@ -54,13 +54,13 @@ pub(super) struct Plan {
     pub(super) caps: Vec<Cap>,
     pub(super) tool_stops: Vec<ToolStop>,
     pub(super) ends: Vec<End>,
-    /// Counters start anew with each user message.
+    /// Whether counters start again at each user message.
     pub(super) starts_anew: bool,
-    /// A user message starts a run at all.
+    /// Whether user messages start runs.
     pub(super) runs_by_user: bool,
-    /// Calls of these tools are answered before any cap is looked at.
+    /// Calls of these tools are answered before any cap is checked.
     pub(super) uncounted_tools: Vec<String>,
-    /// What the framework calls the end of a run: by itself, and not ended.
+    /// The framework's terms for a run that ended on its own and for one that is still open.
     pub(super) words: (&'static str, &'static str),
 }
 
@@ -93,13 +93,13 @@ impl Plan {
         })
     }
 
-    /// Does any cap look at the clock?
+    /// Whether any cap depends on time.
     pub(super) fn is_timed(&self) -> bool {
         self.caps.iter().any(|cap| cap.counts == Count::WholeSeconds)
     }
 }
 
-/// True when a parameter is set to something.
+/// True if a parameter is set to a value.
 fn is_set(settings: &Settings, name: &str) -> bool {
     settings.get(name).is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)))
 }
@@ -134,7 +134,7 @@ fn cap(file: &CapsFile, entry: &'static CapEntry, settings: &Settings) -> Result
     }))
 }
 
-/// The limit and how it is written; `None` when it is off.
+/// The limit and how it is written in the settings; `None` if it is off.
 fn limit(file: &CapsFile, entry: &CapEntry, settings: &Settings) -> Result<Option<(f64, String)>, SettingsError> {
     let Some(name) = entry.limit.as_deref() else {
         return Ok(Some((0.0, "0".to_owned())));

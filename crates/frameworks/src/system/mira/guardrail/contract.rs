@@ -1,4 +1,4 @@
-//! What a completed experiment must carry, by agent profile and contract version.
+//! The fields a completed experiment must have, by agent profile and contract version.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use super::Project;
 use crate::python;
 use crate::system::mira::rules::{Guardrail, Rules};
 
-/// Who the agent is.
+/// The agent's role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AgentProfile {
     /// No profile.
@@ -16,12 +16,12 @@ pub enum AgentProfile {
     Research,
     /// An engineer.
     Engineer,
-    /// A team, from 0.3.3 on; held to the researcher's contract.
+    /// A team, from 0.3.3 on; the researcher's contract applies.
     Team,
 }
 
 impl AgentProfile {
-    /// Reads a profile; `None` when it is none of the four.
+    /// Reads a profile; `None` if it is not one of the four.
     pub fn of(value: &Value) -> Option<Self> {
         match python::lower(python::strip(value.as_str()?)).as_str() {
             "default" => Some(Self::Default),
@@ -42,33 +42,33 @@ impl AgentProfile {
     }
 }
 
-/// Words of a conclusion that read as a rejected hypothesis; found as substrings.
+/// Substrings of a conclusion that mean a rejected hypothesis.
 const REJECTION_WORDS: [&str; 7] = ["falsif", "reject", "fail", "not supported", "不支持", "否定", "拒绝"];
 
-/// What is asked of a completed experiment.
+/// The requirements for a completed experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contract {
-    /// Whose fields are asked for.
+    /// The profile that determines the required fields.
     pub profile: AgentProfile,
-    /// Contract version 2: more is asked, and filled-in placeholders are refused.
+    /// Contract version 2: requires more, and rejects placeholder values.
     pub strict: bool,
     /// The release's guardrail.
     pub guardrail: Guardrail,
 }
 
 impl Contract {
-    /// The contract in force: the loop's profile, else the project's.
+    /// The contract in force: that of the loop's profile, else of the project's.
     pub fn of(agent_profile: Option<AgentProfile>, project: &Project, rules: Rules) -> Self {
         let guardrail = rules.guardrail;
         let profile = match agent_profile.unwrap_or_else(|| project.profile()) {
-            // Releases before 0.3.3 know no teams.
+            // Releases before 0.3.3 have no team profile.
             AgentProfile::Team if guardrail != Guardrail::Severe => AgentProfile::Default,
             known => known,
         };
         Self { profile, strict: project.is_strict(), guardrail }
     }
 
-    /// From 0.3.1 on contract version 1 asks for nothing.
+    /// From 0.3.1 on, contract version 1 requires nothing.
     fn asks(self) -> bool {
         self.strict || self.guardrail == Guardrail::All
     }
@@ -104,7 +104,7 @@ impl Contract {
         }
     }
 
-    /// What a completed experiment lacks, in the original's words.
+    /// What a completed experiment lacks, in the original's messages.
     pub(super) fn breaches(self, id: &str, experiment: &Map<String, Value>) -> Vec<String> {
         let mut breaches = Vec::new();
         let missing = self.missing(experiment, self.completed_fields());
@@ -138,7 +138,7 @@ fn nested<'v>(experiment: &'v Map<String, Value>, path: &str) -> Option<&'v Valu
     parts.try_fold(first, |value, part| python::dict(value)?.get(part))
 }
 
-/// Is there anything in it? Numbers and booleans always count, lists and objects by their parts.
+/// Whether a value has any content. Numbers and booleans always do; lists and objects if a part does.
 fn is_filled(value: &Value) -> bool {
     match value {
         Value::Null => false,

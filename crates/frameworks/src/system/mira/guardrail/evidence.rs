@@ -1,5 +1,5 @@
-//! Results recovered from the files of a project, for experiments whose record lacks them.
-//! (The original also looks into version-control history; recordings have none.)
+//! Recovers results from a project's files, for experiments whose record lacks them. (The original also searches
+//! version-control history, which recordings do not have.)
 
 use std::collections::BTreeSet;
 
@@ -12,17 +12,17 @@ use crate::python;
 const RESULT_KEYS: [&str; 9] =
     ["metrics", "findings", "artifacts", "score", "mean_r", "mean_r2", "best_transform", "overall_r2", "overall_r"];
 
-/// The keys of a results file with parts of its own; any other is taken whole as the metrics.
+/// The keys of a results file with separate parts; any other file is used whole as the metrics.
 const PARTS: [&str; 3] = ["metrics", "findings", "artifacts"];
 
-/// How deep numbers are counted, and how many code points of a note become the findings.
+/// How deep numbers are counted, and how many code points of a note are used as the findings.
 const DEPTH: usize = 4;
 const NOTE_CHARS: usize = 1200;
 
-/// What was found of an experiment.
+/// What was found for an experiment.
 #[derive(Debug, Default)]
 pub(super) struct Recovered {
-    /// Metrics, whatever their shape.
+    /// Metrics, of any JSON type.
     pub metrics: Option<Value>,
     /// Findings.
     pub findings: Option<String>,
@@ -31,7 +31,7 @@ pub(super) struct Recovered {
 }
 
 impl Recovered {
-    /// Anything that shows the experiment was run?
+    /// Whether anything shows that the experiment was run.
     pub(super) fn is_evidence(&self) -> bool {
         self.metrics.is_some() || !self.artifacts.is_empty()
     }
@@ -50,12 +50,12 @@ pub fn experiment_number(id: &str) -> Option<u32> {
     digits.chars().map(python::ascii_digit).collect::<Option<String>>()?.parse().ok()
 }
 
-/// The folder an experiment's files stand in.
+/// The folder that contains an experiment's files.
 fn folder_name(id: &str) -> String {
     experiment_number(id).map_or_else(|| python::lower(python::strip(id)), |number| format!("exp{number:03}"))
 }
 
-/// Looks through the project for what belongs to the experiment.
+/// Searches the project for files of the experiment.
 pub(super) fn recover(project: &Project, id: &str) -> Recovered {
     let name = folder_name(id);
     let mut found = Recovered::default();
@@ -77,7 +77,7 @@ pub(super) fn recover(project: &Project, id: &str) -> Recovered {
     found
 }
 
-/// JSON files that may hold the results, the likeliest first.
+/// JSON files that may contain the results, the most likely first.
 fn candidates<'p>(project: &'p Project, id: &str, name: &str) -> Vec<&'p str> {
     let files: Vec<&str> = project.json_files();
     let (experiments, outputs) = (format!("experiments/{name}"), format!("outputs/{name}"));
@@ -103,7 +103,7 @@ fn candidates<'p>(project: &'p Project, id: &str, name: &str) -> Vec<&'p str> {
     ordered
 }
 
-/// Does the file's name have the suffix `.json`? A bare `.json` has none.
+/// Whether the file name has the suffix `.json`. A bare `.json` has none.
 fn is_json(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.rfind('.').is_some_and(|at| at > 0 && name[at..].eq_ignore_ascii_case(".json"))

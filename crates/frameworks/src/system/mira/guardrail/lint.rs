@@ -1,4 +1,4 @@
-//! What is wrong with a normalised plan, in the original's words.
+//! Finds issues in a normalised plan and reports them in the original's messages.
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use super::{Contract, Project};
 use crate::python::{self, Raised};
 use crate::system::mira::rules::{Guardrail, Rules};
 
-/// All issues, in plan order. A plan whose `experiments` is no list has none.
+/// All issues, in plan order. A plan whose `experiments` is not a list has none.
 pub(super) fn lint(
     plan: &Map<String, Value>,
     project: &Project,
@@ -132,7 +132,7 @@ fn artifacts(
     }
 }
 
-/// Does the artifact exist? From 0.3.3 on a pattern names any file it fits.
+/// Whether the artifact exists. From 0.3.3 on it may be a pattern, which needs one matching file.
 fn exists(project: &Project, artifact: &str, contract: Contract) -> bool {
     if contract.guardrail == Guardrail::Severe && artifact.contains(['*', '?', '[']) {
         return project.has_match(artifact);

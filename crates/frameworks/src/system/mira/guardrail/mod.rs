@@ -1,4 +1,4 @@
-//! The task plan's guardrail: normalise the plan, then look for issues; issues block.
+//! The task plan's guardrail: normalises the plan, then looks for issues that block.
 
 mod contract;
 mod evidence;
@@ -18,7 +18,7 @@ pub use evidence::experiment_number;
 pub use project::{PlanFile, Project};
 pub use reconcile::has_final_result;
 
-/// Parts of the issues that are severe from 0.3.3 on.
+/// Parts of the messages of issues that are severe from 0.3.3 on.
 const SEVERE: [&str; 6] = [
     "failed to parse task_plan.json",
     "failed to write normalized task_plan.json",
@@ -28,7 +28,7 @@ const SEVERE: [&str; 6] = [
     "more than one experiment marked as running",
 ];
 
-/// Parts of the issues that 0.3.1 takes for repairable.
+/// Parts of the messages of issues that 0.3.1 considers repairable.
 const REPAIRABLE: [&str; 4] = [
     "completed experiment missing results/conclusion",
     "profile missing required fields",
@@ -36,25 +36,25 @@ const REPAIRABLE: [&str; 4] = [
     ": evidence_refs",
 ];
 
-/// What the guardrail last found.
+/// The guardrail's latest findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guard {
-    /// What is wrong, in the original's words.
+    /// The issues, in the original's messages.
     pub issues: Vec<String>,
-    /// Was the plan rewritten?
+    /// Whether the plan was rewritten.
     pub fixed: bool,
-    /// Could the plan not be read? Then every issue blocks.
+    /// Whether the plan could not be read; then every issue blocks.
     pub unreadable: bool,
 }
 
 impl Guard {
-    /// Do the findings block?
+    /// Whether the findings block.
     pub fn blocks(&self, rules: Rules, project: &Project) -> bool {
         let all = self.unreadable || rules.guardrail == Guardrail::All || project.is_strict();
         if all { !self.issues.is_empty() } else { self.is_beyond_repair(rules) }
     }
 
-    /// Is there an issue that no repair is asked for? The releases tell issues apart by their words.
+    /// Whether there is an issue for which no repair is attempted. The releases tell issues apart by their messages.
     pub fn is_beyond_repair(&self, rules: Rules) -> bool {
         self.issues.iter().any(|issue| is_fatal(rules.guardrail, issue))
     }
@@ -73,9 +73,8 @@ fn is_fatal(guardrail: Guardrail, issue: &str) -> bool {
     }
 }
 
-/// Runs the guardrail on a project: rewrites its plan and lists what is still wrong with it. A
-/// project without a plan passes. Issues that a recorded plan carries itself (`guardrail_issues`)
-/// are taken as they stand.
+/// Runs the guardrail on a project: rewrites its plan and lists the remaining issues. A project without a plan passes.
+/// Issues recorded in the plan itself (`guardrail_issues`) are taken as they are.
 ///
 /// # Errors
 /// See [`Raised`]: an unhashable status.
@@ -97,7 +96,7 @@ pub fn guard(project: &mut Project, agent_profile: Option<AgentProfile>, rules: 
     let mut fixed = normalised.is_some();
     let mut current = normalised.unwrap_or_else(|| object.clone());
     let contract = Contract::of(agent_profile, project, rules);
-    // What is looked for in the project's files includes the plan's own, as it is written by now.
+    // The project's files that are searched include the plan's own file, which has been rewritten by now.
     let seen = Project { plan: PlanFile::Parsed(Value::Object(current.clone())), ..project.clone() };
     let issues = lint::lint(&current, &seen, contract, rules)?;
     if rules.guardrail == Guardrail::Severe {

@@ -7,7 +7,7 @@ use crate::python::{self, Raised};
 /// `value in {known}`.
 ///
 /// # Errors
-/// A list or an object cannot be looked up in a set: `TypeError`.
+/// `TypeError` for a list or an object, which Python cannot look up in a set.
 fn is_one_of(value: &Value, known: &[&str]) -> Result<bool, Raised> {
     match value {
         Value::Array(_) => Err(Raised("TypeError")),
@@ -17,7 +17,7 @@ fn is_one_of(value: &Value, known: &[&str]) -> Result<bool, Raised> {
     }
 }
 
-/// What is wrong with the block; nothing when there is none.
+/// The issues of the block; empty if there is no block.
 ///
 /// # Errors
 /// See [`Raised`]: an unhashable phase or kind.

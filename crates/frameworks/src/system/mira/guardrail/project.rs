@@ -1,4 +1,4 @@
-//! A project folder as far as the guardrail looks into it: the plan, the settings, other files.
+//! The parts of a project folder that the guardrail reads: the plan, the settings, other files.
 
 use std::collections::BTreeMap;
 
@@ -8,20 +8,20 @@ use super::AgentProfile;
 use crate::python::{self, Int, Strictness};
 use crate::system::mira::plan::Plan;
 
-/// The plan's file.
+/// The content of the plan's file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum PlanFile {
-    /// There is none.
+    /// There is no file.
     #[default]
     Absent,
-    /// It is not JSON.
+    /// The file is not JSON.
     Unparsable,
-    /// What it holds.
+    /// The parsed content.
     Parsed(Value),
 }
 
 impl PlanFile {
-    /// Reads the file's text.
+    /// Parses the file's text.
     pub fn read(text: &str) -> Self {
         python::loads(text, Strictness::Strict).map_or(Self::Unparsable, Self::Parsed)
     }
@@ -34,12 +34,13 @@ pub struct Project {
     pub plan: PlanFile,
     /// `.mira/project.json`.
     pub settings: Option<Value>,
-    /// Every other file by its path; `None` when the recording does not say, and then no file is missed.
+    /// Every other file's text by its path; `None` if the recording does not contain files, in which case no file
+    /// counts as missing.
     pub files: Option<BTreeMap<String, String>>,
 }
 
 impl Project {
-    /// The plan as the loop loads it: an object or nothing.
+    /// The plan as the loop loads it: an object or `None`.
     pub fn plan(&self) -> Plan<'_> {
         match &self.plan {
             PlanFile::Parsed(plan) => python::dict(plan),
@@ -52,7 +53,7 @@ impl Project {
         self.setting("agent_profile").and_then(AgentProfile::of).unwrap_or_default()
     }
 
-    /// Is the contract version of the project's settings 2?
+    /// Whether the project's settings set contract version 2.
     pub fn is_strict(&self) -> bool {
         self.setting("contract_version").and_then(Int::of).is_some_and(|version| version.value() == 2)
     }
@@ -61,14 +62,14 @@ impl Project {
         python::dict(self.settings.as_ref()?)?.get(key)
     }
 
-    /// All paths, the plan and the settings included.
+    /// All paths, including those of the plan and the settings.
     fn paths(&self) -> impl Iterator<Item = &str> {
         let plan = (self.plan != PlanFile::Absent).then_some("task_plan.json");
         let settings = self.settings.as_ref().map(|_| ".mira/project.json");
         self.files.iter().flatten().map(|(path, _)| path.as_str()).chain(plan).chain(settings)
     }
 
-    /// Is there a file at `path`, relative to the project?
+    /// Whether there is a file at `path`, relative to the project.
     pub(super) fn has_file(&self, path: &str) -> bool {
         let is_folder = |prefix: &str| self.paths().any(|known| known.starts_with(&format!("{prefix}/")));
         let mut at: Vec<&str> = Vec::new();
@@ -86,7 +87,7 @@ impl Project {
         self.files.is_none() || (!path.starts_with('/') && self.paths().any(|known| known == resolved))
     }
 
-    /// Is there a file that fits the pattern, as `Path.glob` has it?
+    /// Whether a file matches the pattern, by the rules of `Path.glob`.
     pub(super) fn has_match(&self, pattern: &str) -> bool {
         let wanted: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
         let is_readable = !pattern.starts_with('/') && wanted.iter().all(|part| *part == "**" || !part.contains("**"));
@@ -94,13 +95,13 @@ impl Project {
         self.files.is_none() || (is_readable && self.paths().any(fits))
     }
 
-    /// Paths of the files below the folder `folder`, at any depth, in Python's path order.
+    /// Paths of the files below `folder` at any depth, in Python's path order.
     pub(super) fn below(&self, folder: &str) -> Vec<&str> {
         let prefix = format!("{folder}/");
         sorted(self.paths().filter(|path| path.starts_with(&prefix)))
     }
 
-    /// Paths of all JSON files, in Python's path order; tool folders are left out.
+    /// Paths of all JSON files in Python's path order, except those in tool folders.
     pub(super) fn json_files(&self) -> Vec<&str> {
         const IGNORED: [&str; 6] = [".git", ".mira", "__pycache__", "node_modules", ".venv", "venv"];
         let is_ignored = |path: &str| path.rsplit('/').skip(1).any(|folder| IGNORED.contains(&folder));
@@ -108,12 +109,12 @@ impl Project {
         sorted(self.paths().filter(|path| is_json(path) && !is_ignored(path)))
     }
 
-    /// The text of a file.
+    /// The text of a file; `None` if there is no such file.
     pub(super) fn text(&self, path: &str) -> Option<&str> {
         self.files.as_ref()?.get(path).map(String::as_str)
     }
 
-    /// A file as JSON.
+    /// A file parsed as JSON; `None` if it is missing or not JSON.
     pub(super) fn json(&self, path: &str) -> Option<Value> {
         match (path, &self.plan) {
             ("task_plan.json", PlanFile::Parsed(plan)) => Some(plan.clone()),
@@ -122,12 +123,12 @@ impl Project {
     }
 }
 
-/// Do the parts of a path fit those of a pattern? `**` stands for any number of folders.
+/// Whether the parts of a path match those of a pattern. `**` matches any number of folders.
 fn glob(pattern: &[&str], path: &[&str]) -> bool {
     match (pattern, path) {
         ([], []) => true,
         (["**", rest @ ..], _) => {
-            // A pattern that ends in `**` names folders only.
+            // A pattern that ends in `**` matches folders only.
             !rest.is_empty() && (0..path.len()).any(|skipped| path.get(skipped..).is_some_and(|path| glob(rest, path)))
         }
         ([part, pattern @ ..], [name, path @ ..]) => part_fits(part, name) && glob(pattern, path),
@@ -163,7 +164,7 @@ fn part_fits(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// Sorted by parts, as Python compares paths.
+/// Sorted part by part, as Python compares paths.
 fn sorted<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<&'p str> {
     let by_parts: BTreeMap<Vec<&str>, &'p str> = paths.map(|path| (path.split('/').collect(), path)).collect();
     by_parts.into_values().collect()

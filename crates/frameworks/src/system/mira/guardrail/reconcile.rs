@@ -1,4 +1,4 @@
-//! Normalising a plan: ids, statuses, results found in the project's files.
+//! Normalises a plan: ids, statuses, and results found in the project's files.
 
 use std::collections::BTreeSet;
 
@@ -10,19 +10,19 @@ use crate::python::{self, Int, Raised};
 use crate::system::mira::plan::MetricsScope;
 use crate::system::mira::rules::Rules;
 
-/// How many code points of the findings become the conclusion.
+/// How many code points of the findings are used as the conclusion.
 const CONCLUSION_CHARS: usize = 240;
 const RECOVERED: &str = "Recovered completed experiment artifacts from workspace.";
 const PLAN_STATUS: [&str; 3] = ["in_progress", "completed", "failed"];
 const EXPERIMENT_STATUS: [&str; 6] = ["pending", "running", "completed", "failed", "skipped", "finished"];
 
-/// The statuses an experiment may have. On the page's word `finished` is one of them; the code knows five.
+/// The statuses an experiment may have. As documented, `finished` is one of them; the code has only the other five.
 pub(super) fn experiment_status(rules: Rules) -> &'static [&'static str] {
     let known = if rules.metrics == MetricsScope::LastExperiment { 6 } else { 5 };
     EXPERIMENT_STATUS.get(..known).unwrap_or_default()
 }
 
-/// Does a plan's `result` hold something a user could be given?
+/// Whether a plan's `result` contains something that could be given to a user.
 pub fn has_final_result(result: Option<&Value>) -> bool {
     let Some(result) = result.and_then(python::dict) else { return false };
     let has_text = |map: &Map<String, Value>, key: &str| {
@@ -37,10 +37,10 @@ pub fn has_final_result(result: Option<&Value>) -> bool {
             .any(|section| has_text(section, "title") || has_text(section, "content"))
 }
 
-/// The normalised plan, or `None` when there is nothing to change.
+/// The normalised plan; `None` if nothing needs to change.
 ///
 /// # Errors
-/// A status that is a list or an object raises `TypeError`.
+/// `TypeError` for a status that is a list or an object.
 pub(super) fn reconcile(
     plan: &Map<String, Value>,
     project: &Project,
@@ -84,7 +84,7 @@ fn is_one_of(status: Option<&Value>, known: &[&str]) -> Result<bool, Raised> {
     }
 }
 
-/// Points the plan at its first pending experiment, and takes back an early `completed`.
+/// Points the plan at its first pending experiment, and reverts a premature `completed`.
 fn settle(plan: &mut Map<String, Value>, experiments: &[Value], keeps_open: bool) -> bool {
     let field = |experiment: &Value, key: &str| experiment.get(key).and_then(Value::as_str).map(str::to_owned);
     let status_of = |id: &str| {
@@ -112,7 +112,7 @@ fn settle(plan: &mut Map<String, Value>, experiments: &[Value], keeps_open: bool
     changed
 }
 
-/// One walk over the experiments.
+/// The state of one pass over the experiments.
 struct Pass<'p> {
     project: &'p Project,
     known: &'static [&'static str],
@@ -163,7 +163,7 @@ impl Pass<'_> {
         self.changed |= before.as_ref() != item.get(key);
     }
 
-    /// A normalised id that no experiment before has.
+    /// A normalised id that no earlier experiment has.
     fn id(&mut self, position: usize, raw: Option<&Value>) -> String {
         let raw = raw.and_then(Value::as_str).map(python::strip).filter(|raw| !raw.is_empty());
         let number = raw.and_then(evidence::experiment_number);
@@ -186,7 +186,7 @@ impl Pass<'_> {
         id
     }
 
-    /// The status, with unknown ones and a second `running` set to `pending`.
+    /// The status; unknown ones and a second `running` become `pending`.
     fn status(&mut self, item: &mut Map<String, Value>) -> Result<String, Raised> {
         let known = is_one_of(item.get("status"), self.known)?;
         let status = item.get("status").and_then(Value::as_str).unwrap_or_default();
@@ -200,7 +200,7 @@ impl Pass<'_> {
     }
 }
 
-/// The recorded results, completed by what was recovered.
+/// The recorded results, completed by the recovered ones.
 fn merge(existing: Option<&Value>, recovered: &Recovered) -> Map<String, Value> {
     let mut merged = existing.and_then(python::dict).cloned().unwrap_or_default();
     if let Some(metrics) = recovered.metrics.as_ref().filter(|_| !merged.contains_key("metrics")) {

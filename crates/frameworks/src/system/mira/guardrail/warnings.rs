@@ -1,10 +1,10 @@
-//! What 0.3.3 writes onto the experiments: the issues that do not block, as `guard_warnings`.
+//! The `guard_warnings` that 0.3.3 writes onto experiments: the issues that do not block.
 
 use serde_json::{Map, Value};
 
 use crate::python;
 
-/// Writes the issues that are not severe onto the experiments they name; true when the plan changed.
+/// Writes the issues that are not severe onto the experiments they name; true if the plan changed.
 pub(super) fn note(plan: &mut Map<String, Value>, issues: &[String], is_severe: impl Fn(&str) -> bool) -> bool {
     let Some(experiments) = plan.get_mut("experiments").and_then(Value::as_array_mut) else { return false };
     let warnings: Vec<(&str, &str)> = issues
