@@ -23,7 +23,7 @@ pub(super) struct Cut {
     pub(super) key: String,
     pub(super) line: usize,
     pub(super) column: usize,
-    /// For a file that holds many recordings, the name of the member that this record comes from.
+    /// The member that this record is, if the file has members (an `.eval` log).
     pub(super) member: Option<String>,
 }
 
