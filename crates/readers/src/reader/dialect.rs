@@ -284,7 +284,7 @@ fn text_of(value: &Node<'_>) -> Option<Text> {
     value.get(["text", "content"]).and_then(|inner| json::text(&inner))
 }
 
-/// The texts concatenated; a single one stays undecoded.
+/// The texts joined by line feeds; a single one stays undecoded.
 fn joined(texts: &mut Vec<Text>) -> Option<Text> {
     match texts.len() {
         0 | 1 => texts.pop(),
