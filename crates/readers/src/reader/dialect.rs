@@ -96,7 +96,7 @@ fn push_object(value: &Node<'_>, speaker: Role, depth: usize, out: &mut Vec<Mess
     if let Some(role) = class_role(&kind).filter(|_| value.mentions("content")) {
         return push_message(value, role, out);
     }
-    // Containers, and the finish reason that stands beside a choice's message.
+    // Containers, and the finish reason recorded beside a choice's message.
     let containers = [
         "messages",
         "message",

@@ -1,8 +1,8 @@
 //! Inspect AI logs: one document of samples, or a zip with one sample per member (FORMATS 12).
 //!
 //! A sample's messages have the conversation; its model events have the cost of each call. Events of scorers are not
-//! the agent's. If there are as many model events as replies, both are read together; otherwise messages were taken
-//! back or the history was shortened, and only the events are read.
+//! the agent's. If there are no model events, or as many as replies, both are read together; otherwise messages were
+//! taken back or the history was shortened, and the calls are read from the events alone.
 
 use std::collections::BTreeMap;
 

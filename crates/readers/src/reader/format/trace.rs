@@ -212,7 +212,7 @@ fn totals(line: &Line<'_>, out: &mut Reading<'_>) -> Option<Totals> {
     (!usage.is_empty() || cost.is_some()).then_some(Totals { usage, cost })
 }
 
-/// Adds what a line says to its run.
+/// Adds the content of a line to its run.
 fn add(draft: &mut Draft, kind: &str, line: &Line<'_>, text: &str, out: &mut Reading<'_>) {
     match kind {
         "message" => {
