@@ -1,5 +1,5 @@
-//! Where runs come from: [`reader`] reads the recordings of agents in many formats, [`redact`] takes the texts out of a
-//! run, [`synth`] makes runs from a seed, with known truth.
+//! Sources of runs: [`reader`] reads agent recordings in many formats, [`redact`] removes the texts from a run, and
+//! [`synth`] generates runs with known ground truth from a seed.
 
 pub(crate) use whenstop_core::{diagnostic, text, transcript};
 use whenstop_json_text as json_text;

@@ -1,8 +1,8 @@
-//! Messages as Anthropic's API spells them, which Claude Code and the Agent SDK write line by line.
+//! Messages as in Anthropic's API, which Claude Code and the Agent SDK write line by line.
 //!
-//! One model call is written as several lines, one for each content block, all with the same message
-//! id, and its token counts are repeated on each: blocks are put together by id, and of the counts the
-//! largest is kept, since early lines hold placeholders.
+//! One model call is written as several lines, one per content block, all with the same message id, and its token
+//! counts are repeated on each line. Blocks are joined by id, and the largest counts are kept, since early lines hold
+//! placeholders.
 
 use std::collections::BTreeMap;
 
@@ -12,21 +12,21 @@ use super::node::Node;
 use super::reading::Reading;
 use crate::transcript::{Event, Instant, Lane, Message, Origin, Role, Text, ToolCall, Usage};
 
-/// A conversation in the making.
+/// A conversation being built.
 #[derive(Default)]
 pub(super) struct Conversation {
-    /// What was recorded, in order.
+    /// The events so far.
     pub(super) events: Vec<Event>,
-    /// Where the reply of each message id stands.
+    /// Index of the reply with each message id.
     replies: BTreeMap<String, usize>,
-    /// The same, by prints that are equal in every file a line was copied to.
+    /// The indices of the replies with hashes that are equal in every file a line was copied to.
     pub(super) prints: Vec<ReplyId>,
     /// The model of the first call.
     pub(super) model: Option<String>,
 }
 
 impl Conversation {
-    /// Adds a line of the agent's. `request` tells two replies of one id apart, if there is one.
+    /// Adds a line of the agent's. `request`, if any, distinguishes replies with the same id.
     pub(super) fn reply(
         &mut self,
         wire: &Node<'_>,
@@ -42,7 +42,7 @@ impl Conversation {
         let id = wire.string("id", out).map(|id| format!("{id} {}", request.unwrap_or_default()));
         let at = id.as_ref().and_then(|id| self.replies.get(id).copied()).unwrap_or_else(|| {
             let mut reply = Message::new(Role::Assistant);
-            // Local error texts are written in the model's name, but no model was called.
+            // Local error texts are written in the model's name, although no model was called.
             let synthetic = model.as_deref() == Some("<synthetic>");
             reply.lane = if synthetic { Lane::Canned } else { lane };
             reply.model = model.as_deref().map(Into::into);
@@ -52,9 +52,10 @@ impl Conversation {
             self.events.push(Event::Message(reply));
             let at = self.events.len() - 1;
             if let Some(id) = id.as_ref().filter(|_| !synthetic) {
-                // Without a request's id, message ids of hand-made files are told apart by their time.
+                // Without a request id, the time is included, since hand-made files may reuse message ids.
                 let time = ts.filter(|_| request.is_none()).map(|ts| ts.0).unwrap_or_default();
-                // And what is copied says the same: files that only share an id are about something else.
+                // The content is included because copies have the same content: files that only share an id are
+                // unrelated.
                 let content = wire.get("content");
                 let said = content.as_ref().map_or("", Node::written);
                 self.prints.push((at, xxhash_rust::xxh3::xxh3_64(format!("{id} {time} {said}").as_bytes())));
@@ -75,7 +76,7 @@ impl Conversation {
         }
     }
 
-    /// Adds a line in the user's name: words, and results of tools. `role` is the one its words have.
+    /// Adds a line in the user's name: texts, which get the role `role`, and tool results.
     pub(super) fn user(
         &mut self,
         wire: &Node<'_>,
@@ -90,7 +91,7 @@ impl Conversation {
         let Some(blocks) = blocks(wire, out) else {
             return self.say(role, wire.content("content", out), ts, lane);
         };
-        // Words beside a result were typed while the agent worked.
+        // Texts beside a result were typed while the agent was working.
         let mut beside_result = false;
         for block in blocks {
             if let Some(text) = json::text(&block) {
@@ -107,7 +108,7 @@ impl Conversation {
             let mut result = Message::new(Role::Tool);
             result.tool_call_id = block.word("tool_use_id", out).map(Into::into);
             result.content = block.content("content", out).or_else(|| Some(Text::default()));
-            // A result without the flag is a good one.
+            // A result without the flag is not an error.
             result.is_error = Some(block.flag("is_error", out).unwrap_or(false));
             result.ts = ts;
             result.lane = lane.clone();
@@ -119,12 +120,13 @@ impl Conversation {
         }
     }
 
-    /// What was said from event `at` on goes on from an earlier point: what was in between is taken back.
+    /// Marks that the messages from event `at` on continue from an earlier point, so that what came in between is
+    /// taken back.
     pub(super) fn took_back(&mut self, at: usize) {
         self.events.insert(at, Event::taking_back());
     }
 
-    /// The prompts at the end are words that steer the agent at work.
+    /// Marks the prompts at the end as steering: they were typed while the agent was working.
     fn steer(&mut self) {
         for event in self.events.iter_mut().rev() {
             match event {
@@ -143,7 +145,7 @@ impl Conversation {
         let mut message = Message::saying(role, content);
         if role == Role::User {
             message.origin = origin(&message.text());
-            // What was answered by the program was no prompt.
+            // A command that the program answered itself was not a prompt.
             let answered_here = message.text().starts_with("<local-command-std");
             if let (true, Some(Event::Message(before))) = (answered_here, self.events.last_mut())
                 && before.role == Role::User
@@ -157,7 +159,7 @@ impl Conversation {
         self.events.push(Event::Message(message));
     }
 
-    /// True when the last words of the user are that they interrupted the agent.
+    /// Whether the user's last message says that they interrupted the agent.
     pub(super) fn is_interrupted(&self) -> bool {
         let last = self.events.iter().rev().filter_map(Event::message).find(|message| message.role != Role::System);
         last.is_some_and(|message| {
@@ -166,7 +168,7 @@ impl Conversation {
     }
 }
 
-/// How text begins that the program writes in the user's name.
+/// Beginnings of texts that the program writes in the user's name.
 const HOST: &[&str] = &[
     "<local-command-stdout>",
     "<local-command-stderr>",
@@ -240,7 +242,7 @@ const LOCAL: &[&str] = &[
     "extra-usage",
 ];
 
-/// Whose words a text in the user's name holds.
+/// Who wrote a text that is in the user's name.
 fn origin(text: &str) -> Origin {
     let text = text.trim_start();
     if text.starts_with("[Request interrupted by user") {
@@ -255,7 +257,7 @@ fn origin(text: &str) -> Origin {
     Origin::Prompt
 }
 
-/// The blocks of a message's content, unless it is a plain text or there is none.
+/// The blocks of a message's content; `None` if the content is plain text or absent.
 fn blocks<'a>(wire: &Node<'a>, out: &mut Reading<'_>) -> Option<Vec<Node<'a>>> {
     wire.get("content").filter(|content| content.written().starts_with('['))?;
     Some(wire.list("content", out))

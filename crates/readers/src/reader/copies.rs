@@ -1,34 +1,34 @@
-//! Replies that stand in several files. Resuming or forking a session copies the lines it goes on from
-//! into a new file, with their message ids; their tokens were spent once.
+//! Replies that are in several files. Resuming or forking a session copies the earlier lines, with their message ids,
+//! into a new file, but their tokens were spent only once.
 //!
-//! The first file in path order has them; in a later one they are context. A file that holds exactly the
-//! replies of one other file is a duplicate, which is reported and left as it is, like one of any format.
+//! They count in the first file in path order; in later files they are context. A file with exactly the replies of one
+//! other file is a duplicate, which is reported and left unchanged, as in any format.
 
 use std::collections::{BTreeMap, HashMap};
 
-/// Where a reply stands among a run's events, and a print of its message id.
+/// Index of a reply among the run's events, and a hash of its message id.
 pub(super) type ReplyId = (usize, u64);
 
-/// What a run shares with those before it.
+/// What a run shares with earlier runs.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Copied {
-    /// Its events that are copies.
+    /// Indices of its events that are copies.
     pub(super) events: Vec<usize>,
-    /// The files that have them, with how many.
+    /// The files that have the originals, with the number of copies from each.
     pub(super) from: BTreeMap<String, usize>,
 }
 
 /// The replies seen so far.
 #[derive(Debug, Default)]
 pub(super) struct Copies {
-    /// Which run a reply was seen in; only asked for single replies.
+    /// The run in which each reply was first seen. Only used for lookups, so hash order has no effect.
     seen: HashMap<u64, usize>,
-    /// Each run's file and how many replies it added.
+    /// Each run's file and the number of replies it added.
     runs: Vec<(String, usize)>,
 }
 
 impl Copies {
-    /// Enters a run's replies, in corpus order.
+    /// Adds a run's replies, in corpus order.
     pub(super) fn enter(&mut self, path: &str, replies: &[ReplyId]) -> Copied {
         let mut copied = Copied::default();
         let mut owners: BTreeMap<usize, usize> = BTreeMap::new();
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(copies.enter("b", &[]), Copied::default());
         let fork = copies.enter("c", &[(0, 10), (2, 30), (4, 50)]);
         assert_eq!((fork.events, fork.from), (vec![0, 2], BTreeMap::from([("a".to_owned(), 2)])));
-        // The replies of one file and no others: a duplicate. A part of them: a copy.
+        // Exactly the replies of one file: a duplicate. Only some of them: a copy.
         assert_eq!(copies.enter("d", &[(0, 30), (1, 10)]), Copied::default());
         assert_eq!(copies.enter("e", &[(7, 30)]).events, [7]);
         let both = copies.enter("f", &[(0, 50), (1, 10)]);

@@ -1,4 +1,4 @@
-//! Compressed streams, seen through: gzip and Zstandard, known by their first bytes.
+//! Transparent decompression of gzip and Zstandard streams, which are detected by their first bytes.
 
 use std::io::{self, Cursor, Read};
 use std::path::Path;
@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
-/// Output beyond which a stream's ratio is looked at, in bytes.
+/// Up to this many bytes of output, a stream's compression ratio is not checked.
 const FREE: u64 = 64 << 20;
-/// Highest ratio of output to input. Recordings reach some fifty; a bomb has thousands.
+/// Highest ratio of output to input. Recordings reach about fifty; decompression bombs reach thousands.
 const HIGHEST_RATIO: u64 = 500;
 
-/// How a stream is packed.
+/// How a stream is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Packing {
     Plain,
@@ -21,13 +21,13 @@ pub(super) enum Packing {
     Zip,
 }
 
-/// Says by its first bytes how a stream is packed, and gives them back.
+/// Detects by its first bytes how a stream is compressed; returns a stream that still includes them.
 pub(super) fn packing<R: Read>(mut input: R) -> io::Result<(Packing, impl Read + use<R>)> {
     let mut magic = Vec::new();
     input.by_ref().take(4).read_to_end(&mut magic)?;
     let packing = match magic.as_slice() {
         [0x1F, 0x8B, ..] => Packing::Gzip,
-        // A frame, or one to be skipped before the first frame.
+        // A data frame, or a skippable frame before it.
         [0x28, 0xB5, 0x2F, 0xFD] | [0x50..=0x5F, 0x2A, 0x4D, 0x18] => Packing::Zstd,
         [b'P', b'K', 3, 4] | [b'P', b'K', 5, 6] => Packing::Zip,
         _ => Packing::Plain,
@@ -35,7 +35,7 @@ pub(super) fn packing<R: Read>(mut input: R) -> io::Result<(Packing, impl Read +
     Ok((packing, Cursor::new(magic).chain(input)))
 }
 
-/// The stream, uncompressed if it is gzip or Zstandard. One that grows beyond all reason is an error.
+/// The stream, decompressed if it is gzip or Zstandard. A decompression bomb is an error.
 pub(super) fn decoded<R: Read + Send + 'static>(input: R) -> io::Result<Box<dyn Read + Send>> {
     let (packing, input) = packing(input)?;
     let read = Arc::new(AtomicU64::new(0));
@@ -47,22 +47,22 @@ pub(super) fn decoded<R: Read + Send + 'static>(input: R) -> io::Result<Box<dyn 
     })
 }
 
-/// A file's text, uncompressed if it is gzip or Zstandard.
+/// The text of a file, decompressed if it is gzip or Zstandard.
 ///
 /// # Errors
-/// A file that cannot be read, or whose text is not UTF-8.
+/// If the file cannot be read or its text is not UTF-8.
 pub fn unpacked_text(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     decoded(std::fs::File::open(path)?)?.read_to_string(&mut text)?;
     Ok(text)
 }
 
-/// All frames of Zstandard, uncompressed.
+/// All frames of a Zstandard stream, decompressed.
 pub(super) fn zstd(input: impl Read) -> impl Read {
     Zstd::of(input)
 }
 
-/// Counts what is read.
+/// Counts the bytes read.
 struct Counted<R> {
     input: R,
     read: Arc<AtomicU64>,
@@ -76,7 +76,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Ends a stream that is a bomb.
+/// Fails on a decompression bomb.
 struct Guarded<R> {
     output: R,
     read: Arc<AtomicU64>,
@@ -96,7 +96,7 @@ impl<R: Read> Read for Guarded<R> {
     }
 }
 
-/// A stream of which some bytes were looked at and put back.
+/// A stream whose first bytes were read and put back.
 struct Peeked<R> {
     back: Cursor<Vec<u8>>,
     input: R,
@@ -111,7 +111,7 @@ impl<R: Read> Read for Peeked<R> {
     }
 }
 
-/// All frames of a Zstandard stream; the decoder by itself ends after one.
+/// All frames of a Zstandard stream; the decoder by itself stops after one.
 struct Zstd<R: Read> {
     state: State<R>,
 }
@@ -154,7 +154,7 @@ impl<R: Read> Read for Zstd<R> {
     }
 }
 
-/// Moves to the next frame that holds data.
+/// Advances to the next frame that holds data.
 fn next_frame<R: Read>(mut input: Peeked<R>) -> io::Result<State<R>> {
     loop {
         let mut head = Vec::new();

@@ -1,31 +1,31 @@
-//! Messages in any of the dialects that span recorders copy into their fields: OpenAI chat and
-//! Responses, Anthropic blocks, LangChain serialisations, OpenTelemetry parts, Google contents.
+//! Reads messages in any dialect that span recorders copy into their fields: OpenAI chat and Responses, Anthropic
+//! blocks, LangChain serialisations, OpenTelemetry parts, Google contents.
 //!
-//! Lenient on purpose: what a message looks like here is the business of the framework that was
-//! recorded, not of the recorder. What is not understood is left out.
+//! Deliberately lenient: the recorded framework, not the recorder, determines what a message looks like here. Anything
+//! not understood is left out.
 
 use super::node::Node;
 use super::{json, openai};
 use crate::transcript::{Message, Name, Role, Text, ToolCall, Usage};
 
-/// Containers opened at most on the way to a message.
+/// Most containers opened on the way to a message.
 const DEPTH: usize = 24;
 
-/// The messages in `value`, in order. A bare string is said by `speaker`.
+/// The messages in `value`, in order. A bare string is a message of the role `speaker`.
 pub(super) fn messages(value: &Node<'_>, speaker: Role) -> Vec<Message> {
     let mut found = Vec::new();
     push(&value.opened().node(), speaker, DEPTH, &mut found);
     found
 }
 
-/// The message that `value` is of a role that stands elsewhere, with the results in it.
+/// The message in `value`, whose role is recorded elsewhere, and the results inside it.
 pub(super) fn messages_of(value: &Node<'_>, role: Role) -> Vec<Message> {
     let mut found = Vec::new();
     push_message(value, role, &mut found);
     found
 }
 
-/// The one reply in `value`: all that the assistant says and asks for in it.
+/// The single reply in `value`: all the assistant's texts and calls in it.
 pub(super) fn reply(value: &Node<'_>) -> Option<Message> {
     let mut whole: Option<Message> = None;
     for message in messages(value, Role::Assistant).into_iter().filter(|message| message.role == Role::Assistant) {
@@ -96,7 +96,7 @@ fn push_object(value: &Node<'_>, speaker: Role, depth: usize, out: &mut Vec<Mess
     if let Some(role) = class_role(&kind).filter(|_| value.mentions("content")) {
         return push_message(value, role, out);
     }
-    // Containers, and the finish reason that stands beside a choice's message.
+    // Containers, and the finish reason recorded beside a choice's message.
     let containers = [
         "messages",
         "message",
@@ -120,7 +120,7 @@ fn push_object(value: &Node<'_>, speaker: Role, depth: usize, out: &mut Vec<Mess
             return;
         }
     }
-    // Google's candidates have their role inside.
+    // Google's candidates have their role inside `content`.
     if let Some(inner) = value.get("content").filter(|inner| inner.has("parts")) {
         return push(&inner, speaker, depth, out);
     }
@@ -129,7 +129,7 @@ fn push_object(value: &Node<'_>, speaker: Role, depth: usize, out: &mut Vec<Mess
     }
 }
 
-/// The role of that name in any dialect.
+/// The role with that name in any dialect.
 pub(super) fn named_role(name: &str) -> Option<Role> {
     match name.to_ascii_lowercase().as_str() {
         "developer" | "instructions" => Some(Role::System),
@@ -149,7 +149,7 @@ fn class_role(name: &str) -> Option<Role> {
     }
 }
 
-/// One message whose role is known. Results inside a user's message become messages of their own.
+/// Adds one message whose role is known. Results inside a user's message become separate messages.
 fn push_message(value: &Node<'_>, role: Role, out: &mut Vec<Message>) {
     let mut message = Message::new(role);
     let before = out.len();
@@ -163,7 +163,7 @@ fn push_message(value: &Node<'_>, role: Role, out: &mut Vec<Message>) {
                 }
                 message.content = joined(&mut texts);
             }
-            // What a tool gave back may be a list of anything.
+            // A tool's result may be a list of anything.
             None if content.is_list() => message.content = Some(content.compact_text()),
             None => message.content = text_of(&content),
         }
@@ -195,13 +195,13 @@ fn push_message(value: &Node<'_>, role: Role, out: &mut Vec<Message>) {
     }
 }
 
-/// The parts of a message, where its content is a list of them.
+/// The parts of a message whose content is a list of parts.
 fn parts_of<'a>(content: &Node<'a>, role: Role) -> Option<Vec<Node<'a>>> {
     let parts = content.elements()?;
     (role != Role::Tool || parts.is_empty() || parts.iter().any(is_part)).then_some(parts)
 }
 
-/// Is it a part of a message in any dialect, rather than data?
+/// Whether it is a part of a message in any dialect, rather than plain data.
 fn is_part(value: &Node<'_>) -> bool {
     let fields =
         ["type", "text", "functionCall", "function_call", "functionResponse", "function_response", "inlineData"];
@@ -238,7 +238,7 @@ fn push_part(
     }
 }
 
-/// A tool's result that stands by itself.
+/// A tool's result that is not part of a message.
 fn tool_result(value: &Node<'_>) -> Message {
     let mut message = Message::new(Role::Tool);
     let ids = ["tool_use_id", "call_id", "tool_call_id", "toolCallId", "id"];
@@ -250,7 +250,7 @@ fn tool_result(value: &Node<'_>) -> Message {
     message
 }
 
-/// What the dialect itself says of a result: Anthropic's `is_error`, LangChain's `status`.
+/// The error flag of a dialect: Anthropic's `is_error`, LangChain's `status`.
 fn flagged(value: &Node<'_>) -> Option<bool> {
     let said = value.get(["is_error", "isError"]).and_then(|said| json::flag(&said));
     said.or_else(|| match value.some_string("status").as_deref() {
@@ -272,7 +272,7 @@ fn tool_call(value: &Node<'_>) -> Option<ToolCall> {
     Some(ToolCall::new(id.as_deref(), &name, arguments.unwrap_or_default()))
 }
 
-/// The text of a string, of a part, or of parts together; `None` when there is none.
+/// The text of a string, a part, or a list of parts; `None` if there is none.
 fn text_of(value: &Node<'_>) -> Option<Text> {
     if let Some(text) = json::text(value) {
         return Some(text);
@@ -284,7 +284,7 @@ fn text_of(value: &Node<'_>) -> Option<Text> {
     value.get(["text", "content"]).and_then(|inner| json::text(&inner))
 }
 
-/// The texts one after the other; one by itself stays as it is written.
+/// The texts joined by line feeds; a single one stays undecoded.
 fn joined(texts: &mut Vec<Text>) -> Option<Text> {
     match texts.len() {
         0 | 1 => texts.pop(),
@@ -292,7 +292,8 @@ fn joined(texts: &mut Vec<Text>) -> Option<Text> {
     }
 }
 
-/// Tokens in any spelling. Anthropic counts cached tokens beside the input, everybody else inside.
+/// Token counts in any spelling. Anthropic counts cached tokens separately from the input, everybody else as part of
+/// it.
 pub(super) fn usage(value: &Node<'_>) -> Option<Usage> {
     let of_input =
         value.get(["input_token_details", "input_tokens_details", "prompt_tokens_details", "prompt_token_details"]);

@@ -1,4 +1,4 @@
-//! Inspect's `.eval` logs: a zip with a header and one sample a member, deflated or in Zstandard.
+//! Inspect's `.eval` logs: a zip with a header and one sample per member, compressed with deflate or Zstandard.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -11,10 +11,10 @@ use super::records::{self, Cut, Item};
 use super::{decode, unpack};
 use crate::diagnostic::{Diagnostic, Location};
 
-/// Members that hold what the samples have in common; a log that was cut off has the second only.
+/// Members with the data common to all samples; a log that was cut off has only the second.
 const HEADERS: &[&str] = &["header.json", "_journal/start.json"];
 
-/// True for a zip that is a log.
+/// Whether a zip is a log.
 pub(super) fn is_log(path: &Path) -> bool {
     let archive = File::open(path).ok().and_then(|file| ZipArchive::new(BufReader::new(file)).ok());
     archive.is_some_and(|archive| HEADERS.iter().any(|name| archive.index_for_name(name).is_some()))
@@ -23,17 +23,17 @@ pub(super) fn is_log(path: &Path) -> bool {
 /// The samples of a log.
 pub(super) struct EvalLog {
     archive: ZipArchive<BufReader<File>>,
-    /// Index and name of those that are left.
+    /// Index and name of the samples that are left.
     samples: std::vec::IntoIter<(usize, String)>,
-    /// Samples that have the name of another one.
+    /// Samples hidden by another one with the same name.
     hidden: std::vec::IntoIter<String>,
     path: String,
     limit: u64,
 }
 
 impl EvalLog {
-    /// Opens a zip and takes `keys` of its header; `None` when it is no log. A member that unpacks to
-    /// more than `limit` bytes is refused.
+    /// Opens a zip and reads `keys` of its header; `None` if it is not a log. A member that unpacks to more than
+    /// `limit` bytes is refused.
     pub(super) fn open(path: &Path, name: &str, keys: &[&str], limit: u64) -> io::Result<Option<(Self, String)>> {
         let mut archive = ZipArchive::new(BufReader::new(File::open(path)?)).map_err(io::Error::other)?;
         if unpack::overlaps(&mut archive, std::fs::metadata(path)?.len()) {
@@ -84,7 +84,7 @@ impl EvalLog {
     }
 }
 
-/// One member, unpacked.
+/// Unpacks one member.
 fn member(archive: &mut ZipArchive<BufReader<File>>, index: usize, limit: u64) -> io::Result<Vec<u8>> {
     let too_long = || io::Error::other(format!("it unpacks to more than {limit} bytes"));
     let method = archive.by_index_raw(index).map_err(io::Error::other)?.compression();

@@ -1,5 +1,5 @@
-//! Other wrappings of a known format: lines as an array, an array of files, a file a line, all of that
-//! under a key. No format has to know them: a file nobody recognises is looked at again, part by part.
+//! Known formats in other wrappings: lines as an array, an array of files, a file per line, or any of these under a
+//! key. Formats need not know about this: a file that no format recognises is probed again part by part.
 
 use serde_json::value::RawValue;
 
@@ -11,7 +11,7 @@ use super::{Finding, json};
 use crate::diagnostic::Severity;
 use crate::json_text::{SPACES, trimmed};
 
-/// Keys that wrappers put recordings under.
+/// Keys that commonly wrap recordings.
 const KEYS: &[&str] = &[
     "runs",
     "results",
@@ -47,42 +47,41 @@ const KEYS: &[&str] = &[
     "payload",
     "body",
 ];
-/// Values of a file of many that are tried: the first may be a header.
+/// How many values of a file of many are tried: the first may be a header.
 const TRIED: usize = 3;
 
-/// What has to be done to the whole text before its format can read it.
+/// How the text must be transformed before its format can read it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Reshape {
-    /// Nothing.
+    /// Not at all.
     #[default]
     None,
-    /// The elements of the array under the key, or of the document, or the values one after the other,
-    /// become lines.
+    /// The elements of the array under the key (or of the document itself), or concatenated values, become lines.
     Lines(Option<&'static str>),
-    /// What stands under the key is the document.
+    /// The value under the key becomes the document.
     Inner(&'static str),
-    /// The text is a JSON string that holds the document.
+    /// The document is decoded from the JSON string that holds it.
     Decoded,
 }
 
 /// How a file is read.
 pub(super) struct Form {
-    /// As which format.
+    /// The format.
     pub(super) format: &'static dyn Format,
-    /// Why, in words a person can check.
+    /// The reason, in words that a person can check.
     pub(super) why: String,
     /// What one record is.
     pub(super) layout: Layout,
-    /// What is done to its text first.
+    /// How its text is transformed first.
     pub(super) reshape: Reshape,
-    /// Is each record what is a file of its own elsewhere? Then it is named like one.
+    /// Whether each record is like a separate file elsewhere. It is then named like one.
     pub(super) as_files: bool,
-    /// What a record is within such a file.
+    /// What one record is within such a record.
     pub(super) within: Option<Layout>,
 }
 
-/// The first format that recognises the file, as it stands or in another wrapping. Formats of any
-/// messages come last: what they would take may be a wrapping of a format that knows more.
+/// The first format that recognises the file, directly or in another wrapping. Formats for messages of any kind come
+/// last: their messages might be a wrapping of a more specific format.
 pub(super) fn detect(probe: &Probe) -> Option<Form> {
     let find = |any_messages: bool| {
         let formats = || FORMATS.iter().copied().filter(move |format| format.takes_any_messages() == any_messages);
@@ -92,9 +91,9 @@ pub(super) fn detect(probe: &Probe) -> Option<Form> {
     find(false).or_else(|| find(true))
 }
 
-/// The file as this format, if it recognises it as it stands.
+/// The file as this format, if the format recognises it directly.
 fn of(format: &'static dyn Format, probe: &Probe) -> Option<Form> {
-    // Values over many lines are neither a document nor lines; their views are.
+    // Values that span lines are neither a document nor lines; they are recognised through views.
     if probe.shape == Shape::Concatenated {
         return None;
     }
@@ -108,7 +107,7 @@ fn of(format: &'static dyn Format, probe: &Probe) -> Option<Form> {
     Some(Form { format, why, layout, reshape: Reshape::None, as_files: false, within: None })
 }
 
-/// The file as a format the user named: as it stands, or else in the wrapping in which the format knows it.
+/// The file as the format that the user named: directly, or else in the wrapping in which the format recognises it.
 pub(super) fn forced(format: &'static dyn Format, probe: &Probe) -> Form {
     let known = format.recognise(probe).is_some();
     let other = if known { None } else { views(probe).iter().find_map(|view| view.read_as(format)) };
@@ -123,24 +122,24 @@ pub(super) fn forced(format: &'static dyn Format, probe: &Probe) -> Form {
     Form { why: "named by the user".to_owned(), ..other.unwrap_or_else(plain) }
 }
 
-/// A part of a file, looked at as a file of its own.
+/// A part of a file, probed like a separate file.
 struct View {
     probe: Probe,
     how: How,
-    /// Where the part stands, for a person.
+    /// Where the part is, in words for a person.
     stands: String,
 }
 
-/// How such parts are cut out.
+/// How the parts are extracted.
 #[derive(Clone, Copy)]
 enum How {
     /// Each record is such a part.
     Records(Layout),
-    /// Each record is an element of what the format expects many of.
+    /// Each record is one element of what the format expects as a list.
     Elements(Layout),
-    /// There is one such part, to which the text is reshaped.
+    /// The text is reshaped into a single part.
     Text(Reshape),
-    /// The same, of lines; each can be cut out by itself where a format wants that.
+    /// Like `Text`, for lines; each line can be a record by itself if the format wants that.
     Lines(Reshape, Layout),
 }
 
@@ -173,7 +172,7 @@ impl View {
     }
 }
 
-/// Every part that may be a recording, the likeliest first.
+/// Every part that may be a recording, most likely first.
 fn views(probe: &Probe) -> Vec<View> {
     let mut views = Vec::new();
     if probe.encoded {
@@ -225,7 +224,7 @@ fn in_document(probe: &Probe, whole: &Sketch, views: &mut Vec<View>) {
     }
 }
 
-/// The elements of an array: as documents, and as lines.
+/// The elements of an array, viewed as documents and as lines.
 fn in_list(probe: &Probe, list: &Sketch, at: Option<&'static str>, stands: &str, views: &mut Vec<View>) {
     for value in list.elements().iter().take(TRIED) {
         views.push(document(probe, value, How::Records(Layout::Elements { at, envelope: &[] }), stands));
@@ -238,7 +237,7 @@ fn document(probe: &Probe, value: &Sketch, how: How, stands: &str) -> View {
     View { probe: part(probe, Shape::Document, vec![value.clone()]), how, stands: stands.to_owned() }
 }
 
-/// A value that is one of many elsewhere.
+/// A value that is usually one of a list.
 fn element(probe: &Probe, value: &Sketch, layout: Layout, stands: &str) -> View {
     let list = Sketch::Array(vec![value.clone()]);
     View { probe: part(probe, Shape::Document, vec![list]), how: How::Elements(layout), stands: stands.to_owned() }
@@ -260,17 +259,17 @@ fn part(probe: &Probe, shape: Shape, values: Vec<Sketch>) -> Probe {
     }
 }
 
-/// A record in its format's own shape.
+/// A record in the shape its format expects.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Reshaped {
-    /// The text, each byte where it was, so that places in it are places in the file …
+    /// The text, with each byte at its original position so that locations are those of the file …
     pub(super) text: String,
-    /// … but for these bytes of it, which the file does not have: line feeds between values that follow each other
-    /// without any space. In ascending order.
+    /// … except for these bytes, which are not in the file: line feeds between values with no space between them.
+    /// Ascending offsets.
     pub(super) inserted: Vec<usize>,
 }
 
-/// The text in its format's own shape; `None` when there is nothing to do, or no telling how.
+/// The text in the shape its format expects; `None` if it needs no change or cannot be reshaped.
 pub(super) fn reshaped(text: &str, reshape: Reshape) -> Option<Reshaped> {
     let (begin, list) = match reshape {
         Reshape::None => return None,
@@ -298,20 +297,20 @@ pub(super) fn reshaped(text: &str, reshape: Reshape) -> Option<Reshaped> {
         let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<&RawValue>();
         let value = match values.next() {
             Some(Ok(value)) => value.get(),
-            // What is broken stays, for the format to report; the end of the list is no line.
+            // An invalid value is kept for the format to report; the end of the list is not a line.
             Some(Err(_)) if text[at..].starts_with(['{', '[', '"']) => trimmed(&text[at..]),
-            // So does what is no value at all, up to where one may begin.
+            // So is text that is not a value at all, up to where a value may begin.
             Some(Err(_)) if !text[at..].starts_with(']') => {
                 let junk = &text[at..];
                 trimmed(&junk[..junk.find(['{', '[', ']']).unwrap_or(junk.len())])
             }
             _ => return Some(Reshaped { text: out, inserted }),
         };
-        // Nothing can be taken off here, so going on would come to this place again.
+        // Nothing was consumed, so continuing would loop forever.
         if value.is_empty() {
             return Some(Reshaped { text: out, inserted });
         }
-        // The line feed behind the value before stands where the space between them was, if there was any.
+        // The line feed after the previous value replaces the space between the values, if there was any.
         if out.len() > at + inserted.len() {
             inserted.push(out.len() - 1);
         }
@@ -322,8 +321,7 @@ pub(super) fn reshaped(text: &str, reshape: Reshape) -> Option<Reshaped> {
     }
 }
 
-/// The records within a record that is a file of many elsewhere, their envelope, and what is wrong with
-/// the rest.
+/// The records inside a record that holds a file of many, their envelope, and findings about the rest.
 pub(super) fn cut(text: &str, layout: Layout, path: &str) -> (Vec<Cut>, String, Vec<Finding>) {
     let envelope = match layout {
         Layout::Elements { envelope: keys, .. } if !keys.is_empty() => records::envelope(text.as_bytes(), keys),
@@ -341,7 +339,7 @@ pub(super) fn cut(text: &str, layout: Layout, path: &str) -> (Vec<Cut>, String, 
     (cuts, envelope, findings)
 }
 
-/// The byte at which the value of a top-level key begins.
+/// The offset at which the value of a top-level key begins.
 fn place_of(text: &str, key: &str) -> Option<usize> {
     let whole: &RawValue = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
     let (_, inner) = json::fields_of(whole)?.into_iter().find(|(name, _)| name == key)?;

@@ -1,21 +1,21 @@
-//! Contents as Google's generative models spell them: parts that are text, thoughts, function calls or
-//! their responses, in camel or snake case; and their token counts.
+//! Contents as in the APIs of Google's generative models: parts that are text, thoughts, function calls or their
+//! responses, in camel or snake case; and their token counts.
 
 use super::json;
 use super::node::Node;
 use super::reading::Reading;
 use crate::transcript::{Message, Role, Text, ToolCall, Usage};
 
-/// What the parts of one content say.
+/// What the parts of one content hold.
 #[derive(Default)]
 pub(super) struct Said {
-    /// The texts, put together as they were streamed.
+    /// The texts, concatenated as they were streamed.
     pub(super) text: Option<Text>,
-    /// The thoughts among them.
+    /// The texts that are thoughts, concatenated.
     pub(super) reasoning: Option<Text>,
-    /// Functions called.
+    /// The function calls.
     pub(super) calls: Vec<ToolCall>,
-    /// Responses of functions, as tool results; none is flagged.
+    /// The function responses as tool results; none is flagged as an error.
     pub(super) results: Vec<Message>,
 }
 
@@ -49,7 +49,7 @@ pub(super) fn parts(content: Option<&Node<'_>>, out: &mut Reading<'_>) -> Said {
         } else if let Some(text) = text {
             if is_thought { thoughts.push(text.into_owned()) } else { texts.push(text.into_owned()) }
         } else {
-            // What is left in place of an image or another blob.
+            // A mark replaces an image or another blob.
             texts.extend(part.members().first().map(|(name, blob)| json::mark(name, blob)));
         }
     }
@@ -66,7 +66,7 @@ fn result(response: &Node<'_>) -> Message {
     message
 }
 
-/// The text of a function's response: its only `output`, `result` or `error`, or the JSON it is.
+/// The text of a function response: its only member if that is `output`, `result` or `error`, or else its JSON.
 fn response_text(response: &Node<'_>) -> Text {
     match response.members() {
         [(key, only)] if matches!(&**key, "output" | "result" | "error") => Node::of(*only).as_text(),
@@ -74,8 +74,8 @@ fn response_text(response: &Node<'_>) -> Text {
     }
 }
 
-/// Tokens of one call. The prompt includes what came from the cache; thoughts are counted beside the
-/// candidates, and the prompts of built-in tools beside the prompt.
+/// The token counts of one call. The prompt count includes cached tokens; thoughts are counted separately from the
+/// candidates, and the prompts of built-in tools separately from the prompt.
 pub(super) fn usage(event: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let counts = event.object(["usage_metadata", "usageMetadata"], out)?;
     let mut count = |names: [&str; 2]| counts.count(names, out);
@@ -88,26 +88,26 @@ pub(super) fn usage(event: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     Counts { input, cached, output, thoughts, tool, total }.usage()
 }
 
-/// Token counts as Google's models report them.
+/// Token counts as reported by Google's models.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
-    /// Input, cached included.
+    /// Input, including cached tokens.
     pub(super) input: Option<u64>,
-    /// The part of it that was cached.
+    /// The cached part of the input.
     pub(super) cached: Option<u64>,
-    /// Output without thoughts.
+    /// Output, usually without thoughts.
     pub(super) output: Option<u64>,
     /// Thoughts.
     pub(super) thoughts: Option<u64>,
     /// Prompts of built-in tools.
     pub(super) tool: Option<u64>,
-    /// All of it.
+    /// The total of all of them.
     pub(super) total: Option<u64>,
 }
 
 impl Counts {
-    /// In our convention: tool prompts are input, thoughts are output. A total that leaves no room for
-    /// the thoughts says that the output has them already.
+    /// The counts in our convention: tool prompts are input, thoughts are output. If the total leaves no room for the
+    /// thoughts, the output already includes them.
     pub(super) fn usage(self) -> Option<Usage> {
         let Self { input, cached, output, thoughts, tool, total } = self;
         let input = input.map(|input| input.saturating_add(tool.unwrap_or(0)));

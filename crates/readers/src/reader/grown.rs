@@ -1,5 +1,5 @@
-//! Recordings of which a later file holds all there is: states of one conversation, checkpoints of one session, and two
-//! files about one task. They count once, by the file that says most.
+//! Detects recordings that a later file contains completely: states of one conversation, checkpoints of one session,
+//! and two files about one task. They count once, through the most complete file.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,18 +12,18 @@ use super::source::Source;
 use super::time;
 use crate::transcript::Instant;
 
-/// Bytes of a file that are looked at for when it begins, and of its metadata.
+/// Bytes read of a file to find its first time, and of its metadata.
 const HEAD: u64 = 1 << 20;
-/// How far the first times of two files about one task may lie apart, in milliseconds.
+/// How far apart the first times of two files about one task may be, in milliseconds.
 const APART: i64 = 60_000;
 
-/// Do both files begin at the same time?
+/// Whether both files begin at about the same time.
 pub(super) fn is_same_task(one: &Path, other: &Path) -> bool {
     let times = first_time(one).zip(first_time(other));
     times.is_some_and(|(one, other)| one.since(other).0.abs() <= APART)
 }
 
-/// The first `ts` of a file, in milliseconds. It may stand behind its message, so every one in the head is looked at.
+/// The first `ts` of a file, in milliseconds. It may come after its message, so the whole head is searched.
 fn first_time(path: &Path) -> Option<Instant> {
     let mut head = Vec::new();
     File::open(path).ok()?.take(HEAD).read_to_end(&mut head).ok()?;
@@ -34,7 +34,7 @@ fn first_time(path: &Path) -> Option<Instant> {
     time::instant(&number[..end])
 }
 
-/// The latest file of each conversation and of each session.
+/// The latest file of each conversation and each session.
 #[derive(Debug)]
 pub(super) struct Grown<'s> {
     conversations: BTreeMap<(PathBuf, &'s str), (f64, &'s Source)>,
@@ -42,7 +42,7 @@ pub(super) struct Grown<'s> {
 }
 
 impl<'s> Grown<'s> {
-    /// Looks through all files of a corpus.
+    /// Examines all files of a corpus.
     pub(super) fn of(files: &'s [Source]) -> Self {
         let mut grown = Self { conversations: BTreeMap::new(), sessions: BTreeMap::new() };
         for file in files {
@@ -62,16 +62,15 @@ impl<'s> Grown<'s> {
         grown
     }
 
-    /// The file of the same folder that holds the same conversation for longer: the name is the same up to the time it
-    /// ends with.
+    /// A later file of the same conversation in the same folder. The names are equal except for the time at their end.
     pub(super) fn later_conversation(&self, source: &Source) -> Option<&'s Source> {
         let (name, _) = timed(&source.name.stem)?;
         let (_, latest) = self.conversations.get(&(source.name.folder.clone(), name))?;
         (latest.path() != source.path()).then_some(*latest)
     }
 
-    /// The latest checkpoint of the same session, if this is an earlier one: `full.jsonl` beside a `metadata.json` that
-    /// names the session.
+    /// The latest checkpoint of the same session, if this is an earlier one. A checkpoint is a `full.jsonl` beside a
+    /// `metadata.json` that names the session.
     pub(super) fn later_checkpoint(&self, source: &Source) -> Option<&'s Source> {
         let (session, _) = checkpoint(source)?;
         let (_, latest) = self.sessions.get(&session)?;
@@ -79,7 +78,7 @@ impl<'s> Grown<'s> {
     }
 }
 
-/// `openai__gpt-4o-1751651776.58` as the name and the time.
+/// Splits `openai__gpt-4o-1751651776.58` into the name and the time.
 fn timed(stem: &str) -> Option<(&str, f64)> {
     let (name, time) = stem.rsplit_once('-')?;
     let time: f64 = time.parse().ok()?;

@@ -1,4 +1,4 @@
-//! Temporary folders: away when nobody needs them, and when a signal ends the program.
+//! Temporary folders that are removed when dropped, and when a signal ends the program.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -7,21 +7,21 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::TempDir;
 
-/// The folders there are now.
+/// The folders that exist now.
 static HELD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-/// How often a folder is removed into which somebody is still writing.
+/// How often to try to remove a folder that is still being written to.
 const TRIES: usize = 100;
 
 fn held() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A temporary folder that only this user can look into.
+/// A temporary folder that only this user can access.
 #[derive(Debug)]
 pub struct Held(TempDir);
 
 impl Held {
-    /// A new, empty folder in the system's place for such (`TMPDIR` on Unix).
+    /// Creates an empty folder in the system's temporary directory (`TMPDIR` on Unix).
     pub fn new() -> io::Result<Self> {
         let mut held = held();
         let folder = tempfile::Builder::new().prefix("whenstop-").tempdir()?;
@@ -29,7 +29,7 @@ impl Held {
         Ok(Self(folder))
     }
 
-    /// Where it is.
+    /// The folder's path.
     pub fn path(&self) -> &Path {
         self.0.path()
     }
@@ -37,14 +37,15 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // Removed before it is forgotten, so that a signal in between still finds it. What cannot be removed stays.
+        // Removed before it is unregistered, so that a signal in between still finds it. A folder that cannot be
+        // removed stays.
         let _ = std::fs::remove_dir_all(self.0.path());
         held().remove(self.0.path());
     }
 }
 
-/// Removes every temporary folder of this process; none can be made afterwards. For a program that is about to end,
-/// since whatever is still being read from such a folder fails.
+/// Removes every temporary folder of this process and prevents new ones. For a program that is about to end: reading
+/// from such a folder fails afterwards.
 pub fn clean_up() {
     let held = held();
     for folder in held.iter() {

@@ -1,4 +1,5 @@
-//! What is odd about recordings that were read well: things a stop rule may trip over, counted by run.
+//! Checks runs that were read without errors for suspicious content that could mislead a stop rule, and counts the
+//! runs affected.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,52 +8,52 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::transcript::{EndCause, Event, Lane, Message, Outcome, Role, Run, Text};
 
-/// Runs named for each check.
+/// Runs listed by id for each check.
 const NAMED: usize = 5;
-/// Fewest steps from which a course of numbers says anything.
+/// Fewest steps for a trend in numbers to be meaningful.
 const STEPS: usize = 6;
-/// Fewest graded runs from which outcomes and end causes are compared.
+/// Fewest graded runs for comparing outcomes with end causes.
 const GRADED: u64 = 20;
 
-/// Something odd a run can be.
+/// A suspicious property of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Check {
-    /// Two calls have one id.
+    /// Two calls have the same id.
     DuplicateCallIds,
-    /// A call has no result, other than at the end.
+    /// A call before the last step has no result.
     CallsWithoutResults,
     /// A result answers no call.
     ResultsWithoutCalls,
-    /// The counts of each call only ever grow: they may be totals.
+    /// The usage of the calls only ever grows: it may be cumulative.
     CumulativeUsage,
-    /// More tokens came from the cache than went in.
+    /// More tokens are counted as cached than as input.
     CacheBeyondInput,
-    /// The prompt fell to less than half, and nothing was shortened.
+    /// The prompt shrank to less than half, with no compaction recorded.
     FallingPrompt,
     /// Some calls have tokens and some have none.
     PartialUsage,
     /// The clock stepped back.
     TimeStepsBack,
-    /// Steps are milliseconds apart: seconds may have been taken for milliseconds.
+    /// Steps are only milliseconds apart: seconds may have been read as milliseconds.
     StepsTooFast,
     /// Times before 1990 or after 2100.
     OddDates,
-    /// Sub-agents' messages stand among the agent's.
+    /// Sub-agents' messages are mixed with the agent's.
     SubAgents,
-    /// The context was shortened on the way.
+    /// The context was compacted during the run.
     Compaction,
-    /// Words in the agent's name that no model said.
+    /// Messages in the agent's name that no model produced.
     CannedMessages,
-    /// Replies that stand in another file already.
+    /// Replies that are already in another file.
     CopiedReplies,
-    /// The same steps as another run of the same id.
+    /// The same steps as another run with the same id.
     DuplicateRun,
-    /// The outcome says no more than the end cause.
+    /// The outcome is determined by the end cause, so it adds no information.
     OutcomeIsEndCause,
 }
 
 impl Check {
-    /// All of them, in the order of reports.
+    /// All checks, in the order used in reports.
     pub const ALL: [Self; 16] = [
         Self::DuplicateCallIds,
         Self::CallsWithoutResults,
@@ -94,7 +95,7 @@ impl Check {
         }
     }
 
-    /// What it means for the numbers.
+    /// How it affects the numbers.
     pub fn advice(self) -> &'static str {
         match self {
             Self::DuplicateCallIds => "what joins results to calls by id may join the wrong ones",
@@ -121,32 +122,33 @@ impl Check {
     }
 }
 
-/// How often a check found something, and where first.
+/// How many runs a check flagged, and which came first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Oddity {
-    /// The check.
+    /// The check's name.
     pub check: &'static str,
-    /// Runs it found something in.
+    /// Number of runs flagged.
     pub runs: u64,
-    /// The first of them.
+    /// Ids of the first runs flagged.
     pub first: Vec<String>,
-    /// What it means for the numbers.
+    /// How it affects the numbers.
     pub advice: &'static str,
 }
 
-/// What the checks found in a corpus so far.
+/// The checks' results for a corpus so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hygiene {
     found: BTreeMap<Check, (u64, Vec<String>)>,
-    /// Runs by their ids and steps; only asked whether one is there.
+    /// Hashes of the runs' ids and steps. Only membership is tested, so order has no effect.
     seen: BTreeSet<u64>,
-    /// By format: graded runs that ended by themselves and otherwise, successes and failures.
+    /// By format, counts of graded runs: finished by themselves and succeeded, finished and failed, ended otherwise
+    /// and succeeded, ended otherwise and failed.
     ends: BTreeMap<&'static str, [u64; 4]>,
 }
 
 impl Hygiene {
-    /// Enters a run, in corpus order, and gives the names of what is odd about it.
-    /// `native` is its id as recorded, which several runs may have.
+    /// Adds a run, in corpus order, and returns the names of the checks that flag it. `native` is the id as recorded,
+    /// which several runs may share.
     pub(super) fn enter(
         &mut self,
         format: &'static str,
@@ -154,7 +156,7 @@ impl Hygiene {
         native: &str,
         mut checked: Checked,
     ) -> Vec<&'static str> {
-        // Equal runs of different names are trials that went alike, as they do at temperature 0.
+        // Equal runs with different names are trials that happened to match, as at temperature 0.
         if run.steps().len() > 2 && !self.seen.insert(checked.print ^ xxhash_rust::xxh3::xxh3_64(native.as_bytes())) {
             checked.odd.insert(Check::DuplicateRun);
         }
@@ -166,7 +168,7 @@ impl Hygiene {
     }
 
     fn compare_ends(&mut self, format: &'static str, run: &Run) {
-        // A run graded at every turn ends because it succeeded: there the two agree by nature.
+        // A run graded at every turn ends because it succeeded, so the outcome matches the end cause by design.
         if run.events().iter().any(|event| matches!(event, Event::Checkpoint(_))) {
             return;
         }
@@ -188,7 +190,7 @@ impl Hygiene {
         }
     }
 
-    /// Everything that was found, in the order of [`Check::ALL`].
+    /// All checks that flagged a run, in the order of [`Check::ALL`].
     pub(super) fn oddities(mut self) -> Vec<Oddity> {
         for (format, [done_well, done_badly, cut_well, cut_badly]) in std::mem::take(&mut self.ends) {
             let told_apart = done_badly > 0 || cut_well > 0;
@@ -206,11 +208,11 @@ impl Hygiene {
     }
 }
 
-/// What the checks say of one run.
+/// The results of the checks on one run.
 #[derive(Clone, Debug)]
 pub(super) struct Checked {
     odd: BTreeSet<Check>,
-    /// A print of what its agent said and did, as it stands in the file: nothing is decoded for it.
+    /// A hash of what the agent said and did, computed from the undecoded text.
     print: u64,
 }
 
@@ -220,7 +222,7 @@ impl Checked {
         Self { odd: check(run), print: print(run) }
     }
 
-    /// Adds what only the corpus shows.
+    /// Adds a check that needs the whole corpus.
     pub(super) fn add(&mut self, check: Check) {
         self.odd.insert(check);
     }
@@ -229,7 +231,7 @@ impl Checked {
 fn print(run: &Run) -> u64 {
     let mut hasher = Xxh3::new();
     if run.header.redacted {
-        // Placeholders of different texts are alike in different runs.
+        // Redacted texts have the same placeholders in different runs.
         hasher.update(run.header.run_id.as_bytes());
     }
     for message in run.events().iter().filter_map(Event::message).filter(|message| message.lane == Lane::Main) {
@@ -281,7 +283,7 @@ fn check_calls(run: &Run, messages: &[&Message], found: &mut BTreeSet<Check>) {
             }
         }
     }
-    // The last step's calls may well have no result: the recording ends there.
+    // The last step's calls often have no result, because the recording ends there.
     let settled = run.steps().len().saturating_sub(1);
     let unanswered = (0..settled)
         .filter_map(|step| run.reply(step))
@@ -304,7 +306,7 @@ fn check_usage(run: &Run, messages: &[&Message], found: &mut BTreeSet<Check>) {
     if counted.iter().any(|usage| usage.cache_read > usage.input) {
         found.insert(Check::CacheBeyondInput);
     }
-    // Prompts grow in a conversation anyway; replies that only ever get longer are sums.
+    // Prompts grow in any conversation, but replies that only ever get longer are cumulative.
     let outputs: Vec<u64> = counted.iter().filter_map(|usage| usage.output).collect();
     if outputs.len() >= STEPS && outputs.windows(2).all(|pair| pair[0] < pair[1]) {
         found.insert(Check::CumulativeUsage);
@@ -341,7 +343,7 @@ mod tests {
     use super::*;
     use crate::reader::trace::read_text;
 
-    /// What is odd about a run of these lines.
+    /// The checks that flag a run of these lines.
     fn oddities(lines: &str) -> Vec<&'static str> {
         let text = format!("{{\"type\":\"run\",\"run_id\":\"r\"}}\n{lines}");
         let read = read_text(&text);

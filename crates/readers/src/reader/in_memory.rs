@@ -1,21 +1,21 @@
-//! A record that is not in a file: golden cases, generated runs, and what tests make of recordings.
+//! Reads a text that is not in a file: golden cases, generated runs, and modified recordings in tests.
 
 use super::grades::FolderGrades;
 use super::reading::{FileName, Places, Reading, Record};
 use super::{Finding, Format, ReadOptions};
 use crate::transcript::Run;
 
-/// Runs read from a text, and what was wrong with it.
+/// The runs read from a text and the findings about it.
 #[derive(Debug)]
 pub struct ReadText {
     /// The runs.
     pub runs: Vec<Run>,
-    /// What was wrong.
+    /// What was wrong with the text.
     pub findings: Vec<Finding>,
 }
 
-/// Reads a text as one record of `format`, whatever it looks like. Nothing beside it is looked for: no labels, no grades,
-/// no files of the same name.
+/// Reads a text as one record of `format`, without detection. Nothing outside the text is used: no labels, no grades,
+/// no neighbouring files.
 pub fn read_text(format: &dyn Format, text: &str) -> ReadText {
     let name = format.id().to_owned();
     let file = FileName { path: name.clone(), stem: name, ..FileName::default() };

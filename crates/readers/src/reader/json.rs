@@ -1,4 +1,4 @@
-//! Small readings of raw JSON: strings left escaped, numbers as people write them, content parts.
+//! Reads single values from raw JSON: undecoded strings, numbers in various spellings, content parts.
 
 use std::borrow::Cow;
 
@@ -8,9 +8,9 @@ use serde_json::value::RawValue;
 use crate::json_text::{self, SPACES};
 use crate::transcript::{Json, Text, is_dense};
 
-/// A value as it is written: the parser's own, or a piece of text that was checked to be one.
+/// A JSON value's source text: from the parser, or a slice that is known to be valid.
 pub trait Written<'a>: Copy {
-    /// Its JSON.
+    /// The JSON text.
     fn written(self) -> &'a str;
 }
 
@@ -32,12 +32,12 @@ impl<'a> Written<'a> for &'a str {
     }
 }
 
-/// The fields of an object, as [`fields!`] declares them.
+/// The fields of an object, as declared with [`fields!`].
 pub(super) trait Fields<'a>: Default {
-    /// Reads the object that `text` is in place of what was read before, or says why it is none.
+    /// Replaces the fields with those of the object in `text`; an error if it is not an object.
     fn read(&mut self, text: &'a str) -> Result<(), serde_json::Error>;
 
-    /// The fields of the object that `text` is.
+    /// The fields of the object in `text`.
     fn of(text: &'a str) -> Result<Self, serde_json::Error> {
         let mut fields = Self::default();
         fields.read(text)?;
@@ -45,8 +45,8 @@ pub(super) trait Fields<'a>: Default {
     }
 }
 
-/// Declares an object's fields, unread: each is absent, or the value as it is written, or what its type makes of it.
-/// `null` is absent; of fields that are given twice the last counts.
+/// Declares the fields of an object, unparsed: each is absent, its JSON text, or what its declared type makes of it.
+/// `null` counts as absent; of duplicate fields the last one counts.
 macro_rules! fields {
     (@type $life:lifetime $inner:ty) => { $inner };
     (@type $life:lifetime) => { &$life str };
@@ -100,8 +100,7 @@ macro_rules! fields {
 }
 pub(super) use fields;
 
-/// Calls `each` with the members of the object that the parser finds `text` to be, the keys decoded; a member may come
-/// twice.
+/// Parses `text` as an object and calls `each` for its members with decoded keys; duplicates are included.
 pub(super) fn parsed_members<'a>(text: &'a str, mut each: impl FnMut(&str, &'a str)) -> Result<(), serde_json::Error> {
     for (key, raw) in serde_json::from_str::<Members<'_>>(text)?.0 {
         each(&key, raw.get());
@@ -109,7 +108,7 @@ pub(super) fn parsed_members<'a>(text: &'a str, mut each: impl FnMut(&str, &'a s
     Ok(())
 }
 
-/// The elements of the array that `raw` is.
+/// The elements of an array; `None` if it is not one.
 pub(super) fn elements<'a>(raw: impl Written<'a>) -> Option<Vec<&'a str>> {
     let mut elements = Vec::new();
     if json_text::array(raw.written(), |element| elements.push(element)) {
@@ -119,22 +118,22 @@ pub(super) fn elements<'a>(raw: impl Written<'a>) -> Option<Vec<&'a str>> {
     Some(parsed.into_iter().map(RawValue::get).collect())
 }
 
-/// A value taken apart, for formats whose fields may stand anywhere and be anything.
+/// A fully parsed value, for formats whose fields may be anywhere and of any type.
 pub(super) fn value(text: &str) -> Result<serde_json::Value, serde_json::Error> {
     if is_dense(text) { Err(too_many()) } else { serde_json::from_str(text) }
 }
 
-/// What is said of a value that would need many times its text.
+/// The error for a value that would need many times the memory of its text.
 pub(super) fn too_many() -> serde_json::Error {
     serde::de::Error::custom("so many and so short values that no recording can mean them")
 }
 
-/// A copy to keep.
+/// A copy that can be kept after the record is gone.
 pub(super) fn kept<'a>(raw: impl Written<'a>) -> Option<Json> {
     RawValue::from_string(raw.written().to_owned()).ok()
 }
 
-/// The inside of a string literal, still escaped.
+/// The content of a string literal, still escaped.
 fn body<'a>(raw: impl Written<'a>) -> Option<&'a str> {
     raw.written().strip_prefix('"')?.strip_suffix('"')
 }
@@ -142,7 +141,7 @@ fn body<'a>(raw: impl Written<'a>) -> Option<&'a str> {
 /// A string, decoded.
 pub(super) fn string<'a>(raw: impl Written<'a>) -> Option<Cow<'a, str>> {
     let body = body(raw)?;
-    // Most are too short to be worth setting a search up.
+    // Most strings are too short to be worth setting up a search.
     let escaped = if body.len() < 16 { body.bytes().any(|byte| byte == b'\\') } else { body.contains('\\') };
     if !escaped {
         return Some(Cow::Borrowed(body));
@@ -150,23 +149,23 @@ pub(super) fn string<'a>(raw: impl Written<'a>) -> Option<Cow<'a, str>> {
     Some(Cow::Owned(Text::from_json_body(body).as_str().into_owned()))
 }
 
-/// A string, kept as it stands.
+/// A string, kept undecoded.
 pub(super) fn text<'a>(raw: impl Written<'a>) -> Option<Text> {
     body(raw).map(Text::from_json_body)
 }
 
-/// A string, or a number as it is written.
+/// A string, or a number as written.
 pub(super) fn word<'a>(raw: impl Written<'a>) -> Option<String> {
     name(raw).map(Cow::into_owned)
 }
 
-/// As [`word`], borrowed where it can be.
+/// Like [`word`], borrowed if possible.
 pub(super) fn name<'a>(raw: impl Written<'a>) -> Option<Cow<'a, str>> {
     let is_number = |written: &str| matches!(written.as_bytes().first(), Some(b'-' | b'0'..=b'9'));
     string(raw).or_else(|| is_number(raw.written()).then(|| Cow::Borrowed(raw.written())))
 }
 
-/// A number, also one written as a string.
+/// A number; may be written as a string.
 pub(super) fn number<'a>(raw: impl Written<'a>) -> Option<f64> {
     let text = body(raw).unwrap_or(raw.written());
     text.trim().parse::<f64>().ok().filter(|number| number.is_finite())
@@ -191,7 +190,7 @@ pub(super) fn flag<'a>(raw: impl Written<'a>) -> Option<bool> {
     }
 }
 
-/// What a text of JSON begins, in words.
+/// The kind of value that a JSON text begins with, in words.
 pub(super) fn kind(text: &str) -> Option<&'static str> {
     match text.trim_start_matches(SPACES).as_bytes().first()? {
         b'{' => Some("an object"),
@@ -227,13 +226,13 @@ impl<'de> Deserialize<'de> for Members<'de> {
     }
 }
 
-/// The fields of an object, in order; `None` when it is none.
+/// The fields of an object, in order; `None` if it is not an object.
 pub(super) fn fields_of<'a>(raw: impl Written<'a>) -> Option<Vec<(String, &'a RawValue)>> {
     serde_json::from_str::<Members<'_>>(raw.written()).ok().map(|fields| fields.0)
 }
 
 fields! {
-    /// One part of a message's content, in any of the spellings in use.
+    /// One part of a message's content, in any common spelling.
     struct Part<'a> {
         kind = "type",
         text = "text",
@@ -243,20 +242,20 @@ fields! {
     }
 }
 
-/// What stands for a part without a text: its kind and length for people, and a hash of the JSON it is, so that two
-/// screenshots are the same text only when they are the same screenshot.
+/// The replacement for a part without text: its kind and length for people, and a hash of its JSON, so that two
+/// screenshots have the same text only if they are the same screenshot.
 pub(super) fn mark(kind: &str, part: &str) -> String {
     let print = json_text::canonical_print(part).unwrap_or_else(|| xxhash_rust::xxh3::xxh3_64(part.as_bytes()));
     format!("[{kind}, {} bytes, {print:016x}]", part.len())
 }
 
-/// What a message says: a string, or the texts of its parts, joined by line feeds. Images and other
-/// data leave a mark with their size. `None` when it is neither.
+/// The content of a message: a string, or the texts of its parts, joined by line feeds. Images and other data are
+/// replaced by a mark with their size. `None` if it is neither.
 pub(super) fn content<'a>(raw: impl Written<'a>) -> Option<Text> {
     content_within(raw.written(), PARTS)
 }
 
-/// Parts within parts that are looked into: a thousand of them are no message, and would take a stack as deep.
+/// Limit on parts nested within parts: deeper nesting is not a message, and would need as much stack.
 const PARTS: usize = 32;
 
 fn content_within(raw: &str, depth: usize) -> Option<Text> {
@@ -293,18 +292,18 @@ fn content_within(raw: &str, depth: usize) -> Option<Text> {
     })
 }
 
-/// The parser's message without its own idea of the place.
+/// The parser's message without the position it appends.
 pub(super) fn message(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or(&message);
-    // The name of our own type tells the reader of the message nothing.
+    // The name of one of our types would mean nothing to a user.
     match message.split_once("expected struct ") {
         Some((found, _)) => format!("{found}expected an object"),
         None => message.to_owned(),
     }
 }
 
-/// True when the text holds half a surrogate pair as an escape, which is no Unicode.
+/// The offsets of escapes that are half of a surrogate pair, which is not valid Unicode.
 fn lone_surrogates(text: &str) -> Vec<usize> {
     let mut found = Vec::new();
     let mut next = 0;
@@ -332,9 +331,9 @@ fn unit_at(text: &str, at: usize) -> Option<u32> {
     u32::from_str_radix(digits, 16).ok()
 }
 
-/// The text with every lone surrogate escape replaced by U+FFFD, and how many there were.
+/// The text with every lone surrogate escape replaced by U+FFFD, and the number of replacements.
 pub(super) fn without_lone_surrogates(text: &str) -> (Cow<'_, str>, usize) {
-    // The escapes in question all begin `\ud`: most texts are done with here.
+    // All such escapes begin with `\ud`; most texts have none and need no further work.
     let mut escapes = memchr::memmem::find_iter(text.as_bytes(), b"\\u");
     let suspicious = escapes.any(|at| matches!(text.as_bytes().get(at + 2), Some(b'd' | b'D')));
     let found = if suspicious { lone_surrogates(text) } else { Vec::new() };
@@ -352,7 +351,7 @@ pub(super) fn without_lone_surrogates(text: &str) -> (Cow<'_, str>, usize) {
     (Cow::Owned(repaired), found.len())
 }
 
-/// The files that a unified diff changes; `None` where it names none.
+/// The files changed by a unified diff; `None` if it names none.
 pub(super) fn patched_files(patch: &str) -> Option<Vec<String>> {
     let named = |line: &str| {
         let (old, new) = line.strip_prefix("diff --git a/")?.split_once(" b/")?;

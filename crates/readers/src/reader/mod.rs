@@ -1,9 +1,9 @@
-//! Recorded files into runs: one file per format, detection by content, streaming corpora.
+//! Turns recorded files into runs: one module per format, detection by content, streaming over whole corpora.
 //!
-//! [`Corpus::open`] lists the files; [`Corpus::process`] cuts them into records in path order, parses
-//! the records on all threads, and hands the results over in path order again. Memory is bounded by
-//! the runs in flight. What is wrong with a line, a run or a file is a [`Finding`] and costs that line,
-//! run or file; only [`ReadError`] ends the reading.
+//! [`Corpus::open`] lists the files; [`Corpus::process`] splits them into records in path order, parses the records on
+//! all threads, and delivers the results in path order. Memory is bounded by the runs being processed. A problem in a
+//! line, run or file is reported as a [`Finding`], and only that line, run or file is lost; only a [`ReadError`] stops
+//! the reading.
 
 mod claude;
 mod copies;
@@ -63,7 +63,7 @@ pub use subagents::SubAgents;
 
 use crate::diagnostic::Diagnostic;
 
-/// Our own trace format: reading lives with the other formats, writing and its schema are here.
+/// Our own trace format. It is read like any other format; its writer and schema are exported here.
 pub mod trace {
     pub use super::format::read_trace_text as read_text;
     pub use super::format::write_trace as write;
@@ -74,65 +74,67 @@ pub fn trace_schema() -> &'static str {
     include_str!("trace.schema.json")
 }
 
-/// How closely runs are looked at for the report.
+/// How closely runs are examined for the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Runs are counted.
+    /// Runs are only counted.
     Counts,
-    /// What is odd in runs that are read well is looked for ([`CorpusReport::hygiene`]).
+    /// Runs are also checked for suspicious content ([`CorpusReport::hygiene`]).
     Hygiene,
-    /// Every run is listed besides: the report then grows with their number.
+    /// Every run is listed as well, so the report grows with the number of runs.
     Runs,
 }
 
-/// What a recorded cost counts for.
+/// How recorded costs are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RecordedCosts {
-    /// It is the cost. Only a 0 for a run with tokens is unknown, unless its models are free.
+    /// Recorded costs are used as they are, except that 0 for a run with tokens means unknown, unless its models are
+    /// free.
     #[default]
     Trusted,
-    /// Prices go before it, where there are some for the run.
+    /// Prices take precedence over recorded costs for the runs they cover.
     Overridden,
-    /// As trusted, but a 0 stays where it is: for copies, whose readers decide what to make of it.
+    /// Like `Trusted`, but a recorded 0 is kept. For copies, whose readers decide what a 0 means.
     Copied,
 }
 
 /// How to read a corpus.
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
-    /// Read every file as this format instead of looking at it.
+    /// Read every file as this format instead of detecting the format.
     pub format: Option<String>,
-    /// End at the first thing that is lost, instead of going on without it.
+    /// Stop at the first loss of data instead of continuing without it.
     pub strict: bool,
-    /// Longest line or run, in bytes.
+    /// Maximum length of a line or run, in bytes.
     pub limit: u64,
-    /// Label files, apart from those that lie with the recordings.
+    /// Label files, in addition to those found beside the recordings.
     pub labels: Vec<PathBuf>,
     /// Accept labels that match no run.
     pub allow_unmatched_labels: bool,
-    /// The score from which a graded run is a success; by default what the format says.
+    /// The score from which a graded run counts as a success; by default, what the format defines.
     pub success_at: Option<f64>,
-    /// Where the outcome stands: a field, `path:N` or a pattern, as [`NamedBy`] reads it.
+    /// Where to find the outcome: a field, `path:N` or a pattern, as parsed by [`NamedBy`].
     pub outcome_key: Option<String>,
-    /// Where the task stands; by default where the format says.
+    /// Where to find the task; by default, where the format defines it.
     pub task: Option<NamedBy>,
-    /// Where the model stands.
+    /// Where to find the model; by default, where the format defines it.
     pub model: Option<NamedBy>,
-    /// Where the run's id stands.
+    /// Where to find the run's id; by default, where the format defines it.
     pub run: Option<NamedBy>,
-    /// What becomes of sub-agents.
+    /// How sub-agents are treated.
     pub sub_agents: SubAgents,
-    /// Prices to compute costs from where only tokens are recorded.
+    /// Prices for computing costs where only tokens are recorded.
     pub prices: Option<Arc<PriceTable>>,
-    /// What a recorded cost counts for.
+    /// How recorded costs are used.
     pub recorded_costs: RecordedCosts,
-    /// Models whose recorded cost of 0 is true. Of others, a cost of 0 for a run with tokens is unknown.
+    /// Models that are free, so that a recorded cost of 0 is correct. For other models, a cost of 0 with tokens means
+    /// unknown.
     pub free_models: Vec<String>,
-    /// Which column of a table is what, where its layout is not a known one.
+    /// What each column of a table holds, for tables whose layout is not built in.
     pub columns: Option<ColumnMap>,
-    /// Open nothing but the files named: no outcomes or labels that lie beside them or in folders above.
+    /// Open only the files named: do not look for outcomes or labels beside them or in parent folders.
     pub sealed: bool,
-    /// How closely the runs are looked at for the report.
+    /// How closely the runs are examined for the report.
     pub detail: Detail,
 }
 
@@ -164,27 +166,27 @@ impl Default for ReadOptions {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// A path the user named cannot be opened.
+    /// A path given by the user cannot be opened.
     #[error("cannot open `{path}`")]
     Unreadable {
         /// The path.
         path: String,
-        /// What the system says.
+        /// The system's error.
         #[source]
         cause: std::io::Error,
     },
-    /// There is no format of this name.
+    /// There is no format with this name.
     #[error("there is no format `{name}`")]
     UnknownFormat {
         /// The name given.
         name: String,
-        /// The nearest format there is.
+        /// The known format with the most similar name.
         nearest: Option<&'static str>,
     },
-    /// Something was lost, and the user asked to end there.
+    /// Something was lost, and the options ask to stop there.
     #[error("{0}")]
     Strict(Diagnostic),
-    /// Labels that were meant and leave no run labelled: the file cannot be read, or none of them matches a run.
+    /// The labels given leave no run labelled: their file cannot be read, or none of them matches a run.
     #[error("{0}")]
     Labels(Diagnostic),
 }

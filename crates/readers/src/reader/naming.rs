@@ -1,5 +1,5 @@
-//! Where a collection says what a format does not: the task, model, run or outcome as a field of the record, a part of the
-//! path, or what stands at a place of a pattern.
+//! Finds the task, model, run or outcome where a collection keeps it and the format does not say: in a field of the
+//! record, a part of the path, or the placeholder of a path pattern.
 
 use std::fmt;
 
@@ -11,21 +11,22 @@ use super::reading::Record;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::transcript::{Draft, Event, Grade, Outcome, OutcomeSource, Role};
 
-/// The word in a pattern that stands for what is looked for.
+/// The placeholder in a pattern.
 const WANTED: &str = "{}";
 
 /// Where to look.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NamedBy {
-    /// `path:2`: a part of the path, counted from its end; 0 is the file's name without its endings.
+    /// `path:2`: a part of the path, counted from the end; 0 is the file's name without extensions.
     Path(usize),
-    /// `runs/{}/*`: parts of the path in order, `*` for any; `{}` is what is looked for.
+    /// `runs/{}/*`: consecutive parts of the path, where `*` matches any part and `{}` is the value.
     Pattern(String),
-    /// `info.model`: a field of the record, of what stands around the records of its file, or of what the reader keeps of
-    /// both (`meta`).
+    /// `info.model`: a field of the record, of the top-level fields around the records, or of the metadata that the
+    /// reader keeps from both (`meta`).
     Field(String),
-    /// `first-message`: a hash of the first user message, so that runs that begin alike are trials of one task.
+    /// `first-message`: a hash of the first user message, so that runs with the same first message are trials of one
+    /// task.
     FirstMessage,
 }
 
@@ -39,14 +40,14 @@ impl fmt::Display for NamedBy {
     }
 }
 
-/// What of a run was named as the options say.
+/// What was found for a run where the options say.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Named {
     pub(super) outcome: bool,
     pub(super) places: NamedRuns,
 }
 
-/// Of how many runs what was found where the user said.
+/// The numbers of runs in which each value was found where the user said.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct NamedRuns {
     runs: u64,
@@ -56,7 +57,7 @@ pub(super) struct NamedRuns {
 }
 
 impl NamedRuns {
-    /// Adds those of more runs.
+    /// Adds the counts of more runs.
     pub(super) fn add(&mut self, more: Self) {
         self.runs += more.runs;
         self.task += more.task;
@@ -64,7 +65,7 @@ impl NamedRuns {
         self.run += more.run;
     }
 
-    /// Places where some run, or none, has what was looked for.
+    /// Warnings about places where no run, or only some runs, have a value.
     pub(super) fn notices(self, options: &ReadOptions) -> Vec<Diagnostic> {
         let places = [
             ("--task", &options.task, self.task),
@@ -85,7 +86,7 @@ impl NamedRuns {
 }
 
 impl NamedBy {
-    /// Reads an argument.
+    /// Parses an argument.
     ///
     /// # Errors
     /// What is wrong with it, in words for a person.
@@ -109,7 +110,7 @@ impl NamedBy {
         Ok(Self::Field(text.to_owned()))
     }
 
-    /// Reads an argument that names the task.
+    /// Parses an argument that names the task.
     ///
     /// # Errors
     /// What is wrong with it, in words for a person.
@@ -117,7 +118,7 @@ impl NamedBy {
         if text == "first-message" { Ok(Self::FirstMessage) } else { Self::parse(text) }
     }
 
-    /// What is found there.
+    /// The value found in that place.
     fn find(&self, record: &Record<'_>, draft: &Draft) -> Option<String> {
         match self {
             Self::Path(0) => Some(record.file.stem.clone()),
@@ -143,7 +144,7 @@ fn parts(path: &str) -> Vec<&str> {
     path.split(['/', '\\', '!']).filter(|part| !part.is_empty() && *part != ".").collect()
 }
 
-/// What stands for `{}` where the pattern first matches parts of the path that follow each other, the rightmost.
+/// The value of `{}` at the rightmost place where the pattern matches consecutive parts of the path.
 fn matched(pattern: &str, path: &str) -> Option<String> {
     let wanted = parts(pattern);
     let found = parts(path);
@@ -161,7 +162,7 @@ fn matched(pattern: &str, path: &str) -> Option<String> {
     })
 }
 
-/// The word under a field's path, `a.b.c`; a field whose own name has points goes before.
+/// The word at a field's path, `a.b.c`; a field whose own name contains dots takes precedence.
 fn field(text: &str, path: &str) -> Option<String> {
     if !text.trim_start().starts_with('{') {
         return None;
@@ -171,7 +172,7 @@ fn field(text: &str, path: &str) -> Option<String> {
     json::word(&found).or_else(|| json::flag(&found).map(|flag| flag.to_string()))
 }
 
-/// Names a run as the options say; gives what was found.
+/// Names a run as the options say and returns which values were found.
 pub(super) fn apply(draft: &mut Draft, record: &Record<'_>, options: &ReadOptions) -> Named {
     let find = |place: &Option<NamedBy>, draft: &Draft| place.as_ref().and_then(|place| place.find(record, draft));
     let (task, model, run) = (find(&options.task, draft), find(&options.model, draft), find(&options.run, draft));
@@ -192,7 +193,7 @@ pub(super) fn apply(draft: &mut Draft, record: &Record<'_>, options: &ReadOption
     named
 }
 
-/// The grade that a word is, if it is one.
+/// The grade that a word stands for, if any.
 fn grade(word: &str, of: &Grade) -> Option<Grade> {
     let score: Option<f64> = word.parse().ok().filter(|score: &f64| score.is_finite());
     let graded = score.map(|score| score >= 1.0).or_else(|| grade_word(word))?;

@@ -1,7 +1,8 @@
-//! A JSON value of a record: its text, its members on demand, and its place. How readers take JSON apart.
+//! A JSON value in a record: its text, its members on demand, and its location. The readers parse JSON through this
+//! type.
 //!
-//! A `Node` never fails by itself: a member that is absent or null is `None`; one of the wrong type is `None` too, and is
-//! reported with its place by the methods that take the [`Reading`].
+//! Reading a `Node` never fails: a member that is absent or null is `None`. One of the wrong type is also `None`, and
+//! the methods that take the [`Reading`] report it with its location.
 
 mod lenient;
 mod values;
@@ -22,7 +23,7 @@ use crate::transcript::{Event, Instant, Json, Name, Note, Text, Usage, Usd};
 #[derive(Clone, Debug)]
 pub(super) struct Node<'a> {
     written: &'a str,
-    /// The piece of the record it stands in: itself, unless it was decoded from a string.
+    /// The part of the record that findings point to: the value itself, or the string it was decoded from.
     place: &'a str,
     members: OnceCell<Members<'a>>,
 }
@@ -36,9 +37,9 @@ impl<'a> Written<'a> for &Node<'a> {
     }
 }
 
-/// One name of a member, or several that it goes by, of which the first that is there counts.
+/// A member's name, or alternative names in order of preference.
 pub(super) trait Names: Copy {
-    /// The names.
+    /// The names, best first.
     fn names(&self) -> &[&str];
 }
 
@@ -55,18 +56,18 @@ impl<const N: usize> Names for [&str; N] {
 }
 
 impl<'a> Node<'a> {
-    /// The value that was found to be written so.
+    /// A node for a value that is already known to be valid JSON.
     pub(super) fn of(written: impl Written<'a>) -> Self {
         let written = written.written();
         Self { written, place: written, members: OnceCell::new() }
     }
 
-    /// The whole record; where it is no JSON that is reported, with its place.
+    /// The whole record; reported with its location if it is not JSON.
     pub(super) fn whole(record: &Record<'a>, out: &mut Reading<'_>) -> Option<Self> {
         Self::parsed(record.text, record).map_err(|diagnostic| out.error(diagnostic)).ok()
     }
 
-    /// One line or another part of the record, or where and why it is no JSON.
+    /// One line or another part of the record; the error says where and why it is not JSON.
     pub(super) fn parsed(part: &'a str, record: &Record<'_>) -> Result<Self, Diagnostic> {
         match serde_json::from_str::<&serde_json::value::RawValue>(part) {
             Ok(raw) => Ok(Self::of(raw)),
@@ -74,18 +75,18 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The value that `decoded` is, a text that stands encoded at `place` of the record.
+    /// A node for `decoded`, a text that is encoded in a string at `place` of the record.
     pub(super) fn inside(decoded: &'a str, place: &'a str) -> Option<Self> {
         let raw: &serde_json::value::RawValue = serde_json::from_str(decoded).ok()?;
         Some(Self { written: raw.get(), place, members: OnceCell::new() })
     }
 
-    /// As it is written.
+    /// The JSON text.
     pub(super) fn written(&self) -> &'a str {
         self.written
     }
 
-    /// The piece of the record it stands in, for findings.
+    /// The part of the record that findings point to.
     pub(super) fn place(&self) -> &'a str {
         self.place
     }
@@ -95,17 +96,17 @@ impl<'a> Node<'a> {
         Self { written, place: if is_decoded { self.place } else { written }, members: OnceCell::new() }
     }
 
-    /// The members in file order; none when it is no object.
+    /// The members in file order; empty if it is not an object.
     pub(super) fn members(&self) -> &[(Cow<'a, str>, &'a str)] {
         self.members.get_or_init(|| members_of(self.written).unwrap_or_default())
     }
 
-    /// The member of that name that is not null; of members that are given twice the last.
+    /// The first member with one of these names that is not null. Of duplicate members the last one counts.
     pub(super) fn get(&self, names: impl Names) -> Option<Self> {
         self.named(&names).map(|(_, value)| self.part(value))
     }
 
-    /// Has it such a member that is not null?
+    /// Whether it has such a member that is not null.
     pub(super) fn has(&self, names: impl Names) -> bool {
         self.named(&names).is_some()
     }
@@ -117,41 +118,41 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// What stands under `first`, and under `second` there, and so on.
+    /// The member reached by following the names in `path`.
     pub(super) fn at(&self, path: &[&str]) -> Option<Self> {
         let (first, rest) = path.split_first()?;
         rest.iter().try_fold(self.get(*first)?, |node, name| node.get(*name))
     }
 
-    /// The object of that name; reported when it is something else.
+    /// The object with that name; anything else is reported.
     pub(super) fn object(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Self> {
         self.read(&names, out, "an object", |raw| raw.starts_with('{').then_some(raw)).map(|raw| self.part(raw))
     }
 
-    /// The elements of the array of that name; reported when it is something else, none when it is absent.
+    /// The elements of the array with that name, empty if it is absent; anything else is reported.
     pub(super) fn list(&self, names: impl Names, out: &mut Reading<'_>) -> Vec<Self> {
         let elements = self.read(&names, out, "an array", listed).unwrap_or_default();
         elements.into_iter().map(|element| self.part(element)).collect()
     }
 
-    /// The elements, when it is an array.
+    /// The elements if it is an array.
     pub(super) fn elements(&self) -> Option<Vec<Self>> {
         let elements = self.written.starts_with('[').then(|| listed(self.written)).flatten()?;
         Some(elements.into_iter().map(|element| self.part(element)).collect())
     }
 
-    /// The object that a line is, or a whole record; what is none is reported with its place, and left out.
+    /// The object in a line or a whole record; anything else is reported with its location and left out.
     pub(super) fn line(line: &'a str, out: &mut Reading<'_>) -> Option<Self> {
         let members = members_of(line).map_err(|error| out.error(out.record.broken(line, &error))).ok()?;
         Some(Self { members: OnceCell::from(members), ..Self::of(trimmed(line)) })
     }
 
-    /// The object under that name, or one without members; reported when it is something else.
+    /// The object with that name, or an empty object; anything else is reported.
     pub(super) fn under(&self, names: impl Names, out: &mut Reading<'_>) -> Self {
         self.object(names, out).unwrap_or_else(|| Self::of("{}"))
     }
 
-    /// Is it an object? If not, it is reported as `field`.
+    /// Whether it is an object. If not, it is reported as `field`.
     pub(super) fn expect_object(&self, field: &str, wanted: &str, out: &mut Reading<'_>) -> bool {
         let is_object = self.is_object();
         if !is_object {
@@ -185,28 +186,28 @@ impl<'a> Node<'a> {
         self.read(&names, out, "a string or a number", json::word)
     }
 
-    /// The string it is, decoded.
+    /// The decoded string if it is one.
     pub(super) fn as_string(&self) -> Option<Cow<'a, str>> {
         json::string(self.written)
     }
 
-    /// True when the member of that name is the string `wanted`.
+    /// Whether the member with that name is the string `wanted`.
     pub(super) fn is(&self, name: &str, wanted: &str) -> bool {
         self.named(&name).and_then(|(_, raw)| json::string(raw)).is_some_and(|word| word == wanted)
     }
 
-    /// A long string, kept as it stands.
+    /// A long string, kept undecoded.
     pub(super) fn text(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Text> {
         self.read(&names, out, "a string", json::text)
     }
 
-    /// What a message says: a string, or parts of which the texts are joined by line feeds.
+    /// The content of a message: a string, or parts whose texts are joined by line feeds.
     pub(super) fn content(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Text> {
         let (name, raw) = self.named(&names)?;
         out.content(Some(raw), name)
     }
 
-    /// The arguments of a call: JSON, or a string that holds JSON; empty when they are absent.
+    /// The arguments of a call: JSON, or a string that holds JSON; empty if absent.
     pub(super) fn arguments(&self, names: impl Names) -> Text {
         openai::arguments(self.named(&names).map(|(_, raw)| raw))
     }
@@ -221,7 +222,7 @@ impl<'a> Node<'a> {
         self.read(&names, out, "a number", json::number)
     }
 
-    /// Dollars that a model call cost.
+    /// The cost of a model call in US dollars.
     pub(super) fn dollars(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Usd> {
         let dollars = |raw| json::number(raw).and_then(plausible).map(Usd);
         self.read(&names, out, "dollars, from 0 to a billion", dollars)
@@ -242,23 +243,23 @@ impl<'a> Node<'a> {
         openai::usage(self.named(&names).map(|(_, raw)| raw), out)
     }
 
-    /// A copy to keep.
+    /// A copy that can be kept after the record is gone.
     pub(super) fn kept(&self) -> Option<Json> {
         json::kept(self.written)
     }
 
-    /// A record of it that only some framework's rules read.
+    /// A note event holding the value, for frameworks whose rules read it.
     pub(super) fn note(&self, kind: impl Into<Name>) -> Option<Event> {
         self.kept().map(|body| Event::Note(Note { kind: kind.into(), body }))
     }
 
-    /// The values of a record of many: the elements of an array, one a line, or one after the other. What cannot be read is
-    /// reported and left out.
+    /// The values of a record that holds many: the elements of an array, one per line, or concatenated. Invalid values
+    /// are reported and left out.
     pub(super) fn values(record: &Record<'a>, out: &mut Reading<'_>) -> impl ExactSizeIterator<Item = Self> + use<'a> {
         values::of(record, out).into_iter().map(Self::of)
     }
 
-    /// Itself, when it is an object; what else it is, is reported as no such `thing`.
+    /// The value itself if it is an object; anything else is reported as not being a `thing`.
     pub(super) fn into_object(self, thing: &str, out: &mut Reading<'_>) -> Option<Self> {
         self.expect_object(thing, "an object", out).then_some(self)
     }
@@ -271,13 +272,14 @@ impl Default for Node<'_> {
     }
 }
 
-/// Members or elements for which no one asks how short they are …
+/// Up to this many members or elements, their length is not checked …
 const FEW: usize = 1024;
-/// … and bytes that those of a longer value take at least: shorter ones would need many times the text.
+/// … and beyond that, they must average at least this many bytes: shorter ones would need many times the memory of the
+/// text.
 const LEAST_BYTES: usize = 8;
 
-/// The members of the object that the text is, or why it is none; so many and so short ones that no recording can mean
-/// them are none.
+/// The members of the object in the text, or the parse error. Refuses objects with so many and so short members that
+/// they cannot be a recording.
 fn members_of(text: &str) -> Result<Members<'_>, serde_json::Error> {
     let most = FEW.max(text.len() / LEAST_BYTES);
     let (mut members, mut n) = (Vec::new(), 0);
@@ -297,7 +299,8 @@ fn members_of(text: &str) -> Result<Members<'_>, serde_json::Error> {
     Ok(members)
 }
 
-/// The elements of an array; `None` when it is none, or one of so many and so short that no recording can mean them.
+/// The elements of an array; `None` if it is not an array, or has so many and so short elements that it cannot be a
+/// recording.
 fn listed(raw: &str) -> Option<Vec<&str>> {
     json::elements(raw).filter(|elements| elements.len() <= FEW.max(raw.len() / LEAST_BYTES))
 }

@@ -1,5 +1,5 @@
-//! Messages as OpenAI's chat completions spell them, which many formats share; and token counts in
-//! the conventions in use.
+//! Messages as in OpenAI's chat completions, a shape that many formats share; and token counts in all common
+//! conventions.
 
 use serde_json::value::RawValue;
 
@@ -9,7 +9,7 @@ use crate::json_text::{self, Inner, List, Value as _};
 use crate::transcript::{Message, Role, Text, ToolCall, Usage};
 
 fields! {
-    /// A chat message, with the additions that are common.
+    /// A chat message, with common extensions.
     pub(super) struct ChatMessage<'a> {
         role = "role",
         content = "content",
@@ -52,7 +52,7 @@ fields! {
 }
 
 fields! {
-    /// What is asked for, where it stands in an object of its own.
+    /// What is called, if it is in a nested object.
     pub(super) struct Function<'a> {
         name = "name",
         arguments = "arguments",
@@ -64,7 +64,7 @@ fields! {
     }
 }
 
-/// The role of that name.
+/// The role with that name.
 pub(super) fn role(name: &str) -> Option<Role> {
     match name {
         "system" | "developer" => Some(Role::System),
@@ -76,7 +76,7 @@ pub(super) fn role(name: &str) -> Option<Role> {
     }
 }
 
-/// One chat message; `None`, and a finding, when it is none.
+/// One chat message; anything else is reported and gives `None`.
 pub(super) fn message<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Option<Message> {
     let raw = raw.written();
     let wire: ChatMessage<'_> = out.object(Some(raw), "message", "a chat message (an object)")?;
@@ -122,7 +122,7 @@ fn says_nothing(message: &Message) -> bool {
 }
 
 fields! {
-    /// What a result may have instead of a content, or beside it.
+    /// Fields that a tool result may have instead of, or in addition to, its content.
     struct Outcome<'a> {
         error = "error",
         output = "output",
@@ -131,7 +131,7 @@ fields! {
     }
 }
 
-/// Fills in what only results have: the text of an error, and a content under another name.
+/// Fills in what only results have: the text of an error, and content under another name.
 fn complete_result(raw: &str, message: &mut Message, out: &mut Reading<'_>) {
     let is_empty = message.content.as_ref().is_none_or(Text::is_empty);
     if !is_empty && !has_member(raw, "\"error\"") {
@@ -141,7 +141,7 @@ fn complete_result(raw: &str, message: &mut Message, out: &mut Reading<'_>) {
     let error = found.error.and_then(json::text).filter(|error| !error.is_empty());
     let is_flagged = message.is_error.is_some();
     message.is_error = message.is_error.or(error.as_ref().map(|_| true));
-    // The field is there and says that there was none.
+    // An `error` field that is null means the call succeeded.
     let says_none = |(name, value): &(String, &RawValue)| name == "error" && value.get() == "null";
     if !is_flagged && error.is_none() && json::fields_of(raw).is_some_and(|fields| fields.iter().any(says_none)) {
         message.is_error = Some(false);
@@ -156,7 +156,7 @@ fn complete_result(raw: &str, message: &mut Message, out: &mut Reading<'_>) {
     }
 }
 
-/// May the object have that member, by the look of its text?
+/// Whether the object may have that member, judged by its raw text; can be wrong in favour of true.
 fn has_member(raw: &str, quoted: &str) -> bool {
     memchr::memmem::find(raw.as_bytes(), quoted.as_bytes()).is_some()
 }
@@ -166,17 +166,18 @@ pub(super) fn tool_call<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Opt
     call(&Inner::of_written(raw.written()), out)
 }
 
-/// The calls of a list.
+/// The calls in a list.
 pub(super) fn tool_calls(list: Option<&List<'_, Inner<'_, Call<'_>>>>, out: &mut Reading<'_>) -> Vec<ToolCall> {
     let Some(list) = list else { return Vec::new() };
     if let Some(calls) = &list.elements {
-        // As many elements may be none: no room is made for millions of them.
+        // Elements may be invalid, so do not reserve memory for millions of calls.
         let mut all = Vec::with_capacity(calls.len().min(64));
         all.extend(calls.iter().filter_map(|found| call(found, out)));
         return all;
     }
     let mut all = Vec::new();
-    // One after the other: there may be millions that are none, and a list of them would be many times the record.
+    // One at a time: there may be millions of invalid elements, and a list of them would be many times as large as the
+    // record.
     if json_text::array(list.written, |_| ()) {
         json_text::array(list.written, |raw| all.extend(tool_call(raw, out)));
     } else {
@@ -219,13 +220,13 @@ fn call(found: &Inner<'_, Call<'_>>, out: &mut Reading<'_>) -> Option<ToolCall> 
     Some(ToolCall::new(id.as_deref(), &name, arguments(asked)))
 }
 
-/// The arguments of a call, which may be JSON or a string that holds JSON; absent ones are empty.
+/// The arguments of a call, which may be JSON or a string that holds JSON; empty if absent.
 pub(super) fn arguments<'a>(raw: Option<impl Written<'a>>) -> Text {
     raw.map_or_else(Text::default, |raw| json::text(raw).unwrap_or_else(|| Text::plain(raw.written())))
 }
 
 fields! {
-    /// Tokens in any spelling.
+    /// Token counts in any spelling.
     struct WireUsage<'a> {
         prompt_tokens = "prompt_tokens",
         completion_tokens = "completion_tokens",
@@ -241,16 +242,15 @@ fields! {
 }
 
 fields! {
-    /// The details of either side.
+    /// The details of the input or output count.
     struct Details<'a> {
         cached_tokens = "cached_tokens",
         reasoning_tokens = "reasoning_tokens",
     }
 }
 
-/// Tokens of one call. OpenAI's names count cached tokens inside the input; `input_tokens` with
-/// `cache_read_input_tokens` or `cache_creation_input_tokens` beside it are Anthropic's, which count
-/// them apart.
+/// The token counts of one call. Under OpenAI's names, cached tokens are part of the input. `input_tokens` beside
+/// `cache_read_input_tokens` or `cache_creation_input_tokens` is Anthropic's, which counts them separately.
 pub(super) fn usage<'a>(raw: Option<impl Written<'a>>, out: &mut Reading<'_>) -> Option<Usage> {
     let wire: WireUsage<'_> = out.object(raw, "usage", "an object")?;
     let of_input = wire.prompt_tokens_details.or(wire.input_tokens_details);

@@ -1,5 +1,5 @@
-//! A first look at a file: what kind of text it is, and a sketch of its first values, from which the
-//! formats recognise themselves. The whole file is passed over, but only the sketch is kept.
+//! The first look at a file: its kind of text, and a sketch of its first values for the formats to recognise. The
+//! whole file is scanned, but only the sketch is kept.
 
 use std::io::{self, Read};
 
@@ -13,13 +13,13 @@ const DEPTH: usize = 7;
 const KEYS: usize = 48;
 /// Elements of one array a sketch keeps …
 const ELEMENTS: usize = 3;
-/// … of an array that may be the recording.
+/// … and of an array that may be the recording itself.
 const LISTED: usize = 12;
 /// Longest scalar a sketch keeps, in bytes.
 const SCALAR: u64 = 160;
-/// Values of a file of many that are sketched.
+/// Values sketched in a file of many values.
 const VALUES: usize = 40;
-/// Bytes looked at when the file does not begin with a whole value.
+/// Bytes examined if the file does not begin with a complete value.
 const HEAD: u64 = 1 << 20;
 
 /// The outline of a JSON value: keys and short scalars, a few levels deep.
@@ -29,9 +29,9 @@ pub enum Sketch {
     Object(Vec<(String, Sketch)>),
     /// An array's first elements.
     Array(Vec<Sketch>),
-    /// A number, a string or a word, as it stands in the file.
+    /// A number, string or literal, as written in the file.
     Scalar(String),
-    /// How a longer string begins, decoded.
+    /// The beginning of a longer string, decoded.
     Head(String),
     /// Something too deep or too long to keep.
     #[default]
@@ -47,7 +47,7 @@ impl Sketch {
         }
     }
 
-    /// True for an object that has all of `keys`.
+    /// Whether it is an object that has all of `keys`.
     pub fn has(&self, keys: &[&str]) -> bool {
         keys.iter().all(|key| self.get(key).is_some())
     }
@@ -77,7 +77,7 @@ impl Sketch {
         }
     }
 
-    /// How the string under `key` begins: the whole of a short one.
+    /// The beginning of the string under `key`; a short string is complete.
     pub fn beginning_of(&self, key: &str) -> Option<String> {
         match self.get(key)? {
             Self::Head(head) => Some(head.clone()),
@@ -104,17 +104,17 @@ impl Sketch {
 /// What kind of text a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Nothing but white space.
+    /// Only white space.
     Empty,
     /// One JSON value.
     Document,
-    /// One JSON value a line.
+    /// One JSON value per line.
     Lines,
-    /// Several JSON values, not one a line.
+    /// Several JSON values that are not one per line.
     Concatenated,
     /// Text that is not JSON.
     Text,
-    /// No text at all.
+    /// Not text.
     Binary,
 }
 
@@ -127,23 +127,23 @@ pub struct Probe {
     pub shape: Shape,
     /// Sketches of the first values; one for a document.
     pub values: Vec<Sketch>,
-    /// False when the only value was cut short or broken.
+    /// False if the only value was cut short or invalid.
     pub whole: bool,
-    /// The first bytes, for the message about a file nobody recognises.
+    /// The first bytes, for the message about a file that no format recognises.
     pub head: String,
-    /// Why the stream could not be looked at to its end; `None` when it could.
+    /// Why the stream could not be read to its end; `None` if it could.
     pub broken: Option<String>,
-    /// Is the document written as a JSON string that holds it? Then the values are those of what it holds.
+    /// Whether the document is written as a JSON string that holds it. The values are then those inside the string.
     pub encoded: bool,
 }
 
 impl Probe {
-    /// Looks at `input`.
+    /// Scans `input`.
     pub fn of(name: &str, input: impl Read) -> io::Result<Self> {
         let mut head = Vec::new();
         let mut input = input;
         let broken = input.by_ref().take(HEAD).read_to_end(&mut head).err();
-        // A stream that failed once is not asked again.
+        // A stream that failed once is not read again.
         let rest = input.take(if broken.is_some() { 0 } else { u64::MAX });
         let mut probe = Self {
             name: name.to_owned(),
@@ -168,7 +168,7 @@ impl Probe {
         Ok(probe)
     }
 
-    /// The first value's sketch.
+    /// The sketch of the first value.
     pub fn first(&self) -> Option<&Sketch> {
         self.values.first()
     }
@@ -178,7 +178,7 @@ impl Probe {
         self.first().filter(|_| self.shape == Shape::Document)
     }
 
-    /// The sketched values that have all of `keys`.
+    /// Whether one of the sketched values has all of `keys`.
     pub fn any_with(&self, keys: &[&str]) -> bool {
         self.values.iter().any(|value| value.has(keys))
     }
@@ -220,7 +220,7 @@ impl Probe {
         Ok(())
     }
 
-    /// Sketches the document that a JSON string holds; false when it holds none.
+    /// Sketches the document inside a JSON string; false if there is none.
     fn look_into_string(&mut self, head: &[u8]) -> bool {
         let text = String::from_utf8_lossy(head);
         let Some(body) = text.trim_start_matches('\u{feff}').trim_start().strip_prefix('"') else { return false };
@@ -239,7 +239,7 @@ impl Probe {
         true
     }
 
-    /// Sketches the lines of the file's head that hold a value each.
+    /// Sketches the lines at the beginning of the file that each hold a value.
     fn look_at_lines(&mut self, head: &[u8]) {
         let mut values = Vec::new();
         for line in head.split(|byte| *byte == b'\n') {
@@ -264,14 +264,14 @@ impl Probe {
     }
 }
 
-/// True for bytes no text begins with.
+/// Whether the bytes cannot be the beginning of a text.
 fn is_binary(head: &[u8]) -> bool {
     let head = &head[..head.len().min(4096)];
     let controls = head.iter().filter(|byte| matches!(byte, 0..=8 | 14..=26 | 28..=31)).count();
     head.contains(&0) || controls * 20 > head.len()
 }
 
-/// Passes over one value and keeps its outline, as far as it got.
+/// Scans one value and keeps its outline, as far as the scan gets.
 fn sketch(scanner: &mut Scanner<impl Read>, out: &mut Sketch, depth: usize) -> Result<(), ScanError> {
     let (first, end) = match scanner.skip_space()? {
         Some(b'{') if depth > 0 => (Sketch::Object(Vec::new()), b'}'),
@@ -284,7 +284,7 @@ fn sketch(scanner: &mut Scanner<impl Read>, out: &mut Sketch, depth: usize) -> R
             if length <= SCALAR {
                 *out = Sketch::Scalar(written);
             } else if let Some(head) = written.strip_prefix('"') {
-                // Not within an escape.
+                // Do not cut within an escape.
                 let whole = &head[..head.rfind('\\').filter(|at| head.len() - at < 6).unwrap_or(head.len())];
                 *out = Sketch::Head(Text::from_json_body(whole).as_str().into_owned());
             }

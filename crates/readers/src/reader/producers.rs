@@ -1,8 +1,9 @@
-//! Files of producers that are known and not read: they are refused by the producer's name, with what to do instead.
+//! Recognises files of known producers that cannot be read, and refuses them by the producer's name, saying what to do
+//! instead.
 
 use super::probe::{Probe, Shape, Sketch};
 
-/// What the file is, and what to read instead, if its producer is known.
+/// What the file is and what to read instead, if its producer is known.
 pub(super) fn known(probe: &Probe) -> Option<&'static str> {
     match probe.shape {
         Shape::Binary if probe.head.starts_with("SQLite format 3") => Some(
@@ -17,7 +18,7 @@ pub(super) fn known(probe: &Probe) -> Option<&'static str> {
     }
 }
 
-/// What a document or a first line is.
+/// The same for a document or a first line.
 fn of_value(value: &Sketch) -> Option<&'static str> {
     const KNOWN: &[(&[&str], &str)] = &[
         (&["version", "width", "height"], "an asciinema terminal recording: it holds no calls of a model"),

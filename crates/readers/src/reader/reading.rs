@@ -1,4 +1,4 @@
-//! One record on its way to runs: where it stands, and what is handed over or reported about it.
+//! Reads one record into runs: where the record is, and the runs and findings that come out of it.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -15,14 +15,15 @@ use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::json_text::{Inner, trimmed};
 use crate::transcript::{Draft, Event, Instant, Text, Usd};
 
-/// Findings of one record kept of each severity; the rest is only counted, since a record of junk has one a line.
+/// Findings kept per record and severity. The rest is only counted, since a record of junk has one per line.
 const KEPT: usize = 1000;
-/// Steps are counted in 32 bits. No run has as many.
+/// Limit on steps, which are counted in 32 bits. No run has as many.
 pub(super) const STEPS: usize = u32::MAX as usize;
-/// Most dollars one model call can cost. What is above is no price, and a few of them would add up to infinity.
+/// Highest plausible cost of one model call, in US dollars. Larger values are not prices, and a few could add up to
+/// infinity.
 const MOST_DOLLARS: f64 = 1e9;
 
-/// Members that say what a thing is, not what it holds.
+/// Members that identify or classify a thing but carry no content.
 const NO_CONTENT: &[&str] = &[
     "id",
     "type",
@@ -51,20 +52,20 @@ const NO_CONTENT: &[&str] = &[
 /// The file a record comes from.
 #[derive(Clone, Debug, Default)]
 pub struct FileName {
-    /// As the user gave it; an archive's member as `archive.zip!member`.
+    /// The path as the user gave it; for an archive's member, `archive.zip!member`.
     pub path: String,
-    /// The name without its folder and endings: what run ids begin with.
+    /// The name without folder and extensions; run ids begin with it.
     pub stem: String,
-    /// The folder it stands in.
+    /// The folder it is in.
     pub folder: PathBuf,
-    /// That folder's own name, however the path to it is spelled; empty where it has none.
+    /// The name of that folder, however its path is spelled; empty if it has none.
     pub folder_name: String,
-    /// Is it the only file of its folder that may be a recording?
+    /// Whether it is the only file in its folder that may be a recording.
     pub is_alone: bool,
 }
 
-/// The place in a text that was asked for last. Findings come in order, so the next place is counted from there and not
-/// from the beginning, which would take a time that grows with the square of their number.
+/// The last position looked up in a text. Findings come in order, so the next position is counted from there; counting
+/// from the beginning each time would take time quadratic in the number of findings.
 #[derive(Debug, Default)]
 pub struct Places(Cell<Place>);
 
@@ -73,7 +74,7 @@ struct Place {
     offset: usize,
     /// Line feeds before the offset.
     line: usize,
-    /// Where the line begins.
+    /// Offset at which the line begins.
     begins: usize,
 }
 
@@ -97,53 +98,54 @@ impl Places {
     }
 }
 
-/// One record: a run, or a file of them, as text.
+/// The text of one record: a run or a file of runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'r> {
     /// The JSON text.
     pub text: &'r str,
-    /// The same as it stands in the file, where its wrapping is another: each byte is in the same place, but for `inserted`.
+    /// The text as it is in the file, if its wrapping was changed: every byte is at the same place except for
+    /// `inserted`.
     pub original: &'r str,
-    /// The bytes of `text` that `original` does not have, in ascending order.
+    /// Offsets of bytes of `text` that `original` does not have, ascending.
     pub inserted: &'r [usize],
-    /// The file.
+    /// The file it comes from.
     pub file: &'r FileName,
-    /// The element's key or index, or the number of the line.
+    /// The element's key or index, or the line number.
     pub key: &'r str,
-    /// The top-level fields around the elements, as a JSON object; empty when there are none.
+    /// The top-level fields around the elements, as a JSON object; empty if there are none.
     pub envelope: &'r str,
     /// Outcomes found beside the file.
     pub grades: &'r FolderGrades,
-    /// Where findings of this record were last placed; of this record only.
+    /// The last position looked up in this record; must not be shared with another record.
     pub places: &'r Places,
-    /// How to read.
+    /// The options to read with.
     pub options: &'r ReadOptions,
-    /// Line at which the record begins, from 1.
+    /// Line where the record begins, from 1.
     pub line: usize,
-    /// Column at which the record begins, from 1.
+    /// Column where the record begins, from 1.
     pub column: usize,
 }
 
 impl<'r> Record<'r> {
-    /// Where byte `offset` of the text stands in the file.
+    /// The location in the file of byte `offset` of the text.
     pub fn at(&self, offset: usize) -> Location {
         self.at_original(offset - self.inserted.partition_point(|at| *at < offset))
     }
 
-    /// Where a byte of `original` stands in the file.
+    /// The location in the file of byte `offset` of `original`.
     pub(super) fn at_original(&self, offset: usize) -> Location {
         let (line, column) = self.places.of(self.original, offset);
         let column = if line == 1 { self.column + column - 1 } else { column };
         Location { path: self.file.path.clone(), line: self.line + line - 1, column }
     }
 
-    /// Where `part`, a piece of the text, stands in the file.
+    /// The location in the file of `part`, a slice of the text.
     pub fn locate(&self, part: &str) -> Location {
         let offset = (part.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         self.at(if offset <= self.text.len() { offset } else { 0 })
     }
 
-    /// The lines of the text that are not blank, each with its own place.
+    /// The lines of the text that are not blank, trimmed.
     pub fn lines(&self) -> impl Iterator<Item = &'r str> {
         let ends = memchr::memchr_iter(b'\n', self.text.as_bytes()).chain(std::iter::once(self.text.len()));
         let lines = ends.scan(0, |from, end| Some(&self.text[std::mem::replace(from, end + 1)..end]));
@@ -151,13 +153,13 @@ impl<'r> Record<'r> {
         lines.map(move |line| if has_blank_ends(line) { trimmed(line) } else { line }).filter(|line| !line.is_empty())
     }
 
-    /// What is wrong with `part`, which did not parse.
+    /// The finding for `part`, which did not parse.
     pub fn broken(&self, part: &str, error: &serde_json::Error) -> Diagnostic {
         let before: usize = part.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
         let within = (part.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
         let within = if within <= self.text.len() { within } else { 0 };
         let at = self.at(within + before + error.column().saturating_sub(1));
-        // Valid JSON that is no object is no line of any format: say what it is, where it begins.
+        // A line that is valid JSON but not an object fits no format: report what it is, located at its beginning.
         if let Some(kind) = json::kind(part).filter(|kind| error.is_data() && *kind != "an object") {
             let help = "a recorder writes an object here; it is left out, the rest is read";
             return Diagnostic::new(self.at(within), format!("this is {kind}, not an object: `{}`", shown(part)), help);
@@ -175,27 +177,27 @@ impl<'r> Record<'r> {
     }
 }
 
-/// A cost that a model call can have had.
+/// The cost, if it is plausible for a model call.
 pub(super) fn plausible(dollars: f64) -> Option<f64> {
     (0.0..=MOST_DOLLARS).contains(&dollars).then_some(dollars)
 }
 
-/// The beginning of a text, for a message.
+/// The beginning of a text, for use in a message.
 fn shown(text: &str) -> String {
     text.trim_start().chars().take(40).collect()
 }
 
-/// What there is to say of a record: the first findings of each severity, and how many more there were.
+/// The findings of one record: the first ones of each severity, and a count of the rest.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
-    /// Those that are kept, in the order they were made.
+    /// The findings that are kept, in the order they were made.
     pub(super) kept: Vec<Finding>,
     errors: u64,
     warnings: u64,
 }
 
 impl Findings {
-    /// Adds one, or counts it.
+    /// Adds a finding, or only counts it.
     pub(super) fn add(&mut self, finding: Finding) {
         if !self.only_counted(finding.severity) {
             *self.number_of(finding.severity) += 1;
@@ -203,7 +205,7 @@ impl Findings {
         }
     }
 
-    /// Counts one more, if none of this severity is kept any more: then there is no need to word it.
+    /// Counts a finding if no more of this severity are kept, so that its message need not be built.
     fn only_counted(&mut self, severity: Severity) -> bool {
         let n = self.number_of(severity);
         let full = *n >= KEPT as u64;
@@ -218,7 +220,7 @@ impl Findings {
         }
     }
 
-    /// Adds those of a part of the record.
+    /// Adds the findings of a part of the record.
     pub(super) fn extend(&mut self, more: Self) {
         let (errors, warnings) = more.left_out();
         more.kept.into_iter().for_each(|finding| self.add(finding));
@@ -226,32 +228,32 @@ impl Findings {
         self.warnings += warnings;
     }
 
-    /// How many there were so far, kept or not.
+    /// The number of findings so far, kept or not.
     pub(super) fn made(&self) -> u64 {
         self.errors + self.warnings
     }
 
-    /// Errors and warnings that are not kept.
+    /// The numbers of errors and warnings that were not kept.
     pub(super) fn left_out(&self) -> (u64, u64) {
         let kept = |severity| self.kept.iter().filter(|finding| finding.severity == severity).count() as u64;
         (self.errors - kept(Severity::Error), self.warnings - kept(Severity::Warning))
     }
 }
 
-/// What was made of a record.
+/// The result of reading one record.
 #[derive(Debug)]
 pub struct Reading<'r> {
     pub(super) record: Record<'r>,
     pub(super) drafts: Vec<Draft>,
-    /// The replies of drafts that may have them in common with other files, by the draft's place.
+    /// Replies that may also be in other files, by the index of their draft.
     pub(super) replies: BTreeMap<usize, Vec<ReplyId>>,
     pub(super) findings: Findings,
     pub(super) unknown: BTreeMap<String, u64>,
-    /// Texts that were not taken, by what they belong to and their member's name.
+    /// Texts that were not read, by what they belong to and the name of their member.
     pub(super) untaken: BTreeMap<(Of, String), Untaken>,
 }
 
-/// What a text belongs to that was not taken.
+/// What an unread text belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Of {
     Call,
@@ -259,7 +261,7 @@ pub(super) enum Of {
     Message,
 }
 
-/// How often a text was not taken, and where first.
+/// How often a text was not read, and where first.
 #[derive(Clone, Debug)]
 pub(super) struct Untaken {
     pub(super) times: u64,
@@ -267,7 +269,7 @@ pub(super) struct Untaken {
 }
 
 impl<'r> Reading<'r> {
-    /// Nothing yet.
+    /// An empty result for this record.
     pub(super) fn of(record: Record<'r>) -> Self {
         Self {
             record,
@@ -279,8 +281,8 @@ impl<'r> Reading<'r> {
         }
     }
 
-    /// Notes the members of `written` that carry text and are not among `known`: nothing else was found in it, so
-    /// different ones would look equal.
+    /// Records the members of `written` that carry text and are not among `known`. For use when nothing else was found
+    /// in it: different ones would otherwise look equal.
     pub(super) fn left_untaken(&mut self, of: Of, written: &str, known: &[&str]) {
         for (name, value) in json::fields_of(written).unwrap_or_default() {
             let text = value.get();
@@ -293,13 +295,12 @@ impl<'r> Reading<'r> {
         }
     }
 
-    /// Hands over a run.
+    /// Delivers a run.
     pub fn run(&mut self, draft: Draft) {
         self.drafts.push(draft);
     }
 
-    /// Takes out costs that no call can have had, and says so. Formats whose fields hold numbers of any spelling leave it
-    /// to this.
+    /// Removes and reports implausible costs. Formats that read numbers in any spelling rely on this check.
     pub(super) fn check_costs(&mut self) {
         let events = self.drafts.iter_mut().flat_map(|draft| &mut draft.events);
         let messages =
@@ -319,30 +320,30 @@ impl<'r> Reading<'r> {
         }
     }
 
-    /// Hands over a run whose replies may stand in other files too.
+    /// Delivers a run whose replies may also be in other files.
     pub(super) fn run_of_replies(&mut self, draft: Draft, replies: Vec<ReplyId>) {
         self.replies.insert(self.drafts.len(), replies);
         self.drafts.push(draft);
     }
 
-    /// Something is lost.
+    /// Reports a loss of data.
     pub fn error(&mut self, diagnostic: Diagnostic) {
         self.findings.add(Finding { severity: Severity::Error, diagnostic });
     }
 
-    /// Something was repaired, left out, or looks wrong.
+    /// Reports something that was repaired, left out, or looks wrong.
     pub fn warning(&mut self, diagnostic: Diagnostic) {
         self.findings.add(Finding { severity: Severity::Warning, diagnostic });
     }
 
-    /// Something is lost at `part` of the record.
+    /// Reports a loss of data at `part` of the record.
     pub fn error_at(&mut self, part: &str, what: impl Into<String>, help: impl Into<String>) {
         if !self.findings.only_counted(Severity::Error) {
             self.error(Diagnostic::new(self.record.locate(part), what, help));
         }
     }
 
-    /// A line that does not parse is left out.
+    /// Reports a line that does not parse and is left out.
     pub(super) fn broken_line(&mut self, line: &str, error: &serde_json::Error) {
         if !self.findings.only_counted(Severity::Error) {
             let broken = self.record.broken(line, error);
@@ -350,14 +351,14 @@ impl<'r> Reading<'r> {
         }
     }
 
-    /// Something looks wrong at `part` of the record.
+    /// Reports something that looks wrong at `part` of the record.
     pub fn warn_at(&mut self, part: &str, what: impl Into<String>, help: impl Into<String>) {
         if !self.findings.only_counted(Severity::Warning) {
             self.warning(Diagnostic::new(self.record.locate(part), what, help));
         }
     }
 
-    /// A kind of line or event this reader does not know: counted, not read.
+    /// Counts a kind of line or event that this reader does not know and does not read.
     pub fn unknown(&mut self, kind: &str) {
         *self.unknown.entry(kind.to_owned()).or_default() += 1;
     }
@@ -367,7 +368,7 @@ impl<'r> Reading<'r> {
         self.wrong_at(raw.written(), raw.written(), field, wanted);
     }
 
-    /// The same of a value that stands, encoded, at `place`.
+    /// Like [`Self::wrong`], for a value that is encoded in a string at `place`.
     pub(super) fn wrong_at(&mut self, place: &str, raw: &str, field: &str, wanted: &str) {
         if !self.findings.only_counted(Severity::Error) {
             let what = format!("`{field}` should be {wanted}, not `{}`", shown(raw));
@@ -375,7 +376,7 @@ impl<'r> Reading<'r> {
         }
     }
 
-    /// Parses a part of the record; what does not parse is reported and left out.
+    /// Parses a part of the record; a part that does not parse is reported and left out.
     pub fn part<'a, T: Deserialize<'a>>(
         &mut self,
         raw: Option<impl Written<'a>>,
@@ -390,7 +391,7 @@ impl<'r> Reading<'r> {
         parsed
     }
 
-    /// The fields of an object; what is none is reported and left out.
+    /// The fields of an object; anything else is reported and left out.
     pub(super) fn object<'a, T: Fields<'a>>(
         &mut self,
         raw: Option<impl Written<'a>>,
@@ -400,7 +401,7 @@ impl<'r> Reading<'r> {
         self.checked(raw, field, wanted, |raw| T::of(raw.written()).ok())
     }
 
-    /// The same of an object that may have been read with what is around it.
+    /// Like [`Self::object`], for an object that may already have been read with its parent.
     pub(super) fn inner<'a, T: Fields<'a> + Clone>(
         &mut self,
         found: Option<&Inner<'a, T>>,
@@ -411,7 +412,7 @@ impl<'r> Reading<'r> {
         found.object.clone().or_else(|| self.object(Some(found.written), field, wanted))
     }
 
-    /// The elements of an array, as they are written.
+    /// The elements of an array, unparsed.
     pub(super) fn elements<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Vec<&'a str> {
         self.checked(raw, field, "an array", json::elements).unwrap_or_default()
     }
@@ -421,17 +422,17 @@ impl<'r> Reading<'r> {
         self.checked(raw, field, "a string", json::string)
     }
 
-    /// A name that may be written as a string or as a number.
+    /// A name; may be written as a string or as a number.
     pub fn word<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<String> {
         self.checked(raw, field, "a string or a number", json::word)
     }
 
-    /// As [`Self::word`], borrowed where it can be.
+    /// Like [`Self::word`], borrowed if possible.
     pub(super) fn name<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<Cow<'a, str>> {
         self.checked(raw, field, "a string or a number", json::name)
     }
 
-    /// What a message says: a string, or parts of which the texts are joined by line feeds.
+    /// The content of a message: a string, or parts whose texts are joined by line feeds.
     pub fn content<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<Text> {
         let raw = raw?;
         let content = json::content(raw);
@@ -462,7 +463,7 @@ impl<'r> Reading<'r> {
         self.checked(raw, field, "a number", json::number)
     }
 
-    /// Dollars that a model call cost.
+    /// The cost of a model call in US dollars.
     pub fn dollars<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<Usd> {
         self.checked(raw, field, "dollars, from 0 to a billion", |raw| json::number(raw).and_then(plausible)).map(Usd)
     }
@@ -472,7 +473,7 @@ impl<'r> Reading<'r> {
         self.checked(raw, field, "true or false", json::flag)
     }
 
-    /// A time: ISO 8601, or seconds, milliseconds … since 1970, told apart by size.
+    /// A time: ISO 8601, or a number since 1970 in seconds, milliseconds or finer, told apart by size.
     pub fn instant<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<Instant> {
         self.checked(raw, field, "a time, as in `2026-01-05T10:00:00Z`", time::instant)
     }

@@ -1,4 +1,4 @@
-//! Cuts a file's stream into records by its layout, in file order, without holding the file.
+//! Splits a file's stream into records by its layout, in file order, without loading the whole file.
 
 use std::io::Read;
 
@@ -9,30 +9,30 @@ use super::unreadable;
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::json_text::is_blank;
 
-/// Longest top-level field kept for the records of a file, in bytes.
+/// Longest top-level field kept as context for a file's records, in bytes.
 const ENVELOPE_FIELD: u64 = 1 << 20;
 
-/// Most bytes that room is made for before a record is read: one long record must not make the others large.
+/// Most bytes allocated before a record is read, so that one long record does not enlarge the buffers of the others.
 const USUAL: usize = 1 << 16;
 
 /// One record as bytes.
 #[derive(Debug)]
 pub(super) struct Cut {
     pub(super) bytes: Vec<u8>,
-    /// The element's key or index, or the number of the line.
+    /// The element's key or index, or the line number.
     pub(super) key: String,
     pub(super) line: usize,
     pub(super) column: usize,
-    /// The member of the file it is, where that is a file by itself.
+    /// The member that this record is, if the file has members (an `.eval` log).
     pub(super) member: Option<String>,
 }
 
-/// What comes out of a file next.
+/// The next thing read from a file.
 #[derive(Debug)]
 pub(super) enum Item {
     Record(Cut),
     Finding(Finding),
-    /// The stream broke here, and what was behind it is lost.
+    /// The stream broke off here; what would have followed is lost.
     Broken(Diagnostic),
 }
 
@@ -43,21 +43,21 @@ pub(super) struct Records<R> {
     path: String,
     limit: u64,
     state: State,
-    /// Bytes of the record before: the next one is likely to need as many.
+    /// Length of the previous record in bytes, as an estimate for the next one.
     usual: usize,
-    /// Why the stream broke off, while what stood before that is handed over.
+    /// Why the stream broke off; reported after everything before it was delivered.
     broken: Option<ScanError>,
 }
 
-/// Where the reading of a file stands.
+/// The reading position in a file.
 enum State {
-    /// Nothing was cut yet.
+    /// Nothing was read yet.
     Fresh,
-    /// Between lines; the first line of the next group and its number, if it was read already.
+    /// Between lines; holds the first line of the next group and its number, if it was already read.
     Lines(Option<(Vec<u8>, usize)>),
     /// Between elements of an array or an object.
     Elements { object: bool, index: usize },
-    /// Everything was cut.
+    /// Everything was read.
     Done,
 }
 
@@ -148,8 +148,8 @@ impl<R: Read> Records<R> {
         Ok(Some(Item::Record(Cut { bytes, key: index.to_string(), line, column, member: None })))
     }
 
-    /// The lines up to the next one that begins a group. A line that is too long leaves an empty line
-    /// in its place, so that the others keep their numbers.
+    /// The lines up to the next one that begins a group. A line that is too long is replaced by an empty one, so that
+    /// the line numbers stay right.
     fn group(&mut self, begins: fn(&[u8]) -> bool) -> Result<Option<Item>, ScanError> {
         let pending = match &mut self.state {
             State::Lines(pending) => pending.take(),
@@ -271,7 +271,7 @@ impl<R: Read> Records<R> {
     }
 }
 
-/// Moves into the container of the elements: true for an object, `None` when there is no container.
+/// Enters the container of the elements: true for an object, false for an array, `None` if there is no container.
 fn enter(scanner: &mut Scanner<impl Read>, at: Option<&str>) -> Result<Option<bool>, ScanError> {
     if let Some(wanted) = at {
         if !scanner.skip_byte(b'{')? || scanner.skip_byte(b'}')? {
@@ -293,8 +293,8 @@ fn enter(scanner: &mut Scanner<impl Read>, at: Option<&str>) -> Result<Option<bo
     Ok(Some(found))
 }
 
-/// The top-level fields `keys` of a document as a JSON object, as far as they can be read. Where a stream breaks off is
-/// told when its records are read.
+/// The top-level fields `keys` of a document as a JSON object, as far as they can be read. A broken stream is reported
+/// when its records are read.
 pub(super) fn envelope(input: impl Read, keys: &[&str]) -> String {
     let mut scanner = Scanner::new(input);
     let mut fields = Vec::new();

@@ -1,5 +1,5 @@
-//! What was read: counts by format, findings, files left out. Filled in path order, so it is the same
-//! for any number of threads.
+//! The report of what was read: counts by format, findings, skipped files. Filled in path order, so it does not depend
+//! on the number of threads.
 
 use std::collections::BTreeMap;
 
@@ -14,17 +14,17 @@ use crate::transcript::{Outcome, OutcomeSource, Run, Spend, Tokens, Usd};
 /// Findings kept in full; the rest is only counted.
 const KEPT: usize = 1000;
 
-/// One thing a reader has to say, and how bad it is.
+/// A diagnostic from a reader, with its severity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How bad it is.
+    /// How severe it is.
     pub severity: Severity,
-    /// What, where, how to fix.
+    /// What, where, and how to fix it.
     pub diagnostic: Diagnostic,
 }
 
 impl Finding {
-    /// The word for the severity.
+    /// The name of the severity.
     pub fn severity_name(&self) -> &'static str {
         match self.severity {
             Severity::Error => "error",
@@ -50,22 +50,22 @@ impl Serialize for Finding {
 /// A file that was not read as a recording.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Skipped {
-    /// The file.
+    /// The file's path.
     pub path: String,
-    /// Why.
+    /// Why it was not read.
     pub reason: String,
-    /// Should it have been read? Otherwise it is no recording.
+    /// True if it should have been read; false if it is not a recording.
     pub unreadable: bool,
 }
 
 /// A file that was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FileRead {
-    /// The file.
+    /// The file's path.
     pub path: String,
-    /// Its format.
+    /// The id of its format.
     pub format: String,
-    /// Why it is of this format.
+    /// Why it was recognised as this format.
     pub why: String,
     /// Runs found in it.
     pub runs: u64,
@@ -74,32 +74,32 @@ pub struct FileRead {
 /// A run that was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RunRead {
-    /// Its id.
+    /// The run's id.
     pub run_id: String,
-    /// Its file.
+    /// The path of its file.
     pub path: String,
-    /// The file's format.
+    /// The id of the file's format.
     pub format: String,
     /// Steps: model calls of the agent under test.
     pub steps: u64,
     /// `success`, `failure` or `unknown`.
     pub outcome: &'static str,
-    /// Where the outcome came from; `None` when nobody graded the run.
+    /// Where the outcome came from; `None` if the run was not graded.
     pub outcome_source: Option<String>,
     /// How it ended.
     pub end: &'static str,
-    /// Tokens of the agent and its sub-agents; `None` when no call has any.
+    /// Tokens of the agent and its sub-agents; `None` if no call has any.
     pub tokens: Option<u64>,
-    /// What is odd about it: names of checks.
+    /// The names of the hygiene checks that flag it.
     pub hygiene: Vec<&'static str>,
 }
 
-/// Counts of one format.
+/// The counts of one format.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FormatCounts {
-    /// The format.
+    /// The format's id.
     pub format: String,
-    /// Files of it.
+    /// Files of this format.
     pub files: u64,
     /// Runs in them.
     pub runs: u64,
@@ -111,20 +111,20 @@ pub struct FormatCounts {
     pub successes: u64,
     /// Runs graded a failure.
     pub failures: u64,
-    /// Runs nobody graded.
+    /// Runs without a grade.
     pub unknown: u64,
     /// Runs with tokens of at least one model call.
     pub with_usage: u64,
-    /// Tokens of the agent and its sub-agents, input (cached included) and output; a sum over the
-    /// runs that have any.
+    /// Tokens of the agent and its sub-agents, input (including cached) and output, summed over the runs that have
+    /// any.
     pub tokens: u64,
     /// Runs with a cost of at least one model call, recorded or computed.
     pub with_cost: u64,
-    /// Their cost in US dollars; `None` when no run has one.
+    /// Their cost in US dollars; `None` if no run has one.
     pub cost_usd: Option<f64>,
-    /// Where the outcomes came from, with how many came from there.
+    /// The sources of the outcomes, with the number of outcomes from each.
     pub outcome_sources: BTreeMap<String, u64>,
-    /// Runs that have a score and no grade: the committed share of a checkpoint.
+    /// Runs that have a score but no grade: the committed share of a checkpoint.
     #[serde(skip_serializing_if = "is_zero")]
     pub scored_only: u64,
 }
@@ -159,7 +159,7 @@ impl FormatCounts {
     }
 }
 
-/// Where a run's outcome came from.
+/// The source of a run's outcome.
 fn source_of(run: &Run) -> String {
     match &run.grade.source {
         OutcomeSource::None => "not stated".to_owned(),
@@ -169,7 +169,7 @@ fn source_of(run: &Run) -> String {
     }
 }
 
-/// Tokens of a run's agent and its sub-agents; `None` when no call has any.
+/// Tokens of a run's agent and its sub-agents; `None` if no call has any.
 pub fn tokens(run: &Run) -> Option<Tokens> {
     Spend::of_run(run).total
 }
@@ -177,39 +177,39 @@ pub fn tokens(run: &Run) -> Option<Tokens> {
 /// What was read of a corpus.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CorpusReport {
-    /// Counts by format, in the order the formats were met.
+    /// Counts by format, in the order in which the formats were first seen.
     pub formats: Vec<FormatCounts>,
-    /// What the readers have to say, in path order; the first thousand.
+    /// The readers' findings in path order; only the first thousand.
     pub findings: Vec<Finding>,
-    /// Findings beyond those listed.
+    /// The number of findings not listed.
     pub findings_not_listed: u64,
-    /// Findings that lost something.
+    /// The number of findings about lost data.
     pub errors: u64,
-    /// Findings that lost nothing.
+    /// The number of findings without loss of data.
     pub warnings: u64,
-    /// Files, folders, archives and members that could not be read, or not to their end. Each has a finding.
+    /// Files, folders, archives and members that could not be read, or not completely. Each has a finding.
     pub unreadable: u64,
     /// Files that were not read as recordings.
     pub skipped: Vec<Skipped>,
     /// Files that were read.
     pub files: Vec<FileRead>,
-    /// Every run, if they were asked for.
+    /// Every run, if requested.
     #[serde(rename = "runs", skip_serializing_if = "Option::is_none")]
     pub run_list: Option<Vec<RunRead>>,
-    /// What is odd about runs that were read well.
+    /// Suspicious content in runs that were read without errors.
     pub hygiene: Vec<Oddity>,
-    /// What became of the costs, when prices were given.
+    /// How the costs were determined, if prices were given.
     pub pricing: Option<PricingReport>,
-    /// Runs whose recorded cost of 0 is taken as unknown; `None` where there are none.
+    /// Runs whose recorded cost of 0 is treated as unknown; `None` if there are none.
     pub zero_costs: Option<ZeroCosts>,
-    /// Warnings that bear on every number: about labels, outcomes and costs. Not counted among the findings.
+    /// Warnings that affect all numbers: about labels, outcomes and costs. Not counted among the findings.
     pub notices: Vec<Finding>,
-    /// Lines and events of kinds a reader does not know, as `format kind`, with their number.
+    /// Lines and events of kinds that a reader does not know, keyed `format kind`, with their number.
     pub unknown_kinds: BTreeMap<String, u64>,
 }
 
 impl CorpusReport {
-    /// All runs.
+    /// The number of runs in all formats.
     pub fn runs(&self) -> u64 {
         self.formats.iter().map(|counts| counts.runs).sum()
     }
@@ -231,7 +231,7 @@ impl CorpusReport {
         }
     }
 
-    /// Counts findings that were not kept.
+    /// Counts findings that are not kept.
     pub(super) fn find_more(&mut self, errors: u64, warnings: u64) {
         self.errors += errors;
         self.warnings += warnings;
@@ -243,7 +243,7 @@ impl CorpusReport {
         self.files.push(FileRead { path: path.to_owned(), format: format.to_owned(), why, runs: 0 });
     }
 
-    /// Enters a run and what it spent.
+    /// Adds a run and what it spent.
     pub(super) fn add(&mut self, format: &str, path: &str, run: &Run, spend: &Spend, hygiene: Vec<&'static str>) {
         self.counts(format).add(run, spend);
         if let Some(runs) = &mut self.run_list {

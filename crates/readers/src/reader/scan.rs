@@ -1,11 +1,11 @@
-//! A scanner that finds where JSON values end without reading them, over any stream and in bounded
-//! memory. It does not validate: whoever parses a value it cut out does.
+//! Finds where JSON values end without parsing them, over any stream and in bounded memory. It does not validate:
+//! whoever parses a value that it cut out does.
 
 use std::io::{self, Read};
 
 use crate::json_text::is_space;
 
-/// Bytes asked of the stream at a time. Small, since every value that is looked at for its format has a scanner too.
+/// Bytes read from the stream at a time. Small, because every value that is probed for its format has its own scanner.
 const BLOCK: usize = 1 << 16;
 /// The byte-order mark some editors put before UTF-8.
 const BOM: &[u8] = b"\xEF\xBB\xBF";
@@ -17,7 +17,7 @@ pub(super) enum ScanError {
     Io(io::Error),
     /// The stream ended within a value.
     Ended,
-    /// A byte that cannot stand here.
+    /// A byte that is not allowed here.
     Unexpected(u8),
 }
 
@@ -27,20 +27,20 @@ impl From<io::Error> for ScanError {
     }
 }
 
-/// A line as [`Scanner::line`] found it.
+/// A line read by [`Scanner::line`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LineRead {
     /// Number of the line, from 1.
     pub(super) number: usize,
-    /// Its length in bytes without its end.
+    /// Its length in bytes without the line ending.
     pub(super) len: u64,
-    /// False when it was longer than allowed: the bytes were passed over, not kept.
+    /// False if it was longer than allowed: the bytes were skipped, not kept.
     pub(super) kept: bool,
-    /// Did a line feed end it, rather than the stream?
+    /// Whether it was ended by a line feed rather than by the end of the stream.
     pub(super) terminated: bool,
 }
 
-/// A stream of text with its place.
+/// A buffered stream of text that knows its line and column.
 pub(super) struct Scanner<R> {
     input: R,
     block: Vec<u8>,
@@ -68,7 +68,7 @@ impl<R: Read> Scanner<R> {
         usize::try_from(self.offset - self.line_start).map_or(usize::MAX, |column| column.saturating_add(1))
     }
 
-    /// What is at hand; empty at the end of the stream only.
+    /// The buffered bytes; empty only at the end of the stream.
     pub(super) fn at_hand(&mut self) -> io::Result<&[u8]> {
         if self.at == self.end {
             if self.block.is_empty() {
@@ -95,7 +95,7 @@ impl<R: Read> Scanner<R> {
         Ok(&self.block[self.at..self.end])
     }
 
-    /// Passes over `n` bytes of what is at hand, keeping them in `keep` if given.
+    /// Advances over `n` buffered bytes, appending them to `keep` if given.
     pub(super) fn pass(&mut self, n: usize, keep: Option<&mut Vec<u8>>) {
         let passed = &self.block[self.at..self.at + n];
         if let Some(last) = memchr::memrchr(b'\n', passed) {
@@ -109,12 +109,12 @@ impl<R: Read> Scanner<R> {
         self.at += n;
     }
 
-    /// The next byte, not passed over.
+    /// The next byte, without consuming it.
     pub(super) fn peek(&mut self) -> io::Result<Option<u8>> {
         Ok(self.at_hand()?.first().copied())
     }
 
-    /// Passes over white space and returns the byte behind it.
+    /// Skips white space and returns the next byte without consuming it.
     pub(super) fn skip_space(&mut self) -> io::Result<Option<u8>> {
         loop {
             let hand = self.at_hand()?;
@@ -130,7 +130,7 @@ impl<R: Read> Scanner<R> {
         }
     }
 
-    /// Passes over one byte after white space, if it is `wanted`.
+    /// Skips white space, then consumes the next byte if it is `wanted`.
     pub(super) fn skip_byte(&mut self, wanted: u8) -> io::Result<bool> {
         let found = self.skip_space()? == Some(wanted);
         if found {
@@ -139,8 +139,8 @@ impl<R: Read> Scanner<R> {
         Ok(found)
     }
 
-    /// Passes over one value. Its text is kept in `keep`, if given, up to `limit` bytes; the length
-    /// of the whole is returned, so a value that was cut is known by it.
+    /// Skips one value. Its text is appended to `keep`, if given, up to `limit` bytes. Returns the value's full
+    /// length, which shows whether the text was cut.
     pub(super) fn value(&mut self, mut keep: Option<&mut Vec<u8>>, limit: u64) -> Result<u64, ScanError> {
         if self.skip_space()?.is_none() {
             return Err(ScanError::Ended);
@@ -171,7 +171,7 @@ impl<R: Read> Scanner<R> {
         }
     }
 
-    /// Passes over the rest of the containers that are open `depth` deep.
+    /// Skips the rest of `depth` open containers.
     pub(super) fn close(&mut self, depth: usize) -> Result<(), ScanError> {
         let mut extent = Extent { depth, ..Extent::default() };
         loop {
@@ -187,7 +187,7 @@ impl<R: Read> Scanner<R> {
         }
     }
 
-    /// Passes over an object's key and its colon; the key as it stands between its quotes.
+    /// Consumes an object's key and the colon; returns the key as written between its quotes.
     pub(super) fn key(&mut self) -> Result<String, ScanError> {
         match self.skip_space()? {
             Some(b'"') => {}
@@ -203,8 +203,8 @@ impl<R: Read> Scanner<R> {
         Ok(serde_json::from_str(&text).unwrap_or_else(|_| text.trim_matches('"').to_owned()))
     }
 
-    /// Reads one line into `out` (without its end), or passes over it when it is longer than `limit`.
-    /// `None` at the end of the stream.
+    /// Reads one line into `out` without its ending, or skips it if it is longer than `limit`. `None` at the end of
+    /// the stream.
     pub(super) fn line(&mut self, out: &mut Vec<u8>, limit: u64) -> io::Result<Option<LineRead>> {
         let mut read = LineRead { number: self.line, len: 0, kept: true, terminated: false };
         let start = out.len();
@@ -222,7 +222,7 @@ impl<R: Read> Scanner<R> {
             } else {
                 out.extend_from_slice(&hand[..n]);
             }
-            // What is passed over here holds no line feed but the one at its end.
+            // The bytes skipped here contain no line feed except at their end.
             self.at += n;
             self.offset += n as u64;
             if end.is_some() {
@@ -248,7 +248,7 @@ fn read_some(input: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
     }
 }
 
-/// How far a value reaches, found out block by block.
+/// Finds the end of a value block by block.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extent {
     depth: usize,
@@ -258,7 +258,7 @@ struct Extent {
 }
 
 impl Extent {
-    /// How many bytes of `block` still belong to the value; `None` when all do and more may follow.
+    /// How many bytes of `block` belong to the value; `None` if all do and more may follow.
     fn advance(&mut self, block: &[u8]) -> Option<usize> {
         let mut at = 0;
         while at < block.len() {
@@ -293,7 +293,7 @@ impl Extent {
         None
     }
 
-    /// Moves on within a string: to behind its closing quote, or `None` when the block ends first.
+    /// Advances within a string to just after its closing quote; `None` if the block ends first.
     fn advance_in_string(&mut self, block: &[u8], mut at: usize) -> Option<usize> {
         while at < block.len() {
             if self.escaped {

@@ -1,4 +1,4 @@
-//! Where recordings come from: files, folders and archives, walked in path order.
+//! Finds the recordings: files, folders and archives, walked in path order.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, FileType};
@@ -19,7 +19,7 @@ pub(super) struct Source {
     pub(super) name: FileName,
     /// Its size on disk.
     pub(super) bytes: u64,
-    /// True when the user named it, rather than a folder it lies in.
+    /// True if the user named the file itself, rather than a folder that contains it.
     pub(super) named: bool,
     path: PathBuf,
 }
@@ -29,18 +29,18 @@ pub(super) struct Source {
 pub(super) struct Sources {
     /// The files, in order.
     pub(super) files: Vec<Source>,
-    /// What could not even be listed.
+    /// What was not read.
     pub(super) skipped: Vec<Skipped>,
-    /// What of it should have been read, in order.
+    /// Failures to read what should have been read, in order.
     pub(super) unreadable: Vec<Diagnostic>,
-    /// What is read otherwise than it stands there, in order.
+    /// Warnings about archive members that are read under another name, in order.
     pub(super) renamed: Vec<Diagnostic>,
-    /// The folders archives were unpacked to, which go away with this.
+    /// The temporary folders of unpacked archives, deleted when this is dropped.
     held: Vec<Held>,
 }
 
 impl Source {
-    /// `place`: the same file by a path that is spelled in one way only.
+    /// `place` is the canonical spelling of the path.
     fn of(path: &Path, place: &Path, bytes: u64, named: bool) -> Self {
         let folder_name = place.parent().and_then(Path::file_name).unwrap_or_default();
         let name = FileName {
@@ -58,12 +58,12 @@ impl Source {
         self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// Where it lies on disk.
+    /// Its path on disk.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// True when it is a zip.
+    /// Whether it is a zip.
     pub(super) fn is_zip(&self) -> io::Result<bool> {
         Ok(decode::packing(File::open(&self.path)?)?.0 == decode::Packing::Zip)
     }
@@ -76,7 +76,7 @@ impl Source {
 
 /// How deep archives within archives are opened.
 const NESTED: usize = 1;
-/// Endings that say how a file is written, not what it is about.
+/// Extensions that describe how a file is encoded rather than its content.
 const ENDINGS: &[&str] = &[
     ".json",
     ".jsonl",
@@ -96,13 +96,13 @@ const ENDINGS: &[&str] = &[
     ".parquet",
 ];
 
-/// True for names of files that hold words about a run rather than the run.
+/// Whether the name is that of a file describing runs rather than a recording.
 fn is_prose(name: &str) -> bool {
     const OTHERS: [&str; 8] = [".md", ".txt", ".log", ".csv", ".patch", ".diff", ".png", ".pdf"];
     OTHERS.iter().any(|ending| name.ends_with(ending))
 }
 
-/// A file's name without its folder and its endings.
+/// A file's name without its folder and extensions.
 pub(super) fn stem(path: &Path) -> String {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let mut stem = name.as_str();
@@ -112,11 +112,11 @@ pub(super) fn stem(path: &Path) -> String {
     stem.to_owned()
 }
 
-/// Most bytes that are taken from a pipe, which is kept on disk since a file is looked at more than once.
+/// Most bytes read from a pipe. Its content is stored on disk, since files are read more than once.
 const PIPED: u64 = 16 << 30;
 
-/// Lists the files under `paths`: each path in the order given, folders and archives in path order
-/// without hidden files. A file named twice is listed once, however it is spelled.
+/// Lists the files under `paths`: paths in the order given, folders and archives in path order without hidden files. A
+/// file named twice is listed once, even if spelled differently.
 pub(super) fn walk(paths: &[PathBuf]) -> Result<Sources, ReadError> {
     let mut found = Sources::default();
     let mut seen = BTreeSet::new();
@@ -126,7 +126,7 @@ pub(super) fn walk(paths: &[PathBuf]) -> Result<Sources, ReadError> {
         if kind.is_dir() {
             found.add_folder(path, &place_of(path), &mut seen);
         } else if !seen.insert(place_of(path)) {
-            // Named before.
+            // Already listed.
         } else if kind.is_file() {
             found.add_file(path, &place_of(path), kind.len(), true);
         } else {
@@ -137,7 +137,7 @@ pub(super) fn walk(paths: &[PathBuf]) -> Result<Sources, ReadError> {
     Ok(found)
 }
 
-/// The path of a file or folder, spelled in one way only: its folder's real path, and its own name.
+/// The canonical spelling of a path: its folder's real path plus its own name.
 fn place_of(path: &Path) -> PathBuf {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     match (path.parent(), path.file_name()) {
@@ -148,7 +148,7 @@ fn place_of(path: &Path) -> PathBuf {
     }
 }
 
-/// What a thing is that is neither a file nor a folder.
+/// What kind of thing a path is that is neither a file nor a folder.
 fn kind_of(kind: FileType) -> &'static str {
     #[cfg(unix)]
     {
@@ -165,7 +165,7 @@ fn kind_of(kind: FileType) -> &'static str {
 }
 
 impl Sources {
-    /// Marks the files that are the only one of their folder which may be a recording.
+    /// Marks files that are the only possible recording in their folder.
     fn mark_alone(&mut self) {
         let may_be_recording = |source: &Source| !is_report(&source.file_name()) && !is_prose(&source.file_name());
         let mut n_files: BTreeMap<PathBuf, usize> = BTreeMap::new();
@@ -197,11 +197,11 @@ impl Sources {
         }
     }
 
-    /// Tells what a walk through a folder could not go into.
+    /// Reports an entry of a folder that could not be listed.
     fn add_unlisted(&mut self, error: &walkdir::Error, shown: &str) {
         let path = error.path().map_or_else(|| shown.to_owned(), |path| path.display().to_string());
         if let Some(above) = error.loop_ancestor() {
-            // Whatever is there is read by its own path.
+            // The target is read under its own path.
             return self.skip(path, format!("a link back to `{}`, which is read already", above.display()));
         }
         let is_link = error.path().is_some_and(Path::is_symlink);
@@ -216,15 +216,15 @@ impl Sources {
         self.skipped.push(Skipped { path, reason, unreadable: false });
     }
 
-    /// Something is not read that should have been.
+    /// Reports something that should have been read.
     fn lose(&mut self, diagnostic: Diagnostic) {
         let (path, reason) = (diagnostic.at.path.clone(), diagnostic.what.clone());
         self.skipped.push(Skipped { path, reason, unreadable: true });
         self.unreadable.push(diagnostic);
     }
 
-    /// Adds what comes through a pipe that is open already (`/dev/stdin`, `/dev/fd/63`), read once and whole. Anything else
-    /// may never end, or wait for somebody to write into it.
+    /// Adds the content of an open pipe (`/dev/stdin`, `/dev/fd/63`), which is read once and completely. Any other
+    /// special file is refused: it may never end, or block until something writes to it.
     fn add_stream(&mut self, path: &Path, kind: FileType) {
         let shown = path.display().to_string();
         let is_open = ["/dev/stdin", "/dev/fd", "/proc/self/fd"].iter().any(|open| path.starts_with(open));
@@ -245,7 +245,7 @@ impl Sources {
         }
     }
 
-    /// A pipe's content in a file of the same name.
+    /// Stores a pipe's content in a file with the same name.
     fn kept(path: &Path) -> io::Result<(Held, u64)> {
         let held = Held::new()?;
         let mut file = File::create_new(held.path().join(path.file_name().unwrap_or_default()))?;
@@ -269,7 +269,7 @@ impl Sources {
         self.add_archive(path, &path.display().to_string(), NESTED, &mut Budget::of(bytes));
     }
 
-    /// Adds the members of an archive and, `deeper` times, of archives among them.
+    /// Adds the members of an archive, and of archives inside it up to `deeper` levels.
     fn add_archive(&mut self, path: &Path, shown: &str, deeper: usize, budget: &mut Budget) {
         match unpack::unpack(path, &stem(path), budget) {
             Ok(unpacked) => self.add_members(shown, unpacked, deeper, budget),

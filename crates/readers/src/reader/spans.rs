@@ -1,7 +1,7 @@
-//! Model calls and tools that were recorded as spans, put back into the order of a conversation.
+//! Rebuilds a conversation from model calls and tool runs that were recorded as spans.
 //!
-//! Every model span repeats the history it was sent. Of it only what is new is said again; results come
-//! from the tools' own spans, which know whether they failed, and else from the next call's history.
+//! Every model span repeats the history it was sent; only the new part is used. Results come from the tools' own
+//! spans, which record failures, or else from the next call's history.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +9,16 @@ use crate::transcript::{
     EndCause, Event, Fingerprint, Instant, Lane, Message, Name, Role, Text, ToolCall, fingerprint,
 };
 
-/// One span, of any recorder.
+/// One span from any recorder.
 #[derive(Debug)]
 pub(super) struct Span {
-    /// Its id, unique in its run.
+    /// Its id, unique within the run.
     pub(super) id: String,
-    /// The span it stands in.
+    /// The id of its parent span.
     pub(super) parent: Option<String>,
-    /// When it began, in any unit that orders the spans of a run.
+    /// Start time, in any unit that orders the spans of a run.
     pub(super) start: Option<i128>,
-    /// When it ended.
+    /// End time.
     pub(super) end: Option<Instant>,
     /// Its name, or its agent's.
     pub(super) name: String,
@@ -33,7 +33,7 @@ pub(super) enum Kind {
     Model(Box<ModelCall>),
     /// A tool that ran.
     Tool(ToolRun),
-    /// An agent and all it does.
+    /// An agent, whose spans are inside it.
     Agent,
     /// Anything else.
     Other,
@@ -42,7 +42,7 @@ pub(super) enum Kind {
 /// A model call.
 #[derive(Debug)]
 pub(super) struct ModelCall {
-    /// The history it was sent.
+    /// The messages it was sent.
     pub(super) input: Vec<Message>,
     /// Its reply, with usage.
     pub(super) reply: Message,
@@ -51,22 +51,22 @@ pub(super) struct ModelCall {
 /// A tool that ran.
 #[derive(Debug, Default)]
 pub(super) struct ToolRun {
-    /// The call it answers.
+    /// The id of the call it answers.
     pub(super) call_id: Option<String>,
-    /// What it was given.
+    /// Its arguments.
     pub(super) arguments: Option<Text>,
-    /// What it gave back.
+    /// Its result.
     pub(super) result: Option<Text>,
-    /// Did it fail?
+    /// Whether it failed; `None` if unknown.
     pub(super) is_error: Option<bool>,
 }
 
-/// A conversation put together.
+/// A rebuilt conversation.
 #[derive(Debug, Default)]
 pub(super) struct Conversation {
     /// Its events, in order.
     pub(super) events: Vec<Event>,
-    /// What could not be placed, in words fit for a report.
+    /// Warnings about what could not be placed, worded for the report.
     pub(super) warnings: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ impl Conversation {
     }
 }
 
-/// A main model call with what belongs to it.
+/// A model call of the main agent with its new messages and results.
 struct Piece {
     lead: Vec<Message>,
     reply: Message,
@@ -85,7 +85,7 @@ struct Piece {
     results: Vec<Message>,
 }
 
-/// Puts the spans of one run back into the order of a conversation.
+/// Rebuilds the conversation from the spans of one run.
 pub(super) fn conversation(spans: Vec<Span>) -> Conversation {
     let spans = without_wrappers(in_order(spans));
     let places = Places::of(&spans);
@@ -101,7 +101,7 @@ pub(super) fn conversation(spans: Vec<Span>) -> Conversation {
     talk.into_conversation()
 }
 
-/// Sorts by start; a span without one stays behind the span it follows in the file.
+/// Sorts by start; a span without a start stays after the span it follows in the file.
 fn in_order(spans: Vec<Span>) -> Vec<Span> {
     let mut last = None;
     let mut keyed: Vec<(Option<i128>, Span)> = spans
@@ -115,8 +115,8 @@ fn in_order(spans: Vec<Span>) -> Vec<Span> {
     keyed.into_iter().map(|(_, span)| span).collect()
 }
 
-/// Drops model spans that only wrap other model spans: they repeat the sum of what they hold. What the
-/// inner one of a single call lacks is taken from the wrapper.
+/// Drops model spans that only wrap other model spans, since they repeat the sum of their children. If a wrapper holds
+/// a single call, it fills in what that call lacks.
 fn without_wrappers(mut spans: Vec<Span>) -> Vec<Span> {
     let places = Places::of(&spans);
     let mut inner: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -155,13 +155,13 @@ fn without_wrappers(mut spans: Vec<Span>) -> Vec<Span> {
     spans
 }
 
-/// Fills in what the inner call does not say.
+/// Fills in what the inner call does not record.
 fn complete(call: &mut ModelCall, wrapper: ModelCall) {
     if call.input.is_empty() {
         call.input = wrapper.input;
     }
     let (reply, outer) = (&mut call.reply, wrapper.reply);
-    // Some recorders write Python's `None` for a reply that only calls.
+    // Some recorders write Python's `None` as the text of a reply that only makes calls.
     let says_none = reply.tool_calls.is_empty() && reply.text() == "None";
     if is_silent(reply) || (says_none && !outer.tool_calls.is_empty()) {
         (reply.content, reply.reasoning, reply.tool_calls) = (outer.content, outer.reasoning, outer.tool_calls);
@@ -176,7 +176,7 @@ fn is_silent(message: &Message) -> bool {
     message.content.as_ref().is_none_or(Text::is_empty) && message.tool_calls.is_empty()
 }
 
-/// Which span stands in which.
+/// The parent of each span.
 struct Places {
     parents: Vec<Option<usize>>,
 }
@@ -188,14 +188,14 @@ impl Places {
         Self { parents: spans.iter().map(parent).collect() }
     }
 
-    /// The spans around span `at`, innermost first. A circle ends after as many as there are.
+    /// The ancestors of span `at`, innermost first. The limit guards against cycles.
     fn above(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
         let next = |at: &usize| self.parents.get(*at).copied().flatten();
         std::iter::successors(next(&at), next).take(self.parents.len().min(256))
     }
 
-    /// Whose conversation each span belongs to: what runs inside a tool, or inside an agent that runs
-    /// inside the outermost one, is a sub-agent's.
+    /// The lane of each span: whatever runs inside a tool, or inside an agent nested in the outermost agent, belongs
+    /// to a sub-agent.
     fn lanes(&self, spans: &[Span]) -> Vec<Lane> {
         let is_tool = |at: usize| matches!(spans.get(at).map(|span| &span.kind), Some(Kind::Tool(_)));
         let is_agent = |at: usize| matches!(spans.get(at).map(|span| &span.kind), Some(Kind::Agent));
@@ -220,14 +220,14 @@ impl Places {
     }
 }
 
-/// The conversation in the making.
+/// The conversation being built.
 #[derive(Default)]
 struct Talk {
     before: Vec<Message>,
     pieces: Vec<Piece>,
-    /// Where each call id was asked for last.
+    /// The latest piece in which each call id was requested.
     asked: BTreeMap<Name, usize>,
-    /// How often the user and the instructions have said what, so far.
+    /// How often each text by the user or in the instructions has occurred so far.
     said: BTreeMap<Fingerprint, usize>,
     n_lost: usize,
 }
@@ -255,13 +255,13 @@ impl Talk {
         }
     }
 
-    /// What is new in the history a call was sent.
+    /// The new messages in the history that a call was sent.
     fn lead(&mut self, input: Vec<Message>) -> Vec<Message> {
         let mut lead = Vec::new();
         let mut counted: BTreeMap<Fingerprint, usize> = BTreeMap::new();
         let at = self.pieces.len().saturating_sub(1);
         if let Some(last) = self.pieces.last_mut().filter(|piece| is_silent(&piece.reply)) {
-            // The reply was not recorded, but the next call was sent it.
+            // The reply was not recorded, but it is in the next call's history.
             if let Some(reply) = input.iter().rev().find(|message| message.role == Role::Assistant)
                 && last.reply.finish_reason.as_deref() != Some("error")
             {
@@ -295,7 +295,7 @@ impl Talk {
         lead
     }
 
-    /// A result as the next call was sent it: for a call whose tool left no span of its own.
+    /// Adds a result found in the next call's history, for a call whose tool has no span of its own.
     fn late_result(&mut self, mut message: Message, lead: &mut Vec<Message>) {
         if self.pieces.is_empty() {
             message.lane = Lane::Canned;
@@ -346,7 +346,7 @@ impl Talk {
             (Some(_), id) => id.as_deref() == tool.call_id.as_deref(),
             (None, _) => &*call.name == name && !answered(call),
         });
-        // Several calls of one name without ids: one result each, in order.
+        // Several calls with the same name and no ids: match one result to each, in order.
         let same = piece.results.iter().filter(|known| known.name == result.name).count();
         let open = match open.and_then(|at| piece.reply.tool_calls.get(at)) {
             Some(call) if call.id.is_none() => {
@@ -387,7 +387,7 @@ impl Talk {
     }
 }
 
-/// Why a run ended, by the words of the error that ended it.
+/// Why a run ended, judged by the text of the error that ended it.
 pub(super) fn end_by_error(error: &str) -> EndCause {
     let error = error.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| error.contains(word));

@@ -1,4 +1,5 @@
-//! Sub-agents: part of their parent's run, runs of their own, or left out. Their steps and tokens are in exactly one place.
+//! How sub-agents are treated: as part of their parent's run, as separate runs, or left out. Their steps and tokens
+//! are never counted twice.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -6,13 +7,13 @@ use std::str::FromStr;
 use super::copies::ReplyId;
 use crate::transcript::{Draft, Event, Grade, Header, Lane, Name};
 
-/// What becomes of sub-agents.
+/// How sub-agents are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SubAgents {
-    /// Their tokens count in the run of the agent that started them; their messages are no steps.
+    /// Their tokens count in the run of the agent that started them; their messages are not steps.
     #[default]
     Parent,
-    /// Each is a run of its own, which names its parent.
+    /// Each is a separate run that names its parent.
     Own,
     /// They are left out.
     Drop,
@@ -31,10 +32,10 @@ impl FromStr for SubAgents {
     }
 }
 
-/// Lanes beside the agent's that are no agent's: calls nobody saw, and what was taken back.
+/// Beginnings of side lanes that are not sub-agents: unobserved calls, and what was taken back.
 const NOBODYS: [&str; 3] = ["unseen", "rewound", "left branch"];
 
-/// Which sub-agent an event belongs to.
+/// The sub-agent that an event belongs to, if any.
 fn agent_of(event: &Event) -> Option<Name> {
     match event.message().map(|message| &message.lane) {
         Some(Lane::Side(id)) if !NOBODYS.iter().any(|name| id.starts_with(name)) => Some(id.clone()),
@@ -42,7 +43,7 @@ fn agent_of(event: &Event) -> Option<Name> {
     }
 }
 
-/// A run and its replies, and those of its sub-agents as runs of their own where that is wanted.
+/// The run and its replies, followed by its sub-agents' runs if `how` asks for them.
 pub(super) fn apart(draft: Draft, replies: Vec<ReplyId>, how: SubAgents) -> Vec<(Draft, Vec<ReplyId>)> {
     if how == SubAgents::Parent || !draft.events.iter().any(|event| agent_of(event).is_some()) {
         return vec![(draft, replies)];
@@ -83,7 +84,7 @@ pub(super) fn apart(draft: Draft, replies: Vec<ReplyId>, how: SubAgents) -> Vec<
     std::iter::once(parent).chain(children).collect()
 }
 
-/// What is known of a sub-agent before its messages.
+/// The header of a sub-agent's run.
 fn child(parent: &Header, agent: &str) -> Header {
     Header {
         run_id: format!("{}/{agent}", parent.run_id),

@@ -1,4 +1,4 @@
-//! Times as recordings write them.
+//! Parses and writes times in the spellings that recordings use.
 
 use super::json::{self, Written};
 use crate::transcript::Instant;
@@ -15,8 +15,8 @@ pub(super) fn instant<'a>(raw: impl Written<'a>) -> Option<Instant> {
     }
 }
 
-/// `2026-01-05T10:00:00.123Z`, as nearly every recorder writes it, without the parser of all other spellings, which
-/// takes longer than the rest of a short line. `None` for all but the plainest.
+/// Fast path for `2026-01-05T10:00:00.123Z`, which nearly every recorder writes: the general parser takes longer than
+/// reading the rest of a short line. `None` for any other spelling.
 fn utc(text: &str) -> Option<Instant> {
     let [y0, y1, y2, y3, b'-', mo0, mo1, b'-', d0, d1, b'T', h0, h1, b':', mi0, mi1, b':', s0, s1, rest @ ..] =
         text.as_bytes()
@@ -44,7 +44,7 @@ fn utc(text: &str) -> Option<Instant> {
             if !fraction.iter().all(u8::is_ascii_digit) {
                 return None;
             }
-            // Milliseconds; what is finer is cut off.
+            // Milliseconds; finer digits are dropped.
             fraction.iter().take(3).zip([100, 10, 1]).map(|(digit, unit)| i64::from(digit - b'0') * unit).sum()
         }
         _ => return None,
@@ -65,10 +65,10 @@ fn days_of(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Days of the Gregorian calendar.
+/// Days since 1970-01-01 in the Gregorian calendar.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let years = year - 1970;
-    // Leap days before this year: 1968 was the last leap year before 1970, and 1900 no leap year.
+    // Leap days before this year: 1968 was the last leap year before 1970, and 1900 was not a leap year.
     let leap_days = (years + 1) / 4 - (years + 69) / 100 + (years + 369) / 400;
     let before = [0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334].get(usize::try_from(month).unwrap_or(0));
     let leap_day = i64::from(month > 2 && is_leap(year));
@@ -85,7 +85,7 @@ pub(super) fn iso(text: &str) -> Option<Instant> {
     Some(Instant(stamp.timestamp().as_millisecond()))
 }
 
-/// A number since 1970. Seconds reach 1e11 in the year 5138, so anything larger is a finer unit.
+/// A number since 1970. Seconds reach 1e11 in the year 5138, so larger numbers are in a finer unit.
 fn since_1970(number: f64) -> Option<Instant> {
     let scale = match number.abs() {
         size if size < 1e11 => 1e3,
@@ -98,7 +98,7 @@ fn since_1970(number: f64) -> Option<Instant> {
     Some(Instant((number * scale).round() as i64))
 }
 
-/// RFC 3339 in UTC with milliseconds; empty for a time no calendar has.
+/// RFC 3339 in UTC with milliseconds; empty for a time outside the calendar.
 pub(super) fn rfc3339(instant: Instant) -> String {
     jiff::Timestamp::from_millisecond(instant.0).map(|stamp| format!("{stamp:.3}")).unwrap_or_default()
 }

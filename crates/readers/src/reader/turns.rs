@@ -1,7 +1,7 @@
-//! A conversation in the making: replies put together piece by piece, results joined to their calls.
+//! Builds a conversation: joins replies from their pieces and results to their calls.
 //!
-//! Calls and results are joined by id where a recorder gave ids, and by order where it gave none, empty ones, or the same
-//! one twice: whoever reads the run afterwards can join by id alone.
+//! Calls and results are joined by id if the recorder wrote ids, and by order if ids are missing, empty or repeated.
+//! Calls are given unique ids, so that readers of the run can join by id alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,29 +13,30 @@ use crate::transcript::{Draft, Event, Grade, Header, Instant, Json, Lane, Messag
 struct Open {
     /// The id as it was recorded.
     recorded: Option<Name>,
-    /// The id it has in the run.
+    /// The id used in the run.
     id: Name,
     name: Name,
     lane: Lane,
-    /// The reply that asked for it.
+    /// Index of the reply that made the call.
     reply: usize,
 }
 
-/// The events of a run so far.
+/// The events of a run being built.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     events: Vec<Event>,
     open: Vec<Open>,
     given: BTreeSet<Name>,
     n_calls: usize,
-    /// Replies by the key their pieces share.
+    /// Index of each reply, by the key its pieces share.
     replies: BTreeMap<String, usize>,
     /// The model of the first reply that names one.
     model: Option<Name>,
 }
 
 impl Turns {
-    /// Adds a message. Calls get an id where they have none of their own; a result gets the id of the call it answers.
+    /// Adds a message and returns its index. Calls without an id of their own get one; a result gets the id of the
+    /// call it answers.
     pub(super) fn push(&mut self, message: Message) -> usize {
         let mut message = message;
         let at = self.events.len();
@@ -55,14 +56,14 @@ impl Turns {
         at
     }
 
-    /// Adds words.
+    /// Adds a message with this text and returns its index.
     pub(super) fn say(&mut self, role: Role, text: impl Into<Text>, ts: Option<Instant>) -> usize {
         let mut message = Message::saying(role, text);
         message.ts = ts;
         self.push(message)
     }
 
-    /// Adds a piece of the reply that goes by `key`: the first begins it, the others are joined to it.
+    /// Adds a piece of the reply with the key `key`: the first piece creates the reply, later ones are joined to it.
     pub(super) fn piece(&mut self, key: &str, piece: Message) {
         let Some(at) = self.replies.get(key).copied() else {
             let at = self.push(piece);
@@ -79,12 +80,12 @@ impl Turns {
         }
     }
 
-    /// The message at that place of the events.
+    /// The message at that index of the events.
     pub(super) fn message_at(&mut self, at: usize) -> Option<&mut Message> {
         self.events.get_mut(at).and_then(|event| if let Event::Message(message) = event { Some(message) } else { None })
     }
 
-    /// The last reply of the agent, unless something was said since that is no result.
+    /// The agent's last reply, unless a message other than a result followed it.
     pub(super) fn current(&mut self) -> Option<&mut Message> {
         let at = self.events.iter().rposition(|event| {
             event.message().is_some_and(|message| message.role != Role::Tool && message.lane == Lane::Main)
@@ -92,13 +93,13 @@ impl Turns {
         self.message_at(at).filter(|message| message.role == Role::Assistant)
     }
 
-    /// The last reply of the agent, whatever came after it.
+    /// The agent's last reply, whatever came after it.
     pub(super) fn last_reply(&mut self) -> Option<&mut Message> {
         let at = self.events.iter().rposition(|event| event.message().is_some_and(Message::is_step))?;
         self.message_at(at)
     }
 
-    /// Adds a call to the current reply; begins one where there is none.
+    /// Adds a call to the current reply, creating a reply if there is none.
     pub(super) fn call(&mut self, call: ToolCall, ts: Option<Instant>) {
         let at = self.events.iter().rposition(|event| event.message().is_some_and(Message::is_step));
         let is_current = self.current().is_some();
@@ -114,24 +115,24 @@ impl Turns {
         }
     }
 
-    /// Has the agent a call that was not answered?
+    /// Whether the agent has a call without a result.
     pub(super) fn awaits(&self) -> bool {
         self.open.iter().any(|open| open.lane == Lane::Main)
     }
 
-    /// Adds a record that only some framework's rules read.
+    /// Adds a note, which only some frameworks' rules read.
     pub(super) fn note(&mut self, kind: impl Into<Name>, body: Option<Json>) {
         if let Some(body) = body {
             self.events.push(Event::Note(Note { kind: kind.into(), body }));
         }
     }
 
-    /// The host's mark that the agent was interrupted.
+    /// Adds the host's marker that the agent was interrupted.
     pub(super) fn interrupted(&mut self) {
         self.events.push(Event::interruption());
     }
 
-    /// How many events there are.
+    /// The number of events.
     pub(super) fn len(&self) -> usize {
         self.events.len()
     }
@@ -141,7 +142,7 @@ impl Turns {
         &self.events
     }
 
-    /// The run. Its model is that of the first reply, unless the header knows better.
+    /// Builds the run. Its model is that of the first reply unless the header has one.
     pub(super) fn into_draft(self, header: Header, grade: Grade) -> Draft {
         let model = header.model.or_else(|| self.model.map(String::from));
         Draft { header: Header { model, ..header }, events: self.events, grade, warnings: Vec::new() }
@@ -169,7 +170,7 @@ impl Turns {
         let recorded = result.tool_call_id.take().filter(|id| !id.is_empty());
         let same_lane = |open: &Open| open.lane == result.lane;
         let found = if let Some(recorded) = &recorded {
-            // The same id may have been given twice, and the first call never answered.
+            // The same id may have been used twice without the first call ever being answered.
             let matches = |open: &Open| open.recorded.as_ref() == Some(recorded) && same_lane(open);
             let latest = self.open.iter().filter(|open| matches(open)).map(|open| open.reply).max();
             self.open.iter().position(|open| matches(open) && Some(open.reply) == latest)

@@ -1,9 +1,9 @@
-//! Archives of recordings: zip, tar, and compressed tar. Members are put into a temporary folder that
-//! goes away with the corpus, under their own names, so that what lies beside them is found there too.
+//! Unpacks archives of recordings: zip, tar, and compressed tar. Members go into a temporary folder that lives as long
+//! as the corpus, under their own names, so that a recording's neighbouring files are found.
 //!
-//! An archive comes from anywhere. One budget of bytes and members holds for all of it, archives within it included; what
-//! an archive says of itself is held against the budget before anything is unpacked, and what really comes out while it
-//! is. One bad member costs that member.
+//! Archives are untrusted. One budget of bytes and members covers an archive and all archives inside it. Declared
+//! sizes are checked against the budget before unpacking, and actual sizes during it. A bad member costs only that
+//! member.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,20 +19,20 @@ use zip::{CompressionMethod, ZipArchive, read::read_zipfile_from_stream};
 use super::decode;
 use super::held::Held;
 
-/// Most bytes an archive may unpack to.
+/// Most bytes that an archive may unpack to.
 const LARGEST: u64 = 64 << 30;
-/// Most members of an archive that are looked at.
+/// Most members of an archive that are examined.
 const MEMBERS: usize = 1_000_000;
-/// An archive, or a member, above this size must not be …
+/// An archive or member that unpacks to more bytes than this must not be …
 const FREE: u64 = 64 << 20;
-/// … this many times as large as it is packed. Recordings reach some fifty.
+/// … more than this many times its packed size. Recordings reach a ratio of about fifty.
 const HIGHEST_RATIO: u64 = 500;
-/// What is said of a member that would be stored elsewhere.
+/// The reason given for a member whose path leaves the archive.
 const OUTSIDE: &str = "its path leads out of the archive";
-/// Longest header that only names a member, in bytes. Paths are a few kilobytes at most.
+/// Longest header that only holds a member's name, in bytes. Real paths are a few kilobytes at most.
 const LONGEST_NAME: u64 = 1 << 20;
 
-/// What an archive, and those within it, may still unpack to.
+/// How much an archive, including archives inside it, may still unpack to.
 #[derive(Debug)]
 pub(super) struct Budget {
     bytes: u64,
@@ -40,35 +40,35 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// The budget of an archive that is `packed` bytes long.
+    /// The budget for an archive of `packed` bytes.
     pub(super) fn of(packed: u64) -> Self {
         Self { bytes: LARGEST.min(FREE.saturating_add(packed.saturating_mul(HIGHEST_RATIO))), members: MEMBERS }
     }
 }
 
-/// A member that was left out, or not unpacked to its end.
+/// A member that was left out or not completely unpacked.
 #[derive(Debug)]
 pub(super) struct Refused {
     /// Its name in the archive; empty for the archive itself.
     pub(super) name: String,
     /// Why.
     pub(super) reason: String,
-    /// Is something lost, rather than left out because no recording can be in it?
+    /// True if data may be lost; false if the member cannot hold a recording.
     pub(super) lost: bool,
 }
 
-/// An archive's members, unpacked.
+/// The members of an unpacked archive.
 #[derive(Debug)]
 pub(super) struct Unpacked {
-    /// Where the members are: within `held`, in a folder called after the archive.
+    /// The folder with the members: inside `held`, named after the archive.
     pub(super) folder: PathBuf,
-    /// Holds the files for as long as they are needed.
+    /// Keeps the temporary folder alive.
     pub(super) held: Held,
-    /// Members left out, each with the reason.
+    /// Members left out, with the reasons.
     pub(super) refused: Vec<Refused>,
-    /// Members that have the name of one before them, and the names under which they are kept.
+    /// Members with the same name as an earlier one, and the names they are stored under.
     pub(super) renamed: Vec<(String, PathBuf)>,
-    /// How often each name that is stored came again.
+    /// How often each stored name was repeated.
     again: BTreeMap<PathBuf, u64>,
 }
 
@@ -77,7 +77,7 @@ impl Unpacked {
         self.refused.push(Refused { name: name.to_owned(), reason: reason.into(), lost: true });
     }
 
-    /// A new file for a member: under its own name or, where a member before it has that, under one with a number.
+    /// Creates a file for a member, under its own name or, if an earlier member has that name, under a numbered one.
     fn create(&mut self, name: &str, inner: PathBuf) -> io::Result<(File, PathBuf)> {
         let mut inner = inner;
         let first = inner.clone();
@@ -106,7 +106,7 @@ impl Unpacked {
     }
 }
 
-/// The name of the `n`th file of one name: `a#2.json`, its ending kept.
+/// The name of the `n`th file with the same name: `a#2.json`, with the extension kept.
 fn numbered(path: &Path, n: u64) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     match name.find('.').filter(|at| *at > 0) {
@@ -115,18 +115,18 @@ fn numbered(path: &Path, n: u64) -> String {
     }
 }
 
-/// What came of a member.
+/// The result of storing a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stored {
-    /// It is stored, or cannot be.
+    /// It was stored, or skipped with a reason.
     Done,
-    /// It breaks off, so nothing behind it in the same stream can be found.
+    /// It breaks off, so nothing after it in the same stream can be found.
     Broken,
-    /// Nothing is left of the budget.
+    /// The budget is used up.
     BudgetSpent,
 }
 
-/// True when the name says that a file is an archive of files.
+/// Whether the name is that of an archive.
 pub(super) fn is_archive(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     [".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst"].iter().any(|ending| name.ends_with(ending))
@@ -147,7 +147,7 @@ pub(super) fn unpack(path: &Path, name: &str, budget: &mut Budget) -> io::Result
     Ok(unpacked)
 }
 
-/// Do members share packed bytes? Then few bytes unpack to many, which no packer does.
+/// Whether members share packed bytes, which lets few bytes unpack to many. No packer writes such archives.
 pub(super) fn overlaps<R: Read + Seek>(archive: &mut ZipArchive<R>, packed: u64) -> bool {
     let sizes =
         (0..archive.len()).map(|index| archive.by_index_raw(index).map_or(0, |member| member.compressed_size()));
@@ -188,7 +188,7 @@ fn unpack_zip(path: &Path, unpacked: &mut Unpacked, budget: &mut Budget) -> io::
         let name = String::from_utf8_lossy(member.name_raw()).into_owned();
         let ratio = if member.size() > FREE { member.size() / member.compressed_size().max(1) } else { 0 };
         if name.ends_with('/') {
-            // A folder is made for what lies in it.
+            // Folders are created when a file in them is stored.
         } else if inner_path(&name).is_none() {
             unpacked.lose(&name, OUTSIDE);
         } else if !member.is_file() || member.is_symlink() {
@@ -235,17 +235,17 @@ fn unpack_zip(path: &Path, unpacked: &mut Unpacked, budget: &mut Budget) -> io::
     Ok(())
 }
 
-/// A member of a zip that the library does not show, since one behind it has the same name.
+/// A member of a zip that the zip library hides because a later member has the same name.
 #[derive(Debug)]
 pub(super) struct Hidden {
     pub(super) name: String,
-    /// Where its own header begins.
+    /// Offset of its local header.
     header: u64,
     packed: u64,
 }
 
-/// The members whose name one behind them has: the directory of a zip may hold several, as a writer that appends
-/// leaves it.
+/// The members that share their name with a later one. A zip directory has such entries if its writer appends new
+/// versions.
 pub(super) fn hidden<R: Read + Seek>(
     archive: &mut ZipArchive<R>,
     file: &mut (impl Read + Seek),
@@ -268,7 +268,7 @@ pub(super) fn hidden<R: Read + Seek>(
         let behind = short(30) + short(32);
         io::copy(&mut directory.by_ref().take(behind), &mut io::sink())?;
         let header = archive.offset() + long(42);
-        // A header beyond 4 GB stands elsewhere; those are not looked for.
+        // Headers beyond 4 GB are recorded elsewhere; those are not looked up.
         if long(42) != u64::from(u32::MAX) && !shown.contains(&header) {
             let name = String::from_utf8_lossy(&name).into_owned();
             hidden.push(Hidden { name, header, packed: long(20) });
@@ -276,7 +276,8 @@ pub(super) fn hidden<R: Read + Seek>(
     }
 }
 
-/// Unpacks the members that the library does not show. What cannot be told from its own header alone is lost, and told.
+/// Unpacks the members that the zip library hides. A member that cannot be read from its local header alone is
+/// reported as lost.
 fn unpack_hidden(
     hidden: Vec<Hidden>,
     file: &mut (impl Read + Seek),
@@ -302,8 +303,8 @@ fn unpack_hidden(
     Ok(())
 }
 
-/// Unpacks a tar. The names, links and sizes that come in headers of their own are read here, since they may claim any
-/// length and would be read into memory.
+/// Unpacks a tar. Names, links and sizes in extension headers are read here rather than by the tar library, which
+/// would read them into memory at whatever length they claim.
 fn unpack_tar(input: impl Read, unpacked: &mut Unpacked, budget: &mut Budget) -> io::Result<()> {
     let at_end = Arc::new(AtomicBool::new(false));
     let mut archive = tar::Archive::new(Watched { input, at_end: at_end.clone() });
@@ -372,14 +373,15 @@ fn unpack_tar(input: impl Read, unpacked: &mut Unpacked, budget: &mut Budget) ->
     if at_end.load(Ordering::Relaxed) {
         unpacked.lose("", format!("it ends without its end mark: what was behind {n} members may be cut off"));
     }
-    // The checksum of a compressed tar stands behind its end mark.
+    // The checksum of a compressed tar comes after its end mark.
     if let Err(error) = io::copy(&mut archive.into_inner().take(FREE), &mut io::sink()) {
         unpacked.lose("", format!("it is damaged: {error}; its {n} members are read"));
     }
     Ok(())
 }
 
-/// Notices when a stream is read to its end. A whole tar has a mark behind its members, where reading stops.
+/// Detects whether a stream was read to its end. A complete tar has an end mark after its members, where reading
+/// stops.
 struct Watched<R> {
     input: R,
     at_end: Arc<AtomicBool>,
@@ -400,8 +402,8 @@ fn over(budget: &Budget) -> String {
     )
 }
 
-/// Writes a member of `size` bytes under its own name, if that name stays within the folder. Fails only where nothing can
-/// be stored at all.
+/// Writes a member of `size` bytes under its own name, if that stays within the folder. Fails only if nothing can be
+/// stored at all.
 fn store(
     name: &str,
     member: &mut impl Read,
@@ -421,7 +423,7 @@ fn store(
             return Ok(Stored::Done);
         }
     };
-    // One byte more than there may be tells whether it ends there.
+    // Reading one byte more than allowed shows whether the member ends there.
     let copied =
         io::copy(&mut member.take(budget.bytes.saturating_add(1)), &mut file).and_then(|n| file.flush().map(|()| n));
     match copied {
@@ -441,7 +443,7 @@ fn store(
         }
         Err(error) => {
             budget.bytes = budget.bytes.saturating_sub(file.metadata().map_or(0, |data| data.len()));
-            // What was unpacked before the damage is kept: its runs may be whole.
+            // What was unpacked before the damage is kept, since its runs may be complete.
             unpacked.lose(name, format!("it is damaged: {error}; what is before the damage is read"));
             return Ok(Stored::Broken);
         }
@@ -449,7 +451,7 @@ fn store(
     Ok(Stored::Done)
 }
 
-/// A member's path, if it is one that stays within: no root, no drive, no way up.
+/// A member's path if it stays within the archive: no root, no drive, no `..`.
 fn inner_path(name: &str) -> Option<PathBuf> {
     let mut path = PathBuf::new();
     for part in Path::new(&name.replace('\\', "/")).components() {

@@ -1,4 +1,4 @@
-//! Google ADK sessions: one document a session, a list of them, or the events alone (FORMATS 17).
+//! Google ADK sessions: one session per document, a list of sessions, or only the events (FORMATS 17).
 
 use super::{Format, Layout};
 use crate::reader::google;
@@ -68,7 +68,7 @@ impl Format for Adk {
     }
 }
 
-/// Hands over one session.
+/// Delivers one session.
 fn push_run(session: &Node<'_>, name: String, elements: Vec<Node<'_>>, out: &mut Reading<'_>) {
     let mut events = Vec::new();
     for element in elements {
@@ -79,7 +79,7 @@ fn push_run(session: &Node<'_>, name: String, elements: Vec<Node<'_>>, out: &mut
             out.error_at(event.place(), "an event without author and content", "the event is left out");
         }
     }
-    // Agents that run side by side have a branch each; the agent that started them has none.
+    // Agents that run in parallel have a branch each; the agent that started them has none.
     let is_reply = |event: &Node<'_>| role_of(event) == Some(Role::Assistant);
     let has_trunk = events.iter().any(|event| is_reply(event) && branch(event).is_none());
     let (mut turns, mut end) = (Turns::default(), EndCause::Unknown);
@@ -99,12 +99,12 @@ fn push_run(session: &Node<'_>, name: String, elements: Vec<Node<'_>>, out: &mut
     out.run(turns.into_draft(header, Grade { end, ..Grade::default() }));
 }
 
-/// The branch of an agent that runs beside others.
+/// The branch of an agent that runs in parallel with others.
 fn branch(event: &Node<'_>) -> Option<String> {
     event.some_word("branch").filter(|branch| !branch.is_empty())
 }
 
-/// Who an event's content is from; responses of functions are the user's role on the wire.
+/// The role of an event's author. Function responses have the user's role in the recording.
 fn role_of(event: &Node<'_>) -> Option<Role> {
     let content = event.within("content");
     match content.some_word("role").as_deref() {
@@ -120,9 +120,9 @@ fn role_of(event: &Node<'_>) -> Option<Role> {
     }
 }
 
-/// Appends what an event says; how the recording ends where it is the last of the agent's.
+/// Adds an event's content. Returns the end cause if it is the agent's last event.
 fn push_event(event: &Node<'_>, lane: &Lane, turns: &mut Turns, out: &mut Reading<'_>) -> Option<EndCause> {
-    // What is streamed comes once more, whole.
+    // Streamed pieces are repeated in a complete event.
     if event.is_true("partial") {
         return None;
     }
@@ -153,7 +153,7 @@ fn push_event(event: &Node<'_>, lane: &Lane, turns: &mut Turns, out: &mut Readin
         }
         return end;
     };
-    // Events that only change the state, hand over or carry results are no messages.
+    // Events that only change state, transfer control or carry results are not messages.
     if says_nothing && usage.is_none() && failed.is_none() {
         return end;
     }

@@ -1,7 +1,7 @@
-//! agentao's replay log: one event a line, the messages themselves inside the next call's delta.
+//! agentao's replay log: one event per line, with the messages themselves in the next call's delta.
 //!
-//! A cap that was hit leaves no event; the turn's `incomplete_reason` is the only trace of it. The calls
-//! of a turn's last batch are in no delta: the tools' own events name them.
+//! Hitting a cap leaves no event; the turn's `incomplete_reason` is the only trace of it. The calls of a turn's last
+//! batch are in no delta; they are taken from the tools' own events.
 
 use super::{Format, Layout};
 use crate::reader::node::Node;
@@ -56,7 +56,7 @@ impl Format for Agentao {
     }
 }
 
-/// A log while its events are read.
+/// A log being read.
 #[derive(Default)]
 struct Log {
     draft: Draft,
@@ -67,7 +67,7 @@ struct Log {
     n_events: usize,
 }
 
-/// A tool while it runs.
+/// A tool that is running or has finished.
 #[derive(Default)]
 struct Tool {
     id: Option<String>,
@@ -79,21 +79,21 @@ struct Tool {
     ts: Option<Instant>,
 }
 
-/// A turn while its events are read.
+/// A turn being read.
 #[derive(Default)]
 struct Turn {
     id: Option<String>,
     lane: Lane,
-    /// What the model has said of the reply to come.
+    /// The text streamed so far for the next reply.
     chunks: String,
-    /// The last reply, until the next delta tells what it asked for, and its place among the events.
+    /// The last reply and its index among the events, until the next delta has its calls.
     pending: Option<(usize, Message)>,
     tools: Vec<Tool>,
-    /// The user's own words that the first delta will repeat.
+    /// The user's message, which the first delta will repeat.
     asked: Option<String>,
-    /// Messages the model had been sent.
+    /// Number of messages the model has been sent.
     n_sent: u64,
-    /// Calls the tools' events have named.
+    /// Number of calls taken from the tools' events.
     n_called: u64,
 }
 
@@ -127,7 +127,7 @@ impl Log {
         }
     }
 
-    /// Sequence numbers have no gap: one that is missing is a line that is.
+    /// Sequence numbers have no gaps, so a missing number is a missing line.
     fn check_seq(&mut self, event: &Node<'_>, out: &mut Reading<'_>) {
         let seq = event.count("seq", out);
         if let Some((last, seq)) = self.seq.zip(seq).filter(|(last, seq)| *seq != last.saturating_add(1)) {
@@ -169,7 +169,7 @@ fn is_turn_kind(kind: &str) -> bool {
     )
 }
 
-/// Kinds that say nothing a message does not.
+/// Kinds whose content is already in the messages.
 fn is_passed_over(kind: &str) -> bool {
     let families = ["subagent_", "ask_user_", "session_", "replay_", "permission_", "plugin_", "assistant_", "llm_"];
     kind == "tool_output_chunk" || families.iter().any(|family| kind.starts_with(family))
@@ -227,7 +227,7 @@ impl Turn {
         draft.events.push(Event::Message(message));
     }
 
-    /// A model call is over. What it asked for comes with the next delta.
+    /// The end of a model call. Its tool calls come with the next delta.
     fn reply(&mut self, payload: &Node<'_>, ts: Option<Instant>, draft: &mut Draft, out: &mut Reading<'_>) {
         self.settle(None, draft);
         let mut message = Message::new(Role::Assistant);
@@ -244,7 +244,7 @@ impl Turn {
         self.pending = Some((draft.events.len(), message));
     }
 
-    /// What one of the tools' events says.
+    /// Reads an event of a tool.
     fn tool(&mut self, kind: &str, payload: &Node<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
         let id = payload.some_word(["tool_call_id", "call_id"]);
         let at = self.tools.iter().position(|tool| id.is_some() && tool.id == id).unwrap_or_else(|| {
@@ -272,15 +272,15 @@ impl Turn {
         }
     }
 
-    /// The messages a call adds to what the model had been sent: the reply before, its results, and
-    /// whatever was put in between.
+    /// Reads the messages that a call adds to those already sent: the previous reply, its results, and anything
+    /// inserted between them.
     fn delta(&mut self, payload: &Node<'_>, draft: &mut Draft, out: &mut Reading<'_>) {
         let added = payload.list("added_messages", out);
         let mut messages: Vec<Message> = added.iter().filter_map(|node| openai::message(node, out)).collect();
         let from = payload.count("delta_start_index", out);
         let sent = payload.count("total_messages", out);
         let is_reply = |message: &Message| message.role == Role::Assistant;
-        // A delta from before what had been sent is a rewritten history; only its end is new.
+        // A delta that starts before the end of what was sent rewrites the history; only its end is new.
         let rewritten = from.is_some_and(|from| from < self.n_sent);
         if let Some(last) = messages.iter().rposition(is_reply).filter(|_| self.pending.is_some() || rewritten) {
             messages.drain(..last + usize::from(self.pending.is_none()));
@@ -305,7 +305,7 @@ impl Turn {
         }
     }
 
-    /// True for the turn's own question, which its first delta repeats behind a reminder.
+    /// Whether it is the turn's own question, which its first delta repeats after a reminder.
     fn is_own_question(&mut self, text: &str) -> bool {
         let is_own = self.asked.as_ref().is_some_and(|asked| text.ends_with(asked.as_str()));
         if is_own {
@@ -314,8 +314,7 @@ impl Turn {
         is_own
     }
 
-    /// Hands over the pending reply with its calls and results: as the delta has them, else as the
-    /// tools' events do.
+    /// Adds the pending reply with its calls and results, taken from the delta or else from the tools' events.
     fn settle(&mut self, said: Option<(Message, Vec<Message>)>, draft: &mut Draft) {
         let Some((at, mut reply)) = self.pending.take() else { return };
         let tools = std::mem::take(&mut self.tools);
@@ -344,7 +343,7 @@ impl Turn {
                 None => {}
             }
         }
-        // A sub-agent may have spoken since: its words come after the reply that called it.
+        // A sub-agent may have added messages since: they go after the reply that called it.
         let since = draft.events.split_off(at.min(draft.events.len()));
         self.push(reply, draft);
         draft.events.extend(since);
@@ -383,14 +382,14 @@ impl Turn {
     }
 }
 
-/// Takes out the messages for which `wanted` is true.
+/// Removes and returns the messages for which `wanted` is true.
 fn extract(messages: &mut Vec<Message>, wanted: impl Fn(&Message) -> bool) -> Vec<Message> {
     let (taken, left) = std::mem::take(messages).into_iter().partition(wanted);
     *messages = left;
     taken
 }
 
-/// Tokens of one call: cached ones are part of the prompt, reasoning is part of the completion.
+/// The token counts of one call: cached tokens are part of the prompt, reasoning is part of the completion.
 fn usage(payload: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let mut count = |name: &str| payload.count(name, out);
     let usage = Usage {

@@ -1,4 +1,4 @@
-//! AgentDojo runs: one document a run, graded for the user's task and for the attacker's.
+//! AgentDojo runs: one run per document, graded for the user's task and for the attacker's.
 //!
 //! The run id is the path from the pipeline's folder on: `model/suite/user_task/attack/injection`.
 
@@ -58,7 +58,7 @@ impl Format for AgentDojo {
             }),
             task_id: task,
             suite,
-            // Pipelines that ran locally are all called `local`; their folder has the model's name.
+            // Pipelines that ran locally are all called `local`; their folder is named after the model.
             model: folders.or(pipeline),
             agent: Some("agentdojo".to_owned()),
             ..Header::default()
@@ -74,7 +74,7 @@ impl Format for AgentDojo {
     }
 }
 
-/// The pipeline's folder, and the path from there on, where the path is laid out as the benchmark does.
+/// The pipeline's folder, and the path from there on, if the path has the benchmark's layout.
 fn place(path: &str, suite: Option<&str>, task: Option<&str>) -> (Option<String>, Option<String>) {
     let parts: Vec<&str> = path.trim_end_matches(".json").split(['/', '\\', '!']).collect();
     let at = parts.windows(3).rposition(|three| Some(three[1]) == suite && Some(three[2]) == task);

@@ -1,8 +1,7 @@
-//! agentica's SessionLog, one row a line, of both releases: 1.4 keeps no reply that asks for tools, 1.5
-//! keeps every reply.
+//! agentica's SessionLog, one row per line, in both releases: 1.4 omits replies that call tools, 1.5 has every reply.
 //!
-//! Goal rows are kept verbatim, for the standing goal's own rules. Rows of type `event` repeat what the
-//! other rows say and are passed over.
+//! Goal rows are kept verbatim for the rules of the standing goal. Rows of type `event` repeat what other rows say and
+//! are skipped.
 
 use std::collections::BTreeMap;
 
@@ -64,12 +63,12 @@ impl Format for Agentica {
     }
 }
 
-/// A session while its rows are read.
+/// A session being read.
 struct Session {
     draft: Draft,
-    /// Where the reply stands whose calls may still be answered, and the ids of those calls.
+    /// Index of the reply whose calls can still be answered, and the ids of those calls.
     open: Option<(usize, Vec<Name>)>,
-    /// Where the reply stands that was assumed for results without one.
+    /// Index of a reply that was assumed because results have none.
     assumed: Option<usize>,
     n_assumed: usize,
 }
@@ -133,8 +132,8 @@ impl Session {
         self.draft.events.push(Event::Message(message));
     }
 
-    /// Finds the call that a result answers. Where no reply asked for it (1.4), one reply is assumed for
-    /// results that stand together.
+    /// Finds the call that a result answers. If no reply made it (1.4), one reply is assumed for each group of
+    /// adjacent results.
     fn settle(&mut self, result: &Message, row: &Node<'_>) {
         if let Some((at, ids)) = &mut self.open {
             let known = ids.iter().position(|id| Some(&**id) == result.tool_call_id.as_deref());
@@ -173,7 +172,7 @@ impl Session {
     }
 }
 
-/// Why the session ends, by its last goal row.
+/// The end cause according to the last goal row.
 fn end_cause(goal: &Node<'_>) -> EndCause {
     match (goal.some_word("status").as_deref(), goal.some_word("paused_reason").as_deref()) {
         (Some("complete"), _) | (Some("paused"), Some("agent-tool")) => EndCause::SelfFinish,

@@ -1,7 +1,8 @@
-//! aider's chat history, a Markdown file: `####` is the user, `>` the tool, everything else the model.
+//! aider's chat history, a Markdown file: `####` lines are the user's, `>` lines the tool's, all others the model's.
 //!
-//! Each session (`# aider chat started at`) is a run, unless the file is an attempt at a graded task: then the sessions are
-//! its tries. A step is a line of token counts; in older versions it stands before the reply, in newer ones behind it.
+//! Each session (`# aider chat started at`) is a run, unless the file is an attempt at a graded task: then its
+//! sessions are retries within one run. A step is a line of token counts, which comes before the reply in older
+//! versions and after it in newer ones.
 
 use super::{Format, Layout};
 use crate::reader::probe::Probe;
@@ -13,7 +14,7 @@ use crate::transcript::{EndCause, Grade, Header, Instant, Message, PromptedBy, R
 /// aider's chat history.
 pub(super) struct Aider;
 
-/// What a session begins with.
+/// The first line of a session.
 const BEGINS: &str = "# aider chat started at ";
 
 impl Format for Aider {
@@ -26,7 +27,7 @@ impl Format for Aider {
     }
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
-        // What a reply quotes may look like lines of JSON, so the shape says nothing.
+        // Replies may quote lines that look like JSON, so the shape says nothing.
         probe
             .head
             .trim_start_matches('\u{feff}')
@@ -82,7 +83,7 @@ impl Format for Aider {
     }
 }
 
-/// What a line of the history is.
+/// The author of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Speaker {
     User,
@@ -90,17 +91,17 @@ enum Speaker {
     Model,
 }
 
-/// A session in the making.
+/// A session being read.
 #[derive(Default)]
 struct Session {
     turns: Turns,
     version: Option<String>,
     model: Option<String>,
     started_at: Option<Instant>,
-    /// The lines of whoever speaks now.
+    /// The lines of the current speaker so far.
     block: Vec<String>,
     speaker: Option<Speaker>,
-    /// Counts that were said before the reply they are of.
+    /// Counts recorded before the reply they belong to.
     ahead: Option<(Usage, Option<Usd>)>,
     interrupted: bool,
 }
@@ -115,7 +116,8 @@ impl Session {
             return;
         }
         let (speaker, said) = match line {
-            // Lines of the user and of the tool end with a line break of Markdown; headings and quotations in a reply do not.
+            // Lines of the user and of the tool end with a Markdown line break; headings and quotations in a reply do
+            // not.
             _ if line.starts_with("#### ") && line.ends_with("  ") => (Speaker::User, line[5..].trim_start()),
             _ if line.starts_with("> ") && line.ends_with("  ") => (Speaker::Tool, &line[2..]),
             _ => (Speaker::Model, line),
@@ -132,14 +134,14 @@ impl Session {
         }
     }
 
-    /// Ends what was being said.
+    /// Ends the current speaker's block.
     fn close_block(&mut self) {
         let block = std::mem::take(&mut self.block);
         let text = block.join("\n").trim().to_owned();
         match self.speaker.take() {
             Some(Speaker::User) => {
                 self.reply_without_words();
-                // A command of the program's own is no word to the model.
+                // A command for the program itself is not a message to the model.
                 if !text.starts_with('/') || text.starts_with("/ask") || text.starts_with("/architect") {
                     self.turns.say(Role::User, Text::plain(text), None);
                 }
@@ -155,7 +157,7 @@ impl Session {
         }
     }
 
-    /// A call was counted, and no words of it were recorded.
+    /// Adds an empty reply for a call that was counted but has no recorded text.
     fn reply_without_words(&mut self) {
         if let Some((usage, cost)) = self.ahead.take() {
             let mut reply = Message::new(Role::Assistant);
@@ -188,7 +190,7 @@ impl Session {
         }
     }
 
-    /// Ends what was being said, and a call of which nothing was.
+    /// Ends the current block, and adds a reply for a call without text.
     fn close(&mut self) {
         self.close_block();
         self.reply_without_words();
@@ -196,7 +198,7 @@ impl Session {
 
     fn hand_over(mut self, header: Header, grade: Grade, out: &mut Reading<'_>) {
         self.close();
-        // The program was started and left again.
+        // The program was started and quit again.
         if self.turns.len() == 0 {
             return;
         }
@@ -214,7 +216,7 @@ impl Session {
     }
 }
 
-/// `33732 prompt tokens, 69 completion tokens, $0.169695 cost`: of the reply that follows.
+/// Parses `33732 prompt tokens, 69 completion tokens, $0.169695 cost`, which counts the following reply.
 fn counted_before(line: &str) -> Option<(Usage, Option<Usd>)> {
     let mut parts = line.split(", ");
     let input = tokens(parts.next()?.strip_suffix(" prompt tokens")?)?;
@@ -223,7 +225,8 @@ fn counted_before(line: &str) -> Option<(Usage, Option<Usd>)> {
     Some((Usage::new(input, output), cost))
 }
 
-/// `Tokens: 2.4k sent, 1.1k cache hit, 104 received. Cost: $0.0042 message, $0.01 session.`: of the reply before.
+/// Parses `Tokens: 2.4k sent, 1.1k cache hit, 104 received. Cost: $0.0042 message, $0.01 session.`, which counts the
+/// previous reply.
 fn counted_behind(line: &str) -> Option<(Usage, Option<Usd>)> {
     let rest = line.strip_prefix("Tokens: ")?;
     let (counts, cost) = rest.split_once(" Cost: ").unwrap_or((rest, ""));
@@ -243,7 +246,7 @@ fn counted_behind(line: &str) -> Option<(Usage, Option<Usd>)> {
     (!usage.is_empty()).then_some((usage, cost))
 }
 
-/// `1,234`, `2.4k` or `1.2M`: rounded counts are taken as they are.
+/// Parses `1,234`, `2.4k` or `1.2M`. Rounded counts are used as they are.
 fn tokens(text: &str) -> Option<u64> {
     let text = text.trim().replace(',', "");
     let (digits, times) = match text.strip_suffix(['k', 'K']) {

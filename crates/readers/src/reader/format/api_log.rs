@@ -1,14 +1,14 @@
-//! Logs of chat APIs: one call a line, with the messages of its request and the reply of its response
-//! (FORMATS 15), as loggers, proxies and gateways write them.
+//! Logs of chat APIs: one call per line, with the messages of its request and the reply in its response (FORMATS 15),
+//! as written by loggers, proxies and gateways.
 //!
-//! Each request repeats the conversation so far, so calls are joined again:
+//! Each request repeats the conversation so far, so calls are joined into runs:
 //!
-//! - calls that name the same trace, conversation, session or run are one run, in file order;
-//! - otherwise a call goes on with the conversation whose last reply stands in its request;
-//! - a request without any reply in it begins a run.
+//! - calls with the same trace, conversation, session or run id are one run, in file order;
+//! - otherwise a call continues the conversation that one of the replies in its request belongs to;
+//! - a request without a known reply begins a new run.
 //!
-//! A step is a call. Replies that a request quotes and the log does not have are no steps: nobody knows
-//! what they cost.
+//! A step is a logged call. Replies that a request quotes but the log lacks are not steps, because their cost is
+//! unknown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,13 +26,13 @@ use crate::transcript::{
 /// Logs of chat APIs.
 pub(super) struct ApiLog;
 
-/// Names a request goes by.
+/// Names used for the request.
 const REQUEST: [&str; 6] = ["request", "request_body", "requestBody", "input", "req", "kwargs"];
-/// Names a response goes by.
+/// Names used for the response.
 const RESPONSE: [&str; 6] = ["response", "response_body", "responseBody", "output", "res", "completion"];
-/// Objects that some loggers put around both.
+/// Objects that some loggers wrap around both.
 const AROUND: &[&str] = &["attributes", "standard_logging_object", "data", "record", "body"];
-/// Fields that say which calls belong together, in the line or in its metadata.
+/// Fields that identify calls of the same run, in the line or in its metadata.
 const TOGETHER: [&str; 12] = [
     "run_id",
     "trace_id",
@@ -59,7 +59,7 @@ impl Format for ApiLog {
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let lists = probe.document().map(Sketch::elements).unwrap_or_default();
-        // OpenHands logs its calls so, each with the whole conversation.
+        // OpenHands logs its calls this way, each with the whole conversation.
         let is_openhands =
             |value: &Sketch| value.has(&["fncall_messages"]) || value.has(&["args", "kwargs", "timestamp"]);
         probe.values.iter().chain(lists).filter(|value| !is_openhands(value)).find_map(|value| {
@@ -96,7 +96,7 @@ impl Format for ApiLog {
     }
 }
 
-/// Why a value is a call, if it is one.
+/// The reason why a value is a call; `None` if it is not.
 fn looks_like_call(value: &Sketch) -> Option<String> {
     let has_roles = |list: Option<&Sketch>| {
         let first = list.and_then(|list| list.elements().first());
@@ -133,14 +133,14 @@ fn calls<'r>(record: &Record<'r>) -> Vec<&'r str> {
     }
 }
 
-/// The conversations of a log so far.
+/// The conversations in a log so far.
 #[derive(Default)]
 struct Log {
     runs: Vec<Conversation>,
     by_id: BTreeMap<String, usize>,
-    /// Which conversation said a reply last, by its marks.
+    /// The conversation with the latest reply that has each mark.
     by_mark: BTreeMap<Fingerprint, usize>,
-    /// Which conversation a response of that id belongs to.
+    /// The conversation of each response id.
     by_response: BTreeMap<String, usize>,
 }
 
@@ -149,11 +149,11 @@ struct Conversation {
     id: Option<String>,
     model: Option<String>,
     events: Vec<Event>,
-    /// What the last reply is known by.
+    /// The marks of the last reply.
     last: Vec<Fingerprint>,
-    /// Messages that were asked with since then.
+    /// Number of messages requested after the last reply.
     asked: usize,
-    /// What others than the agent said so far.
+    /// All messages so far that are not logged replies.
     said: BTreeSet<Fingerprint>,
     failed: bool,
 }
@@ -184,7 +184,7 @@ impl Log {
         let Some(conversation) = self.runs.get_mut(at) else { return };
         conversation.ask(&request, asked);
         let Some(mut reply) = reply else {
-            // A call that failed has no reply, and is no step.
+            // A failed call has no reply and is not a step.
             conversation.failed = true;
             let why = response.get("error").map(|why| why.compact());
             let why = why.or_else(|| line.get(["error", "error_str", "exception"]).map(|why| why.compact()));
@@ -206,7 +206,7 @@ impl Log {
         conversation.events.push(Event::Message(reply));
     }
 
-    /// The conversation a call belongs to, which may be a new one.
+    /// The index of the conversation that a call belongs to, which may be new.
     fn conversation(&mut self, call: &Node<'_>, line: &Node<'_>, request: &Node<'_>, asked: &[Message]) -> usize {
         let metadata = |at: &Node<'_>| at.get("metadata")?.some_word(TOGETHER);
         let id_in = |at: &Node<'_>| at.some_word(TOGETHER).or_else(|| metadata(at));
@@ -220,7 +220,7 @@ impl Log {
             return at;
         }
         if asked.is_empty() && !request.mentions("previous_response_id") && !self.runs.is_empty() {
-            // Responses by themselves: nothing tells them apart, so the file is one run.
+            // Bare responses cannot be told apart, so they are one run.
             return self.runs.len() - 1;
         }
         let before = request.some_word("previous_response_id").and_then(|id| self.by_response.get(&id).copied());
@@ -234,7 +234,7 @@ impl Log {
 }
 
 impl Conversation {
-    /// Adds what a request says that was not said before.
+    /// Adds the new messages of a request.
     fn ask(&mut self, request: &Node<'_>, asked: Vec<Message>) {
         let known = |message: &Message| {
             message.role == Role::Assistant && marks(message).iter().any(|mark| self.last.contains(mark))
@@ -242,11 +242,11 @@ impl Conversation {
         let last = asked.iter().rposition(known);
         let begin = match last {
             Some(last) => last + 1,
-            // Nothing of the last reply: a first request, one that was shortened, or one that was made again.
+            // The last reply is not in the request: it is a first request, a shortened one, or a retry.
             None if self.events.is_empty() => 0,
             None => asked.iter().rposition(|message| message.role == Role::Assistant).map_or(0, |at| at + 1),
         };
-        // A request that failed has said a part of it already.
+        // A failed request before this one already added some of them.
         let heard = if last.is_some() { self.asked } else { 0 };
         self.asked = if last.is_some() { asked.len().saturating_sub(begin) } else { 0 };
         if self.events.is_empty() {
@@ -262,7 +262,7 @@ impl Conversation {
                 message.tool_call_id.as_deref().unwrap_or_default(),
                 message.text()
             )));
-            // A request made again says nothing new.
+            // A retry adds nothing new.
             if !first && last.is_none() {
                 continue;
             }
@@ -284,7 +284,7 @@ impl Conversation {
     }
 }
 
-/// What a reply is known by when a later request quotes it: its calls, or its words.
+/// What identifies a reply when a later request quotes it: its calls, or else its text.
 fn marks(message: &Message) -> Vec<Fingerprint> {
     if message.tool_calls.is_empty() {
         let text = message.text();
@@ -298,13 +298,13 @@ fn marks(message: &Message) -> Vec<Fingerprint> {
     message.tool_calls.iter().map(mark).collect()
 }
 
-/// What an HTTP logger has as the `body` of a request or a response, or the thing itself.
+/// The `body` of an HTTP logger's request or response, or else the value itself.
 fn body<'a>(node: &Node<'a>) -> Opened<'a> {
     let whole = node.opened();
     whole.inner("body").unwrap_or(whole)
 }
 
-/// Puts model, tokens, cost and time of a call on its reply.
+/// Sets the reply's model, tokens, cost and time from its call.
 fn about(reply: &mut Message, call: &Node<'_>, line: &Node<'_>, request: &Node<'_>, response: &Node<'_>) {
     reply.lane = Lane::Main;
     reply.usage = match response.get(["usage", "usageMetadata", "usage_metadata"]) {
@@ -323,7 +323,7 @@ fn about(reply: &mut Message, call: &Node<'_>, line: &Node<'_>, request: &Node<'
     reply.ts = recorded(line).or_else(|| recorded(call)).or_else(created);
 }
 
-/// Names the time of a call goes by: of its end, else of its beginning.
+/// Names for a call's time; its end is preferred to its start.
 const TIMES: [&str; 10] = [
     "endTime",
     "end_time",
@@ -337,7 +337,7 @@ const TIMES: [&str; 10] = [
     "start_time",
 ];
 
-/// Tokens that stand in the line itself.
+/// Token counts that are in the line itself.
 fn counted_in(line: &Node<'_>) -> Option<Usage> {
     let usage = Usage {
         input: line.some_count(["prompt_tokens", "input_tokens"]),
@@ -347,7 +347,7 @@ fn counted_in(line: &Node<'_>) -> Option<Usage> {
     (!usage.is_empty()).then_some(usage)
 }
 
-/// A time; a small number is a duration.
+/// A time; a small number is a duration and ignored.
 fn instant(node: &Node<'_>) -> Option<Instant> {
     let is_duration = json::number(node).is_some_and(|number| number < 1e8);
     if is_duration { None } else { time::instant(node) }

@@ -1,5 +1,5 @@
-//! Agent Trajectory Interchange Format (Harbor, Terminal-Bench 2): one run a document, or a header
-//! line and a step a line (FORMATS 11).
+//! Agent Trajectory Interchange Format (Harbor, Terminal-Bench 2): one run per document, or a header line and one step
+//! per line (FORMATS 11).
 
 use super::{Format, Layout};
 use crate::reader::node::Node;
@@ -68,7 +68,7 @@ impl Format for Atif {
         let name = agent.some_word("name");
         let model = agent.some_word(["model_name", "model"]);
         let run_id = match head.some_word(["session_id", "trajectory_id"]) {
-            // Harbor calls all its trajectories the same.
+            // Harbor gives all its trajectories the same file name.
             Some(id) if record.file.stem == "trajectory" => id,
             _ => record.file.stem.clone(),
         };
@@ -87,13 +87,13 @@ impl Format for Atif {
     }
 }
 
-/// The totals of the run, which its steps need not have.
+/// The totals of the run, which its steps may lack.
 fn run_totals(head: &Node<'_>) -> Option<Json> {
     let totals = head.get("final_metrics")?;
     json::kept(&*format!("{{\"final_metrics\":{}}}", totals.written()))
 }
 
-/// The verdict of the verifier beside the trajectory, or one its producer put into it.
+/// The verdict of the verifier beside the trajectory, or one that the producer put into it.
 fn grade(head: &Node<'_>, record: &Record<'_>) -> Grade {
     if let Some(graded) = record.grades.of("").or_else(|| record.grades.of(&record.file.stem)) {
         return Grade {
@@ -122,13 +122,13 @@ fn grade(head: &Node<'_>, record: &Record<'_>) -> Grade {
     Grade::default()
 }
 
-/// Appends a step: its message, and its results, which stand in the same step.
+/// Adds a step: its message, and the results recorded in the same step.
 fn push_step(step: Node<'_>, events: &mut Vec<Event>, out: &mut Reading<'_>) {
     let Some(step) = step.into_object("step", out) else { return };
     let source = step.some_word("source");
     let ts = step.instant("timestamp", out);
     let observation = step.get("observation");
-    // What was copied from an earlier trajectory was paid for there.
+    // Context copied from an earlier trajectory was paid for there.
     let copied = step.is_true("is_copied_context");
     let role = match source.as_deref() {
         Some("agent") => Role::Assistant,
@@ -163,7 +163,7 @@ fn push_step(step: Node<'_>, events: &mut Vec<Event>, out: &mut Reading<'_>) {
         }
     }
     let whose = message.lane.clone();
-    // A result that names no call answers the only one there is.
+    // A result without a call id answers the step's only call.
     let only = message.tool_calls.first().filter(|_| message.tool_calls.len() == 1).and_then(|call| call.id.clone());
     events.push(Event::Message(message));
     push_results(observation, only.as_deref(), ts, &whose, events, out);
@@ -206,7 +206,7 @@ fn push_results(
         message.tool_call_id =
             result.some_word(["source_call_id", "tool_call_id"]).or_else(|| id.map(str::to_owned)).map(Into::into);
         message.content = result.content("content", out).or_else(|| Some(Text::default()));
-        // The format has no flag; some producers add one.
+        // The format has no error flag; some producers add one.
         let success = result.within("result").some_flag("success").map(|success| !success);
         let flagged = Some(result.within("extra")).filter(|extra| extra.has("is_error"));
         let flag = flagged.as_ref().unwrap_or(&result).some_flag("is_error");

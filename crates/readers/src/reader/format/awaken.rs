@@ -1,7 +1,7 @@
-//! awaken's trace store: one event a line, of model calls, tools and what happens around them.
+//! awaken's trace store: one event per line, for model calls, tools and surrounding activity.
 //!
-//! A failed model call is a step whose finish reason is `error`. Runs that another run of the file
-//! started are its sub-agents.
+//! A failed model call is a step with finish reason `error`. Runs started by another run in the file are its
+//! sub-agents.
 
 use std::collections::BTreeMap;
 
@@ -76,10 +76,10 @@ impl Format for Awaken {
     }
 }
 
-/// The run of the file that in the end started `run`.
+/// The top-level run in the file that `run` descends from.
 fn root_of(run: &str, parents: &BTreeMap<String, Option<String>>) -> String {
     let mut root = run;
-    // A circle of parents ends after as many rounds as there are runs.
+    // The limit ends a cycle of parents.
     for _ in 0..parents.len() {
         match parents.get(root).and_then(Option::as_deref).filter(|parent| parents.contains_key(*parent)) {
             Some(parent) if parent != run => root = parent,
@@ -89,7 +89,7 @@ fn root_of(run: &str, parents: &BTreeMap<String, Option<String>>) -> String {
     root.to_owned()
 }
 
-/// One event and the run it belongs to; the context stands beside the fields or in an object of its own.
+/// One event and the run it belongs to; the context fields are beside the event's fields or in an object of their own.
 struct Row<'a> {
     fields: Node<'a>,
     run: String,
@@ -112,7 +112,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// A step while its events are read: a tool's event may come after the next model call's.
+/// A step being read: a tool's event may come after the next model call's.
 struct Piece {
     index: Option<u64>,
     lane: Lane,
@@ -120,7 +120,7 @@ struct Piece {
     after: Vec<Event>,
 }
 
-/// A run while its events are read.
+/// A run being read.
 struct Course {
     draft: Draft,
     pieces: Vec<Piece>,
@@ -170,7 +170,7 @@ impl Course {
         &mut self.pieces[last]
     }
 
-    /// Adds a tool's call and result to the model call of the same step, else to the last one.
+    /// Adds a tool's call and result to the model call of the same step, or else to the last one.
     fn tool(&mut self, row: &Row<'_>, lane: Lane, out: &mut Reading<'_>) {
         let fields = &row.fields;
         let index = fields.count("step_index", out);
@@ -201,7 +201,7 @@ impl Course {
         piece.after.push(Event::Message(result));
     }
 
-    /// An evaluation, if it is the one the user named.
+    /// Reads an evaluation, if it is the one that the user named.
     fn grade(&mut self, fields: &Node<'_>, key: Option<&str>, out: &mut Reading<'_>) {
         if key.is_none() || fields.some_word("name").as_deref() != key {
             return;
@@ -239,7 +239,7 @@ fn reply(fields: &Node<'_>, lane: Lane, out: &mut Reading<'_>) -> Message {
     message
 }
 
-/// Tokens of one call: cached ones are part of the input, thinking is part of the output.
+/// The token counts of one call: cached tokens are part of the input, thinking is part of the output.
 fn usage(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let mut count = |name: &str| fields.count(name, out);
     let usage = Usage {

@@ -1,5 +1,5 @@
-//! bashkit evaluations: a file a model and date, a run a task, messages in Anthropic's blocks. Tokens are known for the
-//! whole run.
+//! bashkit evaluations: one file per model and date, one run per task, with messages as Anthropic blocks. Tokens are
+//! known only for the whole run.
 
 use super::{Format, Layout};
 use crate::reader::dialect;
@@ -70,7 +70,7 @@ impl Format for Bashkit {
         };
         let grade = Grade {
             outcome: Outcome::from_grade(success),
-            // As a share of what could be had, so that 1 means the same in every task.
+            // The share of the task's full score, so that 1 means the same in every task.
             score: score.zip(full).filter(|(_, full)| *full > 0.0).map(|(score, full)| score / full),
             source: success.map_or(OutcomeSource::None, |_| OutcomeSource::Native("score")),
             end: match trace.flag("natural_stop", out) {

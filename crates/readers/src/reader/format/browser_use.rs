@@ -1,5 +1,5 @@
-//! browser-use histories: a step each, with its actions and their results. Whether the task is done is the agent's own
-//! word, unless a judge had the last.
+//! browser-use histories, each step with its actions and their results. The outcome is the agent's own claim unless a
+//! judge has graded the run.
 
 use super::{Format, Layout};
 use crate::reader::node::Node;
@@ -57,13 +57,13 @@ fn push_step(step: &Node<'_>, turns: &mut Turns, grade: &mut Grade, out: &mut Re
     let results = step.list("result", out);
     let mut reply = Message::new(Role::Assistant);
     if let Some(output) = step.object("model_output", out) {
-        // Newer versions have the fields of `current_state` beside the actions.
+        // Newer versions put the fields of `current_state` beside the actions.
         let state = output.object("current_state", out).unwrap_or_else(|| output.clone());
         let thoughts = ["thinking", "evaluation_previous_goal", "memory", "next_goal"];
         let thoughts: Vec<String> = thoughts.iter().filter_map(|name| state.some_word(*name)).collect();
         reply.reasoning = (!thoughts.is_empty()).then(|| Text::plain(thoughts.join("\n")));
         for action in output.list("action", out) {
-            // An action is an object with its name for its only key that is not null.
+            // An action is an object whose only non-null member is named after the action.
             let named = action.members().iter().find(|(_, value)| *value != "null");
             if let Some((name, arguments)) = named {
                 reply.tool_calls.push(ToolCall::new(None, name, Text::plain(*arguments)));
@@ -77,7 +77,7 @@ fn push_step(step: &Node<'_>, turns: &mut Turns, grade: &mut Grade, out: &mut Re
     }
     let ts = reply.ts;
     let n_calls = reply.tool_calls.len();
-    // A call that left nothing is known by its tokens.
+    // A call that left no content is still known by its tokens.
     if n_calls > 0 || reply.reasoning.is_some() || reply.usage.is_some() {
         turns.push(reply);
     }
@@ -97,7 +97,7 @@ fn push_step(step: &Node<'_>, turns: &mut Turns, grade: &mut Grade, out: &mut Re
     }
 }
 
-/// How the run ended, and whether it did its task.
+/// Sets how the run ended and whether it did its task.
 fn verdict(result: &Node<'_>, grade: &mut Grade, out: &mut Reading<'_>) {
     if result.flag("is_done", out) != Some(true) {
         return;

@@ -1,6 +1,5 @@
-//! Chat messages in any wrapping: an array of messages, objects with `messages` (or another name for
-//! them), or one message a line (FORMATS 15). Messages in the blocks, parts and items of other APIs are
-//! read as the dialects they are.
+//! Chat messages in any wrapping: an array of messages, objects with `messages` (or another name), or one message per
+//! line (FORMATS 15). Messages in the blocks, parts or items of other APIs are read in those dialects.
 
 use super::{Format, Layout};
 use crate::reader::node::{Node, sound};
@@ -29,7 +28,7 @@ const OUTCOME_KEYS: &[&str] = &[
     "outcome",
 ];
 
-/// Names the list of messages goes by, best first.
+/// Names for the list of messages, best first.
 const MESSAGES: [&str; 13] = [
     "messages",
     "conversation",
@@ -46,10 +45,10 @@ const MESSAGES: [&str; 13] = [
     "prompt",
 ];
 
-/// Objects that may hold the outcome instead.
+/// Objects that may contain the outcome instead.
 const AROUND: &[&str] = &["result", "outcome", "evaluation", "eval", "metadata", "meta", "info", "verdict"];
 
-/// What only messages of other APIs have: blocks, parts and items.
+/// Text found only in messages of other APIs, which use blocks, parts and items.
 const OTHER_DIALECTS: &[&str] = &[
     "\"tool_use\"",
     "\"tool_result\"",
@@ -136,13 +135,13 @@ impl Format for Chat {
             return out.error_at(record.text, what, "it is left out");
         }
         let mut messages = whole.list(MESSAGES, out);
-        // Pairs for training have the reply apart.
+        // Training pairs have the reply in a separate field.
         messages.extend(whole.some_list(["completion", "chosen"]));
         push_run(record, &whole, &messages, out);
     }
 }
 
-/// True when the first line is a value by itself.
+/// Whether the first line is a complete value.
 fn looks_like_lines(record: &Record<'_>) -> bool {
     record.lines().take(2).any(|line| Node::parsed(line, record).is_ok())
 }
@@ -183,7 +182,7 @@ fn push_run(record: &Record<'_>, fields: &Node<'_>, messages: &[Node<'_>], out: 
     out.run(Draft { header, events, grade, warnings: Vec::new() });
 }
 
-/// What the object around the messages says the run spent, where the messages do not say it themselves.
+/// The totals for the run from the object around the messages, if the messages do not have them.
 fn totals(fields: &Node<'_>, events: &[Event], out: &mut Reading<'_>) -> Option<Totals> {
     let messages = || events.iter().filter_map(Event::message);
     let own = fields.get(["usage", "token_usage", "total_usage", "tokens"]).filter(Node::is_object);
@@ -195,8 +194,8 @@ fn totals(fields: &Node<'_>, events: &[Event], out: &mut Reading<'_>) -> Option<
     (usage.is_some() || cost.is_some()).then(|| Totals { usage: usage.unwrap_or_default(), cost })
 }
 
-/// What a message says, which may be several messages here: results of tools stand in the user's words
-/// elsewhere. True when it is an item of a reply rather than a reply of its own.
+/// The messages in a recorded message. There may be several: in other APIs, tool results are inside the user's
+/// message. The flag is true for an item of a reply rather than a message of its own.
 fn said(node: &Node<'_>, out: &mut Reading<'_>) -> (Vec<Message>, bool) {
     let has = |mark: &&str| memchr::memmem::find(node.written().as_bytes(), mark.as_bytes()).is_some();
     let is_other = OTHER_DIALECTS.iter().any(has) && sound(node.written()).is_ok();
@@ -216,10 +215,10 @@ fn said(node: &Node<'_>, out: &mut Reading<'_>) -> (Vec<Message>, bool) {
     (said, is_item)
 }
 
-/// What a message of another API says: one in a shell, one whose content is in blocks or parts that are no text, or an
-/// item without a role, which is told.
+/// The messages in a message of another API: one in a wrapper, one whose content has blocks or parts other than text,
+/// or an item without a role. The flag is true for such an item.
 fn in_another_api(node: &Node<'_>) -> Option<(Vec<Message>, bool)> {
-    // The message itself, where its role stands outside: `{"role": …, "message": {"content": …}}`.
+    // The inner message, if the role is outside: `{"role": …, "message": {"content": …}}`.
     let inner = node.get("message").filter(|inner| inner.is_object() && !node.mentions("content"));
     if let Some(inner) = inner.filter(|_| node.mentions("role")) {
         let role = inner.some_string("role").or_else(|| node.some_string("role"));
@@ -237,8 +236,8 @@ fn in_another_api(node: &Node<'_>) -> Option<(Vec<Message>, bool)> {
     is_other.then(|| (dialect::messages(node, Role::User), is_item))
 }
 
-/// The outcome, from the field the user names or from the first that usually holds it, in the object or
-/// in one that stands for its evaluation.
+/// The outcome, from the field that the user names or else the first common field found, in the object or in a nested
+/// object for its evaluation.
 fn grade(fields: &Node<'_>, wanted: Option<&str>) -> Grade {
     let inner = || {
         AROUND.iter().find_map(|name| {

@@ -30,7 +30,7 @@ impl Format for ClaudeAgentSdk {
             match kind.as_str() {
                 "system" => inner.text_of("subtype").as_deref() == Some("init"),
                 "result" => inner.has(&["subtype", "num_turns"]),
-                // A log without its first and last line.
+                // A log that lacks its first and last lines.
                 "assistant" | "user" => {
                     let of_session = value.get("session_id").or(value.get("parent_tool_use_id")).is_some();
                     of_session && inner.text_of("role").as_deref() == Some(kind.as_str())
@@ -58,7 +58,7 @@ impl Format for ClaudeAgentSdk {
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut conversation = Conversation::default();
         let mut about = About::default();
-        // The lines, or an array of them, as the SDK's own tests keep it.
+        // The lines, or an array of them as in the SDK's own tests.
         let lines = json::elements(record.text).unwrap_or_else(|| record.lines().collect());
         for line in lines {
             if let Some(line) = Node::line(line, out) {
@@ -80,7 +80,7 @@ impl Format for ClaudeAgentSdk {
     }
 }
 
-/// What the lines beside the messages say.
+/// What lines other than messages say.
 #[derive(Default)]
 struct About {
     version: Option<String>,
@@ -92,7 +92,7 @@ fn add(conversation: &mut Conversation, about: &mut About, line: &Node<'_>, out:
     let kind = line.string("type", out).unwrap_or_default();
     let ts = line.instant("timestamp", out);
     let message = line.get("message");
-    // What `system` and `result` lines say stands inside `message` where there is an envelope.
+    // In an envelope, the fields of `system` and `result` lines are inside `message`.
     let facts = message.as_ref().unwrap_or(line);
     let parent = "parent_tool_use_id";
     let whose = if line.has(parent) { line } else { facts }.word(parent, out);
@@ -107,7 +107,7 @@ fn add(conversation: &mut Conversation, about: &mut About, line: &Node<'_>, out:
             }
         }
         ("result", _) => {
-            // A resumed session has several results; the last one says how it ended.
+            // A resumed session has several results; the last one tells how it ended.
             about.end = end_cause(&facts.string("subtype", out).unwrap_or_default());
             if let Some(cost) = facts.number("total_cost_usd", out) {
                 about.meta.retain(|field| !field.starts_with("\"total_cost_usd\""));

@@ -1,4 +1,4 @@
-//! Claude Code sessions: one session a file, one content block a line (FORMATS 7).
+//! Claude Code sessions: one session per file, one content block per line (FORMATS 7).
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use crate::transcript::{Draft, EndCause, Event, Grade, Header, Instant, Lane, Me
 /// Claude Code sessions.
 pub(super) struct ClaudeCode;
 
-/// Types of line that say nothing about the run.
+/// Types of lines that hold nothing about the run.
 const IGNORED: &[&str] =
     &["summary", "queue-operation", "file-history-snapshot", "progress", "attachment", "last-prompt", "custom-title"];
 
@@ -54,7 +54,7 @@ impl Format for ClaudeCode {
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let lines = parse_lines(record, out);
-        // A file of nothing but a sub-agent's lines is that sub-agent's run.
+        // A file with only a sub-agent's lines is that sub-agent's run.
         let spoken = || lines.iter().filter(|line| line.has("message"));
         let all_side = spoken().next().is_some() && spoken().all(is_side);
         let mut session =
@@ -65,7 +65,7 @@ impl Format for ClaudeCode {
         let Session { conversation, id, version, .. } = session;
         let end = if conversation.is_interrupted() { EndCause::Killed } else { EndCause::Unknown };
         let agent = if all_side { "claude-code subagent" } else { "claude-code" };
-        // A checkpoint's file is called `full`, whatever the session.
+        // The file of a checkpoint is called `full` in every session.
         let named = id.clone().filter(|_| record.file.stem == "full");
         let parent = id.clone().filter(|_| all_side);
         let meta = id.map(|id| format!("{{\"session_id\":{}}}", serde_json::Value::String(id)));
@@ -83,7 +83,7 @@ impl Format for ClaudeCode {
     }
 }
 
-/// The lines of a session file, or of a web session's document.
+/// The lines of a session file, or of the document that holds a web session.
 fn parse_lines<'r>(record: &Record<'r>, out: &mut Reading<'_>) -> Vec<Node<'r>> {
     let web = Node::of(record.text).get("loglines").and_then(|lines| json::elements(&lines));
     let lines = web.unwrap_or_else(|| record.lines().collect());
@@ -98,7 +98,7 @@ fn is_true(line: &Node<'_>, name: &str) -> bool {
     line.get(name).is_some_and(|flag| flag.written() == "true")
 }
 
-/// A session in the making.
+/// A session being read.
 struct Session {
     conversation: Conversation,
     all_side: bool,
@@ -107,20 +107,21 @@ struct Session {
     path: Path,
 }
 
-/// Which line each line answers: a prompt that goes on from before the last prompt takes back what was between.
+/// Which line each line answers. A prompt that continues from before the last answered prompt takes back everything
+/// after that point.
 #[derive(Default)]
 struct Path {
-    /// The place of each line, and of the one it answers.
+    /// The index of each line and the id of the line it answers.
     lines: BTreeMap<String, (usize, Option<String>)>,
     n_lines: usize,
     /// The last answered prompt.
     prompt: Option<usize>,
-    /// The last prompt, which nothing answered yet.
+    /// The last prompt, if not yet answered.
     asked: Option<usize>,
 }
 
 impl Path {
-    /// Takes a line in; true for a prompt that goes on from before the last answered one.
+    /// Adds a line; true for a prompt that continues from before the last answered prompt.
     fn take(&mut self, uuid: Option<String>, parent: Option<String>, is_prompt: bool, is_reply: bool) -> bool {
         let at = self.n_lines;
         self.n_lines += 1;
@@ -135,11 +136,11 @@ impl Path {
         goes_back
     }
 
-    /// Is the last answered prompt none of the lines up from this one?
+    /// Whether the last answered prompt is not among the ancestors of this line.
     fn goes_back(&self, from: Option<&str>) -> bool {
         let (Some(last), mut before, mut above) = (self.prompt, from, usize::MAX) else { return false };
         while let Some((place, parent)) = before.and_then(|id| self.lines.get(id)) {
-            // A line answers an earlier one; two that answer each other are nobody's way back.
+            // A line answers an earlier one; this check ends cycles.
             if *place >= above {
                 return false;
             }
@@ -186,7 +187,7 @@ impl Session {
                 self.conversation.reply(&message, request.as_deref(), ts, whose, out);
             }
             ("user", Some(message)) => {
-                // Words the program put in the user's mouth are instructions, not a turn of theirs.
+                // Text that the program wrote in the user's name is an instruction, not a turn of the user's.
                 let put_in = is_true(line, "isMeta") || is_true(line, "isCompactSummary");
                 let role = if put_in { Role::System } else { Role::User };
                 self.conversation.user(&message, role, ts, &whose, out);

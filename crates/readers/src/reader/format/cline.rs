@@ -1,4 +1,4 @@
-//! Cline and Roo Code tasks: `api_conversation_history.json`, the messages of the API, and `ui_messages.json`, what the
+//! Cline and Roo Code tasks: `api_conversation_history.json` has the API's messages, and `ui_messages.json` what the
 //! editor showed. Calls are blocks, or XML in the text in older versions; results are texts that name the tool.
 
 use super::{Format, Layout};
@@ -8,13 +8,13 @@ use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
 use crate::transcript::{Grade, Header, Instant, Message, PromptedBy, Role, Text, ToolCall, Usage};
 
-/// The messages of the API.
+/// The file with the API's messages.
 pub(super) struct Cline;
 
-/// The name of the file.
+/// The file's name.
 pub(super) const NAME: &str = "api_conversation_history.json";
 
-/// Tools whose calls stand as XML in the text.
+/// Tools whose calls may be written as XML in the text.
 const TOOLS: &[&str] = &[
     "execute_command",
     "read_file",
@@ -96,19 +96,19 @@ impl Format for Cline {
     }
 }
 
-/// A task is known by its folder.
+/// The run's header; tasks are identified by their folder.
 pub(super) fn header(record: &Record<'_>) -> Header {
     let folder = &record.file.folder_name;
     let run_id = if folder.is_empty() { record.file.stem.clone() } else { format!("{folder}/{}", record.file.stem) };
     Header { run_id, agent: Some("cline".to_owned()), ..Header::default() }
 }
 
-/// The blocks of a message's content; a string is one block of text.
+/// The blocks of a message's content; a string is one text block.
 fn blocks<'a>(message: &Node<'a>) -> Vec<Node<'a>> {
     message.get("content").map(|content| content.elements().unwrap_or_else(|| vec![content])).unwrap_or_default()
 }
 
-/// The text of a block of text, or of a string.
+/// The text of a text block or a string.
 fn text_of(block: &Node<'_>) -> Option<String> {
     let text = block.as_string().map(std::borrow::Cow::into_owned);
     text.or_else(|| block.get("text").and_then(|text| Some(text.as_string()?.into_owned())))
@@ -156,7 +156,7 @@ fn push_reply(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     turns.push(reply);
 }
 
-/// Results first, then what the person said, then what the editor added.
+/// Adds the results first, then the person's text, then what the editor added.
 fn push_user(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     let ts = message.instant("ts", out);
     let (mut said, mut added) = (Vec::new(), Vec::new());
@@ -189,7 +189,7 @@ fn push_user(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     }
 }
 
-/// The result of a tool that is known by its name only.
+/// The result of a tool that is identified only by name.
 pub(super) fn answer(tool: &str, result: &str, ts: Option<Instant>) -> Message {
     let mut message = Message::saying(Role::Tool, Text::plain(result));
     message.name = Some(tool.into());
@@ -198,7 +198,7 @@ pub(super) fn answer(tool: &str, result: &str, ts: Option<Instant>) -> Message {
     message
 }
 
-/// The tool and the result of `[read_file for 'x'] Result:` and what follows.
+/// The tool and result in `[read_file for 'x'] Result:` and the text after it.
 pub(super) fn result_in(text: &str) -> Option<(&str, &str)> {
     let rest = text.strip_prefix('[')?;
     let name = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|end| *end > 0)?;
@@ -207,7 +207,7 @@ pub(super) fn result_in(text: &str) -> Option<(&str, &str)> {
     Some((&rest[..name], result.trim_start_matches(['\n', ' '])))
 }
 
-/// What the editor puts into the user's message.
+/// Whether the editor added the text to the user's message.
 fn is_added(text: &str) -> bool {
     let text = text.trim_start();
     [
@@ -223,7 +223,7 @@ fn is_added(text: &str) -> bool {
     .any(|begins| text.starts_with(begins))
 }
 
-/// Calls as XML: `<read_file><path>x</path></read_file>`.
+/// Calls written as XML: `<read_file><path>x</path></read_file>`.
 fn calls_in(text: &str) -> Vec<ToolCall> {
     let mut calls = Vec::new();
     let mut rest = text;
@@ -236,7 +236,7 @@ fn calls_in(text: &str) -> Vec<ToolCall> {
     calls
 }
 
-/// The parameters of such a call, in their order.
+/// The parameters of such a call, in order.
 fn parameters(inside: &str) -> serde_json::Value {
     let mut parameters = serde_json::Map::new();
     let mut rest = inside;

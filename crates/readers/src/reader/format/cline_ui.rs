@@ -1,5 +1,5 @@
-//! `ui_messages.json`: what the editor showed of a task. A request to the model is a step; it holds the tokens, and the
-//! results of the calls before it.
+//! `ui_messages.json`: what the editor showed of a task. A step is a request to the model, which has the tokens, and
+//! the results of the previous calls.
 
 use super::cline::{NAME, answer, header, result_in};
 use super::{Format, Layout};
@@ -10,7 +10,7 @@ use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
 use crate::transcript::{EndCause, Grade, Instant, Message, PromptedBy, Role, Text, ToolCall, Usage};
 
-/// What the editor showed.
+/// The file with what the editor showed.
 pub(super) struct ClineUi;
 
 impl Format for ClineUi {
@@ -37,7 +37,7 @@ impl Format for ClineUi {
         Layout::Whole
     }
 
-    /// The messages of the API say more of the same task, if they lie beside it.
+    /// The file with the API's messages has more about the same task.
     fn superseded_by(&self) -> Option<&'static str> {
         Some(NAME)
     }
@@ -60,7 +60,7 @@ impl Format for ClineUi {
 #[derive(Default)]
 struct Shown {
     turns: Turns,
-    /// A request was sent and nothing of its reply was shown yet.
+    /// A request was sent and none of its reply has been shown yet.
     asked: bool,
     /// The editor has offered to resume the task.
     resumable: bool,
@@ -71,7 +71,7 @@ impl Shown {
     fn message(&mut self, message: &Node<'_>, out: &mut Reading<'_>) {
         let ts = message.instant("ts", out);
         let kind = message.string(["say", "ask"], out).unwrap_or_default();
-        // What is typed where the task could be resumed says that it was broken off.
+        // Feedback typed when the task could be resumed means that it was interrupted.
         if std::mem::replace(&mut self.resumable, &*kind == "resume_task") && &*kind == "user_feedback" {
             self.turns.interrupted();
         }
@@ -109,12 +109,12 @@ impl Shown {
             }
             "api_req_failed" | "mistake_limit_reached" => self.end = EndCause::Error,
             "completion_result" => self.written(ts),
-            // Shown, and no part of the conversation; the output of a command comes again with the next request.
+            // Shown but not part of the conversation; a command's output is repeated in the next request.
             _ => {}
         }
     }
 
-    /// A request: the results it carries, then a reply with its tokens, of which more is shown later.
+    /// A request: adds the results in it, then a reply with its tokens. The reply's content is shown later.
     fn request(&mut self, message: &Node<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
         let Some(inner) = message.get("text").and_then(|text| Some((text.as_string()?.into_owned(), text.place())))
         else {
@@ -153,7 +153,7 @@ impl Shown {
         self.asked = true;
     }
 
-    /// The reply goes on until this is written.
+    /// Moves the end of the current reply to this time.
     fn written(&mut self, ts: Option<Instant>) {
         if let Some(reply) = self.turns.current() {
             reply.ts = ts.or(reply.ts);

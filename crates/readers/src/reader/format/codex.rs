@@ -1,8 +1,8 @@
-//! OpenAI Codex CLI rollouts: one session a file, items and token counts a line (FORMATS 9).
+//! OpenAI Codex CLI rollouts: one session per file, one item or token count per line (FORMATS 9).
 //!
-//! A model call is known by its token count, which is written twice: a count is one call only when the
-//! session's total changed. Items since the call before belong to it. A rollout without counts is cut
-//! at the outputs.
+//! A model call is identified by its token count, which is written twice: a count is a new call only if the session's
+//! total changed. The items since the previous call belong to it. A rollout without counts is divided at the tool
+//! outputs.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::transcript::{
 /// Codex CLI rollouts.
 pub(super) struct Codex;
 
-/// Types of line with an envelope, and types of items, which older rollouts write bare.
+/// Types of lines with an envelope; and, below, types of items, which older rollouts write without one.
 const ENVELOPES: &[&str] = &["session_meta", "response_item", "event_msg", "turn_context", "compacted"];
 const ITEMS: &[&str] = &[
     "message",
@@ -35,9 +35,9 @@ const ITEMS: &[&str] = &[
     "tool_search_call",
     "tool_search_output",
 ];
-/// How text begins that the program writes in the user's name, and that stands between their words.
+/// Beginnings of texts that the program inserts among the user's messages, in the user's name.
 const HOST: &[&str] = &["<skill>", "<user_shell_command>", "<subagent_notification>", "<hook_prompt"];
-/// Beginnings of the kinds of events that say again what items say, or are the program's own.
+/// Beginnings of event kinds that repeat items or concern only the program.
 const SAID_AGAIN: &[&str] = &[
     "user_message",
     "agent_message",
@@ -91,7 +91,7 @@ impl Format for Codex {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        // Only a rollout with counts can say where its calls end.
+        // Calls end at counts if the rollout has any.
         let counted = memchr::memmem::find(record.text.as_bytes(), b"\"total_token_usage\"").is_some();
         let mut session = Session { counted, ..Session::default() };
         for line in record.lines() {
@@ -110,20 +110,20 @@ impl Format for Codex {
     }
 }
 
-/// A session in the making.
+/// A session being read.
 #[derive(Default)]
 struct Session {
     events: Vec<Event>,
-    /// Where the reply of the call that is not over stands.
+    /// Index of the reply of the call in progress.
     open: Option<usize>,
     counted: bool,
-    /// Calls of which the program said whether they failed.
+    /// Whether each call failed, by call id, where the program reported it.
     ended: BTreeMap<String, bool>,
     total: Option<Usage>,
     model: Option<String>,
     version: Option<String>,
     end: EndCause,
-    /// A turn of the program is going on; was it prompted yet?
+    /// Whether the program's current turn has had a prompt; `None` between turns.
     turn: Option<bool>,
 }
 
@@ -168,7 +168,7 @@ impl Session {
                 let mut result = Message::new(Role::Tool);
                 result.tool_call_id = item.word("call_id", out).map(Into::into);
                 (result.content, result.is_error) = output(item, out);
-                // The tools a search found are its result.
+                // The tools that a search found are its result.
                 result.content = result.content.or_else(|| item.get("tools").map(|tools| Text::plain(tools.written())));
                 let told = result.tool_call_id.as_ref().and_then(|id| self.ended.get(id.as_str()));
                 result.is_error = told.copied().or(result.is_error);
@@ -194,7 +194,7 @@ impl Session {
             });
         }
         let mut message = Message::new(role);
-        // The program puts its context before the user's words, in the user's name.
+        // The program writes its context before the user's message, in the user's name.
         let put_in = |text: &Text| {
             let text = text.as_str();
             ["<environment_context>", "<user_instructions>", "# AGENTS.md", "<INSTRUCTIONS>"]
@@ -213,7 +213,8 @@ impl Session {
         self.open = None;
     }
 
-    /// Whose words a text in the user's name holds. The program's own turns are the rounds: what is typed within one steers it.
+    /// Who wrote a text in the user's name. In the program's turns, the first text is the prompt and later texts are
+    /// steering.
     fn origin(&mut self, text: &str) -> Origin {
         if text.starts_with("<turn_aborted>") {
             return Origin::Interruption;
@@ -246,7 +247,7 @@ impl Session {
         }
     }
 
-    /// A tool has ended, and the program says whether it failed: its result may come before or after that.
+    /// Records whether a tool failed, as reported by the program before or after the result.
     fn ended(&mut self, item: &Node<'_>, failed: Option<bool>, out: &mut Reading<'_>) {
         let Some((id, failed)) = item.word("call_id", out).zip(failed) else { return };
         let results = self.events.iter_mut().rev().filter_map(|event| match event {
@@ -259,7 +260,7 @@ impl Session {
         self.ended.insert(id, failed);
     }
 
-    /// A token count: one model call, when the total is another than before.
+    /// Reads a token count, which is one model call if the total changed.
     fn count(&mut self, item: &Node<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
         let Some(info) = item.object("info", out) else { return };
         let total = info.object("total_token_usage", out).map(|counts| usage(&counts, out));
@@ -269,12 +270,12 @@ impl Session {
         let last = info.object("last_token_usage", out).map(|counts| usage(&counts, out));
         let before = std::mem::replace(&mut self.total, total);
         let grown = total.map(|total| difference(total, before.unwrap_or_default()));
-        // A total that grew by more than the last call counts one of which nothing was written: the total is the truth.
-        // The first total may go on from an earlier session, and one that fell was begun anew.
+        // If the total grew by more than the last call, an unrecorded call is included; the total is correct. The
+        // first total may continue an earlier session, and a total that fell was restarted.
         let more = before.is_some() && grown.and_then(|grown| grown.total()) > last.and_then(|last| last.total());
         let call = if more { grown } else { last.or(grown) };
         if self.open.is_none() {
-            // A call of which nothing was written, such as one that shortens the context.
+            // A call without any recorded item, such as one that compacts the context.
             let mut unseen = Message::new(Role::Assistant);
             (unseen.lane, unseen.ts) = (Lane::Side("unseen".into()), ts);
             self.events.push(Event::Message(unseen));
@@ -285,7 +286,7 @@ impl Session {
         }
     }
 
-    /// Changes the reply of the call that is going on, or begins one.
+    /// Changes the reply of the call in progress, or creates one.
     fn reply(&mut self, ts: Option<Instant>, change: impl FnOnce(&mut Message)) {
         let at = *self.open.get_or_insert_with(|| {
             let mut reply = Message::new(Role::Assistant);
@@ -304,7 +305,7 @@ impl Session {
     }
 }
 
-/// The counts as usage: cached tokens are part of the input, reasoning of the output.
+/// The token counts: cached tokens are part of the input, reasoning of the output.
 pub(super) fn usage(counts: &Node<'_>, out: &mut Reading<'_>) -> Usage {
     Usage {
         input: counts.count("input_tokens", out),
@@ -315,7 +316,7 @@ pub(super) fn usage(counts: &Node<'_>, out: &mut Reading<'_>) -> Usage {
     }
 }
 
-/// Did a tool of a server fail? `{"Ok": {"isError": …}}` or `{"Err": …}`.
+/// Whether a tool of an MCP server failed: `{"Ok": {"isError": …}}` or `{"Err": …}`.
 fn has_failed(result: &Node<'_>) -> Option<bool> {
     if let Some(given) = result.get("Ok") {
         return Some(given.get(["isError", "is_error"]).is_some_and(|flag| flag.written() == "true"));
@@ -323,7 +324,7 @@ fn has_failed(result: &Node<'_>) -> Option<bool> {
     result.has("Err").then_some(true)
 }
 
-/// What was added to a total that only grows.
+/// The increase of a running total.
 pub(super) fn difference(total: Usage, before: Usage) -> Usage {
     let less = |total: Option<u64>, before: Option<u64>| Some(total?.saturating_sub(before.unwrap_or(0)));
     Usage {
@@ -335,7 +336,7 @@ pub(super) fn difference(total: Usage, before: Usage) -> Usage {
     }
 }
 
-/// What a tool gave back, and whether its exit code says that it failed.
+/// A tool's output, and whether its exit code means failure.
 fn output(item: &Node<'_>, out: &mut Reading<'_>) -> (Option<Text>, Option<bool>) {
     let content = item.content("output", out);
     let text = content.as_ref().map(Text::as_str).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! `codex exec --json` event streams: a thread's items a line, tokens once a turn (FORMATS 9).
+//! `codex exec --json` event streams: a thread's items one per line, with tokens once per turn (FORMATS 9).
 //!
-//! The stream does not say where a model call ends. A reply is everything up to the first result that
-//! follows: tools that were begun before it belong to the same reply. The counts of a turn are those of
-//! the thread so far, so the turn's own are the difference, and stand on the turn's last reply.
+//! The stream does not mark the ends of model calls. A reply is everything up to the first result after it; tools
+//! started before that result belong to the same reply. A turn's counts are running totals of the thread, so the
+//! turn's own tokens are the difference and are put on its last reply.
 
 use std::collections::BTreeSet;
 
@@ -97,17 +97,17 @@ impl Format for CodexExec {
     }
 }
 
-/// A thread in the making.
+/// A thread being read.
 #[derive(Default)]
 struct Thread {
     id: Option<String>,
     model: Option<String>,
     events: Vec<Event>,
-    /// Where the reply that no result has followed yet stands.
+    /// Index of the reply that no result has followed yet.
     open: Option<usize>,
-    /// Where the last reply of the turn stands.
+    /// Index of the turn's last reply.
     last: Option<usize>,
-    /// Items whose call was written when they began.
+    /// Ids of items whose call was added when they started.
     begun: BTreeSet<String>,
     total: Usage,
     end: EndCause,
@@ -127,7 +127,7 @@ impl Thread {
                 self.end = EndCause::Error;
                 self.count(line, ts, out);
             }
-            // Lost connections are told this way too, and made up again.
+            // Lost connections that were restored are reported this way too.
             "error" => {
                 self.end = EndCause::Error;
                 self.note("codex.error", line);
@@ -164,7 +164,7 @@ impl Thread {
         }
     }
 
-    /// A tool that was begun, or is done: its call, unless that was written already, and its result.
+    /// A tool that was started or finished: adds its call unless it was already added, and its result.
     fn tool(&mut self, kind: &str, item: &Node<'_>, ts: Option<Instant>, done: bool, out: &mut Reading<'_>) {
         let id = item.word("id", out);
         let known = id.as_ref().is_some_and(|id| self.begun.contains(id));
@@ -176,7 +176,7 @@ impl Thread {
             self.begun.extend(id);
             return;
         }
-        // Another thread's items may have the same numbers.
+        // Items of another thread may have the same ids.
         if let Some(id) = &id {
             self.begun.remove(id);
         }
@@ -184,7 +184,7 @@ impl Thread {
         result.tool_call_id = id.map(Into::into);
         result.ts = ts;
         let error = item.get("error");
-        // The words of an error `{"message": …}`, or all of it.
+        // The text of an error `{"message": …}`, or else its JSON.
         let told = error.as_ref().and_then(|error| json::text(&error.get("message")?));
         result.content = told.or_else(|| item.content("error", out));
         if error.is_none() {
@@ -206,7 +206,7 @@ impl Thread {
         self.open = None;
     }
 
-    /// The counts at the end of a turn, which are those of the thread so far.
+    /// Reads the counts at the end of a turn, which are running totals of the thread.
     fn count(&mut self, line: &Node<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
         let Some(counts) = line.object("usage", out) else { return };
         let total = codex::usage(&counts, out);
@@ -221,7 +221,7 @@ impl Thread {
         reply.usage = Some(since(total, before));
     }
 
-    /// Changes the reply that is going on, or begins one.
+    /// Changes the current reply, or creates one.
     fn reply(&mut self, ts: Option<Instant>, change: impl FnOnce(&mut Message)) {
         let at = *self.open.get_or_insert_with(|| {
             let mut reply = Message::new(Role::Assistant);
@@ -241,7 +241,7 @@ impl Thread {
     }
 }
 
-/// What was asked of a tool: its name and its arguments.
+/// The name and arguments of a tool call.
 fn call(kind: &str, item: &Node<'_>, out: &mut Reading<'_>) -> (String, Text) {
     let object = |key: &str| {
         item.get(key).map_or_else(Text::default, |value| Text::plain(format!("{{\"{key}\":{}}}", value.written())))
@@ -269,7 +269,7 @@ fn joined(before: Option<Text>, more: Option<Text>) -> Option<Text> {
     }
 }
 
-/// What a turn added to the thread's total; all of it when the total began anew.
+/// What a turn added to the thread's total; the whole total if it was restarted.
 fn since(total: Usage, before: Usage) -> Usage {
     let fell = |now: Option<u64>, then: Option<u64>| now.zip(then).is_some_and(|(now, then)| now < then);
     if fell(total.input, before.input) || fell(total.output, before.output) {

@@ -1,5 +1,5 @@
-//! Copilot CLI sessions: an event a line. Output tokens are known by call, input tokens for the whole session, when it was
-//! shut down.
+//! Copilot CLI sessions: one event per line. Output tokens are known per call, input tokens only for the whole
+//! session, from its shutdown event.
 
 use super::{Format, Layout};
 use crate::reader::node::Node;
@@ -77,7 +77,7 @@ impl Session {
         let kind = event.string("type", out).unwrap_or_default();
         let Some(data) = event.object("data", out) else { return };
         let ts = event.instant("timestamp", out);
-        // What a sub-agent does stands under the call that started it.
+        // A sub-agent's events name the call that started it.
         let lane = data.word("parentToolCallId", out).map_or(Lane::Main, |call| Lane::Side(call.into()));
         match &*kind {
             "session.start" | "session.resume" => {
@@ -149,14 +149,14 @@ impl Session {
             "session.compaction_complete" | "session.truncation" => {
                 self.turns.note(format!("copilot-cli.{}", kind.trim_start_matches("session.")), data.kept());
             }
-            // The host's own: turns, hooks, permissions, notifications, what is shown while a tool runs.
+            // The host's own events: turns, hooks, permissions, notifications, progress of tools.
             kind if HOST.iter().any(|prefix| kind.starts_with(prefix)) => {}
             other => out.unknown(other),
         }
     }
 }
 
-/// Beginnings of the kinds of events that are the host's.
+/// Beginnings of the host's own event kinds.
 const HOST: [&str; 10] = [
     "hook.",
     "permission.",
@@ -170,7 +170,7 @@ const HOST: [&str; 10] = [
     "external_tool.",
 ];
 
-/// Tokens of the session, over all models. `inputTokens` includes what was read from the cache.
+/// The session's tokens for all models. `inputTokens` includes cache reads.
 fn totals(shutdown: &Node<'_>, out: &mut Reading<'_>) -> Option<Totals> {
     let metrics = shutdown.object("modelMetrics", out)?;
     let mut usage = Usage::default();
@@ -187,6 +187,6 @@ fn totals(shutdown: &Node<'_>, out: &mut Reading<'_>) -> Option<Totals> {
         add(&mut usage.cache_write, used.count("cacheWriteTokens", out));
         add(&mut usage.reasoning, used.count("reasoningTokens", out));
     }
-    // Zeros are a session that ended before anything was counted.
+    // Zeros mean that the session ended before anything was counted.
     (usage.total().is_some_and(|total| total.0 > 0)).then_some(Totals { usage, cost: None })
 }

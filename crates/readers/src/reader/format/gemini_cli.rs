@@ -1,5 +1,5 @@
-//! Gemini CLI chats: one document a session, or the newer log of records in which a later line with the
-//! same id replaces an earlier one (FORMATS 10).
+//! Gemini CLI chats: one document per session, or the newer log of records, where a later line replaces an earlier one
+//! with the same id (FORMATS 10).
 
 use std::collections::BTreeMap;
 
@@ -64,28 +64,28 @@ impl Format for GeminiCli {
     }
 }
 
-/// A session while its records are read.
+/// A session being read.
 #[derive(Default)]
 struct Session<'r> {
     id: Option<String>,
     started: Option<Node<'r>>,
     updated: Option<Node<'r>>,
     is_subagent: bool,
-    /// Messages in the order their ids first came, each as its last record has it.
+    /// Messages in the order in which their ids first appeared, each in its latest version.
     messages: Vec<Entry<'r>>,
-    /// Where the messages that were not taken back stand, by id.
+    /// Index by id of the messages that were not taken back.
     known: BTreeMap<String, usize>,
 }
 
 /// One message of the session.
 struct Entry<'r> {
     fields: Node<'r>,
-    /// Taken back by the user: paid for, but no part of the conversation.
+    /// Taken back by the user: it was paid for but is not part of the conversation.
     rewound: bool,
 }
 
 impl<'r> Session<'r> {
-    /// Takes one record in: the session's own fields, a change to them, a message, or a step back.
+    /// Reads one record: the session's own fields, a change to them, a message, or a rewind.
     fn take_in(&mut self, value: Node<'r>, out: &mut Reading<'_>) {
         let Some(fields) = value.into_object("record", out) else { return };
         if fields.has("$rewindTo") {
@@ -109,8 +109,8 @@ impl<'r> Session<'r> {
         self.is_subagent |= fields.is("kind", "subagent");
     }
 
-    /// A whole history. One that shares no message with what is known was rewritten (compressed): of it
-    /// only what the model was paid for counts.
+    /// Adds a complete history. One that shares no message with the known ones was rewritten (compressed); then only
+    /// its messages with token counts are added, since those were paid for.
     fn messages_of(&mut self, fields: &Node<'r>, out: &mut Reading<'_>) {
         let messages = fields.list("messages", out).into_iter();
         let found: Vec<Node<'r>> = messages.filter_map(|message| message.into_object("message", out)).collect();
@@ -123,7 +123,7 @@ impl<'r> Session<'r> {
         }
     }
 
-    /// A message: new, or the later state of one that is known.
+    /// Adds a message, or updates a known one to its later version.
     fn message(&mut self, fields: Node<'r>) {
         let id = fields.some_word("id");
         let known = id.as_ref().and_then(|id| self.known.get(id)).and_then(|at| self.messages.get_mut(*at));
@@ -137,7 +137,7 @@ impl<'r> Session<'r> {
         self.messages.push(Entry { fields, rewound: false });
     }
 
-    /// The user went back to before a message; an id nobody knows takes everything back.
+    /// Takes back all messages from the one with this id on; an unknown id takes back everything.
     fn rewind(&mut self, id: &str) {
         let from = self.known.get(id).copied().unwrap_or(0);
         self.known.retain(|_, at| *at < from);
@@ -158,7 +158,7 @@ impl<'r> Session<'r> {
         for entry in &self.messages {
             push_message(entry, &mut turns, out);
         }
-        // The first that is named, if only in a reply that was taken back.
+        // The first model named, even in a reply that was taken back.
         let replies = turns.events().iter().filter_map(Event::message);
         header.model =
             replies.filter(|m| m.role == Role::Assistant).find_map(|m| m.model.as_deref()).map(str::to_owned);
@@ -171,7 +171,7 @@ impl<'r> Session<'r> {
     }
 }
 
-/// Appends one message, and the results that stand inside it.
+/// Adds one message and the results inside it.
 fn push_message(entry: &Entry<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     let fields = &entry.fields;
     let kind = fields.string("type", out);
@@ -218,7 +218,7 @@ fn push_message(entry: &Entry<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     }
 }
 
-/// Tokens of one call: `input` includes `cached`, `thoughts` and `tool` stand beside.
+/// The token counts of one call: `input` includes `cached`; `thoughts` and `tool` are counted separately.
 fn usage(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let tokens = fields.object("tokens", out)?;
     let mut count = |name: &str| out.count(tokens.get(name).as_ref(), &format!("tokens.{name}"));
@@ -227,7 +227,7 @@ fn usage(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     Counts { input, cached, output, thoughts, tool, total }.usage()
 }
 
-/// The model's thoughts, one a line.
+/// The model's thoughts, one per line.
 fn thoughts(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Text> {
     let mut lines = Vec::new();
     for thought in fields.list("thoughts", out) {
@@ -238,7 +238,7 @@ fn thoughts(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Text> {
     (!lines.is_empty()).then(|| Text::plain(lines.join("\n")))
 }
 
-/// Adds a call to the reply, and its result if it has ended.
+/// Adds a call to the reply, and its result if the call has ended.
 fn push_call(call: Node<'_>, reply: &mut Message, results: &mut Vec<Message>, out: &mut Reading<'_>) {
     let Some(call) = call.into_object("tool call", out) else { return };
     let Some(name) = call.some_word("name") else {
@@ -258,7 +258,7 @@ fn push_call(call: Node<'_>, reply: &mut Message, results: &mut Vec<Message>, ou
     result.content = result.content.or(said.text).or_else(shown);
     result.tool_call_id = id.map(Into::into).or(result.tool_call_id);
     result.name = Some(name.into());
-    // A call the user cancelled neither worked nor failed.
+    // A call cancelled by the user neither succeeded nor failed.
     result.is_error = match status.as_deref() {
         Some("success") => Some(false),
         Some("error") => Some(true),

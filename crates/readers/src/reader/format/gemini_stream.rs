@@ -1,5 +1,5 @@
-//! Gemini CLI's stream (`--output-format stream-json`): an event a line; each `init` begins a run. Tokens are known for the
-//! whole run.
+//! Gemini CLI's stream (`--output-format stream-json`): one event per line; each `init` begins a run. Tokens are known
+//! only for the whole run.
 
 use super::{Format, Layout};
 use crate::reader::node::Node;
@@ -134,7 +134,7 @@ impl Stream {
         }
     }
 
-    /// What comes after a result is the next reply.
+    /// Begins a new reply if the last message is a result.
     fn turns_begin_reply_after_result(&mut self) {
         let last = self.turns.events().last().and_then(|event| event.message());
         if last.is_some_and(|last| last.role == Role::Tool) {
@@ -142,7 +142,7 @@ impl Stream {
         }
     }
 
-    /// Adds a piece of a reply, which is streamed.
+    /// Adds a streamed piece of a reply.
     fn say(&mut self, said: &Text, ts: Option<Instant>) {
         let goes_on = self.turns.events().last().and_then(|event| event.message());
         let goes_on = goes_on.is_some_and(|last| last.role == Role::Assistant);
@@ -159,7 +159,7 @@ impl Stream {
     }
 }
 
-/// Tokens of the run: thoughts are in the total alone.
+/// The run's tokens: thoughts are included only in the total.
 fn totals(event: &Node<'_>, out: &mut Reading<'_>) -> Option<Totals> {
     let stats = event.object("stats", out)?;
     let (total, input) = (stats.count("total_tokens", out), stats.count("input_tokens", out));

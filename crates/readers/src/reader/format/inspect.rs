@@ -1,8 +1,8 @@
-//! Inspect AI logs: one document of samples, or a zip with a sample a member (FORMATS 12).
+//! Inspect AI logs: one document of samples, or a zip with one sample per member (FORMATS 12).
 //!
-//! A sample's messages say what was spoken; its model events say what each call cost. Events of the
-//! scorers are not the agent's. Where the two lists tell the same story they are read together; where
-//! messages were taken back or shortened, the events alone are read.
+//! A sample's messages have the conversation; its model events have the cost of each call. Events of scorers are not
+//! the agent's. If there are no model events, or as many as replies, both are read together; otherwise messages were
+//! taken back or the history was shortened, and the calls are read from the events alone.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::transcript::{
 /// Inspect AI logs.
 pub(super) struct Inspect;
 
-/// True for a sample by itself, as an unpacked log has them.
+/// Whether the value is a single sample, as in an unpacked log.
 fn is_sample(value: &Sketch) -> bool {
     value.has(&["id", "epoch", "target"]) && (value.get("messages").is_some() || value.get("events").is_some())
 }
@@ -88,27 +88,27 @@ impl Format for Inspect {
     }
 }
 
-/// What the events say of one model call of the agent.
+/// One model call of the agent, from its event.
 struct Call<'a> {
     output: Node<'a>,
     usage: Option<Usage>,
     ts: Option<Instant>,
 }
 
-/// What the events of the agent's part of a sample are.
+/// The agent's events in a sample.
 enum Step<'a> {
     Call(Call<'a>),
     Tool(Node<'a>),
     Checkpoint(Checkpoint),
 }
 
-/// A sample's events and the texts that were moved out of it.
+/// The agent's events in a sample and the texts that were moved out of it.
 struct Log<'a> {
     attachments: BTreeMap<String, &'a str>,
     calls: Vec<Step<'a>>,
 }
 
-/// Long texts stand once, under their hash.
+/// The sample's attachments: long texts are stored once, keyed by their hash.
 fn attachments<'a>(sample: &Node<'a>) -> BTreeMap<String, &'a str> {
     let nested = sample.within("transcript");
     [sample.within("attachments"), nested.within("content")]
@@ -117,7 +117,7 @@ fn attachments<'a>(sample: &Node<'a>) -> BTreeMap<String, &'a str> {
         .collect()
 }
 
-/// The agent's events, in order: without those inside the scorers' spans and of graders.
+/// The agent's events in order, without those in scorers' spans or of graders.
 fn calls<'a>(sample: &Node<'a>, out: &mut Reading<'_>) -> Vec<Step<'a>> {
     let transcript = sample.within("transcript");
     let told = if sample.has("events") { sample } else { &transcript };
@@ -167,7 +167,8 @@ fn model_call<'a>(event: &Node<'a>, out: &mut Reading<'_>) -> Option<Call<'a>> {
     Some(Call { output, usage, ts })
 }
 
-/// Tokens of one call. Whether cached tokens are inside the input differs by provider; the total tells.
+/// The token counts of one call. Providers differ in whether cached tokens are part of the input; the total shows
+/// which.
 pub(super) fn usage(counts: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let input = counts.count("input_tokens", out);
     let output = counts.count("output_tokens", out);
@@ -188,7 +189,7 @@ pub(super) fn usage(counts: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
 }
 
 impl<'a> Log<'a> {
-    /// The sample's events in our terms.
+    /// The sample's events in the transcript's form.
     fn events(&self, sample: &Node<'a>, out: &mut Reading<'_>) -> Vec<Event> {
         let messages = sample.list("messages", out);
         let spoken: Vec<Message> = messages.into_iter().filter_map(|message| self.message(message, out)).collect();
@@ -200,7 +201,7 @@ impl<'a> Log<'a> {
         self.told_by_events(spoken, out)
     }
 
-    /// The messages, with what the events say of each call.
+    /// The messages, with each call's usage and time from the events.
     fn told_together(&self, spoken: Vec<Message>) -> Vec<Event> {
         let mut steps = self.calls.iter().filter(|step| !matches!(step, Step::Tool(_))).peekable();
         let mut events = Vec::new();
@@ -223,7 +224,7 @@ impl<'a> Log<'a> {
         events
     }
 
-    /// The prompts, and then what the events say: the messages were taken back or shortened.
+    /// The prompts followed by the events, since messages were taken back or the history was shortened.
     fn told_by_events(&self, spoken: Vec<Message>, out: &mut Reading<'_>) -> Vec<Event> {
         let prompts = spoken.into_iter().take_while(|message| matches!(message.role, Role::System | Role::User));
         let mut events: Vec<Event> = prompts.map(Event::Message).collect();
@@ -274,7 +275,7 @@ impl<'a> Log<'a> {
         Some(message)
     }
 
-    /// A content, looked up when it was moved out.
+    /// A content, looked up if it was moved to an attachment.
     fn text(&self, written: &Node<'_>) -> Text {
         let content = written.as_content();
         let moved = {
@@ -294,7 +295,7 @@ fn reasoning(content: &Node<'_>) -> Option<Text> {
     (!thoughts.is_empty()).then(|| Text::plain(thoughts.join("\n")))
 }
 
-/// The grade by the named scorer, or by the first; and why the sample ends.
+/// The grade from the named scorer, or else the first one; and how the sample ended.
 fn grade(sample: &Node<'_>, wanted: Option<&str>) -> Grade {
     let scores = sample.within("scores");
     let chosen = match wanted {
@@ -322,7 +323,7 @@ fn grade(sample: &Node<'_>, wanted: Option<&str>) -> Grade {
     }
 }
 
-/// A score's value: a letter, a word, a number, or a truth.
+/// A score's value: a letter, word, number or boolean.
 fn score_value(value: &Node<'_>) -> (Option<bool>, Option<f64>) {
     if let Some(flag) = json::flag(value) {
         return (Some(flag), None);

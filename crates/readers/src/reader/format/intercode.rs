@@ -1,4 +1,4 @@
-//! InterCode: one object of runs, each parallel arrays of actions, observations and rewards (FORMATS 5).
+//! InterCode: one object of runs, each with parallel arrays of actions, observations and rewards (FORMATS 5).
 
 use serde_json::value::RawValue;
 
@@ -87,7 +87,7 @@ impl Format for InterCode {
     }
 }
 
-/// Appends every turn: the reply with its action, the observation, the grade. The best reward is returned.
+/// Adds every turn: the reply with its action, the observation, the grade. Returns the best reward.
 fn push_turns(history: &Node<'_>, tool: &str, out: &mut Reading<'_>, events: &mut Vec<Event>) -> Option<f64> {
     let actions = history.list("actions", out);
     let observations = history.list("observations", out);
@@ -117,13 +117,13 @@ fn push_turns(history: &Node<'_>, tool: &str, out: &mut Reading<'_>, events: &mu
     best
 }
 
-/// A data set's file name without folder and ending.
+/// A data set's file name without folder and extension.
 fn data_set(path: &str) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     name.strip_suffix(".json").unwrap_or(name).to_owned()
 }
 
-/// The model, which only the file's name tells.
+/// The model, which only the file name gives.
 fn model(stem: &str) -> Option<String> {
     const FAMILIES: &[&str] = &["gpt-", "chat-bison", "text-bison", "starchat", "vicuna", "claude", "llama", "mistral"];
     stem.split('_').find(|word| FAMILIES.iter().any(|family| word.starts_with(family))).map(str::to_owned)

@@ -1,4 +1,4 @@
-//! Ko-AgentBench logs: a file a model and level, a run a task. Whether the task is done is what the benchmark's runner says.
+//! Ko-AgentBench logs: one file per model and level, one run per task. The outcome is that of the benchmark's runner.
 
 use super::{Format, Layout};
 use crate::reader::json;
@@ -43,7 +43,7 @@ impl Format for KoAgentBench {
         let log = task.object("conversation_log", out).unwrap_or_else(|| Node::of("{}"));
         let messages = log.list("messages", out);
         for (n, message) in messages.iter().enumerate() {
-            // Calls stand apart, in the order of the results that follow the reply which asked for them.
+            // Calls are recorded separately, in the order of the results that follow the reply that made them.
             let n_results = messages[n + 1..].iter().take_while(|next| next.is("role", "tool")).count();
             push(message, n_results, &mut calls, &mut turns, out);
         }

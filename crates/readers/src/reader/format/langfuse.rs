@@ -1,5 +1,5 @@
-//! Langfuse exports: observations by themselves, traces that hold theirs, or both side by side with
-//! scores; in camel case (API) or snake case (blob storage) (FORMATS 17).
+//! Langfuse exports: bare observations, traces with their observations, or both side by side with scores; in camel
+//! case (API) or snake case (blob storage) (FORMATS 17).
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, Outcom
 /// Langfuse exports.
 pub(super) struct Langfuse;
 
-/// Kinds of observations.
+/// Types of observations.
 const KINDS: &[&str] =
     &["GENERATION", "SPAN", "EVENT", "TOOL", "AGENT", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL"];
 
@@ -66,12 +66,12 @@ impl Format for Langfuse {
     }
 }
 
-/// The score that grades a run: the one the user names, or the one that the export's reader takes.
+/// The name of the score that grades a run: the one the user names, or else the one chosen by the export's reader.
 fn key_of<'r>(record: &Record<'r>) -> Option<&'r str> {
     record.options.outcome_key.as_deref().or(Some(record.envelope).filter(|name| !name.is_empty()))
 }
 
-/// One trace while its observations are read.
+/// A trace being read.
 #[derive(Default)]
 struct Trace {
     spans: Vec<Span>,
@@ -80,7 +80,7 @@ struct Trace {
     failed: Option<String>,
 }
 
-/// All of a file.
+/// All traces of a file.
 #[derive(Default)]
 struct Export<'k> {
     key: Option<&'k str>,
@@ -97,7 +97,7 @@ impl Export<'_> {
         &mut self.traces[at].1
     }
 
-    /// An observation, a score, a trace with what it holds, or a list of any of them.
+    /// Reads an observation, a score, a trace with its contents, or a list of any of these.
     fn value(&mut self, value: &Node<'_>, of: Option<&str>, depth: usize, out: &mut Reading<'_>) {
         if let Some(kind) = value.some_string("type").filter(|kind| KINDS.contains(&&**kind)) {
             return self.observation(value, &kind, of, out);
@@ -158,7 +158,7 @@ impl Export<'_> {
         trace.spans.push(span);
     }
 
-    /// A score, if it is the one the user named.
+    /// Reads a score, if it is the one that grades runs.
     fn score(&mut self, value: &Node<'_>, of: Option<&str>) {
         let about = value.some_word(["traceId", "trace_id"]).or_else(|| of.map(str::to_owned));
         let is_named = self.key.is_some() && value.some_word("name").as_deref() == self.key;
@@ -185,7 +185,7 @@ impl Export<'_> {
     }
 }
 
-/// The call a tool's observation answers: in its metadata, or among the attributes of the span it was.
+/// The id of the call that a tool's observation answers, from its metadata or from its span's attributes.
 fn call_id(observation: &Node<'_>) -> Option<String> {
     let names = ["tool_call_id", "toolCallId", "gen_ai.tool.call.id"];
     let metadata = observation.held("metadata");
@@ -193,7 +193,7 @@ fn call_id(observation: &Node<'_>) -> Option<String> {
     metadata.some_word(names).or_else(|| metadata.held("attributes").node().some_word(names))
 }
 
-/// Blob exports write every value as JSON inside a string, strings too.
+/// Decodes a value of a blob export, where every value, even a string, is JSON inside a string.
 fn unquoted<'a>(value: &Node<'a>) -> Opened<'a> {
     let is_quoted = |text: &str| text.len() > 1 && text.starts_with('"') && text.ends_with('"');
     let quoted = value.as_string().filter(|text| is_quoted(text) && sound(text).is_ok());
@@ -216,8 +216,8 @@ fn model_call(value: &Node<'_>, failed: bool, out: &mut Reading<'_>) -> ModelCal
     ModelCall { input: asked.unwrap_or_default(), reply }
 }
 
-/// Tokens of one call. The buckets stand beside each other: what is called input or output of some
-/// kind adds up, unless the total says that the plain two are all there is.
+/// The token counts of one call. The buckets do not overlap: all input buckets are added up, and all output buckets,
+/// unless the total shows that plain `input` and `output` include the others.
 fn usage(counted: &Node<'_>, observation: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     if let Some(usage) = dialect::usage(counted) {
         return Some(usage);

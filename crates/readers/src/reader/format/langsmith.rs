@@ -1,7 +1,7 @@
-//! LangSmith run exports: rows that are spans, in any order; children may also stand inside their
-//! parents (FORMATS 14).
+//! LangSmith run exports: rows that are spans, in any order; children may also be nested in their parents (FORMATS
+//! 14).
 //!
-//! A parent row carries the sum of its children's tokens: only rows of type `llm` count.
+//! A parent row repeats the sum of its children's tokens, so only rows of type `llm` are counted.
 
 use std::collections::BTreeMap;
 
@@ -60,13 +60,13 @@ impl Format for LangSmith {
     }
 }
 
-/// One trace while its rows are read.
+/// A trace being read.
 #[derive(Default)]
 struct Trace {
     spans: Vec<Span>,
     header: Header,
     grade: Grade,
-    /// Ids of the root row, which feedback names.
+    /// The ids of the root row, by which feedback refers to the trace.
     root: Option<String>,
 }
 
@@ -80,7 +80,7 @@ struct Export<'k> {
 }
 
 impl Export<'_> {
-    /// One row and the rows inside it.
+    /// Reads one row and the rows nested in it.
     fn row(&mut self, row: &Node<'_>, around: Option<(&str, &str)>, out: &mut Reading<'_>) {
         if !row.is_object() {
             return out.error_at(row.place(), "a run that is no object", "it is left out");
@@ -145,7 +145,7 @@ impl Export<'_> {
         &mut self.traces[at].1
     }
 
-    /// A row of a feedback export.
+    /// Reads a row of a feedback export.
     fn feedback(&mut self, row: &Node<'_>) {
         let about = row.some_word(["run_id", "trace_id"]);
         if self.key.is_none() || row.some_word("key").as_deref() != self.key {
@@ -178,7 +178,7 @@ impl Export<'_> {
     }
 }
 
-/// The trace a row belongs to; rows inside their parent may leave it out.
+/// The trace of a row; nested rows may omit it.
 fn trace_of(row: &Node<'_>, id: &str, parent: Option<&str>, above: Option<&str>) -> Option<String> {
     let ordered = || {
         let order = row.some_word("dotted_order")?;
@@ -194,20 +194,20 @@ fn graded_by(graded: Option<bool>, score: Option<f64>) -> Grade {
     Grade { outcome: Outcome::from_grade(graded), score, source, ..Grade::default() }
 }
 
-/// A score, also one written as true or false.
+/// A score; may be written as true or false.
 fn grade_number(score: &Node<'_>) -> Option<f64> {
     json::flag(score).map(|flag| f64::from(u8::from(flag))).or_else(|| json::number(score))
 }
 
-/// The average of the feedback the user named.
+/// The grade from the average of the feedback that the user named.
 fn stats(row: &Node<'_>, key: &str) -> Grade {
     let stats = row.held("feedback_stats");
     let score = stats.node().at(&[key]).and_then(|about| grade_number(&about.get(["avg", "mean"])?));
     graded_by(score.map(|score| score >= 1.0), score)
 }
 
-/// When a row began, as the digits of its time down to microseconds: its place in the dotted order is
-/// exact to the microsecond, where the times may be cut.
+/// A row's start as the digits of its time down to microseconds. Its dotted order is used first, since it is exact to
+/// the microsecond where the times may be truncated.
 fn started(row: &Node<'_>) -> Option<i128> {
     let ordered = row.some_word("dotted_order").and_then(|order| {
         let last = order.rsplit('.').next()?.to_owned();
@@ -237,8 +237,8 @@ fn model_call(row: &Node<'_>, failed: bool, out: &mut Reading<'_>) -> ModelCall 
     ModelCall { input: dialect::messages(&prompts, Role::User), reply }
 }
 
-/// Tokens of one call: of the row, else of the reply. Input includes what was cached; two zeros are a
-/// row that was not told.
+/// The token counts of one call, from the row or else the reply. Input includes cached tokens; two zeros mean that the
+/// counts were not recorded.
 fn usage(row: &Node<'_>, outputs: &Node<'_>, said: Option<Usage>, out: &mut Reading<'_>) -> Option<Usage> {
     let nested = outputs
         .get(["usage_metadata", "usage"])

@@ -1,4 +1,4 @@
-//! Letta agent files (`.af`): the agents of a file with their messages; each conversation is a run.
+//! Letta agent files (`.af`): the agents and their messages; each conversation is a run.
 
 use super::{Format, Layout};
 use crate::reader::node::Node;
@@ -63,17 +63,17 @@ impl Format for Letta {
     }
 }
 
-/// How a conversation begins: the host writes the first reply itself, in the instant of the system message.
+/// The opening of a conversation: the host itself writes the first reply, at the same moment as the system message.
 #[derive(Default)]
 struct Begun {
     /// When the system message was written.
     at: Option<Instant>,
-    /// Something came later than that sequence.
+    /// Whether a message after the opening has been seen.
     over: bool,
 }
 
 impl Begun {
-    /// Is this message of the sequence?
+    /// Whether this message is part of the opening.
     fn holds(&mut self, message: &Message) -> bool {
         if message.role == Role::System && self.at.is_none() {
             self.at = message.ts;
@@ -85,14 +85,14 @@ impl Begun {
 }
 
 fn push(node: &Node<'_>, turns: &mut Turns, begun: &mut Begun, out: &mut Reading<'_>) {
-    // A request for approval is a reply whose call waits for a person.
+    // An approval request is a reply whose call waits for a person.
     let is_approval = node.is("role", "approval");
     if is_approval && !node.has("tool_calls") {
         return;
     }
     let role = node.string("role", out);
     if role.as_deref().and_then(openai::role).is_none() && !is_approval {
-        // Summaries and events of the host are no words of anybody.
+        // Summaries and host events are not messages by anyone.
         return out.unknown(role.as_deref().unwrap_or("message without a role"));
     }
     let written = if is_approval { node.written().replacen("\"approval\"", "\"assistant\"", 1) } else { String::new() };

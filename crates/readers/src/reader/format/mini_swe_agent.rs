@@ -1,4 +1,4 @@
-//! mini-swe-agent trajectories: one run a file, actions in fenced blocks or tool calls (FORMATS 3).
+//! mini-swe-agent trajectories: one run per file, with actions in fenced blocks or tool calls (FORMATS 3).
 
 use std::borrow::Cow;
 
@@ -53,7 +53,7 @@ impl Format for MiniSweAgent {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        // Tests and early versions write the messages alone.
+        // Tests and early versions write only the list of messages.
         let is_list = trimmed(record.text).starts_with('[');
         let whole = if is_list { Node::whole(record, out) } else { Node::line(record.text, out) };
         let Some(run) = whole else { return };
@@ -110,7 +110,7 @@ fn end_cause(status: Option<&str>) -> EndCause {
     }
 }
 
-/// Appends one message. A user's words that answer a command are its result.
+/// Adds one message. A user's message that answers a command is its result.
 fn push_message(node: &Node<'_>, out: &mut Reading<'_>, events: &mut Vec<Event>, exit: &mut Option<String>) {
     if !node.expect_object("message", "an object", out) {
         return;
@@ -143,7 +143,7 @@ fn push_message(node: &Node<'_>, out: &mut Reading<'_>, events: &mut Vec<Event>,
             let returned = extra.number("returncode", out).or_else(|| return_code(&message.text()));
             let asked = events.last().and_then(Event::message).filter(|last| last.is_step());
             let call = asked.and_then(|reply| reply.tool_calls.first());
-            // A command that timed out and the one that submits are answered without a return code.
+            // A command that timed out and the one that submits have no return code in their answer.
             if role == Role::Tool || call.is_some() {
                 message.role = Role::Tool;
                 let id = node.word("tool_call_id", out).map(Into::into);
@@ -157,7 +157,7 @@ fn push_message(node: &Node<'_>, out: &mut Reading<'_>, events: &mut Vec<Event>,
     events.push(Event::Message(message));
 }
 
-/// Fills in what the provider's response says of the call.
+/// Fills in what the provider's response has about the call.
 fn complete_reply(message: &mut Message, extra: &Node<'_>, out: &mut Reading<'_>) {
     let response = extra.under("response", out);
     message.model = response.string("model", out).map(Into::into);
@@ -169,7 +169,7 @@ fn complete_reply(message: &mut Message, extra: &Node<'_>, out: &mut Reading<'_>
     }
 }
 
-/// The command of a reply with exactly one fenced block for the shell, as JSON arguments.
+/// The command in a reply with exactly one fenced shell block, as JSON arguments.
 fn only_command(text: &str) -> Option<Text> {
     let blocks: Vec<&str> = FENCES.iter().flat_map(|fence| text.split(fence).skip(1)).collect();
     let [block] = blocks[..] else { return None };
@@ -178,10 +178,10 @@ fn only_command(text: &str) -> Option<Text> {
     Some(Text::plain(arguments.to_string()))
 }
 
-/// How a block for the shell begins, in the older versions and in the newer.
+/// The opening of a shell block in older and newer versions.
 const FENCES: [&str; 2] = ["```bash\n", "```mswea_bash_command\n"];
 
-/// The return code an observation begins with.
+/// The return code at the beginning of an observation.
 fn return_code(text: &str) -> Option<f64> {
     text.trim_start().strip_prefix("<returncode>")?.split("</returncode>").next()?.trim().parse().ok()
 }

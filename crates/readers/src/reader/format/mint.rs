@@ -1,5 +1,5 @@
-//! MINT results: a line a run. Calls are text (`<execute>`, `<solution>`), the next words of the user are the result, and
-//! the last result stands apart. Model and data set are parts of the path.
+//! MINT results: one run per line. Calls are text (`<execute>`, `<solution>`), the next user message is the result,
+//! and the last result is in a separate field. Model and data set are parts of the path.
 
 use super::{Format, Layout};
 use crate::reader::node::Node;
@@ -85,7 +85,7 @@ impl Format for Mint {
     }
 }
 
-/// Adds a message. What is said after a call is its result.
+/// Adds a message. A user message after a call is its result.
 fn push(message: Message, turns: &mut Turns) {
     let mut message = message;
     match message.role {
@@ -100,7 +100,7 @@ fn answer(content: Text) -> Message {
     Message::saying(Role::Tool, content)
 }
 
-/// What a reply asks for: the code it wants run, or the solution it proposes. Of both the solution, as the benchmark does.
+/// The call in a reply: code to run, or a proposed solution. If it has both, the solution counts, as in the benchmark.
 fn call(text: &str) -> Option<ToolCall> {
     ["solution", "execute"].into_iter().find_map(|name| {
         let (_, rest) = text.split_once(&format!("<{name}>"))?;
@@ -111,7 +111,7 @@ fn call(text: &str) -> Option<ToolCall> {
     })
 }
 
-/// Tokens of the run. Some models' servers counted the prompts alone, or nothing: zeros are no count.
+/// The run's tokens. Some model servers counted only the prompts or nothing, so zeros are treated as missing.
 fn totals(state: &Node<'_>, out: &mut Reading<'_>) -> Option<Totals> {
     let counted = state.object("token_counter", out)?;
     let usage = Usage {
@@ -122,7 +122,7 @@ fn totals(state: &Node<'_>, out: &mut Reading<'_>) -> Option<Totals> {
     usage.total().filter(|total| total.0 > 0).map(|_| Totals { usage, cost: None })
 }
 
-/// The model and the data set: `outputs/<model>/<feedback>/<setting>/<kind>/<data set>/results.jsonl`.
+/// The model and data set in `outputs/<model>/<feedback>/<setting>/<kind>/<data set>/results.jsonl`.
 fn place(path: &str) -> (Option<String>, Option<String>) {
     let parts: Vec<&str> = path.split(['/', '\\', '!']).collect();
     let model = parts.iter().position(|part| part.starts_with("F=")).and_then(|at| parts.get(at.checked_sub(1)?));

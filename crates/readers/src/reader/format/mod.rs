@@ -1,15 +1,15 @@
-//! The formats. A new one is one file here, one line in the list below, and one folder of fixtures.
+//! The recording formats. A new format takes one file here, one line in the list below, and one folder of fixtures.
 //!
 //! How to add a format `x`:
 //!
 //! 1. `src/reader/format/x.rs`: a unit struct `X` with `impl Format`. Start from `webvoyager.rs`, the shortest.
-//! 2. One line in `formats!` below, in the order of detection: the first format that recognises a file has it.
-//! 3. `recognise` looks at the [`Probe`]'s sketch and says why, in words a person can check.
+//! 2. One line in `formats!` below, in the order of detection: a file is read by the first format that recognises it.
+//! 3. `recognise` looks at the [`Probe`]'s sketch and gives its reason, in words that a person can check.
 //! 4. `layout` says what one record is: the whole file, a line, a group of lines, or an element of a big array.
 //!    The corpus cuts records out of the stream, in bounded memory, and hands them to `read` on many threads.
-//! 5. `read` turns one record into drafts: `Node::line` is the object it is, `node.text("content", out)` a member, unread
-//!    until then; one of the wrong type is reported with its place and costs that field. `out.run(draft)` hands over a run.
-//!    Contents and arguments go into [`Text`](crate::transcript::Text) undecoded.
+//! 5. `read` turns one record into drafts: `Node::line` parses an object, and `node.text("content", out)` reads a
+//!    member only when called. A member of the wrong type is reported with its location, and only that field is lost.
+//!    `out.run(draft)` delivers a run. Contents and arguments go into [`Text`](crate::transcript::Text) undecoded.
 //! 6. `fixtures/readers/x/`: a good file `good.*`, and one `bad-*.*` for each error it can report, each with
 //!    its findings in `tests/it/readers.rs`.
 
@@ -20,55 +20,56 @@ use crate::transcript::PromptedBy;
 
 /// One format of recorded runs.
 pub trait Format: Sync {
-    /// Its name, as in reports and after `--as`.
+    /// The format's name, as used in reports and with `--as`.
     fn id(&self) -> &'static str;
 
-    /// What it is, in one line.
+    /// A one-line description.
     fn summary(&self) -> &'static str;
 
-    /// Why this file is of this format; `None` when it is not.
+    /// The reason why this file is of this format; `None` if it is not.
     fn recognise(&self, probe: &Probe) -> Option<String>;
 
-    /// What one record of this file is, when it is of this format.
+    /// What one record is, for a file of this format.
     fn layout(&self, probe: &Probe) -> Layout;
 
-    /// Does its outcome lie in report files beside it? Then they are read, and `record.grades` has them.
+    /// True if outcomes are in report files beside the recording. They are then read into `record.grades`.
     fn joins_reports(&self) -> bool {
         false
     }
 
-    /// Does it take messages of any recorder? Then formats that know more are asked first, in every wrapping.
+    /// True if the format accepts messages from any recorder. More specific formats are then tried first, in every
+    /// wrapping.
     fn takes_any_messages(&self) -> bool {
         false
     }
 
-    /// Do the lines of a file belong together, when the first is `first`? Then the elements of an array do
-    /// too; otherwise each is what a file is elsewhere.
+    /// Whether the lines of a file whose first line is `first` belong together. If so, the elements of an array do
+    /// too; otherwise each line or element is treated like a separate file.
     fn joins_lines(&self, _first: &Sketch) -> bool {
         false
     }
 
-    /// Are tokens stated once for all calls of a turn? Then a call without any is no gap in the sum.
+    /// True if tokens are recorded once for all calls of a turn. A call without tokens is then no gap in the sum.
     fn counts_by_turn(&self) -> bool {
         false
     }
 
-    /// Who prompts in its recordings, as far as the format tells.
+    /// Who writes the prompts in these recordings, as far as the format tells.
     fn prompted_by(&self) -> PromptedBy {
         PromptedBy::Unknown
     }
 
-    /// The name of a file beside it that says more of the same run; if it is there, this one is left out.
+    /// The name of a neighbouring file that has more about the same run. If it exists, this file is skipped.
     fn superseded_by(&self) -> Option<&'static str> {
         None
     }
 
-    /// Does each file of a folder hold the conversation up to some moment, so that the latest holds all of it?
+    /// True if each file of a folder holds the conversation up to some point, so that the latest file has all of it.
     fn latest_copy_counts(&self) -> bool {
         false
     }
 
-    /// Reads one record: hands over its runs, and reports what is wrong with it.
+    /// Reads one record: delivers its runs and reports its problems.
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>);
 }
 
@@ -131,23 +132,23 @@ formats! {
 
 pub use trace::{read_text as read_trace_text, write as write_trace};
 
-/// Largest file beside a recording that is read for what it says of the run, in bytes.
+/// Size limit for files beside a recording that are read for information about the run, in bytes.
 const LARGEST_BESIDE: u64 = 16 << 20;
 
 /// The text of a file beside a recording, such as its metadata.
 fn beside(record: &Record<'_>, name: &str) -> Option<String> {
-    // A text that is in no file has nothing beside it.
+    // A text that does not come from a file has no neighbours.
     let path = Some(record.file.folder.join(name)).filter(|_| !record.file.folder_name.is_empty())?;
     let size = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?.len();
     (size <= LARGEST_BESIDE).then(|| std::fs::read_to_string(path).ok()).flatten()
 }
 
-/// The format of that name.
+/// The format with that name.
 pub fn by_id(id: &str) -> Option<&'static dyn Format> {
     FORMATS.iter().copied().find(|format| format.id() == id)
 }
 
-/// The first format that recognises the file, as it stands or in another wrapping, and why.
+/// The first format that recognises the file, directly or in another wrapping, with its reason.
 pub fn detect(probe: &Probe) -> Option<(&'static dyn Format, String)> {
     super::forms::detect(probe).map(|form| (form.format, form.why))
 }

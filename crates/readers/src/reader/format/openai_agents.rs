@@ -1,7 +1,7 @@
-//! OpenAI Agents SDK traces: objects that are traces and spans, as exported or one a line.
+//! OpenAI Agents SDK traces: trace and span objects, as exported or one per line.
 //!
-//! The stock exporter leaves replies out and keeps usage and tools; spans of type `turn` and `task`
-//! repeat the usage of what they hold.
+//! The standard exporter omits replies but keeps usage and tools; spans of type `turn` and `task` repeat the usage of
+//! the spans inside them.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ impl Format for OpenAiAgents {
     }
 }
 
-/// One trace while its spans are read.
+/// A trace being read.
 #[derive(Default)]
 struct Trace {
     workflow: Option<String>,
@@ -111,7 +111,7 @@ impl Export {
                 result: data.get("output").map(|output| output.compact_text()),
                 is_error: Some(error.is_some()),
             }),
-            // To hand over is a call of a tool of that name.
+            // A handoff is a call of the tool named after it.
             Some("handoff") => Kind::Tool(ToolRun { is_error: Some(error.is_some()), ..ToolRun::default() }),
             Some("agent") => Kind::Agent,
             _ => Kind::Other,
@@ -155,13 +155,13 @@ impl Export {
     }
 }
 
-/// The tool that hands over to `agent`, as the SDK names it.
+/// The name that the SDK gives the tool for a handoff to `agent`.
 fn transfer_name(agent: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
     format!("transfer_to_{}", agent.chars().map(plain).collect::<String>())
 }
 
-/// A model call, by either API. Input includes cached tokens, output includes reasoning.
+/// A model call through either API. Input includes cached tokens, output includes reasoning.
 fn model_call(data: &Node<'_>, failed: bool, item: &Node<'_>, out: &mut Reading<'_>) -> ModelCall {
     let response = data.held("response");
     let response = response.node();

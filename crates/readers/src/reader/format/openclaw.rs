@@ -1,5 +1,5 @@
-//! OpenClaw's trajectory export: events of a session, one a line. Those of the transcript hold the messages, in the
-//! spelling of the Pi agent it is built on; those of the runtime say how a run ended.
+//! OpenClaw's trajectory export: events of a session, one per line. Transcript events hold the messages, in the format
+//! of the Pi agent that OpenClaw is built on; runtime events tell how a run ended.
 
 use super::{Format, Layout, pi};
 use crate::reader::node::Node;
@@ -97,7 +97,7 @@ impl Session {
                     _ => self.end,
                 };
             }
-            // Said again of calls that stand in the replies, and what the runtime notes for itself.
+            // Repeats calls that are in the replies, or the runtime's own notes.
             ("tool.call" | "user.message" | "assistant.message" | "tool.result", _) => {}
             (kind, _)
                 if ["session.", "trace.", "context.", "prompt.", "model.", "message."]

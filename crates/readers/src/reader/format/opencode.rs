@@ -1,8 +1,8 @@
-//! OpenCode sessions: `opencode export`, the messages of its server, or session, messages and parts one
-//! after the other (FORMATS 17).
+//! OpenCode sessions: `opencode export`, the messages of its server, or session, messages and parts as concatenated
+//! values (FORMATS 17).
 //!
-//! A message may hold several model calls, each between `step-start` and `step-finish`, with its tokens
-//! at the end. Cached tokens are counted beside the input.
+//! A message may hold several model calls, each between `step-start` and `step-finish`, with its tokens at the end.
+//! Cached tokens are counted separately from the input.
 
 use std::collections::BTreeMap;
 
@@ -81,21 +81,21 @@ impl Format for OpenCode {
     }
 }
 
-/// A session in the making.
+/// A session being read.
 #[derive(Default)]
 struct Session<'a> {
     id: Option<String>,
     version: Option<String>,
     model: Option<String>,
     turns: Turns,
-    /// Messages that stand apart from their parts.
+    /// Messages whose parts are recorded separately.
     loose: Vec<(Node<'a>, Vec<Node<'a>>)>,
     by_id: BTreeMap<String, usize>,
     end: EndCause,
 }
 
 impl<'a> Session<'a> {
-    /// Takes in a session, a message with its parts, a message, or a part.
+    /// Reads a session, a message with its parts, a message, or a part.
     fn take_in(&mut self, entry: Node<'a>, out: &mut Reading<'_>) {
         if entry.has("messages") {
             self.begin(&entry.within("info"));
@@ -144,7 +144,7 @@ impl<'a> Session<'a> {
         if !info.is("role", "assistant") {
             for part in parts.iter().filter(|part| part.is_object()) {
                 let Some(text) = part.text("text", out) else { continue };
-                // Words the program adds to the user's.
+                // Text that the program adds to the user's message.
                 let put_in = part.is_true("synthetic");
                 let mut said = Message::saying(if put_in { Role::System } else { Role::User }, text);
                 said.ts = created;
@@ -187,7 +187,7 @@ struct Steps<'s, 'a> {
     ts: Option<Instant>,
     reply: Option<Message>,
     results: Vec<Message>,
-    /// Did a step say its tokens? Then those of the message are their sum.
+    /// Whether a step has token counts. The message's counts are then the sum of its steps.
     counted: bool,
 }
 
@@ -195,7 +195,7 @@ impl Steps<'_, '_> {
     #[expect(clippy::match_same_arms, reason = "one arm a kind of part")]
     fn part(&mut self, part: &Node<'_>, out: &mut Reading<'_>) {
         match part.some_word("type").unwrap_or_default().as_str() {
-            // A second start goes on with the same call: the first attempt broke off.
+            // A second start continues the same call: the first attempt was interrupted.
             "step-start" => {}
             "step-finish" => {
                 let (usage, cost) = (usage(part, out), part.dollars("cost", out));
@@ -250,7 +250,7 @@ impl Steps<'_, '_> {
         })
     }
 
-    /// Hands over the reply and its results.
+    /// Adds the current reply and its results.
     fn flush(&mut self) {
         let messages = self.reply.take().into_iter().chain(self.results.drain(..));
         for message in messages {
@@ -258,7 +258,7 @@ impl Steps<'_, '_> {
         }
     }
 
-    /// The rest, with the tokens of the message where its steps have none.
+    /// Adds the last reply, with the message's token counts if its steps have none.
     fn close(mut self, info: &Node<'_>, out: &mut Reading<'_>) {
         let usage = usage(info, out).filter(|_| !self.counted);
         if self.reply.is_some() || usage.is_some() {
@@ -270,7 +270,7 @@ impl Steps<'_, '_> {
     }
 }
 
-/// When the last part of a message that never ended was written.
+/// When the last part of an unfinished message was written.
 fn last_written(parts: &[Node<'_>], out: &mut Reading<'_>) -> Option<Instant> {
     let times = parts.iter().filter_map(|part| {
         let end = part.at(&["time", "end"]).or_else(|| part.at(&["state", "time", "start"]));
@@ -286,7 +286,7 @@ fn joined(before: Option<Text>, more: Option<Text>) -> Option<Text> {
     }
 }
 
-/// Tokens of a message or a step; a message that failed has zeros all over.
+/// The token counts of a message or step. A failed message has zeros everywhere.
 fn usage(object: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let tokens = object.within("tokens");
     let cache = tokens.within("cache");
@@ -297,7 +297,7 @@ fn usage(object: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let beside = read.unwrap_or(0).saturating_add(written.unwrap_or(0));
     let reasoning = out.count(tokens.get("reasoning").as_ref(), "tokens.reasoning");
     let total = out.count(tokens.get("total").as_ref(), "tokens.total");
-    // Older versions counted reasoning as a part of the output; where the total has room for it, it stands beside.
+    // Older versions counted reasoning as part of the output. If the total has room for it, it is counted separately.
     let sum = [input, output, Some(beside)].into_iter().flatten().fold(0, u64::saturating_add);
     let is_beside = total.map_or(reasoning > output, |total| sum.saturating_add(reasoning.unwrap_or(0)) <= total);
     let thought = reasoning.filter(|_| is_beside).unwrap_or(0);

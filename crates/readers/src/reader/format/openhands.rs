@@ -1,5 +1,4 @@
-//! OpenHands, both generations: event streams of the SDK, and evaluation outputs with a run a line
-//! (FORMATS 16).
+//! OpenHands in both generations: event streams of the SDK, and evaluation outputs with one run per line (FORMATS 16).
 
 use std::collections::BTreeMap;
 
@@ -85,7 +84,7 @@ fn push_output(output: &Node<'_>, record: &Record<'_>, out: &mut Reading<'_>) {
         }
     }
     for event in output.list("history", out) {
-        // Old files keep pairs of an action and its observation.
+        // Old files have pairs of an action and its observation.
         match event.elements() {
             Some(pair) => pair.into_iter().for_each(|event| history.add(event, out)),
             None => history.add(event, out),
@@ -156,15 +155,15 @@ fn push_events<'a>(events: impl Iterator<Item = Node<'a>>, record: &Record<'a>, 
     });
 }
 
-/// A conversation in the making.
+/// A conversation being built.
 #[derive(Default)]
 struct History {
     events: Vec<Event>,
-    /// Where the reply of each response id stands: parallel calls share one.
+    /// Index of the reply with each response id; parallel calls share one.
     replies: BTreeMap<String, usize>,
-    /// Tokens of each response id, from the list beside the history.
+    /// Tokens of each response id, from the list recorded beside the history.
     usages: BTreeMap<String, Option<Usage>>,
-    /// Running totals, by what they were spent on.
+    /// Running totals by usage id.
     totals: BTreeMap<String, Usage>,
     end: EndCause,
 }
@@ -239,7 +238,7 @@ impl History {
         }
     }
 
-    /// A change of the conversation's state: its status, or what it has cost so far.
+    /// Reads a change of the conversation's state: its status, or its cost so far.
     fn state(&mut self, event: &Node<'_>, out: &mut Reading<'_>) {
         match event.some_word("key").as_deref() {
             Some("execution_status") => {
@@ -264,8 +263,8 @@ impl History {
         }
     }
 
-    /// The running total of one use: the agent's own, or that of what shortens its context and the like. What it grew by
-    /// is the last reply's, or that of calls of which nothing was written.
+    /// Reads a running total: of the agent itself, or of another use such as compaction. The increase belongs to the
+    /// agent's last reply or, for other uses, to unrecorded calls.
     fn spent(&mut self, name: &str, total: Usage) {
         let before = self.totals.insert(name.to_owned(), total);
         if before == Some(total) {
@@ -303,7 +302,7 @@ impl History {
                 "agent_state_changed" | "null" | "recall" => {}
                 "condense" => self.events.extend(event.note("openhands.condensation")),
                 _ if source == "user" => {}
-                // Arguments the host refused: of the call nothing else is left.
+                // Arguments that the host refused. Nothing else is recorded of the call.
                 "error" if source == "agent" && called.members().is_empty() && !event.has("cause") => {
                     let said = content.as_ref().map(|text| text.as_str().into_owned()).unwrap_or_default();
                     let arguments = serde_json::json!({ "refused": said }).to_string();
@@ -350,7 +349,7 @@ impl History {
         }
     }
 
-    /// Changes the reply of a response, or begins one.
+    /// Changes the reply with a response id, or creates one.
     fn reply(
         &mut self,
         id: Option<String>,
@@ -394,14 +393,14 @@ impl History {
     }
 }
 
-/// What the tool was called with. The thought beside it would make every call another one.
+/// The arguments of a tool call, without the thought, which would make every call differ.
 fn arguments_of(arguments: &Node<'_>) -> String {
     let members = arguments.members().iter().filter(|(name, _)| name != "thought");
     let members = members.map(|(name, value)| format!("{}:{value}", serde_json::Value::String(name.to_string())));
     format!("{{{}}}", members.collect::<Vec<String>>().join(","))
 }
 
-/// OpenHands counts as OpenAI does: cached tokens are inside the prompt.
+/// The token counts, as OpenAI counts them: cached tokens are part of the prompt.
 fn counts_of(counts: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let usage = Usage {
         input: counts.count("prompt_tokens", out),
@@ -413,7 +412,7 @@ fn counts_of(counts: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     (!usage.is_empty()).then_some(usage)
 }
 
-/// Tokens of two calls together.
+/// The token counts of two calls added up.
 fn sum(one: Usage, other: Usage) -> Usage {
     let both = |a: Option<u64>, b: Option<u64>| a.map_or(b, |a| Some(a.saturating_add(b.unwrap_or(0))));
     Usage {

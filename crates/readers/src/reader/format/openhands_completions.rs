@@ -1,4 +1,4 @@
-//! OpenHands completion logs: one call of the model a file, with the conversation so far. The latest file of a folder holds
+//! OpenHands completion logs: one model call per file, with the conversation so far. The latest file of a folder has
 //! the whole run.
 
 use super::{Format, Layout};
@@ -47,7 +47,7 @@ impl Format for OpenHandsCompletions {
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let Some(log) = Node::whole(record, out) else { return };
-        // The conversation with calls as calls, where the model was spoken to in text.
+        // `fncall_messages` has the conversation with structured calls, for models that were prompted in plain text.
         let is_text = !log.has("fncall_messages");
         let messages = log.list(["fncall_messages", "messages"], out);
         let mut turns = Turns::default();
@@ -72,7 +72,7 @@ impl Format for OpenHandsCompletions {
                 end = if finishes { EndCause::SelfFinish } else { end };
             }
         }
-        // A folder of such files is named after its instance.
+        // The folder of these files is named after its instance.
         let folder = &record.file.folder_name;
         let instance = folder.contains("__").then(|| folder.clone());
         let header = Header {
@@ -86,7 +86,7 @@ impl Format for OpenHandsCompletions {
     }
 }
 
-/// Adds a message. In text, calls are `<function=name>` and results begin with `EXECUTION RESULT of`.
+/// Adds a message. In plain text, calls are `<function=name>` and results begin with `EXECUTION RESULT of`.
 fn push(message: Message, is_text: bool, turns: &mut Turns) {
     let mut message = message;
     if is_text && message.role == Role::Assistant && message.tool_calls.is_empty() {
@@ -103,7 +103,7 @@ fn push(message: Message, is_text: bool, turns: &mut Turns) {
     turns.push(message);
 }
 
-/// `<function=execute_bash>` with its `<parameter=command>` and so on.
+/// The call in a text: `<function=execute_bash>` with `<parameter=command>` and so on.
 fn call_in(text: &str) -> Option<ToolCall> {
     let (_, rest) = text.split_once("<function=")?;
     let (name, rest) = rest.split_once('>')?;

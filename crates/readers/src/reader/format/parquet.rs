@@ -1,4 +1,5 @@
-//! A row of a table of runs: its short fields as an object, and behind it the messages as they stand in the table.
+//! Reads a row of a Parquet table of runs. The row's record is its short fields as an object, followed by the messages
+//! as stored in the table.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -27,7 +28,7 @@ impl Format for Parquet {
         "tables of runs in Parquet, in the layouts of public collections"
     }
 
-    /// Never: a table is told by its columns, before it is text.
+    /// Never: tables are recognised by their columns, before any text is read.
     fn recognise(&self, _probe: &Probe) -> Option<String> {
         None
     }
@@ -67,7 +68,7 @@ impl Format for Parquet {
 }
 
 fn header(row: &Node<'_>, run_id: String, record: &Record<'_>, out: &mut Reading<'_>) -> Header {
-    // A task is a set and a number within it, or stands in the id of its trials: `TASK_run3`.
+    // A task is a set and a number within it, or is part of its trials' ids: `TASK_run3`.
     let task = match (row.some_word("task_set"), row.some_word("task")) {
         (Some(set), Some(task)) => Some(format!("{set}-{task}")),
         (set, task) => task.or(set),
@@ -95,7 +96,7 @@ fn moment(row: &Node<'_>, name: &str, out: &mut Reading<'_>) -> Option<Instant> 
     out.instant(written.as_ref(), name)
 }
 
-/// What the row says of the whole run, which its calls do not.
+/// The row's totals for the whole run, which its calls do not have.
 fn totals(row: &Node<'_>) -> Option<Json> {
     let names = ["input_tokens", "output_tokens", "cache_tokens", "total_tokens", "cost_usd", "cost_cents", "seconds"];
     let number = |name: &&str| row.some_number(*name).map(|number| format!("\"{name}\":{number}"));
@@ -104,7 +105,7 @@ fn totals(row: &Node<'_>) -> Option<Json> {
     if totals.is_empty() { None } else { json::kept(&*text) }
 }
 
-/// Success, failure, or not known: null, and −1 where a collection writes that.
+/// The grade: success, failure, or unknown for null (or −1, which some collections write).
 fn grade(row: &Node<'_>, column: &'static str) -> Grade {
     let (graded, score) = row.get("outcome").as_ref().map_or((None, None), graded);
     let said = |name| row.some_word(name).filter(|text| !text.is_empty());
@@ -137,7 +138,7 @@ fn graded(outcome: &Node<'_>) -> (Option<bool>, Option<f64>) {
     }
 }
 
-/// Why a run ended, in the words of its harness.
+/// The end cause for a harness's status.
 fn ended(status: &str) -> EndCause {
     let status = status.to_ascii_lowercase();
     let names = |words: &[&str]| words.iter().any(|word| status.contains(word));
@@ -150,12 +151,12 @@ fn ended(status: &str) -> EndCause {
     }
 }
 
-/// The elements of one of the long values; reported when it is no array, none when it is absent.
+/// The elements of a long value, empty if it is absent; anything but an array is reported.
 fn elements<'a>(long: Option<&Node<'a>>, name: &str, out: &mut Reading<'_>) -> Vec<Node<'a>> {
     out.elements(long, name).into_iter().map(Node::of).collect()
 }
 
-/// Messages in the spelling of chat completions, with what the events say of the calls.
+/// Messages as in chat completions, with usage and times from the events.
 fn chat(messages: Option<&Node<'_>>, events: Option<&Node<'_>>, out: &mut Reading<'_>) -> Vec<Event> {
     let mut read = Vec::new();
     let mut ids = Vec::new();
@@ -171,8 +172,8 @@ fn chat(messages: Option<&Node<'_>>, events: Option<&Node<'_>>, out: &mut Readin
     read.into_iter().map(Event::Message).collect()
 }
 
-/// One message: SWE-agent calls its text `text` or `system_prompt`, and its answered calls `tool_call_ids`; Inspect names
-/// the tool in `function`.
+/// One message. SWE-agent names its text `text` or `system_prompt`, and the calls it answers `tool_call_ids`; Inspect
+/// names the tool in `function`.
 fn message(node: &Node<'_>, out: &mut Reading<'_>) -> Option<Message> {
     let mut message = openai::message(node, out)?;
     let bare = message.content.is_none() && message.tool_calls.is_empty();
@@ -191,8 +192,8 @@ fn message(node: &Node<'_>, out: &mut Reading<'_>) -> Option<Message> {
     Some(message)
 }
 
-/// Gives the replies what their calls cost: by the id of the message, or, where there are none, in order if there are as
-/// many calls as replies.
+/// Sets the replies' usage and time from the calls' events, matched by message id. If there are no ids, they are
+/// matched in order, provided that there are as many calls as replies.
 fn price(messages: &mut [Message], ids: &[Option<String>], events: &Node<'_>, out: &mut Reading<'_>) {
     let mut calls: VecDeque<(Option<String>, Option<Usage>, Option<Instant>)> = VecDeque::new();
     for event in elements(Some(events), "events", out) {
@@ -223,7 +224,7 @@ fn price(messages: &mut [Message], ids: &[Option<String>], events: &Node<'_>, ou
     }
 }
 
-/// Terminal-bench's steps: what the environment answers stands in the step of the agent.
+/// Terminal-bench's steps, where the environment's answer is part of the agent's step.
 fn steps(list: Option<&Node<'_>>, out: &mut Reading<'_>) -> Vec<Event> {
     let mut events = Vec::new();
     for (n, step) in elements(list, "steps", out).into_iter().enumerate() {
@@ -249,7 +250,7 @@ fn steps(list: Option<&Node<'_>>, out: &mut Reading<'_>) -> Vec<Event> {
             let mut result = Message::new(if asked { Role::Tool } else { Role::User });
             let (id, name) = answered.unzip();
             (result.tool_call_id, result.name) = (id, name);
-            // A pointer to a text that was taken out says nothing of the text.
+            // A pointer to a text stored elsewhere is not the text.
             result.content = step.content("obs", out).filter(|text| !is_pointer(&text.as_str()));
             if asked || result.content.is_some() {
                 events.push(Event::Message(result));
@@ -259,7 +260,7 @@ fn steps(list: Option<&Node<'_>>, out: &mut Reading<'_>) -> Vec<Event> {
     events
 }
 
-/// True for `$1f`, which stands for a text elsewhere.
+/// Whether it is a pointer such as `$1f` to a text stored elsewhere.
 fn is_pointer(text: &str) -> bool {
     text.strip_prefix('$').is_some_and(|id| (1..=8).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_hexdigit()))
 }

@@ -1,5 +1,5 @@
-//! Pi coding agent sessions: a tree of entries, one a line (FORMATS 17). The run is the path to the last
-//! entry; what stands on another branch was paid for and is no step.
+//! Pi coding agent sessions: a tree of entries, one per line (FORMATS 17). The run is the path to the last entry;
+//! replies on other branches were paid for but are not steps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,7 +79,7 @@ impl Format for Pi {
     }
 }
 
-/// The ids from the last entry up to the root.
+/// The ids on the path from the last entry up to the root.
 fn path_to_last(entries: &[Node<'_>]) -> BTreeSet<String> {
     let ids = |entry: &Node<'_>| Some((entry.some_word("id")?, entry.some_word("parentId")));
     let parents: BTreeMap<String, Option<String>> = entries.iter().filter_map(ids).collect();
@@ -94,7 +94,7 @@ fn path_to_last(entries: &[Node<'_>]) -> BTreeSet<String> {
     path
 }
 
-/// A session while its entries are read.
+/// A session being read.
 #[derive(Default)]
 struct Session {
     turns: Turns,
@@ -103,7 +103,7 @@ struct Session {
 }
 
 impl Session {
-    /// Takes one entry in; true when it was a reply.
+    /// Reads one entry; true if it was a reply.
     fn entry(&mut self, entry: &Node<'_>, on_path: bool, out: &mut Reading<'_>) -> bool {
         match entry.some_word("type").as_deref() {
             Some("message") => return self.message(entry, on_path, out),
@@ -161,7 +161,7 @@ impl Session {
         let says_nothing = message.tool_calls.is_empty()
             && [&message.content, &message.reasoning].iter().all(|text| text.as_ref().is_none_or(Text::is_empty));
         if is_aborted && says_nothing {
-            // Of a call that was broken off before anything came, the mark is left, and what it cost.
+            // A call aborted before any output keeps only the interruption mark and its cost.
             message.lane = Lane::Side("unseen aborted".into());
         }
         self.turns.push(message);
@@ -172,12 +172,12 @@ impl Session {
     }
 }
 
-/// A message in this agent's spelling, as other recorders copy it.
+/// A message in Pi's format, which other recorders copy.
 pub(super) fn message_of(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Message> {
     message(fields, fields.place(), out)
 }
 
-/// The message; where it is none that is reported at `place`.
+/// The message; anything else is reported at `place`.
 fn message(fields: &Node<'_>, place: &str, out: &mut Reading<'_>) -> Option<Message> {
     let named = fields.some_word("role");
     let role = match named.as_deref() {
@@ -219,7 +219,7 @@ fn message(fields: &Node<'_>, place: &str, out: &mut Reading<'_>) -> Option<Mess
     Some(message)
 }
 
-/// What a tool returned beside its text, as the own format keeps it: some rules compare it.
+/// What a tool returned besides its text, in the form of our own format; some rules compare it.
 fn details(told: &Node<'_>) -> Option<Json> {
     let native = || json::kept(&*format!("{{\"native\":{{\"details\":{}}}}}", told.written()));
     told.is_object().then(native).flatten()
@@ -245,7 +245,7 @@ fn push_blocks(blocks: Vec<Node<'_>>, message: &mut Message, out: &mut Reading<'
     (message.content, message.reasoning) = (joined(texts), joined(thoughts));
 }
 
-/// Tokens of one call: cached ones stand beside the input, unless the total leaves no room for them.
+/// The token counts of one call: cached tokens are separate from the input, unless the total leaves no room for them.
 fn usage(counted: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let mut count = |name: &str| out.count(counted.get(name).as_ref(), &format!("usage.{name}"));
     let (input, output, total) = (count("input"), count("output"), count("totalTokens"));
@@ -260,6 +260,6 @@ fn usage(counted: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
         output,
         reasoning: None,
     };
-    // Zeros are a call that failed before it was counted.
+    // Zeros mean that a call failed before it was counted.
     (usage.total().is_some_and(|total| total.0 > 0)).then_some(usage)
 }

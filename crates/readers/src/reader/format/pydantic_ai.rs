@@ -1,5 +1,5 @@
-//! pydantic-ai message histories: requests and responses made of parts (FORMATS 17). A retry prompt
-//! that names a tool is that tool's error; one that names none is said to the model.
+//! pydantic-ai message histories: requests and responses made of parts (FORMATS 17). A retry prompt that names a tool
+//! is that tool's error; one that names none is a message to the model.
 
 use super::{Format, Layout};
 use crate::reader::node::Node;
@@ -12,7 +12,7 @@ use crate::transcript::{Grade, Header, Message, Outcome, OutcomeSource, Role, Te
 /// pydantic-ai message histories.
 pub(super) struct PydanticAi;
 
-/// Keys under which an object holds a history.
+/// Keys under which an object has a history.
 const HISTORIES: [&str; 5] = ["messages", "all_messages", "message_history", "new_messages", "history"];
 
 impl Format for PydanticAi {
@@ -64,7 +64,7 @@ impl Format for PydanticAi {
     }
 }
 
-/// Hands over one history; `around` is the object that holds it.
+/// Delivers one history as a run; `around` is the object that contains it.
 fn push_run(record: &Record<'_>, around: &Node<'_>, key: String, messages: Vec<Node<'_>>, out: &mut Reading<'_>) {
     let mut history = History::default();
     for message in messages {
@@ -81,7 +81,7 @@ fn push_run(record: &Record<'_>, around: &Node<'_>, key: String, messages: Vec<N
     out.run(history.turns.into_draft(header, grade(around, wanted)));
 }
 
-/// The outcome, if the object around the history has the field the user names.
+/// The outcome, if the object around the history has the field that the user names.
 fn grade(around: &Node<'_>, wanted: Option<&str>) -> Grade {
     let Some(named) = wanted.and_then(|key| around.get(key)) else { return Grade::default() };
     let score = json::number(&named);
@@ -91,7 +91,7 @@ fn grade(around: &Node<'_>, wanted: Option<&str>) -> Grade {
     Grade { outcome: Outcome::from_grade(graded), score, source, ..Grade::default() }
 }
 
-/// A history while its messages are read.
+/// A history being read.
 #[derive(Default)]
 struct History {
     turns: Turns,
@@ -112,7 +112,7 @@ impl History {
     }
 
     fn request(&mut self, fields: &Node<'_>, out: &mut Reading<'_>) {
-        // The instructions stand in every request; only a change is news.
+        // Every request repeats the instructions; only a change is a new message.
         if let Some(instructions) = fields.some_word("instructions").filter(|text| !text.is_empty())
             && self.instructions.as_ref() != Some(&instructions)
         {
@@ -198,7 +198,7 @@ impl History {
     }
 }
 
-/// What a part says: a string, several of them, or the JSON it is.
+/// A part's content: a string, several strings, or else its JSON.
 fn said(content: &Node<'_>) -> Text {
     let items = content.elements().filter(|items| items.iter().any(|item| item.as_string().is_some()));
     let Some(items) = items else { return content.as_text() };
@@ -210,8 +210,8 @@ fn said(content: &Node<'_>) -> Text {
     Text::plain(texts.collect::<Vec<String>>().join("\n"))
 }
 
-/// Tokens of one call, by the new names or the old. Cached ones are part of the input; zeros are what a
-/// provider that told nothing leaves behind.
+/// The token counts of one call, under the new or old names. Cached tokens are part of the input; zeros mean that the
+/// provider reported none.
 fn usage(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let wire = fields.object("usage", out)?;
     let details = wire.within("details");

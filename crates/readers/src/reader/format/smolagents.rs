@@ -1,5 +1,5 @@
-//! smolagents memory dumps: the steps of an agent, as an array, inside a run's object, or one run a
-//! line (FORMATS 17). A planning step is paid for, but acts on nothing: it is no step here.
+//! smolagents memory dumps: the steps of an agent as an array, inside a run's object, or one run per line (FORMATS
+//! 17). A planning step is paid for but takes no action, so it is not a step of the run.
 
 use super::{Format, Layout};
 use crate::reader::node::Node;
@@ -11,7 +11,7 @@ use crate::transcript::{Draft, EndCause, Event, Grade, Header, Lane, Message, Ou
 /// smolagents memory dumps.
 pub(super) struct Smolagents;
 
-/// Keys under which an object holds the steps.
+/// Keys under which an object has the steps.
 const STEPS: [&str; 4] = ["steps", "intermediate_steps", "agent_memory", "memory"];
 
 impl Format for Smolagents {
@@ -71,7 +71,7 @@ impl Format for Smolagents {
     }
 }
 
-/// Hands over one run; `around` is the object that holds its steps.
+/// Delivers one run; `around` is the object that contains its steps.
 fn push_run(record: &Record<'_>, around: &Node<'_>, key: String, steps: Vec<Node<'_>>, out: &mut Reading<'_>) {
     let mut draft = Draft::default();
     let system = around.get("system_prompt");
@@ -101,7 +101,7 @@ fn push_run(record: &Record<'_>, around: &Node<'_>, key: String, steps: Vec<Node
     out.run(draft);
 }
 
-/// The outcome, if the object around the steps has the field the user names.
+/// The outcome, if the object around the steps has the field that the user names.
 fn grade(around: &Node<'_>, wanted: Option<&str>) -> Grade {
     let Some(named) = wanted.and_then(|key| around.get(key)) else { return Grade::default() };
     let score = json::number(&named);
@@ -111,7 +111,7 @@ fn grade(around: &Node<'_>, wanted: Option<&str>) -> Grade {
     Grade { outcome: Outcome::from_grade(graded), score, source, ..Grade::default() }
 }
 
-/// The text of that name: a string, parts, or the JSON it is.
+/// The text under that name: a string, parts, or else its JSON.
 fn said(object: &Node<'_>, name: &str) -> Option<Text> {
     object.get(name).map(|said| said.as_content())
 }
@@ -163,7 +163,7 @@ fn push_step(step: &Node<'_>, draft: &mut Draft, out: &mut Reading<'_>) {
         (seen, error) => seen.or(error).or(output),
     };
     push(reply);
-    // A failed call of the model, or a reply that could not be read, is an error of the step too.
+    // A failed model call or an unparsable reply is also recorded as the step's error.
     if answered {
         push(result);
     }

@@ -1,5 +1,5 @@
-//! SWE-agent trajectories: one run a file, a step each with its action and observation, or the
-//! history of messages alone (FORMATS 4).
+//! SWE-agent trajectories: one run per file, as steps with an action and observation each, or only the message history
+//! (FORMATS 4).
 
 use super::{Format, Layout};
 use crate::reader::node::Node;
@@ -87,7 +87,7 @@ impl Format for SweAgent {
     }
 }
 
-/// What the run spent, which `model_stats` adds up. Zeros are a replay, which spends nothing and says nothing.
+/// The run's totals from `model_stats`. Zeros come from a replay, which spends nothing, and are treated as missing.
 fn totals(stats: &Node<'_>, out: &mut Reading<'_>) -> Option<Totals> {
     let mut count = |name: &str| stats.count(name, out).filter(|count| *count > 0);
     let usage = Usage { input: count("tokens_sent"), output: count("tokens_received"), ..Usage::default() };
@@ -95,7 +95,7 @@ fn totals(stats: &Node<'_>, out: &mut Reading<'_>) -> Option<Totals> {
     (!usage.is_empty() || cost.is_some()).then_some(Totals { usage, cost })
 }
 
-/// `submitted (exit_cost)` ended at its limit: what was there was then handed in.
+/// The end cause. `submitted (exit_cost)` is a run that hit its limit, after which its current state was submitted.
 pub(super) fn end_cause(status: &str) -> EndCause {
     if status.contains("timeout") {
         return EndCause::Timeout;
@@ -110,12 +110,12 @@ pub(super) fn end_cause(status: &str) -> EndCause {
     }
 }
 
-/// True for a message that shows the agent how to work and is no part of the run.
+/// Whether a message is a demonstration for the agent rather than part of the run.
 fn is_demonstration(message: &Node<'_>) -> bool {
     message.is_true("is_demo") || message.is("message_type", "demonstration")
 }
 
-/// The instructions and the task: what stands in the history before the first reply.
+/// Adds the instructions and the task: the messages in the history before the first reply.
 fn push_prompts(history: Vec<Node<'_>>, turns: &mut Turns, out: &mut Reading<'_>) {
     for message in history {
         let message = message.into_object("history", out).unwrap_or_default();
@@ -139,13 +139,13 @@ fn push_step(index: usize, step: Node<'_>, turns: &mut Turns, out: &mut Reading<
     let asked = !reply.tool_calls.is_empty();
     turns.push(reply);
     let content = step.content("observation", out);
-    // Without an action the observation is the harness asking for one.
+    // If there was no action, the observation is the harness asking for one.
     let mut result = Message::new(if asked { Role::Tool } else { Role::User });
     result.content = if asked { content.or_else(|| Some(Text::default())) } else { content };
     turns.push(result);
 }
 
-/// Adds what a reply asks for: its calls, or the action that was read out of its words.
+/// Adds the calls of a reply, or the action parsed from its text.
 fn push_calls(node: &Node<'_>, action: Option<&str>, index: usize, reply: &mut Message, out: &mut Reading<'_>) {
     let calls = node.list("tool_calls", out);
     reply.tool_calls = calls.iter().filter_map(|call| openai::tool_call(call, out)).collect();
@@ -155,12 +155,12 @@ fn push_calls(node: &Node<'_>, action: Option<&str>, index: usize, reply: &mut M
     }
 }
 
-/// The command an action begins with.
+/// The command that an action begins with.
 fn tool_name(action: &str) -> String {
     action.split_whitespace().next().unwrap_or_default().to_owned()
 }
 
-/// A message of a file that has only its history.
+/// Adds a message of a file that has only its history.
 fn push_message(message: Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     let Some(message) = message.into_object("history", out) else { return };
     if is_demonstration(&message) {
@@ -176,7 +176,7 @@ fn push_message(message: Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
         let action = message.some_word("action").filter(|action| !action.trim().is_empty());
         push_calls(&message, action.as_deref(), turns.len(), &mut read, out);
     } else {
-        // What follows a call answers it, whoever is said to say so.
+        // What follows a call is its result, whatever role it has.
         let call = turns.events().last().and_then(Event::message).and_then(|last| last.tool_calls.first());
         if role == Role::Tool || (role == Role::User && call.is_some()) {
             read.role = Role::Tool;

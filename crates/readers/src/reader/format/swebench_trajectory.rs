@@ -1,5 +1,5 @@
-//! Trajectories handed in to SWE-bench: one document an instance, its calls of the model and of tools in one list. Outcomes
-//! lie in `results/results.json` beside `trajs/`.
+//! Trajectories submitted to SWE-bench: one document per instance, with its model and tool calls in one list. The
+//! outcomes are in `results/results.json` beside `trajs/`.
 
 use super::{Format, Layout};
 use crate::reader::node::Node;
@@ -53,7 +53,7 @@ impl Format for SweBenchTrajectory {
         for entry in whole.list("trajectory", out) {
             match entry.string("type", out).as_deref() {
                 Some("llm_call" | "model_call") => push_reply(&entry, Lane::Main, &mut turns, out),
-                // What judges the work is no step of it.
+                // A call that judges the work is not a step.
                 Some("judge_call") => push_reply(&entry, Lane::Counterpart, &mut turns, out),
                 Some("tool_call") => push_result(&entry, &mut turns, out),
                 Some(other) => out.unknown(other),
@@ -96,7 +96,7 @@ fn push_reply(entry: &Node<'_>, lane: Lane, turns: &mut Turns, out: &mut Reading
     turns.push(reply);
 }
 
-/// A tool's call is recorded with its result; the reply before it asked for it.
+/// Adds a tool's call and result, which are recorded together; the call belongs to the previous reply.
 fn push_result(entry: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     let ts = entry.instant("timestamp", out);
     let name = entry.word(["tool", "name", "tool_name"], out).unwrap_or_else(|| "tool".to_owned());

@@ -1,4 +1,4 @@
-//! tau2-bench simulation results: many simulations in one document, or one apiece (FORMATS 1).
+//! tau2-bench simulation results: many simulations in one document, or one per file (FORMATS 1).
 
 mod ticks;
 
@@ -75,7 +75,7 @@ impl Format for Tau2 {
             let key = task_id.clone().zip(trial.clone()).map(|(task, trial)| format!("{task}-{trial}"));
             format!("{}/{}", record.file.stem, key.unwrap_or_else(|| record.key.to_owned()))
         });
-        // A simulation by itself has what is common to all in the document above its folder.
+        // For a simulation in its own file, the data common to all simulations is in the document above its folder.
         let above = (record.envelope.is_empty() && record.file.folder_name == "simulations")
             .then(|| super::beside(record, "../results.json"))
             .flatten();
@@ -90,9 +90,9 @@ impl Format for Tau2 {
         let score = simulation.under("reward_info", out).number("reward", out);
         let (graded, source) = match (score, end) {
             (Some(score), _) => (Some(score >= 1.0), OutcomeSource::Native("reward_info.reward")),
-            // A machine that broke down says nothing of the agent.
+            // An infrastructure failure tells nothing about the agent.
             (None, _) if reason == "infrastructure_error" => (None, OutcomeSource::None),
-            // The evaluator is not run on a simulation that died; such runs count as failed.
+            // The evaluator does not run on simulations that broke off; such runs count as failed.
             (None, EndCause::Cap | EndCause::Error) => (Some(false), OutcomeSource::Native("termination_reason")),
             (None, _) => (None, OutcomeSource::None),
         };
@@ -101,8 +101,8 @@ impl Format for Tau2 {
     }
 }
 
-/// What the document says of all its runs. Only what is asked for is kept: its model arguments may
-/// hold keys to paid services.
+/// The header common to all runs of the document. Only the fields needed are kept, since its model arguments may
+/// contain API keys.
 fn about(envelope: &str) -> Header {
     let envelope = Node::of(envelope);
     let info = envelope.get("info").unwrap_or_else(|| Node::of("{}"));
@@ -131,7 +131,7 @@ fn end_cause(reason: &str) -> EndCause {
     }
 }
 
-/// Appends one message, or the several results of a wrapper.
+/// Adds one message, or the several results in a wrapper.
 fn push_message(node: &Node<'_>, out: &mut Reading<'_>, events: &mut Vec<Event>) {
     if !node.expect_object("message", "an object", out) {
         return;
@@ -158,20 +158,21 @@ fn push_message(node: &Node<'_>, out: &mut Reading<'_>, events: &mut Vec<Event>)
     }
     let of_user = node.string("requestor", out).is_some_and(|who| who == "user");
     message.lane = match role {
-        // A simulated user calls tools of its own and is paid for apart; its words are the user's.
+        // A simulated user makes tool calls of its own and is paid for separately; only its text is the user's
+        // message.
         Role::User if !message.tool_calls.is_empty() => Lane::Counterpart,
         Role::Tool if of_user => Lane::Counterpart,
         Role::Assistant if is_canned(&message, events) => Lane::Canned,
         _ => Lane::Main,
     };
     if role == Role::User || message.lane == Lane::Canned {
-        // What the simulator costs is not the agent's.
+        // The simulator's cost is not the agent's.
         (message.usage, message.cost) = (None, None);
     }
     events.push(Event::Message(message));
 }
 
-/// The first message, when it is the greeting every run begins with: no model call made it.
+/// Whether this is the greeting that begins every run, which no model call produced.
 fn is_canned(message: &Message, before: &[Event]) -> bool {
     message.usage.is_none() && message.tool_calls.is_empty() && before.iter().all(|event| event.message().is_none())
 }

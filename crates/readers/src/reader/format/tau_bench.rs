@@ -46,7 +46,7 @@ impl Format for TauBench {
         for message in trial.list("traj", out) {
             let Some(mut message) = openai::message(&message, out) else { continue };
             if message.role == Role::Tool {
-                // The environment reports failures in the text only.
+                // The environment reports failures only in the text.
                 message.is_error = Some(message.text().starts_with("Error"));
             }
             events.push(Event::Message(message));
@@ -70,7 +70,7 @@ impl Format for TauBench {
     }
 }
 
-/// The domain and the model, which only the file's name tells: `gpt-4o-airline.json`.
+/// The domain and model, which only the file name gives: `gpt-4o-airline.json`.
 fn suite_and_model(stem: &str) -> (String, Option<String>) {
     for domain in ["airline", "retail"] {
         if let Some(model) = stem.strip_suffix(domain).and_then(|rest| rest.strip_suffix('-')) {

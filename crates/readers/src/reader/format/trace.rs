@@ -1,4 +1,4 @@
-//! `whenstop trace v1`, our own format: one JSON object a line, the lines of a run together (DESIGN 4).
+//! `whenstop trace v1`, our own format: one JSON object per line, with the lines of a run together (DESIGN 4).
 
 mod write;
 
@@ -21,14 +21,14 @@ pub use write::write;
 /// `whenstop trace v1`.
 pub(super) struct Trace;
 
-/// Events that room is made for at once: a longer run asks for more.
+/// Most events to reserve memory for in advance; a longer run grows as needed.
 const USUAL_EVENTS: usize = 64;
 
-/// Types of line that only this format has.
+/// Types of lines that only this format has.
 const OWN_TYPES: &[&str] = &["run", "message", "metrics", "judge", "checkpoint", "outcome", "note"];
 
 fields! {
-    /// Every field any line may have, unread: one flat struct, since tagged enums buffer the whole line.
+    /// Every field that any line may have, unparsed. One flat struct, because tagged enums buffer the whole line.
     struct Line<'a> {
         type_ = "type",
         role = "role",
@@ -79,14 +79,14 @@ fields! {
 }
 
 fields! {
-    /// What a line is.
+    /// The type of a line.
     struct Kind<'a> {
         kind = "type",
     }
 }
 
 fields! {
-    /// Tokens of a call.
+    /// The token counts of a call.
     struct WireUsage<'a> {
         input = "input",
         cache_read = "cache_read",
@@ -96,7 +96,7 @@ fields! {
     }
 }
 
-/// Reads the lines of a text that is not a file: golden cases, generated runs.
+/// Reads a text that is not a file, such as a golden case or a generated run.
 pub fn read_text(text: &str) -> ReadText {
     in_memory::read_text(&Trace, text)
 }
@@ -128,8 +128,8 @@ impl Format for Trace {
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut draft: Option<Draft> = None;
         let mut line = Line::default();
-        // A record is mostly one run, and a line has rarely less than a hundred bytes. Of several runs only the first
-        // gets room: a document may hold thousands.
+        // A record is usually one run, and lines rarely have fewer than a hundred bytes. Memory is reserved only for
+        // the first run, because a document may hold thousands.
         let mut usual = (record.text.len() / 128 + 1).min(USUAL_EVENTS);
         for text in record.lines() {
             if let Err(error) = line.read(text) {
@@ -167,7 +167,7 @@ impl Format for Trace {
     }
 }
 
-/// True for the line a run begins with.
+/// Whether a line begins a run.
 fn begins_run(line: &[u8]) -> bool {
     // Nearly every writer puts the type first.
     if let Some(rest) = line.strip_prefix(b"{\"type\":\"") {
@@ -205,14 +205,14 @@ fn begin(line: &Line<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>
     Draft { header, ..Draft::default() }
 }
 
-/// What the run spent as a whole, where its calls do not tell it.
+/// The totals of the whole run, if its calls do not have them.
 fn totals(line: &Line<'_>, out: &mut Reading<'_>) -> Option<Totals> {
     let usage = usage(line.usage.as_ref(), out).unwrap_or_default();
     let cost = out.dollars(line.cost_usd, "cost_usd");
     (!usage.is_empty() || cost.is_some()).then_some(Totals { usage, cost })
 }
 
-/// Adds what a line says to its run.
+/// Adds the content of a line to its run.
 fn add(draft: &mut Draft, kind: &str, line: &Line<'_>, text: &str, out: &mut Reading<'_>) {
     match kind {
         "message" => {
@@ -243,8 +243,8 @@ fn add(draft: &mut Draft, kind: &str, line: &Line<'_>, text: &str, out: &mut Rea
     }
 }
 
-/// A body that is there and is null, which is how a recorder may well write it. Other fields are absent when they are
-/// null, so the line is looked at again.
+/// A body that is explicitly null, which a recorder may well write. Null fields otherwise count as absent, so the line
+/// is parsed again to tell the two apart.
 fn null_body(line: &str) -> Option<Json> {
     let mut found = false;
     json::parsed_members(line, |key, value| found |= key == "body" && value == "null").ok()?;
@@ -293,7 +293,7 @@ fn lane(raw: Option<&str>, out: &mut Reading<'_>) -> Lane {
     }
 }
 
-/// The fields only some framework's rules read, together as one object.
+/// The fields that only some frameworks' rules read, combined into one object.
 fn extra(line: &Line<'_>) -> Option<Json> {
     let Line { invalid_call, native, page, plan_update, target, .. } = line;
     invalid_call.or(*native).or(*page).or(*plan_update).or(*target)?;
@@ -330,8 +330,8 @@ fn metrics(line: &Line<'_>, out: &mut Reading<'_>) -> Metrics {
     }
 }
 
-/// Success as said (the word `unknown` is no grade, whatever the score), or the score held against the line's threshold
-/// (1 unless it has one).
+/// The recorded success (the word `unknown` is not a grade, whatever the score), or else whether the score reaches the
+/// line's threshold (1 by default).
 fn graded(line: &Line<'_>, score: Option<f64>, out: &mut Reading<'_>) -> Option<bool> {
     if line.success == Some("\"unknown\"") {
         return None;

@@ -1,4 +1,4 @@
-//! verifiers rollouts: a line a rollout. Calls may be JSON written as strings, and results have no ids.
+//! verifiers rollouts: one rollout per line. Calls may be JSON written as strings, and results have no ids.
 
 use super::{Format, Layout};
 use crate::reader::node::Node;
@@ -78,7 +78,7 @@ impl Format for Verifiers {
     }
 }
 
-/// Adds a message, whose calls may be written as strings.
+/// Adds a message, whose calls may be JSON written as strings.
 fn push(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     let Some(role) = message.string("role", out).as_deref().and_then(openai::role) else {
         return out.error_at(message.place(), "a message without a known `role`", "the message is left out");

@@ -1,4 +1,5 @@
-//! WebVoyager: chat messages whose calls are text, `Action: Type [2]; words`; the next observation is the result.
+//! WebVoyager: chat messages whose calls are text, such as `Action: Type [2]; words`; the next observation is the
+//! result.
 
 use super::{Format, Layout};
 use crate::reader::node::Node;
@@ -8,10 +9,10 @@ use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
 use crate::transcript::{EndCause, Grade, Header, PromptedBy, Role, ToolCall};
 
-/// WebVoyager.
+/// WebVoyager chats.
 pub(super) struct WebVoyager;
 
-/// How the instructions begin in every version.
+/// The beginning of the instructions in every version.
 const BEGINS: &str = "Imagine you are a robot browsing the web";
 
 impl Format for WebVoyager {
@@ -56,7 +57,7 @@ impl Format for WebVoyager {
             }
             turns.push(message);
         }
-        // `taskAmazon--0/interact_messages.json`, or a file named after the task.
+        // The task is in the folder's name (`taskAmazon--0/interact_messages.json`) or the file's name.
         let (folder, stem) = (&record.file.folder_name, &record.file.stem);
         let task =
             [stem, folder].into_iter().find_map(|name| name.strip_prefix("task").filter(|name| name.contains("--")));
@@ -71,7 +72,7 @@ impl Format for WebVoyager {
     }
 }
 
-/// The action a reply ends with: `Click [3]`, `Type [2]; words`, `Scroll WINDOW; down`, `ANSWER; words`.
+/// The action at the end of a reply: `Click [3]`, `Type [2]; words`, `Scroll WINDOW; down`, `ANSWER; words`.
 fn action(text: &str) -> Option<ToolCall> {
     let (_, action) = text.rsplit_once("Action:")?;
     let action = action.trim();

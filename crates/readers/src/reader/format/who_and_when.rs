@@ -1,4 +1,4 @@
-//! Who&When: one failed multi-agent run a file, with the step that was its mistake (FORMATS 6).
+//! Who&When: one failed multi-agent run per file, with the index of the decisive mistake's step (FORMATS 6).
 
 use serde_json::value::RawValue;
 
@@ -62,10 +62,10 @@ impl Format for WhoAndWhen {
     }
 }
 
-/// One turn: every speaker but the human is an agent, so that the mistake's index is its step's.
+/// One turn. Every speaker but the human counts as an agent, so that the mistake's index is a step's index.
 fn message(turn: &Node<'_>, out: &mut Reading<'_>) -> Message {
     let role = turn.string("role", out).unwrap_or_default();
-    // The hand-crafted half has the speaker as the role, with a remark: `Orchestrator (thought)`.
+    // The hand-crafted half has the speaker in the role, with a remark: `Orchestrator (thought)`.
     let speaker = match turn.get("name").and_then(|name| name.as_string()) {
         Some(name) => name.into_owned(),
         None => role.split(" (").next().unwrap_or(&role).to_owned(),

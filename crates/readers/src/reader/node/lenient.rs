@@ -1,5 +1,5 @@
-//! What is taken from a [`Node`] without a word about what is not there: for messages that a recorder copied from
-//! somewhere else, and for exports whose fields are whatever their maker had.
+//! Lenient reading from a [`Node`], without findings for missing or mistyped members: for messages that a recorder
+//! copied from elsewhere, and for exports whose fields vary with their producer.
 
 use std::borrow::Cow;
 
@@ -10,24 +10,24 @@ use crate::reader::{json, time};
 use crate::transcript::{Instant, Text, is_dense};
 
 impl<'a> Node<'a> {
-    /// A value that is read to its depths. One that is nested too deeply, or holds more short values than a recording can
-    /// mean, is reported and left out.
+    /// A value that is checked to its full depth. One that is nested too deeply, or has more short values than a
+    /// recording plausibly has, is reported and left out.
     pub(in crate::reader) fn row(text: &'a str, out: &mut Reading<'_>) -> Option<Self> {
         sound(text).map_err(|error| out.error(out.record.broken(text, &error))).ok()?;
         Some(Self::of(trimmed(text)))
     }
 
-    /// The values of a record of many, each as [`Node::row`].
+    /// The values of a record that holds many, each read like [`Node::row`].
     pub(in crate::reader) fn rows(record: &Record<'a>, out: &mut Reading<'_>) -> Vec<Self> {
         Self::values(record, out).filter_map(|value| Self::row(value.written, out)).collect()
     }
 
-    /// A count, 0 or more, also one that is written as a string.
+    /// A count, 0 or more; may be written as a string.
     pub(in crate::reader) fn some_count(&self, names: impl Names) -> Option<u64> {
         self.get(names).and_then(|node| json::count(&node))
     }
 
-    /// A number, also one that is written as a string.
+    /// A number; may be written as a string.
     pub(in crate::reader) fn some_number(&self, names: impl Names) -> Option<f64> {
         self.get(names).and_then(|node| json::number(&node))
     }
@@ -37,99 +37,99 @@ impl<'a> Node<'a> {
         self.get(names).and_then(|node| time::instant(&node))
     }
 
-    /// The short string of that name, decoded.
+    /// The short string with that name, decoded.
     pub(in crate::reader) fn some_string(&self, names: impl Names) -> Option<Cow<'a, str>> {
         self.get(names).and_then(|node| node.as_string())
     }
 
-    /// The member of that name; where there is none, one without members.
+    /// The member with that name, or an empty object.
     pub(in crate::reader) fn within(&self, names: impl Names) -> Self {
         self.get(names).unwrap_or_default()
     }
 
-    /// True when the member of that name is `true`; whatever else is there is passed over.
+    /// Whether the member with that name is `true`. Any other value is false.
     pub(in crate::reader) fn is_true(&self, name: &str) -> bool {
         self.some_flag(name) == Some(true)
     }
 
-    /// The truth under the first of `names` that has one; whatever else is there is passed over.
+    /// The boolean under the first of `names` that has one; other types are skipped.
     pub(in crate::reader) fn some_flag(&self, names: impl Names) -> Option<bool> {
         self.named(&names).and_then(|(_, raw)| json::flag(raw))
     }
 
-    /// The long string under the first of `names` that has one; whatever else is there is passed over.
+    /// The long string under the first of `names` that has one; other types are skipped.
     pub(in crate::reader) fn some_text(&self, names: impl Names) -> Option<Text> {
         self.named(&names).and_then(|(_, raw)| json::text(raw))
     }
 
-    /// What it says: the string it is, or the texts of the parts it is, or else its JSON.
+    /// Its content: the string, the joined texts of its parts, or else its JSON.
     pub(in crate::reader) fn as_content(&self) -> Text {
         json::content(self.written).unwrap_or_else(|| Text::plain(self.written))
     }
 
-    /// What it says: the string it is, or else its JSON.
+    /// Its text: the string, or else its JSON.
     pub(in crate::reader) fn as_text(&self) -> Text {
         json::text(self.written).unwrap_or_else(|| Text::plain(self.written))
     }
 
-    /// The name under the first of `names` that has one; whatever else is there is passed over.
+    /// The string or number under the first of `names` that has one; other types are skipped.
     pub(in crate::reader) fn some_word(&self, names: impl Names) -> Option<String> {
         self.named(&names).and_then(|(_, raw)| json::word(raw))
     }
 
-    /// Has it such a member, and be it null?
+    /// Whether it has such a member, even a null one.
     pub(in crate::reader) fn mentions(&self, name: &str) -> bool {
         self.members().iter().any(|(key, _)| key == name)
     }
 
-    /// The string or number it is.
+    /// The value if it is a string or number.
     pub(in crate::reader) fn as_word(&self) -> Option<String> {
         json::word(self)
     }
 
-    /// Is it an object?
+    /// Whether it is an object.
     pub(in crate::reader) fn is_object(&self) -> bool {
         self.written.starts_with('{')
     }
 
-    /// Is it null? No member that is found is.
+    /// Whether it is null. Members found by name never are.
     pub(in crate::reader) fn is_null(&self) -> bool {
         self.written == "null"
     }
 
-    /// Is it an array?
+    /// Whether it is an array.
     pub(in crate::reader) fn is_list(&self) -> bool {
         self.written.starts_with('[')
     }
 
-    /// The elements of the array of that name; none when it is anything else.
+    /// The elements of the array with that name; empty for anything else.
     pub(in crate::reader) fn some_list(&self, names: impl Names) -> Vec<Self> {
         self.get(names).and_then(|list| list.elements()).unwrap_or_default()
     }
 
-    /// The JSON it is, in the fewest letters.
+    /// The JSON without white space.
     pub(in crate::reader) fn compact(&self) -> String {
         json::value(self.written).map_or_else(|_| self.written.to_owned(), |value| value.to_string())
     }
 
-    /// A string as it is, anything else as JSON in the fewest letters.
+    /// A string as it is, anything else as JSON without white space.
     pub(in crate::reader) fn compact_text(&self) -> Text {
         json::text(self).unwrap_or_else(|| Text::plain(self.compact()))
     }
 
-    /// The object or array that a string holds as JSON, or the value itself.
+    /// The object or array encoded in a string as JSON, or else the value itself.
     pub(in crate::reader) fn opened(&self) -> Opened<'a> {
         let held = self.as_string().filter(|text| text.trim_start().starts_with(['{', '[']) && sound(text).is_ok());
         Opened { text: held.unwrap_or(Cow::Borrowed(self.written)), place: self.place }
     }
 
-    /// The same of a member; null where there is none.
+    /// Like [`Self::opened`] for a member; null if it is absent.
     pub(in crate::reader) fn held(&self, names: impl Names) -> Opened<'a> {
         self.get(names).map_or_else(Opened::null, |node| node.opened())
     }
 }
 
-/// A value that may have stood encoded in a string, and is kept beside the record then.
+/// A value that may have been encoded in a string, and then has a text of its own.
 #[derive(Clone, Debug)]
 pub(in crate::reader) struct Opened<'a> {
     text: Cow<'a, str>,
@@ -137,12 +137,12 @@ pub(in crate::reader) struct Opened<'a> {
 }
 
 impl<'a> Opened<'a> {
-    /// Nothing.
+    /// A null value.
     pub(in crate::reader) fn null() -> Self {
         Self { text: Cow::Borrowed("null"), place: "" }
     }
 
-    /// What `text` is, which stands encoded at the place of `node`.
+    /// The value `text`, located where `node` is.
     pub(in crate::reader) fn of(text: Cow<'a, str>, node: &Node<'a>) -> Self {
         Self { text, place: node.place }
     }
@@ -152,14 +152,14 @@ impl<'a> Opened<'a> {
         Node { place: self.place, ..Node::of(trimmed(&self.text)) }
     }
 
-    /// The same of what stands inside, if there is something.
+    /// Like [`Node::opened`] for a member, if it has that member.
     pub(in crate::reader) fn inner(&self, name: &str) -> Option<Self> {
         let text = self.node().get(name)?.opened().text.into_owned();
         Some(Self { text: Cow::Owned(text), place: self.place })
     }
 }
 
-/// Is the text JSON that can be taken apart whole? Why not, in the parser's words.
+/// Whether the text is JSON that can be parsed completely; if not, the parser's error.
 pub(in crate::reader) fn sound(text: &str) -> Result<(), serde_json::Error> {
     let is_plain = !is_dense(text) && (json_text::members(text, |_, _| ()) || json_text::array(text, |_| ()));
     if is_plain { Ok(()) } else { json::value(text).map(drop) }

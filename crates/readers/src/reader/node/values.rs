@@ -1,12 +1,12 @@
-//! The values of a file of many: the elements of an array, one a line, or one after the other.
+//! The values in a record that holds many: the elements of an array, one per line, or concatenated.
 
 use serde_json::value::RawValue;
 
 use crate::diagnostic::Diagnostic;
 use crate::reader::reading::{Reading, Record};
 
-/// The values a record holds: the elements of an array, the one object, the values of its lines, or
-/// those that follow each other. What cannot be read is reported and left out.
+/// The values in a record: the elements of an array, a single object, one value per line, or concatenated values.
+/// Invalid values are reported and left out.
 pub(super) fn of<'r>(record: &Record<'r>, out: &mut Reading<'_>) -> Vec<&'r RawValue> {
     match serde_json::from_str::<&RawValue>(record.text) {
         Ok(whole) => elements(whole).unwrap_or_else(|| vec![whole]),
@@ -29,7 +29,7 @@ pub(super) fn of<'r>(record: &Record<'r>, out: &mut Reading<'_>) -> Vec<&'r RawV
     }
 }
 
-/// The elements of an array; `None` when it is none.
+/// The elements of an array; `None` if it is not an array.
 fn elements(raw: &RawValue) -> Option<Vec<&RawValue>> {
     if !raw.get().starts_with('[') {
         return None;

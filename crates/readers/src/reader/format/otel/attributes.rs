@@ -1,4 +1,4 @@
-//! Attributes of OTLP's JSON mapping as plain JSON, under their dotted names.
+//! Attributes in OTLP's JSON mapping, converted to plain JSON under their dotted names.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,11 +13,11 @@ use crate::reader::node::Node;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Attributes<'r>(BTreeMap<Cow<'r, str>, Cow<'r, str>>);
 
-/// Levels of a dotted name that become levels of a value.
+/// Most levels of a dotted name that are unfolded into nested values.
 const LEVELS: usize = 12;
 
 impl<'r> Attributes<'r> {
-    /// Reads `[{key, value: {stringValue ..}}]`, or the plain object that some exporters write.
+    /// Reads `[{key, value: {stringValue ..}}]`, or the plain object written by some exporters.
     pub(super) fn of(written: Option<&Node<'r>>) -> Self {
         let Some(written) = written else { return Self::default() };
         if written.is_object() {
@@ -27,31 +27,31 @@ impl<'r> Attributes<'r> {
         Self(written.elements().unwrap_or_default().iter().filter_map(pair).collect())
     }
 
-    /// The first of `names` that is there and not null.
+    /// The first of `names` that is present and not null.
     pub(super) fn get(&self, names: &[&str]) -> Option<Node<'_>> {
         let node = |name: &&str| self.0.get(*name).map(|value| Node::of(&**value));
         names.iter().filter_map(node).find(|value| !value.is_null())
     }
 
-    /// The same as a word, unless it is empty.
+    /// Like [`Self::get`], as a word that is not empty.
     pub(super) fn word(&self, names: &[&str]) -> Option<String> {
         self.get(names).and_then(|value| value.as_word()).filter(|word| !word.is_empty())
     }
 
-    /// The same as a number.
+    /// Like [`Self::get`], as a number.
     pub(super) fn number(&self, names: &[&str]) -> Option<f64> {
         self.get(names).and_then(|value| json::number(&value))
     }
 
-    /// Adds what is not there yet.
+    /// Adds the attributes that are not present yet.
     pub(super) fn fill_from(&mut self, other: Self) {
         for (key, value) in other.0 {
             self.0.entry(key).or_insert(value);
         }
     }
 
-    /// The values under `prefix`, their dotted names unfolded: `prefix.0.role` is the field `role` of
-    /// the first. `None` when there are none.
+    /// The values under `prefix` with their dotted names unfolded: `prefix.0.role` is the field `role` of the first
+    /// element. `None` if there are none.
     pub(super) fn unfolded(&self, prefix: &str) -> Option<String> {
         let dotted = format!("{prefix}.");
         let mut tree = Value::Object(Map::new());
@@ -69,7 +69,7 @@ impl<'r> Attributes<'r> {
     }
 }
 
-/// Puts `value` where the dotted `path` says.
+/// Inserts `value` at the dotted `path`.
 fn insert(tree: &mut Value, path: &str, value: Value, levels: usize) {
     let Value::Object(fields) = tree else { return };
     match path.split_once('.').filter(|_| levels > 0) {
@@ -83,7 +83,7 @@ fn insert(tree: &mut Value, path: &str, value: Value, levels: usize) {
     }
 }
 
-/// Objects whose keys are all numbers become arrays in the order of the numbers.
+/// Converts objects whose keys are all numbers to arrays ordered by those numbers.
 fn with_lists(value: Value) -> Value {
     let Value::Object(fields) = value else { return value };
     let indices: Option<Vec<usize>> = fields.keys().map(|key| key.parse().ok()).collect();
@@ -98,7 +98,7 @@ fn with_lists(value: Value) -> Value {
     }
 }
 
-/// The JSON of an `AnyValue`; what is not tagged as one is taken as it is.
+/// The JSON of an `AnyValue`; anything without its tags is used as it is.
 pub(super) fn any_value<'r>(value: Option<&Node<'r>>) -> Cow<'r, str> {
     let Some(value) = value else { return Cow::Borrowed("null") };
     let [(tag, written)] = value.members() else { return Cow::Borrowed(value.written()) };

@@ -1,8 +1,8 @@
-//! OpenTelemetry GenAI spans: the collector's file exporter, one OTLP/JSON request a line, whole
-//! documents, and the console exporter's spans (FORMATS 13).
+//! OpenTelemetry GenAI spans: the collector's file exporter with one OTLP/JSON request per line, complete documents,
+//! and the console exporter's spans (FORMATS 13).
 //!
-//! A run is a conversation, or else a trace. Spans arrive in the order of their ends and split over
-//! lines, so a file is read whole.
+//! A run is a conversation, or else a trace. Spans are written in the order in which they end and may be spread over
+//! lines, so the whole file is read.
 
 mod attributes;
 mod span;
@@ -22,7 +22,7 @@ use crate::transcript::{Draft, EndCause, Grade, Header, Instant, Outcome, Outcom
 /// OpenTelemetry GenAI spans.
 pub(super) struct Otel;
 
-/// Names of the lists of an export request, in both spellings.
+/// Names of the lists in an export request, in both spellings.
 const RESOURCES: &[&str] = &["resourceSpans", "resource_spans", "resourceLogs", "resource_logs"];
 
 impl Format for Otel {
@@ -67,7 +67,7 @@ impl Format for Otel {
     }
 }
 
-/// A span as it stands in the file.
+/// A span as recorded.
 struct Recorded<'r> {
     trace: String,
     span: Span,
@@ -76,11 +76,11 @@ struct Recorded<'r> {
     error: Option<String>,
     status: Status,
     service: Option<String>,
-    /// The line it stands in.
+    /// The line it is in.
     line: &'r str,
 }
 
-/// How a span says it went.
+/// A span's status.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Status {
     Unset,
@@ -88,16 +88,16 @@ enum Status {
     Error,
 }
 
-/// All spans and log records of a file.
+/// All spans and log records in a file.
 #[derive(Default)]
 struct Traces<'r> {
     spans: Vec<Recorded<'r>>,
-    /// Log records by trace and span.
+    /// Log records by trace id and span id.
     logs: BTreeMap<(String, String), Vec<SpanEvent<'r>>>,
 }
 
 impl<'r> Traces<'r> {
-    /// One export request, in whatever wrapping; or spans by themselves.
+    /// Reads one export request in any wrapping, or bare spans.
     fn request(&mut self, line: &Node<'r>, out: &mut Reading<'_>) {
         let data = line.get("data").filter(|data| data.is_object() || data.is_list());
         let value = data.as_ref().unwrap_or(line);
@@ -183,7 +183,7 @@ impl<'r> Traces<'r> {
         });
     }
 
-    /// Hands over a run for each conversation, or trace, that has a model call.
+    /// Delivers a run for each conversation or trace that has a model call.
     fn hand_over(mut self, key: Option<&str>, out: &mut Reading<'_>) {
         let mut talks: BTreeMap<String, String> = BTreeMap::new();
         for recorded in &self.spans {
@@ -261,7 +261,7 @@ impl<'r> Traces<'r> {
     }
 }
 
-/// The name to show: an agent's own, a tool's own.
+/// Sets the name to show: that of the agent or tool.
 fn name_span(one: &mut Recorded<'_>) {
     let names: &[&str] = match one.span.kind {
         Kind::Tool(_) => &["gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name"],
@@ -272,7 +272,7 @@ fn name_span(one: &mut Recorded<'_>) {
     one.span.name = one.attributes.word(names).unwrap_or(bare);
 }
 
-/// How the run ended, by its root span.
+/// The end cause, judged by the root span.
 fn end_of(one: &Recorded<'_>) -> EndCause {
     match (&one.error, one.status) {
         (Some(error), _) => spans::end_by_error(error),
@@ -281,7 +281,7 @@ fn end_of(one: &Recorded<'_>) -> EndCause {
     }
 }
 
-/// Takes an evaluation in, if it is the one the user named.
+/// Reads an evaluation, if it is the one that the user named.
 fn grade(event: &SpanEvent<'_>, key: Option<&str>, grade: &mut Grade) {
     if key.is_none() || event.name != "gen_ai.evaluation.result" {
         return;
@@ -301,7 +301,7 @@ fn grade(event: &SpanEvent<'_>, key: Option<&str>, grade: &mut Grade) {
     grade.source = graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("gen_ai.evaluation.result"));
 }
 
-/// An event of a span, or a log record.
+/// A span's event, or a log record.
 fn event_of<'r>(value: &Node<'r>) -> SpanEvent<'r> {
     let attributes = Attributes::of(value.get("attributes").as_ref());
     let name = value.some_word(["name", "eventName", "event_name"]).filter(|name| !name.is_empty());
@@ -312,7 +312,7 @@ fn event_of<'r>(value: &Node<'r>) -> SpanEvent<'r> {
     }
 }
 
-/// The status code, as a number, a name, or the console exporter's word.
+/// The status code from a number, a name, or the console exporter's word.
 fn status_of(status: Option<&Node<'_>>) -> Status {
     let code = status.and_then(|status| status.some_word(["code", "status_code"])).unwrap_or_default();
     match code.as_str() {

@@ -1,5 +1,5 @@
-//! What one OpenTelemetry span records, in any of the conventions: the GenAI ones, old and new,
-//! OpenInference, OpenLLMetry and the Vercel AI SDK.
+//! Interprets a single OpenTelemetry span under any convention: GenAI (current and old), OpenInference, OpenLLMetry
+//! and the Vercel AI SDK.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ pub(super) struct SpanEvent<'r> {
     pub(super) body: Cow<'r, str>,
 }
 
-/// Names of token counts: the current convention, the old one, OpenInference, OpenLLMetry.
+/// Names of token counts under the current convention, the old one, OpenInference and OpenLLMetry.
 const INPUT: &[&str] =
     &["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt", "llm.usage.prompt_tokens"];
 const OUTPUT: &[&str] = &[
@@ -48,8 +48,7 @@ const REASONING: &[&str] = &[
     "llm.usage.reasoning_tokens",
 ];
 
-/// What a span records, judged by its attributes; `failed` is its status. Counts that are none are
-/// named in `odd`.
+/// What a span records, judged by its attributes; `failed` is from its status. Invalid counts are named in `odd`.
 pub(super) fn kind(attributes: &Attributes<'_>, events: &[SpanEvent<'_>], failed: bool, odd: &mut Vec<String>) -> Kind {
     match role(attributes) {
         SpanRole::Model => Kind::Model(Box::new(model_call(attributes, events, failed, odd))),
@@ -59,7 +58,7 @@ pub(super) fn kind(attributes: &Attributes<'_>, events: &[SpanEvent<'_>], failed
     }
 }
 
-/// What kind of span it is.
+/// The role of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SpanRole {
     Model,
@@ -77,7 +76,7 @@ fn role(attributes: &Attributes<'_>) -> SpanRole {
             "execute_tool" => return SpanRole::Tool,
             "invoke_agent" => return SpanRole::Agent,
             "create_agent" | "invoke_workflow" | "plan" | "embeddings" | "retrieval" => return SpanRole::Other,
-            // The Vercel AI SDK writes its own operation ids here.
+            // The Vercel AI SDK has its own operation ids here.
             _ => {}
         }
     }
@@ -124,8 +123,8 @@ fn model_call(attributes: &Attributes<'_>, events: &[SpanEvent<'_>], failed: boo
     ModelCall { input: input(attributes, events), reply }
 }
 
-/// Tokens of one call. Cached ones are part of the input, unless there are more of them than input:
-/// then the recorder counted them beside it.
+/// The token counts of one call. Cached tokens are part of the input, unless there are more of them than input; then
+/// the recorder counted them separately.
 fn usage(attributes: &Attributes<'_>, odd: &mut Vec<String>) -> Option<Usage> {
     let mut count = |names: &[&str]| {
         let found = attributes.get(names)?;
@@ -149,7 +148,7 @@ fn usage(attributes: &Attributes<'_>, odd: &mut Vec<String>) -> Option<Usage> {
     (!usage.is_empty()).then_some(usage)
 }
 
-/// The history a call was sent, wherever the convention keeps it.
+/// The messages a call was sent, wherever the convention puts them.
 fn input(attributes: &Attributes<'_>, events: &[SpanEvent<'_>]) -> Vec<Message> {
     let mut found = Vec::new();
     if let Some(instructions) = attributes.get(&["gen_ai.system_instructions"]) {
@@ -181,7 +180,7 @@ fn input(attributes: &Attributes<'_>, events: &[SpanEvent<'_>]) -> Vec<Message> 
     found
 }
 
-/// The reply, wherever the convention keeps it.
+/// The reply, wherever the convention puts it.
 fn output(attributes: &Attributes<'_>, events: &[SpanEvent<'_>]) -> Option<Message> {
     let reply = match attributes.get(&["gen_ai.output.messages", "gen_ai.completion"]) {
         Some(whole) => dialect::reply(&whole),
@@ -206,7 +205,7 @@ fn output(attributes: &Attributes<'_>, events: &[SpanEvent<'_>]) -> Option<Messa
     event_message(&choice, Role::Assistant)
 }
 
-/// The span's message events; some recorders keep them as JSON in one attribute.
+/// The span's message events; some recorders put them into one attribute as JSON.
 fn told<'r>(attributes: &Attributes<'_>, events: &[SpanEvent<'r>]) -> Vec<SpanEvent<'r>> {
     let listed = attributes.get(&["events", "all_messages_events"]).map(|listed| listed.opened());
     if let Some(listed) = listed.as_ref().and_then(|listed| listed.node().elements()) {
@@ -220,12 +219,12 @@ fn told<'r>(attributes: &Attributes<'_>, events: &[SpanEvent<'r>]) -> Vec<SpanEv
     events.to_vec()
 }
 
-/// The message of one event: in its body, or in its attributes.
+/// The message in an event's body or attributes.
 fn event_message(event: &SpanEvent<'_>, speaker: Role) -> Option<Message> {
     let body = Node::of(&*event.body).opened();
     let gathered = if body.node().is_object() { String::new() } else { gathered(&event.attributes) };
     let value = if gathered.is_empty() { body.node() } else { Node::of(gathered.as_str()) };
-    // A choice's message stands one level deeper, with its finish reason beside it.
+    // A choice's message is one level deeper, beside its finish reason.
     let inner = value.get("message").or_else(|| value.get("content").filter(|content| content.mentions("role")));
     let inner = inner.as_ref().unwrap_or(&value).opened();
     let mut messages = if inner.node().is_object() {
@@ -241,7 +240,7 @@ fn event_message(event: &SpanEvent<'_>, speaker: Role) -> Option<Message> {
     Some(message)
 }
 
-/// The message that stands in an event's attributes, as an object.
+/// The message spread over an event's attributes, as an object.
 fn gathered(attributes: &Attributes<'_>) -> String {
     let content = ["content", "gen_ai.event.content", "gen_ai.prompt", "gen_ai.completion", "message", "body"];
     let fields: [(&str, &[&str]); 5] = [

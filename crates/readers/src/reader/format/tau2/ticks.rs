@@ -1,5 +1,5 @@
-//! Simulations of spoken conversations: what both sides say, tick by tick. A reply of the agent lasts until the user speaks
-//! or a tool has answered.
+//! Simulations of spoken conversations, recorded as what both sides say in each tick. A reply of the agent lasts until
+//! the user speaks or a tool answers.
 
 use crate::reader::node::Node;
 use crate::reader::openai;
@@ -17,7 +17,7 @@ pub(super) fn events(ticks: &[Node<'_>], out: &mut Reading<'_>) -> Vec<Event> {
     speech.turns.into_draft(Header::default(), Grade::default()).events
 }
 
-/// What is being said.
+/// The utterance in progress.
 #[derive(Default)]
 struct Speech {
     turns: Turns,
@@ -64,7 +64,7 @@ impl Speech {
         self.ts = ts.or(self.ts);
     }
 
-    /// Ends what is being said.
+    /// Ends the utterance in progress.
     fn close(&mut self) {
         let Some(role) = self.speaker.take() else { return };
         let mut message = Message::saying(role, Text::plain(std::mem::take(&mut self.said)));

@@ -1,4 +1,4 @@
-//! Writing `whenstop trace v1`. What is written reads back as the same run.
+//! Writes runs as `whenstop trace v1`. Reading the output gives the same run.
 
 use std::io::{self, Write};
 
@@ -44,7 +44,7 @@ pub fn write(run: &Run, mut to: impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A score without a word about success would read as a grade, so it gets the word.
+/// The success field. A score by itself would be read as a grade, so an ungraded score gets an explicit word.
 fn success(outcome: Outcome, score: Option<f64>) -> Option<Success> {
     match outcome.grade() {
         Some(success) => Some(Success::Graded(success)),
@@ -126,7 +126,7 @@ struct MessageLine<'a> {
     extra: Extra,
 }
 
-/// The fields only some framework's rules read, as the reader of this format puts them together.
+/// The fields that only some frameworks' rules read, as combined by this format's reader.
 #[derive(Default, Deserialize, Serialize)]
 struct Extra {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -149,7 +149,7 @@ struct CallLine<'a> {
     arguments: Arguments,
 }
 
-/// Arguments that are an object stay one; anything else is a string.
+/// Arguments that are an object are written as an object; anything else as a string.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Arguments {
@@ -213,7 +213,7 @@ struct NoteLine<'a> {
     body: Json,
 }
 
-/// True, false, or the word for neither.
+/// True, false, or the word for an ungraded outcome.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Success {
@@ -317,13 +317,12 @@ fn metrics_line(metrics: &Metrics) -> MetricsLine<'_> {
     }
 }
 
-/// Numbers by name, a name said twice included.
+/// Serializes numbers by name, keeping repeated names.
 fn in_order<S: Serializer>(values: &&[(Name, f64)], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(values.iter().map(|(name, value)| (name.as_str(), value)))
 }
 
-/// The same JSON without line feeds, which would end the line. White space between values is all
-/// that can hold one.
+/// The same JSON without line feeds, which would end the line. Only white space between values can contain them.
 fn one_line(json: &RawValue) -> Json {
     if !json.get().contains(['\n', '\r']) {
         return json.to_owned();
