@@ -27,7 +27,7 @@ use crate::transcript::Run;
 /// Results are delivered after this many bytes have been read …
 const ERRAND_BYTES: usize = 4 << 20;
 /// … or this many runs: with many stacks, the results of a short run take more memory than the run.
-const ERRAND_RUNS: usize = 128;
+const ERRAND_RUNS: usize = 256;
 
 /// Recordings to read, in path order.
 #[derive(Debug)]
