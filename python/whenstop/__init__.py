@@ -5,13 +5,13 @@ Replays recorded AI-agent runs through stop strategies that never ran on them::
     import whenstop
     result = whenstop.compare("traces", stacks="fixtures/stacks/example.toml")
     result                          # in a notebook: the verdict and the table
-    result.rows.to_pandas()         # one row a run and stack; also polars.from_arrow(result.rows)
+    result.rows.to_pandas()         # one row per run and stack; also polars.from_arrow(result.rows)
 
     tuned = whenstop.tune("traces", max_fes=0.1)
     tuned.stack                     # the stack file to ship, or None; tuned.verdict says why
 
-Each function does what the command of its name does, by the same code: the same rows, the same files to the byte. Whatever goes wrong
-is a :class:`whenstop.Error` with ``what``, ``where`` and ``help``.
+Each function runs the same code as the command of the same name: the same rows, and the same files byte for byte. Every failure is
+a :class:`whenstop.Error` with ``what``, ``where`` and ``help``.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ def compare(
 ) -> Comparison:
     """Replays runs under stop strategies and says what each would have stopped, saved and killed.
 
-    :param runs: files and folders of recordings in any format whenstop reads; or a table of runs (pyarrow, polars,
-        pandas) with the columns of a known layout, or of ``columns``.
-    :param stacks: stack files, the text of one (TOML), ``"preset:NAME"``, ``"system:NAME"``, ``"preset:all"``.
+    :param runs: files and folders of recordings in any format whenstop reads, or a table of runs (pyarrow, polars,
+        pandas) with the columns of a known layout or those that ``columns`` names.
+    :param stacks: stack files, the text of a stack file (TOML), ``"preset:NAME"``, ``"system:NAME"``, ``"preset:all"``.
     :param out: a folder for all tables and figures, as ``whenstop compare --out`` writes it; ``result.page()`` shows its page.
-    :param rows: how that folder holds rows and firings.
+    :param rows: the file format of rows and firings in that folder.
     :param options: the keys of :class:`Options`: ``unit="round"``, ``keeps="work"``, ``labels="labels.csv"``,
         ``outcome_from="interrupted=failure"``, ``columns="messages=chat,outcome=won"``, ``max_fes=0.1`` …
-    :raises Error: when runs or stacks cannot be read; single bad lines are left out and listed in ``report``.
+    :raises Error: if runs or stacks cannot be read; single bad lines are skipped and listed in ``report``.
     """
     check("compare", Options, options)
     target = {"out": out, "rows": rows} if out is not None else {}
@@ -82,7 +82,7 @@ def compare(
 
 
 def replay(runs: Runs, stacks: Paths, **options: Unpack[Options]) -> pa.RecordBatch:
-    """The rows of :func:`compare` alone: one a run and stack, in the order of the runs."""
+    """Only the rows of :func:`compare`: one per run and stack, in the order of the runs."""
     check("replay", Options, options)
     return compare(runs, stacks, **options).rows
 
@@ -103,22 +103,22 @@ def tune(
     out: str | os.PathLike[str] | None = None,
     **reading: Unpack[Reading],
 ) -> Tuned:
-    """From recordings to the stack to ship, with its certificate, or the reason why there is none.
+    """Finds the stack to ship from recordings, with its certificate, or the reason why there is none.
 
     :param runs: as for :func:`compare`.
-    :param max_fes: the share of successes that may be killed, averaged over tasks: what is certified.
-    :param delta: chance that the certificate is wrong.
-    :param bound: what the certificate rests on: one successful run a task, or all of them. Choose it before you look.
-    :param budget: the signal that the budget counts; by default steps.
+    :param max_fes: the share of successes that may be killed, averaged over tasks; this is what is certified.
+    :param delta: the probability that the certificate is wrong.
+    :param bound: what the certificate is based on: one successful run per task, or all of them. Choose before you look at results.
+    :param budget: the signal that the budget counts; steps by default.
     :param learn: learn a list of at most three rules on one half of the tasks, and certify it on the other.
-    :param cross_fit: with ``learn``: learn on all tasks, and estimate by fifths. An estimate, no proof.
-    :param today: what you run today, to be shown beside it, as ``stacks`` of :func:`compare`.
-    :param presets: try the shipped rules of all frameworks beside it, which takes most of the time.
-    :param lost_success_costs: what a lost success costs, in dollars: of what is certified, what is worth most is shipped.
-    :param unit: what counts as a run: the recording, or each round of it.
-    :param out: a folder for ``tuned.toml``, its certificate, the tables, figures and a page.
+    :param cross_fit: with ``learn``: learn on all tasks, and estimate by fifths. This is an estimate, not a proof.
+    :param today: what you run today, for comparison; the same values as ``stacks`` of :func:`compare`.
+    :param presets: also try the shipped rules of all frameworks, which takes most of the time.
+    :param lost_success_costs: what a lost success costs, in dollars; the certified limit worth most is then shipped.
+    :param unit: what counts as a run: the whole recording, or each round of it.
+    :param out: a folder for ``tuned.toml``, its certificate, the tables, the figures and a page.
     :param reading: the keys of :class:`Reading`: ``labels``, ``columns``, ``outcome_from`` …
-    :raises Error: when runs or stacks cannot be read. That nothing can be recommended is an answer: ``stack`` is None then.
+    :raises Error: if runs or stacks cannot be read. No recommendation is not an error: ``stack`` is then None.
     """
     check("tune", Reading, reading)
     keywords = {
@@ -142,7 +142,7 @@ def tune(
 
 
 def corpus(runs: Runs, **reading: Unpack[Reading]) -> dict[str, Any]:
-    """What is in these files: formats, runs, outcomes, tokens, what looks wrong; ``runs`` has an entry for each run."""
+    """What these files contain: formats, runs, outcomes, tokens, and what looks wrong; ``runs`` has an entry for each run."""
     check("corpus", Reading, reading)
     with _files(runs) as files:
         found: dict[str, Any] = json.loads(_whenstop.corpus(arguments(reading, files)))
@@ -150,18 +150,18 @@ def corpus(runs: Runs, **reading: Unpack[Reading]) -> dict[str, Any]:
 
 
 def merge(parts: Paths, out: str | os.PathLike[str], *, rows: Literal["csv", "parquet"] = "csv", whole_budget: bool = False) -> int:
-    """Puts the parts of a comparison together, as ``whenstop merge``: the files of one comparison, to the byte.
+    """Merges the parts of a comparison, as ``whenstop merge`` does: the same files as a single comparison, byte for byte.
 
-    Gives the number of rows.
+    Returns the number of rows.
 
-    :raises Error: naming what is missing, doubled or torn; nothing is written then.
+    :raises Error: naming what is missing, duplicated or torn; nothing is written then.
     """
     return _whenstop.merge(arguments({"out": out, "rows": rows, "whole_budget": whole_budget}, paths(parts)))
 
 
 @contextmanager
 def _files(runs: Runs) -> Iterator[list[str]]:
-    """The paths to read; a table of runs is written to a file for as long as it is read."""
+    """The paths to read; a table of runs is written to a temporary file while it is read."""
     table = _as_table(runs)
     if table is None:
         yield paths(runs)

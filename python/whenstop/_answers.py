@@ -1,4 +1,4 @@
-"""What comparisons and tuning come to, and how a notebook shows it."""
+"""The results of comparing and tuning, and how a notebook shows them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from ._error import Error
 
-#: A table as texts, the names of the columns first.
+#: A table as texts; the first row holds the column names.
 Cells = list[list[str]]
 
 
@@ -34,7 +34,7 @@ def _list(notes: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Page:
-    """A page of results, which a notebook shows in a frame of its own: it can neither read nor change the notebook."""
+    """A page of results, which a notebook shows in a sandboxed frame: the page can neither read nor change the notebook."""
 
     #: The file.
     path: Path
@@ -57,9 +57,9 @@ def _page(out: Path | None, height: int) -> Page:
 class Comparison:
     """What some stacks would have done with some runs."""
 
-    #: One row a run and stack; the columns are those of ``rows.csv``, null is unknown.
+    #: One row per run and stack; the columns are those of ``rows.csv``, and null means unknown.
     rows: pa.RecordBatch
-    #: One row a run, stack and rule that would have acted.
+    #: One row per run, stack and rule that would have acted.
     firings: pa.RecordBatch
     #: The answer in a sentence or two.
     verdict: str
@@ -67,25 +67,25 @@ class Comparison:
     ship: str | None
     #: What was compared, in one line.
     headline: str
-    #: The first table, as Markdown; empty where no stack has a line in it.
+    #: The first table, as Markdown; empty if no stack has a line in it.
     table: str
-    #: The same as texts, the names of the columns first.
+    #: The same table as texts; the first row holds the column names.
     cells: Cells = field(repr=False)
     #: What to know about the table.
     notes: list[str] = field(default_factory=list)
-    #: Where nobody graded the runs: how the stacks agree with people's own stops, a sentence and a Markdown table.
+    #: If nobody graded the runs: how well the stacks agree with people's own stops, as a sentence and a Markdown table.
     agreement: tuple[str, str] | None = None
-    #: What the command line says while it works, a message each.
+    #: The messages the command line prints while it works, one per item.
     messages: list[str] = field(default_factory=list, repr=False)
-    #: What was read, and what was not: as ``whenstop corpus --format json``.
+    #: What was read and what was not, as in ``whenstop corpus --format json``.
     report: dict[str, Any] = field(default_factory=dict, repr=False)
     #: The folder with all tables and figures, if one was asked for.
     out: Path | None = None
 
     def page(self, height: int = 900) -> Page:
-        """The page ``report.html`` of the folder, for a notebook.
+        """The folder's page ``report.html``, for a notebook.
 
-        :raises Error: where no folder was asked for.
+        :raises Error: if no folder was asked for.
         """
         return _page(self.out, height)
 
@@ -107,27 +107,27 @@ class Tuned:
 
     #: The answer in two or three sentences.
     verdict: str
-    #: The text of the stack file to ship, for ``stacks=`` or a file; None where nothing can be recommended.
+    #: The text of the stack file to ship, for ``stacks=`` or a file; None if nothing can be recommended.
     stack: str | None
-    #: What there is, and what it can carry.
+    #: How many recordings there are, and which limits they suffice to certify.
     recordings: str
-    #: What is shipped, and what stands beside it, as Markdown.
+    #: What is shipped and the alternatives it is compared with, as Markdown.
     table: str
-    #: The same as texts, the names of the columns first.
+    #: The same table as texts; the first row holds the column names.
     cells: Cells = field(repr=False)
-    #: The same by suite and model, the worst first, as Markdown; None where there is only one.
+    #: The same by suite and model, worst first, as Markdown; None if there is only one.
     strata: str | None = field(default=None, repr=False)
     #: What to know about the table.
     notes: list[str] = field(default_factory=list)
-    #: All of it, as ``certificate.json`` holds it.
+    #: The complete result, as in ``certificate.json``.
     certificate: dict[str, Any] = field(default_factory=dict, repr=False)
     #: The folder with ``tuned.toml``, the certificate, tables and figures, if one was asked for and there is something to ship.
     out: Path | None = None
 
     def page(self, height: int = 900) -> Page:
-        """The page ``report.html`` of the folder, for a notebook.
+        """The folder's page ``report.html``, for a notebook.
 
-        :raises Error: where no folder was asked for, or nothing is shipped.
+        :raises Error: if no folder was asked for, or nothing is shipped.
         """
         return _page(self.out, height)
 

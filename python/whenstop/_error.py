@@ -1,10 +1,10 @@
-"""The one exception of this package."""
+"""The only exception type of this package."""
 
 from __future__ import annotations
 
 
 class Error(Exception):
-    """Something cannot be done: ``what`` is wrong, ``where`` (a file, line and column, or None), and ``help``, how to fix it."""
+    """Says ``what`` is wrong, ``where`` (a file, line and column, or None), and how to fix it (``help``)."""
 
     def __init__(self, what: str, where: str | None = None, help: str = "") -> None:
         super().__init__(what, where, help)

@@ -1,7 +1,7 @@
-"""A comparison in parts, for whoever has an engine: list the files, group them into tasks, make a part of each group, merge.
+"""A comparison in parts, for any engine: list the files, group them into tasks, make a part of each group, merge.
 
 ``whenstop.ray`` and ``whenstop.spark`` are these four steps; any engine that can call a function on many machines can do
-the same. Paths go to the workers, and small rows come back: Rust reads the recordings.
+the same. Only paths go to the workers and only small rows come back; the workers read the recordings in Rust.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Task:
-    """One part to be made: its number of so many, the files it reads, and where it goes."""
+    """One part to make: its number out of ``of``, the files it reads, and where the part is written."""
 
     number: int
     of: int
@@ -43,14 +43,14 @@ def is_uri(path: str) -> bool:
 
 
 def list_files(paths: Paths) -> list[tuple[str, int]]:
-    """The files under paths or URIs with their sizes, in the order one comparison reads them in.
+    """The files under paths or URIs with their sizes in bytes, in the order in which a single comparison reads them.
 
-    Credentials of object stores are those pyarrow finds. A folder of a store is listed in path order.
+    Object store credentials are those pyarrow finds. A folder in an object store is listed in path order.
     """
     found: list[tuple[str, int]] = []
     for path in _paths(paths):
         if not is_uri(path):
-            # Members of an archive belong to its task.
+            # An archive is read whole: its members belong to one task.
             found += [(name.split("!", 1)[0] if not os.path.exists(name) else name, size) for name, size in _whenstop.files([path])]
             continue
         from pyarrow import fs
@@ -66,10 +66,10 @@ def list_files(paths: Paths) -> list[tuple[str, int]]:
 
 
 def group(files: Sequence[tuple[str, int]], target_mb: float = 256) -> list[list[str]]:
-    """Neighbouring files together, up to ``target_mb`` a group: 128 to 512 keep a worker busy and a retry cheap.
+    """Groups neighbouring files, up to ``target_mb`` megabytes per group: 128 to 512 keep a worker busy and a retry cheap.
 
     A file is never divided (``whenstop convert --shards`` does that), and the files of one Langfuse export stay together,
-    since a trace may lie in several of them.
+    since a trace may be spread over several of them.
     """
     groups: list[list[str]] = []
     size, last = 0.0, None
@@ -94,9 +94,9 @@ def tasks(
     target_mb: float = 256,
     **options: Unpack[Options],
 ) -> list[Task]:
-    """One task a group; their parts go to folders in ``out``. Stack files are read here: workers need none.
+    """One task per group; each writes its part to a folder in ``out``. Stack files are read here, so workers need none.
 
-    ``options`` are those of :func:`whenstop.compare`; files they name (``labels``, ``price``) have to be there for the workers.
+    ``options`` are those of :func:`whenstop.compare`; files they name (``labels``, ``price``) must be available to the workers.
     """
     check("tasks", Options, options)
     beside = {key: [os.path.abspath(path) for path in _paths(options[key])] for key in ("labels", "price") if key in options}
@@ -106,7 +106,7 @@ def tasks(
         is_name = "\n" in named or named.startswith(("preset:", "system:"))
         try:
             text = named if is_name else Path(named).read_text(encoding="utf-8") + "\n"
-            # A file that names native configurations needs them beside it: then workers read it where it lies.
+            # A stack file that names native configurations needs them beside it, so workers read it from its own path.
             texts.append(os.path.abspath(named) if not is_name and re.search(r"^\s*config\s*=", text, re.M) else text)
         except OSError as error:
             raise Error(f"cannot read: {error}", named, "give a stack file, `preset:NAME` or `system:NAME`") from None
@@ -122,7 +122,7 @@ def tasks(
 
 
 def make(task: Task) -> int:
-    """Makes a part, on whichever machine this is called; gives its number. Made twice, it is the same part."""
+    """Makes a part on the machine where it is called, and returns its number. Making it again gives the same part."""
     fetched = tempfile.mkdtemp(prefix="whenstop-") if any(map(is_uri, [*task.files, task.out])) else None
     try:
         paths = [_fetched(name, n, fetched) if fetched and is_uri(name) else name for n, name in enumerate(task.files)]
@@ -142,7 +142,7 @@ def _fetched(uri: str, n: int, folder: str) -> str:
     from pyarrow import fs
 
     store, inner = fs.FileSystem.from_uri(uri)
-    # Of equal names in several folders each needs its own, and the folder's name is part of what runs are called.
+    # Equal file names from several folders must not collide, and the folder's name is part of the runs' names.
     path = Path(folder, f"{n:06}", PurePosixPath(inner).parent.name, PurePosixPath(inner).name)
     path.parent.mkdir(parents=True)
     with store.open_input_stream(inner, compression=None) as source, open(path, "wb") as target:
@@ -155,7 +155,7 @@ def _copy(source: str, target: str) -> None:
 
     if is_uri(target):
         store, inner = fs.FileSystem.from_uri(target)
-        # The manifest last: a part without one is not whole.
+        # The manifest is copied last: a part without one is incomplete.
         for name in sorted(os.listdir(source), key=lambda name: name == "part.json"):
             path, query = (inner.split("?", 1) + [""])[:2]
             with open(os.path.join(source, name), "rb") as file, store.open_output_stream(f"{path}/{name}") as to:
@@ -165,7 +165,7 @@ def _copy(source: str, target: str) -> None:
 
 
 def merge(of: Sequence[Task], out: str | os.PathLike[str], *, rows: Literal["csv", "parquet"] = "csv") -> int:
-    """Puts the parts of these tasks together; see :func:`whenstop.merge`."""
+    """Merges the parts of these tasks; see :func:`whenstop.merge`."""
     from . import merge as merge_folders
 
     if not any(is_uri(task.out) for task in of):
@@ -183,7 +183,7 @@ Make = Callable[[Task], int]
 
 
 def refused(failed: dict[int, str], all_tasks: Sequence[Task]) -> Error:
-    """The error for tasks that could not be done, which names their files."""
+    """The error for tasks that failed, naming their files."""
     by_number = {task.number: task for task in all_tasks}
     lines = []
     for number, why in sorted(failed.items()):

@@ -27,12 +27,12 @@ def compare(
     make: _parts.Make = _parts.make,
     **options: Unpack[Options],
 ) -> int:
-    """Compares on the cluster that ``ray.init`` found, and merges here. Gives the number of rows.
+    """Compares on the cluster that ``ray.init`` connected to, and merges here. Returns the number of rows.
 
-    :param parts: where the parts go: a folder that all machines see, or a URI. By default ``out`` with ``-parts``.
-    :param target_mb: recordings a task, in megabytes: 128 to 512.
-    :param max_retries: how often a part is tried again when its worker dies. Ray's own default for data sets is for ever.
-    :param make: what a worker does with a task; for those who watch or test it.
+    :param parts: where the parts go: a folder that all machines see, or a URI. ``out`` with ``-parts`` appended by default.
+    :param target_mb: megabytes of recordings per task: 128 to 512.
+    :param max_retries: how often a part is retried when its worker dies. Ray's own default for data sets is to retry forever.
+    :param make: what a worker does with a task; replace it to monitor or test the work.
     :param options: the other keywords of :func:`whenstop.compare`.
     :raises Error: naming the files of the parts whose workers died each time; the other parts are complete.
     """

@@ -30,20 +30,20 @@ def compare(
     make: _parts.Make = _parts.make,
     **options: Unpack[Options],
 ) -> int:
-    """Compares in a Spark session, and merges here. Gives the number of rows.
+    """Compares in a Spark session, and merges here. Returns the number of rows.
 
-    How often a part is tried again is Spark's ``spark.task.maxFailures`` (4; 1 in ``local[n]``, use ``local[n,4]``).
+    Spark's ``spark.task.maxFailures`` limits the attempts per part (4; 1 in ``local[n]``, so use ``local[n,4]``).
 
-    :param parts: where the parts go: a folder that all machines see, or a URI. By default ``out`` with ``-parts``.
-    :param jobs: how many parts are asked for at a time; Spark makes as many of them as it has room for.
-    :param make: what a worker does with a task; for those who watch or test it.
+    :param parts: where the parts go: a folder that all machines see, or a URI. ``out`` with ``-parts`` appended by default.
+    :param jobs: how many parts are submitted at a time; Spark runs as many of them as it has room for.
+    :param make: what a worker does with a task; replace it to monitor or test the work.
     :param options: the other keywords of :func:`whenstop.compare`.
     :raises Error: naming the files of the parts that failed each time; the other parts are complete.
     """
     out = os.fspath(out)
     tasks = _parts.tasks(paths, stacks, os.fspath(parts or f"{out.rstrip('/')}-parts"), target_mb=target_mb, **options)
     failed: dict[int, str] = {}
-    # A job for each part: one that fails ends no other, as it would in a job of many, and nothing is made twice.
+    # One job per part: in a shared job, one failing part would end the others, and finished parts would be made twice.
     with ThreadPoolExecutor(max_workers=min(len(tasks), jobs)) as pool:
         running = {pool.submit(_run, spark, task, make): task.number for task in tasks}
         for job in as_completed(running):
@@ -63,7 +63,7 @@ def _run(spark: Any, task: _parts.Task, make: _parts.Make) -> None:
             done = [make(task) for _ in range(batch.num_rows)]
             yield pa.RecordBatch.from_pydict({"number": pa.array(done, pa.int32())})
 
-    # One row in one partition: one task, tried again as often as the session says.
+    # One row in one partition is one task, retried as often as the session says.
     rows = spark.createDataFrame([(task.number,)], "number int").coalesce(1)
     rows.mapInArrow(work, "number int").collect()
 
