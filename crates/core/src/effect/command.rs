@@ -6,10 +6,13 @@ use super::programs::{self, Awk};
 use super::shell::{Given, Shell, Word};
 use super::{Effect, cloud, git, packages, path, sql, verbs, words};
 
+/// Wrappers around a command (`sudo env nice …`) are followed to this number.
+const MOST_WRAPPERS: usize = 64;
+
 /// Adds the effect of the command.
 pub(super) fn run(shell: &mut Shell<'_>, words: &[Word], given: Given<'_>) {
     let mut words = words;
-    loop {
+    for _ in 0..MOST_WRAPPERS {
         words = skip_assignments(words);
         let Some(first) = words.first() else {
             shell.parts.push(Effect::Read, "sets variables");
@@ -29,6 +32,7 @@ pub(super) fn run(shell: &mut Shell<'_>, words: &[Word], given: Given<'_>) {
             None => return of_program(shell, &program, words, given),
         }
     }
+    shell.parts.push(Effect::Unknown, "nested too deep to be followed");
 }
 
 fn skip_assignments(words: &[Word]) -> &[Word] {
@@ -277,7 +281,7 @@ fn run_rest(shell: &mut Shell<'_>, words: &[Word], given: Given<'_>) {
     if words.is_empty() {
         shell.parts.push(Effect::Unknown, "a shell without a command");
     } else {
-        run(shell, words, given);
+        shell.command(words, given);
     }
 }
 
@@ -396,7 +400,13 @@ fn of_sed(words: &[Word]) -> Told {
         .filter(|pair| matches!(pair[0].text.as_str(), "-e" | "--expression"))
         .map(|pair| pair[1].text.as_str())
         .collect();
-    let mut plain: Vec<&Word> = operands(rest).filter(|word| !explicit.contains(&word.text.as_str())).collect();
+    let takes_value =
+        |before: Option<&Word>| before.is_some_and(|word| matches!(word.text.as_str(), "-e" | "--expression"));
+    let mut plain: Vec<&Word> = (0..rest.len())
+        .filter(|at| !takes_value(at.checked_sub(1).map(|before| &rest[before])))
+        .map(|at| &rest[at])
+        .filter(|word| !word.text.starts_with('-'))
+        .collect();
     let mut scripts = explicit.clone();
     if explicit.is_empty() && !has(rest, &["-f"]) && !plain.is_empty() {
         // On macOS `-i` takes a suffix, which is often empty.
@@ -691,7 +701,7 @@ fn of_module(shell: &mut Shell<'_>, words: &[Word], given: Given<'_>) {
                 || packages::effect(name, words).is_some()
                 || matches!(name, "black" | "isort" | "ruff" | "autopep8" | "yapf");
             if known {
-                run(shell, words, given);
+                shell.command(words, given);
             } else {
                 shell.parts.push(Effect::Check, format!("`python -m {name}`"));
             }

@@ -247,7 +247,7 @@ fn of_words(lower: &str, words: &[Word], shell: &mut Shell<'_>) -> Told {
         return Told::new(effect, why);
     }
     let before = std::mem::take(&mut shell.parts);
-    command::run(shell, words, Given::default());
+    shell.command(words, Given::default());
     std::mem::replace(&mut shell.parts, before).told()
 }
 

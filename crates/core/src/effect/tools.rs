@@ -220,8 +220,12 @@ fn by_arguments(
         }
         // Cline's own log has one tool, whose argument names the real one.
         "tool" => {
-            let named = arguments.text(&["tool"])?.to_owned();
-            tell(&named, arguments, table, scripts)
+            let named = arguments.text(&["tool"])?;
+            let names_itself = named.rsplit("__").next().is_some_and(|own| own.eq_ignore_ascii_case("tool"));
+            if names_itself {
+                return None;
+            }
+            tell(named, arguments, table, scripts)
         }
         "write_stdin" | "write_bash" | "send_keys"
             if arguments.text(&["chars", "input", "text", "keys"]).is_none_or(|text| text.trim().is_empty()) =>
@@ -299,7 +303,7 @@ fn on_a_file(told: Told, arguments: &Arguments<'_>, table: &EffectTable, scripts
     let Some(file) = arguments.path() else { return told };
     let file = file.to_owned();
     if let Some(text) = arguments.text(&["content", "file_text", "contents", "code_edit", "text", "CodeContent"]) {
-        scripts.wrote(&file, text, table);
+        scripts.wrote([file.as_str()], text, table);
     }
     let why = format!("{} on `{}`", told.why, code::shortened(path::file_name(&file)));
     Told { why, ..told.touching(vec![file]) }
