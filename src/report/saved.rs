@@ -1,5 +1,6 @@
 //! The contents of a results folder: enough to redraw it without the recordings.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader};
 use std::path::Path;
@@ -12,7 +13,7 @@ use super::configuration::Configuration;
 use super::followed::FollowedReport;
 use super::row_file::{RowFormat, SavedRows};
 use super::{Lock, read_rows, write_atomically};
-use crate::aggregate::{Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Label, Row, Rows, RowsBuilder};
+use crate::aggregate::{Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Label, Row, RowView, Rows, RowsBuilder};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::Story;
 
@@ -31,6 +32,9 @@ pub struct Manifest {
     pub whenstop: String,
     /// Version of the row columns.
     pub rows_version: u32,
+    /// The number of rows; `None` in folders written before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u64>,
     /// Stacks in order, each with its rules in order.
     pub stacks: Vec<ManifestStack>,
     /// The stack the others are compared with in `pairs.csv`.
@@ -81,6 +85,34 @@ pub struct Manifest {
 }
 
 impl Manifest {
+    /// Refuses rows that are not those the folder was written with: some are missing or stand there twice, or the
+    /// stacks of one run disagree on its outcome.
+    fn check(&self, rows: &Rows, path: &Path) -> Result<(), Diagnostic> {
+        let wrong = |what: String| {
+            let help = "write the folder again with `compare --out`";
+            Err(Diagnostic::new(Location::file(path.display().to_string()), what, help))
+        };
+        let n = rows.len() as u64;
+        if let Some(expected) = self.rows.filter(|expected| *expected != n) {
+            return wrong(format!("{n} rows, but the manifest says {expected}"));
+        }
+        // The rows of a run stand together, in the order of the stacks.
+        let place: HashMap<&str, usize> = self.stacks.iter().enumerate().map(|(nth, stack)| (&*stack.name, nth)).collect();
+        let mut before: Option<(RowView<'_>, Option<&usize>)> = None;
+        for row in rows {
+            let nth = place.get(&**row.stack());
+            if let Some((first, last)) = before
+                && first.run_id() == row.run_id()
+                && last < nth
+                && first.outcome() != row.outcome()
+            {
+                return wrong(format!("run `{}` has another outcome under `{}`", row.run_id(), row.stack()));
+            }
+            before = Some((row, nth));
+        }
+        Ok(())
+    }
+
     /// The plural of what counts as a run.
     pub fn noun(&self) -> &'static str {
         if self.unit.is_some() { "rounds" } else { "runs" }
@@ -128,16 +160,13 @@ pub fn read_saved(folder: &Path) -> Result<Saved, Diagnostic> {
         let table = SavedRows::open(&folder.join("firings.parquet"))?;
         table.each(|firing: Firing| firings.push(&firing))?;
         let (rows, firings) = (rows.finish(), firings.finish());
+        manifest.check(&rows, &folder.join("rows.parquet"))?;
         return Ok(Saved { rows, firings, manifest, row_format: RowFormat::Parquet, stories, followed });
     }
-    Ok(Saved {
-        rows: read_rows::<Row, Rows>(&folder.join("rows.csv"))?,
-        firings: read_rows::<Firing, Firings>(&folder.join("firings.csv"))?,
-        manifest,
-        row_format: RowFormat::Csv,
-        stories,
-        followed,
-    })
+    let rows = read_rows::<Row, Rows>(&folder.join("rows.csv"))?;
+    manifest.check(&rows, &folder.join("rows.csv"))?;
+    let firings = read_rows::<Firing, Firings>(&folder.join("firings.csv"))?;
+    Ok(Saved { rows, firings, manifest, row_format: RowFormat::Csv, stories, followed })
 }
 
 fn read_followed(path: &Path, manifest: &Manifest) -> Result<Option<FollowedReport>, Diagnostic> {

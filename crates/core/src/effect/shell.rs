@@ -19,6 +19,9 @@ const MOST_JOINTS: usize = 10_000;
 /// A command with more expansions than this is not parsed, because the parser recurses into each.
 const MOST_EXPANSIONS: usize = 120;
 
+/// The most bytes that the parser reads of one command, over and over.
+const MOST_READ: usize = 50_000_000;
+
 /// Shells within shells (`bash -c "ssh host 'bash -c …'"`) are followed to this depth.
 const MOST_SHELLS: usize = 8;
 
@@ -98,12 +101,12 @@ fn beyond_limits(text: &str) -> Option<&'static str> {
     is_too_deep(text).then_some("nested too deep to be followed")
 }
 
-/// True if `text` has too many expansions to be parsed.
+/// True if `text` has too many expansions to be parsed: the parser reads what is within `n` of them about `n²` times.
 fn is_too_deep(text: &str) -> bool {
     let opens = |pair: &[u8]| matches!(pair, b"$(" | b"<(" | b">(" | b"${" | b"((" | b"=(");
     let nested = text.as_bytes().windows(2).filter(|pair| opens(pair)).count();
-    let ticks = text.bytes().filter(|byte| *byte == b'`').count();
-    nested + ticks / 2 > MOST_EXPANSIONS
+    let expansions = nested + text.bytes().filter(|byte| *byte == b'`').count() / 2;
+    expansions > MOST_EXPANSIONS || expansions.pow(2) * text.len() > MOST_READ
 }
 
 impl Shell<'_> {
