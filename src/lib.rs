@@ -52,18 +52,13 @@
 
 pub use whenstop_core::{bailout, decision, diagnostic, judge, replay, rule, signal, stack, text, transcript, verdict};
 pub use whenstop_effects as effects;
+pub use whenstop_evaluate::{aggregate, compare, explain, stats, sweep, tune};
 pub use whenstop_frameworks::{catalog, conformance, export, framework, host, preset, python, system};
 pub use whenstop_readers::{reader, redact, synth};
 
-pub mod aggregate;
 #[doc(hidden)]
 pub mod cli;
-pub mod compare;
-pub mod explain;
 pub mod project;
 pub mod report;
 pub mod review;
 pub mod snapshot;
-pub mod stats;
-pub mod sweep;
-pub mod tune;
