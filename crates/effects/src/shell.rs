@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use rable::{Node, NodeKind};
 
+use super::EffectTable;
 use super::parts::{Parts, Told};
 use super::reader::Scripts;
-use super::table::EffectTable;
 use super::{Effect, code, command, path, powershell};
 
 /// A longer command, in bytes, is not parsed: its tree takes up to a kilobyte for each of them.
@@ -40,6 +40,12 @@ impl Word {
     /// A literal word.
     pub(super) fn plain(text: &str) -> Self {
         Self { text: text.to_owned(), varies: false }
+    }
+}
+
+impl AsRef<str> for Word {
+    fn as_ref(&self) -> &str {
+        &self.text
     }
 }
 
