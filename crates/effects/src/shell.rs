@@ -92,8 +92,18 @@ pub(super) fn effect(text: &str, table: &EffectTable, scripts: &mut Scripts) -> 
     })
 }
 
+/// The effect of a command for PowerShell.
+pub(super) fn effect_in_powershell(text: &str, table: &EffectTable, scripts: &mut Scripts) -> Told {
+    if let Some(why) = beyond_limits(text) {
+        return Told::new(Effect::Unknown, why);
+    }
+    let mut shell = Shell::new(table, scripts);
+    shell.depth += 1;
+    powershell::effect(text, &mut shell)
+}
+
 fn effect_here(text: &str, table: &EffectTable, scripts: &mut Scripts) -> Told {
-    let mut shell = Shell { table, scripts, parts: Parts::default(), functions: BTreeSet::new(), depth: 0, within: 0 };
+    let mut shell = Shell::new(table, scripts);
     shell.script(text);
     shell.parts.told()
 }
@@ -115,7 +125,11 @@ fn is_too_deep(text: &str) -> bool {
     expansions > MOST_EXPANSIONS || expansions.pow(2) * text.len() > MOST_READ
 }
 
-impl Shell<'_> {
+impl<'t> Shell<'t> {
+    fn new(table: &'t EffectTable, scripts: &'t mut Scripts) -> Self {
+        Self { table, scripts, parts: Parts::default(), functions: BTreeSet::new(), depth: 0, within: 0 }
+    }
+
     /// Adds the effects of a script's commands.
     pub(super) fn script(&mut self, text: &str) {
         if text.trim().is_empty() {

@@ -134,10 +134,20 @@ pub(super) fn tell(name: &str, arguments: &Arguments<'_>, table: &EffectTable, s
     {
         return by_name(*effect);
     }
+    if runs_commands(own) && arguments.text(&["command", "cmd", "command_line", "shell_command", "script"]).is_some() {
+        return of_shell(&lower, arguments, table, scripts);
+    }
     if let Some(effect) = arguments.text(&["sql", "query", "statement"]).and_then(sql::effect) {
         return by_name(effect);
     }
     by_name(verbs::of_name(own).unwrap_or(Effect::Unknown))
+}
+
+/// True for a tool of a name such as `bash_execute` or `run-in-shell`.
+fn runs_commands(name: &str) -> bool {
+    let words =
+        ["bash", "zsh", "sh", "shell", "terminal", "console", "powershell", "pwsh", "cmd", "command", "commands"];
+    verbs::words(name).iter().any(|word| words.contains(&word.as_str()))
 }
 
 fn of_shell(name: &str, arguments: &Arguments<'_>, table: &EffectTable, scripts: &mut Scripts) -> Told {
@@ -145,7 +155,11 @@ fn of_shell(name: &str, arguments: &Arguments<'_>, table: &EffectTable, scripts:
         // Cline's log appends the host's marker to the command.
         Some(Command::Text(text)) => {
             let text = text.strip_suffix("REQ_APP").unwrap_or(text);
-            if name == "action" { of_editor_command(text, table, scripts) } else { shell::effect(text, table, scripts) }
+            match name {
+                "action" => of_editor_command(text, table, scripts),
+                "powershell" | "pwsh" => shell::effect_in_powershell(text, table, scripts),
+                _ => shell::effect(text, table, scripts),
+            }
         }
         Some(Command::Script(text)) => shell::effect(&text, table, scripts),
         Some(Command::Words(words)) => {
