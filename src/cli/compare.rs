@@ -235,6 +235,7 @@ pub(super) fn compare_loaded(
     output: &Output,
 ) -> Result<Compared, Failure> {
     let comparison = Comparison::new(strategies, assumptions.assumptions());
+    let hides_texts = matches!(texts, Some(Texts::None));
     let pass = Pass::new(comparison, effects.clone()).keeping(keeps).telling(texts);
     let mut collected = Collected::default();
     let mut met: Vec<Met> = grounds.iter().map(Met::new).collect();
@@ -256,7 +257,8 @@ pub(super) fn compare_loaded(
     let stories = pass.into_shelf().into_stories();
     let followed = FollowedReport::new(followed, corpus.unit.noun());
     let void = met.iter().filter_map(Met::sentence).collect();
-    let quality = Found::of(&report).lines();
+    let found = Found::of(&report);
+    let quality = if hides_texts { found.without_values().lines() } else { found.lines() };
     Ok(Compared { rows, firings, stacks, stories, quality, report, followed, void })
 }
 

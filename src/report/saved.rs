@@ -1,8 +1,7 @@
 //! The contents of a results folder: enough to redraw it without the recordings.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -13,9 +12,12 @@ use super::configuration::Configuration;
 use super::followed::FollowedReport;
 use super::row_file::{RowFormat, SavedRows};
 use super::{Lock, read_rows, write_atomically};
-use crate::aggregate::{Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Label, Row, RowView, Rows, RowsBuilder};
+use crate::aggregate::{
+    Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Label, Row, RowView, Rows, RowsBuilder,
+};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::Story;
+use crate::reader::{LARGEST_WHOLE, open_regular, read_whole_text};
 
 /// The file with the stories, one JSON line each.
 pub(super) const STORIES: &str = "stories.jsonl";
@@ -93,11 +95,12 @@ impl Manifest {
             Err(Diagnostic::new(Location::file(path.display().to_string()), what, help))
         };
         let n = rows.len() as u64;
-        if let Some(expected) = self.rows.filter(|expected| *expected != n) {
+        if let Some(expected) = self.rows.filter(|expected| n > 0 && *expected != n) {
             return wrong(format!("{n} rows, but the manifest says {expected}"));
         }
         // The rows of a run stand together, in the order of the stacks.
-        let place: HashMap<&str, usize> = self.stacks.iter().enumerate().map(|(nth, stack)| (&*stack.name, nth)).collect();
+        let place: HashMap<&str, usize> =
+            self.stacks.iter().enumerate().map(|(nth, stack)| (&*stack.name, nth)).collect();
         let mut before: Option<(RowView<'_>, Option<&usize>)> = None;
         for row in rows {
             let nth = place.get(&**row.stack());
@@ -199,9 +202,18 @@ pub(super) fn read_lines<T: DeserializeOwned>(
 ) -> Result<(), Diagnostic> {
     let name = path.display().to_string();
     let unread = |error: io::Error| Diagnostic::new(Location::file(&name), format!("cannot read: {error}"), help);
-    for (index, line) in BufReader::new(File::open(path).map_err(unread)?).lines().enumerate() {
-        take(serde_json::from_str(&line.map_err(unread)?).map_err(|error| {
-            Diagnostic::new(Location::line(&name, index + 1), format!("not a {what} of this version: {error}"), help)
+    let mut input = BufReader::new(open_regular(path).map_err(unread)?);
+    for number in 1.. {
+        let mut line = Vec::new();
+        let n = input.by_ref().take(LARGEST_WHOLE + 1).read_until(b'\n', &mut line).map_err(unread)?;
+        if n == 0 {
+            break;
+        }
+        if n as u64 > LARGEST_WHOLE {
+            return Err(unread(io::Error::other(format!("line {number} is longer than {LARGEST_WHOLE} bytes"))));
+        }
+        take(serde_json::from_slice(&line).map_err(|error| {
+            Diagnostic::new(Location::line(&name, number), format!("not a {what} of this version: {error}"), help)
         })?);
     }
     Ok(())
@@ -221,7 +233,7 @@ fn read_manifest(folder: &Path) -> Result<Manifest, Diagnostic> {
     let path = folder.join("manifest.json");
     let at = Location::file(path.display().to_string());
     let help = "give the folder `compare --out` wrote";
-    let text = std::fs::read_to_string(&path)
+    let text = read_whole_text(&path, LARGEST_WHOLE)
         .map_err(|error| Diagnostic::new(at.clone(), format!("cannot read: {error}"), help))?;
     let manifest: Manifest = serde_json::from_str(&text)
         .map_err(|error| Diagnostic::new(at.clone(), format!("not a manifest: {error}"), help))?;

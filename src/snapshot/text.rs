@@ -104,7 +104,8 @@ impl Snapshot {
     /// What is missing or superfluous: a snapshot has a stop of each run under each stack.
     fn incomplete(&self) -> Option<String> {
         self.stacks.iter().find_map(|(name, stack)| {
-            let stated = [self.corpus.as_ref().map(|corpus| corpus.runs), stack.numbers.as_ref().map(|numbers| numbers.runs)];
+            let stated =
+                [self.corpus.as_ref().map(|corpus| corpus.runs), stack.numbers.as_ref().map(|numbers| numbers.runs)];
             let found = stack.stops.len() as u64;
             let runs = stated.into_iter().flatten().find(|runs| *runs != found)?;
             Some(format!("stops of {found} runs under `{}`, not of the {runs} that were accepted", one_line(name)))

@@ -49,9 +49,8 @@ fn any_snapshot() -> impl Strategy<Value = Snapshot> {
     let corpus =
         (any::<u64>(), formats, any_text()).prop_map(|(runs, formats, print)| CorpusPrint { runs, formats, print });
     let stacks = prop::collection::btree_map(any_text(), any_stack(), 0..4);
-    (prop::option::of(any_text()), prop::option::of(corpus), stacks).prop_map(|(whenstop, corpus, stacks)| {
-        whole(Snapshot { whenstop, corpus, stacks })
-    })
+    (prop::option::of(any_text()), prop::option::of(corpus), stacks)
+        .prop_map(|(whenstop, corpus, stacks)| whole(Snapshot { whenstop, corpus, stacks }))
 }
 
 /// The snapshot with as many runs under each stack, and everywhere their number.
@@ -167,7 +166,10 @@ fn a_snapshot_that_lacks_a_run_of_a_stack_is_refused() {
     for text in [NEW.replace(line, ""), format!("{NEW}s | c | - | end | missed_stop\n")] {
         assert!(Snapshot::parse("s", &text).unwrap_err().what.contains("not of the 2 that were accepted"), "{text}");
     }
-    assert!(Snapshot::parse("s", &NEW.replace("# corpus | 2 runs | trace 2 | 00000000000000aa\n", "").replace(line, "")).is_err());
+    assert!(
+        Snapshot::parse("s", &NEW.replace("# corpus | 2 runs | trace 2 | 00000000000000aa\n", "").replace(line, ""))
+            .is_err()
+    );
 }
 
 #[test]

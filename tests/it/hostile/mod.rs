@@ -8,6 +8,8 @@
 //! the machine. Where these programs are missing (other systems than Linux) the commands run without.
 
 mod archives;
+mod commands;
+mod linear;
 mod names;
 mod numbers;
 mod outputs;
@@ -15,6 +17,7 @@ mod readers;
 mod redaction;
 mod snapshots;
 mod sources;
+mod whole;
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

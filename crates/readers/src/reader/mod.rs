@@ -40,6 +40,7 @@ mod time;
 mod turns;
 mod unpack;
 mod unreadable;
+mod whole;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -60,6 +61,7 @@ pub use probe::{Probe, Shape, Sketch};
 pub use reading::{FileName, Places, Reading, Record};
 pub use report::{CorpusReport, FileRead, Finding, FormatCounts, RunRead, Skipped, tokens};
 pub use subagents::SubAgents;
+pub use whole::{LARGEST_WHOLE, open_regular, read_whole, read_whole_text};
 
 use crate::diagnostic::Diagnostic;
 
