@@ -10,7 +10,7 @@ use crate::diagnostic::{is_hostile, one_line};
 pub(super) fn cell(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     if text.contains('@') || ["://", "www.", "#"].iter().any(|sign| lower.contains(sign)) {
-        return code(text).replace('|', "\\|");
+        return code(&text.replace('|', "\\u{7c}").replace('<', "\\u{3c}"));
     }
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -120,5 +120,5 @@ fn rules_take_any_run() {
 #[test]
 fn effects_take_any_call_and_any_text_that_repeats() {
     check("effects", 3_000);
-    check("repeated", 60);
+    check("repeated", 24);
 }

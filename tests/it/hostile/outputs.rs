@@ -104,7 +104,16 @@ fn results_that_are_no_results_are_refused_with_their_place() {
             3,
             "4 rows, but the manifest says 2",
         ),
-        ("with two outcomes of one run", |desk| put_cell(desk, "outcome", "success"), 3, "has another outcome under"),
+        (
+            "with two outcomes of one run",
+            |desk| {
+                let text = desk.read("out/rows.csv");
+                let (first, last) = text.trim_end().rsplit_once('\n').unwrap();
+                desk.put("out/rows.csv", &format!("{first}\n{}\n", last.replace(",exact,unknown,", ",exact,success,")));
+            },
+            3,
+            "has another outcome under",
+        ),
         ("with a verdict of no sense", |desk| put_cell(desk, "verdict", "splendid"), 3, "splendid"),
         ("with a number of no sense", |desk| put_cell(desk, "steps_recorded", "-1"), 3, "rows.csv:2"),
     ];

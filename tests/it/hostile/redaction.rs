@@ -106,7 +106,7 @@ fn no_name_with_blanks_passes() {
     let rows = names.map(|name| {
         let head = json!({"type": "run", "run_id": "r", "suite": name, "model": name, "agent": name});
         let reply = json!({"type": "message", "role": "assistant", "content": "done", "model": name});
-        row(name, "convert x.jsonl --redact --salt s --out -")
+        row(name, "convert x.jsonl --redact --salt s")
             .file("x.jsonl", format!("{head}\n{reply}\n"))
             .says("\"redacted\":true")
             .never_says(name)

@@ -111,3 +111,26 @@ fn a_link_out_of_a_folder_is_not_followed() {
         of("a file, as in a cache", "corpus in", file).runs(2).says("2"),
     ]);
 }
+
+/// A page of equal texts takes few bytes for many, as an archive does.
+#[test]
+fn a_table_does_not_unpack_to_many_times_its_size() {
+    use whenstop::reader::{ParquetCell as Cell, ParquetKind as Kind, ParquetWriter};
+    let mut table = ParquetWriter::in_memory(&[("run_id", Kind::Text), ("trace", Kind::Text)]).unwrap();
+    for nth in 0..200 {
+        let id = format!("r{nth}");
+        let trace = run(&id).replace("\"x\"", &format!("\"{}\"", "x".repeat(1 << 20)));
+        table.row([Cell::Text(&id), Cell::Text(trace.trim_end())]).unwrap();
+    }
+    let bytes = table.close().unwrap();
+    assert!(bytes.len() < 100_000, "{}", bytes.len());
+    check(vec![
+        row("200 MB of text in a small table", "corpus x.parquet")
+            .file("x.parquet", bytes.clone())
+            .says("it unpacks to many times its size"),
+        row("the same, strictly", "corpus x.parquet --strict")
+            .file("x.parquet", bytes)
+            .exit(3)
+            .says("it unpacks to many times its size"),
+    ]);
+}
