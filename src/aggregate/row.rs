@@ -124,6 +124,8 @@ pub struct Row {
     pub steps_after_secured: Option<u64>,
     /// Tokens after the success was secured.
     pub tokens_after_secured: Option<u64>,
+    /// Dollars after the success was secured.
+    pub cost_usd_after_secured: Option<f64>,
 }
 
 /// Reads 0 or 1; anything else is an error.
@@ -250,6 +252,7 @@ impl RunRows {
             interventions: replay.trail.iter().filter(|decision| decision.action.diverges()).count() as u64,
             steps_after_secured: after_secured.map(|amounts| amounts.steps),
             tokens_after_secured: after_secured.and_then(|amounts| amounts.tokens).map(|tokens| tokens.0),
+            cost_usd_after_secured: after_secured.and_then(|amounts| amounts.cost).map(|cost| cost.0),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::decision::Need;
 use crate::replay::{Holding, RecordedEnd, Replay};
 use crate::signal::Signal;
 use crate::transcript::{Moment, Point, Run};
-use crate::verdict::{Amounts, Assumptions};
+use crate::verdict::Assumptions;
 
 /// Marks a reading that does not exist yet. Signals should not produce this particular NaN; if one does, it is stored
 /// as another NaN.
@@ -37,15 +37,6 @@ impl Series {
     /// All readings, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = Option<f64>> + '_ {
         self.0.iter().map(|reading| (reading.to_bits() != UNREAD).then_some(*reading))
-    }
-}
-
-/// The amount in one unit.
-pub(super) fn in_unit(amounts: Amounts, unit: Unit) -> Option<f64> {
-    match unit {
-        Unit::Steps => Some(amounts.steps as f64),
-        Unit::Tokens => amounts.tokens.map(|tokens| tokens.0 as f64),
-        Unit::CostUsd => amounts.cost.map(|cost| cost.0),
     }
 }
 
@@ -157,7 +148,7 @@ impl Extract {
     /// The amount spent by a point, or in total without one; `None` if the recording does not tell.
     pub fn amount(&self, by: Option<Point>, unit: Unit) -> Option<f64> {
         let ledger = self.rows.ledger();
-        in_unit(by.map_or_else(|| ledger.whole(), |point| ledger.until(point)), unit)
+        unit.of_amounts(by.map_or_else(|| ledger.whole(), |point| ledger.until(point)))
     }
 
     /// The readings of a feature that is read after the tools, at points where a stop would be early.

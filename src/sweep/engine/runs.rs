@@ -1,6 +1,6 @@
 //! Runs as columns, on which every stack of a grid is evaluated.
 
-use super::extract::{Extract, in_unit};
+use super::extract::Extract;
 use super::kernel::NARROW;
 use crate::aggregate::Unit;
 use crate::transcript::{Outcome, Point, Secured};
@@ -202,7 +202,7 @@ fn spends_upwards(on: &Extract, unit: Unit, scale: f64) -> bool {
 
 /// The amount as a whole number; 0 if it is unknown.
 fn whole(amounts: Amounts, unit: Unit, scale: f64) -> u32 {
-    let amount = (in_unit(amounts, unit).unwrap_or(0.0) * scale).round();
+    let amount = (unit.of_amounts(amounts).unwrap_or(0.0) * scale).round();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "held within the range before")]
     let whole = amount.clamp(0.0, f64::from(u32::MAX - 1)) as u32;
     whole
