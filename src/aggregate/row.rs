@@ -142,6 +142,7 @@ pub struct RunRows {
     task_id: Option<Label>,
     suite: Option<Label>,
     model: Option<Label>,
+    agent: Option<Label>,
     outcome: Outcome,
     end: EndCause,
     course: Course,
@@ -159,6 +160,7 @@ impl RunRows {
             task_id: shared(&run.header.task_id),
             suite: shared(&run.header.suite),
             model: shared(&run.header.model),
+            agent: shared(&run.header.agent),
             outcome: run.grade.outcome,
             end: run.grade.end,
             course: Course::of(run),
@@ -173,9 +175,34 @@ impl RunRows {
         Self { assumptions, ..self }
     }
 
+    /// The run.
+    pub fn run_id(&self) -> &str {
+        &self.run_id
+    }
+
+    /// The model under test, if it is recorded.
+    pub fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    /// The agent or harness, if it is recorded.
+    pub fn agent(&self) -> Option<&str> {
+        self.agent.as_deref()
+    }
+
+    /// Whether the recording names the run's task.
+    pub fn has_task(&self) -> bool {
+        self.task_id.is_some()
+    }
+
     /// The recorded outcome.
     pub fn outcome(&self) -> Outcome {
         self.outcome
+    }
+
+    /// Why the recording ends.
+    pub fn end(&self) -> EndCause {
+        self.end
     }
 
     /// The cluster key: suite and task; a run without a task is a task of its own.

@@ -68,29 +68,38 @@ impl Contribution {
 
     /// From an early stop at that point, or from no stop. `None` if the run is ungraded.
     pub fn of_stop(run: &RunRows, stop: Option<Point>, unit: Unit) -> Option<Self> {
-        let is_success = run.outcome().grade()?;
         let (course, ledger) = (run.course(), run.ledger());
-        let verdict = course.verdict(stop);
-        let recorded = unit.of_amounts(ledger.whole());
         let by = |point: Point| unit.of_amounts(ledger.until(point));
-        let amounts = recorded.map(|recorded| {
-            let spent = stop.map_or(Some(recorded), by);
+        let amounts = unit.of_amounts(ledger.whole()).map(|recorded| {
             let after = match course.secured() {
-                Secured::At(point) => by(point).map(|spent| (recorded - spent).max(0.0)),
+                Secured::At(point) => by(point).map(|spent| recorded - spent),
                 _ => Some(0.0),
             };
-            ContributedAmounts {
-                recorded,
-                spent,
-                useful: if verdict.is_fes() { Some(0.0) } else { spent.map(|spent| recorded - spent) },
-                possible: if is_success { after } else { Some(recorded) },
-            }
+            let possible = if run.outcome() == Outcome::Success { after } else { Some(recorded) };
+            (recorded, stop.map_or(Some(recorded), by), possible)
+        });
+        Self::new(run.outcome(), course.verdict(stop), stop.is_some(), amounts)
+    }
+
+    /// From the verdict on a stop, or on no stop, with the recorded amount, what was spent and what an oracle would save.
+    pub(crate) fn new(
+        outcome: Outcome,
+        verdict: Verdict,
+        is_stopped: bool,
+        amounts: Option<(f64, Option<f64>, Option<f64>)>,
+    ) -> Option<Self> {
+        let is_success = outcome.grade()?;
+        let amounts = amounts.map(|(recorded, spent, possible)| ContributedAmounts {
+            recorded,
+            spent,
+            useful: if verdict.is_fes() { Some(0.0) } else { spent.map(|spent| recorded - spent) },
+            possible,
         });
         Some(Self {
             is_success,
-            is_stopped: stop.is_some(),
+            is_stopped,
             is_killed: verdict.is_fes(),
-            kept: f64::from(u8::from(if is_success { !verdict.is_fes() } else { verdict == Verdict::Rescued })),
+            kept: f64::from(u8::from(verdict.keeps_success())),
             amounts,
             is_exact: true,
         })

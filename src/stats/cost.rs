@@ -47,7 +47,9 @@ impl CostSums {
 
     /// (Spent with / successes with) over (spent without / successes without); `None` if any of them is not positive.
     pub fn ratio(&self) -> Option<f64> {
-        self.log_ratio().map(f64::exp)
+        let Self { spent_with, successes_with, spent_without, successes_without, .. } = *self;
+        let is_defined = [spent_with, successes_with, spent_without, successes_without].iter().all(|part| *part > 0.0);
+        is_defined.then(|| spent_with / successes_with / (spent_without / successes_without))
     }
 
     /// Logarithm of (spent with / successes with) over (spent without / successes without); `None` if any of them is

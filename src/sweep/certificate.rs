@@ -3,10 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use xxhash_rust::xxh3::xxh3_128;
-
 use super::results::by_saving;
-use crate::aggregate::{Group, LEVEL, RowView, Rows, Unit, by_stack, unit_of, useful_parts};
+use crate::aggregate::{Group, LEVEL, PrintedRun, RowView, Rows, Unit, by_stack, fingerprint, unit_of, useful_parts};
 use crate::stats::certificate::{
     Calibration, Certificate, Certification, Promise, Rate, certify, certify_labelled, certify_unordered,
 };
@@ -72,7 +70,7 @@ pub struct CorpusCertificate {
     pub ordering: &'static str,
     /// The settings in the order tested.
     pub settings: Vec<CertifiedSetting>,
-    /// Fingerprint of the calibration runs (see [`fingerprint`]).
+    /// Fingerprint of the calibration runs (see [`fingerprint()`]).
     pub fingerprint: String,
     /// Models of the calibration runs, by name.
     pub models: Vec<String>,
@@ -128,7 +126,12 @@ impl CorpusCertificate {
         Self {
             settings: settings(&ordered, usefuls, &calibration, &certificate, ordering),
             ordering: ordering.name(),
-            fingerprint: fingerprint(&one),
+            fingerprint: fingerprint(one.iter().map(|row| PrintedRun {
+                cluster: row.cluster(),
+                run_id: row.run_id(),
+                steps: row.steps_recorded(),
+                outcome: row.outcome(),
+            })),
             models: one
                 .iter()
                 .filter_map(|row| row.model())
@@ -303,23 +306,4 @@ fn by_task(group: &Group<'_>, parts: impl Fn(RowView<'_>) -> Option<(f64, f64)>)
         }
     }
     tasks.into_values().collect()
-}
-
-/// A hash over the runs in name order: suite, task, run, steps recorded and outcome. `rows` has one row per run. The
-/// same recordings have the same fingerprint, whatever files they came from.
-pub fn fingerprint(rows: &[RowView<'_>]) -> String {
-    let mut lines: Vec<String> = rows
-        .iter()
-        .map(|row| {
-            let (suite, task) = row.cluster();
-            let outcome = match row.outcome() {
-                Outcome::Success => "success",
-                Outcome::Failure => "failure",
-                Outcome::Unknown => "unknown",
-            };
-            [suite, task, row.run_id(), &row.steps_recorded().to_string(), outcome].join("\u{1f}")
-        })
-        .collect();
-    lines.sort_unstable();
-    format!("xxh3-128:{:032x}", xxh3_128(lines.join("\n").as_bytes()))
 }

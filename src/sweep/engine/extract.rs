@@ -96,7 +96,7 @@ impl Extract {
     }
 
     /// How much of `need` the recording holds. Nothing for a need that the plan does not contain.
-    pub(super) fn holding(&self, need: Need) -> Holding {
+    pub fn holding(&self, need: Need) -> Holding {
         self.holdings.iter().find(|(of, _)| *of == need).map_or(Holding::Nothing, |(_, holding)| *holding)
     }
 
@@ -151,11 +151,16 @@ impl Extract {
         unit.of_amounts(by.map_or_else(|| ledger.whole(), |point| ledger.until(point)))
     }
 
-    /// The readings of a feature that is read after the tools, at points where a stop would be early.
+    /// The points of that moment at which a stop would be early.
+    pub fn early_points(&self, at: Moment) -> impl Iterator<Item = Point> + '_ {
+        (0..self.n_points(at)).map_while(move |nth| self.early(self.point(at, nth).map(|(point, _)| point)))
+    }
+
+    /// The readings of a feature that is read after the tools, at points where a stop would be early; NaN where nothing
+    /// could be read yet.
     pub fn early_readings(&self, feature: usize) -> impl Iterator<Item = f64> + '_ {
-        let at = Moment::AfterTools;
-        let is_early = move |nth: usize| self.point(at, nth).and_then(|(point, _)| self.early(Some(point))).is_some();
-        self.readings(feature).enumerate().filter(move |(nth, _)| is_early(*nth)).filter_map(|(_, reading)| reading)
+        let readings = self.readings(feature).map(|reading| reading.unwrap_or(f64::NAN));
+        self.early_points(Moment::AfterTools).zip(readings).map(|(_, reading)| reading)
     }
 
     /// The row of a stack with the result `replay`.
