@@ -244,8 +244,12 @@ fn notes(args: &Args, of: &CorpusCertificate, headline: &str) -> Vec<String> {
             of.certificate.promise.bound.name()
         ),
     ];
-    if of.left_out > 0 {
-        notes.push(format!("{} runs lack what a signal reads and are left out", of.left_out));
+    if !of.counted_as_killed.is_empty() {
+        notes.push(format!(
+            "{} successes do not record what a signal reads and count as stopped early by its settings; the certificate \
+             names them",
+            of.counted_as_killed.len()
+        ));
     }
     notes.push("A stopped success of which nothing tells when it was secured counts as stopped early.".to_owned());
     notes.push(format!("It rests on {}.", of.certificate.promise.bound.theorem()));
@@ -281,7 +285,7 @@ fn document(args: &Args, of: &CorpusCertificate) -> serde_json::Value {
         "tasks": certificate.tasks,
         "successes": of.successes,
         "runs": of.runs,
-        "runs_left_out": of.left_out,
+        "counted_as_killed": of.counted_as_killed,
         "corpus": of.fingerprint,
         "models": of.models,
         "with": args.grid.with(),

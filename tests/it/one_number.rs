@@ -13,7 +13,7 @@ use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::stack::{Stack, StackFile};
 use whenstop::sweep::engine::{Choice, Extract, Join, Plan, Product, Runs, Walk};
 use whenstop::transcript::Run;
-use whenstop::tune::{Contender, Effects, Study, Track, Watched, catalogue};
+use whenstop::tune::{Contender, Study, TaskTotals, catalogue};
 use whenstop::verdict::Assumptions;
 
 use crate::shared;
@@ -79,12 +79,12 @@ fn swept(stack: &Stack, runs: &[Run], unit: Unit) -> Option<Numbers> {
 }
 
 /// By the sums over tasks, as `tune` prints them.
-fn tuned(effects: &Effects, study: &Study) -> Numbers {
+fn tuned(totals: &TaskTotals) -> Numbers {
     Numbers {
-        killed: effects.killed().value,
-        saved: effects.saved().value,
-        cost_of_success: effects.cost_of_success().map(|change| 1.0 + change),
-        oracle: study.oracle(),
+        killed: totals.killed().value,
+        saved: totals.saved().value,
+        cost_of_success: totals.cost_of_success().map(|change| 1.0 + change),
+        oracle: totals.all().oracle_ratio(),
     }
 }
 
@@ -124,22 +124,26 @@ impl Found {
     }
 }
 
+fn study(runs: &[Run]) -> Study {
+    let families = catalogue("steps");
+    let plan = Study::plan(&families);
+    Study::new(runs.iter().map(|run| Extract::of(run, &plan, Assumptions::default())).collect(), families, &plan)
+}
+
 /// Every stack of a file, under all three.
 fn hold_file(found: &mut Found, name: &str, runs: &[Run]) {
     let (file, strategies) = strategies(name);
     let rows = rows(runs, &strategies);
     let groups = by_stack(&rows);
     let summaries = summarise(&groups, None);
-    let families = catalogue("steps");
-    let watched = Watched::new(families.iter().map(whenstop::tune::Family::first_rule));
+    let mut study = study(runs);
     for unit in Unit::ALL {
-        let tracks = runs.iter().map(|run| Track::of(run, &watched)).collect();
-        let study = Study::new(tracks, catalogue("steps")).in_unit(unit);
-        let contenders = Contender::of(&rows, &study, unit);
+        study = study.in_unit(unit);
+        let contenders = Contender::of(&rows, &study);
         for ((group, summary), contender) in groups.iter().zip(&summaries).zip(&contenders) {
             let ours = compared(group, summary, unit);
             let what = format!("{name}, {}: compare and tune", group.stack);
-            found.hold(&what, unit, ours, tuned(&contender.effects(&study.all_tasks()), &study));
+            found.hold(&what, unit, ours, tuned(&contender.totals(&study.all_tasks())));
             if let Some(numbers) = file.stack(&group.stack).and_then(|stack| swept(&stack, runs, unit)) {
                 let what = format!("{name}, {}: compare and sweep", group.stack);
                 found.hold(&what, unit, ours, Numbers { oracle: ours.oracle, ..numbers });
@@ -150,10 +154,7 @@ fn hold_file(found: &mut Found, name: &str, runs: &[Run]) {
 
 /// Some limits of every family of the catalogue, under all three.
 fn hold_catalogue(found: &mut Found, runs: &[Run]) {
-    let families = catalogue("steps");
-    let watched = Watched::new(families.iter().map(whenstop::tune::Family::first_rule));
-    let tracks = runs.iter().map(|run| Track::of(run, &watched)).collect();
-    let mut study = Study::new(tracks, families);
+    let mut study = study(runs);
     for family in 0..study.families().len() {
         for limit in (0..study.families()[family].limits().len()).rev().step_by(EVERY).take(8) {
             let stack: Arc<Stack> = study.families()[family].stack("limit", limit);
@@ -164,8 +165,13 @@ fn hold_catalogue(found: &mut Found, runs: &[Run]) {
             for unit in Unit::ALL {
                 study = study.in_unit(unit);
                 let ours = compared(&groups[0], &summaries[0], unit);
-                let effects = study.effects(&study.all_tasks(), |run| study.stop_at(family, limit, run));
-                found.hold(&format!("{rule}: compare and tune"), unit, ours, tuned(&effects, &study));
+                let totals = study.totals(&study.all_tasks(), |run| study.fate(family, limit, run));
+                found.hold(&format!("{rule}: compare and tune"), unit, ours, tuned(&totals));
+                if family == 0 {
+                    // Steps can be read everywhere: this is the oracle that `tune` prints.
+                    let printed = Numbers { oracle: study.oracle(), ..ours };
+                    found.hold(&format!("{rule}: compare and tune's line"), unit, ours, printed);
+                }
                 let numbers = swept(&stack, runs, unit).unwrap();
                 found.hold(
                     &format!("{rule}: compare and sweep"),

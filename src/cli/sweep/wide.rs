@@ -9,7 +9,7 @@ use super::super::interrupt::Listening;
 use super::recordings::{Recordings, read};
 use super::{Args, Exit, Failure, Output, SplitPart};
 use crate::aggregate::{
-    Count, FrontierSpread, LEVEL, Rows, Summary, Unit, by_stack, choose, frontier_spread, summarise,
+    Count, FrontierSpread, LEVEL, Rows, Summary, Unit, by_stack, choose, fingerprint, frontier_spread, summarise,
 };
 use crate::cli::inputs::read_text;
 use crate::cli::output::Format;
@@ -21,7 +21,7 @@ use crate::report::{self, write_atomically, write_folder, write_rows};
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::split::optimism;
 use crate::sweep::engine::{Extract, Plan, Runs, Tally, Walk};
-use crate::sweep::{Find, GridFile, Search, WideGrid, fingerprint, rows_of};
+use crate::sweep::{Find, GridFile, Search, WideGrid, rows_of};
 
 /// Arguments of a sweep over a grid.
 #[derive(Debug, clap::Args)]
@@ -393,7 +393,7 @@ impl WideSweep<'_> {
             interrupted: walked.interrupted,
             stacks_folded: 0,
             stacks_kept: walked.finds.len(),
-            corpus: fingerprint(&one),
+            corpus: fingerprint(one),
             split: self.args.split.split.name(),
             split_salt: self.args.split.split_salt.clone(),
             dev_share: self.args.split.dev_share,

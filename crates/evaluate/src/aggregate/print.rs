@@ -2,6 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::RowView;
 use crate::transcript::Outcome;
 
 /// One run, as far as the fingerprint covers it.
@@ -17,10 +18,17 @@ pub struct PrintedRun<'r> {
     pub outcome: Outcome,
 }
 
+impl<'r> From<RowView<'r>> for PrintedRun<'r> {
+    fn from(row: RowView<'r>) -> Self {
+        Self { cluster: row.cluster(), run_id: row.run_id(), steps: row.steps_recorded(), outcome: row.outcome() }
+    }
+}
+
 /// A hash over the runs in name order: suite, task, run, steps recorded and outcome. The same recordings have the same
 /// fingerprint, whatever files they came from.
-pub fn fingerprint<'r>(runs: impl IntoIterator<Item = PrintedRun<'r>>) -> String {
-    let line = |run: PrintedRun<'_>| {
+pub fn fingerprint<'r, R: Into<PrintedRun<'r>>>(runs: impl IntoIterator<Item = R>) -> String {
+    let line = |run: R| {
+        let run: PrintedRun<'r> = run.into();
         let outcome = match run.outcome {
             Outcome::Success => "success",
             Outcome::Failure => "failure",

@@ -136,7 +136,7 @@ fn zero_or_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Erro
 
 /// Builds the rows of one run, one per stack, sharing what they have in common. Its serialised form omits the
 /// assumptions: restore them with [`Self::assuming`].
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct RunRows {
     run_id: Label,
     task_id: Option<Label>,
@@ -173,6 +173,12 @@ impl RunRows {
     #[must_use]
     pub fn assuming(self, assumptions: Assumptions) -> Self {
         Self { assumptions, ..self }
+    }
+
+    /// The same run as one of another task.
+    #[must_use]
+    pub fn of_task(self, task: &str) -> Self {
+        Self { task_id: Some(task.into()), ..self }
     }
 
     /// The run.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::results::by_saving;
-use crate::aggregate::{Group, LEVEL, PrintedRun, RowView, Rows, Unit, by_stack, fingerprint, unit_of, useful_parts};
+use crate::aggregate::{Group, LEVEL, RowView, Rows, Unit, by_stack, fingerprint, unit_of, useful_parts};
 use crate::stats::certificate::{
     Calibration, Certificate, Certification, Promise, Rate, certify, certify_labelled, certify_unordered,
 };
@@ -78,8 +78,9 @@ pub struct CorpusCertificate {
     pub runs: u64,
     /// Number of successful ones.
     pub successes: u64,
-    /// Number of runs left out because they lack data that some setting needs.
-    pub left_out: u64,
+    /// The successful runs, by name, that count as stopped early under some setting because it cannot be evaluated on them
+    /// and might have stopped them.
+    pub counted_as_killed: Vec<String>,
     /// The label errors, if they are part of the certificate.
     pub doubt: Option<LabelDoubt>,
     /// The unit of the savings.
@@ -90,18 +91,10 @@ impl CorpusCertificate {
     /// Certifies from the rows of a sweep.
     ///
     /// An unverified false early stop counts as false, and so does a success whose recorded path was left before the
-    /// end. A run on which some setting cannot be evaluated is left out for all settings: that a rule without data did
-    /// not fire says nothing about it.
+    /// end. So does a success on which the setting cannot be evaluated: that a rule without data did not fire says nothing
+    /// about it, and to leave it out would certify the setting for other runs than were recorded.
     pub fn of(rows: &Rows, ordering: &Ordering, promise: Promise, doubt: Option<LabelDoubt>) -> Self {
-        let dark: BTreeSet<(&str, &str)> = rows
-            .iter()
-            .filter(|row| !row.not_evaluable().is_empty())
-            .map(|row| (row.cluster().0, &**row.run_id()))
-            .collect();
-        let mut groups = by_stack(rows);
-        for group in &mut groups {
-            group.retain(|row| !dark.contains(&(row.cluster().0, &**row.run_id())));
-        }
+        let groups = by_stack(rows);
         let order: Vec<usize> = match ordering {
             Ordering::Fixed(order) => order.clone(),
             Ordering::Unordered { .. } => (0..groups.len()).collect(),
@@ -126,12 +119,7 @@ impl CorpusCertificate {
         Self {
             settings: settings(&ordered, usefuls, &calibration, &certificate, ordering),
             ordering: ordering.name(),
-            fingerprint: fingerprint(one.iter().map(|row| PrintedRun {
-                cluster: row.cluster(),
-                run_id: row.run_id(),
-                steps: row.steps_recorded(),
-                outcome: row.outcome(),
-            })),
+            fingerprint: fingerprint(one.iter().copied()),
             models: one
                 .iter()
                 .filter_map(|row| row.model())
@@ -141,7 +129,7 @@ impl CorpusCertificate {
                 .collect(),
             runs: one.len() as u64,
             successes: calibration.successes.iter().sum(),
-            left_out: dark.len() as u64,
+            counted_as_killed: counted_as_killed(&ordered),
             doubt,
             certificate,
             unit,
@@ -255,6 +243,13 @@ fn settings(
 /// True for a success that the setting ends early, or may end early.
 fn is_lost(row: RowView<'_>) -> bool {
     row.killed_high() == 1 && row.outcome() == Outcome::Success
+}
+
+/// The successes that a setting may end early, for all that can be read of them.
+fn counted_as_killed(groups: &[&Group<'_>]) -> Vec<String> {
+    let rows = groups.iter().flat_map(|group| group.rows());
+    let doubted = rows.filter(|row| row.unknown().unread && is_lost(*row) && row.killed_low() == 0);
+    doubted.map(|row| row.run_id().to_string()).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 fn calibration(groups: &[&Group<'_>]) -> Calibration {

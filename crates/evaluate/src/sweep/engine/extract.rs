@@ -42,6 +42,7 @@ impl Series {
 
 /// What is kept of one run. It may be used with the [`Plan`] it was made with, and with later versions of that plan
 /// that ask for nothing more.
+#[derive(Clone)]
 pub struct Extract {
     pub(super) rows: RunRows,
     pub(super) end: RecordedEnd,
@@ -93,6 +94,12 @@ impl Extract {
             has_one_more: one_more.map(|view| view.point()),
             series: signals.into_iter().map(|(_, _, series)| series).collect(),
         }
+    }
+
+    /// The same run as one of another task.
+    #[must_use]
+    pub fn of_task(self, task: &str) -> Self {
+        Self { rows: self.rows.of_task(task), ..self }
     }
 
     /// How much of `need` the recording holds. Nothing for a need that the plan does not contain.
