@@ -212,7 +212,9 @@ fn answer(args: &Args, recordings: &Recordings) -> Result<Answer, Failure> {
     let tasks = study.all_tasks();
     let found = tuner.tune(&tasks, appetite);
     let shipped = match (&found.chosen, &recordings.grid) {
-        (Err(refusal @ (Refusal::Ungraded | Refusal::NoCosts)), _) => Err(Why::Catalogue(*refusal)),
+        (Err(refusal @ (Refusal::Ungraded | Refusal::Unnamed { .. } | Refusal::NoCosts)), _) => {
+            Err(Why::Catalogue(*refusal))
+        }
         (_, Some(grid)) => of_grid(grid, study, &tasks, appetite)?,
         _ if args.learn => learned(args, study, &tasks, &found),
         (Err(refusal), None) => Err(Why::Catalogue(*refusal)),

@@ -1,6 +1,7 @@
 //! The sentences of the answer.
 
 use super::{Answer, Args, Why};
+use crate::cli::inputs::unnamed_tasks;
 use crate::report::table::digits;
 use crate::stats::Estimate;
 use crate::transcript::{EndCause, Outcome};
@@ -38,6 +39,15 @@ fn cost_of_success(totals: &TaskTotals) -> String {
     })
 }
 
+/// Formats a sentence on parts without which nothing could be certified.
+fn refused(refused: usize, parts: usize) -> String {
+    match refused {
+        0 => String::new(),
+        1 => format!(" Without 1 of the {parts} parts nothing can be certified; its tasks are left out."),
+        n => format!(" Without {n} of the {parts} parts nothing can be certified; their tasks are left out."),
+    }
+}
+
 impl Words<'_> {
     pub(super) fn is_estimate(&self) -> bool {
         matches!(&self.answer.shipped, Ok((Shipped::List(Learned { is_estimate: true, .. }), _)))
@@ -72,10 +82,13 @@ impl Words<'_> {
                 .to_owned()
         } else {
             format!(
-                "On tasks it was not tuned on it killed {} and saved {} of the {unit}{}.{apart}",
+                "Tuned in this way on {} of {} parts, a rule killed {} and saved {} of the {unit} on the part left out{}.{}{apart}",
+                held_out.parts - 1,
+                held_out.parts,
                 with_interval(&held_out.totals.killed()),
                 with_interval(&held_out.totals.saved()),
                 cost_of_success(&held_out.totals),
+                refused(held_out.refused, held_out.parts),
             )
         };
         format!("Ship it: stop when {}. {promise}. {learned}", shipped.condition(self.study))
@@ -105,6 +118,7 @@ impl Words<'_> {
             Err(_) => text,
         };
         match why {
+            Why::Catalogue(Refusal::Unnamed { without, runs }) => unnamed_tasks(*without, *runs).unwrap_or_default(),
             Why::Catalogue(Refusal::Ungraded) => {
                 "Nothing can be recommended: no run has an outcome. `whenstop labels PATH \
                 --template labels.csv` lists the runs to grade, those that matter most first."
@@ -263,6 +277,11 @@ impl Words<'_> {
             if let Shipped::Grid(choice) = shipped {
                 notes.push(Self::walked(choice));
             }
+            let others = held_out.others(&shipped.name(study));
+            if others > 0 {
+                let chosen = held_out.parts - held_out.refused;
+                notes.push(format!("without {others} of the {chosen} parts left out in turn, another rule is chosen"));
+            }
             notes.extend(self.gain(&held_out.totals));
             notes.extend(Self::intervention(&held_out.totals));
             notes.push(self.in_frameworks(shipped));
@@ -328,8 +347,8 @@ impl Words<'_> {
         let (other, _) = self.answer.shipped.as_ref().ok()?;
         let totals = &self.answer.beside.others.iter().find(|other| other.what == "budget alone")?.totals;
         let sentence = format!(
-            "Certified, too: stop when {}. It kills at most {} of successes (averaged over tasks, {} confidence). On tasks it was \
-             not tuned on it killed {} and saved {} of the {}{}.",
+            "Certified, too: stop when {}. It kills at most {} of successes (averaged over tasks, {} confidence). Tuned in this way \
+             on all parts but one, a budget killed {} and saved {} of the {} on the part left out{}.",
             shipped.condition(self.study),
             percent(self.args.max_fes),
             percent(1.0 - self.args.delta),

@@ -121,6 +121,8 @@ pub struct Totals {
     pub stops: u64,
     /// Failed runs among them.
     pub stopped_failures: u64,
+    /// Runs of which nothing limits what is spent: there is then no saving.
+    pub unlimited: u64,
     /// Runs whose spending or success is known only within bounds: there is then no cost of a success.
     pub inexact: u64,
 }
@@ -134,8 +136,9 @@ impl Totals {
         self.stops += u64::from(run.is_stopped);
         self.stopped_failures += u64::from(run.is_stopped && !run.is_success);
         let Some(amounts) = run.amounts else { return };
-        if let Some(useful) = amounts.useful {
-            self.saved.add(useful, amounts.recorded);
+        match amounts.useful {
+            Some(useful) => self.saved.add(useful, amounts.recorded),
+            None => self.unlimited += 1,
         }
         if let Some(possible) = amounts.possible {
             self.oracle.add_either(possible, amounts.recorded);
@@ -154,6 +157,7 @@ impl Totals {
         self.oracle.merge(&part.oracle);
         self.stops += part.stops;
         self.stopped_failures += part.stopped_failures;
+        self.unlimited += part.unlimited;
         self.inexact += part.inexact;
     }
 
@@ -162,9 +166,10 @@ impl Totals {
         share(&self.killed)
     }
 
-    /// What was saved on failures and after success, over what was recorded.
+    /// What was saved on failures and after success, over what was recorded; `None` if nothing limits what some run
+    /// spends.
     pub fn saved_ratio(&self) -> Option<f64> {
-        share(&self.saved)
+        share(&self.saved).filter(|_| self.unlimited == 0)
     }
 
     /// What was not spent, whatever became of the run.

@@ -7,6 +7,14 @@ use crate::aggregate::Unit;
 /// Maximum limits examined when the most valuable one need not be the boldest.
 const LOOKED_AT: usize = 200;
 
+/// No more than this share of the runs may name no task where a certificate is asked for.
+const UNNAMED: f64 = 0.05;
+
+/// Whether so many of the runs name no task that nothing can be certified.
+pub fn names_too_few_tasks(without: usize, runs: usize) -> bool {
+    without as f64 > UNNAMED * runs as f64
+}
+
 /// A certified limit of one family.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
@@ -29,6 +37,13 @@ pub struct Choice {
 pub enum Refusal {
     /// No run has an outcome.
     Ungraded,
+    /// Too many runs name no task: trials of one task that are taken for tasks of their own make any certificate too sure.
+    Unnamed {
+        /// Number of runs that name none.
+        without: usize,
+        /// Number of runs.
+        runs: usize,
+    },
     /// Too few tasks have a success, even if none of them were killed.
     TooFewTasks {
         /// Number of tasks with a success.
@@ -82,6 +97,9 @@ impl Walks<'_> {
             study.families().iter().map(|family| clean_tasks_needed(appetite.alpha, appetite.delta * family.share()));
         let chosen = match best {
             _ if study.runs().iter().all(|run| run.outcome().grade().is_none()) => Err(Refusal::Ungraded),
+            _ if names_too_few_tasks(study.without_task(), study.runs().len()) => {
+                Err(Refusal::Unnamed { without: study.without_task(), runs: study.runs().len() })
+            }
             _ if appetite.lost_success_costs.is_some() && study.unit() != Unit::CostUsd => Err(Refusal::NoCosts),
             Some(choice) if value(&choice) > 0.0 => Ok(choice),
             Some(_) if appetite.lost_success_costs.is_some() => Err(Refusal::NotWorthIt),

@@ -19,8 +19,7 @@ impl Contender {
     /// Computes them from rows of the study's runs, in the order of the strategies and in the study's unit.
     pub fn of(rows: &Rows, study: &Study) -> Vec<Self> {
         let tasks = study.tasks().iter().enumerate();
-        let places: BTreeMap<(&str, &str), usize> =
-            tasks.map(|(at, task)| ((&*task.suite, &*task.task), at)).collect();
+        let places: BTreeMap<(&str, &str), usize> = tasks.map(|(at, task)| ((&*task.suite, &*task.task), at)).collect();
         let of_stack = |group: &Group<'_>| {
             let mut tasks = vec![Totals::default(); study.tasks().len()];
             for row in group.rows() {

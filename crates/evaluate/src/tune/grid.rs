@@ -148,6 +148,12 @@ impl<'s> GridStudy<'s> {
         })
     }
 
+    /// What becomes of each run of the study under a choice. `None` if its stack does more than stop.
+    pub fn fates(&self, choice: &GridChoice) -> Option<Vec<Fate>> {
+        let ready = self.ready(Self::stack_of(choice)?)?;
+        Some((0..self.study.runs().len()).map(|run| self.fate(&ready, run)).collect())
+    }
+
     /// The stack as it will be read back from its file, so that its reported results are those of the file.
     fn stack_of(choice: &GridChoice) -> Option<Stack> {
         let file = crate::stack::StackFile::parse("tuned.toml", &choice.written).ok()?;

@@ -19,7 +19,7 @@ mod walk;
 
 pub use catalogue::{BUDGETS, Family, catalogue, pool};
 pub use certificate::{Shipped, grounds};
-pub use choose::{Choice, Refusal, Tuned};
+pub use choose::{Choice, Refusal, Tuned, names_too_few_tasks};
 pub use contender::{Contender, best_contender, held_out_contender};
 pub use grid::{GridChoice, GridRefusal, GridStudy, unread_rules};
 pub use held_out::{Chosen, FOLDS, HeldOut, Tuner, folds};

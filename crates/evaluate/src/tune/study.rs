@@ -212,6 +212,9 @@ impl TaskTotals {
 
     /// Useful saving over the recorded amount, with its interval.
     pub fn saved(&self) -> Estimate {
+        if self.tasks.iter().any(|(_, totals)| totals.unlimited > 0) {
+            return Estimate::UNDEFINED;
+        }
         self.estimate(|totals| Some(totals.saved)).widened(self.spread.saved)
     }
 
@@ -256,9 +259,8 @@ impl Study {
     /// Sorts the runs. `extracts` must be made with `plan`, which contains [`Study::plan`]. Families that cannot be read
     /// on too many runs are left out, whatever the outcome of those runs.
     pub fn new(extracts: Vec<Extract>, families: Vec<Family>, plan: &Plan) -> Self {
-        let share = |unit| {
-            extracts.iter().filter(|on| on.amount(None, unit).is_some()).count() as f64 / extracts.len() as f64
-        };
+        let share =
+            |unit| extracts.iter().filter(|on| on.amount(None, unit).is_some()).count() as f64 / extracts.len() as f64;
         let unit = Unit::best(share(Unit::CostUsd), share(Unit::Tokens));
         let mut runs: Vec<StudyRun> = extracts.into_iter().map(|on| StudyRun::new(on, unit)).collect();
         runs.sort_by(|a, b| {
@@ -331,6 +333,11 @@ impl Study {
     /// The runs on which a family cannot be read, by index. Their successes count as killed by all of its limits.
     pub fn unread_by(&self, family: usize) -> impl Iterator<Item = usize> {
         self.is_unread[family].iter().enumerate().filter(|(_, is_unread)| **is_unread).map(|(run, _)| run)
+    }
+
+    /// How many runs name no task and count as tasks of their own.
+    pub fn without_task(&self) -> usize {
+        self.runs.iter().filter(|run| !run.on.shared().has_task()).count()
     }
 
     /// The unit of the savings.

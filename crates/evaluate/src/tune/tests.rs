@@ -151,6 +151,34 @@ fn a_family_that_too_few_runs_record_is_left_out_and_the_runs_stay_in_the_others
 }
 
 #[test]
+fn a_success_that_a_signal_cannot_read_counts_as_killed_by_all_of_its_limits() {
+    // Three of 103 tasks record no results. What reads results cannot be certified: too many of them may be killed.
+    let mut runs = corpus(100, 0);
+    runs.extend(
+        (0..3).map(|at| run(&format!("n{at}"), &format!("n{at}"), "look(1)~ look(2)~ -done", Outcome::Success)),
+    );
+    assert_eq!(shipped(&runs, FIVE), Ok("call.count >= 2".to_owned()));
+    let study = study(&runs, catalogue("steps"));
+    let walks = study.tune(&study.all_tasks(), FIVE).walks;
+    let of_results = walks.iter().find(|walk| study.families()[walk.family].name() == "call_result.count >=").unwrap();
+    assert_eq!((of_results.passed, of_results.p_next), (0, Some(binomial_cdf(3, 103, 0.05))));
+    // As everywhere, such a run is left out of what was seen.
+    let seen = study.totals(&study.all_tasks(), |run| study.fate(of_results.family, 0, run)).all();
+    assert_eq!((seen.killed.numerator, seen.killed.denominator), (0.0, 100.0));
+}
+
+#[test]
+fn without_names_of_tasks_nothing_is_certified() {
+    let mut runs = corpus(100, 0);
+    for run in runs.iter_mut().take(8) {
+        run.header.task_id = None;
+    }
+    assert_eq!(shipped(&runs, FIVE), Err(Refusal::Unnamed { without: 8, runs: 140 }));
+    runs[0].header.task_id = Some("named".to_owned());
+    assert_eq!(shipped(&runs, FIVE), Ok("call_result.count >= 2".to_owned()));
+}
+
+#[test]
 fn a_list_is_learned_where_no_single_rule_catches_both_kinds_of_failure() {
     // Successes look around for 6 steps and fail once on the way; failures repeat a call, or fail at every step.
     let mut runs = Vec::new();

@@ -1,6 +1,6 @@
 //! The walk of one family from cautious to bold, and how far it is certified.
 
-use super::{Fate, Study};
+use super::{Fate, Study, names_too_few_tasks};
 use crate::stats::distribution::binomial_cdf;
 use crate::stats::gaffke::Surpluses;
 use crate::transcript::Outcome;
@@ -112,6 +112,9 @@ impl<'s> Walks<'s> {
         }
         let n = self.study.with_success(tasks);
         let mut walk = Walk { family, delta, passed: 0, p: None, p_next: None };
+        if names_too_few_tasks(self.study.without_task(), self.study.runs().len()) {
+            return walk;
+        }
         let mut last: Option<(Vec<(usize, u64)>, f64)> = None;
         for losses in &self.losses[family] {
             let here: Vec<&Loss> = losses.0.iter().filter(|loss| is_in[loss.task]).collect();

@@ -131,7 +131,8 @@ impl Base {
             true_stops: sums.stopped_failures + others.true_stops,
             rescued: others.rescued,
             recorded_successes: self.recorded_successes,
-            recorded_kept: self.recorded_successes - lost + (others.rescued - sums.unrecorded_rescued),
+            // A latched stack without rules stops lanes without runs as well; its tally is never shown.
+            recorded_kept: (self.recorded_successes + others.rescued - sums.unrecorded_rescued).saturating_sub(lost),
             recorded: self.recorded,
             recorded_on_successes: self.recorded_on_successes,
             spent: on_failures + on_successes + others.spent,
