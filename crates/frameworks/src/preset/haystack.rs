@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::frame::identity::arguments;
 use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
-use super::frame::{Action, Acts, Facts, Recipe, Settings, SettingsError, native};
+use super::frame::{Action, Acts, Facts, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
 use crate::framework::{Build, Framework, params};
 use crate::host::{FROM_ZERO, Host, OUT_OF_REACH, Place, Slot, Syntax};
@@ -89,7 +89,7 @@ fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let max = match &*settings.value(&param::MAX_AGENT_STEPS) {
         Value::Null => None,
-        _ => Some(settings.number(&param::MAX_AGENT_STEPS)?),
+        given => Some(python::as_number(given).ok_or_else(|| wrong_kind(STEPS, "a number", given))?),
     };
     let count = |name: &str| settings.device(name).and_then(Value::as_i64);
     let names = settings.device("tools").and_then(Value::as_array);
@@ -113,7 +113,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         rules.push(HOOKS);
     }
     let recipe = Recipe::new(Rounds::new(agent), &rules).blind(&[STEPS, EXIT, HOOKS]).keeps_own_state();
-    let recipe = recipe.needs(FAILURE, Need::ErrorFlags);
+    let recipe = recipe.requests_before_prompts().needs(FAILURE, Need::ErrorFlags);
     Ok(if listed { recipe.needs(EXIT, Need::ErrorFlags) } else { recipe })
 }
 

@@ -180,7 +180,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     if settings.is_profile(EXECUTOR) {
         let executor = executor::Executor::new(settings)?;
         let timed = executor.is_timed();
-        let recipe = Recipe::new(executor, &[EXECUTOR]).resumes_at_user().asks_after_end();
+        let recipe = Recipe::new(executor, &[EXECUTOR]).resumes_at_user().requests_before_prompts().asks_after_end();
         return Ok(if timed { recipe.needs(EXECUTOR, Need::Times) } else { recipe });
     }
     let react = settings.is_profile("create_react_agent");
@@ -193,5 +193,6 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
             rules.push(rule);
         }
     }
-    Ok(Recipe::new(graph::Graph::new(limit, react, hooks), &rules).blind(&rules).resumes_at_user())
+    let recipe = Recipe::new(graph::Graph::new(limit, react, hooks), &rules).blind(&rules);
+    Ok(recipe.resumes_at_user().requests_before_prompts())
 }
