@@ -26,7 +26,8 @@ params! {
 const MANUAL: &str = "\
 - **max_agent_steps** (100): a step is one reply with all its tools. Before each step `done < max`, else the run ends \
 (`exit_reason` max_agent_steps) without error or further request: the last message is a tool result. 0 and negatives: no request. \
-There is no off value: null is a TypeError at run; 2.5 gives three steps.
+There is no off value: null is a TypeError at run; 2.5 gives three steps; true is 1. Two user messages in a row are two runs there \
+and one prompt here, which shows with a limit of 0 or less only.
 - **exit_conditions** (`[\"text\"]`): after the tools of a reply that calls a listed tool; the first listed one in call order is \
 named. A text reply or an exit tool on the last step wins over the cap. Finish reason `length` or `content_filter` ends the run on a \
 reply without calls.

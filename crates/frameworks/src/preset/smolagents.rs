@@ -33,7 +33,8 @@ is `max_steps_error`. A final answer in the last step is a success.
 - **run_max_steps** is the argument of `run()` and wins; 0 and none there mean the agent's value.
 - **There is no off value.** Agent value 0: the forced answer is asked for at once, then the run fails \
 (`UnboundLocalError`). Negative: it fails without any request. None: `TypeError`. A fraction such as 2.5: two steps, then \
-failure without a forced answer, or the last answer that was refused as a success.
+failure without a forced answer, or the last answer that was refused as a success. Two user messages in a row are two runs \
+there and one prompt here, which shows with a limit of 0 or less only.
 - Traps: the forced answer is not checked by `final_answer_checks`; planning steps are not modelled.";
 
 const HOST: Host = Host::new(

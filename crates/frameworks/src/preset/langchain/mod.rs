@@ -68,6 +68,7 @@ A middleware limit of null is off (not all of one middleware). 0 and negatives: 
 - run_limit above thread_limit is refused by ToolCallLimit and accepted by ModelCallLimit.
 - `generate` raises with a runnable agent, and only once the limit is reached.
 - recursion_limit was 25 in older releases.
+- Two user messages in a row are two runs there and one prompt here, which shows with a limit of 0 or less only.
 ";
 
 const HOST: Host = Host::new(
