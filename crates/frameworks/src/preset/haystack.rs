@@ -55,7 +55,7 @@ const HOST: Host = Host::new(
 pub(super) fn framework() -> Framework {
     Framework {
         id: "haystack",
-        version: "haystack-ai 3.4.0",
+        version: "haystack-ai 3.4.1",
         source: "haystack/components/agents/agent.py, tools/tool_invoker.py",
         summary: "100 steps, looked at before each; tools may end the run unless one of them failed",
         manual: MANUAL,

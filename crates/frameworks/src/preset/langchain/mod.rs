@@ -143,7 +143,7 @@ agent = create_agent(
 pub(super) fn framework() -> Framework {
     Framework {
         id: "langchain",
-        version: "langgraph 1.2.22, langchain 1.4.7, langchain-classic 1.0.8, langgraph-prebuilt 1.1.2",
+        version: "langgraph 1.2.22, langchain 1.5.0, langchain-classic 1.0.8, langgraph-prebuilt 1.1.2",
         source: "langgraph pregel loop, langchain/agents/middleware, langchain_classic/agents/agent.py",
         summary: "9999 supersteps (n need n + 1), optional call limits; older executor: 15 iterations",
         manual: MANUAL,

@@ -98,7 +98,7 @@ conversation = LocalConversation(
 pub(super) fn framework() -> Framework {
     Framework {
         id: "openhands",
-        version: "openhands-sdk 1.58.0",
+        version: "openhands-sdk 1.58.2",
         source: "openhands/sdk/conversation/stuck_detector.py, impl/local_conversation.py",
         summary: "stuck detector with four patterns, 500 iterations, optional budget",
         manual: MANUAL,
