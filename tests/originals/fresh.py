@@ -2,7 +2,7 @@
 """Ask the frameworks new questions: runs made from a seed, answered by the framework's own code, as golden tables.
 
     python3 tests/originals/fresh.py --seed 41 --cases 200 --out OUT haystack langchain
-    whenstop conformance OUT
+    cargo run -p whenstop-dev -- conformance OUT
 
 The same seed makes the same questions. A run has one to three prompts, replies with up to three calls, failed and unknown
 tools, repeated calls, inner rounds that end with results, and blank replies; the settings are drawn from those below. What a
