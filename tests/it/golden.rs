@@ -8,7 +8,6 @@ use whenstop::framework::Kind;
 use whenstop::reader::unpacked_text;
 use whenstop_dev::conformance::{self, ConformanceReport, TableFile};
 
-
 /// A folder of golden tables, or a file of one.
 pub(crate) fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/golden").join(name)
