@@ -37,7 +37,9 @@ mod source;
 mod spans;
 mod subagents;
 mod time;
+mod tokens;
 mod turns;
+mod unknown;
 mod unpack;
 mod unreadable;
 

@@ -147,8 +147,8 @@ impl Gathered {
     /// Adds the results of a record.
     fn take(&mut self, reading: Reading<'_>, file: &OpenFile, options: &ReadOptions) {
         let mut reading = reading;
-        reading.check_costs();
-        let Reading { record, drafts, mut replies, findings, unknown, untaken } = reading;
+        reading.settle();
+        let Reading { record, drafts, mut replies, findings, unknown, untaken, .. } = reading;
         for (what, more) in untaken {
             self.untaken.entry(what).and_modify(|all| all.times += more.times).or_insert(more);
         }

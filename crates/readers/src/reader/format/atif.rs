@@ -156,7 +156,7 @@ fn push_step(step: Node<'_>, events: &mut Vec<Event>, out: &mut Reading<'_>) {
         for call in step.list("tool_calls", out) {
             message.tool_calls.extend(tool_call(call, out));
         }
-        let metrics = step.object("metrics", out).unwrap_or_default();
+        let metrics = step.counts("metrics", out).unwrap_or_default();
         if !copied {
             message.usage = usage(&metrics, out);
             message.cost = metrics.dollars("cost_usd", out);
@@ -181,9 +181,9 @@ fn tool_call(call: Node<'_>, out: &mut Reading<'_>) -> Option<ToolCall> {
 
 fn usage(metrics: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let usage = Usage {
-        input: metrics.count("prompt_tokens", out),
-        cache_read: metrics.count("cached_tokens", out),
-        output: metrics.count("completion_tokens", out),
+        input: metrics.tokens("prompt_tokens", out),
+        cache_read: metrics.tokens("cached_tokens", out),
+        output: metrics.tokens("completion_tokens", out),
         ..Usage::default()
     };
     (!usage.is_empty()).then_some(usage)

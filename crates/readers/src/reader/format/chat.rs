@@ -199,7 +199,7 @@ fn totals(fields: &Node<'_>, events: &[Event], out: &mut Reading<'_>) -> Option<
 fn said(node: &Node<'_>, out: &mut Reading<'_>) -> (Vec<Message>, bool) {
     let has = |mark: &&str| memchr::memmem::find(node.written().as_bytes(), mark.as_bytes()).is_some();
     let is_other = OTHER_DIALECTS.iter().any(has) && sound(node.written()).is_ok();
-    let of_another_api = is_other.then(|| in_another_api(node)).flatten();
+    let of_another_api = is_other.then(|| in_another_api(node, out)).flatten();
     let Some((mut said, is_item)) = of_another_api else {
         return (openai::message(node, out).into_iter().collect(), false);
     };
@@ -217,14 +217,14 @@ fn said(node: &Node<'_>, out: &mut Reading<'_>) -> (Vec<Message>, bool) {
 
 /// The messages in a message of another API: one in a wrapper, one whose content has blocks or parts other than text,
 /// or an item without a role. The flag is true for such an item.
-fn in_another_api(node: &Node<'_>) -> Option<(Vec<Message>, bool)> {
+fn in_another_api(node: &Node<'_>, out: &mut Reading<'_>) -> Option<(Vec<Message>, bool)> {
     // The inner message, if the role is outside: `{"role": …, "message": {"content": …}}`.
     let inner = node.get("message").filter(|inner| inner.is_object() && !node.mentions("content"));
     if let Some(inner) = inner.filter(|_| node.mentions("role")) {
         let role = inner.some_string("role").or_else(|| node.some_string("role"));
         let role = role.as_deref().and_then(dialect::named_role);
-        let said = role.map(|role| dialect::messages_of(&inner, role));
-        return Some((said.unwrap_or_else(|| dialect::messages(&inner, Role::User)), false));
+        let said = role.map(|role| dialect::messages_of(&inner, role, out));
+        return Some((said.unwrap_or_else(|| dialect::messages(&inner, Role::User, out)), false));
     }
     let acts = |block: &Node<'_>| {
         block.some_string("type").is_some_and(|kind| kind.starts_with("tool") || kind.contains("reasoning"))
@@ -233,7 +233,7 @@ fn in_another_api(node: &Node<'_>) -> Option<(Vec<Message>, bool)> {
     let is_other = node.get("parts").is_some_and(|parts| parts.is_list())
         || node.some_list("content").iter().any(acts)
         || (is_item && node.some_string("type").is_some_and(|kind| !kind.is_empty()));
-    is_other.then(|| (dialect::messages(node, Role::User), is_item))
+    is_other.then(|| (dialect::messages(node, Role::User, out), is_item))
 }
 
 /// The outcome, from the field that the user names or else the first common field found, in the object or in a nested

@@ -205,7 +205,7 @@ fn price(messages: &mut [Message], ids: &[Option<String>], events: &Node<'_>, ou
         let choice = output.get("choices").and_then(|all| all.elements()?.into_iter().next());
         let id = choice.and_then(|choice| choice.within("message").some_word("id"));
         let cached = event.is("cache", "read");
-        let usage = super::inspect::usage(&output.within("usage"), out).filter(|_| !cached);
+        let usage = super::inspect::usage(&output.counts("usage", out).unwrap_or_default(), out).filter(|_| !cached);
         calls.push_back((id, usage, event.instant(["completed", "timestamp"], out)));
     }
     let replies = || messages.iter().filter(|message| message.role == Role::Assistant).count();
@@ -229,11 +229,8 @@ fn steps(list: Option<&Node<'_>>, out: &mut Reading<'_>) -> Vec<Event> {
     let mut events = Vec::new();
     for (n, step) in elements(list, "steps", out).into_iter().enumerate() {
         let Some(step) = step.into_object("step", out) else { continue };
-        let role = step.some_word("src").and_then(|who| openai::role(if who == "agent" { "assistant" } else { &who }));
-        let Some(role) = role else {
-            out.error_at(step.place(), "a step without a known `src`", "the step is left out");
-            continue;
-        };
+        let known = |who: &str| openai::role(if who == "agent" { "assistant" } else { who });
+        let Some(role) = step.role("src", known, out) else { continue };
         let mut message = Message::new(role);
         message.content = step.content("msg", out);
         let mut answered: Option<(Name, Name)> = None;

@@ -128,7 +128,7 @@ impl History {
                 Some("retry-prompt") if tool.is_some() => Role::Tool,
                 Some("user-prompt" | "retry-prompt") => Role::User,
                 Some(other) => {
-                    out.unknown(other);
+                    out.unknown(other, &part);
                     continue;
                 }
                 None => {
@@ -181,7 +181,7 @@ impl History {
                     results.push(result);
                 }
                 Some("file") => texts.push(json::mark("file", part.written())),
-                Some(other) => out.unknown(other),
+                Some(other) => out.unknown(other, &part),
                 None => out.error_at(part.place(), "a part without a `part_kind`", "the part is left out"),
             }
         }
@@ -213,19 +213,19 @@ fn said(content: &Node<'_>) -> Text {
 /// The token counts of one call, under the new or old names. Cached tokens are part of the input; zeros mean that the
 /// provider reported none.
 fn usage(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
-    let wire = fields.object("usage", out)?;
-    let details = wire.within("details");
-    let input = wire.count(["input_tokens", "request_tokens"], out);
-    let output = wire.count(["output_tokens", "response_tokens"], out);
-    let total = wire.count("total_tokens", out);
-    let thoughts = details.count("thoughts_tokens", out);
-    let reasoning = details.count("reasoning_tokens", out).or(thoughts);
+    let wire = fields.counts("usage", out)?;
+    let details = wire.counts("details", out).unwrap_or_default();
+    let input = wire.tokens(["input_tokens", "request_tokens"], out);
+    let output = wire.tokens(["output_tokens", "response_tokens"], out);
+    let total = wire.tokens("total_tokens", out);
+    let thoughts = details.tokens("thoughts_tokens", out);
+    let reasoning = details.tokens("reasoning_tokens", out).or(thoughts);
     let both = input.unwrap_or(0).saturating_add(output.unwrap_or(0));
     let beside = thoughts.filter(|thoughts| total == Some(both.saturating_add(*thoughts)));
     let usage = Usage {
         input,
-        cache_read: wire.count("cache_read_tokens", out).or_else(|| details.count("cached_tokens", out)),
-        cache_write: wire.count("cache_write_tokens", out),
+        cache_read: wire.tokens("cache_read_tokens", out).or_else(|| details.tokens("cached_tokens", out)),
+        cache_write: wire.tokens("cache_write_tokens", out),
         output: output.map(|output| output.saturating_add(beside.unwrap_or(0))),
         reasoning,
     };
