@@ -108,6 +108,9 @@ fn push_object(value: &Node<'_>, speaker: Role, depth: usize, found: &mut Vec<Me
     if let Some(role) = class_role(&kind).filter(|_| value.mentions("content")) {
         return push_message(value, role, found, out);
     }
+    if !kind.is_empty() && value.has(["call_id", "tool_call_id", "tool_use_id"]) {
+        return out.unknown(&format!("item {kind}"), value);
+    }
     // Containers, and the finish reason recorded beside a choice's message.
     let containers = [
         "messages",

@@ -41,6 +41,7 @@ mod tokens;
 mod turns;
 mod unknown;
 mod unpack;
+mod unread;
 mod unreadable;
 
 use std::path::PathBuf;

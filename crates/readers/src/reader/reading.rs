@@ -10,7 +10,8 @@ use serde::Deserialize;
 use super::copies::ReplyId;
 use super::grades::FolderGrades;
 use super::json::{Fields, Written};
-use super::{Finding, ReadOptions, json, time, tokens};
+use super::node::Node;
+use super::{Finding, ReadOptions, json, time, tokens, unknown};
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::json_text::{Inner, trimmed};
 use crate::transcript::{Draft, Event, Instant, Text, Usd};
@@ -444,7 +445,15 @@ impl<'r> Reading<'r> {
     /// The content of a message: a string, or parts whose texts are joined by line feeds.
     pub fn content<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<Text> {
         let raw = raw?;
-        let content = json::content(raw);
+        let mut odd = Vec::new();
+        let content = json::content_of(raw, &mut |kind, part| {
+            if !unknown::is_content(kind) {
+                odd.push((kind.to_owned(), part));
+            }
+        });
+        for (kind, part) in odd {
+            self.unknown(&format!("part {kind}"), &Node::of(part));
+        }
         if content.is_none() {
             self.warn_at(
                 raw.written(),

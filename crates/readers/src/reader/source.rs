@@ -213,13 +213,13 @@ impl Sources {
     }
 
     fn skip(&mut self, path: String, reason: String) {
-        self.skipped.push(Skipped { path, reason, unreadable: false });
+        self.skipped.push(Skipped { path, reason, unreadable: false, looks_recorded: false });
     }
 
     /// Reports something that should have been read.
     fn lose(&mut self, diagnostic: Diagnostic) {
         let (path, reason) = (diagnostic.at.path.clone(), diagnostic.what.clone());
-        self.skipped.push(Skipped { path, reason, unreadable: true });
+        self.skipped.push(Skipped { path, reason, unreadable: true, looks_recorded: false });
         self.unreadable.push(diagnostic);
     }
 

@@ -26,6 +26,7 @@ const TELLING: &[&str] = &[
     "outputTokens",
     "inputTokens",
     "modelMetrics",
+    "usage_to_metrics",
     "stats",
     "total_cost_usd",
     // Speakers and what they say.
@@ -58,6 +59,11 @@ const TELLING: &[&str] = &[
     "observation",
     "output",
     "result",
+    "command",
+    "changes",
+    "query",
+    "output_type",
+    "to_agent",
     // Grades, and how a run ended.
     "success",
     "score",
@@ -79,6 +85,14 @@ fn telling<'m>(node: &Node<'_>, levels: usize) -> Option<&'m str> {
     };
     if let Some(found) = node.members().iter().find_map(own) {
         return Some(found);
+    }
+    // A call, whatever its kind is called.
+    if node.has("name") && node.has(["input", "args", "parameters"]) {
+        return Some("input");
+    }
+    // The beginning of a session.
+    if node.has("model") && node.has(["session_id", "sessionId"]) {
+        return Some("model");
     }
     let levels = levels.checked_sub(1)?;
     let inner = node.members().iter().filter(|(_, value)| value.starts_with(['{', '[']));
@@ -116,13 +130,20 @@ const CONTENT: &[&str] = &[
     "uri",
     "data",
     "citation",
+    "thinking",
     "redacted_thinking",
+    "reasoning",
 ];
+
+/// Whether parts of this kind are kept as text, or as a mark in its place.
+pub(super) fn is_content(kind: &str) -> bool {
+    CONTENT.contains(&kind)
+}
 
 impl Reading<'_> {
     /// Looks at a part of a message that the reader keeps as plain content: reported if it is of another kind.
     pub(super) fn plain_content(&mut self, part: &Node<'_>) {
-        if let Some(kind) = part.some_string("type").filter(|kind| !CONTENT.contains(&&**kind)) {
+        if let Some(kind) = part.some_string("type").filter(|kind| !is_content(kind)) {
             self.unknown(&format!("part {kind}"), part);
         }
     }

@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 use super::Corpus;
 use super::parse::{Found, Parsed};
 use super::stream::OpenFile;
-use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::diagnostic::{Diagnostic, Location, Severity, count};
 use crate::reader::copies::{Copied, Copies};
 use crate::reader::grades::Joined;
 use crate::reader::hygiene::{Check, Hygiene};
@@ -14,7 +14,9 @@ use crate::reader::labels::{self, Labels};
 use crate::reader::naming::NamedRuns;
 use crate::reader::parquet::Tables;
 use crate::reader::reading::{FileName, Of, Untaken};
-use crate::reader::{CorpusReport, Detail, Finding, Pricing, PricingReport, ReadError, ReadOptions, ZeroCosts};
+use crate::reader::{
+    CorpusReport, Detail, Finding, Pricing, PricingReport, ReadError, ReadOptions, Skipped, ZeroCosts,
+};
 use crate::transcript::{Event, Lane, Outcome, OutcomeSource, Run, Spend};
 
 /// The report being built, the run ids in use, and the labels.
@@ -35,6 +37,8 @@ pub(super) struct Ledger<'c> {
     named: NamedRuns,
     /// Paths of the reports that graded a run.
     joined: Joined,
+    /// The number of files in the corpus.
+    n_files: usize,
     /// Texts that were not read, by format, by what they belong to, and by the name of their field.
     untaken: BTreeMap<(&'static str, Of, String), Untaken>,
 }
@@ -61,6 +65,7 @@ impl<'c> Ledger<'c> {
             graded_by_key: 0,
             named: NamedRuns::default(),
             joined,
+            n_files: corpus.n_files(),
             untaken: BTreeMap::new(),
         }
     }
@@ -69,7 +74,7 @@ impl<'c> Ledger<'c> {
     pub(super) fn enter(&mut self, parsed: Parsed, runs: &mut Vec<Run>) -> Result<(), ReadError> {
         match parsed {
             Parsed::Begin(file, why) => self.report.begin_file(&file.name.path, file.format.id(), why),
-            Parsed::Skip(skipped) => self.report.skipped.push(skipped),
+            Parsed::Skip(skipped) => self.skip(skipped)?,
             Parsed::Finding(finding) => self.find(finding)?,
             Parsed::Lost(diagnostic) => self.lose(diagnostic)?,
             Parsed::Runs { file, runs: found, findings, unknown, untaken, row } => {
@@ -119,6 +124,18 @@ impl<'c> Ledger<'c> {
         for diagnostic in &corpus.sources.renamed {
             self.find(Finding { severity: Severity::Warning, diagnostic: diagnostic.clone() })?;
         }
+        Ok(())
+    }
+
+    /// Records a file that is not read. Those that look like recordings are reported together at the end.
+    fn skip(&mut self, skipped: Skipped) -> Result<(), ReadError> {
+        if skipped.looks_recorded {
+            self.report.unread += 1;
+            if self.options.strict {
+                return Err(ReadError::Strict(unread(&skipped, 1, self.n_files)));
+            }
+        }
+        self.report.skipped.push(skipped);
         Ok(())
     }
 
@@ -235,6 +252,10 @@ impl<'c> Ledger<'c> {
         if let Some(pricing) = &mut self.report.pricing {
             pricing.close();
         }
+        let first = self.report.skipped.iter().find(|skipped| skipped.looks_recorded);
+        if let Some(diagnostic) = first.map(|first| unread(first, self.report.unread, self.n_files)) {
+            self.report.find_first(Finding { severity: Severity::Error, diagnostic });
+        }
         Ok(self.report)
     }
 
@@ -269,6 +290,16 @@ impl<'c> Ledger<'c> {
         let help = "their outcomes are unknown: correct the name, or use `--labels`";
         Some(Diagnostic::new(Location::default(), what, help))
     }
+}
+
+/// The finding about files that look like recordings and are not read.
+fn unread(first: &Skipped, n: u64, of: usize) -> Diagnostic {
+    let what = match n {
+        1 => format!("1 of {} looks like a recording and is not read: {}", count(of as u64, "file"), first.reason),
+        n => format!("{n} of {of} files look like recordings and are not read; the first: {}", first.reason),
+    };
+    let help = "`whenstop corpus PATH --why` lists what is left out: mend it, or take it out of the folder";
+    Diagnostic::new(Location::file(first.path.as_str()), what, help)
 }
 
 /// The reason for skipping a file that graded a run.

@@ -10,16 +10,16 @@ use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::reader::eval_log::EvalLog;
 use crate::reader::format::{self, Format};
 use crate::reader::forms::{self, Form, Reshape};
-use crate::reader::grades::{self, FolderGrades, Joined, Reports};
+use crate::reader::grades::{FolderGrades, Joined, Reports};
 use crate::reader::grown::{self, Grown};
 use crate::reader::labels;
 use crate::reader::layout::Layout;
 use crate::reader::parquet::{self, Dialect, Export, Plan, Table, TableRecords};
 use crate::reader::probe::{Probe, Shape};
-use crate::reader::producers;
 use crate::reader::reading::FileName;
 use crate::reader::records::{self, Cut, Item, Records};
 use crate::reader::source::Source;
+use crate::reader::unread::Unread;
 use crate::reader::{Finding, Skipped};
 
 /// A batch ends at this many bytes, so that they are parsed while still in the processor's cache …
@@ -152,7 +152,7 @@ impl<'c> Stream<'c> {
                 self.open = Some((file, records));
                 self.uncounted = source.bytes;
             }
-            Err(NotRead { reason, unreadable }) => {
+            Err(NotRead { reason, unreadable, looks_recorded }) => {
                 self.corpus.passed.fetch_add(source.bytes, Ordering::Relaxed);
                 if unreadable {
                     let at = Location::file(source.name.path.as_str());
@@ -167,7 +167,9 @@ impl<'c> Stream<'c> {
                         ),
                     }));
                 }
-                batch.push(Piece::Skip(Skipped { path: source.name.path.clone(), reason, unreadable }));
+                // A file that was named by itself has its own finding.
+                let looks_recorded = looks_recorded && !source.named;
+                batch.push(Piece::Skip(Skipped { path: source.name.path.clone(), reason, unreadable, looks_recorded }));
             }
         }
         batch.extend(self.reports.unreadable.drain(..).map(Piece::Lost));
@@ -178,8 +180,7 @@ impl<'c> Stream<'c> {
         if labels::is_label_file(&name) {
             return Err("labels: joined to the runs they name".to_owned().into());
         }
-        let unreadable =
-            |error: std::io::Error| NotRead { reason: format!("cannot be read: {error}"), unreadable: true };
+        let unreadable = |error: std::io::Error| NotRead::unreadable(error);
         if parquet::is_parquet(source.path()).map_err(unreadable)? {
             return self.recognise_table(source);
         }
@@ -190,16 +191,21 @@ impl<'c> Stream<'c> {
         let options = &self.corpus.options;
         let forced = options.format.as_deref().and_then(format::by_id);
         // A stream that breaks off is read up to that point, if that is enough to recognise its format.
-        let why_not = |reason: String| match &probe.broken {
-            Some(error) => NotRead { reason: format!("cannot be read: {error}"), unreadable: true },
-            None => reason.into(),
+        let why_not = |unread: &dyn Fn() -> Unread| match &probe.broken {
+            Some(error) => NotRead::unreadable(error),
+            None => unread().into(),
         };
         if probe.shape == Shape::Empty {
-            return Err(why_not("empty".to_owned()));
+            return Err(why_not(&|| Unread::empty(&name)));
         }
         let form = match forced {
             Some(format) => forms::forced(format, &probe),
-            None => forms::detect(&probe).ok_or_else(|| why_not(self::why_not(&probe, &name)))?,
+            None => forms::detect(&probe).ok_or_else(|| {
+                why_not(&|| match source.open() {
+                    Ok(bytes) => Unread::of(&name, &probe, bytes),
+                    Err(_) => Unread::of(&name, &probe, std::io::empty()),
+                })
+            })?,
         };
         let Form { format, why, layout, reshape, as_files, within } = form;
         if let Some(reason) = self.left_for_another(source, format) {
@@ -225,7 +231,7 @@ impl<'c> Stream<'c> {
     /// A table of runs, recognised by its columns.
     fn recognise_table(&self, source: &Source) -> Result<(OpenFile, String, Cuts), NotRead> {
         let options = &self.corpus.options;
-        let unreadable = |reason: String| NotRead { reason: format!("cannot be read: {reason}"), unreadable: true };
+        let unreadable = |reason: String| NotRead::unreadable(reason);
         let table = Table::open(source.path(), &source.name.path).map_err(unreadable)?;
         let plan = Plan::of(&table.columns(), options.columns.as_ref())?;
         let (why, dialect) = (plan.why(), plan.layout.dialect);
@@ -284,7 +290,7 @@ impl<'c> Stream<'c> {
         let limit = self.corpus.options.limit;
         let log = EvalLog::open(source.path(), &source.name.path, LOG_HEADER, limit);
         let (log, envelope) = log
-            .map_err(|error| NotRead { reason: format!("cannot be read: {error}"), unreadable: true })?
+            .map_err(NotRead::unreadable)?
             .ok_or_else(|| "a zip that holds no log; an archive of recordings is called `.zip`".to_owned())?;
         let format = format::by_id("inspect").ok_or_else(|| "no reader for it".to_owned())?;
         let file = OpenFile::plain(&source.name, format, envelope);
@@ -297,11 +303,25 @@ struct NotRead {
     reason: String,
     /// True if it is a recording that could not be read, rather than no recording.
     unreadable: bool,
+    /// True if it looks like a recording that no format recognises.
+    looks_recorded: bool,
+}
+
+impl NotRead {
+    fn unreadable(error: impl std::fmt::Display) -> Self {
+        Self { reason: format!("cannot be read: {error}"), unreadable: true, looks_recorded: false }
+    }
 }
 
 impl From<String> for NotRead {
     fn from(reason: String) -> Self {
-        Self { reason, unreadable: false }
+        Self { reason, unreadable: false, looks_recorded: false }
+    }
+}
+
+impl From<Unread> for NotRead {
+    fn from(Unread { reason, looks_recorded }: Unread) -> Self {
+        Self { reason, unreadable: false, looks_recorded }
     }
 }
 
@@ -310,24 +330,3 @@ const UNREADABLE: &str = "check its permissions and the disk it is on, copy or p
 
 /// The fields of a log's header that its samples need.
 const LOG_HEADER: &[&str] = &["eval", "status"];
-
-/// Why no format recognises a file.
-fn why_not(probe: &Probe, name: &str) -> String {
-    if grades::is_report(name) {
-        let named = producers::known(probe);
-        return named.unwrap_or("no recording, and no report of outcomes for any run read here").to_owned();
-    }
-    if let Some(named) = producers::known(probe) {
-        return named.to_owned();
-    }
-    let head: String = probe.head.chars().take(40).collect::<String>().escape_debug().to_string();
-    match probe.shape {
-        Shape::Empty => "empty".to_owned(),
-        Shape::Binary => "not text".to_owned(),
-        Shape::Text => format!("not JSON: it begins with `{head}`"),
-        Shape::Document if !probe.whole => format!("cut short or broken JSON of no known format: `{head}`"),
-        Shape::Document => format!("a JSON document of no known format: `{head}`"),
-        Shape::Lines => format!("JSON lines of no known format: `{head}`"),
-        Shape::Concatenated => format!("several JSON values that are not one a line: `{head}`"),
-    }
-}

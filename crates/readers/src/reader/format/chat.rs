@@ -203,14 +203,11 @@ fn said(node: &Node<'_>, out: &mut Reading<'_>) -> (Vec<Message>, bool) {
     let Some((mut said, is_item)) = of_another_api else {
         return (openai::message(node, out).into_iter().collect(), false);
     };
-    if !is_item {
-        let plain = openai::message(node, out);
-        if let Some((message, plain)) = said.last_mut().zip(plain) {
-            message.ts = plain.ts;
-            message.cost = plain.cost;
-            message.model = plain.model;
-            message.usage = plain.usage.or(message.usage);
-        }
+    if let Some(message) = said.last_mut().filter(|_| !is_item) {
+        message.ts = node.instant(["timestamp", "created_at", "created", "ts"], out);
+        message.cost = node.dollars("cost", out);
+        message.model = node.string("model", out).map(Into::into);
+        message.usage = node.usage("usage", out).or(message.usage);
     }
     (said, is_item)
 }
