@@ -28,7 +28,8 @@ pub fn read_text(format: &dyn Format, text: &str) -> ReadText {
 
 /// Calls `read` with the reading of a text as one record of a file called `name`.
 pub(super) fn within<T>(name: &str, text: &str, read: impl FnOnce(&mut Reading<'_>) -> T) -> T {
-    let file = FileName { path: name.to_owned(), stem: name.to_owned(), ..FileName::default() };
+    let file =
+        FileName { path: name.to_owned(), stem: name.to_owned(), in_corpus: name.to_owned(), ..FileName::default() };
     let (grades, options, places) = (FolderGrades::default(), ReadOptions::default(), Places::default());
     let record = Record {
         text,

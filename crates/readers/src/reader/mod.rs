@@ -32,6 +32,7 @@ mod producers;
 mod reading;
 mod records;
 mod report;
+mod run_ids;
 mod scan;
 mod source;
 mod spans;

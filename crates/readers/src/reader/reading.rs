@@ -61,6 +61,10 @@ pub struct FileName {
     pub folder: PathBuf,
     /// The name of that folder, however its path is spelled; empty if it has none.
     pub folder_name: String,
+    /// Its path below the root that it was found under, without extensions.
+    pub in_corpus: String,
+    /// Whether files of the same name stand in other folders of the corpus.
+    pub clashes: bool,
     /// Whether it is the only file in its folder that may be a recording.
     pub is_alone: bool,
 }

@@ -14,6 +14,7 @@ use crate::reader::labels::{self, Labels};
 use crate::reader::naming::NamedRuns;
 use crate::reader::parquet::Tables;
 use crate::reader::reading::{FileName, Of, Untaken};
+use crate::reader::run_ids;
 use crate::reader::{
     CorpusReport, Detail, Finding, Pricing, PricingReport, ReadError, ReadOptions, Skipped, ZeroCosts,
 };
@@ -39,6 +40,8 @@ pub(super) struct Ledger<'c> {
     joined: Joined,
     /// The number of files in the corpus.
     n_files: usize,
+    /// Findings in the label files, until reading begins.
+    of_labels: Vec<Finding>,
     /// Texts that were not read, by format, by what they belong to, and by the name of their field.
     untaken: BTreeMap<(&'static str, Of, String), Untaken>,
 }
@@ -48,11 +51,9 @@ impl<'c> Ledger<'c> {
         let pricing = corpus.options.prices.as_ref().map(|prices| PricingReport::new(prices));
         let skipped = corpus.sources.skipped.clone();
         let run_list = (corpus.options.detail == Detail::Runs).then(Vec::new);
-        let mut report = CorpusReport { skipped, run_list, pricing, ..CorpusReport::default() };
+        let report = CorpusReport { skipped, run_list, pricing, ..CorpusReport::default() };
         let mut labels = corpus.labels.clone();
-        for finding in labels.findings.drain(..) {
-            report.find(finding);
-        }
+        let of_labels = std::mem::take(&mut labels.findings);
         Self {
             report,
             options: &corpus.options,
@@ -66,6 +67,7 @@ impl<'c> Ledger<'c> {
             named: NamedRuns::default(),
             joined,
             n_files: corpus.n_files(),
+            of_labels,
             untaken: BTreeMap::new(),
         }
     }
@@ -100,7 +102,7 @@ impl<'c> Ledger<'c> {
                     let by_key = is_graded && OUTCOME_KEYED.contains(&file.format.id());
                     self.graded_by_key += u64::from(by_key || named.outcome);
                     self.named.add(named.places);
-                    let native = self.name(&mut run, &file.name);
+                    let native = self.name(&mut run, &file.name, named.places.names_run());
                     if unknown_zero {
                         self.report.zero_costs.get_or_insert_default().enter(&run, &spend);
                     }
@@ -120,6 +122,7 @@ impl<'c> Ledger<'c> {
 
     /// Adds what the corpus found unreadable or renamed before any file was opened.
     pub(super) fn begin(&mut self, corpus: &Corpus) -> Result<(), ReadError> {
+        std::mem::take(&mut self.of_labels).into_iter().try_for_each(|finding| self.find(finding))?;
         corpus.sources.unreadable.iter().try_for_each(|diagnostic| self.lose(diagnostic.clone()))?;
         for diagnostic in &corpus.sources.renamed {
             self.find(Finding { severity: Severity::Warning, diagnostic: diagnostic.clone() })?;
@@ -194,16 +197,19 @@ impl<'c> Ledger<'c> {
         });
     }
 
-    /// Makes the run's id unique in the corpus, applies its label, and returns the id it was recorded with.
-    fn name(&mut self, run: &mut Run, file: &FileName) -> String {
+    /// Makes the run's id unique in the corpus, applies its label, and returns the id it was recorded with. An id that
+    /// the user `named` is kept as it is.
+    fn name(&mut self, run: &mut Run, file: &FileName, named: bool) -> String {
         run.header.file = Some(file.path.clone());
         let native = std::mem::take(&mut run.header.run_id);
         let print = |name: &str| xxhash_rust::xxh3::xxh3_64(name.as_bytes());
-        run.header.run_id = if self.ids.insert(print(&native)) {
-            native.clone()
+        let wanted = if named { native.clone() } else { run_ids::id(&native, file) };
+        run.header.run_id = if self.ids.insert(print(&wanted)) {
+            wanted.clone()
         } else {
-            let in_file = format!("{}/{native}", file.stem);
-            let names = [in_file.clone(), format!("{}/{in_file}", file.folder_name)];
+            let place = if file.clashes { &file.in_corpus } else { &file.stem };
+            let in_file = format!("{place}/{native}");
+            let names = [in_file.clone(), format!("{}/{native}", file.in_corpus)];
             let next = self.numbers.entry(print(&in_file)).or_insert(2);
             let numbered = std::iter::repeat_with(|| {
                 let name = format!("{in_file}#{next}");
@@ -213,12 +219,12 @@ impl<'c> Ledger<'c> {
             let name = names.into_iter().chain(numbered).find(|name| self.ids.insert(print(name)));
             name.unwrap_or(in_file)
         };
-        if run.header.run_id != native {
+        if run.header.run_id != wanted {
             self.report.find(Finding {
                 severity: Severity::Warning,
                 diagnostic: Diagnostic::new(
                     Location::file(file.path.as_str()),
-                    format!("a second run is called `{native}`; this one is now `{}`", run.header.run_id),
+                    format!("a second run is called `{wanted}`; this one is now `{}`", run.header.run_id),
                     "if it is the same run, leave one of the files out",
                 ),
             });
@@ -226,9 +232,13 @@ impl<'c> Ledger<'c> {
         if let Some((success_at, score)) = self.options.success_at.zip(run.grade.score) {
             run.grade.outcome = Outcome::from_grade(Some(score >= success_at));
         }
-        let id = run.header.run_id.clone();
-        let names = [id.as_str(), native.as_str(), labels::file_name(&file.path)];
+        let mut names = vec![run.header.run_id.clone()];
+        names.extend(run_ids::other_names(&native, file));
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         self.labels.apply(run, &names, self.options.success_at);
+        if file.clashes && !named {
+            self.labels.doubt(&[&native, labels::file_name(&file.path)], &run.header.run_id);
+        }
         native
     }
 
