@@ -235,7 +235,7 @@ fn details(report: &CorpusReport, why: bool) -> String {
     // Paths, kinds and ids are text from the recordings: none of them may begin a line.
     let mut lines = notices;
     lines.extend(told.iter().map(|line| one_line(line).into_owned()));
-    for (finding, times) in report.gathered() {
+    for (finding, times) in report.gathered(false) {
         lines.push(counted(finding, times).render(finding.severity));
     }
     if report.findings_not_listed > 0 {

@@ -27,7 +27,7 @@ impl Found {
             1 => finding.diagnostic.to_string(),
             times => format!("{} ({times} such; the first is here)", finding.diagnostic),
         };
-        let gathered = report.gathered();
+        let gathered = report.gathered(false);
         let findings = gathered.iter().map(line);
         Self {
             unreadable: report.unreadable,

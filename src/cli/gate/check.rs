@@ -78,7 +78,7 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, F
         };
         return Err(Failure::input(Diagnostic::new(
             Location::default(),
-            format!("{what}: a gate that has not seen everything says nothing"),
+            format!("{what}: a gate that has not seen them says nothing"),
             "mend them or leave them out, or judge without what is lost: `--allow-unreadable`",
         )));
     }

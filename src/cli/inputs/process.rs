@@ -123,7 +123,7 @@ fn tell_findings(report: &CorpusReport, output: &Output) {
             "`whenstop corpus` lists them, `--strict` ends at the first",
         ));
     }
-    let gathered = report.gathered();
+    let gathered = report.gathered(true);
     let errors = gathered.iter().filter(|(finding, _)| finding.severity == Severity::Error);
     let mut shown = 0;
     for (finding, times) in errors.take(SHOWN) {

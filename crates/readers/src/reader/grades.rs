@@ -135,6 +135,11 @@ impl FolderGrades {
         only.inspect(|graded| self.join([*graded])).or_else(|| names.iter().find_map(|name| self.of(name)))
     }
 
+    /// Whether there are any grades beside the recording.
+    pub(super) fn are_any(&self) -> bool {
+        self.own.is_some() || !self.near.is_empty()
+    }
+
     fn knows(&self, instance: &str) -> bool {
         self.near.iter().any(|folder| folder.instances.contains_key(instance))
     }

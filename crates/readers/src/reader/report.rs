@@ -58,6 +58,8 @@ pub struct Skipped {
     pub unreadable: bool,
     /// True if it is named or begins like a recording, and no format recognises it.
     pub looks_recorded: bool,
+    /// True if it holds the same as a file that is read, byte for byte.
+    pub is_twin: bool,
 }
 
 /// A file that was read.
@@ -244,14 +246,15 @@ impl CorpusReport {
         self.findings.insert(0, finding);
     }
 
-    /// The findings that are kept, equal ones as one with their number: equal in all but their places and what they
-    /// quote.
-    pub fn gathered(&self) -> Vec<(&Finding, u64)> {
+    /// The findings that are kept, equal ones as one with their number: equal in all but their places or, where only a
+    /// few are shown (`loosely`), in all but what they quote and count.
+    pub fn gathered(&self, loosely: bool) -> Vec<(&Finding, u64)> {
         let mut places: BTreeMap<(&str, String, String), usize> = BTreeMap::new();
         let mut gathered: Vec<(&Finding, u64)> = Vec::new();
         for finding in &self.findings {
             let Diagnostic { what, help, .. } = &finding.diagnostic;
-            let at = *places.entry((finding.severity_name(), unquoted(what), unquoted(help))).or_insert(gathered.len());
+            let key = |text: &str| if loosely { unquoted(text) } else { text.to_owned() };
+            let at = *places.entry((finding.severity_name(), key(what), key(help))).or_insert(gathered.len());
             match gathered.get_mut(at) {
                 Some((_, times)) => *times += 1,
                 None => gathered.push((finding, 1)),

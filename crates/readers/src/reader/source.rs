@@ -216,13 +216,13 @@ impl Sources {
     }
 
     fn skip(&mut self, path: String, reason: String) {
-        self.skipped.push(Skipped { path, reason, unreadable: false, looks_recorded: false });
+        self.skipped.push(Skipped { path, reason, unreadable: false, looks_recorded: false, is_twin: false });
     }
 
     /// Reports something that should have been read.
     fn lose(&mut self, diagnostic: Diagnostic) {
         let (path, reason) = (diagnostic.at.path.clone(), diagnostic.what.clone());
-        self.skipped.push(Skipped { path, reason, unreadable: true, looks_recorded: false });
+        self.skipped.push(Skipped { path, reason, unreadable: true, looks_recorded: false, is_twin: false });
         self.unreadable.push(diagnostic);
     }
 

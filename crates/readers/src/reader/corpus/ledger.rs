@@ -249,6 +249,7 @@ impl<'c> Ledger<'c> {
         notices.extend(self.named.notices(self.options));
         notices.extend(self.tables.notices());
         notices.extend(self.untaken_notices());
+        notices.extend(twins(&self.report.skipped));
         notices.extend(self.report.zero_costs.as_ref().map(ZeroCosts::notice));
         let warning = |diagnostic| Finding { severity: Severity::Warning, diagnostic };
         self.report.notices = notices.into_iter().map(warning).collect();
@@ -310,6 +311,21 @@ fn unread(first: &Skipped, n: u64, of: usize) -> Diagnostic {
     };
     let help = "`whenstop corpus PATH --why` lists what is left out: mend it, or take it out of the folder";
     Diagnostic::new(Location::file(first.path.as_str()), what, help)
+}
+
+/// A warning about files that are left out because others hold the same.
+fn twins(skipped: &[Skipped]) -> Option<Diagnostic> {
+    let mut twins = skipped.iter().filter(|skipped| skipped.is_twin);
+    let first = twins.next()?;
+    let what = match 1 + twins.count() {
+        1 => format!("a recording stands there twice, byte for byte: {}", first.reason),
+        n => format!("{n} recordings stand there twice, byte for byte; the first is {}", first.reason),
+    };
+    Some(Diagnostic::new(
+        Location::file(first.path.as_str()),
+        what,
+        "each counts once: take the copies out of the folder",
+    ))
 }
 
 /// The reason for skipping a file that graded a run.

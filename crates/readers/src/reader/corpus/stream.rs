@@ -19,8 +19,9 @@ use crate::reader::probe::{Probe, Shape};
 use crate::reader::reading::FileName;
 use crate::reader::records::{self, Cut, Item, Records};
 use crate::reader::source::Source;
+use crate::reader::twins::Twins;
 use crate::reader::unread::Unread;
-use crate::reader::{Finding, Skipped};
+use crate::reader::{Finding, NamedBy, Skipped};
 
 /// A batch ends at this many bytes, so that they are parsed while still in the processor's cache …
 const BATCH_BYTES: usize = 256 << 10;
@@ -75,6 +76,9 @@ impl OpenFile {
     }
 }
 
+/// A recognised file, the reason, and its records.
+type Opened = (OpenFile, String, Cuts);
+
 /// What the stream yields, in order.
 pub(super) enum Piece {
     Begin(Arc<OpenFile>, String),
@@ -105,11 +109,13 @@ pub(super) struct Stream<'c> {
     reports: Reports,
     /// Files of which another file holds a longer version; computed when first needed.
     grown: Option<Grown<'c>>,
+    /// Files that hold the same as another; computed when first needed.
+    twins: Option<Twins<'c>>,
 }
 
 impl<'c> Stream<'c> {
     pub(super) fn new(corpus: &'c Corpus, joined: Joined) -> Self {
-        Self { corpus, next_file: 0, open: None, uncounted: 0, reports: Reports::new(joined), grown: None }
+        Self { corpus, next_file: 0, open: None, uncounted: 0, reports: Reports::new(joined), grown: None, twins: None }
     }
 
     /// The next batch of pieces; empty at the end of the corpus.
@@ -144,20 +150,22 @@ impl<'c> Stream<'c> {
     }
 
     /// Opens the next file, or records why it is not read.
-    fn begin(&mut self, source: &Source, batch: &mut Vec<Piece>) {
-        match self.recognise(source) {
+    fn begin(&mut self, source: &'c Source, batch: &mut Vec<Piece>) {
+        let recognised = self.recognise(source).and_then(|opened| self.unless_twin(source, opened));
+        match recognised {
             Ok((file, why, records)) => {
                 let file = Arc::new(file);
                 batch.push(Piece::Begin(file.clone(), why));
                 self.open = Some((file, records));
                 self.uncounted = source.bytes;
             }
-            Err(NotRead { reason, unreadable, looks_recorded }) => {
+            Err(NotRead { reason, kind }) => {
+                let unreadable = kind == Left::Unreadable;
                 self.corpus.passed.fetch_add(source.bytes, Ordering::Relaxed);
                 if unreadable {
                     let at = Location::file(source.name.path.as_str());
                     batch.push(Piece::Lost(Diagnostic::new(at, reason.as_str(), UNREADABLE)));
-                } else if source.named {
+                } else if source.named && kind != Left::Twin {
                     batch.push(Piece::Finding(Finding {
                         severity: Severity::Error,
                         diagnostic: Diagnostic::new(
@@ -168,14 +176,39 @@ impl<'c> Stream<'c> {
                     }));
                 }
                 // A file that was named by itself has its own finding.
-                let looks_recorded = looks_recorded && !source.named;
-                batch.push(Piece::Skip(Skipped { path: source.name.path.clone(), reason, unreadable, looks_recorded }));
+                let looks_recorded = kind == Left::LooksRecorded && !source.named;
+                let is_twin = kind == Left::Twin;
+                batch.push(Piece::Skip(Skipped {
+                    path: source.name.path.clone(),
+                    reason,
+                    unreadable,
+                    looks_recorded,
+                    is_twin,
+                }));
             }
         }
         batch.extend(self.reports.unreadable.drain(..).map(Piece::Lost));
     }
 
-    fn recognise(&mut self, source: &Source) -> Result<(OpenFile, String, Cuts), NotRead> {
+    /// The opened recording, unless it holds the same as one before it. Where files beside the recordings grade them,
+    /// or their paths tell them apart, equal ones are different runs.
+    fn unless_twin(&mut self, source: &'c Source, opened: Opened) -> Result<Opened, NotRead> {
+        let options = &self.corpus.options;
+        let by_path = [&options.task, &options.model, &options.run].into_iter().flatten();
+        let told_apart = by_path.into_iter().any(|place| matches!(place, NamedBy::Path(_) | NamedBy::Pattern(_)));
+        if told_apart || matches!(opened.2, Cuts::Table(_) | Cuts::Export(_)) {
+            return Ok(opened);
+        }
+        let twins = self.twins.get_or_insert_with(|| Twins::of(&self.corpus.sources.files));
+        let Some(first) = twins.earlier(source) else { return Ok(opened) };
+        if source.name.folder != first.name.folder && opened.0.grades.are_any() {
+            return Ok(opened);
+        }
+        let reason = format!("the same as `{}`, byte for byte", first.name.path);
+        Err(NotRead { reason, kind: Left::Twin })
+    }
+
+    fn recognise(&mut self, source: &Source) -> Result<Opened, NotRead> {
         let name = source.file_name();
         if labels::is_label_file(&name) {
             return Err("labels: joined to the runs they name".to_owned().into());
@@ -229,7 +262,7 @@ impl<'c> Stream<'c> {
     }
 
     /// A table of runs, recognised by its columns.
-    fn recognise_table(&self, source: &Source) -> Result<(OpenFile, String, Cuts), NotRead> {
+    fn recognise_table(&self, source: &Source) -> Result<Opened, NotRead> {
         let options = &self.corpus.options;
         let unreadable = |reason: String| NotRead::unreadable(reason);
         let table = Table::open(source.path(), &source.name.path).map_err(unreadable)?;
@@ -286,7 +319,7 @@ impl<'c> Stream<'c> {
     }
 
     /// A zip file that is not an archive of files: a log of Inspect.
-    fn recognise_log(&self, source: &Source) -> Result<(OpenFile, String, Cuts), NotRead> {
+    fn recognise_log(&self, source: &Source) -> Result<Opened, NotRead> {
         let limit = self.corpus.options.limit;
         let log = EvalLog::open(source.path(), &source.name.path, LOG_HEADER, limit);
         let (log, envelope) = log
@@ -301,27 +334,37 @@ impl<'c> Stream<'c> {
 /// Why a file is not read as a recording.
 struct NotRead {
     reason: String,
-    /// True if it is a recording that could not be read, rather than no recording.
-    unreadable: bool,
-    /// True if it looks like a recording that no format recognises.
-    looks_recorded: bool,
+    kind: Left,
+}
+
+/// What kind of file is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Left {
+    /// No recording.
+    Other,
+    /// A recording that could not be read.
+    Unreadable,
+    /// One that looks like a recording, and that no format recognises.
+    LooksRecorded,
+    /// A copy of a recording that is read.
+    Twin,
 }
 
 impl NotRead {
     fn unreadable(error: impl std::fmt::Display) -> Self {
-        Self { reason: format!("cannot be read: {error}"), unreadable: true, looks_recorded: false }
+        Self { reason: format!("cannot be read: {error}"), kind: Left::Unreadable }
     }
 }
 
 impl From<String> for NotRead {
     fn from(reason: String) -> Self {
-        Self { reason, unreadable: false, looks_recorded: false }
+        Self { reason, kind: Left::Other }
     }
 }
 
 impl From<Unread> for NotRead {
     fn from(Unread { reason, looks_recorded }: Unread) -> Self {
-        Self { reason, unreadable: false, looks_recorded }
+        Self { reason, kind: if looks_recorded { Left::LooksRecorded } else { Left::Other } }
     }
 }
 

@@ -5,7 +5,7 @@ use super::{Format, Layout};
 use crate::reader::node::{Node, sound};
 use crate::reader::probe::{Probe, Shape, Sketch};
 use crate::reader::reading::{Reading, Record, plausible};
-use crate::reader::{dialect, json, labels, openai};
+use crate::reader::{dialect, openai};
 use crate::transcript::{Draft, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Tokens, Totals, Usd};
 
 /// OpenAI chat messages.
@@ -178,7 +178,7 @@ fn push_run(record: &Record<'_>, fields: &Node<'_>, messages: &[Node<'_>], out: 
         agent: fields.some_word("agent"),
         ..Header::default()
     };
-    let grade = grade(fields, record.options.outcome_key.as_deref());
+    let grade = grade(fields, record.options.outcome_key.as_deref(), out);
     out.run(Draft { header, events, grade, warnings: Vec::new() });
 }
 
@@ -235,24 +235,26 @@ fn in_another_api(node: &Node<'_>, out: &mut Reading<'_>) -> Option<(Vec<Message
 
 /// The outcome, from the field that the user names or else the first common field found, in the object or in a nested
 /// object for its evaluation.
-fn grade(fields: &Node<'_>, wanted: Option<&str>) -> Grade {
-    let inner = || {
-        AROUND.iter().find_map(|name| {
-            let grade = grade_among(&fields.get(*name)?, wanted)?;
-            Some(Grade { source: OutcomeSource::Native(name), ..grade })
-        })
-    };
-    grade_among(fields, wanted).or_else(inner).unwrap_or_default()
+fn grade(fields: &Node<'_>, wanted: Option<&str>, out: &mut Reading<'_>) -> Grade {
+    if let Some(grade) = grade_among(fields, wanted, out) {
+        return grade;
+    }
+    let inner = AROUND.iter().find_map(|name| {
+        let grade = grade_among(&fields.get(*name)?, wanted, out)?;
+        Some(Grade { source: OutcomeSource::Native(name), ..grade })
+    });
+    inner.unwrap_or_default()
 }
 
-fn grade_among(fields: &Node<'_>, wanted: Option<&str>) -> Option<Grade> {
+/// Names that may hold something else: a class that the text belongs to, or what became of a conversation.
+const LOOSE: &[&str] = &["label", "outcome"];
+
+fn grade_among(fields: &Node<'_>, wanted: Option<&str>, out: &mut Reading<'_>) -> Option<Grade> {
     let candidates: Vec<&str> = wanted.map_or_else(|| OUTCOME_KEYS.to_vec(), |key| vec![key]);
     candidates.into_iter().find_map(|key| {
-        let found = fields.get(key)?;
-        let flag = json::flag(&found);
-        let score = json::number(&found).filter(|_| flag.is_none());
-        let word = found.as_string().and_then(|word| labels::grade_word(&word));
-        let graded = flag.or_else(|| score.map(|score| score >= 1.0)).or(word)?;
+        // An object of that name has the outcome inside.
+        let is_loose = wanted.is_none() && (LOOSE.contains(&key) || fields.get(key)?.is_object());
+        let (graded, score) = if is_loose { fields.get(key)?.as_outcome() } else { fields.outcome(key, out) }?;
         let source = OUTCOME_KEYS.iter().find(|known| **known == key).copied().unwrap_or("the one named");
         let outcome = Outcome::from_grade(Some(graded));
         Some(Grade { outcome, score, source: OutcomeSource::Native(source), ..Grade::default() })

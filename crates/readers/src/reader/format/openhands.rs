@@ -95,8 +95,8 @@ fn push_output(output: &Node<'_>, record: &Record<'_>, out: &mut Reading<'_>) {
         history.events.insert(0, Event::Message(Message::saying(Role::User, task)));
     }
     let test = output.within("test_result");
-    let own = test.at(&["report", "resolved"]).or_else(|| test.within("result").get(["resolved", "success"]));
-    let own = own.and_then(|own| json::flag(&own));
+    let own = test.within("report").outcome("resolved", out);
+    let own = own.or_else(|| test.within("result").outcome(["resolved", "success"], out)).map(|(graded, _)| graded);
     let graded = record.grades.of(&instance).filter(|_| own.is_none());
     let source = match (own, graded) {
         (Some(_), _) => OutcomeSource::Native("test_result.report.resolved"),

@@ -2,11 +2,11 @@
 //! is that tool's error; one that names none is a message to the model.
 
 use super::{Format, Layout};
+use crate::reader::json;
 use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::reader::{json, labels};
 use crate::transcript::{Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Usage};
 
 /// pydantic-ai message histories.
@@ -78,17 +78,15 @@ fn push_run(record: &Record<'_>, around: &Node<'_>, key: String, messages: Vec<N
         agent: around.some_word(["agent", "agent_name"]),
         ..Header::default()
     };
-    out.run(history.turns.into_draft(header, grade(around, wanted)));
+    let grade = grade(around, wanted, out);
+    out.run(history.turns.into_draft(header, grade));
 }
 
 /// The outcome, if the object around the history has the field that the user names.
-fn grade(around: &Node<'_>, wanted: Option<&str>) -> Grade {
-    let Some(named) = wanted.and_then(|key| around.get(key)) else { return Grade::default() };
-    let score = json::number(&named);
-    let word = || named.as_string().and_then(|word| labels::grade_word(&word));
-    let graded = json::flag(&named).or_else(|| score.map(|score| score >= 1.0)).or_else(word);
-    let source = graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("the one named"));
-    Grade { outcome: Outcome::from_grade(graded), score, source, ..Grade::default() }
+fn grade(around: &Node<'_>, wanted: Option<&str>, out: &mut Reading<'_>) -> Grade {
+    let Some((graded, score)) = wanted.and_then(|key| around.outcome(key, out)) else { return Grade::default() };
+    let source = OutcomeSource::Native("the one named");
+    Grade { outcome: Outcome::from_grade(Some(graded)), score, source, ..Grade::default() }
 }
 
 /// A history being read.

@@ -234,7 +234,15 @@ fn add(draft: &mut Draft, kind: &str, line: &Line<'_>, text: &str, out: &mut Rea
                 None => out.error_at(text, "a checkpoint without `success` or `score`", "the line is left out"),
             }
         }
-        "outcome" => draft.grade = outcome(line, out),
+        "outcome" => {
+            let (before, now) = (draft.grade.outcome, outcome(line, out));
+            let contradict = before != now.outcome && before != Outcome::Unknown && now.outcome != Outcome::Unknown;
+            draft.grade = now;
+            if contradict {
+                draft.grade.outcome = Outcome::Unknown;
+                out.error_at(text, "a second outcome, which contradicts the first", "neither counts: keep one");
+            }
+        }
         _ => match (out.string(line.kind, "kind"), line.body.and_then(json::kept).or_else(|| null_body(text))) {
             (Some(kind), Some(body)) => {
                 draft.events.push(Event::Note(Note { kind: kind.into(), body }));
