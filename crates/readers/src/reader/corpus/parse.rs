@@ -16,7 +16,7 @@ use crate::reader::reading::{FileName, Findings, Of, Places, Reading, Record, Un
 use crate::reader::records::Cut;
 use crate::reader::subagents;
 use crate::reader::{Detail, Finding, Pricing, ReadOptions, Skipped, json};
-use crate::transcript::{Draft, Grade, Outcome, OutcomeSource, Run, Spend};
+use crate::transcript::{Draft, Event, Grade, Message, Outcome, OutcomeSource, Run, Spend, Totals};
 
 /// The result of parsing a piece.
 pub(super) enum Parsed {
@@ -181,6 +181,13 @@ fn join_report(draft: &mut Draft, record: Record<'_>) {
     let task = draft.header.task_id.as_deref();
     if let Some(graded) = record.grades.of_any(task, record.file) {
         draft.grade = Grade { end: draft.grade.end, secured_step: draft.grade.secured_step, ..graded.grade() };
+        let header = &mut draft.header;
+        header.task_id = header.task_id.take().or_else(|| graded.task.clone());
+        header.model = header.model.take().or_else(|| graded.model.clone());
+        let counted = draft.events.iter().filter_map(Event::message).any(Message::has_usage);
+        if header.totals.is_none() && !counted {
+            header.totals = graded.usage.map(|usage| Totals { usage, cost: None });
+        }
     } else if let Some(grade) = record.grades.score(&draft.grade) {
         draft.grade = grade;
     }

@@ -231,7 +231,12 @@ impl<'c> Stream<'c> {
         if probe.shape == Shape::Empty {
             return Err(why_not(&|| Unread::empty(&name)));
         }
-        let form = match forced {
+        let is_empty = probe.document().is_some_and(|list| list.is_array() && list.elements().is_empty());
+        let empty_run = (forced.is_none() && is_empty && source.name.is_alone && !options.sealed)
+            .then(|| self.reports.seen_from(&source.name.folder, source.path()))
+            .filter(FolderGrades::grade_only_run)
+            .and_then(|_| format::by_id("chat"));
+        let form = match forced.or(empty_run) {
             Some(format) => forms::forced(format, &probe),
             None => forms::detect(&probe).ok_or_else(|| {
                 why_not(&|| match source.open() {

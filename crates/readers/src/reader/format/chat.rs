@@ -146,7 +146,26 @@ fn looks_like_lines(record: &Record<'_>) -> bool {
     record.lines().take(2).any(|line| Node::parsed(line, record).is_ok())
 }
 
+/// The roles that no format has, if most messages have one; the conversation cannot be read then.
+fn strange_roles(messages: &[Node<'_>]) -> Option<(usize, Vec<String>)> {
+    const SHOWN: usize = 5;
+    let strange = |message: &Node<'_>| {
+        let role = message.some_string(["role", "from"])?;
+        dialect::named_role(&role).is_none().then(|| role.into_owned())
+    };
+    let all: Vec<String> = messages.iter().filter_map(strange).collect();
+    let n = all.len();
+    let mut shown: Vec<String> = Vec::new();
+    for role in all {
+        if !shown.contains(&role) && shown.len() < SHOWN {
+            shown.push(role);
+        }
+    }
+    (n * 2 > messages.len()).then_some((n, shown))
+}
+
 fn push_run(record: &Record<'_>, fields: &Node<'_>, messages: &[Node<'_>], out: &mut Reading<'_>) {
+    let found = out.findings.made();
     let mut events = Vec::new();
     for message in messages {
         let (said, goes_on) = said(message, out);
@@ -161,6 +180,13 @@ fn push_run(record: &Record<'_>, fields: &Node<'_>, messages: &[Node<'_>], out: 
             events.push(Event::Message(message));
         }
     }
+    // Only where something was left out, since it takes every message apart again.
+    if let Some((n, roles)) = (out.findings.made() > found).then(|| strange_roles(messages)).flatten() {
+        let roles: Vec<String> = roles.iter().map(|role| format!("`{role}`")).collect();
+        let what = format!("{n} of {} messages have roles that no format has: {}", messages.len(), roles.join(", "));
+        let help = "the conversation is left out: name the roles system, user, assistant and tool";
+        return out.error_at(record.text, what, help);
+    }
     let stem = &record.file.stem;
     let run_id = match (fields.some_word(["run_id", "id", "conversation_id", "session_id"]), record.key) {
         (Some(id), "") => id,
@@ -173,7 +199,7 @@ fn push_run(record: &Record<'_>, fields: &Node<'_>, messages: &[Node<'_>], out: 
         run_id,
         task_id: fields.some_word(["task_id", "instance_id", "task"]),
         trial: fields.some_word("trial"),
-        suite: fields.some_word(["suite", "dataset"]),
+        suite: fields.some_word(["suite", "dataset", "domain"]),
         model: fields.some_word("model"),
         agent: fields.some_word("agent"),
         ..Header::default()
