@@ -38,6 +38,7 @@ mod scan;
 mod source;
 mod spans;
 mod subagents;
+mod tasks;
 mod time;
 mod tokens;
 mod turns;

@@ -72,9 +72,8 @@ pub(super) fn id(native: &str, file: &FileName) -> String {
     if let Some(rest) = native.strip_prefix(&file.stem).filter(|rest| rest.is_empty() || rest.starts_with('/')) {
         return format!("{}{rest}", file.in_corpus);
     }
-    let folder = file.folder_name.as_str();
-    let is_of_path = !folder.is_empty() && (native.contains(folder) || folder.contains(native));
-    if is_of_path || is_unique(native) { native.to_owned() } else { format!("{}/{native}", file.in_corpus) }
+    let names_path = format!("/{}/", file.in_corpus).contains(&format!("/{native}/"));
+    if names_path { file.in_corpus.clone() } else { format!("{}/{native}", file.in_corpus) }
 }
 
 /// Names that a run had, or would have if files of the same name came or went, and that are of this run alone.
@@ -83,8 +82,10 @@ pub(super) fn other_names(native: &str, file: &FileName) -> Vec<String> {
     let mut names =
         vec![rest.map_or_else(|| format!("{}/{native}", file.in_corpus), |rest| format!("{}{rest}", file.in_corpus))];
     names.push(file.path.clone());
-    if !file.clashes {
+    if !file.clashes || is_unique(native) {
         names.push(native.to_owned());
+    }
+    if !file.clashes {
         names.push(super::labels::file_name(&file.path).to_owned());
     }
     names
@@ -118,7 +119,8 @@ mod tests {
             ("x/3", "a/b/x", true, "a/b/x/3"),
             ("r", "a/x", true, "a/x/r"),
             ("xy", "a/x", true, "a/x/xy"),
-            ("0190f5f2-7c1e-7000-8000-00000000abcd", "a/x", true, "0190f5f2-7c1e-7000-8000-00000000abcd"),
+            ("a/b", "runs/a/b/x", true, "runs/a/b/x"),
+            ("0190f5f2-7c1e-7000-8000-00000000abcd", "a/x", true, "a/x/0190f5f2-7c1e-7000-8000-00000000abcd"),
         ] {
             assert_eq!(id(native, &file(in_corpus, clashes)), expected);
         }

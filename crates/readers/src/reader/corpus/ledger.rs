@@ -15,6 +15,7 @@ use crate::reader::naming::NamedRuns;
 use crate::reader::parquet::Tables;
 use crate::reader::reading::{FileName, Of, Untaken};
 use crate::reader::run_ids;
+use crate::reader::tasks::Tasks;
 use crate::reader::{
     CorpusReport, Detail, Finding, Pricing, PricingReport, ReadError, ReadOptions, Skipped, ZeroCosts,
 };
@@ -42,6 +43,8 @@ pub(super) struct Ledger<'c> {
     n_files: usize,
     /// Findings in the label files, until reading begins.
     of_labels: Vec<Finding>,
+    /// What runs of one task are asked, in several folders.
+    tasks: Tasks,
     /// Texts that were not read, by format, by what they belong to, and by the name of their field.
     untaken: BTreeMap<(&'static str, Of, String), Untaken>,
 }
@@ -68,6 +71,7 @@ impl<'c> Ledger<'c> {
             joined,
             n_files: corpus.n_files(),
             of_labels,
+            tasks: Tasks::default(),
             untaken: BTreeMap::new(),
         }
     }
@@ -103,6 +107,7 @@ impl<'c> Ledger<'c> {
                     self.graded_by_key += u64::from(by_key || named.outcome);
                     self.named.add(named.places);
                     let native = self.name(&mut run, &file.name, named.places.names_run());
+                    self.tasks.add(&run, &file.name);
                     if unknown_zero {
                         self.report.zero_costs.get_or_insert_default().enter(&run, &spend);
                     }
@@ -249,6 +254,7 @@ impl<'c> Ledger<'c> {
         notices.extend(self.named.notices(self.options));
         notices.extend(self.tables.notices());
         notices.extend(self.untaken_notices());
+        notices.extend(self.tasks.notice());
         notices.extend(twins(&self.report.skipped));
         notices.extend(self.report.zero_costs.as_ref().map(ZeroCosts::notice));
         let warning = |diagnostic| Finding { severity: Severity::Warning, diagnostic };
