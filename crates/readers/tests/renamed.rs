@@ -34,6 +34,9 @@ const KINDS: &[&str] = &[
     "operation",
     "subtype",
     "traceSchema",
+    "gen_ai.operation.name",
+    "openinference.span.kind",
+    "traceloop.span.kind",
 ];
 /// Members that hold names of the recorded agents' own choosing: any other name is as good.
 const FREE: &[(&str, &str)] = &[
@@ -156,6 +159,21 @@ fn at<'v>(value: &'v mut Value, path: &[String]) -> &'v mut Value {
     })
 }
 
+/// The path with the names of attributes in OpenTelemetry's notation, where `key` and `value` stand side by side.
+fn named(value: &Value, path: &Place) -> Place {
+    let mut named = path.clone();
+    let Some(at) = path.len().checked_sub(2).filter(|at| path[*at] == "value") else { return named };
+    let attribute = path[..at].iter().try_fold(value, |value, part| match value {
+        Value::Array(elements) => elements.get(part.parse::<usize>().ok()?),
+        other => other.get(part),
+    });
+    if let Some(key) = attribute.and_then(|attribute| attribute.get("key")).and_then(Value::as_str) {
+        named.truncate(at);
+        named.push(key.to_owned());
+    }
+    named
+}
+
 /// The path without the numbers of elements.
 fn kind_of_place(path: &Place) -> String {
     path.iter().filter(|part| part.parse::<usize>().is_err()).cloned().collect::<Vec<_>>().join(".")
@@ -191,16 +209,17 @@ fn no_kind_and_no_role_is_renamed_in_silence() {
             let (base, report) = read(&folder, &path, &values, lines, "");
             let mut places: Vec<(usize, Place, String)> = Vec::new();
             let mut seen = BTreeSet::new();
-            for (n, value) in values.iter().enumerate() {
+            for (n, whole) in values.iter().enumerate() {
                 walk(
-                    value,
+                    whole,
                     &mut Vec::new(),
                     &mut |path, value, _| {
-                        let Some((name, word)) = path.last().zip(value.as_str()) else { return };
+                        let shown = named(whole, path);
+                        let Some((name, word)) = shown.last().zip(value.as_str()) else { return };
                         if KINDS.contains(&name.as_str())
                             && !is_content(path)
                             && word.len() < 40
-                            && seen.insert((kind_of_place(path), word.to_owned()))
+                            && seen.insert((kind_of_place(&shown), word.to_owned()))
                         {
                             places.push((n, path.clone(), word.to_owned()));
                         }
@@ -286,13 +305,15 @@ fn no_part_of_a_usage_is_broken_in_silence() {
             let (base, report) = read(&folder, &path, &values, lines, "");
             let mut places: Vec<(usize, Place)> = Vec::new();
             let mut seen = BTreeSet::new();
-            for (n, value) in values.iter().enumerate() {
+            for (n, whole) in values.iter().enumerate() {
                 walk(
-                    value,
+                    whole,
                     &mut Vec::new(),
                     &mut |path, value, _| {
+                        let shown = named(whole, path);
                         let is_count = value.is_u64() || value.as_str().is_some_and(|text| text.parse::<u64>().is_ok());
-                        if is_count && counts_tokens(path) && !is_content(path) && seen.insert(kind_of_place(path)) {
+                        if is_count && counts_tokens(&shown) && !is_content(path) && seen.insert(kind_of_place(&shown))
+                        {
                             places.push((n, path.clone()));
                         }
                     },

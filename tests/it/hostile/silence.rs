@@ -216,10 +216,10 @@ fn zip(name: &str, id: &str) -> Vec<u8> {
 
 #[test]
 fn an_archive_behind_another_is_not_lost_in_silence() {
-    let tars = everywhere("two tars", "1 input could not be read, or not to the end", |row| {
+    let tars = everywhere("two tars", "are not read, another archive perhaps", |row| {
         row.prepare(|desk| joined(desk, "tar", tar))
     });
-    let zips = everywhere("two zips", "1 input could not be read, or not to the end", |row| {
+    let zips = everywhere("two zips", "are not read, another archive perhaps", |row| {
         row.prepare(|desk| joined(desk, "zip", zip))
     });
     let named =

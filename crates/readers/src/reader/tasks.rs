@@ -14,7 +14,7 @@ const LEAST: u64 = 2;
 /// The tasks so far.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
-    /// By hash of suite and task: folder and first prompt of its first run, and whether another folder has another
+    /// By hash of the task: folder and first prompt of its first run, and whether another folder has another
     /// prompt. Only used for look-ups, so hash order has no effect.
     seen: HashMap<u64, Task>,
     /// Tasks with runs in several folders, and those of them with different prompts.
@@ -44,14 +44,13 @@ impl Tasks {
     /// Adds a run, in corpus order.
     pub(super) fn add(&mut self, run: &Run, file: &FileName) {
         let header = &run.header;
-        // A simulated user asks in other words every time.
-        let Some(task) = header.task_id.as_ref().filter(|_| header.prompted_by != PromptedBy::SimulatedUser) else {
-            return;
-        };
+        // A simulated user asks in other words every time; within a suite, settings may word a task in several ways.
+        let is_plain = header.prompted_by != PromptedBy::SimulatedUser && header.suite.is_none();
+        let Some(task) = header.task_id.as_ref().filter(|_| is_plain) else { return };
         let mut asked = run.events().iter().filter_map(Event::message).filter(|message| message.role == Role::User);
         let Some(prompt) = asked.find_map(|message| message.content.as_ref()).map(Text::stored) else { return };
         let (folder, prompt) = (hash(&[file.folder.as_os_str().as_encoded_bytes()]), hash(&[prompt]));
-        let key = hash(&[header.suite.as_deref().unwrap_or_default().as_bytes(), task.as_bytes()]);
+        let key = hash(&[task.as_bytes()]);
         let new = Task { folder, prompt, is_spread: false, is_different: false };
         let known = self.seen.entry(key).or_insert(new);
         if known.folder == folder {

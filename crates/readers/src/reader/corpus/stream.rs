@@ -201,7 +201,7 @@ impl<'c> Stream<'c> {
         }
         let twins = self.twins.get_or_insert_with(|| Twins::of(&self.corpus.sources.files));
         let Some(first) = twins.earlier(source) else { return Ok(opened) };
-        if source.name.folder != first.name.folder && opened.0.grades.are_any() {
+        if opened.0.grades.are_any() {
             return Ok(opened);
         }
         let reason = format!("the same as `{}`, byte for byte", first.name.path);

@@ -58,16 +58,19 @@ impl Format for Parquet {
         let dialect = layout.map_or(Dialect::Chat, |layout| layout.dialect);
         let column = layout.map_or("outcome", |layout| layout.outcome_column());
         let long = |at: usize| parts.get(at).map(Node::of).filter(|long| long.written() != "null");
+        let grade = grade(&row, column, out);
         if long(1).is_none() {
             let what = format!("run `{run_id}` has no messages: its cell is empty");
-            return out.error_at(record.text, what, "what it did is unknown; the row is left out");
+            if grade.outcome == Outcome::Unknown {
+                return out.error_at(record.text, what, "what it did is unknown, and nobody graded it: it is left out");
+            }
+            out.warn_at(record.text, what, "it is graded, so it counts as a run of 0 steps");
         }
         let events = match dialect {
             Dialect::Steps => steps(long(1).as_ref(), out),
             _ => chat(long(1).as_ref(), long(2).as_ref(), out),
         };
         let header = header(&row, run_id, record, out);
-        let grade = grade(&row, column, out);
         out.run(Draft { header, events, grade, warnings: Vec::new() });
     }
 }

@@ -57,6 +57,10 @@ pub(super) fn kind(
     line: &str,
     out: &mut Reading<'_>,
 ) -> Kind {
+    if let Some(operation) = unknown_operation(attributes) {
+        let what = format!("a span of the unknown operation `{operation}`, which has tokens or an agent");
+        out.error_at(line, what, "it is judged by what else it has: is the operation misspelt, or new?");
+    }
     match role(attributes) {
         SpanRole::Model => Kind::Model(Box::new(model_call(attributes, events, failed, line, out))),
         SpanRole::Tool => Kind::Tool(tool_run(attributes, failed)),
@@ -73,6 +77,32 @@ enum SpanRole {
     Agent,
     Other,
 }
+
+/// An operation that the convention does not have, on a span that is a part of the run. Those of the Vercel AI SDK
+/// begin with `ai.`.
+fn unknown_operation(attributes: &Attributes<'_>) -> Option<String> {
+    let operation = attributes.word(&["gen_ai.operation.name"]).filter(|name| !name.starts_with("ai."))?;
+    let tells = [INPUT, OUTPUT, &["gen_ai.agent.name", "gen_ai.tool.call.id"]];
+    let is_part = tells.iter().any(|names| attributes.get(names).is_some());
+    (is_part && !OPERATIONS.contains(&operation.as_str())).then_some(operation)
+}
+
+/// The operations of the convention, current and old.
+const OPERATIONS: &[&str] = &[
+    "chat",
+    "generate_content",
+    "text_completion",
+    "completion",
+    "message",
+    "responses",
+    "execute_tool",
+    "invoke_agent",
+    "create_agent",
+    "invoke_workflow",
+    "plan",
+    "embeddings",
+    "retrieval",
+];
 
 fn role(attributes: &Attributes<'_>) -> SpanRole {
     if let Some(operation) = attributes.word(&["gen_ai.operation.name"]) {
@@ -92,7 +122,10 @@ fn role(attributes: &Attributes<'_>) -> SpanRole {
             "llm" => return SpanRole::Model,
             "tool" => return SpanRole::Tool,
             "agent" => return SpanRole::Agent,
-            _ => return SpanRole::Other,
+            "chain" | "retriever" | "embedding" | "reranker" | "guardrail" | "evaluator" | "prompt" | "workflow"
+            | "task" | "unknown" => return SpanRole::Other,
+            // Judged by what else it has.
+            _ => {}
         }
     }
     if let Some(id) = attributes.word(&["ai.operationId"]) {
