@@ -7,17 +7,16 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::Value;
 use whenstop::aggregate::FollowedRow;
-use whenstop::compare::{Comparison, Pass};
+use whenstop::compare::{Evaluator, Options};
 use whenstop::decision::{Decision, Strategy};
-use whenstop::effects::Work;
-use whenstop::effects::{Effect, EffectReader, EffectTable, Mark, Marks};
+use whenstop::effects::{Effect, EffectReader, EffectTable, Mark, Marks, Work};
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::replay::replay;
 use whenstop::stack::{Entry, StackFile};
 use whenstop::transcript::{
     Draft, Event, Header, Instant, Message, Origin, PromptedBy, Role, RoundEnd, Run, ToolCall, Usage,
 };
-use whenstop::verdict::{Assumptions, Ledger};
+use whenstop::verdict::Ledger;
 
 use crate::desk::Desk;
 
@@ -148,7 +147,7 @@ fn what_followed_a_stop_is_counted_from_the_calls_after_it() {
         let strategies =
             [stack(&format!("[[stack]]\nname = \"t\"\nany = [{{ signal = \"{signal}\", at_least = {limit} }}]"))];
         let run = session(words);
-        let pass = Pass::new(Comparison::new(&strategies, Assumptions::default()), EffectTable::default());
+        let evaluator = Evaluator::new(&strategies, Options::default());
         let FollowedRow {
             edits_low,
             edits_high,
@@ -159,7 +158,7 @@ fn what_followed_a_stop_is_counted_from_the_calls_after_it() {
             cut_short_low,
             cut_short_high,
             ..
-        } = pass.of(&run).followed.remove(0);
+        } = evaluator.of(&run).followed.remove(0);
         let told = format!(
             "edits {edits_low}-{edits_high} hand-overs {handovers_low}-{handovers_high} greens {greens_low}-{greens_high} cut {cut_short_low}-{cut_short_high}"
         );
@@ -217,9 +216,9 @@ proptest! {
         for strategy in by_round() {
             let whole = replay(&run, &strategy);
             let first = rounds.iter().zip(&alone).find_map(|(round, alone)| {
-                // What would have been said before one more request, after the end of the round, is not compared.
-                let within = |decision: &Decision| (decision.point.step as usize) < alone.steps().len();
-                let ends = |decision: &Decision| decision.action.is_terminal() && within(decision);
+                // What would have been said before one more request, after the end of the session, is not compared.
+                let step = |decision: &Decision| decision.point.step as usize + round.first_step;
+                let ends = |decision: &Decision| decision.action.is_terminal() && step(decision) < run.steps().len();
                 let decision = replay(alone, &strategy).trail.into_iter().find(ends)?;
                 Some((decision.point.step as usize + round.first_step, decision.point.moment, decision.evidence))
             });
