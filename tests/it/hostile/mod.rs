@@ -15,6 +15,7 @@ mod numbers;
 mod outputs;
 mod readers;
 mod redaction;
+mod silence;
 mod snapshots;
 mod sources;
 mod whole;
