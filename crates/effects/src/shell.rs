@@ -20,7 +20,7 @@ const MOST_JOINTS: usize = 10_000;
 const MOST_EXPANSIONS: usize = 120;
 
 /// The most bytes that the parser reads of one command, over and over.
-const MOST_READ: usize = 50_000_000;
+const MOST_READ: usize = 10_000_000;
 
 /// Shells within shells (`bash -c "ssh host 'bash -c …'"`) are followed to this depth.
 const MOST_SHELLS: usize = 8;
@@ -117,12 +117,23 @@ fn beyond_limits(text: &str) -> Option<&'static str> {
     is_too_deep(text).then_some("nested too deep to be followed")
 }
 
-/// True if `text` has too many expansions to be parsed: the parser reads what is within `n` of them about `n²` times.
+/// True if `text` has too many expansions to be parsed: the parser reads what is within `n` of them about `n²` times. How
+/// many are within each other is seen without regard to quotes, so their number counts too.
 fn is_too_deep(text: &str) -> bool {
-    let opens = |pair: &[u8]| matches!(pair, b"$(" | b"<(" | b">(" | b"${" | b"((" | b"=(");
-    let nested = text.as_bytes().windows(2).filter(|pair| opens(pair)).count();
-    let expansions = nested + text.bytes().filter(|byte| *byte == b'`').count() / 2;
-    expansions > MOST_EXPANSIONS || expansions.pow(2) * text.len() > MOST_READ
+    let (mut depth, mut deepest, mut expansions) = (0_usize, 0, text.bytes().filter(|byte| *byte == b'`').count() / 2);
+    for pair in text.as_bytes().windows(2) {
+        match pair {
+            b"$(" | b"<(" | b">(" | b"${" | b"((" | b"=(" => {
+                (depth, expansions) = (depth + 1, expansions + 1);
+                deepest = deepest.max(depth);
+            }
+            [b')' | b'}', _] => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    expansions > MOST_EXPANSIONS
+        || deepest.pow(2) * text.len() > MOST_READ
+        || expansions.pow(2) * text.len() > 10 * MOST_READ
 }
 
 impl<'t> Shell<'t> {
