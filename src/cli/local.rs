@@ -12,7 +12,7 @@ use super::inputs::{Tell, process_telling, read_text};
 use super::output::{Format, Output};
 use crate::catalog;
 use crate::compare::{Collected, Comparison, Pass};
-use crate::diagnostic::{Diagnostic, Location, count};
+use crate::diagnostic::count;
 use crate::effect::EffectTable;
 use crate::reader::{Corpus, Detail, PriceTable, ReadOptions};
 use crate::report::table::{Cell, Table};
@@ -217,8 +217,7 @@ fn now() -> SystemTime {
 }
 
 fn compare(corpus: &Corpus, args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let none = |path: &str| Err(Diagnostic::new(Location::file(path), "no such file", "the starter stacks name none"));
-    let (_, strategies) = catalog::load("the starter stacks", STARTER, &none).map_err(Failure::usage)?;
+    let (_, strategies) = catalog::load("the starter stacks", STARTER).map_err(Failure::usage)?;
     let comparison = Comparison::new(&strategies, crate::verdict::Assumptions::default());
     let pass = Pass::new(comparison, EffectTable::default());
     let mut collected = Collected::default();
