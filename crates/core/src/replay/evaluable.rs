@@ -117,8 +117,7 @@ impl<'r> Recorded<'r> {
             Need::Times => self.messages().next().is_some(),
             // The results of the latest reply may be on their way.
             Need::Results => self.messages().filter(|message| message.is_step()).count() > 1,
-            Need::ErrorFlags => self.messages().any(Message::is_result),
-            Need::ResultDetails => self.messages().any(Message::is_result),
+            Need::ErrorFlags | Need::ResultDetails => self.messages().any(Message::is_result),
             Need::WholeSession | Need::Unrecorded(_) => true,
             _ => self.messages().any(Message::is_step),
         }
