@@ -121,7 +121,8 @@ fn replayed(run: Run, strategies: &Strategies) -> Stops {
             let decisions = trail(run, strategy);
             let Some(stop) = decisions.iter().find(|decision| decision.action.is_terminal()) else { continue };
             let acted_after = stop.point.step;
-            let stop = Stop { point: stop.point.to_string(), observed: stop.evidence.observed, acted_after, late: false };
+            let stop =
+                Stop { point: stop.point.to_string(), observed: stop.evidence.observed, acted_after, late: false };
             stops.insert((round, strategy.name().to_owned()), stop);
         }
     }

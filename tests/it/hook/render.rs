@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::{Value, json};
-use whenstop::transcript::{Event, Instant, Message, Origin, Role, RoundEnd, Run, ToolCall};
+use whenstop::transcript::{Event, Instant, Message, RoundEnd, Run, ToolCall};
 
 /// When the transcript has the tokens of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,15 +57,21 @@ pub(super) struct Session {
 impl Session {
     /// `None` for a file that is no session of Claude Code's, or a sub-agent's.
     pub(super) fn of(path: &Path, run: &Run) -> Option<Self> {
-        if !run.header.agent.as_deref().is_some_and(|agent| agent.starts_with("claude-code")) || run.header.parent.is_some() {
+        if !run.header.agent.as_deref().is_some_and(|agent| agent.starts_with("claude-code"))
+            || run.header.parent.is_some()
+        {
             return None;
         }
         let text = std::fs::read_to_string(path).ok()?;
         let ends = Ends::of(&text);
-        let rounds: Vec<Round> = run.rounds().iter().map(|round| {
-            let events = &run.events()[round.begins..round.ends];
-            of_round(events, round.has_prompt, round.end, &ends)
-        }).collect();
+        let rounds: Vec<Round> = run
+            .rounds()
+            .iter()
+            .map(|round| {
+                let events = &run.events()[round.begins..round.ends];
+                of_round(events, round.has_prompt, round.end, &ends)
+            })
+            .collect();
         Some(Self {
             name: run.header.run_id.clone(),
             text,
@@ -94,7 +100,7 @@ impl Session {
                 });
                 // Claude Code states no time; here the recording's stands for the clock's.
                 if let Some(time) = time {
-                    base["timestamp"] = json!(jiff(time));
+                    base["timestamp"] = json!(jiff::Timestamp::from_millisecond(time.0).unwrap().to_string());
                 }
                 base
             };
@@ -134,7 +140,12 @@ impl Session {
             _ => true,
         };
         let last_reply = usage == Usage::OneEventLate && stack.starts_with("tokens");
-        round.causes.iter().find(relevant).copied().or_else(|| last_reply.then_some("the round ends before the tokens of its last reply come"))
+        round
+            .causes
+            .iter()
+            .find(relevant)
+            .copied()
+            .or_else(|| last_reply.then_some("the round ends before the tokens of its last reply come"))
     }
 }
 
@@ -162,7 +173,13 @@ fn of_round(events: &[Event], has_prompt: bool, end: RoundEnd, ends: &Ends) -> R
     round
 }
 
-fn of_step(reply: &Message, after: &[&Message], is_last: bool, ends: &Ends, causes: &mut BTreeSet<&'static str>) -> Step {
+fn of_step(
+    reply: &Message,
+    after: &[&Message],
+    is_last: bool,
+    ends: &Ends,
+    causes: &mut BTreeSet<&'static str>,
+) -> Step {
     let results: Vec<&&Message> = after.iter().filter(|message| message.is_result()).collect();
     let result_of =
         |call: &ToolCall| results.iter().find(|result| result.tool_call_id.as_deref() == call.id.as_deref()).copied();
@@ -217,10 +234,10 @@ impl Ends {
             let Ok(line) = serde_json::from_str::<Value>(line) else { continue };
             let message = &line["message"];
             let id = message["id"].as_str().unwrap_or_default().to_owned();
-            let time = line["timestamp"].as_str().and_then(|time| time.parse::<whenstop_time>().ok());
+            let time = line["timestamp"].as_str().and_then(|time| time.parse::<jiff::Timestamp>().ok());
             if line["type"] == "assistant" {
                 of_message.insert(id.clone(), end);
-                of_time.extend(time.map(|time| (time.0, end)));
+                of_time.extend(time.map(|time| (time.as_millisecond(), end)));
             }
             for block in message["content"].as_array().into_iter().flatten() {
                 if let Some(call) = block["tool_use_id"].as_str() {
