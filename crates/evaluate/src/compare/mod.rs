@@ -1,5 +1,6 @@
 //! The main job: replays a corpus under several strategies and returns rows and firings.
 
+pub mod fuse;
 mod grounds;
 mod pass;
 mod shelf;
