@@ -226,11 +226,11 @@ impl Hook<'_> {
         let mut records = records.unwrap_or_default();
         records.extend(aliases(&calls, self.state.records(), &records));
         records.extend(self.step(&calls, salt));
-        let written = self.add(records);
+        // What cannot be kept is not acted upon: it would be acted upon again, or never.
+        self.add(records)?;
         self.went_on(&calls)?;
         let answer = self.decide();
-        let answer = if has_transcript { answer } else { self.say_blind(answer)? };
-        written.map(|()| answer)
+        if has_transcript { Ok(answer) } else { self.say_blind(answer) }
     }
 
     /// True if the batch was recorded before: by a second installation of the hook.

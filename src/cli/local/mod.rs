@@ -46,7 +46,7 @@ const PRICES: &str = include_str!("prices.toml");
 /// The date they were looked up.
 const PRICED_ON: &str = "2026-11-22";
 /// The stacks that are tried.
-const STARTER: &str = include_str!("stacks.toml");
+pub(super) const STARTER: &str = include_str!("stacks.toml");
 
 /// Where an agent keeps its sessions.
 struct Place {
@@ -150,6 +150,13 @@ pub(super) fn agents_here() -> Vec<&'static str> {
     agents
 }
 
+/// The session files of the agents on this machine that changed since `since`.
+pub(super) fn agent_files(since: Option<SystemTime>) -> Vec<PathBuf> {
+    let Some(home) = home() else { return Vec::new() };
+    let found = PLACES.iter().filter_map(|place| Some(place.files(&place.path(&home)?, since)));
+    found.flatten().collect()
+}
+
 /// Totals over a set of rounds.
 #[derive(Default)]
 struct Sum {
@@ -226,7 +233,7 @@ fn prices(args: &Args) -> Result<PriceTable, Failure> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the last so many days are those of this machine; only `local` asks")]
-fn now() -> SystemTime {
+pub(super) fn now() -> SystemTime {
     SystemTime::now()
 }
 
