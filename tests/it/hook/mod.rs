@@ -254,7 +254,7 @@ fn a_session_stops_where_the_replay_stops() {
 #[test]
 #[ignore = "thousands of processes, for minutes: cargo test --test it hook -- --ignored --nocapture"]
 fn every_session_of_the_corpora_stops_where_the_replay_stops() {
-    let folders = [shared::folder("sessions/entire"), shared::folder("corpora/claude-code")];
+    let folders = ["sessions/entire", "corpora/claude-code", "corpora-2/claude-code-2026"].map(shared::folder);
     let paths: Vec<PathBuf> = folders.iter().flat_map(|folder| sessions_in(folder)).collect();
     for usage in [Usage::InTime, Usage::OneEventLate] {
         let differences = compare(&paths, usage);
