@@ -42,9 +42,10 @@ fn entry(host: Host, program: &str, mode: Mode) -> Value {
 pub(super) fn with_hook(text: &str, host: Host, program: &str, mode: Mode) -> Result<String, String> {
     let text = if text.trim().is_empty() { "{}\n" } else { text };
     let root = parse(text)?;
-    let hooks = root.object_value_or_create().ok_or("it is not a JSON object")?;
-    let hooks = hooks.object_value_or_create("hooks").ok_or("its `hooks` is not an object")?;
+    // First, since it may leave no `hooks` at all.
     take_out(&root);
+    let object = root.object_value_or_create().ok_or("it is not a JSON object")?;
+    let hooks = object.object_value_or_create("hooks").ok_or("its `hooks` is not an object")?;
     for event in events(mode) {
         let name = event.name();
         let list = hooks.array_value_or_create(name).ok_or_else(|| format!("its `hooks.{name}` is not a list"))?;
@@ -80,18 +81,21 @@ fn take_out(root: &CstRootNode) -> bool {
     let mut any = false;
     for event in hooks.properties() {
         let Some(list) = event.array_value() else { continue };
+        let mut here = false;
         for entry in list.elements() {
             let Some((handlers, of_us)) = ours(&entry) else { continue };
-            any = true;
+            here = true;
             let n_others = handlers.elements().len() - of_us.len();
             of_us.into_iter().for_each(CstNode::remove);
             if n_others == 0 {
                 entry.remove();
             }
         }
-        if any && list.elements().is_empty() {
+        // A list that was empty before is somebody else's.
+        if here && list.elements().is_empty() {
             event.remove();
         }
+        any |= here;
     }
     if let Some(property) = root.object_value().and_then(|root| root.get("hooks"))
         && any

@@ -2,6 +2,7 @@
 
 mod made;
 mod render;
+mod setup;
 
 use std::collections::BTreeMap;
 use std::io::Write;
