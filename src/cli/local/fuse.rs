@@ -133,7 +133,7 @@ pub(super) fn show(
     let level = DELTA / all.len() as f64;
     output.table(&table(&judges.fuse, &all, &chosen, level), Format::Table)?;
     output.paragraph(
-        "cut short: work followed the stop, at least and at most; a round that lacks what the limit reads counts as cut. \
+        "cut short: work followed the stop, at least and at most; a round that lacks what the limit reads, and had work left to cut, counts as cut. \
          at most: of a session's rounds, on average over sessions like these; sure to 90 % for all limits tried together, \
          however often you look.",
     );

@@ -13,9 +13,8 @@ use super::failure::Failure;
 use super::inputs::{Tell, process_telling, read_text};
 use super::output::{Format, Output};
 use crate::catalog;
-use crate::compare::{Collected, Comparison, Pass};
+use crate::compare::{Evaluation, Evaluator, Options};
 use crate::diagnostic::count;
-use crate::effects::EffectTable;
 use crate::reader::{Corpus, Detail, PriceTable, ReadOptions};
 use crate::report::table::{Cell, Table};
 use crate::report::{FollowedReport, Publication};
@@ -245,9 +244,8 @@ fn instant(time: SystemTime) -> Instant {
 
 fn compare(corpus: &Corpus, agents: &[&str], args: &Args, output: &Output) -> Result<Exit, Failure> {
     let (_, strategies) = catalog::load("the starter stacks", STARTER).map_err(Failure::usage)?;
-    let comparison = Comparison::new(&strategies, crate::verdict::Assumptions::default());
-    let pass = Pass::new(comparison, EffectTable::default());
-    let mut collected = Collected::default();
+    let evaluator = Evaluator::new(&strategies, Options::default());
+    let mut gathered = evaluator.gather();
     let mut sum = Sum::default();
     let judges = fuse::Judges::new(instant(now()));
     let mut judged = Vec::new();
@@ -257,7 +255,7 @@ fn compare(corpus: &Corpus, agents: &[&str], args: &Args, output: &Output) -> Re
         let rounds = if run.header.parent.is_some() { Vec::new() } else { run.clone().into_rounds() };
         let n = rounds.len() as u64;
         let session = if n > 0 { judges.judge(&run, &rounds) } else { None };
-        (spend, n, session, rounds.iter().map(|round| pass.of(round)).collect::<Vec<_>>())
+        (spend, n, session, rounds.iter().map(|round| evaluator.of(round)).collect::<Vec<_>>())
     };
     process_telling(Tell::Lost, corpus, output, work, |(spend, n, session, replayed)| {
         judged.extend(session);
@@ -271,7 +269,7 @@ fn compare(corpus: &Corpus, agents: &[&str], args: &Args, output: &Output) -> Re
             None => sum.unpriced += u64::from(n > 0),
         }
         for round in replayed {
-            collected.take(round);
+            gathered.take(round);
         }
     })?;
     if sum.rounds == 0 {
@@ -282,10 +280,9 @@ fn compare(corpus: &Corpus, agents: &[&str], args: &Args, output: &Output) -> Re
     }
     output.paragraph(&told(&sum, args));
     output.data("\n");
-    let (rows, firings, followed) = collected.finish();
+    let Evaluation { rows, firings, followed, stacks, .. } = gathered.finish();
     let report = FollowedReport::new(followed, "rounds");
-    let publication =
-        Publication::new(rows, firings, pass.comparison().infos().to_vec(), None, &[]).with_followed(report.clone());
+    let publication = Publication::new(rows, firings, stacks, None, &[]).with_followed(report.clone());
     show_said(&report.said(publication.headline()), output)?;
     fuse::show(&judges, judged, agents, args.accept / 100.0, output)?;
     output.data(

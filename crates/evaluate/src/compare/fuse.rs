@@ -2,8 +2,8 @@
 //! known of how often each will.
 //!
 //! The unit is the closed session, in the order of closing; its loss is the share of its rounds that the limit would
-//! have cut short. Whatever nobody can judge counts as cut: a round that lacks what the rule reads, and a call whose
-//! effect is unknown. All limits of the table are watched at once, so each bound holds at a level divided by their
+//! have cut short. Whatever nobody can judge counts as cut: a round that lacks what the rule reads and in which there was
+//! work to cut after the first step at which it could have fired, and a call whose effect is unknown. All limits of the table are watched at once, so each bound holds at a level divided by their
 //! number.
 
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::rule::{Comparator, Condition, Rule};
 use crate::signal;
 use crate::stack::{Clause, Stack};
 use crate::stats::anytime::Watched;
-use crate::transcript::{Instant, Run};
+use crate::transcript::{Instant, Moment, Point, Run};
 use crate::verdict::Ledger;
 
 /// One signal with its limits, the most cautious (the highest) first.
@@ -84,7 +84,9 @@ impl Fuses {
         let firings = replayed.first_firings.unwrap_or_default();
         let of = |(nth, clause): (usize, &Clause)| {
             if unread.iter().any(|unread| unread.rule == clause.name) {
-                return Effect { ends: false, cuts: false, may_cut: true, spared: None };
+                let earliest = Point::new(earliest_step(clause), Moment::AfterTools);
+                let may_cut = end.is_some_and(|end| earliest < end) && work.after(Some(earliest)).cut_short().1;
+                return Effect { ends: false, cuts: false, may_cut, spared: None };
             }
             let early = firings.get(nth).copied().flatten().filter(|(point, _)| end.is_some_and(|end| *point < end));
             let Some((point, _)) = early else { return Effect { spared: Some(0), ..Effect::default() } };
@@ -95,6 +97,16 @@ impl Fuses {
         };
         self.stack.clauses.iter().enumerate().map(of).collect()
     }
+}
+
+/// The first step after which a clause can fire, whatever happens: a streak of three takes three steps.
+fn earliest_step(clause: &Clause) -> usize {
+    let Condition::Rule(rule) = &clause.condition else { return 0 };
+    let takes_steps = rule.signal.id == "steps" || rule.signal.id.ends_with(".streak");
+    let is_reached_from_below = matches!(rule.comparator, Comparator::AtLeast | Comparator::MoreThan);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a limit on steps, bounded here")]
+    let steps = rule.limit.clamp(1.0, 1e6) as usize;
+    if takes_steps && is_reached_from_below { steps - 1 } else { 0 }
 }
 
 /// A session: its rounds under all clauses.
@@ -192,8 +204,14 @@ mod tests {
         assert_eq!(cut, Effect { ends: true, cuts: true, may_cut: true, spared: Some(100_010) });
         let idle = of(&fuses, &round(30, Some(3), true), "steps >= 20");
         assert_eq!(idle, Effect { ends: true, cuts: false, may_cut: false, spared: Some(100_010) });
-        let blind = of(&fuses, &round(5, None, false), "tokens.total >= 1000000");
-        assert_eq!((blind.ends, blind.may_cut, blind.spared), (false, true, None), "no tokens: nobody can tell");
+        let blind = |edit, rule: &str| {
+            let effect = of(&fuses, &round(5, edit, false), rule);
+            assert_eq!((effect.ends, effect.cuts), (false, false));
+            effect.may_cut
+        };
+        assert!(blind(Some(4), "tokens.total >= 1000000"), "no tokens: nobody can tell");
+        assert!(!blind(Some(0), "tokens.total >= 1000000"), "but there was nothing to cut");
+        assert!(!blind(None, "active >= 600"));
     }
 
     #[test]
@@ -208,9 +226,9 @@ mod tests {
             let chosen = boldest(&fuses, &known, 10, accept);
             chosen.into_iter().map(|nth| fuses.clauses()[nth].name.as_str()).collect()
         };
-        // No event has a time, so nobody can judge the time.
+        // No event has a time: nobody can judge it in the session that edits at its end.
         assert_eq!(names(0.0), ["steps >= 50", "tokens.total >= 1000000", "call_result.streak >= 3"]);
-        assert_eq!(names(0.1), ["steps >= 20", "tokens.total >= 1000000", "call_result.streak >= 3"]);
+        assert_eq!(names(0.1), ["steps >= 20", "tokens.total >= 1000000", "call_result.streak >= 3", "active >= 600"]);
         assert_eq!(known[4].cut, (1, 1));
         assert_eq!(known[4].watched.mean(), Some(0.1));
     }

@@ -1,8 +1,8 @@
 //! The main job: replays a corpus under several strategies and returns rows and firings.
 
+mod evaluation;
 pub mod fuse;
 mod grounds;
-mod pass;
 mod shelf;
 
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use crate::replay::replay;
 use crate::transcript::Run;
 use crate::verdict::Assumptions;
 
+pub use evaluation::{Evaluation, Evaluator, Gathered, Keeps, OfRun, Options};
 pub use grounds::{Met, Outside, Tuned};
-pub use pass::{Collected, Keeps, OfRun, Pass};
 pub use shelf::{Shelf, matters};
 
 /// A strategy's name and profile, with the rules it consults in order.
