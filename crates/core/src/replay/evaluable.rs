@@ -185,6 +185,6 @@ pub fn has(run: &Run, need: Need) -> bool {
         Need::GoalRows => notes(run).any(|note| note.carries() == Carries::GoalRow),
         Need::ResultDetails => messages.any(has_details),
         Need::Field(name) => messages.any(|message| has_field(message, name)),
-        Need::Unrecorded(_) => false,
+        Need::Answers | Need::Unrecorded(_) => false,
     }
 }

@@ -1,0 +1,54 @@
+//! Which runs a guard failed on, and how: each kind of failure once, with a count.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use whenstop_core::decision::Trouble;
+use whenstop_core::diagnostic::{count, one_line};
+use whenstop_core::transcript::Point;
+
+use super::Failure;
+
+/// A failure: where it happened first, in the order of run ids.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct First {
+    run: String,
+    point: Option<Point>,
+    failure: Failure,
+}
+
+/// The failures of a guard. A run that is replayed twice counts once.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    kinds: BTreeMap<&'static str, (BTreeSet<u64>, First)>,
+}
+
+impl Ledger {
+    pub(super) fn put(&mut self, run: &str, point: Option<Point>, failure: Failure) {
+        let first = First { run: run.to_owned(), point, failure };
+        let print = whenstop_core::transcript::fingerprint::of_text(run).0;
+        let (runs, known) =
+            self.kinds.entry(first.failure.kind()).or_insert_with(|| (BTreeSet::new(), first.clone()));
+        runs.insert(print);
+        if first < *known {
+            *known = first;
+        }
+    }
+
+    /// One line for each kind of failure.
+    pub(super) fn troubles(&self, guard: &str) -> Vec<Trouble> {
+        let of_kind = |(runs, first): &(BTreeSet<u64>, First)| {
+            let at = first.point.map_or_else(String::new, |point| format!(" at {point}"));
+            let n = count(runs.len() as u64, "run");
+            Trouble {
+                what: format!(
+                    "guard `{}` {}; unknown on {n}, the first of them `{}`{at}",
+                    one_line(guard),
+                    first.failure,
+                    one_line(&first.run)
+                ),
+                help: first.failure.help().to_owned(),
+            }
+        };
+        self.kinds.values().map(of_kind).collect()
+    }
+}
