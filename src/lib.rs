@@ -54,6 +54,7 @@ pub use whenstop_core::{
     bailout, decision, diagnostic, effect, judge, replay, rule, signal, stack, text, transcript, verdict,
 };
 pub use whenstop_frameworks::{catalog, conformance, export, framework, host, preset, python, system};
+pub use whenstop_guard as guard;
 pub use whenstop_readers::{reader, redact, synth};
 
 pub mod aggregate;

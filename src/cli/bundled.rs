@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let path = |name: &str| folder.path().join(name);
     output.note("comparing the bundled example stacks on the bundled recordings");
     let corpus = CorpusArgs { paths: vec![path(TRACES)], reading: ReadingArgs::default(), unit: UnitOfRun::Run };
-    let stacks = StackArgs { stacks: vec![path(STACK_FILE).display().to_string()] };
+    let stacks = StackArgs::named(vec![path(STACK_FILE).display().to_string()]);
     let exit = publish(&corpus, &stacks, &args.out, output)?;
     let agents = super::local::agents_here();
     if !agents.is_empty() {

@@ -12,7 +12,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use super::Exit;
 use super::export::configurations;
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs, StackArgs};
+use super::inputs::{AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs, StackArgs, tell_troubles};
 use super::output::{Format, Output};
 use super::sweep::{SplitArgs, SplitPart, parts};
 use super::values::share;
@@ -251,6 +251,7 @@ pub(super) fn compare_loaded(
             collected.take(run);
         },
     )?;
+    tell_troubles(strategies, output);
     let (rows, firings, followed) = collected.finish();
     let stacks = pass.comparison().infos().to_vec();
     let stories = pass.into_shelf().into_stories();

@@ -149,18 +149,20 @@ enum Command {
 /// Maximum threads. More would only wait for the thread that reads the files.
 const MOST_THREADS: u16 = 256;
 
-/// Removes temporary folders when Ctrl-C or `kill` ends the program, which then ends as usual.
+/// Removes temporary folders and ends guards when Ctrl-C, `kill` or a closed terminal ends the program, which then ends
+/// as usual.
 #[cfg(unix)]
 fn clean_up_on_signals() {
-    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     // If no handler can be set, folders of an interrupted run remain: no reason not to run.
-    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]) else { return };
+    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
     std::thread::spawn(move || {
         for signal in signals.forever() {
             if interrupt::is_taken() {
                 continue;
             }
             crate::reader::clean_up();
+            crate::guard::end_all();
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
     });

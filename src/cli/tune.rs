@@ -166,7 +166,7 @@ impl Gridded {
 fn read(args: &Args, output: &Output) -> Result<Recordings, Failure> {
     let families = if args.learn { pool(&args.budget) } else { catalogue(&args.budget) };
     let watched = Watched::new(families.iter().map(Family::first_rule));
-    let mut strategies: Strategies = StackArgs { stacks: args.today.clone() }.load()?;
+    let mut strategies: Strategies = StackArgs::named(args.today.clone()).load()?;
     let n_today = strategies.len();
     if !args.no_presets {
         strategies.extend(catalog::all(Kind::Preset));

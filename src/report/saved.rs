@@ -13,6 +13,8 @@ use super::followed::FollowedReport;
 use super::row_file::{RowFormat, SavedRows};
 use super::{Lock, read_rows, write_atomically};
 use crate::aggregate::{Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Label, Row, Rows, RowsBuilder};
+use crate::compare::StackInfo;
+use crate::decision::Program;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::Story;
 
@@ -96,6 +98,16 @@ pub struct ManifestStack {
     pub profile: Label,
     /// Its rules.
     pub rules: Vec<Label>,
+    /// The program that decides, if it is a guard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guard: Option<Program>,
+}
+
+impl From<StackInfo> for ManifestStack {
+    fn from(info: StackInfo) -> Self {
+        let StackInfo { name, profile, rules, program } = info;
+        Self { name, profile, rules, guard: program }
+    }
 }
 
 /// The data of a results folder, without what is computed from it.

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{Args, Exit, refuse_unknown_baseline};
 use crate::aggregate::{Firings, FollowedRows, Rows};
 use crate::cli::failure::Failure;
-use crate::cli::inputs::has_runs;
+use crate::cli::inputs::{has_runs, tell_troubles};
 use crate::cli::output::Output;
 use crate::compare::{Comparison, Met, Pass};
 use crate::diagnostic::count;
@@ -116,6 +116,7 @@ pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &O
         return Err(failure);
     }
     written.map_err(Failure::input)?;
+    tell_troubles(&strategies, output);
     Ok(runs)
 }
 

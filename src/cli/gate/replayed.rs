@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::rule_sets::RuleSets;
 use crate::aggregate::{Firings, Row, Rows};
 use crate::cli::failure::Failure;
-use crate::cli::inputs::{CorpusArgs, StackArgs};
+use crate::cli::inputs::{CorpusArgs, StackArgs, tell_troubles};
 use crate::cli::output::Output;
 use crate::compare::{Collected, Comparison, Pass, StackInfo};
 use crate::explain::{Story, Texts};
@@ -35,6 +35,8 @@ pub(in crate::cli) struct Replayed {
     pub(in crate::cli) stories: Vec<Story>,
     /// Inputs that could not be read, or not completely.
     pub(in crate::cli) unreadable: u64,
+    /// Kinds of failures of guards.
+    pub(in crate::cli) troubles: usize,
 }
 
 /// Replays the corpus under the stacks, restricted to the given names if any. Stops are compared with those in
@@ -85,6 +87,7 @@ pub(in crate::cli) fn replayed(
             words.extend(changed);
         },
     )?;
+    let troubles = tell_troubles(&strategies, output);
     let formats = report.formats.iter().filter(|counts| counts.runs > 0);
     let formats = formats.map(|counts| (counts.format.clone(), counts.runs)).collect();
     let (rows, firings, followed) = collected.finish();
@@ -93,7 +96,7 @@ pub(in crate::cli) fn replayed(
     let stories = pass.into_shelf().into_stories();
     let followed = FollowedReport::new(followed, corpus.unit.noun());
     let (places, unreadable) = (sets.places, report.unreadable);
-    Ok(Replayed { rows, firings, stacks, snapshot, words, places, followed, stories, unreadable })
+    Ok(Replayed { rows, firings, stacks, snapshot, words, places, followed, stories, unreadable, troubles })
 }
 
 /// New names of stacks, each with the name that a stack with equal rules had before.

@@ -80,7 +80,7 @@ impl Publication {
         let manifest = Manifest {
             whenstop: env!("CARGO_PKG_VERSION").to_owned(),
             rows_version: ROWS_VERSION,
-            stacks: stacks.map(|StackInfo { name, profile, rules }| ManifestStack { name, profile, rules }).collect(),
+            stacks: stacks.map(ManifestStack::from).collect(),
             baseline: baseline.map_or(first, Label::from),
             seed: SEED,
             stacks_tried,

@@ -19,8 +19,8 @@ pub type Strategies = Vec<Arc<dyn Strategy>>;
 /// Reads a native configuration file named in a stack file.
 pub type ReadConfig<'r> = dyn Fn(&str) -> Result<ConfigText, Diagnostic> + 'r;
 
-/// Starts a guard named in a stack file.
-pub type StartGuard<'r> = dyn Fn(&GuardCommand) -> Result<Arc<dyn Strategy>, Diagnostic> + 'r;
+/// Starts a guard named in a stack file, or leaves it out.
+pub type StartGuard<'r> = dyn Fn(&GuardCommand) -> Result<Option<Arc<dyn Strategy>>, Diagnostic> + 'r;
 
 /// Every framework: the seed systems in the order of their manuals, then the presets by name.
 static ALL: LazyLock<Vec<&'static Framework>> =
@@ -80,7 +80,7 @@ pub fn strategies(file: &StackFile, read_config: &ReadConfig<'_>) -> Result<Stra
 }
 
 /// Refuses a guard, where a stack file must not start programs.
-pub fn start_nothing(guard: &GuardCommand) -> Result<Arc<dyn Strategy>, Diagnostic> {
+fn start_nothing(guard: &GuardCommand) -> Result<Option<Arc<dyn Strategy>>, Diagnostic> {
     let help = "compare, check, accept and explain start guards";
     Err(guard.places.at_name("command", "a guard, where no program is started", help))
 }
@@ -115,7 +115,7 @@ fn built(
                 Err(more) => errors.extend(more),
             },
             Entry::Guard(guard) if errors.is_empty() => match start(guard) {
-                Ok(strategy) => all.push(strategy),
+                Ok(strategy) => all.extend(strategy),
                 Err(error) => errors.push(error),
             },
             Entry::Guard(_) => {}
