@@ -59,8 +59,12 @@ impl Failure {
     pub fn help(&self) -> &'static str {
         match self {
             Self::NotStarted(_) => "name a program that can be run, with its arguments",
-            Self::Silent(_) => "answer every line that has an `id`, and flush stdout; `time_limit` in a stack file allows more seconds",
-            Self::Ended { .. } => "run the command by itself to see why; `whenstop guard test` asks it about the bundled runs",
+            Self::Silent(_) => {
+                "answer every line that has an `id`, and flush stdout; `time_limit` in a stack file allows more seconds"
+            }
+            Self::Ended { .. } => {
+                "run the command by itself to see why; `whenstop guard test` asks it about the bundled runs"
+            }
             Self::Long(_) | Self::Foreign { .. } => {
                 "write only answers to stdout, one line of JSON each, and logs to stderr; `whenstop schema guard` describes them"
             }
@@ -80,7 +84,9 @@ impl fmt::Display for Failure {
             Self::Ended { status, last_words } => write!(f, "ended ({status}) and wrote to stderr `{last_words}`"),
             Self::Long(most) => write!(f, "answered with more than {most} bytes"),
             Self::Foreign { line, why } => write!(f, "wrote `{line}`, which is not an answer: {why}"),
-            Self::Stray(line) => write!(f, "wrote `{line}`, which answers something it was not asked (twice, or too late?)"),
+            Self::Stray(line) => {
+                write!(f, "wrote `{line}`, which answers something it was not asked (twice, or too late?)")
+            }
             Self::Version(version) => write!(f, "speaks version {version} of the protocol"),
             Self::GivenUp(runs) => write!(f, "failed on {runs} runs in a row and was not asked any more"),
         }

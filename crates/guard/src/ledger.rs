@@ -26,8 +26,7 @@ impl Ledger {
     pub(super) fn put(&mut self, run: &str, point: Option<Point>, failure: Failure) {
         let first = First { run: run.to_owned(), point, failure };
         let print = whenstop_core::transcript::fingerprint::of_text(run).0;
-        let (runs, known) =
-            self.kinds.entry(first.failure.kind()).or_insert_with(|| (BTreeSet::new(), first.clone()));
+        let (runs, known) = self.kinds.entry(first.failure.kind()).or_insert_with(|| (BTreeSet::new(), first.clone()));
         runs.insert(print);
         if first < *known {
             *known = first;

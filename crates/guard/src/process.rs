@@ -104,7 +104,10 @@ impl Launch {
 }
 
 impl Link for Process {
-    #[expect(clippy::disallowed_methods, reason = "a time limit: what is decided within it does not depend on the clock")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a time limit: what is decided within it does not depend on the clock"
+    )]
     fn exchange(&mut self, lines: &[u8]) -> Result<Vec<u8>, Failure> {
         let until = Instant::now() + Duration::from_secs(u64::from(self.time_limit));
         let mut to_write = lines;

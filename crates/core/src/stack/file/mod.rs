@@ -386,9 +386,8 @@ fn read_guard(fields: &Fields<'_>, name: Read<Option<String>>, places: &mut Plac
         let help = "name the program and its arguments: `command = [\"python3\", \"my_guard.py\"]`";
         return Err(fields.error_at_value("command", "`command` is empty", help));
     }
-    let name = name.ok_or_else(|| {
-        fields.error_here("a guard without a `name`", "add `name = \"…\"`: tables are keyed by it")
-    })?;
+    let name = name
+        .ok_or_else(|| fields.error_here("a guard without a `name`", "add `name = \"…\"`: tables are keyed by it"))?;
     Ok(Entry::Guard(Box::new(GuardCommand { name, command, time_limit, places: Places::default() })))
 }
 
