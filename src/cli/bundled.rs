@@ -12,7 +12,8 @@ use super::failure::Failure;
 use super::inputs::{CorpusArgs, ReadingArgs, StackArgs, UnitOfRun};
 use super::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::reader::Held;
+use crate::reader::{Held, trace};
+use crate::transcript::Run;
 
 /// A file by its name in `traces/`, with its text.
 macro_rules! recordings {
@@ -65,6 +66,11 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         output.note(&format!("sessions of {} are on this machine: `whenstop local` looks at them", agents.join(", ")));
     }
     Ok(exit)
+}
+
+/// The bundled runs.
+pub(super) fn runs() -> Vec<Run> {
+    RECORDINGS.iter().flat_map(|(_, text)| trace::read_text(text).runs).collect()
 }
 
 const TRACES: &str = "traces";

@@ -17,6 +17,7 @@ mod explain;
 mod export;
 mod failure;
 mod gate;
+mod guard;
 mod init;
 mod inputs;
 mod interrupt;
@@ -129,6 +130,9 @@ enum Command {
     Check(gate::CheckArgs),
     /// Show what changed between two snapshots, stack files or corpora, or since a snapshot, without judging it.
     Diff(gate::DiffArgs),
+    /// Try a stop rule of your own in another program, or write one to begin with.
+    #[command(after_help = examples::GUARD)]
+    Guard(guard::Args),
     /// Check golden tables of decisions against the systems and presets that should reproduce them.
     #[command(after_help = examples::CONFORMANCE)]
     Conformance(conformance::Args),
@@ -222,6 +226,7 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Accept(args)) => gate::accept(&args, &output),
         Some(Command::Check(args)) => gate::check(&args, &output),
         Some(Command::Diff(args)) => gate::diff(&args, &output),
+        Some(Command::Guard(args)) => guard::run(&args, &output),
         Some(Command::Conformance(args)) => conformance::run(&args, &output),
         Some(Command::Schema(args)) => schema::run(&args, &output),
         Some(Command::Completions(args)) => completions::run(&args, &output),

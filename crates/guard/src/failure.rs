@@ -36,6 +36,9 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// The kind of [`Self::GivenUp`].
+    pub(super) const GIVEN_UP: &str = "given up";
+
     /// A line that is not an answer.
     pub(super) fn foreign(line: &[u8], why: impl fmt::Display) -> Self {
         Self::Foreign { line: beginning(&String::from_utf8_lossy(line)), why: beginning(&why.to_string()) }
@@ -51,7 +54,7 @@ impl Failure {
             Self::Foreign { .. } => "foreign",
             Self::Stray(_) => "stray",
             Self::Version(_) => "version",
-            Self::GivenUp(_) => "given up",
+            Self::GivenUp(_) => Self::GIVEN_UP,
         }
     }
 

@@ -35,19 +35,22 @@ impl Ledger {
 
     /// One line for each kind of failure.
     pub(super) fn troubles(&self, guard: &str) -> Vec<Trouble> {
-        let of_kind = |(runs, first): &(BTreeSet<u64>, First)| {
+        let not_asked = self.kinds.get(Failure::GIVEN_UP).map_or(0, |(runs, _)| runs.len() as u64);
+        let failures = self.kinds.iter().filter(|(kind, _)| **kind != Failure::GIVEN_UP);
+        let of_kind = |(_, (runs, first)): (&&str, &(BTreeSet<u64>, First))| {
             let at = first.point.map_or_else(String::new, |point| format!(" at {point}"));
             let n = count(runs.len() as u64, "run");
-            Trouble {
-                what: format!(
-                    "guard `{}` {}; unknown on {n}, the first of them `{}`{at}",
-                    one_line(guard),
-                    first.failure,
-                    one_line(&first.run)
-                ),
-                help: first.failure.help().to_owned(),
+            let mut what = format!(
+                "guard `{}` {}; unknown on {n}, such as `{}`{at}",
+                one_line(guard),
+                first.failure,
+                one_line(&first.run)
+            );
+            if not_asked > 0 {
+                what += &format!(", and on {} after too many failures in a row", count(not_asked, "more run"));
             }
+            Trouble { what, help: first.failure.help().to_owned() }
         };
-        self.kinds.values().map(of_kind).collect()
+        failures.map(of_kind).collect()
     }
 }

@@ -9,7 +9,7 @@ use crate::catalog::{self, StartGuard, Strategies};
 use crate::cli::failure::Failure;
 use crate::compare::Tuned;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
-use crate::effect::EffectTable;
+use crate::effects::EffectTable;
 use crate::framework::{ConfigText, Kind};
 use crate::stack::{GuardCommand, StackFile, Use};
 
