@@ -202,10 +202,7 @@ pub(super) fn compare(
     keeps: Keeps,
     output: &Output,
 ) -> Result<Compared, Failure> {
-    let strategies = stacks.load()?;
-    if strategies.is_empty() {
-        return Err(Failure::nothing("no stack to compare", "name one with `--stacks`"));
-    }
+    let strategies = stacks.load_some()?;
     let grounds = stacks.grounds()?;
     compare_loaded(corpus, (&strategies, &stacks.effects()?, &grounds), assumptions, texts, keeps, output)
 }
@@ -300,6 +297,11 @@ impl Args {
     /// The output folder, if one was given.
     pub(super) fn out(&self) -> Option<&Path> {
         self.out.as_deref()
+    }
+
+    /// Adds guards of a program that embeds whenstop.
+    pub(super) fn add_guards(&mut self, guards: impl Iterator<Item = Arc<dyn Strategy>>) {
+        self.stacks.guards.embedded.0.extend(guards);
     }
 
     /// The publication as requested by the arguments.

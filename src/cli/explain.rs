@@ -46,7 +46,7 @@ const WITHOUT_NAME: usize = 1;
 
 /// `whenstop explain`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let strategies = args.stacks.load()?;
+    let strategies = args.stacks.load_some()?;
     let wanted = |id: &str| args.run.is_empty() || args.run.iter().any(|part| id.contains(part.as_str()));
     if args.trail || args.first {
         return decisions(args, &strategies, &wanted, output);

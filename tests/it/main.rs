@@ -19,6 +19,8 @@ mod export;
 mod faults;
 mod gate;
 mod golden;
+#[cfg(unix)]
+mod guards;
 mod hostile;
 mod live;
 mod messages;

@@ -18,6 +18,8 @@ pub enum Failure {
         /// The last line it wrote to stderr, or nothing.
         last_words: String,
     },
+    /// It raised this error, in a program that embeds whenstop.
+    Raised(String),
     /// Its answer is longer than this many bytes.
     Long(usize),
     /// It wrote this line, which is not an answer, for this reason.
@@ -50,6 +52,7 @@ impl Failure {
             Self::NotStarted(_) => "not started",
             Self::Silent(_) => "silent",
             Self::Ended { .. } => "ended",
+            Self::Raised(_) => "raised",
             Self::Long(_) => "long",
             Self::Foreign { .. } => "foreign",
             Self::Stray(_) => "stray",
@@ -68,6 +71,7 @@ impl Failure {
             Self::Ended { .. } => {
                 "run the command by itself to see why; `whenstop guard test` asks it about the bundled runs"
             }
+            Self::Raised(_) => "call it by itself to see where the error comes from",
             Self::Long(_) | Self::Foreign { .. } => {
                 "write only answers to stdout, one line of JSON each, and logs to stderr; `whenstop schema guard` describes them"
             }
@@ -85,6 +89,7 @@ impl fmt::Display for Failure {
             Self::Silent(seconds) => write!(f, "gave no answer within {seconds} s"),
             Self::Ended { status, last_words } if last_words.is_empty() => write!(f, "ended ({status})"),
             Self::Ended { status, last_words } => write!(f, "ended ({status}) and wrote to stderr `{last_words}`"),
+            Self::Raised(error) => write!(f, "raised `{}`", beginning(error)),
             Self::Long(most) => write!(f, "answered with more than {most} bytes"),
             Self::Foreign { line, why } => write!(f, "wrote `{line}`, which is not an answer: {why}"),
             Self::Stray(line) => {

@@ -45,10 +45,7 @@ pub(super) fn run_shard(args: &Args, shard: Shard, out: &Path, output: &Output) 
 
 /// Computes one part of a comparison and writes it run by run. Returns the number of its runs.
 pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &Output) -> Result<u64, Failure> {
-    let strategies = args.stacks.load()?;
-    if strategies.is_empty() {
-        return Err(Failure::nothing("no stack to compare", "name one with `--stacks`"));
-    }
+    let strategies = args.stacks.load_some()?;
     let grounds = args.stacks.grounds()?;
     let comparison = Comparison::new(&strategies, args.assumptions.assumptions());
     refuse_unknown_baseline(args, comparison.infos())?;

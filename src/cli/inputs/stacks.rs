@@ -17,7 +17,7 @@ use crate::stack::{GuardCommand, StackFile, Use};
 #[derive(Clone, Debug, Default, Args)]
 pub(in crate::cli) struct StackArgs {
     /// A stack file, or `preset:NAME`, `preset:all`, `system:NAME`, `system:all`. Repeatable.
-    #[arg(long, required_unless_present = "guard", value_name = "FILE|preset:NAME|system:NAME")]
+    #[arg(long, value_name = "FILE|preset:NAME|system:NAME")]
     pub(in crate::cli) stacks: Vec<String>,
     #[command(flatten)]
     pub(in crate::cli) guards: GuardArgs,
@@ -56,6 +56,16 @@ impl StackArgs {
         for named in self.stacks.iter().filter(|named| !named.starts_with("preset:") && !named.starts_with("system:")) {
             let (name, text) = stack_text(Path::new(named), "give a stack file").map_err(Failure::usage)?;
             all.extend(Tuned::of(&StackFile::parse(&name, &text).map_err(Failure::usage)?));
+        }
+        Ok(all)
+    }
+
+    /// Loads the strategies, in the order named; there must be one.
+    pub(in crate::cli) fn load_some(&self) -> Result<Strategies, Failure> {
+        let all = self.load()?;
+        if all.is_empty() {
+            let help = "name one with `--stacks`, or a program of your own with `--guard`";
+            return Err(Failure::usage(Diagnostic::new(Location::default(), "no stack is named", help)));
         }
         Ok(all)
     }
