@@ -23,14 +23,15 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    pub(super) fn put(&mut self, run: &str, point: Option<Point>, failure: Failure) {
+    /// Adds a failure. Returns false if the same was known of this run: it was replayed once more.
+    pub(super) fn put(&mut self, run: &str, point: Option<Point>, failure: Failure) -> bool {
         let first = First { run: run.to_owned(), point, failure };
         let print = whenstop_core::transcript::fingerprint::of_text(run).0;
         let (runs, known) = self.kinds.entry(first.failure.kind()).or_insert_with(|| (BTreeSet::new(), first.clone()));
-        runs.insert(print);
         if first < *known {
             *known = first;
         }
+        runs.insert(print)
     }
 
     /// One line for each kind of failure.

@@ -30,9 +30,9 @@ pub const SCHEMA: &str = include_str!("schema/guard.json");
 
 /// A working guard in each language: its name, the name of its file, and its text.
 pub const EXAMPLES: [(&str, &str, &str); 3] = [
-    ("python", "guard.py", include_str!("examples/guard.py")),
-    ("typescript", "guard.ts", include_str!("examples/guard.ts")),
-    ("rust", "guard.rs", include_str!("examples/guard.rs")),
+    ("python", "guard.py", include_str!("../examples/guard.py")),
+    ("typescript", "guard.ts", include_str!("../examples/guard.ts")),
+    ("rust", "guard.rs", include_str!("../examples/guard.rs")),
 ];
 
 /// Ends every guard that runs as a process, and starts no more. For a program that is about to end.

@@ -137,8 +137,9 @@ impl Guard {
     }
 
     pub(super) fn failed(&self, run: &str, point: Option<Point>, failure: Failure) {
-        self.failed_in_a_row.fetch_add(1, Ordering::Relaxed);
-        locked(&self.ledger).put(run, point, failure);
+        if locked(&self.ledger).put(run, point, failure) {
+            self.failed_in_a_row.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// All its rules.
