@@ -60,6 +60,8 @@ struct Process {
     /// What was read beyond the last answer.
     unread: Vec<u8>,
     last_words: Vec<u8>,
+    /// It failed, so there is no reason to wait for it.
+    failed: bool,
 }
 
 impl Launch {
@@ -93,6 +95,7 @@ impl Launch {
             time_limit: self.time_limit,
             unread: Vec::new(),
             last_words: Vec::new(),
+            failed: false,
         };
         process.set_non_blocking().map_err(|error| not_started(&error))?;
         Ok(Box::new(process))
@@ -104,11 +107,19 @@ impl Launch {
 }
 
 impl Link for Process {
+    fn exchange(&mut self, lines: &[u8]) -> Result<Vec<u8>, Failure> {
+        let answer = self.answer(lines);
+        self.failed = answer.is_err();
+        answer
+    }
+}
+
+impl Process {
     #[expect(
         clippy::disallowed_methods,
         reason = "a time limit: what is decided within it does not depend on the clock"
     )]
-    fn exchange(&mut self, lines: &[u8]) -> Result<Vec<u8>, Failure> {
+    fn answer(&mut self, lines: &[u8]) -> Result<Vec<u8>, Failure> {
         let until = Instant::now() + Duration::from_secs(u64::from(self.time_limit));
         let mut to_write = lines;
         loop {
@@ -276,7 +287,9 @@ impl Drop for Process {
     fn drop(&mut self) {
         // A guard that reads its stdin ends here by itself.
         self.stdin = None;
-        self.ends_within(GRACE);
+        if !self.failed {
+            self.ends_within(GRACE);
+        }
         kill(self.group());
         let _ = self.child.wait();
         if let Some(groups) = &mut *GROUPS.lock().unwrap_or_else(PoisonError::into_inner) {

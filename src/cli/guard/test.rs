@@ -48,6 +48,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let (first, seconds) = timed(|| pass(&guard, runs.iter()));
     let points = guard.asked();
     tell(&guard, &first, points, output);
+    if !guard.troubles().is_empty() {
+        return Ok(mended(&guard, mend, output));
+    }
     // A pass begins with a new process, so that only its order differs from the first.
     guard.restart();
     let again = pass(&guard, runs.iter());
@@ -74,14 +77,19 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         let help = "it reads the words of texts: add `texts` to `reads`, so that redacted runs count as not evaluable";
         verdict("same answers where texts are redacted", differs, help, &mut mend, output);
     }
-    mend.extend(guard.troubles().into_iter().map(|trouble| format!("the {}: {}", trouble.what, trouble.help)));
     if points > 0 {
         output.data(&format!("{:.0} microseconds a point\n", seconds * 1e6 / points as f64));
     }
+    Ok(mended(&guard, mend, output))
+}
+
+/// Prints what there is to mend.
+fn mended(guard: &Guard, mut mend: Vec<String>, output: &Output) -> Exit {
+    mend.extend(guard.troubles().into_iter().map(|trouble| format!("the {}: {}", trouble.what, trouble.help)));
     for line in &mend {
         output.data(&format!("mend: {line}\n"));
     }
-    Ok(if mend.is_empty() { Exit::Done } else { Exit::GateFailed })
+    if mend.is_empty() { Exit::Done } else { Exit::GateFailed }
 }
 
 /// Asks the guard about these runs, one after the other.
