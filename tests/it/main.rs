@@ -22,6 +22,7 @@ mod gate;
 mod golden;
 #[cfg(unix)]
 mod guards;
+mod hook;
 mod hostile;
 mod live;
 mod messages;

@@ -36,6 +36,8 @@ pub(in crate::cli) struct Replayed {
     pub(in crate::cli) unreadable: u64,
     /// Kinds of failures of guards.
     pub(in crate::cli) troubles: usize,
+    /// Findings about lost data, those about unreadable inputs included.
+    pub(in crate::cli) errors: u64,
 }
 
 /// Replays the corpus under the stacks, restricted to the given names if any. Stops are compared with those in
@@ -91,8 +93,8 @@ pub(in crate::cli) fn replayed(
     let Evaluation { rows, firings, followed, stacks, stories, .. } = gathered.finish();
     let snapshot = Snapshot::accepted(&rows, CorpusPrint::of(prints, formats), &sets.by_stack);
     let followed = FollowedReport::new(followed, corpus.unit.noun());
-    let (places, unreadable) = (sets.places, report.unreadable);
-    Ok(Replayed { rows, firings, stacks, snapshot, words, places, followed, stories, unreadable, troubles })
+    let (places, unreadable, errors) = (sets.places, report.unreadable, report.errors);
+    Ok(Replayed { rows, firings, stacks, snapshot, words, places, followed, stories, unreadable, errors, troubles })
 }
 
 /// New names of stacks, each with the name that a stack with equal rules had before.

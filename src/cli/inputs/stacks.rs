@@ -119,7 +119,7 @@ fn load_with(path: &Path, start: &StartGuard<'_>) -> Result<(StackFile, Strategi
     let near = catalog::near(&name).filter(|_| !path.exists()).map(|near| format!("did you mean `{near}`?"));
     let help = near.unwrap_or_else(|| "give a stack file, `preset:NAME` or `system:NAME`".to_owned());
     let (name, text) = stack_text(path, &help)?;
-    catalog::load(&name, &text, &|config| read_config(Path::new(&name), config), start)
+    catalog::load_starting(&name, &text, &|config| read_config(Path::new(&name), config), start)
 }
 
 /// The path shown for a stack file that is given as text.

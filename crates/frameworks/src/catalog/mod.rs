@@ -88,10 +88,22 @@ fn start_nothing(guard: &GuardCommand) -> Result<Option<Arc<dyn Strategy>>, Diag
     Err(guard.places.at_name("command", "a guard, where no program is started", help))
 }
 
-/// Parses a stack file and builds its strategies; else returns every error in the file, in its settings and in the
-/// configurations it names. `path` is for messages. Guards are started with `start`, in file order, if the file has no
-/// other errors.
-pub fn load(
+/// Parses a stack file and builds its strategies: own stacks, systems and presets. Else returns every error in the file
+/// and in its settings. `path` is for messages; a file that names native configurations is read with [`load_with`].
+pub fn load(path: &str, text: &str) -> Result<(StackFile, Strategies), Diagnostics> {
+    load_with(path, text, &|config| {
+        let help = "give the parameters with `set = { name = value }`";
+        Err(Diagnostic::new(Location::file(config), "this program reads no configuration files", help))
+    })
+}
+
+/// The same, for a file that may name native configurations, which `read_config` reads.
+pub fn load_with(path: &str, text: &str, read_config: &ReadConfig<'_>) -> Result<(StackFile, Strategies), Diagnostics> {
+    load_starting(path, text, read_config, &start_nothing)
+}
+
+/// The same, for a file that may also name guards, which `start` starts, in file order, if the file has no other errors.
+pub fn load_starting(
     path: &str,
     text: &str,
     read_config: &ReadConfig<'_>,
@@ -127,7 +139,7 @@ fn built(
     all
 }
 
-/// What looks wrong in a stack file that [`load`] accepted: in its rules, its frameworks' settings and their
+/// What looks wrong in a stack file that [`load_with`] accepted: in its rules, its frameworks' settings and their
 /// configurations, in file order.
 pub fn warnings(file: &StackFile, read_config: &ReadConfig<'_>) -> Vec<Diagnostic> {
     let of_entry = |(index, entry): (usize, &Entry)| match entry {
