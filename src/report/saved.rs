@@ -15,6 +15,8 @@ use super::{Lock, read_rows, write_atomically};
 use crate::aggregate::{
     Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Label, Row, RowView, Rows, RowsBuilder,
 };
+use crate::compare::StackInfo;
+use crate::decision::Program;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::Story;
 use crate::reader::{LARGEST_WHOLE, open_regular, read_whole_text};
@@ -131,6 +133,16 @@ pub struct ManifestStack {
     pub profile: Label,
     /// Its rules.
     pub rules: Vec<Label>,
+    /// The program that decides, if it is a guard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guard: Option<Program>,
+}
+
+impl From<StackInfo> for ManifestStack {
+    fn from(info: StackInfo) -> Self {
+        let StackInfo { name, profile, rules, program } = info;
+        Self { name, profile, rules, guard: program }
+    }
 }
 
 /// The data of a results folder, without what is computed from it.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
-use crate::cli::inputs::{CorpusArgs, READING, ReadingArgs, StackArgs, UnitOfRun, load_stack_file, read_text};
+use crate::cli::inputs::{CorpusArgs, GuardArgs, READING, ReadingArgs, StackArgs, UnitOfRun, load_stack_file, read_text};
 use crate::cli::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::project::{self, Project};
@@ -17,6 +17,11 @@ pub(super) struct GateInputs {
     /// A stack file, or `preset:NAME`, `preset:all`, `system:NAME`, `system:all`. Repeatable.
     #[arg(long, value_name = "FILE|preset:NAME|system:NAME")]
     pub(super) stacks: Vec<String>,
+    #[command(flatten)]
+    pub(super) guards: GuardArgs,
+    /// Start the guards of stack files that the project file names. Look at them first if it comes from elsewhere.
+    #[arg(long)]
+    pub(super) allow_commands: bool,
     /// The snapshot file.
     #[arg(long, value_name = "FILE")]
     pub(super) snapshot: Option<PathBuf>,
@@ -45,7 +50,8 @@ impl GateInputs {
         let or = |given: &[String], else_: &[String]| if given.is_empty() { else_.to_vec() } else { given.to_vec() };
         let paths = if self.paths.is_empty() { project.recordings.clone() } else { self.paths.clone() };
         let stacks = or(&self.stacks, &project.stacks);
-        let missing = match (paths.is_empty(), stacks.is_empty()) {
+        let no_stack = stacks.is_empty() && self.guards.guard.is_empty();
+        let missing = match (paths.is_empty(), no_stack) {
             (false, false) => None,
             (true, _) => Some("no recordings are named"),
             (_, true) => Some("no stack is named"),
@@ -63,13 +69,16 @@ impl GateInputs {
         if self.stacks.is_empty() {
             refuse_quietly(&stacks, &project.path)?;
         }
+        let is_named_elsewhere = self.stacks.is_empty() && !self.allow_commands;
+        let refused_by = is_named_elsewhere.then(|| project.path.clone());
+        let guards = GuardArgs { refused_by, ..self.guards.clone() };
         let unit = match project.unit {
             Some(project::Unit::Round) => UnitOfRun::Round,
             Some(project::Unit::Run) | None => UnitOfRun::Run,
         };
         Ok(Inputs {
             corpus: CorpusArgs { paths, reading: self.reading_with(&project), unit: self.unit.unwrap_or(unit) },
-            stacks: StackArgs { stacks },
+            stacks: StackArgs { stacks, guards },
             snapshot: self.snapshot.clone().or_else(|| project.snapshot.clone()),
             project,
         })

@@ -146,10 +146,10 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 /// it is.
 fn stacks(args: &Args) -> Result<(StackArgs, Option<(PathBuf, String)>), Failure> {
     if !args.stacks.is_empty() {
-        return Ok((StackArgs { stacks: args.stacks.clone() }, None));
+        return Ok((StackArgs::named(args.stacks.clone()), None));
     }
     let path = PathBuf::from(files::STACKS);
-    let named = StackArgs { stacks: vec![files::STACKS.to_owned()] };
+    let named = StackArgs::named(vec![files::STACKS.to_owned()]);
     if path.exists() {
         return Ok((named, None));
     }

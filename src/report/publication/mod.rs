@@ -81,7 +81,7 @@ impl Publication {
             whenstop: env!("CARGO_PKG_VERSION").to_owned(),
             rows_version: ROWS_VERSION,
             rows: None,
-            stacks: stacks.map(|StackInfo { name, profile, rules }| ManifestStack { name, profile, rules }).collect(),
+            stacks: stacks.map(ManifestStack::from).collect(),
             baseline: baseline.map_or(first, Label::from),
             seed: SEED,
             stacks_tried,

@@ -75,7 +75,8 @@ use crate::diagnostic::Diagnostic;
 /// Our own trace format. It is read like any other format; its writer and schema are exported here.
 pub mod trace {
     pub use super::format::read_trace_text as read_text;
-    pub use super::format::write_trace as write;
+    pub use super::format::{write_trace as write, write_trace_event as write_event};
+    pub use super::time::rfc3339;
 }
 
 /// The JSON Schema of one line of a `whenstop trace v1` file.

@@ -130,7 +130,7 @@ formats! {
     parquet::Parquet,
 }
 
-pub use trace::{read_text as read_trace_text, write as write_trace};
+pub use trace::{read_text as read_trace_text, write as write_trace, write_event as write_trace_event};
 
 /// Size limit for files beside a recording that are read for information about the run, in bytes.
 const LARGEST_BESIDE: u64 = 16 << 20;
