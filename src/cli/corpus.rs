@@ -191,6 +191,12 @@ fn sources(format: &FormatCounts) -> Vec<String> {
     lines
 }
 
+/// How many hidden names were not looked into.
+fn hidden(report: &CorpusReport) -> Option<String> {
+    let n: u64 = report.skipped.iter().map(|skipped| skipped.hidden).sum();
+    (n > 0).then(|| format!("{} not looked into; `--why` lists them", count(n, "hidden name")))
+}
+
 /// Sources of outcomes, findings, and files left out.
 fn details(report: &CorpusReport, why: bool) -> String {
     let notices: Vec<String> = report.notices.iter().map(|notice| notice.diagnostic.render(notice.severity)).collect();
@@ -220,7 +226,7 @@ fn details(report: &CorpusReport, why: bool) -> String {
         );
         told.extend(report.skipped.iter().map(|skipped| format!("{}: left out: {}", skipped.path, skipped.reason)));
     } else {
-        let other = report.skipped.iter().filter(|skipped| !skipped.unreadable).count();
+        let other = report.skipped.iter().filter(|skipped| !skipped.unreadable && skipped.hidden == 0).count();
         if other > 0 {
             told.push(format!(
                 "{} no recording; `--why` lists {}",
@@ -229,6 +235,7 @@ fn details(report: &CorpusReport, why: bool) -> String {
             ));
         }
     }
+    told.extend(hidden(report).filter(|_| !why));
     for (kind, times) in &report.unknown_kinds {
         told.push(format!("{} of an unknown kind: {kind}", count(*times, "line")));
     }

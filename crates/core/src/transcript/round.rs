@@ -11,6 +11,9 @@ pub enum Origin {
     Prompt,
     /// The host: a reminder, a hook's output, a local command, a notification, a resumption.
     Host,
+    /// The host's, about something that happened meanwhile (a background task ended). If nobody has prompted the agent
+    /// yet, it begins a round.
+    Notification,
     /// Typed while the agent works: it steers the agent and does not begin a round.
     Steering,
     /// The host's marker that the agent was interrupted.
@@ -23,6 +26,7 @@ impl Origin {
         match self {
             Self::Prompt => None,
             Self::Host => Some("host"),
+            Self::Notification => Some("notification"),
             Self::Steering => Some("steering"),
             Self::Interruption => Some("interruption"),
         }
@@ -30,7 +34,7 @@ impl Origin {
 
     /// The origin with that name; `None` for an unknown name.
     pub fn named(name: &str) -> Option<Self> {
-        [Self::Host, Self::Steering, Self::Interruption].into_iter().find(|origin| origin.name() == Some(name))
+        [Self::Host, Self::Notification, Self::Steering, Self::Interruption].into_iter().find(|origin| origin.name() == Some(name))
     }
 }
 
@@ -108,6 +112,8 @@ pub struct Round {
     pub ends: usize,
     /// Whether the recording contains the prompt.
     pub has_prompt: bool,
+    /// Whether a notification of the host began it, and nobody prompted.
+    pub is_notified: bool,
     /// Index of its first step.
     pub first_step: usize,
     /// One past the index of its last step. A round has at least one step.
@@ -126,13 +132,17 @@ impl Round {
             return Vec::new();
         }
         let events = run.events();
-        let mut begins: Vec<(usize, bool, usize)> = Vec::new();
+        let mut begins: Vec<(usize, Beginning, usize)> = Vec::new();
         let mut from = 0;
         for (index, step) in run.steps().iter().enumerate() {
-            let prompt = events[from..step.reply].iter().rposition(Event::is_prompt).map(|at| from + at);
-            match prompt {
-                Some(at) => begins.push((at, true, index)),
-                None if begins.is_empty() && !is_hosts(&events[step.reply]) => begins.push((0, false, index)),
+            let since = &events[from..step.reply];
+            match since.iter().rposition(Event::is_prompt) {
+                Some(at) => begins.push((from + at, Beginning::Prompt, index)),
+                None if begins.is_empty() && !is_hosts(&events[step.reply]) => {
+                    let notified = since.iter().rposition(is_notification).map(|at| (from + at, Beginning::Notification));
+                    let (at, beginning) = notified.unwrap_or((0, Beginning::Unrecorded));
+                    begins.push((at, beginning, index));
+                }
                 None => {}
             }
             from = step.reply + 1;
@@ -141,7 +151,9 @@ impl Round {
         let ends = begins.iter().skip(1).map(|next| (next.0, next.2)).chain([(events.len(), n_steps)]);
         let rounds = begins.iter().zip(ends);
         rounds
-            .map(|(&(begins, has_prompt, first_step), (ends, end_step))| {
+            .map(|(&(begins, beginning, first_step), (ends, end_step))| {
+                let (has_prompt, is_notified) =
+                    (beginning == Beginning::Prompt, beginning == Beginning::Notification);
                 let last = run.steps()[end_step - 1];
                 // An unanswered prompt, and a note that it was rolled back, belong to no round.
                 let unanswered = events[last.reply + 1..ends].iter().position(Event::is_prompt);
@@ -155,20 +167,39 @@ impl Round {
                     (false, true) => RoundEnd::Reply,
                     (false, false) => RoundEnd::Cut,
                 };
-                let start = if has_prompt { events[begins].ts() } else { within.iter().find_map(Event::ts) };
+                let start = if has_prompt || is_notified { events[begins].ts() } else { within.iter().find_map(Event::ts) };
                 let of_agent =
                     within.iter().filter_map(Event::message).filter(|message| message.is_step() || message.is_result());
                 let last_time = of_agent.filter_map(|message| message.ts).max();
                 let active = last_time.zip(start).map(|(end, start)| Millis(end.since(start).0.max(0)));
-                Self { begins, ends, has_prompt, first_step, end_step, end, active }
+                Self { begins, ends, has_prompt, is_notified, first_step, end_step, end, active }
             })
             .collect()
+    }
+
+    /// Who prompted it, in a run that is prompted by `usual`.
+    pub fn prompted_by(&self, usual: PromptedBy) -> PromptedBy {
+        if self.is_notified { PromptedBy::Program } else { usual }
     }
 
     /// The number of steps in the round; at least 1.
     pub fn n_steps(&self) -> usize {
         self.end_step - self.first_step
     }
+}
+
+/// What a round begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Beginning {
+    Prompt,
+    Notification,
+    /// The recording begins later.
+    Unrecorded,
+}
+
+/// True for the host's notification in the main conversation.
+fn is_notification(event: &Event) -> bool {
+    event.message().is_some_and(|message| message.origin == Origin::Notification && message.lane == Lane::Main)
 }
 
 /// True if the host wrote this reply itself.
@@ -210,11 +241,18 @@ impl Event {
 }
 
 /// Tools by which an agent hands control back, with its result or with a question. If the question is answered, the
-/// round goes on: the answer is recorded as the tool's result.
-const HAND_BACK: [&str; 12] = [
+/// round goes on: the answer is recorded as the tool's result. aider's are not the agent's own calls: aider applies what
+/// a reply says, and the next word is the user's.
+const HAND_BACK: [&str; 18] = [
     "AskUserQuestion",
     "ask_followup_question",
     "ask_user",
+    "aider.commit",
+    "aider.edit",
+    "aider.lint",
+    "aider.proposal",
+    "aider.run",
+    "aider.test",
     "attempt_completion",
     "completion_result",
     "complete_task",

@@ -167,6 +167,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     }
     let recipe = Recipe::new(machine, &rules)
         .blind(&[STEPS, COMPACTIONS, COST])
+        .reads_calls(&[DOOM_LOOP])
         .needs(MALFORMED, Need::ErrorFlags)
         .needs(COMPACTIONS, Need::Usage)
         .needs(COST, Need::Cost);

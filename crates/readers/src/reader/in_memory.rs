@@ -29,6 +29,7 @@ pub fn read_text(format: &dyn Format, text: &str) -> ReadText {
         envelope: "",
         grades: &grades,
         places: &places,
+        children: &[],
         options: &options,
         line: 1,
         column: 1,

@@ -56,6 +56,8 @@ pub struct Skipped {
     pub reason: String,
     /// True if it should have been read; false if it is not a recording.
     pub unreadable: bool,
+    /// How many hidden names this stands for that were not looked into; 0 for a file that was.
+    pub hidden: u64,
 }
 
 /// A file that was read.

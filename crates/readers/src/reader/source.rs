@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::grades::is_report;
 use super::held::Held;
+use super::hidden::HiddenNames;
 use super::reading::FileName;
 use super::unpack::{self, Budget, Refused, Unpacked};
 use super::{ReadError, Skipped, decode, eval_log, unreadable};
@@ -115,8 +116,8 @@ pub(super) fn stem(path: &Path) -> String {
 /// Most bytes read from a pipe. Its content is stored on disk, since files are read more than once.
 const PIPED: u64 = 16 << 30;
 
-/// Lists the files under `paths`: paths in the order given, folders and archives in path order without hidden files. A
-/// file named twice is listed once, even if spelled differently.
+/// Lists the files under `paths`: paths in the order given, folders and archives in path order, hidden names only where
+/// agents keep recordings. A file named twice is listed once, even if spelled differently.
 pub(super) fn walk(paths: &[PathBuf]) -> Result<Sources, ReadError> {
     let mut found = Sources::default();
     let mut seen = BTreeSet::new();
@@ -178,23 +179,23 @@ impl Sources {
     }
 
     fn add_folder(&mut self, folder: &Path, place: &Path, seen: &mut BTreeSet<PathBuf>) {
-        for entry in files_of(folder) {
-            match entry {
-                Ok(entry) if entry.file_type().is_file() => {
-                    let place = place.join(entry.path().strip_prefix(folder).unwrap_or(entry.path()));
-                    if seen.insert(place.clone()) {
-                        let bytes = entry.metadata().map_or(0, |data| data.len());
-                        self.add_file(entry.path(), &place, bytes, false);
-                    }
+        let mut hidden = HiddenNames::default();
+        hidden.walk(folder, |entry| match entry {
+            Ok(entry) if entry.file_type().is_file() => {
+                let place = place.join(entry.path().strip_prefix(folder).unwrap_or(entry.path()));
+                if seen.insert(place.clone()) {
+                    let bytes = entry.metadata().map_or(0, |data| data.len());
+                    self.add_file(entry.path(), &place, bytes, false);
                 }
-                Ok(entry) if entry.file_type().is_dir() => {}
-                Ok(entry) => {
-                    let reason = format!("it is {}, not a file", kind_of(entry.file_type()));
-                    self.skip(entry.path().display().to_string(), reason);
-                }
-                Err(error) => self.add_unlisted(&error, &folder.display().to_string()),
             }
-        }
+            Ok(entry) if entry.file_type().is_dir() => {}
+            Ok(entry) => {
+                let reason = format!("it is {}, not a file", kind_of(entry.file_type()));
+                self.skip(entry.path().display().to_string(), reason);
+            }
+            Err(error) => self.add_unlisted(&error, &folder.display().to_string()),
+        });
+        self.skipped.extend(hidden.skipped());
     }
 
     /// Reports an entry of a folder that could not be listed.
@@ -213,13 +214,13 @@ impl Sources {
     }
 
     fn skip(&mut self, path: String, reason: String) {
-        self.skipped.push(Skipped { path, reason, unreadable: false });
+        self.skipped.push(Skipped { path, reason, unreadable: false, hidden: 0 });
     }
 
     /// Reports something that should have been read.
     fn lose(&mut self, diagnostic: Diagnostic) {
         let (path, reason) = (diagnostic.at.path.clone(), diagnostic.what.clone());
-        self.skipped.push(Skipped { path, reason, unreadable: true });
+        self.skipped.push(Skipped { path, reason, unreadable: true, hidden: 0 });
         self.unreadable.push(diagnostic);
     }
 
@@ -294,14 +295,12 @@ impl Sources {
             let help = "give each member a name of its own";
             self.renamed.push(Diagnostic::new(Location::file(format!("{archive}!{name}")), what, help));
         }
-        for entry in files_of(&unpacked.folder) {
+        let mut hidden = HiddenNames::default();
+        hidden.walk(&unpacked.folder, |entry| {
             let entry = match entry {
                 Ok(entry) if entry.file_type().is_file() => entry,
-                Ok(_) => continue,
-                Err(error) => {
-                    self.add_unlisted(&error, archive);
-                    continue;
-                }
+                Ok(_) => return,
+                Err(error) => return self.add_unlisted(&error, archive),
             };
             let inner = entry.path().strip_prefix(&unpacked.folder).unwrap_or(entry.path());
             let shown = format!("{archive}!{}", inner.display());
@@ -312,24 +311,19 @@ impl Sources {
                     let what = "an archive in an archive in an archive: unpack it first";
                     self.lose(Diagnostic::new(Location::file(shown), what, unreadable::ARCHIVE));
                 }
-                continue;
+                return;
             }
             let bytes = entry.metadata().map_or(0, |data| data.len());
             let mut source = Source::of(entry.path(), entry.path(), bytes, false);
             source.name.path = shown;
             self.files.push(source);
+        });
+        for skipped in hidden.skipped() {
+            let inner = Path::new(&skipped.path).strip_prefix(&unpacked.folder).unwrap_or(Path::new(""));
+            self.skipped.push(Skipped { path: format!("{archive}!{}", inner.display()), ..skipped });
         }
         self.held.push(unpacked.held);
     }
-}
-
-/// Everything in a folder that is not hidden, in path order.
-fn files_of(folder: &Path) -> impl Iterator<Item = walkdir::Result<walkdir::DirEntry>> {
-    walkdir::WalkDir::new(folder)
-        .follow_links(true)
-        .sort_by_file_name()
-        .into_iter()
-        .filter_entry(|entry| entry.depth() == 0 || !entry.file_name().to_string_lossy().starts_with('.'))
 }
 
 #[cfg(test)]

@@ -157,6 +157,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     rules.extend((conversation.drive == Drive::Run).then_some(CORRECTIVE));
     Ok(Recipe::new(conversation, &rules)
         .blind(&[BUDGET, ITERATIONS, CORRECTIVE])
+        .reads_calls(&[ACTION_OBSERVATION, ALTERNATING])
         .needs(ACTION_ERROR, Need::ErrorFlags)
         .needs(BUDGET, Need::Cost)
         .needs(BUDGET, Need::WholeSession)

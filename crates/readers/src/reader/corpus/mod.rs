@@ -1,6 +1,7 @@
 //! A corpus of recordings. Files are split into records in path order, parsed in parallel and delivered in path order;
 //! memory is bounded by the runs being processed.
 
+mod calls;
 mod ledger;
 mod parse;
 mod stream;
@@ -12,6 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
+use calls::CallSources;
 use ledger::Ledger;
 use parse::{Parsed, read_record};
 use stream::{Piece, Stream};
@@ -36,6 +38,8 @@ pub struct Corpus {
     options: ReadOptions,
     labels: Labels,
     passed: AtomicU64,
+    /// The same for what is read ahead; not shown.
+    looked_through: AtomicU64,
 }
 
 impl Corpus {
@@ -58,7 +62,7 @@ impl Corpus {
         for (path, origin) in labels::nearby(if options.sealed { &[] } else { paths }) {
             labels.add(&path, origin)?;
         }
-        Ok(Self { sources, options, labels, passed: AtomicU64::new(0) })
+        Ok(Self { sources, options, labels, passed: AtomicU64::new(0), looked_through: AtomicU64::new(0) })
     }
 
     /// The number of files, whether they are recordings or not.
@@ -119,7 +123,8 @@ impl Corpus {
     ) -> Result<CorpusReport, ReadError> {
         self.passed.store(0, Ordering::Relaxed);
         let joined = Joined::default();
-        let mut stream = Stream::new(self, joined.clone());
+        let mut stream = Stream::new(self, joined.clone(), &self.passed);
+        let mut sources = CallSources::new(self);
         let mut ledger = Ledger::new(self, joined);
         ledger.begin(self)?;
         let mut batch = stream.next_batch();
@@ -140,7 +145,8 @@ impl Corpus {
                     );
                     batch = next;
                     let mut runs = Vec::new();
-                    for parsed in parsed {
+                    for mut parsed in parsed {
+                        sources.mark(&mut parsed);
                         ledger.enter(parsed, &mut runs)?;
                     }
                     let n = runs.len();

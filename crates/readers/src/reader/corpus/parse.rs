@@ -14,9 +14,10 @@ use crate::reader::naming::{self, Named};
 use crate::reader::price::{self, Settled};
 use crate::reader::reading::{FileName, Findings, Of, Places, Reading, Record, Untaken};
 use crate::reader::records::Cut;
-use crate::reader::subagents;
+use crate::reader::subagents::{self, SubAgents};
+use crate::reader::text_calls::{self, InTexts};
 use crate::reader::{Detail, Finding, Pricing, ReadOptions, Skipped, json};
-use crate::transcript::{Draft, Grade, Outcome, OutcomeSource, Run, Spend};
+use crate::transcript::{Draft, Grade, Outcome, OutcomeSource, PromptedBy, Run, Spend};
 
 /// The result of parsing a piece.
 pub(super) enum Parsed {
@@ -76,6 +77,7 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
         key: if file.as_files { "" } else { &cut.key },
         envelope: &file.envelope,
         grades: &file.grades,
+        children: &file.children,
         options,
         line: cut.line,
         column: cut.column,
@@ -157,14 +159,25 @@ impl Gathered {
             *self.unknown.entry(kind).or_default() += n;
         }
         for (n, mut draft) in drafts.into_iter().enumerate() {
+            if draft.header.parent.is_some() {
+                if options.sub_agents == SubAgents::Drop {
+                    continue;
+                }
+                draft.header.prompted_by = draft.header.prompted_by.max(PromptedBy::Program);
+            }
             draft.header.prompted_by = draft.header.prompted_by.max(file.format.prompted_by());
+            // A trace says itself what its calls are.
+            let in_texts = match file.format.id() {
+                "trace" => InTexts::default(),
+                _ => text_calls::read(&mut draft, file.format.acts_in_texts()),
+            };
             let named = naming::apply(&mut draft, &record, options);
             join_report(&mut draft, record);
             let Settled { pricing, unknown_zero } = price::settle(&mut draft, options, file.format.counts_by_turn());
             let replies = replies.remove(&n).unwrap_or_default();
             for (draft, replies) in subagents::apart(draft, replies, options.sub_agents) {
                 let run = Run::new(draft);
-                let checked = (options.detail != Detail::Counts).then(|| Checked::of(&run));
+                let checked = (options.detail != Detail::Counts).then(|| Checked::of(&run, in_texts.unread));
                 let spend = Spend::of_run(&run);
                 let pricing = pricing.clone();
                 self.runs.push(Found { run, spend, checked, pricing, unknown_zero, named, replies });

@@ -3,11 +3,12 @@
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Corpus;
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::reader::eval_log::EvalLog;
+use crate::reader::family::Family;
 use crate::reader::format::{self, Format};
 use crate::reader::forms::{self, Form, Reshape};
 use crate::reader::grades::{self, FolderGrades, Joined, Reports};
@@ -17,10 +18,10 @@ use crate::reader::layout::Layout;
 use crate::reader::parquet::{self, Dialect, Export, Plan, Table, TableRecords};
 use crate::reader::probe::{Probe, Shape};
 use crate::reader::producers;
-use crate::reader::reading::FileName;
+use crate::reader::reading::{FileName, OtherFile};
 use crate::reader::records::{self, Cut, Item, Records};
 use crate::reader::source::Source;
-use crate::reader::{Finding, Skipped};
+use crate::reader::{Finding, Skipped, SubAgents};
 
 /// A batch ends at this many bytes, so that they are parsed while still in the processor's cache …
 const BATCH_BYTES: usize = 256 << 10;
@@ -58,6 +59,8 @@ pub(super) struct OpenFile {
     pub(super) within: Option<Layout>,
     pub(super) envelope: String,
     pub(super) grades: FolderGrades,
+    /// Files of sub-agents that are read with this one.
+    pub(super) children: Vec<OtherFile>,
 }
 
 impl OpenFile {
@@ -71,6 +74,7 @@ impl OpenFile {
             within: None,
             envelope,
             grades: FolderGrades::default(),
+            children: Vec::new(),
         }
     }
 }
@@ -98,6 +102,8 @@ impl Piece {
 /// The corpus as a stream of pieces.
 pub(super) struct Stream<'c> {
     corpus: &'c Corpus,
+    /// Counts the bytes read.
+    passed: &'c AtomicU64,
     next_file: usize,
     open: Option<(Arc<OpenFile>, Cuts)>,
     /// Bytes of the open file, by its size on disk, not yet counted as read.
@@ -105,11 +111,13 @@ pub(super) struct Stream<'c> {
     reports: Reports,
     /// Files of which another file holds a longer version; computed when first needed.
     grown: Option<Grown<'c>>,
+    /// Who started which session; found out when first needed.
+    family: Option<Family<'c>>,
 }
 
 impl<'c> Stream<'c> {
-    pub(super) fn new(corpus: &'c Corpus, joined: Joined) -> Self {
-        Self { corpus, next_file: 0, open: None, uncounted: 0, reports: Reports::new(joined), grown: None }
+    pub(super) fn new(corpus: &'c Corpus, joined: Joined, passed: &'c AtomicU64) -> Self {
+        Self { corpus, passed, next_file: 0, open: None, uncounted: 0, reports: Reports::new(joined), grown: None, family: None }
     }
 
     /// The next batch of pieces; empty at the end of the corpus.
@@ -124,13 +132,13 @@ impl<'c> Stream<'c> {
                         bytes += cut.bytes.len();
                         let read = (cut.bytes.len() as u64).min(self.uncounted);
                         self.uncounted -= read;
-                        self.corpus.passed.fetch_add(read, Ordering::Relaxed);
+                        self.passed.fetch_add(read, Ordering::Relaxed);
                         batch.push(Piece::Record(file.clone(), cut));
                     }
                     Some(Item::Finding(finding)) => batch.push(Piece::Finding(finding)),
                     Some(Item::Broken(diagnostic)) => batch.push(Piece::Lost(diagnostic)),
                     None => {
-                        self.corpus.passed.fetch_add(self.uncounted, Ordering::Relaxed);
+                        self.passed.fetch_add(self.uncounted, Ordering::Relaxed);
                         self.open = None;
                     }
                 }
@@ -153,7 +161,7 @@ impl<'c> Stream<'c> {
                 self.uncounted = source.bytes;
             }
             Err(NotRead { reason, unreadable }) => {
-                self.corpus.passed.fetch_add(source.bytes, Ordering::Relaxed);
+                self.passed.fetch_add(source.bytes, Ordering::Relaxed);
                 if unreadable {
                     let at = Location::file(source.name.path.as_str());
                     batch.push(Piece::Lost(Diagnostic::new(at, reason.as_str(), UNREADABLE)));
@@ -167,7 +175,8 @@ impl<'c> Stream<'c> {
                         ),
                     }));
                 }
-                batch.push(Piece::Skip(Skipped { path: source.name.path.clone(), reason, unreadable }));
+                let path = source.name.path.clone();
+                batch.push(Piece::Skip(Skipped { path, reason, unreadable, hidden: 0 }));
             }
         }
         batch.extend(self.reports.unreadable.drain(..).map(Piece::Lost));
@@ -219,7 +228,8 @@ impl<'c> Stream<'c> {
         let input = source.open().map_err(unreadable)?;
         let records = Cuts::Stream(Box::new(Records::new(input, layout, &source.name.path, options.limit)));
         let name = source.name.clone();
-        Ok((OpenFile { name, format, reshape, as_files, within, envelope, grades }, why, records))
+        let children = self.children(source, format);
+        Ok((OpenFile { name, format, reshape, as_files, within, envelope, grades, children }, why, records))
     }
 
     /// A table of runs, recognised by its columns.
@@ -273,10 +283,29 @@ impl<'c> Stream<'c> {
             let other = files.iter().find(is_other).filter(|other| grown::is_same_task(source.path(), other.path()));
             return other.map(|_| format!("the same run as `{name}` beside it, which says more"));
         }
+        if let Some(root) = self.family(format).and_then(|family| family.root_of(source)) {
+            return Some(format!("a sub-agent's session, read with `{}`, which started it", root.name.path));
+        }
         let grown = self.grown.get_or_insert_with(|| Grown::of(files));
         let latest =
             if format.latest_copy_counts() { grown.later_conversation(source) } else { grown.later_checkpoint(source) };
         latest.map(|latest| format!("an earlier state of the session that `{}` holds to its end", latest.name.path))
+    }
+
+    /// The sessions of this corpus, if sub-agents are part of their parents' runs and may be in other files.
+    fn family(&mut self, format: &dyn Format) -> Option<&Family<'c>> {
+        let files: &'c [Source] = &self.corpus.sources.files;
+        let joins = format.keeps_sub_agents_apart() && self.corpus.options.sub_agents == SubAgents::Parent;
+        let family = joins.then(|| self.family.get_or_insert_with(|| Family::of(files)))?;
+        family.has_children().then_some(family)
+    }
+
+    /// The files of the sub-agents that the session in this file started.
+    fn children(&mut self, source: &Source, format: &dyn Format) -> Vec<OtherFile> {
+        let family = self.family(format);
+        let below = family.map(|family| family.below(source)).unwrap_or_default();
+        let other = |child: &Source| OtherFile { path: child.path().to_path_buf(), name: child.name.clone() };
+        below.into_iter().map(other).collect()
     }
 
     /// A zip file that is not an archive of files: a log of Inspect.

@@ -11,7 +11,7 @@ use crate::reader::node::Node;
 use crate::reader::parquet::{self, Dialect};
 use crate::reader::probe::Probe;
 use crate::reader::reading::{Reading, Record};
-use crate::reader::{json, labels, openai};
+use crate::reader::{json, labels, openai, text_calls};
 use crate::transcript::{
     Draft, EndCause, Event, Grade, Header, Instant, Json, Message, Name, Outcome, OutcomeSource, Role, ToolCall, Usage,
 };
@@ -63,7 +63,12 @@ impl Format for Parquet {
             _ => chat(long(1).as_ref(), long(2).as_ref(), out),
         };
         let header = header(&row, run_id, record, out);
-        out.run(Draft { header, events, grade: grade(&row, column), warnings: Vec::new() });
+        let mut draft = Draft { header, events, grade: grade(&row, column), warnings: Vec::new() };
+        // The agents of the known collections act by what they write, where they call no tool.
+        if layout.is_some_and(|layout| !layout.is_mapped()) {
+            text_calls::read(&mut draft, true);
+        }
+        out.run(draft);
     }
 }
 
@@ -172,17 +177,20 @@ fn chat(messages: Option<&Node<'_>>, events: Option<&Node<'_>>, out: &mut Readin
     read.into_iter().map(Event::Message).collect()
 }
 
+/// Other names of the text.
+const OTHER_NAMES: [&str; 3] = ["text", "system_prompt", "cutoff_date"];
+
 /// One message. SWE-agent names its text `text` or `system_prompt`, and the calls it answers `tool_call_ids`; Inspect
 /// names the tool in `function`.
 fn message(node: &Node<'_>, out: &mut Reading<'_>) -> Option<Message> {
-    let mut message = openai::message(node, out)?;
+    let mut message = openai::message_with(node, &OTHER_NAMES, out)?;
     let bare = message.content.is_none() && message.tool_calls.is_empty();
     let unnamed = message.role == Role::Tool && (message.tool_call_id.is_none() || message.name.is_none());
     if !bare && !unnamed {
         return Some(message);
     }
     if bare {
-        message.content = node.content(["text", "system_prompt"], out);
+        message.content = node.content(OTHER_NAMES, out);
     }
     if unnamed {
         let answered = || node.get("tool_call_ids")?.elements()?.first().and_then(json::word);

@@ -239,6 +239,11 @@ impl Plan {
 }
 
 impl Layout {
+    /// True for a layout that the user described.
+    pub(in crate::reader) fn is_mapped(&self) -> bool {
+        self.name == MAPPED.name
+    }
+
     /// The column with the outcome, for the report.
     pub(in crate::reader) fn outcome_column(&self) -> &'static str {
         let outcome = self.fields.iter().find(|(name, _)| *name == "outcome");

@@ -60,8 +60,8 @@ impl Count {
     /// What the counter needs from a recording.
     pub(super) fn need(self) -> Option<Need> {
         match self {
+            Self::Calls => Some(Need::Calls),
             Self::Requests
-            | Self::Calls
             | Self::RepliesWithoutCall
             | Self::RepliesWithoutUsage
             | Self::RunsWithoutCost => None,
