@@ -1,6 +1,6 @@
 //! Rounds: a prompt and everything the agent does until the next one.
 
-use super::{Event, Lane, Message, Millis, Note, Role, Run};
+use super::{Event, Lane, Message, Millis, Note, Role, Run, ToolCall};
 
 /// Who wrote a message of the user role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,7 +34,9 @@ impl Origin {
 
     /// The origin with that name; `None` for an unknown name.
     pub fn named(name: &str) -> Option<Self> {
-        [Self::Host, Self::Notification, Self::Steering, Self::Interruption].into_iter().find(|origin| origin.name() == Some(name))
+        [Self::Host, Self::Notification, Self::Steering, Self::Interruption]
+            .into_iter()
+            .find(|origin| origin.name() == Some(name))
     }
 }
 
@@ -139,7 +141,8 @@ impl Round {
             match since.iter().rposition(Event::is_prompt) {
                 Some(at) => begins.push((from + at, Beginning::Prompt, index)),
                 None if begins.is_empty() && !is_hosts(&events[step.reply]) => {
-                    let notified = since.iter().rposition(is_notification).map(|at| (from + at, Beginning::Notification));
+                    let notified =
+                        since.iter().rposition(is_notification).map(|at| (from + at, Beginning::Notification));
                     let (at, beginning) = notified.unwrap_or((0, Beginning::Unrecorded));
                     begins.push((at, beginning, index));
                 }
@@ -152,8 +155,7 @@ impl Round {
         let rounds = begins.iter().zip(ends);
         rounds
             .map(|(&(begins, beginning, first_step), (ends, end_step))| {
-                let (has_prompt, is_notified) =
-                    (beginning == Beginning::Prompt, beginning == Beginning::Notification);
+                let (has_prompt, is_notified) = (beginning == Beginning::Prompt, beginning == Beginning::Notification);
                 let last = run.steps()[end_step - 1];
                 // An unanswered prompt, and a note that it was rolled back, belong to no round.
                 let unanswered = events[last.reply + 1..ends].iter().position(Event::is_prompt);
@@ -167,7 +169,8 @@ impl Round {
                     (false, true) => RoundEnd::Reply,
                     (false, false) => RoundEnd::Cut,
                 };
-                let start = if has_prompt || is_notified { events[begins].ts() } else { within.iter().find_map(Event::ts) };
+                let start =
+                    if has_prompt || is_notified { events[begins].ts() } else { within.iter().find_map(Event::ts) };
                 let of_agent =
                     within.iter().filter_map(Event::message).filter(|message| message.is_step() || message.is_result());
                 let last_time = of_agent.filter_map(|message| message.ts).max();
@@ -241,18 +244,11 @@ impl Event {
 }
 
 /// Tools by which an agent hands control back, with its result or with a question. If the question is answered, the
-/// round goes on: the answer is recorded as the tool's result. aider's are not the agent's own calls: aider applies what
-/// a reply says, and the next word is the user's.
-const HAND_BACK: [&str; 18] = [
+/// round goes on: the answer is recorded as the tool's result.
+const HAND_BACK: [&str; 12] = [
     "AskUserQuestion",
     "ask_followup_question",
     "ask_user",
-    "aider.commit",
-    "aider.edit",
-    "aider.lint",
-    "aider.proposal",
-    "aider.run",
-    "aider.test",
     "attempt_completion",
     "completion_result",
     "complete_task",
@@ -264,6 +260,9 @@ const HAND_BACK: [&str; 18] = [
     "task_complete",
 ];
 
+/// What begins the names of calls that a host makes of a reply's text: aider applies its edits and commits them.
+const BY_HOST: &str = "aider.";
+
 impl Message {
     /// True for a user message written by whoever prompts; false for the host's messages, steering and interruption
     /// markers.
@@ -272,8 +271,14 @@ impl Message {
     }
 
     /// True for a reply after which the agent waits for the next prompt: it calls no tool, or a tool that hands control
-    /// back.
+    /// back, or says what its host then does.
     pub fn hands_back(&self) -> bool {
-        self.tool_calls.is_empty() || self.tool_calls.iter().any(|call| HAND_BACK.contains(&&*call.name))
+        let by_host = |call: &ToolCall| call.name.starts_with(BY_HOST);
+        self.tool_calls.iter().all(by_host) || self.submits()
+    }
+
+    /// True for a reply with a call that hands control back.
+    pub fn submits(&self) -> bool {
+        self.tool_calls.iter().any(|call| HAND_BACK.contains(&&*call.name))
     }
 }

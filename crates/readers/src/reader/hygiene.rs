@@ -109,8 +109,12 @@ impl Check {
             Self::DuplicateCallIds => "what joins results to calls by id may join the wrong ones",
             Self::CallsWithoutResults => "rules on results see nothing there",
             Self::ResultsWithoutCalls => "rules on calls see nothing there",
-            Self::CallsInTexts => "their replies look like calls in a notation that is not known: rules on calls see nothing",
-            Self::NoCalls => "no run of this format records a call: rules on calls, results and errors are not evaluable",
+            Self::CallsInTexts => {
+                "their replies look like calls in a notation that is not known: rules on calls see nothing"
+            }
+            Self::NoCalls => {
+                "no run of this format records a call: rules on calls, results and errors are not evaluable"
+            }
             Self::CumulativeUsage => {
                 "if the counts are totals, token rules fire far too early: convert to counts per call"
             }

@@ -82,11 +82,7 @@ pub(super) fn message<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Optio
 }
 
 /// The same, where the caller reads the members `known` if the message has no text.
-pub(super) fn message_with<'a>(
-    raw: impl Written<'a>,
-    known: &[&str],
-    out: &mut Reading<'_>,
-) -> Option<Message> {
+pub(super) fn message_with<'a>(raw: impl Written<'a>, known: &[&str], out: &mut Reading<'_>) -> Option<Message> {
     let raw = raw.written();
     let wire: ChatMessage<'_> = out.object(Some(raw), "message", "a chat message (an object)")?;
     let named = out.string(wire.role.or(wire.from), "role");

@@ -59,6 +59,11 @@ impl Source {
         self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
+    /// Whether its name is that of a recording, rather than of a report or of something about runs.
+    pub(super) fn may_be_recording(&self) -> bool {
+        !is_report(&self.file_name()) && !is_prose(&self.file_name())
+    }
+
     /// Its path on disk.
     pub(super) fn path(&self) -> &Path {
         &self.path
@@ -168,9 +173,8 @@ fn kind_of(kind: FileType) -> &'static str {
 impl Sources {
     /// Marks files that are the only possible recording in their folder.
     fn mark_alone(&mut self) {
-        let may_be_recording = |source: &Source| !is_report(&source.file_name()) && !is_prose(&source.file_name());
         let mut n_files: BTreeMap<PathBuf, usize> = BTreeMap::new();
-        for source in self.files.iter().filter(|source| may_be_recording(source)) {
+        for source in self.files.iter().filter(|source| source.may_be_recording()) {
             *n_files.entry(source.name.folder.clone()).or_default() += 1;
         }
         for source in &mut self.files {

@@ -193,5 +193,8 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
             rules.push(rule);
         }
     }
-    Ok(Recipe::new(graph::Graph::new(limit, react, hooks), &rules).reads_calls(&[TOOL_CALLS]).blind(&rules).resumes_at_user())
+    Ok(Recipe::new(graph::Graph::new(limit, react, hooks), &rules)
+        .reads_calls(&[TOOL_CALLS])
+        .blind(&rules)
+        .resumes_at_user())
 }

@@ -217,7 +217,9 @@ impl<'c> Ledger<'c> {
 
     pub(super) fn close(mut self) -> Result<CorpusReport, ReadError> {
         let ReadOptions { success_at, allow_unmatched_labels, strict, .. } = *self.options;
+        let used = std::mem::take(&mut *self.joined.lock().unwrap_or_else(PoisonError::into_inner));
         let mut notices = self.labels.close(success_at, allow_unmatched_labels, strict)?;
+        notices.extend(used.one_sided.iter().map(one_sided));
         notices.extend(self.outcome_notice());
         notices.extend(self.named.notices(self.options));
         notices.extend(self.tables.notices());
@@ -226,9 +228,8 @@ impl<'c> Ledger<'c> {
         let warning = |diagnostic| Finding { severity: Severity::Warning, diagnostic };
         self.report.notices = notices.into_iter().map(warning).collect();
         self.report.hygiene = self.hygiene.oddities();
-        let joined = std::mem::take(&mut *self.joined.lock().unwrap_or_else(PoisonError::into_inner));
         for skipped in &mut self.report.skipped {
-            if joined.contains(skipped.path.strip_prefix("./").unwrap_or(&skipped.path)) {
+            if used.joined.contains(skipped.path.strip_prefix("./").unwrap_or(&skipped.path)) {
                 JOINED.clone_into(&mut skipped.reason);
             }
         }
@@ -269,6 +270,14 @@ impl<'c> Ledger<'c> {
         let help = "their outcomes are unknown: correct the name, or use `--labels`";
         Some(Diagnostic::new(Location::default(), what, help))
     }
+}
+
+/// A warning about a report that lists only successes.
+fn one_sided((path, listed): (&String, &usize)) -> Diagnostic {
+    let what = format!("only successes are listed ({listed}), and not how many runs were graded: none of it is used");
+    let help = "rates need both: add the number of runs that were graded, as in `\"total\": 826`, or name the failures \
+                with `--labels`";
+    Diagnostic::new(Location::file(path.as_str()), what, help)
 }
 
 /// The reason for skipping a file that graded a run.

@@ -117,7 +117,18 @@ pub(super) struct Stream<'c> {
 
 impl<'c> Stream<'c> {
     pub(super) fn new(corpus: &'c Corpus, joined: Joined, passed: &'c AtomicU64) -> Self {
-        Self { corpus, passed, next_file: 0, open: None, uncounted: 0, reports: Reports::new(joined), grown: None, family: None }
+        let recordings = corpus.sources.files.iter().filter(|source| source.may_be_recording());
+        let recordings = recordings.map(|source| source.name.folder.clone()).collect();
+        Self {
+            corpus,
+            passed,
+            next_file: 0,
+            open: None,
+            uncounted: 0,
+            reports: Reports::new(joined, recordings),
+            grown: None,
+            family: None,
+        }
     }
 
     /// The next batch of pieces; empty at the end of the corpus.

@@ -7,9 +7,7 @@ use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
 use crate::reader::{json, openai, text_calls};
-use crate::transcript::{
-    EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, Totals, Usage,
-};
+use crate::transcript::{EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, Totals, Usage};
 
 /// SWE-agent trajectories.
 pub(super) struct SweAgent;

@@ -61,10 +61,7 @@ impl Count {
     pub(super) fn need(self) -> Option<Need> {
         match self {
             Self::Calls => Some(Need::Calls),
-            Self::Requests
-            | Self::RepliesWithoutCall
-            | Self::RepliesWithoutUsage
-            | Self::RunsWithoutCost => None,
+            Self::Requests | Self::RepliesWithoutCall | Self::RepliesWithoutUsage | Self::RunsWithoutCost => None,
             Self::CallsProjected => Some(Need::ErrorFlags),
             Self::InputTokens | Self::OutputTokens | Self::TotalTokens | Self::RequestInputTokens => Some(Need::Usage),
             Self::CostSum | Self::CostExact => Some(Need::Cost),
