@@ -8,7 +8,7 @@ use super::rounds;
 use crate::aggregate::{Tail, Tails};
 use crate::diagnostic::{count, one_line};
 use crate::effect::EffectTable;
-use crate::reader::{Corpus, CorpusReport, Detail, FormatCounts, Oddity, PricingReport, ReadOptions, RunRead};
+use crate::reader::{OWN_FORMAT, Corpus, CorpusReport, Detail, FormatCounts, Oddity, PricingReport, ReadOptions, RunRead, UnusedField};
 use crate::report::table::{Cell, Table, percents};
 use crate::transcript::Run;
 use crate::verdict::{Ledger, Work};
@@ -28,6 +28,9 @@ pub(super) struct Args {
     /// List every round instead, as CSV: what each prompt led to.
     #[arg(long)]
     rounds: bool,
+    /// List the fields that most runs have and that were not used.
+    #[arg(long)]
+    unused: bool,
     /// How the counts are printed.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -63,12 +66,20 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         output.data("\n");
         output.table(&run_table(runs), args.format)?;
     }
+    if args.unused && args.format != Format::Json {
+        output.data("\n");
+        output.table(&unused_table(&report.unused), args.format)?;
+    }
     if args.format == Format::Table {
         tell_tails(&tails, output)?;
         output.data(&details(&report, args.why));
     }
     has_read(&report)?;
     if report.runs() == 0 {
+        if let Some(advice) = report.skipped.iter().find_map(|skipped| skipped.advice.clone()) {
+            output.data(&own_format());
+            return Err(Failure::nothing("no recorded run in these files", advice));
+        }
         return Err(Failure::nothing("no recorded run in these files", "`--why` says what each file was taken for"));
     }
     Ok(Exit::Done)
@@ -131,6 +142,41 @@ fn run_table(runs: &[RunRead]) -> Table {
         ]
     });
     Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
+}
+
+/// One line for each field.
+fn unused_table(fields: &[UnusedField]) -> Table {
+    let columns = ["format", "field", "runs", "of", "values", "may be used"].map(str::to_owned).to_vec();
+    let rows = fields.iter().map(|field| {
+        vec![
+            Cell::Text(field.format.clone()),
+            Cell::Text(field.field.clone()),
+            Cell::Count(field.runs),
+            Cell::Count(field.of),
+            Cell::Text(field.look.clone()),
+            field.hint.clone().map_or(Cell::Missing, Cell::Text),
+        ]
+    });
+    Table { columns, rows: rows.collect() }
+}
+
+/// The fields that may be what is missing.
+fn hints(report: &CorpusReport) -> Vec<String> {
+    const SHOWN: usize = 8;
+    let hints: Vec<String> = report
+        .unused
+        .iter()
+        .filter_map(|field| Some(format!("not used: field `{}` ({}) {}", field.field, field.format, field.hint.as_ref()?)))
+        .collect();
+    let more = hints.len().saturating_sub(SHOWN);
+    let rest = (more > 0).then(|| format!("not used: {more} more fields that may be; `--unused` lists them"));
+    hints.into_iter().take(SHOWN).chain(rest).collect()
+}
+
+/// What a log looks like that needs no mapping.
+fn own_format() -> String {
+    let lines = OWN_FORMAT.iter().map(|line| format!("  {line}\n"));
+    format!("in whenstop's own format, one object a line (`whenstop schema trace`):\n{}", lines.collect::<String>())
 }
 
 /// Prints the tokens after the last effect of each run, by outcome and model; only the first if there are many.
@@ -218,6 +264,7 @@ fn details(report: &CorpusReport, why: bool) -> String {
             ));
         }
     }
+    told.extend(hints(report));
     told.extend(oddities(report));
     told.extend(report.pricing.iter().flat_map(PricingReport::lines));
     if why {

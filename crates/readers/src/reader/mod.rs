@@ -12,6 +12,7 @@ mod decode;
 mod dialect;
 mod eval_log;
 mod family;
+mod field_map;
 mod format;
 mod forms;
 mod google;
@@ -27,6 +28,7 @@ mod layout;
 mod naming;
 mod node;
 mod openai;
+mod own_log;
 mod parquet;
 mod price;
 mod probe;
@@ -43,26 +45,31 @@ mod time;
 mod turns;
 mod unpack;
 mod unreadable;
+mod unused;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use corpus::Corpus;
 pub use decode::unpacked_text;
+pub use field_map::FieldMap;
 pub use format::{FORMATS, Format, by_id, detect};
 pub use grades::{FolderGrades, Graded, LARGEST_REPORT, REPORTS_ABOVE, REPORTS_WITHIN};
 pub use held::{Held, clean_up};
 pub use hygiene::{Check, Oddity};
 pub use in_memory::{ReadText, read_text};
 pub use json::Written;
+pub use labels::LabelColumns;
 pub use layout::Layout;
 pub use naming::NamedBy;
-pub use parquet::{ColumnMap, ParquetCell, ParquetKind, ParquetRows, ParquetWriter};
+pub use own_log::OWN_FORMAT;
+pub use parquet::{ParquetCell, ParquetKind, ParquetRows, ParquetWriter};
 pub use price::{NotPriced, Price, PriceTable, PricedModel, Pricing, PricingReport, Unpriced, ZeroCosts};
 pub use probe::{Probe, Shape, Sketch};
 pub use reading::{FileName, Places, Reading, Record};
 pub use report::{CorpusReport, FileRead, Finding, FormatCounts, RunRead, Skipped, tokens};
 pub use subagents::SubAgents;
+pub use unused::UnusedField;
 
 use crate::diagnostic::Diagnostic;
 
@@ -133,8 +140,10 @@ pub struct ReadOptions {
     /// Models that are free, so that a recorded cost of 0 is correct. For other models, a cost of 0 with tokens means
     /// unknown.
     pub free_models: Vec<String>,
-    /// What each column of a table holds, for tables whose layout is not built in.
-    pub columns: Option<ColumnMap>,
+    /// What each field of a log, or column of a table, holds, where that is not known.
+    pub columns: Option<FieldMap>,
+    /// Which columns of the label files are the known ones.
+    pub label_columns: Option<LabelColumns>,
     /// Open only the files named: do not look for outcomes or labels beside them or in parent folders.
     pub sealed: bool,
     /// How closely the runs are examined for the report.
@@ -160,6 +169,7 @@ impl Default for ReadOptions {
             recorded_costs: RecordedCosts::default(),
             free_models: Vec::new(),
             columns: None,
+            label_columns: None,
             detail: Detail::Hygiene,
         }
     }

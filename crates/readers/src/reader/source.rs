@@ -218,13 +218,13 @@ impl Sources {
     }
 
     fn skip(&mut self, path: String, reason: String) {
-        self.skipped.push(Skipped { path, reason, unreadable: false, hidden: 0 });
+        self.skipped.push(Skipped { path, reason, unreadable: false, hidden: 0, advice: None });
     }
 
     /// Reports something that should have been read.
     fn lose(&mut self, diagnostic: Diagnostic) {
         let (path, reason) = (diagnostic.at.path.clone(), diagnostic.what.clone());
-        self.skipped.push(Skipped { path, reason, unreadable: true, hidden: 0 });
+        self.skipped.push(Skipped { path, reason, unreadable: true, hidden: 0, advice: None });
         self.unreadable.push(diagnostic);
     }
 

@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 use super::Corpus;
 use super::parse::{Found, Parsed};
 use super::stream::OpenFile;
-use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::diagnostic::{Diagnostic, Location, Severity, count};
 use crate::reader::copies::{Copied, Copies};
 use crate::reader::grades::Joined;
 use crate::reader::hygiene::{Check, Hygiene};
@@ -14,13 +14,15 @@ use crate::reader::labels::{self, Labels};
 use crate::reader::naming::NamedRuns;
 use crate::reader::parquet::Tables;
 use crate::reader::reading::{FileName, Of, Untaken};
-use crate::reader::{CorpusReport, Detail, Finding, Pricing, PricingReport, ReadError, ReadOptions, ZeroCosts};
+use crate::reader::unused::Unused;
+use crate::reader::{CorpusReport, Detail, Finding, LabelColumns, Pricing, PricingReport, ReadError, ReadOptions, ZeroCosts};
 use crate::transcript::{Event, Lane, Outcome, OutcomeSource, Run, Spend};
 
 /// The report being built, the run ids in use, and the labels.
 pub(super) struct Ledger<'c> {
     report: CorpusReport,
     options: &'c ReadOptions,
+    corpus: &'c Corpus,
     labels: Labels,
     hygiene: Hygiene,
     copies: Copies,
@@ -37,6 +39,8 @@ pub(super) struct Ledger<'c> {
     joined: Joined,
     /// Texts that were not read, by format, by what they belong to, and by the name of their field.
     untaken: BTreeMap<(&'static str, Of, String), Untaken>,
+    /// Fields that were not used.
+    unused: Unused,
 }
 
 impl<'c> Ledger<'c> {
@@ -52,6 +56,7 @@ impl<'c> Ledger<'c> {
         Self {
             report,
             options: &corpus.options,
+            corpus,
             labels,
             hygiene: Hygiene::default(),
             copies: Copies::default(),
@@ -62,6 +67,7 @@ impl<'c> Ledger<'c> {
             named: NamedRuns::default(),
             joined,
             untaken: BTreeMap::new(),
+            unused: Unused::default(),
         }
     }
 
@@ -87,7 +93,7 @@ impl<'c> Ledger<'c> {
                 }
                 for mut found in found {
                     self.take_copies_out(&mut found, &file);
-                    let Found { mut run, spend, checked, pricing, unknown_zero, named, replies, .. } = found;
+                    let Found { mut run, spend, checked, pricing, unknown_zero, named, replies, unused } = found;
                     if row.is_some_and(|row| !self.tables.enter(&file.name.path, &run, &spend, row)) {
                         continue;
                     }
@@ -105,6 +111,9 @@ impl<'c> Ledger<'c> {
                     // Replies with ids of their own already show that two files hold the same session.
                     let known_by = if replies.is_empty() { native.as_str() } else { "" };
                     let odd = checked.map(|checked| self.hygiene.enter(file.format.id(), &run, known_by, checked));
+                    if let Some(unused) = unused {
+                        self.unused.enter(file.format.id(), &run, &unused);
+                    }
                     self.report.add(file.format.id(), &file.name.path, &run, &spend, odd.unwrap_or_default());
                     runs.push(run);
                 }
@@ -220,6 +229,7 @@ impl<'c> Ledger<'c> {
         let used = std::mem::take(&mut *self.joined.lock().unwrap_or_else(PoisonError::into_inner));
         let mut notices = self.labels.close(success_at, allow_unmatched_labels, strict)?;
         notices.extend(used.one_sided.iter().map(one_sided));
+        notices.extend(self.outcomes_beside());
         notices.extend(self.outcome_notice());
         notices.extend(self.named.notices(self.options));
         notices.extend(self.tables.notices());
@@ -228,6 +238,7 @@ impl<'c> Ledger<'c> {
         let warning = |diagnostic| Finding { severity: Severity::Warning, diagnostic };
         self.report.notices = notices.into_iter().map(warning).collect();
         self.report.hygiene = self.hygiene.oddities();
+        self.report.unused = self.unused.fields();
         for skipped in &mut self.report.skipped {
             if used.joined.contains(skipped.path.strip_prefix("./").unwrap_or(&skipped.path)) {
                 JOINED.clone_into(&mut skipped.reason);
@@ -252,6 +263,24 @@ impl<'c> Ledger<'c> {
             let help = format!("{harm}: rename the field as the format has it, or take no such rule's word here");
             Diagnostic::new(first.clone(), what, help)
         })
+    }
+
+    /// CSV files among the recordings or beside them that grade runs, if nobody else does.
+    fn outcomes_beside(&self) -> Vec<Diagnostic> {
+        let ungraded = self.report.formats.iter().any(|counts| counts.unknown > 0);
+        if !ungraded || !self.options.labels.is_empty() || self.options.sealed {
+            return Vec::new();
+        }
+        let is_run = |id: &str| self.ids.contains(&xxhash_rust::xxh3::xxh3_64(id.as_bytes()));
+        let files = self.corpus.csv_files();
+        let found = files.iter().filter_map(|path| Some((path, labels::outcomes_in(path, &is_run)?)));
+        let notice = |(path, (columns, n)): (&std::path::PathBuf, (LabelColumns, usize))| {
+            let path = path.display().to_string();
+            let what = format!("outcomes of {} stand in this file, which is not used", count(n as u64, "run"));
+            let help = format!("read them: `--labels {path} --label-columns {columns}`");
+            Diagnostic::new(Location::file(path), what, help)
+        };
+        found.map(notice).collect()
     }
 
     /// A warning if the outcome field the user named has no effect: no run has it, or no format uses it.

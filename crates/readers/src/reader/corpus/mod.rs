@@ -51,16 +51,17 @@ impl Corpus {
         }
         let sources = walk(paths)?;
         let mut labels = Labels::default();
+        let columns = options.label_columns.as_ref();
         for path in &options.labels {
-            labels.add(path, Origin::Named)?;
+            labels.add(path, Origin::Named, columns)?;
         }
         let among = sources.files.iter().filter(|source| labels::is_label_file(&source.file_name()));
         for source in among {
             let origin = if source.file_name() == "labels.csv" { Origin::Among } else { Origin::Nearby };
-            labels.add(source.path(), origin)?;
+            labels.add(source.path(), origin, columns)?;
         }
         for (path, origin) in labels::nearby(if options.sealed { &[] } else { paths }) {
-            labels.add(&path, origin)?;
+            labels.add(&path, origin, columns)?;
         }
         Ok(Self { sources, options, labels, passed: AtomicU64::new(0), looked_through: AtomicU64::new(0) })
     }
@@ -78,6 +79,23 @@ impl Corpus {
     /// The files by the names used in messages, with their sizes in bytes, in order.
     pub fn files(&self) -> impl Iterator<Item = (&str, u64)> {
         self.sources.files.iter().map(|source| (source.name.path.as_str(), source.bytes))
+    }
+
+    /// The CSV files among the recordings, and those beside a recording that was named.
+    fn csv_files(&self) -> Vec<PathBuf> {
+        const MOST: usize = 50;
+        let is_csv = |path: &std::path::Path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+        let named = self.sources.files.iter().filter(|source| source.named);
+        let folders: BTreeSet<PathBuf> = named.map(|source| source.name.folder.clone()).collect();
+        let beside = folders.iter().filter_map(|folder| {
+            let folder = if folder.as_os_str().is_empty() { std::path::Path::new(".") } else { folder };
+            std::fs::read_dir(folder).ok()
+        });
+        let beside = beside.flatten().filter_map(|entry| Some(entry.ok()?.path()));
+        let among = self.sources.files.iter().map(|source| source.path().to_path_buf());
+        let plain = |path: PathBuf| path.strip_prefix(".").map(std::path::Path::to_path_buf).unwrap_or(path);
+        let all: BTreeSet<PathBuf> = among.chain(beside).filter(|path| is_csv(path)).map(plain).collect();
+        all.into_iter().filter(|path| path.is_file()).take(MOST).collect()
     }
 
     /// The total size of all files on disk, in bytes.

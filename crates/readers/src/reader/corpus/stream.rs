@@ -15,6 +15,7 @@ use crate::reader::grades::{self, FolderGrades, Joined, Reports};
 use crate::reader::grown::{self, Grown};
 use crate::reader::labels;
 use crate::reader::layout::Layout;
+use crate::reader::own_log;
 use crate::reader::parquet::{self, Dialect, Export, Plan, Table, TableRecords};
 use crate::reader::probe::{Probe, Shape};
 use crate::reader::producers;
@@ -171,7 +172,7 @@ impl<'c> Stream<'c> {
                 self.open = Some((file, records));
                 self.uncounted = source.bytes;
             }
-            Err(NotRead { reason, unreadable }) => {
+            Err(NotRead { reason, unreadable, advice }) => {
                 self.passed.fetch_add(source.bytes, Ordering::Relaxed);
                 if unreadable {
                     let at = Location::file(source.name.path.as_str());
@@ -182,12 +183,14 @@ impl<'c> Stream<'c> {
                         diagnostic: Diagnostic::new(
                             Location::file(source.name.path.as_str()),
                             format!("not read: {reason}"),
-                            "name a recording, or say what format it is with `--as`",
+                            advice
+                                .clone()
+                                .unwrap_or_else(|| "name a recording, or say what format it is with `--as`".to_owned()),
                         ),
                     }));
                 }
                 let path = source.name.path.clone();
-                batch.push(Piece::Skip(Skipped { path, reason, unreadable, hidden: 0 }));
+                batch.push(Piece::Skip(Skipped { path, reason, unreadable, hidden: 0, advice }));
             }
         }
         batch.extend(self.reports.unreadable.drain(..).map(Piece::Lost));
@@ -199,7 +202,7 @@ impl<'c> Stream<'c> {
             return Err("labels: joined to the runs they name".to_owned().into());
         }
         let unreadable =
-            |error: std::io::Error| NotRead { reason: format!("cannot be read: {error}"), unreadable: true };
+            |error: std::io::Error| NotRead { reason: format!("cannot be read: {error}"), unreadable: true, advice: None };
         if parquet::is_parquet(source.path()).map_err(unreadable)? {
             return self.recognise_table(source);
         }
@@ -211,7 +214,7 @@ impl<'c> Stream<'c> {
         let forced = options.format.as_deref().and_then(format::by_id);
         // A stream that breaks off is read up to that point, if that is enough to recognise its format.
         let why_not = |reason: String| match &probe.broken {
-            Some(error) => NotRead { reason: format!("cannot be read: {error}"), unreadable: true },
+            Some(error) => NotRead { reason: format!("cannot be read: {error}"), unreadable: true, advice: None },
             None => reason.into(),
         };
         if probe.shape == Shape::Empty {
@@ -219,7 +222,13 @@ impl<'c> Stream<'c> {
         }
         let form = match forced {
             Some(format) => forms::forced(format, &probe),
-            None => forms::detect(&probe).ok_or_else(|| why_not(self::why_not(&probe, &name)))?,
+            None => match self.mapped(&probe).or_else(|| forms::detect(&probe)) {
+                Some(form) => form,
+                None => {
+                    let advice = own_log::advice(&probe, &source.name.path).filter(|_| !is_named(&probe, &name));
+                    return Err(NotRead { advice, ..why_not(self::why_not(&probe, &name)) });
+                }
+            },
         };
         let Form { format, why, layout, reshape, as_files, within } = form;
         if let Some(reason) = self.left_for_another(source, format) {
@@ -243,10 +252,15 @@ impl<'c> Stream<'c> {
         Ok((OpenFile { name, format, reshape, as_files, within, envelope, grades, children }, why, records))
     }
 
+    /// The file as the log that the user describes, if it fits.
+    fn mapped(&self, probe: &Probe) -> Option<Form> {
+        own_log::form(self.corpus.options.columns.as_ref()?, probe)
+    }
+
     /// A table of runs, recognised by its columns.
     fn recognise_table(&self, source: &Source) -> Result<(OpenFile, String, Cuts), NotRead> {
         let options = &self.corpus.options;
-        let unreadable = |reason: String| NotRead { reason: format!("cannot be read: {reason}"), unreadable: true };
+        let unreadable = |reason: String| NotRead { reason: format!("cannot be read: {reason}"), unreadable: true, advice: None };
         let table = Table::open(source.path(), &source.name.path).map_err(unreadable)?;
         let plan = Plan::of(&table.columns(), options.columns.as_ref())?;
         let (why, dialect) = (plan.why(), plan.layout.dialect);
@@ -324,7 +338,7 @@ impl<'c> Stream<'c> {
         let limit = self.corpus.options.limit;
         let log = EvalLog::open(source.path(), &source.name.path, LOG_HEADER, limit);
         let (log, envelope) = log
-            .map_err(|error| NotRead { reason: format!("cannot be read: {error}"), unreadable: true })?
+            .map_err(|error| NotRead { reason: format!("cannot be read: {error}"), unreadable: true, advice: None })?
             .ok_or_else(|| "a zip that holds no log; an archive of recordings is called `.zip`".to_owned())?;
         let format = format::by_id("inspect").ok_or_else(|| "no reader for it".to_owned())?;
         let file = OpenFile::plain(&source.name, format, envelope);
@@ -337,11 +351,13 @@ struct NotRead {
     reason: String,
     /// True if it is a recording that could not be read, rather than no recording.
     unreadable: bool,
+    /// How it could be read.
+    advice: Option<String>,
 }
 
 impl From<String> for NotRead {
     fn from(reason: String) -> Self {
-        Self { reason, unreadable: false }
+        Self { reason, unreadable: false, advice: None }
     }
 }
 
@@ -350,6 +366,11 @@ const UNREADABLE: &str = "check its permissions and the disk it is on, copy or p
 
 /// The fields of a log's header that its samples need.
 const LOG_HEADER: &[&str] = &["eval", "status"];
+
+/// Whether it is known what the file is.
+fn is_named(probe: &Probe, name: &str) -> bool {
+    grades::is_report(name) || producers::known(probe).is_some()
+}
 
 /// Why no format recognises a file.
 fn why_not(probe: &Probe, name: &str) -> String {

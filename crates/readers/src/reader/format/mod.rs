@@ -137,9 +137,11 @@ formats! {
     who_and_when::WhoAndWhen,
     api_log::ApiLog,
     chat::Chat,
+    mapped::Mapped,
     parquet::Parquet,
 }
 
+pub(super) use mapped::{fits as map_fits, joins_lines as map_joins_lines};
 pub use trace::{read_text as read_trace_text, write as write_trace};
 
 /// Size limit for files beside a recording that are read for information about the run, in bytes.

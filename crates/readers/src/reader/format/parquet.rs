@@ -5,12 +5,15 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::value::RawValue;
 
+use super::mapped::push_messages;
 use super::swe_agent::end_cause;
 use super::{Format, Layout};
+use crate::reader::field_map::FieldMap;
 use crate::reader::node::Node;
 use crate::reader::parquet::{self, Dialect};
 use crate::reader::probe::Probe;
 use crate::reader::reading::{Reading, Record};
+use crate::reader::turns::Turns;
 use crate::reader::{json, labels, openai, text_calls};
 use crate::transcript::{
     Draft, EndCause, Event, Grade, Header, Instant, Json, Message, Name, Outcome, OutcomeSource, Role, ToolCall, Usage,
@@ -60,7 +63,10 @@ impl Format for Parquet {
         let long = |at: usize| parts.get(at).map(Node::of).filter(|long| long.written() != "null");
         let events = match dialect {
             Dialect::Steps => steps(long(1).as_ref(), out),
-            _ => chat(long(1).as_ref(), long(2).as_ref(), out),
+            _ => match record.options.columns.as_ref().filter(|map| map.names_inner() && record.envelope == "mapped") {
+                Some(map) => described(long(1).as_ref(), map, out),
+                None => chat(long(1).as_ref(), long(2).as_ref(), out),
+            },
         };
         let header = header(&row, run_id, record, out);
         let mut draft = Draft { header, events, grade: grade(&row, column), warnings: Vec::new() };
@@ -159,6 +165,13 @@ fn ended(status: &str) -> EndCause {
 /// The elements of a long value, empty if it is absent; anything but an array is reported.
 fn elements<'a>(long: Option<&Node<'a>>, name: &str, out: &mut Reading<'_>) -> Vec<Node<'a>> {
     out.elements(long, name).into_iter().map(Node::of).collect()
+}
+
+/// Messages whose fields the user names.
+fn described(messages: Option<&Node<'_>>, map: &FieldMap, out: &mut Reading<'_>) -> Vec<Event> {
+    let mut turns = Turns::default();
+    push_messages(&elements(messages, "messages", out), map, &mut turns, out);
+    turns.into_draft(Header::default(), Grade::default()).events
 }
 
 /// Messages as in chat completions, with usage and times from the events.
