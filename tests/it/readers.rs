@@ -7,6 +7,7 @@ pub(crate) mod broken;
 mod collections;
 mod corpora;
 mod harness;
+mod kept;
 mod table;
 mod wrappings;
 

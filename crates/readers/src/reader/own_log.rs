@@ -191,7 +191,7 @@ fn messages<'v>(value: &'v Sketch, path: &str, depth: usize) -> Option<(String, 
 
 /// The file as a log that the mapping describes, if it fits.
 pub(super) fn form(map: &FieldMap, probe: &Probe) -> Option<super::forms::Form> {
-    super::forms::mapped(format::by_id("mapped")?, map, probe)
+    super::forms::mapped(format::MAPPED, map, probe)
 }
 
 #[cfg(test)]

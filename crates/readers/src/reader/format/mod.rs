@@ -103,6 +103,9 @@ formats! {
     bashkit::Bashkit,
     mint::Mint,
     aider::Aider,
+    specstory::SpecStory,
+    exgentic::Exgentic,
+    managed_agents::ManagedAgents,
     copilot_cli::CopilotCli,
     cline::Cline,
     cline_ui::ClineUi,
@@ -137,9 +140,13 @@ formats! {
     who_and_when::WhoAndWhen,
     api_log::ApiLog,
     chat::Chat,
-    mapped::Mapped,
     parquet::Parquet,
 }
+
+mod mapped;
+
+/// Logs that the user describes. It is none of the formats that are tried.
+pub(super) static MAPPED: &dyn Format = &mapped::Mapped;
 
 pub(super) use mapped::{fits as map_fits, joins_lines as map_joins_lines};
 pub use trace::{read_text as read_trace_text, write as write_trace};
