@@ -7,11 +7,14 @@ use super::output::{Format, Output};
 use super::rounds;
 use crate::aggregate::{Tail, Tails};
 use crate::diagnostic::{count, one_line};
-use crate::effect::EffectTable;
-use crate::reader::{OWN_FORMAT, Corpus, CorpusReport, Detail, FormatCounts, Oddity, PricingReport, ReadOptions, RunRead, UnusedField};
+use crate::effects::EffectTable;
+use crate::effects::Work;
+use crate::reader::{
+    Corpus, CorpusReport, Detail, FormatCounts, OWN_FORMAT, Oddity, PricingReport, ReadOptions, RunRead, UnusedField,
+};
 use crate::report::table::{Cell, Table, percents};
 use crate::transcript::Run;
-use crate::verdict::{Ledger, Work};
+use crate::verdict::Ledger;
 
 /// Arguments of `corpus`.
 #[derive(Debug, clap::Args)]
@@ -166,7 +169,9 @@ fn hints(report: &CorpusReport) -> Vec<String> {
     let hints: Vec<String> = report
         .unused
         .iter()
-        .filter_map(|field| Some(format!("not used: field `{}` ({}) {}", field.field, field.format, field.hint.as_ref()?)))
+        .filter_map(|field| {
+            Some(format!("not used: field `{}` ({}) {}", field.field, field.format, field.hint.as_ref()?))
+        })
         .collect();
     let more = hints.len().saturating_sub(SHOWN);
     let rest = (more > 0).then(|| format!("not used: {more} more fields that may be; `--unused` lists them"));

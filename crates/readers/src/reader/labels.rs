@@ -129,12 +129,7 @@ impl Labels {
     /// Adds the labels of a file, unless it was added before.
     ///
     /// Fails if a file that should have labels yields none.
-    pub(super) fn add(
-        &mut self,
-        path: &Path,
-        origin: Origin,
-        columns: Option<&LabelColumns>,
-    ) -> Result<(), ReadError> {
+    pub(super) fn add(&mut self, path: &Path, origin: Origin, columns: Option<&LabelColumns>) -> Result<(), ReadError> {
         if self.files.iter().any(|(added, _)| added == path) {
             return Ok(());
         }
@@ -154,6 +149,12 @@ impl Labels {
             self.insert(id, Label { file, ..label });
         }
         Ok(())
+    }
+
+    /// Whether the labels of this file were added.
+    pub(super) fn has_read(&self, path: &Path) -> bool {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        self.files.iter().any(|(added, _)| real(added) == real(path))
     }
 
     fn insert(&mut self, id: String, label: Label) {

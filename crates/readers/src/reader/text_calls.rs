@@ -46,6 +46,10 @@ const REFUSALS: [&str; 7] = [
     "format error",
 ];
 
+/// Formats that say what a call is, or whose readers know how their calls are written.
+pub(super) const OF_READERS: [&str; 8] =
+    ["trace", "aider", "cline", "cline-ui", "intercode", "mini-swe-agent", "mint", "webvoyager"];
+
 /// How the calls of a run are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {

@@ -15,7 +15,9 @@ use crate::reader::naming::NamedRuns;
 use crate::reader::parquet::Tables;
 use crate::reader::reading::{FileName, Of, Untaken};
 use crate::reader::unused::Unused;
-use crate::reader::{CorpusReport, Detail, Finding, LabelColumns, Pricing, PricingReport, ReadError, ReadOptions, ZeroCosts};
+use crate::reader::{
+    CorpusReport, Detail, Finding, LabelColumns, Pricing, PricingReport, ReadError, ReadOptions, ZeroCosts,
+};
 use crate::transcript::{Event, Lane, Outcome, OutcomeSource, Run, Spend};
 
 /// The report being built, the run ids in use, and the labels.
@@ -273,7 +275,8 @@ impl<'c> Ledger<'c> {
         }
         let is_run = |id: &str| self.ids.contains(&xxhash_rust::xxh3::xxh3_64(id.as_bytes()));
         let files = self.corpus.csv_files();
-        let found = files.iter().filter_map(|path| Some((path, labels::outcomes_in(path, &is_run)?)));
+        let unread = files.iter().filter(|path| !self.labels.has_read(path));
+        let found = unread.filter_map(|path| Some((path, labels::outcomes_in(path, &is_run)?)));
         let notice = |(path, (columns, n)): (&std::path::PathBuf, (LabelColumns, usize))| {
             let path = path.display().to_string();
             let what = format!("outcomes of {} stand in this file, which is not used", count(n as u64, "run"));

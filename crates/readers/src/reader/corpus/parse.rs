@@ -179,10 +179,10 @@ impl Gathered {
                 draft.header.prompted_by = draft.header.prompted_by.max(PromptedBy::Program);
             }
             draft.header.prompted_by = draft.header.prompted_by.max(file.format.prompted_by());
-            // A trace says itself what its calls are.
-            let in_texts = match file.format.id() {
-                "trace" => InTexts::default(),
-                _ => text_calls::read(&mut draft, file.format.acts_in_texts()),
+            let in_texts = if text_calls::OF_READERS.contains(&file.format.id()) {
+                InTexts::default()
+            } else {
+                text_calls::read(&mut draft, file.format.acts_in_texts())
             };
             let named = naming::apply(&mut draft, &record, options);
             join_report(&mut draft, record);

@@ -201,8 +201,11 @@ impl<'c> Stream<'c> {
         if labels::is_label_file(&name) {
             return Err("labels: joined to the runs they name".to_owned().into());
         }
-        let unreadable =
-            |error: std::io::Error| NotRead { reason: format!("cannot be read: {error}"), unreadable: true, advice: None };
+        let unreadable = |error: std::io::Error| NotRead {
+            reason: format!("cannot be read: {error}"),
+            unreadable: true,
+            advice: None,
+        };
         if parquet::is_parquet(source.path()).map_err(unreadable)? {
             return self.recognise_table(source);
         }
@@ -260,7 +263,8 @@ impl<'c> Stream<'c> {
     /// A table of runs, recognised by its columns.
     fn recognise_table(&self, source: &Source) -> Result<(OpenFile, String, Cuts), NotRead> {
         let options = &self.corpus.options;
-        let unreadable = |reason: String| NotRead { reason: format!("cannot be read: {reason}"), unreadable: true, advice: None };
+        let unreadable =
+            |reason: String| NotRead { reason: format!("cannot be read: {reason}"), unreadable: true, advice: None };
         let table = Table::open(source.path(), &source.name.path).map_err(unreadable)?;
         let plan = Plan::of(&table.columns(), options.columns.as_ref())?;
         let (why, dialect) = (plan.why(), plan.layout.dialect);

@@ -208,7 +208,9 @@ impl Session {
             self.did("aider.edit", Some(("path", file.trim())), line, false);
         } else if let Some(commit) = line.strip_prefix("Commit ") {
             self.did("aider.commit", Some(("message", commit.trim())), line, false);
-        } else if let Some(command) = line.strip_prefix("Running ").filter(|command| !command.ends_with("...")) {
+        } else if let Some(command) =
+            line.strip_prefix("Running ").filter(|command| !command.ends_with("...") && !command.ends_with(':'))
+        {
             self.did("aider.run", Some(("command", command.trim())), line, false);
         } else if line.starts_with("The LLM did not conform to the") {
             self.did("aider.edit", None, line, true);

@@ -38,7 +38,11 @@ impl LabelColumns {
                 known.ok_or_else(|| format!("`{name}` is none of {}", names().collect::<Vec<_>>().join(", ")))?;
             columns.insert(known, column.trim().to_owned());
         }
-        if columns.contains_key("run_id") { Ok(Self(columns)) } else { Err("it names no column for `run_id`".to_owned()) }
+        if columns.contains_key("run_id") {
+            Ok(Self(columns))
+        } else {
+            Err("it names no column for `run_id`".to_owned())
+        }
     }
 
     /// Whether a file has all of these columns.
@@ -73,9 +77,8 @@ pub(in crate::reader) fn outcomes_in(path: &Path, is_run: &dyn Fn(&str) -> bool)
     let cells = |at: usize| rows.iter().filter_map(move |row| row.get(at)).filter(|cell| !cell.is_empty());
     let runs = |at: usize| cells(at).filter(|cell| is_run(cell)).count();
     let id = (0..header.len()).max_by_key(|at| (runs(*at), std::cmp::Reverse(*at))).filter(|at| runs(*at) > 0)?;
-    let grades = |at: &usize| {
-        *at != id && cells(*at).count() > 0 && cells(*at).all(|cell| super::grade_word(cell).is_some())
-    };
+    let grades =
+        |at: &usize| *at != id && cells(*at).count() > 0 && cells(*at).all(|cell| super::grade_word(cell).is_some());
     let is_score = |at: &usize| {
         let named = header.get(*at).is_some_and(|name| ["score", "reward"].iter().any(|word| name.contains(word)));
         named && *at != id && cells(*at).all(|cell| cell.parse::<f64>().is_ok())

@@ -1,0 +1,292 @@
+//! What the recording shows after a stop: evidence of what the stop would have cost, without any label.
+
+use std::collections::BTreeMap;
+
+use super::{Effect, EffectReader, EffectTable, Told};
+use crate::transcript::{Message, Moment, Point, PromptedBy, RoundEnd, Run, Tokens};
+use crate::verdict::Ledger;
+
+/// A count known within bounds, because calls with an unknown effect may or may not count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bound {
+    /// The certain count.
+    pub low: u64,
+    /// The possible count.
+    pub high: u64,
+}
+
+impl Bound {
+    fn add(&mut self, certain: bool, possible: bool) {
+        self.low += u64::from(certain);
+        self.high += u64::from(certain || possible);
+    }
+
+    /// Whether the count is above 0: certainly, and possibly.
+    pub fn any(self) -> (bool, bool) {
+        (self.low > 0, self.high > 0)
+    }
+}
+
+/// What one step of a run did.
+#[derive(Clone, Copy, Debug, Default)]
+struct StepWork {
+    edits: Bound,
+    handovers: Bound,
+    /// Checks that went from failing to passing.
+    greens: Bound,
+}
+
+/// How a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Closing {
+    /// With a reply that hands control back.
+    Reply,
+    /// With a call that submits the work.
+    Submission,
+    /// With any other work: the recording breaks off.
+    Work,
+}
+
+/// What a run did, step by step, and the tokens it had spent by then.
+#[derive(Clone, Debug)]
+pub struct Work {
+    steps: Vec<StepWork>,
+    /// Tokens spent by the end of each step; `None` if unknown.
+    tokens: Vec<Option<Tokens>>,
+    whole: Option<Tokens>,
+    /// How it ends.
+    closing: Closing,
+    /// True if its last round was interrupted.
+    interrupted: bool,
+    /// True if somebody waits for its reply.
+    awaited: bool,
+}
+
+/// Tokens spent after the last effect of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TailTokens {
+    /// After its last possible effect.
+    pub least: u64,
+    /// After its last certain effect.
+    pub most: u64,
+    /// The total of the run.
+    pub whole: u64,
+}
+
+/// What the recording shows after a stop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Followed {
+    /// Calls that edit.
+    pub edits: Bound,
+    /// Calls that hand work over.
+    pub handovers: Bound,
+    /// Checks that went from failing to passing.
+    pub greens: Bound,
+    /// True if the run ends with a closing reply.
+    pub reply: bool,
+    /// Tokens spent after the last effect, or after the stop if no effect followed; `None` if unknown.
+    pub tokens_after_last_effect: Option<u64>,
+}
+
+impl Followed {
+    /// Whether the stop cut work short: certainly, and possibly.
+    pub fn cut_short(&self) -> (bool, bool) {
+        let parts = [self.edits.any(), self.handovers.any(), self.greens.any()];
+        (parts.iter().any(|part| part.0), parts.iter().any(|part| part.1))
+    }
+}
+
+impl Work {
+    /// Derives it from a run.
+    pub fn of(run: &Run, table: &EffectTable, ledger: &Ledger) -> Self {
+        let mut reader = EffectReader::new(table);
+        let calls = |step| run.reply(step).map_or(&[][..], |reply| reply.tool_calls.as_slice());
+        let told: Vec<Vec<Told>> =
+            (0..run.steps().len()).map(|step| calls(step).iter().map(|call| reader.tell(call)).collect()).collect();
+        let scratch = Scratch::of(&told);
+        let mut checks = Checks::default();
+        let mut steps = Vec::with_capacity(told.len());
+        for (step, calls) in told.iter().enumerate() {
+            let mut work = StepWork::default();
+            for (nth, told) in calls.iter().enumerate() {
+                match told.effect {
+                    Effect::Edit => match delivered(run, told) {
+                        Some((certain, possible)) => work.edits.add(certain, possible),
+                        None => work.edits.add(!scratch.holds(told, step), true),
+                    },
+                    Effect::Handover => work.handovers.add(true, true),
+                    Effect::Check => {
+                        let (certain, possible) = checks.take(flag(run, step, nth));
+                        work.greens.add(certain, possible);
+                        work.edits.add(false, told.may_change);
+                    }
+                    _ => work.edits.add(false, told.may_change),
+                }
+            }
+            steps.push(work);
+        }
+        let tokens = (0..steps.len()).map(|step| ledger.until(Point::new(step, Moment::EndOfRound)).tokens).collect();
+        let last = run.steps().len().checked_sub(1).and_then(|last| run.reply(last));
+        let hands_over = run.header.delivered.is_some() && steps.last().is_some_and(|step| step.handovers.low > 0);
+        let closing = match last {
+            Some(reply) if reply.tool_calls.is_empty() => Closing::Reply,
+            Some(reply) if reply.submits() || hands_over => Closing::Submission,
+            _ => Closing::Work,
+        };
+        let awaited = matches!(run.header.prompted_by, PromptedBy::Person | PromptedBy::SimulatedUser);
+        let interrupted = run.rounds().last().is_some_and(|round| round.end == RoundEnd::Interrupted);
+        Self { steps, tokens, whole: ledger.whole().tokens, closing, interrupted, awaited }
+    }
+
+    /// What follows a stop at `point`; for `None`, the whole run.
+    pub fn after(&self, point: Option<Point>) -> Followed {
+        // A step's tools run after its reply.
+        let from = point.map_or(0, |point| point.step as usize + usize::from(point.moment >= Moment::AfterTools));
+        let rest = self.steps.get(from..).unwrap_or_default();
+        let mut followed =
+            Followed { reply: self.closing == Closing::Reply && from < self.steps.len(), ..Followed::default() };
+        for step in rest {
+            for (sum, part) in [
+                (&mut followed.edits, step.edits),
+                (&mut followed.handovers, step.handovers),
+                (&mut followed.greens, step.greens),
+            ] {
+                sum.low += part.low;
+                sum.high += part.high;
+            }
+        }
+        let last = rest.iter().rposition(|step| step.edits.high + step.handovers.high + step.greens.high > 0);
+        let last = last.map(|at| from + at).or(from.checked_sub(1));
+        let spent = last.map_or(Some(Tokens(0)), |step| self.tokens.get(step).copied().flatten());
+        followed.tokens_after_last_effect = self.whole.zip(spent).map(|(whole, spent)| whole.0.saturating_sub(spent.0));
+        followed
+    }
+
+    /// The earliest and the latest possible step from which on the files were as at the end. `None` means from the
+    /// start of the run.
+    pub fn standing(&self) -> (Option<usize>, Option<usize>) {
+        let last = |counts: fn(Bound) -> u64| self.steps.iter().rposition(|step| counts(step.edits) > 0);
+        (last(|bound| bound.low), last(|bound| bound.high))
+    }
+
+    /// True if the run's last round was interrupted.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupted
+    }
+
+    /// True if a person or a simulated user waits for the run's reply, so that the run is worthless without it.
+    pub fn is_awaited(&self) -> bool {
+        self.awaited
+    }
+
+    /// The last step that changed something, handed work over or made a check pass, certainly or possibly.
+    pub fn last_effect(&self) -> Option<usize> {
+        let works = |step: &StepWork| step.edits.high + step.handovers.high + step.greens.high > 0;
+        self.steps.iter().rposition(works)
+    }
+
+    /// Tokens spent after the run's last effect: what a stop chosen in hindsight could save. A final step that only
+    /// submits does not count as an effect. `None` if the tokens are unknown.
+    pub fn tail(&self) -> Option<TailTokens> {
+        let whole = self.whole?.0;
+        let open = self.steps.len() - usize::from(self.closing == Closing::Submission);
+        let after = |counts: fn(Bound) -> u64| {
+            let works = |step: &StepWork| counts(step.edits) + counts(step.handovers) + counts(step.greens) > 0;
+            let spent = self.steps[..open].iter().rposition(works).map_or(Some(Tokens(0)), |step| self.tokens[step]);
+            spent.map(|spent| whole.saturating_sub(spent.0))
+        };
+        Some(TailTokens { least: after(|bound| bound.high)?, most: after(|bound| bound.low)?, whole })
+    }
+}
+
+/// Whether an edit changed a file in the patch that the run submitted: certainly, and possibly. `None` if no patch is
+/// known.
+fn delivered(run: &Run, told: &Told) -> Option<(bool, bool)> {
+    let files = run.header.delivered.as_ref()?;
+    let is_one = |touched: &String| {
+        let touched = name(touched);
+        let within = |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('/'));
+        files.iter().any(|file| *file == touched || within(&touched, file) || within(file, &touched))
+    };
+    let certain = told.touched.iter().any(is_one);
+    Some((certain, certain || told.blind || told.may_change))
+}
+
+/// The error flag of the result of a call.
+fn flag(run: &Run, step: usize, nth: usize) -> Option<bool> {
+    let at = run.steps().get(step)?;
+    let results: Vec<&Message> =
+        run.events()[at.reply..at.end].iter().filter_map(|event| event.message()).filter(|m| m.is_result()).collect();
+    let id = run.reply(step)?.tool_calls.get(nth)?.id.as_deref();
+    let named = id.and_then(|id| results.iter().find(|result| result.tool_call_id.as_deref() == Some(id)));
+    named.or_else(|| results.get(nth).filter(|result| id.is_none() || result.tool_call_id.is_none()))?.is_error
+}
+
+/// Tracks whether the checks so far failed.
+#[derive(Default)]
+struct Checks {
+    red: bool,
+    /// True if a check without a flag came after the last flagged one.
+    unflagged: bool,
+}
+
+impl Checks {
+    /// Adds a check; returns whether it went from failing to passing: certainly, and possibly.
+    fn take(&mut self, failed: Option<bool>) -> (bool, bool) {
+        match failed {
+            Some(true) => {
+                *self = Self { red: true, unflagged: false };
+                (false, false)
+            }
+            Some(false) => {
+                let Self { red, unflagged } = std::mem::take(self);
+                (red && !unflagged, red || unflagged)
+            }
+            None => {
+                let turns = self.red || self.unflagged;
+                self.unflagged = true;
+                (false, turns)
+            }
+        }
+    }
+}
+
+/// Temporary files: created and removed by the run itself, or in a directory for such files.
+struct Scratch {
+    /// The step in which each file was first changed.
+    made: BTreeMap<String, usize>,
+    /// The step in which each file was last removed.
+    removed: BTreeMap<String, usize>,
+}
+
+impl Scratch {
+    fn of(told: &[Vec<Told>]) -> Self {
+        let (mut made, mut removed) = (BTreeMap::new(), BTreeMap::new());
+        for (step, told) in told.iter().enumerate().flat_map(|(step, calls)| calls.iter().map(move |told| (step, told)))
+        {
+            for file in told.touched.iter().filter(|file| !told.removed.contains(file)) {
+                made.entry(name(file)).or_insert(step);
+            }
+            for file in &told.removed {
+                removed.insert(name(file), step);
+            }
+        }
+        Self { made, removed }
+    }
+
+    /// True if the call changes only temporary files.
+    fn holds(&self, told: &Told, step: usize) -> bool {
+        let is_scratch = |file: &String| {
+            let lasts_to = self.removed.get(&name(file)).copied();
+            let made = self.made.get(&name(file)).copied();
+            file.starts_with("/tmp/")
+                || (made.is_some_and(|made| made <= step) && lasts_to.is_some_and(|end| end >= step))
+        };
+        !told.blind && !told.touched.is_empty() && told.touched.iter().all(is_scratch)
+    }
+}
+
+/// Normalises a path for comparison: without a leading `./`.
+fn name(path: &str) -> String {
+    path.trim_start_matches("./").to_owned()
+}

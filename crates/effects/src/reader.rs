@@ -1,0 +1,69 @@
+//! The effects of one run's calls, in order. A script's effect is known if the run wrote the script.
+
+use std::collections::BTreeMap;
+
+use super::EffectTable;
+use super::code::{self, Language};
+use super::parts::Told;
+use super::{Effect, arguments, path, shell, tools};
+use crate::transcript::ToolCall;
+
+/// Scripts longer than this, in bytes, are not searched.
+const LONGEST_SCRIPT: usize = 1 << 20;
+
+/// The effects of scripts the run has written so far, by file name.
+#[derive(Debug, Default)]
+pub(super) struct Scripts(BTreeMap<String, Told>);
+
+impl Scripts {
+    /// Records that `text` was written to `file`.
+    pub(super) fn wrote(&mut self, file: &str, text: &str, table: &EffectTable) {
+        let shebang = text.lines().next().filter(|line| line.starts_with("#!")).unwrap_or_default();
+        let language = Language::of_file(file).or_else(|| {
+            let languages = [
+                ("python", Language::Python),
+                ("node", Language::JavaScript),
+                ("ruby", Language::Ruby),
+                ("perl", Language::Perl),
+                ("sh", Language::Shell),
+            ];
+            languages.into_iter().find(|(name, _)| shebang.contains(name)).map(|(_, language)| language)
+        });
+        let Some(language) = language.filter(|_| text.len() <= LONGEST_SCRIPT) else { return };
+        let told = match language {
+            Language::Shell => shell::effect(text, table, &mut Self::default()),
+            language => code::effect(text, language),
+        };
+        let told = if told.effect < Effect::Check { Told::new(Effect::Check, told.why) } else { told };
+        self.0.insert(path::file_name(file).to_owned(), told);
+    }
+
+    /// The effect of running `file`; `None` if the run did not write it.
+    pub(super) fn what_runs(&self, file: &str) -> Option<&Told> {
+        self.0.get(path::file_name(file))
+    }
+}
+
+/// Determines the effects of one run's calls, one after another.
+#[derive(Debug)]
+pub struct EffectReader<'t> {
+    table: &'t EffectTable,
+    scripts: Scripts,
+}
+
+impl<'t> EffectReader<'t> {
+    /// A reader for one run.
+    pub fn new(table: &'t EffectTable) -> Self {
+        Self { table, scripts: Scripts::default() }
+    }
+
+    /// The effect of `call`; calls must be passed in the order of the run.
+    pub fn tell(&mut self, call: &ToolCall) -> Told {
+        let text = call.arguments.as_str();
+        if let Some(effect) = self.table.tool(&call.name) {
+            return Told::new(effect, format!("`{}`, by the stack file", code::shortened(&call.name)));
+        }
+        let arguments = arguments::Arguments::read(&text);
+        tools::tell(&call.name, &arguments, self.table, &mut self.scripts)
+    }
+}

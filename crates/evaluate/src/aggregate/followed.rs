@@ -1,0 +1,231 @@
+//! What the recordings show after each stop of a comparison, per run and per stack: evidence that needs no labels.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{FollowedRows, Label, Row};
+use crate::effects::Work;
+use crate::stats::{ClusterSums, Estimate, ratio_estimate};
+use crate::transcript::{Outcome, Point};
+use crate::verdict::Ledger;
+
+/// What the recording holds after one stack's stop of one run. Field names are the columns of `followed.csv`, in
+/// order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FollowedRow {
+    /// The run.
+    pub run_id: Label,
+    /// The cluster: the run's task, or the run itself if it has none.
+    pub cluster: Label,
+    /// The stack.
+    pub stack: Label,
+    /// Where the stack stopped; empty if it did not.
+    pub stop_point: Option<Point>,
+    /// Lower bound on "ended early", 0 or 1.
+    pub stopped_low: u8,
+    /// Upper bound on "ended early", 0 or 1.
+    pub stopped_high: u8,
+    /// Edits after the stop, at least.
+    pub edits_low: u64,
+    /// Edits after the stop, at most.
+    pub edits_high: u64,
+    /// Hand-overs after the stop, at least.
+    pub handovers_low: u64,
+    /// Hand-overs after the stop, at most.
+    pub handovers_high: u64,
+    /// Checks that turn from red to green after the stop, at least.
+    pub greens_low: u64,
+    /// Checks that turn from red to green after the stop, at most.
+    pub greens_high: u64,
+    /// 1 if the closing reply comes after the stop.
+    pub reply_to_come: u8,
+    /// 1 if an edit, a hand-over or a check turning green certainly came after the stop.
+    pub cut_short_low: u8,
+    /// 1 if one may have.
+    pub cut_short_high: u8,
+    /// Tokens after the stop.
+    pub tokens_after_stop: Option<u64>,
+    /// Tokens after the last effect that followed the stop, or after the stop if none did.
+    pub tokens_after_last_effect: Option<u64>,
+    /// Tokens after the run's last effect, lower bound: counted from the last possible effect.
+    pub tail_tokens_low: Option<u64>,
+    /// Upper bound: counted from the last certain effect.
+    pub tail_tokens_high: Option<u64>,
+    /// Tokens of the whole run.
+    pub tokens_recorded: Option<u64>,
+    /// Steps after the stop.
+    pub steps_after_stop: Option<u64>,
+    /// The last step with a certain or possible edit, hand-over or check turning green; empty if there is none.
+    pub last_effect_step: Option<u64>,
+    /// 1 if a person, real or simulated, waits for the run's reply.
+    pub awaited: u8,
+    /// 1 if the recording itself ends in an interruption.
+    pub interrupted: u8,
+    /// 1 if the stop may have killed a graded success.
+    pub killed_high: u8,
+}
+
+impl FollowedRow {
+    /// Whether it may have killed a success that had changed something and whose reply nobody waited for.
+    fn is_killed_with_work(&self) -> bool {
+        self.killed_high > 0 && self.stop_point.is_some() && self.last_effect_step.is_some() && self.awaited == 0
+    }
+
+    /// What followed the stop of `row`; `work` and `ledger` must come from the same run.
+    pub fn of(row: &Row, work: &Work, ledger: &Ledger) -> Self {
+        let stopped = row.stopped_high > 0;
+        let point = row.stop_point;
+        // A stop that is only possible has no known point, so nothing is counted after it.
+        let followed = if stopped { work.after(point) } else { crate::effects::Followed::default() };
+        let (certain, possible) = followed.cut_short();
+        let sure = row.stopped_low > 0;
+        let after_stop =
+            point.and_then(|point| Some(ledger.whole().tokens?.0.saturating_sub(ledger.until(point).tokens?.0)));
+        Self {
+            run_id: row.run_id.clone(),
+            cluster: row.task_id.clone().unwrap_or_else(|| row.run_id.clone()),
+            stack: row.stack.clone(),
+            stop_point: point,
+            stopped_low: row.stopped_low,
+            stopped_high: row.stopped_high,
+            edits_low: if sure { followed.edits.low } else { 0 },
+            edits_high: followed.edits.high,
+            handovers_low: if sure { followed.handovers.low } else { 0 },
+            handovers_high: followed.handovers.high,
+            greens_low: if sure { followed.greens.low } else { 0 },
+            greens_high: followed.greens.high,
+            reply_to_come: u8::from(followed.reply),
+            cut_short_low: u8::from(sure && certain),
+            cut_short_high: u8::from(possible),
+            tokens_after_stop: after_stop.filter(|_| stopped),
+            tokens_after_last_effect: followed.tokens_after_last_effect.filter(|_| point.is_some()),
+            tail_tokens_low: work.tail().map(|tail| tail.least),
+            tail_tokens_high: work.tail().map(|tail| tail.most),
+            tokens_recorded: row.tokens_recorded,
+            steps_after_stop: point.filter(|_| stopped).map(|_| row.steps_recorded.saturating_sub(row.steps_at_stop)),
+            last_effect_step: work.last_effect().map(|step| step as u64),
+            awaited: u8::from(work.is_awaited()),
+            interrupted: u8::from(work.is_interrupted()),
+            killed_high: u8::from(row.killed_high > 0 && row.outcome == Outcome::Success),
+        }
+    }
+}
+
+/// What followed the stops of one stack, over all runs.
+#[derive(Clone, Debug)]
+pub struct FollowedSummary {
+    /// The stack.
+    pub stack: Label,
+    /// Number of runs.
+    pub runs: u64,
+    /// Stops, at least and at most.
+    pub stops: (u64, u64),
+    /// Stops that cut work short, at least and at most.
+    pub cut_short: (u64, u64),
+    /// Share of runs cut short, lower bound, with its interval.
+    pub cut_short_low: Estimate,
+    /// Share of runs cut short, upper bound, with its interval.
+    pub cut_short_high: Estimate,
+    /// Killed successes with no edit after the stop: at least and at most.
+    pub killed_standing: (u64, u64),
+    /// Successes the stack may have killed.
+    pub killed: u64,
+    /// Runs whose tokens are known.
+    pub runs_with_tokens: u64,
+    /// Tokens after stops that no effect followed, as a share of all tokens; `None` if no run records tokens.
+    pub saved_free: Option<f64>,
+    /// Tokens after stops, as a share of all tokens; `None` if no run records tokens.
+    pub saved: Option<f64>,
+}
+
+/// One summary per stack, in order of first appearance.
+pub fn followed_by_stack(rows: &FollowedRows) -> Vec<FollowedSummary> {
+    rows.by_stack().map(|(stack, rows)| summary(stack, &rows)).collect()
+}
+
+fn summary(stack: &Label, rows: &[FollowedRow]) -> FollowedSummary {
+    let count = |value: fn(&FollowedRow) -> bool| rows.iter().filter(|row| value(row)).count() as u64;
+    let known: Vec<&FollowedRow> = rows.iter().filter(|row| row.tokens_recorded.is_some()).collect();
+    let whole: u64 = known.iter().filter_map(|row| row.tokens_recorded).sum();
+    let share = |counts: fn(&FollowedRow) -> bool| {
+        let saved: u64 = known.iter().filter(|row| counts(row)).filter_map(|row| row.tokens_after_stop).sum();
+        (whole > 0).then(|| saved as f64 / whole as f64)
+    };
+    let rate = |value: fn(&FollowedRow) -> u8| {
+        let mut clusters: BTreeMap<&str, ClusterSums> = BTreeMap::new();
+        for row in rows {
+            clusters.entry(&row.cluster).or_default().add(f64::from(value(row)), 1.0);
+        }
+        ratio_estimate(&clusters.into_values().collect::<Vec<_>>(), super::LEVEL)
+    };
+    FollowedSummary {
+        stack: stack.clone(),
+        runs: rows.len() as u64,
+        stops: (count(|row| row.stopped_low > 0), count(|row| row.stopped_high > 0)),
+        cut_short: (count(|row| row.cut_short_low > 0), count(|row| row.cut_short_high > 0)),
+        cut_short_low: rate(|row| row.cut_short_low),
+        cut_short_high: rate(|row| row.cut_short_high),
+        killed_standing: (
+            count(|row| row.is_killed_with_work() && row.edits_high == 0),
+            count(|row| row.is_killed_with_work() && row.edits_low == 0),
+        ),
+        killed: count(|row| row.killed_high > 0),
+        runs_with_tokens: known.len() as u64,
+        saved_free: share(|row| row.stopped_low > 0 && row.cut_short_high == 0),
+        saved: share(|row| row.stopped_low > 0),
+    }
+}
+
+/// How a stack's stops agree with the interruptions by people in the recordings.
+#[derive(Clone, Debug)]
+pub struct Agreement {
+    /// The stack.
+    pub stack: Label,
+    /// Interrupted runs, and how many of them the stack would have stopped earlier.
+    pub interrupted: (u64, u64),
+    /// Median number of steps by which the stack stops before the person.
+    pub steps_earlier: Option<u64>,
+    /// Median number of tokens by which it stops before the person, over the runs that record tokens.
+    pub tokens_earlier: Option<u64>,
+    /// Runs that were not interrupted, and how many of them the stack would have stopped.
+    pub others: (u64, u64),
+    /// The difference of the two shares, with its interval clustered by task.
+    pub difference: Option<crate::stats::ShareDifference>,
+}
+
+/// One entry per stack; empty if no recording was interrupted.
+pub fn agreement(rows: &FollowedRows) -> Vec<Agreement> {
+    let lines = rows.by_stack().filter_map(|(stack, rows)| {
+        let count = |of: u8| {
+            let all = rows.iter().filter(|row| row.interrupted == of);
+            (all.clone().count() as u64, all.filter(|row| row.stopped_low > 0).count() as u64)
+        };
+        let (interrupted, others) = (count(1), count(0));
+        let mut clusters: BTreeMap<&str, [f64; 4]> = BTreeMap::new();
+        for row in &rows {
+            let sums = clusters.entry(&row.cluster).or_default();
+            let from = if row.interrupted == 1 { 0 } else { 2 };
+            sums[from] += f64::from(row.stopped_low);
+            sums[from + 1] += 1.0;
+        }
+        let sums: Vec<[f64; 4]> = clusters.into_values().collect();
+        (interrupted.0 > 0).then(|| Agreement {
+            stack: stack.clone(),
+            interrupted,
+            steps_earlier: earlier(&rows, |row| row.steps_after_stop),
+            tokens_earlier: earlier(&rows, |row| row.tokens_after_stop),
+            others,
+            difference: crate::stats::difference_of_shares(&sums, super::LEVEL),
+        })
+    });
+    lines.collect()
+}
+
+/// The median of `after` over the interrupted runs that were stopped; the lower of two middle values.
+fn earlier(rows: &[FollowedRow], after: impl Fn(&FollowedRow) -> Option<u64>) -> Option<u64> {
+    let stopped = rows.iter().filter(|row| row.interrupted == 1 && row.stopped_low > 0);
+    let mut counts: Vec<u64> = stopped.filter_map(after).collect();
+    counts.sort_unstable();
+    counts.get(counts.len().checked_sub(1)? / 2).copied()
+}

@@ -1,0 +1,383 @@
+//! Computes a ratio of sums with an interval for the tables: chooses the method that holds, names it, and handles few
+//! tasks.
+
+use std::fmt;
+
+use super::cluster::{ClusterSums, Kind, Spread, spread};
+use super::distribution::{normal_quantile, t_quantile};
+use super::interval::{Interval, clopper_pearson, wilson_effective};
+use super::residual::{Part, Residuals};
+use super::seldom::Allowance;
+
+/// Below this many tasks there is no interval, only the estimate.
+pub const MIN_CLUSTERS_FOR_INTERVAL: u64 = 8;
+/// Below this many tasks the interval of a rate carries a warning, and an amount (tokens, cost) has none.
+pub const MIN_CLUSTERS_WITHOUT_WARNING: u64 = 20;
+/// Below this many tasks the interval of an amount carries a warning.
+pub const MIN_CLUSTERS_FOR_AMOUNTS: u64 = 50;
+
+/// If tasks are so unequal that their effective number (Kish) is below this, the interval carries a warning.
+pub const MIN_EFFECTIVE_CLUSTERS: f64 = 8.0;
+
+/// With one run per task and fewer runs than this with (or without) the property, the exact interval replaces
+/// Wilson's.
+pub const MIN_HITS_FOR_WILSON: u64 = 5;
+
+/// How an interval was computed. The name is printed in the `method` column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Method {
+    /// The denominators sum to 0: there is no estimate.
+    Undefined,
+    /// An estimate without an interval: too few tasks, or no spread to estimate one from.
+    EstimateOnly,
+    /// Wilson's interval, one run per task.
+    Wilson,
+    /// The exact interval, one run per task and few with (or few without) the property.
+    ClopperPearson,
+    /// Wilson's interval on the effective number of runs, with t quantiles over tasks.
+    WilsonClustered,
+    /// Linearised cluster-robust standard error on the logit scale, with t quantiles over tasks.
+    LogitT,
+    /// Linearised cluster-robust standard error with t quantiles over tasks, corrected for skewness.
+    SkewnessCorrectedT,
+    /// The same on the logarithm, with the change when a task is left out as its residual.
+    LogT,
+    /// MOVER: combined from the ends of two intervals.
+    Mover,
+    /// All values that a t test over tasks does not reject, corrected for label errors.
+    FiellerT,
+}
+
+impl Method {
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Undefined => "undefined",
+            Self::EstimateOnly => "estimate-only",
+            Self::Wilson => "wilson",
+            Self::ClopperPearson => "clopper-pearson",
+            Self::WilsonClustered => "wilson-clustered",
+            Self::LogitT => "logit-t",
+            Self::SkewnessCorrectedT => "skewness-corrected-t",
+            Self::LogT => "log-t",
+            Self::Mover => "mover",
+            Self::FiellerT => "fieller-t",
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Why an estimate should be read with care.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Warning {
+    /// Too few tasks for an interval.
+    TooFewClusters {
+        /// Number of tasks.
+        clusters: u64,
+        /// Tasks needed for an interval of this kind.
+        needed: u64,
+    },
+    /// The interval is approximate: it may cover less often than its level.
+    FewClusters {
+        /// Number of tasks.
+        clusters: u64,
+        /// Tasks from which on the interval is trusted.
+        needed: u64,
+    },
+    /// A few large tasks dominate the estimate: the interval rests on them, or on how the small ones differ.
+    Dominated {
+        /// Share of the largest task, in percent.
+        largest: u64,
+        /// Effective number of tasks: as many tasks of equal size would have the same weight.
+        effective: u64,
+    },
+    /// Few tasks carry the amount: the interval allows for one more of them, and is approximate.
+    FewCarry {
+        /// Effective number of tasks that carry the amount.
+        tasks: u64,
+    },
+    /// Every task has the same ratio, so the spread between tasks cannot be estimated.
+    NoSpread,
+}
+
+impl Warning {
+    /// A short form without counts for the `method` column, so that equal methods can be grouped.
+    pub fn brief(self) -> String {
+        match self {
+            Self::TooFewClusters { needed, .. } => format!("below {needed} tasks"),
+            Self::FewClusters { needed, .. } => format!("rough below {needed} tasks"),
+            Self::Dominated { .. } => "rough: few large tasks".to_owned(),
+            Self::FewCarry { .. } => "rough: few tasks carry it".to_owned(),
+            Self::NoSpread => "no spread between tasks".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooFewClusters { clusters, needed } => {
+                write!(f, "only {clusters} task{}: no interval (at least {needed})", plural(*clusters))
+            }
+            Self::FewClusters { clusters, needed } => {
+                write!(f, "only {clusters} tasks: the interval is rough (at least {needed})")
+            }
+            Self::Dominated { largest, effective } => write!(
+                f,
+                "the largest task is {largest} % of the data: the interval is rough (as with {effective} tasks of equal size)"
+            ),
+            Self::FewCarry { tasks } => write!(
+                f,
+                "few tasks carry it (as {tasks} with equal amounts would): the interval is rough, with room for one more"
+            ),
+            Self::NoSpread => f.write_str("all tasks have the same ratio: no interval"),
+        }
+    }
+}
+
+fn plural(count: u64) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
+/// How many tasks an interval needs.
+pub(super) struct Requirement {
+    /// Below this, no interval.
+    interval: u64,
+    /// Below this, a warning.
+    trusted: u64,
+}
+
+impl Requirement {
+    /// For shares of runs and their differences.
+    pub(super) const RATE: Self = Self { interval: MIN_CLUSTERS_FOR_INTERVAL, trusted: MIN_CLUSTERS_WITHOUT_WARNING };
+    /// For amounts and their differences.
+    pub(super) const AMOUNT: Self = Self { interval: MIN_CLUSTERS_WITHOUT_WARNING, trusted: MIN_CLUSTERS_FOR_AMOUNTS };
+
+    /// True if an interval may be given.
+    pub(super) fn is_met(&self, clusters: u64) -> bool {
+        clusters >= self.interval
+    }
+
+    /// The warning for `clusters` tasks, given whether a method returned an interval.
+    pub(super) fn warning(&self, clusters: u64, has_interval: bool) -> Option<Warning> {
+        if !self.is_met(clusters) {
+            return Some(Warning::TooFewClusters { clusters, needed: self.interval });
+        }
+        if !has_interval {
+            return Some(Warning::NoSpread);
+        }
+        (clusters < self.trusted).then_some(Warning::FewClusters { clusters, needed: self.trusted })
+    }
+
+    /// As [`Self::warning`], and also warns if a few large tasks dominate the estimate.
+    pub(super) fn warning_for(&self, residuals: &Residuals, has_interval: bool) -> Option<Warning> {
+        let dominated = residuals.effective_clusters().filter(|effective| *effective < MIN_EFFECTIVE_CLUSTERS);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a percentage and a number below 8"
+        )]
+        let dominated = dominated.map(|effective| Warning::Dominated {
+            largest: (residuals.largest_share() * 100.0).round() as u64,
+            effective: effective as u64,
+        });
+        self.warning(residuals.clusters, has_interval).or(dominated)
+    }
+}
+
+/// A number as printed in a table: the value, its interval, its n, and the method.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// Sum of numerators over sum of denominators; `None` if that is undefined.
+    pub value: Option<f64>,
+    /// The interval at the requested level; `None` if no method holds.
+    pub interval: Option<Interval>,
+    /// Runs that contributed.
+    pub n: u64,
+    /// Tasks that contributed at least one run.
+    pub clusters: u64,
+    /// How the interval was computed.
+    pub method: Method,
+    /// Design effect: variance relative to that of as many independent runs.
+    pub design_effect: Option<f64>,
+    /// Number of independent runs with the same information.
+    pub effective_n: Option<f64>,
+    /// Why to read it with care.
+    pub warning: Option<Warning>,
+}
+
+impl Estimate {
+    /// No estimate: the denominators sum to 0.
+    pub const UNDEFINED: Self = Self {
+        value: None,
+        interval: None,
+        n: 0,
+        clusters: 0,
+        method: Method::Undefined,
+        design_effect: None,
+        effective_n: None,
+        warning: None,
+    };
+
+    /// Lower end of the interval.
+    pub fn low(&self) -> Option<f64> {
+        self.interval.map(|interval| interval.low)
+    }
+
+    /// Upper end of the interval.
+    pub fn high(&self) -> Option<f64> {
+        self.interval.map(|interval| interval.high)
+    }
+}
+
+/// The ratio of sums over `clusters` (one per task) with an interval at `level`, by the method that holds:
+///
+/// - a share of runs, one run per task: Wilson; with fewer than 5 runs on either side, Clopper-Pearson;
+/// - a share of runs, several runs per task: Wilson on the effective n, with t quantiles. The design effect is at
+///   least 1; if every run agrees (0 % or 100 %) it cannot be estimated, and the effective n is the number of tasks,
+///   the worst case;
+/// - a part of an amount (tokens saved of tokens recorded): t on the logit scale; if few tasks carry it, allowing for
+///   one more;
+/// - any other ratio: t, corrected for skewness.
+///
+/// All t quantiles use the [degrees of freedom](super::residual::Residuals::degrees_of_freedom) that the tasks'
+/// residuals support, and all residuals are jackknife (left-out) residuals. If tasks are of unequal size, the interval
+/// also covers the spread expected if large tasks differ as small ones do. A rate has no interval below 8 tasks and a
+/// warning below 20; an amount has none below 20 and a warning below 50, where in long-tailed corpora the interval can
+/// miss its level by 1 to 3 points (`reports/`, validity).
+///
+/// Uses no randomness; takes one pass for the sums and one for the residuals.
+pub fn ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate {
+    spread(clusters).map_or(Estimate::UNDEFINED, |spread| of_kind(&spread, spread.kind, level))
+}
+
+/// As [`ratio_estimate`] for a ratio whose runs may have any sign, whatever these runs look like.
+///
+/// Use this for a mean of differences: runs that happen to differ in one direction only would otherwise be mistaken
+/// for a share, and the interval for a share can exclude 0.
+pub fn free_ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate {
+    spread(clusters).map_or(Estimate::UNDEFINED, |spread| of_kind(&spread, Kind::Free, level))
+}
+
+fn of_kind(spread: &Spread, kind: Kind, level: f64) -> Estimate {
+    let requirement = match kind {
+        Kind::Binary | Kind::UnitMean => Requirement::RATE,
+        Kind::Part | Kind::Free => Requirement::AMOUNT,
+    };
+    let (method, interval) = match kind {
+        _ if !requirement.is_met(spread.clusters()) => (Method::EstimateOnly, None),
+        Kind::Binary if spread.one_run_each => independent_interval(spread, level),
+        Kind::Binary | Kind::UnitMean => (Method::WilsonClustered, clustered_interval(spread, level)),
+        Kind::Part => (Method::LogitT, logit_interval(spread, level)),
+        Kind::Free => (Method::SkewnessCorrectedT, spread.residuals.interval(spread.ratio, level)),
+    };
+    Estimate {
+        value: Some(spread.ratio),
+        interval,
+        n: spread.n,
+        clusters: spread.clusters(),
+        method: if interval.is_some() { method } else { Method::EstimateOnly },
+        design_effect: spread.design_effect(),
+        effective_n: spread.effective_n(),
+        warning: requirement.warning_for(&spread.residuals, interval.is_some()).or_else(|| few_carry(spread)),
+    }
+}
+
+/// The warning if few tasks carry an amount.
+fn few_carry(spread: &Spread) -> Option<Warning> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number below 25")]
+    spread.carried.map(|carried| Warning::FewCarry { tasks: carried.tasks().round() as u64 })
+}
+
+fn independent_interval(spread: &Spread, level: f64) -> (Method, Option<Interval>) {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of n is a count up to n")]
+    let hits = (spread.ratio * spread.n as f64).round() as u64;
+    if hits.min(spread.n.saturating_sub(hits)) < MIN_HITS_FOR_WILSON {
+        return (Method::ClopperPearson, clopper_pearson(hits, spread.n, level));
+    }
+    (Method::Wilson, wilson_effective(spread.ratio, spread.n as f64, normal_quantile(0.5 + 0.5 * level)))
+}
+
+fn clustered_interval(spread: &Spread, level: f64) -> Option<Interval> {
+    let p = spread.ratio;
+    let independent = spread.naive_standard_error.powi(2);
+    let effective = |variance: f64| p * (1.0 - p) / variance.max(independent);
+    rate_interval(p, &spread.residuals, level, |variance| (independent > 0.0).then(|| effective(variance)))
+}
+
+/// Wilson's interval on the effective number of runs, for each of the two estimates of the spread; returns the hull of
+/// both. Without any spread a task counts as one run: the worst case.
+pub(super) fn rate_interval(
+    p: f64,
+    residuals: &Residuals,
+    level: f64,
+    effective_n: impl Fn(f64) -> Option<f64>,
+) -> Option<Interval> {
+    let own = residuals.variance().and_then(&effective_n).unwrap_or(residuals.clusters as f64);
+    let interval = wilson_effective(p, own, residuals.quantile(level))?;
+    let other = residuals.exchangeable().and_then(|(variance, degrees_of_freedom)| {
+        wilson_effective(p, effective_n(variance)?, t_quantile(0.5 + 0.5 * level, degrees_of_freedom))
+    });
+    Some(other.map_or(interval, |other| interval.hull(other)))
+}
+
+fn logit_interval(spread: &Spread, level: f64) -> Option<Interval> {
+    let p = spread.ratio;
+    let centre = (p / (1.0 - p)).ln();
+    let half = spread.residuals.half_width(level)? / (p * (1.0 - p));
+    let back = |logit: f64| 1.0 / (1.0 + (-logit).exp());
+    let interval = Interval { low: back(centre - half), high: back(centre + half) };
+    let z = normal_quantile(0.5 + 0.5 * level);
+    let beside = spread.carried.map(|carried| Interval {
+        low: p - carried.below(z).min(p),
+        high: (p + carried.above(z, Allowance::Full)).min(1.0),
+    });
+    (centre.is_finite() && half.is_finite()).then(|| beside.map_or(interval, |beside| interval.hull(beside)))
+}
+
+/// A ratio of positive sums, such as the cost of a success, with an interval on the logarithm, where it is symmetric.
+/// Each task's residual is the change of the whole when the task is left out.
+///
+/// Undefined unless both sums are positive; no interval below 20 tasks, or if one task holds all of a sum.
+pub fn positive_ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate {
+    let Some(spread) = spread(clusters) else { return Estimate::UNDEFINED };
+    let counted = || clusters.iter().filter(|cluster| cluster.n > 0);
+    let total = counted().fold((0.0, 0.0), |sum, task| (sum.0 + task.numerator, sum.1 + task.denominator));
+    let log = |(numerator, denominator): (f64, f64)| {
+        (numerator > 0.0 && denominator > 0.0).then(|| numerator.ln() - denominator.ln())
+    };
+    let parts = log(total).and_then(|value| {
+        counted()
+            .map(|task| {
+                let (numerator, denominator) = (task.numerator / total.0, task.denominator / total.1);
+                let without = log((total.0 - task.numerator, total.1 - task.denominator))?;
+                Some(Part {
+                    residual: numerator - denominator,
+                    left_out: value - without,
+                    share: 0.5 * (numerator + denominator),
+                })
+            })
+            .collect::<Option<Vec<Part>>>()
+    });
+    let residuals = parts.map(|parts| Residuals::of_parts(&parts, parts.len() as u64));
+    let requirement = Requirement::AMOUNT;
+    let log_interval = residuals
+        .filter(|_| requirement.is_met(spread.clusters()))
+        .and_then(|residuals| residuals.interval(log(total)?, level));
+    let interval = log_interval.map(Interval::exp);
+    Estimate {
+        value: Some(spread.ratio),
+        interval,
+        n: spread.n,
+        clusters: spread.clusters(),
+        method: if interval.is_some() { Method::LogT } else { Method::EstimateOnly },
+        design_effect: spread.design_effect(),
+        effective_n: spread.effective_n(),
+        warning: requirement.warning_for(&residuals.unwrap_or(spread.residuals), interval.is_some()),
+    }
+}
