@@ -78,6 +78,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         output.data(&details(&report, args.why));
     }
     has_read(&report)?;
+    if report.runs() > 0 && args.format == Format::Table {
+        kept(args).into_iter().for_each(|line| output.note(&line));
+    }
     if report.runs() == 0 {
         if let Some(advice) = report.skipped.iter().find_map(|skipped| skipped.advice.clone()) {
             output.data(&own_format());
@@ -176,6 +179,26 @@ fn hints(report: &CorpusReport) -> Vec<String> {
     let more = hints.len().saturating_sub(SHOWN);
     let rest = (more > 0).then(|| format!("not used: {more} more fields that may be; `--unused` lists them"));
     hints.into_iter().take(SHOWN).chain(rest).collect()
+}
+
+/// Where the mapping is kept, and what comes next.
+fn kept(args: &Args) -> Option<String> {
+    let map = args.reading.map.as_ref()?;
+    let columns = args.reading.label_columns.as_ref();
+    let labels = args.reading.labels.first().map(|path| path.display().to_string());
+    let mut keys = vec![format!("map = \"{map}\"")];
+    keys.extend(labels.as_ref().map(|path| format!("labels = [\"{path}\"]")));
+    keys.extend(columns.map(|columns| format!("label_columns = \"{columns}\"")));
+    let mut arguments = format!("--map {map}");
+    arguments.extend(labels.map(|path| format!(" --labels {path}")));
+    arguments.extend(columns.map(|columns| format!(" --label-columns {columns}")));
+    let paths: Vec<String> = args.paths.iter().map(|path| path.display().to_string()).collect();
+    Some(format!(
+        "for `whenstop check` it is kept in whenstop.toml, under `[reading]`: {}; next, `whenstop tune {} {arguments}` \
+         looks for a limit to ship",
+        keys.join(", "),
+        paths.join(" "),
+    ))
 }
 
 /// What a log looks like that needs no mapping.

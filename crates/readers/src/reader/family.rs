@@ -19,6 +19,8 @@ pub(super) struct Family<'s> {
     ids: BTreeMap<&'s str, String>,
     /// For each session: the session that started it, and the first file that holds it.
     sessions: BTreeMap<String, (Option<String>, &'s Source)>,
+    /// The files of the sub-agents, in path order, by the path of the file whose session is at their root.
+    below: BTreeMap<&'s str, Vec<&'s Source>>,
 }
 
 impl<'s> Family<'s> {
@@ -30,6 +32,15 @@ impl<'s> Family<'s> {
                 family.ids.insert(&file.name.path, id.clone());
                 family.sessions.entry(id).or_insert((parent, file));
             }
+        }
+        let held: Vec<&'s Source> = family.sessions.values().map(|(_, source)| *source).collect();
+        for source in held {
+            if let Some(root) = family.root_of(source) {
+                family.below.entry(&root.name.path).or_default().push(source);
+            }
+        }
+        for below in family.below.values_mut() {
+            below.sort_by(|a, b| a.name.path.cmp(&b.name.path));
         }
         family
     }
@@ -47,17 +58,8 @@ impl<'s> Family<'s> {
     }
 
     /// The files of the sessions that this file's session started, and that those started, in path order.
-    pub(super) fn below(&self, file: &Source) -> Vec<&'s Source> {
-        let all = self.sessions.values().map(|(_, source)| *source);
-        let is_below = |source: &&Source| self.root_of(source).is_some_and(|root| root.name.path == file.name.path);
-        let mut below: Vec<&Source> = all.filter(is_below).collect();
-        below.sort_by(|a, b| a.name.path.cmp(&b.name.path));
-        below
-    }
-
-    /// Whether any session was started by another one of the corpus.
-    pub(super) fn has_children(&self) -> bool {
-        self.sessions.values().any(|(parent, _)| parent.is_some())
+    pub(super) fn below(&self, file: &Source) -> &[&'s Source] {
+        self.below.get(file.name.path.as_str()).map_or(&[], Vec::as_slice)
     }
 }
 

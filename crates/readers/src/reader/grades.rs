@@ -243,8 +243,7 @@ fn read_folder(folder: &Path, covers_all: &dyn Fn(u64) -> bool, unreadable: &mut
         let Some(text) = text_of(&path, unreadable) else { continue };
         let report = report::read(&path, &text);
         let graded = |resolved| Graded { resolved, score: None, model: None, path: shown.clone() };
-        let covered = report.covered.is_some_and(covers_all);
-        if report.lists_successes_only && !covered {
+        if report.lists_successes_only && !report.covered.is_some_and(covers_all) {
             found.one_sided = Some((shown, report.instances.into_iter().map(|(instance, _)| instance).collect()));
             continue;
         }

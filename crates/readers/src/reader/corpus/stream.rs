@@ -325,8 +325,7 @@ impl<'c> Stream<'c> {
     fn family(&mut self, format: &dyn Format) -> Option<&Family<'c>> {
         let files: &'c [Source] = &self.corpus.sources.files;
         let joins = format.keeps_sub_agents_apart() && self.corpus.options.sub_agents == SubAgents::Parent;
-        let family = joins.then(|| self.family.get_or_insert_with(|| Family::of(files)))?;
-        family.has_children().then_some(family)
+        joins.then(|| &*self.family.get_or_insert_with(|| Family::of(files)))
     }
 
     /// The files of the sub-agents that the session in this file started.
@@ -334,7 +333,7 @@ impl<'c> Stream<'c> {
         let family = self.family(format);
         let below = family.map(|family| family.below(source)).unwrap_or_default();
         let other = |child: &Source| OtherFile { path: child.path().to_path_buf(), name: child.name.clone() };
-        below.into_iter().map(other).collect()
+        below.iter().map(|child| other(child)).collect()
     }
 
     /// A zip file that is not an archive of files: a log of Inspect.

@@ -76,7 +76,7 @@ fn listed(text: &str) -> Vec<ToolCall> {
 
 /// `<command>ls</command>`, `<execute_bash>ls</execute_bash>`, `<execute_ipython>…</execute_ipython>`.
 fn commands(text: &str) -> Vec<ToolCall> {
-    let last = |open, close| between(text, open, close).filter(|_| text.contains(close)).last();
+    let last = |open, close| text.contains(close).then(|| between(text, open, close).last()).flatten();
     if let Some(action) = last("<command>", "</command>") {
         return vec![fences::command_of(action)];
     }
