@@ -154,6 +154,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     Ok(Recipe::new(machine, &rules)
         .blind(&[BUDGET])
         .reads_calls(&[guardrails::NO_PROGRESS])
+        .requests_before_prompts()
         .needs(guardrails::EXACT, Need::ErrorFlags)
         .needs(guardrails::SAME_TOOL, Need::ErrorFlags)
         .needs(GOAL, Need::Judge))
