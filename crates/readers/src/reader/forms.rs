@@ -13,7 +13,7 @@ use crate::diagnostic::Severity;
 use crate::json_text::{SPACES, trimmed};
 
 /// Keys that commonly wrap recordings.
-const KEYS: &[&str] = &[
+pub(super) const KEYS: &[&str] = &[
     "runs",
     "results",
     "data",

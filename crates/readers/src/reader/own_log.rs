@@ -2,6 +2,7 @@
 
 use super::field_map::FieldMap;
 use super::format;
+use super::forms::KEYS;
 use super::probe::{Probe, Shape, Sketch};
 
 /// Levels of objects searched for a list of messages.
@@ -31,6 +32,12 @@ pub(super) fn guess(probe: &Probe) -> Option<FieldMap> {
     let first = probe.first()?;
     let values: Vec<&Sketch> = match probe.shape {
         Shape::Document if first.is_array() => first.elements().iter().collect(),
+        Shape::Document if messages(first, "", DEPTH).is_none() => {
+            // The runs may be in a list under one of the usual names.
+            let lists = KEYS.iter().filter_map(|key| first.get(key));
+            let holds = |list: &&Sketch| list.elements().first().is_some_and(Sketch::is_object);
+            lists.into_iter().find(holds).map_or_else(|| vec![first], |list| list.elements().iter().collect())
+        }
         _ => probe.values.iter().collect(),
     };
     let value = *values.iter().find(|value| value.is_object())?;
