@@ -39,8 +39,9 @@ impl Format for ManagedAgents {
             .then(|| "events of types such as `agent.message` and `user.message`".to_owned())
     }
 
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        true
+    fn joins_lines(&self, first: &Sketch) -> bool {
+        // A page of a session's events is a file of its own.
+        first.has(&["type"])
     }
 
     fn layout(&self, _probe: &Probe) -> Layout {
