@@ -7,7 +7,9 @@ use std::rc::Rc;
 
 use super::choice::{Choice, percent};
 use super::table::{digits, join};
-use crate::aggregate::{Group, Label, NetBenefit, Rows, Summary, Unit, WorseStratum, by_stack, choose, worse_stratum};
+use crate::aggregate::{
+    Count, Group, Label, NetBenefit, Rows, Summary, Unit, WorseStratum, by_stack, choose, worse_stratum,
+};
 use crate::stats::RangeEstimate;
 use crate::transcript::Outcome;
 
@@ -150,7 +152,7 @@ impl<'s> FirstTable<'s> {
 
     /// True if no run has an outcome.
     pub fn is_ungraded(&self) -> bool {
-        self.summaries.iter().all(|summary| summary.counted("unlabelled_runs") == summary.runs)
+        self.summaries.iter().all(|summary| summary.counted(Count::UnlabelledRuns) == summary.runs)
     }
 
     /// The answer in one or two sentences.
@@ -182,8 +184,8 @@ impl<'s> FirstTable<'s> {
             summary.stack,
             dollars(benefit.price.costs),
             dollars(worth),
-            summary.counted("killed_at_most"),
-            summary.counted("judged_successes"),
+            summary.counted(Count::KilledAtMost),
+            summary.counted(Count::JudgedSuccesses),
         )
     }
 
@@ -218,7 +220,7 @@ impl<'s> FirstTable<'s> {
             self.unit.noun()
         );
         text += &self.break_even(summary);
-        let judged = summary.counted("judged");
+        let judged = summary.counted(Count::Judged);
         if judged < summary.runs {
             let _ = write!(text, " Judged on the {judged} of {} runs that tell.", summary.runs);
         }
@@ -255,7 +257,7 @@ impl<'s> FirstTable<'s> {
             return self.not_upheld(&limit);
         }
         if let Some(price) = self.appetite.lost_success_costs {
-            let cost = self.shown.iter().all(|summary| summary.counted("runs_with_costs") == 0);
+            let cost = self.shown.iter().all(|summary| summary.counted(Count::RunsWithCosts) == 0);
             return if cost {
                 "Nothing can be said in dollars: no run has a cost. `--price FILE` computes it from tokens.".to_owned()
             } else {
@@ -309,11 +311,11 @@ impl<'s> FirstTable<'s> {
     /// The lines below the table: the letters of the unknown column, and the stacks that are not in the table.
     pub fn below(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        let any = |count: &str| self.shown.iter().any(|summary| summary.counted(count) > 0);
+        let any = |count: Count| self.shown.iter().any(|summary| summary.counted(count) > 0);
         let letters: Vec<&str> = [
-            ("not_evaluable_runs", "r: a rule could not be read"),
-            ("diverged", "d: the stack warned, asked or refused, and what follows is not recorded"),
-            ("unlabelled_runs", "u: nobody graded the run"),
+            (Count::NotEvaluableRuns, "r: a rule could not be read"),
+            (Count::Diverged, "d: the stack warned, asked or refused, and what follows is not recorded"),
+            (Count::UnlabelledRuns, "u: nobody graded the run"),
         ]
         .into_iter()
         .filter_map(|(count, words)| any(count).then_some(words))

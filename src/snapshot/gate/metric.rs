@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::aggregate::{Group, RowView, Summary};
+use crate::aggregate::{Count, Group, RowView, Summary};
 
 /// A column of the summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,11 +106,11 @@ impl Metric {
     }
 
     /// The counts of runs on which it is unknown, with what they lack, in words.
-    fn causes(&self) -> &'static [(&'static str, &'static str)] {
-        const UNREAD: (&str, &str) = ("not_evaluable_runs", "lack what a rule reads");
-        const DIVERGED: (&str, &str) =
-            ("diverged", "were warned, asked or refused a call, and what follows is not recorded");
-        const UNGRADED: (&str, &str) = ("unlabelled_runs", "have no outcome (`--labels`)");
+    fn causes(&self) -> &'static [(Count, &'static str)] {
+        const UNREAD: (Count, &str) = (Count::NotEvaluableRuns, "lack what a rule reads");
+        const DIVERGED: (Count, &str) =
+            (Count::Diverged, "were warned, asked or refused a call, and what follows is not recorded");
+        const UNGRADED: (Count, &str) = (Count::UnlabelledRuns, "have no outcome (`--labels`)");
         match self.basis() {
             Basis::Recording => &[],
             Basis::Stop => &[UNREAD, DIVERGED],
@@ -148,12 +148,12 @@ impl Metric {
         let mut parts: Vec<String> = self
             .causes()
             .iter()
-            .filter(|(count, _)| summary.counted(count) > 0)
-            .map(|(count, words)| format!("{} of {} runs {words}", summary.counted(count), summary.runs))
+            .filter(|(count, _)| summary.counted(*count) > 0)
+            .map(|(count, words)| format!("{} of {} runs {words}", summary.counted(*count), summary.runs))
             .collect();
         let told = match self.unit() {
-            Some("tokens") => Some((summary.counted("runs_with_tokens"), "tokens")),
-            Some("cost_usd") => Some((summary.counted("runs_with_costs"), "cost (`--price`)")),
+            Some("tokens") => Some((summary.counted(Count::RunsWithTokens), "tokens")),
+            Some("cost_usd") => Some((summary.counted(Count::RunsWithCosts), "cost (`--price`)")),
             _ => None,
         };
         if let Some((_, what)) = told.filter(|(told, _)| *told < summary.runs) {
