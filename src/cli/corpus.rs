@@ -2,7 +2,7 @@
 
 use super::Exit;
 use super::failure::Failure;
-use super::inputs::{READING, ReadingArgs, has_read, open, process};
+use super::inputs::{READING, ReadingArgs, counted, has_read, open, process};
 use super::output::{Format, Output};
 use super::rounds;
 use crate::aggregate::{Tail, Tails};
@@ -317,8 +317,8 @@ fn details(report: &CorpusReport, why: bool) -> String {
     // Paths, kinds and ids are text from the recordings: none of them may begin a line.
     let mut lines = notices;
     lines.extend(told.iter().map(|line| one_line(line).into_owned()));
-    for finding in &report.findings {
-        lines.push(finding.diagnostic.render(finding.severity));
+    for (finding, times) in report.gathered(false) {
+        lines.push(counted(finding, times).render(finding.severity));
     }
     if report.findings_not_listed > 0 {
         lines.push(format!("… and {} more findings", report.findings_not_listed));

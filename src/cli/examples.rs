@@ -94,6 +94,17 @@ pub(super) const EFFECTS: &str = "Examples:\n  \
     whenstop effects runs > effects.csv\n  \
     whenstop effects runs --stacks my.toml            # its [effects] come before the shipped table";
 
+pub(super) const HOOK: &str = "Examples:\n  \
+    whenstop hook install claude-code --stacks fuse.toml            # observe, in the background\n  \
+    whenstop hook install claude-code --stacks fuse.toml --mode ask\n  \
+    whenstop hook doctor                                            # which rules are exact, late or blind\n  \
+    whenstop hook log --recordings seen && whenstop compare seen --unit round --stacks fuse.toml\n  \
+    whenstop hook uninstall claude-code";
+
+pub(super) const WATCH: &str = "Examples:\n  \
+    whenstop watch                                    # the agents of this machine\n  \
+    whenstop watch ~/.claude/projects --stacks fuse.toml --format json";
+
 pub(super) const LOCAL: &str = "Examples:\n  \
     whenstop local                                    # the last 30 days\n  \
     whenstop local --days 7";

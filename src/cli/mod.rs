@@ -16,6 +16,7 @@ mod explain;
 mod export;
 mod failure;
 mod gate;
+mod hook;
 mod init;
 mod inputs;
 mod interrupt;
@@ -33,6 +34,7 @@ mod sweep;
 mod texts;
 mod tune;
 mod values;
+mod watch;
 
 use std::ffi::OsString;
 
@@ -116,6 +118,12 @@ enum Command {
     /// would have stopped. Nothing leaves the machine.
     #[command(after_help = examples::LOCAL)]
     Local(local::Args),
+    /// Hold limits in the agent you use: set its hook up, take it out, see what it sees and what it did.
+    #[command(after_help = examples::HOOK)]
+    Hook(hook::Args),
+    /// Watch the sessions that are growing: their readings against the limits. It only reads.
+    #[command(after_help = examples::WATCH)]
+    Watch(watch::Args),
     /// Find dead and unreachable rules and unit traps in a stack file.
     #[command(after_help = examples::LINT)]
     Lint(lint::Args),
@@ -207,6 +215,8 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Rules(args)) => rules::run(&args, &output),
         Some(Command::Labels(args)) => labels::run(&args, &output),
         Some(Command::Local(args)) => local::run(&args, &output),
+        Some(Command::Hook(args)) => hook::run(&args, &output),
+        Some(Command::Watch(args)) => watch::run(&args, &output),
         Some(Command::Lint(args)) => lint::run(&args, &output),
         Some(Command::Init(args)) => init::run(&args, &output),
         Some(Command::Accept(args)) => gate::accept(&args, &output),

@@ -209,6 +209,11 @@ impl Output {
         Exit::Done
     }
 
+    /// True if nothing more can be written to stdout.
+    pub(super) fn is_closed(&self) -> bool {
+        self.stdout.get().is_some()
+    }
+
     /// The exit code: `exit` if everything could be written. A closed pipe (`| head`) is not an error.
     pub(super) fn close(&self, exit: Exit) -> Exit {
         let lost = |error: &&io::Error| error.kind() != io::ErrorKind::BrokenPipe;

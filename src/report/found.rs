@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::reader::CorpusReport;
+use crate::reader::{CorpusReport, Finding};
 
 /// Maximum findings that are listed.
 const SHOWN: usize = 200;
@@ -23,12 +23,17 @@ pub struct Found {
 impl Found {
     /// Takes the findings of one reading.
     pub fn of(report: &CorpusReport) -> Self {
-        let findings = report.findings.iter().map(|finding| finding.diagnostic.to_string());
+        let line = |(finding, times): &(&Finding, u64)| match times {
+            1 => finding.diagnostic.to_string(),
+            times => format!("{} ({times} such; the first is here)", finding.diagnostic),
+        };
+        let gathered = report.gathered(false);
+        let findings = gathered.iter().map(line);
         Self {
             unreadable: report.unreadable,
             notices: report.notices.iter().map(|notice| notice.diagnostic.to_string()).collect(),
             findings: findings.take(SHOWN).collect(),
-            more: report.findings.len().saturating_sub(SHOWN) as u64,
+            more: gathered.len().saturating_sub(SHOWN) as u64,
         }
     }
 

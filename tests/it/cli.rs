@@ -132,7 +132,8 @@ fn a_gate_says_what_is_missing_and_what_would_have_passed() {
     });
     assert!(!bare.contains("usage"), "{bare}");
     desk.put("bare.jsonl", &bare);
-    desk.put("ungraded.jsonl", &RUNS.replace("{\"type\":\"outcome\"", "{\"type\":\"skipped\""));
+    let ungraded = RUNS.lines().filter(|line| !line.starts_with("{\"type\":\"outcome\""));
+    desk.put("ungraded.jsonl", &ungraded.flat_map(|line| [line, "\n"]).collect::<String>());
     let mut told = String::new();
     for (runs, stacks, gate) in [
         ("bare.jsonl", "tokens.toml", "fes_rate_high>0.9"),

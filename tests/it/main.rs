@@ -20,6 +20,7 @@ mod export;
 mod faults;
 mod gate;
 mod golden;
+mod hook;
 mod hostile;
 mod live;
 mod messages;

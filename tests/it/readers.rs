@@ -277,7 +277,7 @@ fn the_same_for_any_number_of_threads() {
     assert_eq!(results[0], results[2]);
 }
 
-/// A session, one forked from it, an exact copy, and an unrelated one.
+/// A session, one forked from it, a copy with another line at its end, an exact copy, and an unrelated one.
 #[test]
 fn copied_replies_count_once_in_a_corpus() {
     let folder = tempfile::tempdir().unwrap();
@@ -292,7 +292,8 @@ fn copied_replies_count_once_in_a_corpus() {
     for (name, text) in [
         ("a.jsonl", session("a", &[1, 2, 3])),
         ("b.jsonl", session("b", &[1, 2, 4])),
-        ("c.jsonl", session("a", &[1, 2, 3])),
+        ("c.jsonl", format!("{}\n", session("a", &[1, 2, 3]))),
+        ("c-exact.jsonl", session("a", &[1, 2, 3])),
         ("d.jsonl", session("d", &[5])),
     ] {
         std::fs::write(folder.path().join(name), text).unwrap();
@@ -309,6 +310,10 @@ fn copied_replies_count_once_in_a_corpus() {
     assert_eq!(odd, [("no_calls", 4), ("copied_replies", 1), ("duplicate_run", 1)]);
     let listed: Vec<String> = report.run_list.unwrap().iter().map(|run| run.hygiene.join(" ")).collect();
     assert_eq!(listed, ["", "copied_replies", "duplicate_run", ""]);
+    let left_out: Vec<&str> =
+        report.skipped.iter().filter(|skipped| skipped.is_twin).map(|s| s.path.as_str()).collect();
+    assert!(matches!(left_out[..], [path] if path.ends_with("c-exact.jsonl")), "{left_out:?}");
+    assert!(report.notices[0].diagnostic.what.starts_with("a recording stands there twice, byte for byte"));
 }
 
 #[test]

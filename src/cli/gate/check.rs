@@ -11,7 +11,7 @@ use crate::cli::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::cli::values::share;
-use crate::diagnostic::{Diagnostic, Location};
+use crate::diagnostic::{Diagnostic, Location, count};
 use crate::explain::Texts;
 use crate::report::unreadable;
 use crate::report::{Appetite, Publication, table};
@@ -32,7 +32,7 @@ pub(in crate::cli) struct CheckArgs {
     /// outcomes. An unknown number fails. Repeatable.
     #[arg(long, value_name = "GATE")]
     fail_on: Vec<String>,
-    /// Judge by what could be read, even if some files, folders or archives could not be.
+    /// Judge by what could be read, even if some files, folders or archives could not be, or not completely.
     #[arg(long)]
     allow_unreadable: bool,
     /// A gate fails if its number is known on fewer than this share of the runs [default: 0.95].
@@ -71,11 +71,15 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, F
     let page = args.page.as_ref().or(inputs.project.page.as_ref());
     let texts = page.map(|_| Texts::Evidence);
     let replayed = replayed(&inputs.corpus, &inputs.stacks, &[], before.as_ref(), texts, output)?;
-    if replayed.unreadable > 0 && !args.allow_unreadable {
+    if replayed.errors > 0 && !args.allow_unreadable {
+        let what = match replayed.unreadable {
+            0 => format!("{} in the recordings", count(replayed.errors, "error")),
+            n => unreadable(n),
+        };
         return Err(Failure::input(Diagnostic::new(
             Location::default(),
-            format!("{}: a gate that has not seen them says nothing", unreadable(replayed.unreadable)),
-            "mend them or leave them out, or judge without them: `--allow-unreadable`",
+            format!("{what}: a gate that has not seen them says nothing"),
+            "mend them or leave them out, or judge without what is lost: `--allow-unreadable`",
         )));
     }
     let min_known = args.min_known.or(inputs.project.min_known).unwrap_or(MIN_KNOWN);

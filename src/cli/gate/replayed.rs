@@ -34,6 +34,8 @@ pub(in crate::cli) struct Replayed {
     pub(in crate::cli) stories: Vec<Story>,
     /// Inputs that could not be read, or not completely.
     pub(in crate::cli) unreadable: u64,
+    /// Findings about lost data, those about unreadable inputs included.
+    pub(in crate::cli) errors: u64,
 }
 
 /// Replays the corpus under the stacks, restricted to the given names if any. Stops are compared with those in
@@ -88,8 +90,8 @@ pub(in crate::cli) fn replayed(
     let Evaluation { rows, firings, followed, stacks, stories, .. } = gathered.finish();
     let snapshot = Snapshot::accepted(&rows, CorpusPrint::of(prints, formats), &sets.by_stack);
     let followed = FollowedReport::new(followed, corpus.unit.noun());
-    let (places, unreadable) = (sets.places, report.unreadable);
-    Ok(Replayed { rows, firings, stacks, snapshot, words, places, followed, stories, unreadable })
+    let (places, unreadable, errors) = (sets.places, report.unreadable, report.errors);
+    Ok(Replayed { rows, firings, stacks, snapshot, words, places, followed, stories, unreadable, errors })
 }
 
 /// New names of stacks, each with the name that a stack with equal rules had before.

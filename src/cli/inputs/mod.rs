@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::Args;
 
 pub(super) use self::doubts::{AssumptionArgs, DOUBTS, LabelErrorArgs};
-pub(super) use self::process::{Tell, has_read, has_runs, open, process, process_any, process_telling};
+pub(super) use self::process::{Tell, counted, has_read, has_runs, open, process, process_any, process_telling};
 pub(super) use self::stacks::{StackArgs, load_stack_file, read_config, read_text};
 use super::failure::Failure;
 use super::output::Output;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
-use crate::diagnostic::{Diagnostic, Location, Severity};
-use crate::reader::{Corpus, CorpusReport, ReadOptions};
+use crate::diagnostic::{Diagnostic, Location, Severity, count, one_line};
+use crate::reader::{Corpus, CorpusReport, Finding, ReadOptions};
 use crate::report::{refuse_half_written, unreadable};
 use crate::transcript::Run;
 
@@ -104,6 +104,15 @@ pub(in crate::cli) fn has_read(report: &CorpusReport) -> Result<(), Failure> {
     )))
 }
 
+/// A finding, with the number of those equal to it.
+pub(in crate::cli) fn counted(finding: &Finding, times: u64) -> Diagnostic {
+    let mut diagnostic = finding.diagnostic.clone();
+    if times > 1 {
+        diagnostic.what = format!("{} ({times} such; the first is here)", diagnostic.what);
+    }
+    diagnostic
+}
+
 /// Reports the first few findings and how many more there are.
 fn tell_findings(report: &CorpusReport, output: &Output) {
     const SHOWN: usize = 5;
@@ -114,9 +123,12 @@ fn tell_findings(report: &CorpusReport, output: &Output) {
             "`whenstop corpus` lists them, `--strict` ends at the first",
         ));
     }
-    let errors = report.findings.iter().filter(|finding| finding.severity == Severity::Error);
-    for finding in errors.take(SHOWN) {
-        output.error(&finding.diagnostic);
+    let gathered = report.gathered(true);
+    let errors = gathered.iter().filter(|(finding, _)| finding.severity == Severity::Error);
+    let mut shown = 0;
+    for (finding, times) in errors.take(SHOWN) {
+        output.error(&counted(finding, *times));
+        shown += times;
     }
     for notice in &report.notices {
         match notice.severity {
@@ -127,9 +139,17 @@ fn tell_findings(report: &CorpusReport, output: &Output) {
     if let Some(pricing) = &report.pricing {
         pricing.lines().iter().for_each(|line| output.note(line));
     }
-    let hidden = report.errors.saturating_sub(SHOWN as u64);
+    let hidden = report.errors.saturating_sub(shown);
     if hidden > 0 {
         output.note(&format!("… and {hidden} more that could not be read; `whenstop corpus` lists them"));
+    }
+    if let Some((kind, _)) = report.unknown_kinds.first_key_value() {
+        let records: u64 = report.unknown_kinds.values().sum();
+        output.note(&format!(
+            "{} of kinds that no reader knows, without tokens, words or calls, first `{}`; `whenstop corpus` lists them",
+            count(records, "record"),
+            one_line(kind)
+        ));
     }
     if report.warnings > 0 {
         let warnings =

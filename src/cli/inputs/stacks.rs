@@ -95,7 +95,7 @@ pub(in crate::cli) fn load_stack_file(path: &Path) -> Result<(StackFile, Strateg
     let near = catalog::near(&name).filter(|_| !path.exists()).map(|near| format!("did you mean `{near}`?"));
     let help = near.unwrap_or_else(|| "give a stack file, `preset:NAME` or `system:NAME`".to_owned());
     let (name, text) = stack_text(path, &help)?;
-    catalog::load(&name, &text, &|config| read_config(Path::new(&name), config))
+    catalog::load_with(&name, &text, &|config| read_config(Path::new(&name), config))
 }
 
 /// The path shown for a stack file that is given as text.

@@ -13,6 +13,7 @@ mod numbers;
 mod outputs;
 mod readers;
 mod redaction;
+mod silence;
 mod snapshots;
 mod sources;
 

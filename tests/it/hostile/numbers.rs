@@ -32,9 +32,9 @@ fn numbers_beyond_reason_are_told_and_left_out() {
         ),
         message("tokens in words", "\"usage\":{\"input\":\"many\",\"output\":1}", "`usage.input` should be"),
         message(
-            "tokens that overflow when they are added",
+            "tokens beyond what any model counts",
             "\"usage\":{\"input\":18446744073709551615,\"output\":18446744073709551615}",
-            "\"tokens\": 18446744073709551615",
+            "`usage.input` should be a whole number, 0 or more, not `18446744073709551615`",
         ),
         message("a time that is none", "\"ts\":\"yesterday\"", "`ts` should be a time"),
         message("a time beyond all calendars", "\"ts\":\"999999-01-01T00:00:00Z\"", "`ts` should be a time"),

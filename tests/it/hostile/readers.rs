@@ -127,7 +127,7 @@ fn what_is_no_recording_is_named_and_left_out() {
         odd("a byte-order mark and no more", b"\xEF\xBB\xBF", "empty"),
         odd("prose", b"# Notes\n", "not JSON: it begins with `# Notes"),
         odd("bytes", &[0, 1, 2, 3, 255, 254], "not text"),
-        odd("UTF-16", b"\xFF\xFE{\0\"\0a\0\"\0:\x001\0}\0", "not text"),
+        odd("UTF-16", b"\xFF\xFE{\0\"\0a\0\"\0:\x001\0}\0", "UTF-16, which PowerShell"),
         odd("another document", b"{\"a\":1}", "a JSON document of no known format"),
         odd("a document that ends in a key", b"{\"a", "cut short or broken JSON"),
         odd("a number", b"7", "not JSON"),

@@ -137,10 +137,11 @@ fn a_pipe_is_read_once_and_whole() {
     ]);
 }
 
-/// Three files of one name hold runs of one id: the third is called after its folder.
+/// Three files of one name hold runs of one id: each is called after its folder.
 fn three(desk: &Desk) {
     for folder in ["one", "two", "three"] {
-        desk.put(&format!("top/{folder}/x.jsonl"), &run("b"));
+        let content = format!("{}{{\"type\":\"message\",\"role\":\"user\",\"content\":\"{folder}\"}}\n", run("b"));
+        desk.put(&format!("top/{folder}/x.jsonl"), &content);
     }
 }
 
@@ -158,8 +159,10 @@ fn names_do_not_depend_on_how_a_path_is_spelled() {
         row(format!("three runs of one id in {spelling}"), &format!("corpus {spelling} --runs"))
             .prepare(three)
             .runs(3)
-            .says("this one is now `x/b`")
-            .says("this one is now `two/x/b`")
+            .says("one/x/b")
+            .says("two/x/b")
+            .says("three/x/b")
+            .never_says("a second run")
     });
     check(rows.into());
     let twice = ["x.jsonl x.jsonl", "x.jsonl ./x.jsonl", "x.jsonl .", ". x.jsonl", ". ./."].map(|spelling| {

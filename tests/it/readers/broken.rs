@@ -76,7 +76,8 @@ fn a_broken_file_gives_a_clear_message_and_loses_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a.jsonl"), &good).unwrap();
         std::fs::write(folder.path().join(format!("{name}.jsonl")), bytes).unwrap();
-        std::fs::write(folder.path().join("z.jsonl"), &good).unwrap();
+        // Not the same byte for byte, which would be one recording.
+        std::fs::write(folder.path().join("z.jsonl"), format!("{good}\n")).unwrap();
         let (runs, report) = read(&[folder.path().to_path_buf()]);
         let of_it: Vec<&Run> =
             runs.iter().filter(|run| !run.header.run_id.contains('g') || run.header.run_id == "surrogate").collect();
@@ -142,7 +143,10 @@ fn archives_within_an_archive_are_opened_once() {
     let folder = tempfile::tempdir().unwrap();
     let good = std::fs::read(fixtures().join("trace/good.jsonl")).unwrap();
     let inner = folder.path().join("inner.zip");
-    pack_zip(&inner, &[("a.jsonl", &good), ("z.jsonl.gz", &gzipped(&good))]);
+    // Not the same byte for byte, which would be one recording.
+    let longer = [&good[..], b"\n"].concat();
+    let longest = [&good[..], b"\n\n"].concat();
+    pack_zip(&inner, &[("a.jsonl", &longer), ("z.jsonl.gz", &gzipped(&longest))]);
     let middle = folder.path().join("middle.zip");
     let inner_bytes = std::fs::read(&inner).unwrap();
     pack_zip(&middle, &[("deep.zip", &inner_bytes)]);

@@ -10,6 +10,19 @@ use smol_str::SmolStr;
 use crate::transcript::{Header, Name, Point, PointView, Truth};
 
 /// What a decision does. Only [`Stop`](Action::Stop) and [`Fail`](Action::Fail) end a replay with an exact result.
+///
+/// A program that runs a strategy beside an agent ([`Live`](crate::Live)) acts on the decisions itself:
+///
+/// | action | what the program should do |
+/// | --- | --- |
+/// | [`Observe`](Action::Observe) | nothing; it may write a line to a log |
+/// | [`Warn`](Action::Warn), [`Inject`](Action::Inject) | add [`Decision::detail`] to the next request as a message to the model |
+/// | [`Deny`](Action::Deny) | not run the call [`Decision::call_id`]; give the model an error as its result |
+/// | [`Ask`](Action::Ask) | ask a person whether to go on, with the rule and its [`Evidence`]; end the run on a no |
+/// | [`ForceFinal`](Action::ForceFinal) | make one more model call without tools, then end the run |
+/// | [`Extend`](Action::Extend) | nothing: the strategy has raised its own cap |
+/// | [`Stop`](Action::Stop) | make no further model call; what was done so far is the result |
+/// | [`Fail`](Action::Fail) | make no further model call; report the run as failed |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Action {
@@ -245,6 +258,8 @@ pub enum Need {
     FinishReasons,
     /// The full text of messages and arguments, which a redacted recording lacks.
     Texts,
+    /// The arguments of calls, and not only their fingerprints.
+    Arguments,
     /// Arguments that are not JSON, exactly as the model wrote them. If a redacted recording has any, it is unknown
     /// which of them could have been repaired and parsed.
     PlainArguments,
@@ -285,6 +300,7 @@ impl Need {
             Self::Plan => "task plan",
             Self::FinishReasons => "finish reasons",
             Self::Texts => "texts",
+            Self::Arguments => "arguments",
             Self::PlainArguments => "arguments as written",
             Self::ToolNames => "names of tools",
             Self::Outcome => "graded outcome",

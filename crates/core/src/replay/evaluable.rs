@@ -10,7 +10,9 @@ use serde_json::value::RawValue;
 use crate::decision::{Need, Requirement, RuleName};
 use crate::text::conclusion_tag::has_conclusion;
 use crate::text::experiment_tag::experiment_code;
-use crate::transcript::{Carries, Event, Json, Lane, Message, Note, Role, Run, Secured, TOLD_COMMAND, ToolCall};
+use crate::transcript::{
+    Carries, Event, Header, Json, Lane, Message, Note, Role, Run, Secured, TOLD_COMMAND, ToolCall,
+};
 
 /// A rule that cannot be evaluated on a recording, or only at some steps.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,15 +48,7 @@ pub enum Holding {
 impl Holding {
     /// How much of `need` is in `run`.
     pub fn of(run: &Run, need: Need) -> Self {
-        if is_taken_out(run, need) {
-            Self::TakenOut
-        } else if !has(run, need) {
-            Self::Nothing
-        } else if has_throughout(run, need) {
-            Self::Throughout
-        } else {
-            Self::Partly
-        }
+        Recorded::of(run).holding(need)
     }
 }
 
@@ -83,15 +77,171 @@ pub fn not_evaluable(run: &Run, requirements: &[Requirement]) -> Vec<Unread> {
     unread(requirements, |need| Holding::of(run, need))
 }
 
-/// True if every step has what `need` sums over steps, or if `need` is not summed. A sum with gaps is too small, so a
-/// rule on it acts too late.
-fn has_throughout(run: &Run, need: Need) -> bool {
-    match need {
-        Need::Usage => run.replies().all(Message::has_usage),
-        Need::Cost => run.replies().all(|reply| reply.cost.is_some()),
-        Need::Times => run.replies().all(|reply| reply.ts.is_some()),
-        _ => true,
+/// What a recording holds, finished or not.
+#[derive(Clone, Copy)]
+pub(super) struct Recorded<'r> {
+    header: &'r Header,
+    events: &'r [Event],
+    /// True if it is known whether, and from when on, a stop would have kept a success.
+    is_graded: bool,
+}
+
+impl<'r> Recorded<'r> {
+    fn of(run: &'r Run) -> Self {
+        Self { header: &run.header, events: run.events(), is_graded: run.secured() != Secured::Unknown }
     }
+
+    /// A run in progress, which nobody has graded yet.
+    pub(super) fn so_far(header: &'r Header, events: &'r [Event]) -> Self {
+        Self { header, events, is_graded: false }
+    }
+
+    /// How much of `need` is in it.
+    fn holding(self, need: Need) -> Holding {
+        if self.is_taken_out(need) {
+            Holding::TakenOut
+        } else if !self.has(need) {
+            Holding::Nothing
+        } else if self.has_throughout(need) {
+            Holding::Throughout
+        } else {
+            Holding::Partly
+        }
+    }
+
+    /// The same for a run in progress: what could not have come yet is not missing.
+    pub(super) fn holding_so_far(self, need: Need) -> Holding {
+        match self.holding(need) {
+            Holding::Nothing if !self.is_due(need) => Holding::Throughout,
+            holding => holding,
+        }
+    }
+
+    /// True if something came that should have had what `need` names.
+    fn is_due(self, need: Need) -> bool {
+        match need {
+            Need::Times => self.messages().next().is_some(),
+            // The results of the latest reply may be on their way.
+            Need::Results => self.messages().filter(|message| message.is_step()).count() > 1,
+            Need::ErrorFlags | Need::ResultDetails => self.messages().any(Message::is_result),
+            Need::WholeSession | Need::Unrecorded(_) => true,
+            _ => self.messages().any(Message::is_step),
+        }
+    }
+
+    fn messages(self) -> impl Iterator<Item = &'r Message> {
+        self.events.iter().filter_map(Event::message)
+    }
+
+    fn replies(self) -> impl Iterator<Item = &'r Message> {
+        self.messages().filter(|message| message.is_step())
+    }
+
+    fn calls(self) -> impl Iterator<Item = &'r ToolCall> {
+        self.messages().flat_map(|message| &message.tool_calls)
+    }
+
+    fn notes(self) -> impl Iterator<Item = &'r Note> {
+        self.events.iter().filter_map(|event| match event {
+            Event::Note(note) => Some(note),
+            _ => None,
+        })
+    }
+
+    /// True if every step has what `need` sums over steps, or if `need` is not summed. A sum with gaps is too small, so
+    /// a rule on it acts too late.
+    fn has_throughout(self, need: Need) -> bool {
+        match need {
+            Need::Usage => self.replies().all(Message::has_usage),
+            Need::Cost => self.replies().all(|reply| reply.cost.is_some()),
+            Need::Times => self.replies().all(|reply| reply.ts.is_some()),
+            _ => true,
+        }
+    }
+
+    /// True if redaction removed this from the recording, or if only fingerprints of it were kept. With some plans
+    /// removed, the number of experiments is wrong; with some of a judge's replies removed, those left are not all.
+    fn is_taken_out(self, need: Need) -> bool {
+        let stands = |carries| self.notes().any(|note| note.carries() == carries);
+        let redacted = self.header.redacted;
+        match need {
+            Need::Texts => redacted || self.messages().any(Message::is_print) || self.calls().any(ToolCall::is_print),
+            Need::Arguments => self.calls().any(ToolCall::is_print),
+            Need::Metrics | Need::Plan => redacted && stands(Carries::PlanTakenOut),
+            Need::Judge => redacted && stands(Carries::JudgeTakenOut),
+            Need::PlainArguments => {
+                let is_json = |call: &ToolCall| serde_json::from_str::<IgnoredAny>(&call.arguments.as_str()).is_ok();
+                self.calls().any(|call| call.is_print() || redacted && !is_json(call))
+            }
+            Need::ToolNames => redacted && self.calls().any(|call| is_told_command(&call.name)),
+            _ => false,
+        }
+    }
+
+    /// True if the recording contains what `need` names, at any step.
+    fn has(self, need: Need) -> bool {
+        if self.is_taken_out(need) {
+            return false;
+        }
+        let mut messages = self.messages();
+        let is_call =
+            |message: &Message| message.role == Role::Assistant && matches!(message.lane, Lane::Main | Lane::Side(_));
+        match need {
+            Need::Usage => messages.any(|message| is_call(message) && message.has_usage()),
+            Need::Cost => messages.any(|message| is_call(message) && message.cost.is_some()),
+            Need::Times => messages.any(|message| message.ts.is_some()),
+            Need::Calls => !self.header.calls_unrecorded,
+            // A run without tool calls lacks no results.
+            Need::Results => {
+                let mut called = false;
+                messages.any(|message| {
+                    called |= message.is_step() && !message.tool_calls.is_empty();
+                    message.is_result()
+                }) || !called
+            }
+            Need::WholeSession => !self.header.of_session,
+            // A round without tool calls lacks no flags: whether the session has flags is known from its other rounds.
+            Need::ErrorFlags => {
+                let mut called = false;
+                messages.any(|message| {
+                    called |= message.is_step() && !message.tool_calls.is_empty();
+                    message.is_result() && message.is_error.is_some()
+                }) || (self.header.of_session && !called)
+            }
+            Need::Metrics => self.events.iter().any(|event| matches!(event, Event::Metrics(_))),
+            Need::Plan => {
+                self.events.iter().any(|event| matches!(event, Event::Metrics(metrics) if metrics.plan.is_some()))
+            }
+            // If they were not redacted, they are there.
+            Need::Texts | Need::Arguments | Need::PlainArguments | Need::ToolNames => true,
+            Need::Judge => self.events.iter().any(|event| match event {
+                Event::Judge(_) => true,
+                Event::Note(note) => note.carries() == Carries::GoalRow,
+                _ => false,
+            }),
+            Need::FinishReasons => messages.any(|message| is_call(message) && message.finish_reason.is_some()),
+            Need::Outcome => self.is_graded,
+            Need::ExperimentTags => messages.filter(|message| message.is_step()).any(|reply| {
+                let text = reply.text();
+                has_conclusion(&text) || experiment_code(&text).is_some()
+            }),
+            Need::AgentNames => messages.any(|message| message.is_step() && message.name.is_some()),
+            Need::GoalRows => self.notes().any(|note| note.carries() == Carries::GoalRow),
+            Need::ResultDetails => messages.any(has_details),
+            Need::Field(name) => messages.any(|message| has_field(message, name)),
+            Need::Unrecorded(_) => false,
+        }
+    }
+}
+
+/// True if the recording contains what `need` names, at any step.
+pub fn has(run: &Run, need: Need) -> bool {
+    Recorded::of(run).has(need)
+}
+
+/// True if redaction removed what `need` names from the recording, or if only fingerprints of it were kept.
+pub(super) fn is_taken_out(run: &Run, need: Need) -> bool {
+    Recorded::of(run).is_taken_out(need)
 }
 
 /// True if the message has a field that only one framework records.
@@ -107,91 +257,8 @@ fn has_details(message: &Message) -> bool {
         && message.extra.as_ref().is_some_and(|extra| native(extra).pointer("/native/details").is_some())
 }
 
-/// True if redaction removed this from the recording. With some plans removed, the number of experiments is wrong; with
-/// some of a judge's replies removed, those left are not all.
-pub(super) fn is_taken_out(run: &Run, need: Need) -> bool {
-    let stands = |carries| notes(run).any(|note| note.carries() == carries);
-    run.header.redacted
-        && match need {
-            Need::Texts => true,
-            Need::Metrics | Need::Plan => stands(Carries::PlanTakenOut),
-            Need::Judge => stands(Carries::JudgeTakenOut),
-            Need::PlainArguments => {
-                calls(run).any(|call| serde_json::from_str::<IgnoredAny>(&call.arguments.as_str()).is_err())
-            }
-            Need::ToolNames => calls(run).any(|call| is_told_command(&call.name)),
-            _ => false,
-        }
-}
-
-fn notes(run: &Run) -> impl Iterator<Item = &Note> {
-    run.events().iter().filter_map(|event| match event {
-        Event::Note(note) => Some(note),
-        _ => None,
-    })
-}
-
-fn calls(run: &Run) -> impl Iterator<Item = &ToolCall> {
-    run.events().iter().filter_map(Event::message).flat_map(|message| &message.tool_calls)
-}
-
 /// True if the name stands for a word of a text: `command-3`.
 fn is_told_command(name: &str) -> bool {
     let nth = name.strip_prefix(TOLD_COMMAND).and_then(|rest| rest.strip_prefix('-'));
     nth.is_some_and(|nth| !nth.is_empty() && nth.bytes().all(|byte| byte.is_ascii_digit()))
-}
-
-/// True if the recording contains what `need` names, at any step.
-pub fn has(run: &Run, need: Need) -> bool {
-    if is_taken_out(run, need) {
-        return false;
-    }
-    let mut messages = run.events().iter().filter_map(Event::message);
-    let is_call =
-        |message: &Message| message.role == Role::Assistant && matches!(message.lane, Lane::Main | Lane::Side(_));
-    match need {
-        Need::Usage => messages.any(|message| is_call(message) && message.has_usage()),
-        Need::Cost => messages.any(|message| is_call(message) && message.cost.is_some()),
-        Need::Times => messages.any(|message| message.ts.is_some()),
-        Need::Calls => !run.header.calls_unrecorded,
-        // A run without tool calls lacks no results.
-        Need::Results => {
-            let mut called = false;
-            messages.any(|message| {
-                called |= message.is_step() && !message.tool_calls.is_empty();
-                message.is_result()
-            }) || !called
-        }
-        Need::WholeSession => !run.header.of_session,
-        // A round without tool calls lacks no flags: whether the session has flags is known from its other rounds.
-        Need::ErrorFlags => {
-            let mut called = false;
-            messages.any(|message| {
-                called |= message.is_step() && !message.tool_calls.is_empty();
-                message.is_result() && message.is_error.is_some()
-            }) || (run.header.of_session && !called)
-        }
-        Need::Metrics => run.events().iter().any(|event| matches!(event, Event::Metrics(_))),
-        Need::Plan => {
-            run.events().iter().any(|event| matches!(event, Event::Metrics(metrics) if metrics.plan.is_some()))
-        }
-        // If they were not redacted, they are there.
-        Need::Texts | Need::PlainArguments | Need::ToolNames => true,
-        Need::Judge => run.events().iter().any(|event| match event {
-            Event::Judge(_) => true,
-            Event::Note(note) => note.carries() == Carries::GoalRow,
-            _ => false,
-        }),
-        Need::FinishReasons => messages.any(|message| is_call(message) && message.finish_reason.is_some()),
-        Need::Outcome => run.secured() != Secured::Unknown,
-        Need::ExperimentTags => messages.filter(|message| message.is_step()).any(|reply| {
-            let text = reply.text();
-            has_conclusion(&text) || experiment_code(&text).is_some()
-        }),
-        Need::AgentNames => messages.any(|message| message.is_step() && message.name.is_some()),
-        Need::GoalRows => notes(run).any(|note| note.carries() == Carries::GoalRow),
-        Need::ResultDetails => messages.any(has_details),
-        Need::Field(name) => messages.any(|message| has_field(message, name)),
-        Need::Unrecorded(_) => false,
-    }
 }

@@ -6,14 +6,19 @@ use crate::transcript::PointView;
 /// A running strategy, followed up to the decision that ends the run.
 pub(super) struct Following {
     pub(super) watch: Box<dyn Watch>,
-    /// True once it has ended the run; later decisions are discarded.
-    pub(super) has_ended: bool,
+    /// The decision that ended the run; later ones are discarded.
+    pub(super) ended_by: Option<Decision>,
     said: Vec<Decision>,
 }
 
 impl Following {
     pub(super) fn new(watch: Box<dyn Watch>) -> Self {
-        Self { watch, has_ended: false, said: Vec::new() }
+        Self { watch, ended_by: None, said: Vec::new() }
+    }
+
+    /// True once it has ended the run.
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended_by.is_some()
     }
 
     /// Shows it the next point. Appends its decisions to `trail`, up to the first that ends the run.
@@ -23,9 +28,9 @@ impl Following {
         if self.said.is_empty() {
             return;
         }
-        if !self.has_ended {
+        if self.ended_by.is_none() {
             let end = self.said.iter().position(|decision| decision.action.is_terminal());
-            self.has_ended = end.is_some();
+            self.ended_by = end.map(|end| self.said[end].clone());
             self.said.truncate(end.map_or(self.said.len(), |end| end + 1));
             trail.append(&mut self.said);
         }

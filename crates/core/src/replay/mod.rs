@@ -13,8 +13,9 @@ use crate::decision::{Action, Decision, Evidence, FirstFiring, Requirement, Rule
 use crate::transcript::{Point, PointView, Run};
 use following::Following;
 
+pub use evaluable::Unread;
 #[doc(hidden)]
-pub use evaluable::{Holding, Unread, has, not_evaluable, unread};
+pub use evaluable::{Holding, has, not_evaluable, unread};
 pub use live::Live;
 pub use terms::Terms;
 
@@ -173,19 +174,19 @@ fn follow(run: &Run, watch: Box<dyn Watch>, each_rule: bool, seen: &mut dyn FnMu
     let mut following = Following::new(watch);
     let mut trail = Vec::new();
     for view in run.views() {
-        let goes_on = !following.has_ended;
+        let goes_on = !following.has_ended();
         following.show(&view, &mut trail);
         if goes_on {
             seen(&view, &*following.watch);
         }
-        if following.has_ended && !(each_rule && awaits_firings(&*following.watch)) {
+        if following.has_ended() && !(each_rule && awaits_firings(&*following.watch)) {
             break;
         }
     }
     // A strategy that asks a judge is shown no points after its stop, so this counts only calls up to it.
     let extra_calls = following.watch.extra_calls();
     let first_firings = following.watch.first_firings().map(<[_]>::to_vec);
-    let is_cut_off = !following.has_ended && run.grade.end.is_censoring();
+    let is_cut_off = !following.has_ended() && run.grade.end.is_censoring();
     let ends_next = is_cut_off && run.one_more_request().is_some_and(|view| following.would_end(&view));
     Said { trail, first_firings, ends_next, extra_calls }
 }

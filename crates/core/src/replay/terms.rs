@@ -28,6 +28,12 @@ impl Terms {
         }
     }
 
+    /// The terms for a live run whose events will lack what `absent` names: the rules that need it are dropped.
+    pub fn lacking(requirements: &[Requirement], absent: impl Fn(Need) -> bool) -> Self {
+        let misreads = requirements.iter().filter(|requirement| absent(requirement.need));
+        Self { dropped: misreads.map(|requirement| requirement.rule.clone()).collect(), truth: None }
+    }
+
     /// True if the rule is dropped.
     pub fn drops(&self, rule: &RuleName) -> bool {
         self.dropped.contains(rule)

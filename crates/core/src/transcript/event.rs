@@ -148,6 +148,19 @@ impl Message {
         Self { content: Some(content.into()), ..Self::new(role) }
     }
 
+    /// A message of `role` of which only the fingerprint of the text is known ([`Fingerprint::of_text`]), as kept by a
+    /// program that must not store texts. It is equal to every message with the same fingerprint; rules that read the
+    /// text itself cannot be evaluated on it ([`Need::Texts`](crate::decision::Need)).
+    pub fn with_print(role: Role, print: Fingerprint) -> Self {
+        Self { content_print: OnceLock::from(print), ..Self::new(role) }
+    }
+
+    /// True if only the fingerprint of its text is known.
+    #[doc(hidden)]
+    pub fn is_print(&self) -> bool {
+        self.content.is_none() && self.content_print.get().is_some_and(|print| *print != fingerprint::of_text(""))
+    }
+
     /// The decoded text; empty when there is none.
     pub fn text(&self) -> std::borrow::Cow<'_, str> {
         self.content.as_ref().map_or_else(Default::default, Text::as_str)
@@ -184,6 +197,7 @@ pub struct ToolCall {
     /// The arguments as text: usually JSON, but it can be anything the model wrote.
     pub arguments: Text,
     canonical_print: OnceLock<Fingerprint>,
+    is_print: bool,
 }
 
 impl ToolCall {
@@ -194,7 +208,21 @@ impl ToolCall {
             name: name.into(),
             arguments: arguments.into(),
             canonical_print: OnceLock::new(),
+            is_print: false,
         }
+    }
+
+    /// A call of `name` of which only the fingerprint of the canonical arguments is known: that of another
+    /// [`canonical_print`](Self::canonical_print). Rules that compare arguments in any other way cannot be evaluated on
+    /// it ([`Need::Arguments`](crate::decision::Need)).
+    pub fn with_print(id: Option<&str>, name: &str, print: Fingerprint) -> Self {
+        Self { canonical_print: OnceLock::from(print), is_print: true, ..Self::new(id, name, "") }
+    }
+
+    /// True if only the fingerprint of its arguments is known.
+    #[doc(hidden)]
+    pub fn is_print(&self) -> bool {
+        self.is_print
     }
 
     /// Fingerprint of the name and the canonical arguments: keys sorted at every level, no insignificant white space.

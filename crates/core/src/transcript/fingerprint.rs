@@ -8,6 +8,20 @@ use xxhash_rust::xxh3::xxh3_64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint(pub u64);
 
+impl Fingerprint {
+    /// The fingerprint of a text.
+    pub fn of_text(text: &str) -> Self {
+        of_text(text)
+    }
+
+    /// This fingerprint mixed with a secret number. Fingerprints mixed with the same number are equal if and only if
+    /// they were equal before; those mixed with different numbers cannot be compared.
+    #[must_use]
+    pub fn salted(self, salt: u64) -> Self {
+        Self(json_text::mixed(salt, self.0))
+    }
+}
+
 /// What makes two calls equal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Identity {

@@ -23,8 +23,9 @@ mod view;
 mod written;
 
 pub use event::{Carries, Checkpoint, Event, Json, JudgeReply, Lane, Message, Metrics, Name, Note, Role, ToolCall};
+pub use fingerprint::Fingerprint;
 #[doc(hidden)]
-pub use fingerprint::{Fingerprint, Identity};
+pub use fingerprint::Identity;
 pub use outcome::{EndCause, Outcome, OutcomeSource, Secured};
 #[doc(hidden)]
 pub use placeholder::{JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT, TOLD_COMMAND, is_public_name};

@@ -1,6 +1,7 @@
 //! The main job: replays a corpus under several strategies and returns rows and firings.
 
 mod evaluation;
+pub mod fuse;
 mod grounds;
 mod shelf;
 

@@ -17,7 +17,7 @@ pub struct Surpluses {
 }
 
 /// The bets of [`Surpluses::betting`] with their weights; a bet is in eighths of the largest one allowed.
-const BETS: [(f64, f64); 8] = [
+pub(super) const BETS: [(f64, f64); 8] = [
     (1.0, 1.0 / 14.0),
     (2.0, 1.0 / 14.0),
     (3.0, 1.0 / 14.0),

@@ -5,6 +5,7 @@
 //! share of tokens, a mean): it chooses the method that holds for the data and names it. What cannot be computed is
 //! `None` with a reason, never 0. Nothing reads a clock; randomness comes from a seed.
 
+pub mod anytime;
 pub mod bootstrap;
 pub mod bounds;
 pub mod certificate;

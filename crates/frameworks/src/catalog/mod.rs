@@ -78,9 +78,17 @@ pub fn strategies(file: &StackFile, read_config: &ReadConfig<'_>) -> Result<Stra
     Diagnostics::of(errors).map_or(Ok(all), Err)
 }
 
-/// Parses a stack file and builds its strategies; else returns every error in the file, in its settings and in the
-/// configurations it names. `path` is for messages.
-pub fn load(path: &str, text: &str, read_config: &ReadConfig<'_>) -> Result<(StackFile, Strategies), Diagnostics> {
+/// Parses a stack file and builds its strategies: own stacks, systems and presets. Else returns every error in the file
+/// and in its settings. `path` is for messages; a file that names native configurations is read with [`load_with`].
+pub fn load(path: &str, text: &str) -> Result<(StackFile, Strategies), Diagnostics> {
+    load_with(path, text, &|config| {
+        let help = "give the parameters with `set = { name = value }`";
+        Err(Diagnostic::new(Location::file(config), "this program reads no configuration files", help))
+    })
+}
+
+/// The same, for a file that may name native configurations, which `read_config` reads.
+pub fn load_with(path: &str, text: &str, read_config: &ReadConfig<'_>) -> Result<(StackFile, Strategies), Diagnostics> {
     let (file, mut errors) = StackFile::parse_partly(path, text);
     let all = built(&file, read_config, &mut errors);
     Diagnostics::of(errors).map_or(Ok((file, all)), Err)
@@ -101,7 +109,7 @@ fn built(file: &StackFile, read_config: &ReadConfig<'_>, errors: &mut Vec<Diagno
     all
 }
 
-/// What looks wrong in a stack file that [`load`] accepted: in its rules, its frameworks' settings and their
+/// What looks wrong in a stack file that [`load_with`] accepted: in its rules, its frameworks' settings and their
 /// configurations, in file order.
 pub fn warnings(file: &StackFile, read_config: &ReadConfig<'_>) -> Vec<Diagnostic> {
     let of_entry = |(index, entry): (usize, &Entry)| match entry {

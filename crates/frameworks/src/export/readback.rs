@@ -52,7 +52,7 @@ impl Export {
             let text = native.clone().unwrap_or_default();
             Ok(ConfigText { path: path.to_owned(), text })
         };
-        let (_, strategies) = catalog::load("export", &self.stack_file("native.json"), &read)?;
+        let (_, strategies) = catalog::load_with("export", &self.stack_file("native.json"), &read)?;
         let none = || Diagnostic::new(Location::default(), "the export is no stack", "this is a defect of whenstop");
         strategies.into_iter().next().ok_or_else(|| none().into())
     }

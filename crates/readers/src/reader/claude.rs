@@ -102,6 +102,7 @@ impl Conversation {
                 continue;
             }
             if block.string("type", out).as_deref() != Some("tool_result") {
+                out.plain_content(&block);
                 self.say(role, json::content(&block), ts, lane);
                 continue;
             }
@@ -291,7 +292,7 @@ fn add_blocks(reply: &mut Message, wire: &Node<'_>, out: &mut Reading<'_>) {
                 }
             }
             Some("redacted_thinking") | None => {}
-            Some(other) => out.unknown(&format!("block {other}")),
+            Some(other) => out.unknown(&format!("block {other}"), &block),
         }
     }
 }

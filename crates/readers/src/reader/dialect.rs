@@ -5,6 +5,7 @@
 //! not understood is left out.
 
 use super::node::Node;
+use super::reading::Reading;
 use super::{json, openai};
 use crate::transcript::{Message, Name, Role, Text, ToolCall, Usage};
 
@@ -12,23 +13,23 @@ use crate::transcript::{Message, Name, Role, Text, ToolCall, Usage};
 const DEPTH: usize = 24;
 
 /// The messages in `value`, in order. A bare string is a message of the role `speaker`.
-pub(super) fn messages(value: &Node<'_>, speaker: Role) -> Vec<Message> {
+pub(super) fn messages(value: &Node<'_>, speaker: Role, out: &mut Reading<'_>) -> Vec<Message> {
     let mut found = Vec::new();
-    push(&value.opened().node(), speaker, DEPTH, &mut found);
+    push(&value.opened().node(), speaker, DEPTH, &mut found, out);
     found
 }
 
 /// The message in `value`, whose role is recorded elsewhere, and the results inside it.
-pub(super) fn messages_of(value: &Node<'_>, role: Role) -> Vec<Message> {
+pub(super) fn messages_of(value: &Node<'_>, role: Role, out: &mut Reading<'_>) -> Vec<Message> {
     let mut found = Vec::new();
-    push_message(value, role, &mut found);
+    push_message(value, role, &mut found, out);
     found
 }
 
 /// The single reply in `value`: all the assistant's texts and calls in it.
-pub(super) fn reply(value: &Node<'_>) -> Option<Message> {
+pub(super) fn reply(value: &Node<'_>, out: &mut Reading<'_>) -> Option<Message> {
     let mut whole: Option<Message> = None;
-    for message in messages(value, Role::Assistant).into_iter().filter(|message| message.role == Role::Assistant) {
+    for message in messages(value, Role::Assistant, out).into_iter().filter(|message| message.role == Role::Assistant) {
         match &mut whole {
             None => whole = Some(message),
             Some(whole) => join(whole, message),
@@ -52,49 +53,63 @@ pub(super) fn join(whole: &mut Message, piece: Message) {
     whole.usage = whole.usage.or(piece.usage);
 }
 
-fn push(value: &Node<'_>, speaker: Role, depth: usize, out: &mut Vec<Message>) {
+fn push(value: &Node<'_>, speaker: Role, depth: usize, found: &mut Vec<Message>, out: &mut Reading<'_>) {
     let Some(depth) = depth.checked_sub(1) else { return };
     if value.is_object() {
-        push_object(value, speaker, depth, out);
+        push_object(value, speaker, depth, found, out);
     } else if let Some(items) = value.elements() {
         for item in &items {
-            push(item, speaker, depth, out);
+            push(item, speaker, depth, found, out);
         }
     } else if let Some(text) = json::text(value).filter(|text| !text.is_empty()) {
-        out.push(Message::saying(speaker, text));
+        found.push(Message::saying(speaker, text));
     }
 }
 
-fn push_object(value: &Node<'_>, speaker: Role, depth: usize, out: &mut Vec<Message>) {
+fn push_object(value: &Node<'_>, speaker: Role, depth: usize, found: &mut Vec<Message>, out: &mut Reading<'_>) {
     let kind = value.some_string("type").unwrap_or_default();
     // LangChain: {"lc": 1, "id": [.., "AIMessage"], "kwargs": {..}} and {"type": "ai", "data": {..}}.
     if let Some(inner) = value.get(["kwargs", "data"]).filter(Node::is_object) {
         let class = value.some_list("id").last().and_then(Node::as_string);
         if let Some(role) = class.as_deref().and_then(class_role).or_else(|| class_role(&kind)) {
-            return push_message(&inner, role, out);
+            return push_message(&inner, role, found, out);
+        }
+        if inner.mentions("content") {
+            let name = class.map_or_else(|| kind.to_string(), std::borrow::Cow::into_owned);
+            return out.unknown_role(&name, value);
         }
     }
-    if let Some(role) = value.some_string("role").as_deref().and_then(named_role) {
-        return push_message(value, role, out);
+    if let Some(name) = value.some_string("role") {
+        match named_role(&name) {
+            Some(role) => return push_message(value, role, found, out),
+            // Whoever it is says something.
+            None if value.has(["content", "contents", "parts", "tool_calls", "toolCalls", "function_call"]) => {
+                return out.unknown_role(&name, value);
+            }
+            None => {}
+        }
     }
     match &*kind {
         "function_call" | "custom_tool_call" | "tool_call" | "tool_use" | "local_shell_call" => {
             let mut message = Message::new(Role::Assistant);
             message.tool_calls.extend(tool_call(value));
-            return out.push(message);
+            return found.push(message);
         }
         "function_call_output" | "custom_tool_call_output" | "tool_call_response" | "tool_result" => {
-            return out.push(tool_result(value));
+            return found.push(tool_result(value));
         }
         "reasoning" => {
             let mut message = Message::new(Role::Assistant);
             message.reasoning = value.get(["summary", "content", "text"]).and_then(|said| text_of(&said));
-            return out.push(message);
+            return found.push(message);
         }
         _ => {}
     }
     if let Some(role) = class_role(&kind).filter(|_| value.mentions("content")) {
-        return push_message(value, role, out);
+        return push_message(value, role, found, out);
+    }
+    if !kind.is_empty() && value.has(["call_id", "tool_call_id", "tool_use_id"]) {
+        return out.unknown(&format!("item {kind}"), value);
     }
     // Containers, and the finish reason recorded beside a choice's message.
     let containers = [
@@ -109,12 +124,12 @@ fn push_object(value: &Node<'_>, speaker: Role, depth: usize, out: &mut Vec<Mess
         "response",
         "delta",
     ];
-    let before = out.len();
+    let before = found.len();
     for inner in containers.iter().filter_map(|name| value.get(*name)) {
-        push(&inner, speaker, depth, out);
-        if out.len() > before {
+        push(&inner, speaker, depth, found, out);
+        if found.len() > before {
             let finish = value.some_word(["finish_reason", "stop_reason"]).map(Into::into);
-            if let Some(last) = out.last_mut().filter(|last| last.role == Role::Assistant) {
+            if let Some(last) = found.last_mut().filter(|last| last.role == Role::Assistant) {
                 last.finish_reason = last.finish_reason.take().or(finish);
             }
             return;
@@ -122,10 +137,13 @@ fn push_object(value: &Node<'_>, speaker: Role, depth: usize, out: &mut Vec<Mess
     }
     // Google's candidates have their role inside `content`.
     if let Some(inner) = value.get("content").filter(|inner| inner.has("parts")) {
-        return push(&inner, speaker, depth, out);
+        return push(&inner, speaker, depth, found, out);
+    }
+    if !kind.is_empty() {
+        out.plain_content(value);
     }
     if let Some(text) = value.get(["text", "content"]).and_then(|said| text_of(&said)) {
-        out.push(Message::saying(speaker, text));
+        found.push(Message::saying(speaker, text));
     }
 }
 
@@ -150,16 +168,16 @@ fn class_role(name: &str) -> Option<Role> {
 }
 
 /// Adds one message whose role is known. Results inside a user's message become separate messages.
-fn push_message(value: &Node<'_>, role: Role, out: &mut Vec<Message>) {
+fn push_message(value: &Node<'_>, role: Role, found: &mut Vec<Message>, out: &mut Reading<'_>) {
     let mut message = Message::new(role);
-    let before = out.len();
+    let before = found.len();
     let (mut texts, mut thoughts) = (Vec::new(), Vec::new());
     let content = value.get(["content", "contents", "parts"]).map(|content| content.opened());
     if let Some(content) = content.as_ref().map(|content| content.node()) {
         match parts_of(&content, role) {
             Some(parts) => {
                 for part in &parts {
-                    push_part(part, &mut message, &mut texts, &mut thoughts, out);
+                    push_part(part, &mut message, &mut texts, &mut thoughts, found, out);
                 }
                 message.content = joined(&mut texts);
             }
@@ -180,18 +198,18 @@ fn push_message(value: &Node<'_>, role: Role, out: &mut Vec<Message>) {
     }
     message.tool_calls.extend(value.get("function_call").as_ref().and_then(tool_call));
     message.finish_reason = value.some_word(["finish_reason", "stop_reason"]).map(Into::into);
-    message.usage = value.get(["usage_metadata", "usage"]).as_ref().and_then(usage);
+    message.usage = value.get(["usage_metadata", "usage"]).and_then(|counted| usage(&counted, out));
     if role == Role::Tool {
-        if out.len() > before && message.content.is_none() {
+        if found.len() > before && message.content.is_none() {
             return;
         }
         message.tool_call_id = value.some_word(["tool_call_id", "toolCallId", "call_id", "id"]).map(Into::into);
         message.name = value.some_word(["name", "tool_name", "toolName"]).map(Into::into);
         message.is_error = flagged(value);
     }
-    let only_results = out.len() > before && message.content.is_none();
+    let only_results = found.len() > before && message.content.is_none();
     if !only_results {
-        out.push(message);
+        found.push(message);
     }
 }
 
@@ -214,7 +232,8 @@ fn push_part(
     message: &mut Message,
     texts: &mut Vec<Text>,
     thoughts: &mut Vec<Text>,
-    out: &mut Vec<Message>,
+    found: &mut Vec<Message>,
+    out: &mut Reading<'_>,
 ) {
     let inner = part.get("message_content");
     let part = inner.as_ref().unwrap_or(part);
@@ -225,16 +244,19 @@ fn push_part(
         "tool_call" | "tool_use" | "tool-call" | "function_call" | "server_tool_use" | "function" => {
             message.tool_calls.extend(tool_call(part));
         }
-        "tool_call_response" | "tool_result" | "tool-result" | "function_call_output" => out.push(tool_result(part)),
+        "tool_call_response" | "tool_result" | "tool-result" | "function_call_output" => found.push(tool_result(part)),
         "thinking" | "reasoning" => {
             thoughts.extend(part.get(["thinking", "content", "text"]).and_then(|said| text_of(&said)));
         }
         _ if call.is_some() => message.tool_calls.extend(call.as_ref().and_then(tool_call)),
-        _ if response.is_some() => out.extend(response.as_ref().map(tool_result)),
-        _ => texts.push(text_of(part).unwrap_or_else(|| {
-            let kind = if kind.is_empty() { "data" } else { &kind };
-            Text::plain(json::mark(kind, &part.compact()))
-        })),
+        _ if response.is_some() => found.extend(response.as_ref().map(tool_result)),
+        _ => {
+            out.plain_content(part);
+            texts.push(text_of(part).unwrap_or_else(|| {
+                let kind = if kind.is_empty() { "data" } else { &kind };
+                Text::plain(json::mark(kind, &part.compact()))
+            }));
+        }
     }
 }
 
@@ -294,27 +316,27 @@ fn joined(texts: &mut Vec<Text>) -> Option<Text> {
 
 /// Token counts in any spelling. Anthropic counts cached tokens separately from the input, everybody else as part of
 /// it.
-pub(super) fn usage(value: &Node<'_>) -> Option<Usage> {
-    let of_input =
-        value.get(["input_token_details", "input_tokens_details", "prompt_tokens_details", "prompt_token_details"]);
-    let of_output = value.get([
-        "output_token_details",
-        "output_tokens_details",
-        "completion_tokens_details",
-        "completion_token_details",
-    ]);
-    let detail = |side: &Option<Node<'_>>, names: [&str; 2]| side.as_ref().and_then(|side| side.some_count(names));
-    let read_beside = value.some_count("cache_read_input_tokens");
-    let written_beside = value.some_count("cache_creation_input_tokens");
-    let input = value.some_count(["input_tokens", "prompt_tokens", "inputTokens", "promptTokens"]);
+pub(super) fn usage(value: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
+    let of_input = value
+        .counts(["input_token_details", "input_tokens_details", "prompt_tokens_details", "prompt_token_details"], out);
+    let names =
+        ["output_token_details", "output_tokens_details", "completion_tokens_details", "completion_token_details"];
+    let of_output = value.counts(names, out);
+    let mut detail = |side: &Option<Node<'_>>, names: [&str; 2]| side.as_ref().and_then(|side| side.tokens(names, out));
+    let (read, written) =
+        (detail(&of_input, ["cache_read", "cached_tokens"]), detail(&of_input, ["cache_creation", "cache_write"]));
+    let reasoning = detail(&of_output, ["reasoning", "reasoning_tokens"]);
+    let read_beside = value.tokens("cache_read_input_tokens", out);
+    let written_beside = value.tokens("cache_creation_input_tokens", out);
+    let input = value.tokens(["input_tokens", "prompt_tokens", "inputTokens", "promptTokens"], out);
     let beside = !value.mentions("prompt_tokens") && of_input.is_none();
     let extra = read_beside.unwrap_or(0).saturating_add(written_beside.unwrap_or(0));
     let usage = Usage {
         input: if beside { input.map(|input| input.saturating_add(extra)) } else { input },
-        cache_read: detail(&of_input, ["cache_read", "cached_tokens"]).or(read_beside),
-        cache_write: detail(&of_input, ["cache_creation", "cache_write"]).or(written_beside),
-        output: value.some_count(["output_tokens", "completion_tokens", "outputTokens", "completionTokens"]),
-        reasoning: detail(&of_output, ["reasoning", "reasoning_tokens"]),
+        cache_read: read.or(read_beside),
+        cache_write: written.or(written_beside),
+        output: value.tokens(["output_tokens", "completion_tokens", "outputTokens", "completionTokens"], out),
+        reasoning,
     };
     (!usage.is_empty()).then_some(usage)
 }
@@ -322,9 +344,10 @@ pub(super) fn usage(value: &Node<'_>) -> Option<Usage> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reader::in_memory;
 
     fn told(json: &str) -> Vec<String> {
-        messages(&Node::of(json), Role::User)
+        in_memory::within("x", json, |out| messages(&Node::of(json), Role::User, out))
             .iter()
             .map(|message| {
                 let calls: Vec<String> =
@@ -357,7 +380,7 @@ mod tests {
             (r#"{"prompt_tokens":100,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":90}}"#, 100, 90),
             (r#"{"input_tokens":100,"output_tokens":1,"input_token_details":{"cache_read":90}}"#, 100, 90),
         ] {
-            let usage = usage(&Node::of(json)).unwrap();
+            let usage = in_memory::within("x", json, |out| usage(&Node::of(json), out)).unwrap();
             assert_eq!((usage.input, usage.cache_read), (Some(input), Some(read)), "{json}");
         }
     }

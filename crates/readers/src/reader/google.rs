@@ -1,9 +1,9 @@
 //! Contents as in the APIs of Google's generative models: parts that are text, thoughts, function calls or their
 //! responses, in camel or snake case; and their token counts.
 
-use super::json;
 use super::node::Node;
 use super::reading::Reading;
+use super::{json, tokens};
 use crate::transcript::{Message, Role, Text, ToolCall, Usage};
 
 /// What the parts of one content hold.
@@ -77,8 +77,8 @@ fn response_text(response: &Node<'_>) -> Text {
 /// The token counts of one call. The prompt count includes cached tokens; thoughts are counted separately from the
 /// candidates, and the prompts of built-in tools separately from the prompt.
 pub(super) fn usage(event: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
-    let counts = event.object(["usage_metadata", "usageMetadata"], out)?;
-    let mut count = |names: [&str; 2]| counts.count(names, out);
+    let counts = event.counts(["usage_metadata", "usageMetadata"], out)?;
+    let mut count = |names: [&str; 2]| counts.tokens(names, out);
     let input = count(["prompt_token_count", "promptTokenCount"]);
     let cached = count(["cached_content_token_count", "cachedContentTokenCount"]);
     let output = count(["candidates_token_count", "candidatesTokenCount"]);
@@ -120,6 +120,7 @@ impl Counts {
             (output, _) => output,
         };
         let usage = Usage { input, cache_read: cached, cache_write: None, output, reasoning: thoughts };
+        let usage = tokens::with_others(usage, &[total]);
         (!usage.is_empty()).then_some(usage)
     }
 }

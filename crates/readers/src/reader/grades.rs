@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::reading::FileName;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::transcript::{Grade, Outcome, OutcomeSource};
+use crate::transcript::{Grade, Outcome, OutcomeSource, Usage};
 pub(super) use report::is_report;
 
 /// The largest report that is read, in bytes.
@@ -38,6 +38,10 @@ pub struct Graded {
     pub model: Option<String>,
     /// The path of the report.
     pub path: String,
+    /// The task, where the report names it.
+    pub task: Option<String>,
+    /// The tokens of the whole run, where the report states them.
+    pub usage: Option<Usage>,
 }
 
 impl Graded {
@@ -93,6 +97,8 @@ pub struct FolderGrades {
     near: Vec<Arc<Folder>>,
     joined: Joined,
     committed: Option<Committed>,
+    /// Whether the recording's own folder grades its only run.
+    of_folder: bool,
 }
 
 /// What a checkpoint says of the agent's lines: a score, not a grade.
@@ -149,6 +155,16 @@ impl FolderGrades {
         only.inspect(|graded| self.join([*graded])).or_else(|| names.iter().find_map(|name| self.of(name)))
     }
 
+    /// Whether the only run in the recording's folder is graded there.
+    pub(super) fn grade_only_run(&self) -> bool {
+        self.of_folder
+    }
+
+    /// Whether there are any grades beside the recording.
+    pub(super) fn are_any(&self) -> bool {
+        self.own.is_some() || !self.near.is_empty()
+    }
+
     fn knows(&self, instance: &str) -> bool {
         self.near.iter().any(|folder| folder.instances.contains_key(instance))
     }
@@ -202,8 +218,9 @@ impl Reports {
             };
         }
         let own = sibling(folder, path);
+        let of_folder = near.first().is_some_and(|folder| folder.only.is_some());
         near.retain(|grades| !grades.is_empty());
-        FolderGrades { own, near, joined: self.joined.clone(), committed: committed(folder, path) }
+        FolderGrades { own, near, joined: self.joined.clone(), committed: committed(folder, path), of_folder }
     }
 
     fn folder(&mut self, folder: &Path) -> Arc<Folder> {
@@ -242,7 +259,8 @@ fn read_folder(folder: &Path, covers_all: &dyn Fn(u64) -> bool, unreadable: &mut
         let shown = shown(&path);
         let Some(text) = text_of(&path, unreadable) else { continue };
         let report = report::read(&path, &text);
-        let graded = |resolved| Graded { resolved, score: None, model: None, path: shown.clone() };
+        let graded =
+            |resolved| Graded { resolved, score: None, model: None, path: shown.clone(), task: None, usage: None };
         if report.lists_successes_only && !report.covered.is_some_and(covers_all) {
             found.one_sided = Some((shown, report.instances.into_iter().map(|(instance, _)| instance).collect()));
             continue;
@@ -252,7 +270,10 @@ fn read_folder(folder: &Path, covers_all: &dyn Fn(u64) -> bool, unreadable: &mut
         for (instance, resolved) in report.instances {
             found.instances.entry(instance).or_default().push(graded(resolved));
         }
-        found.only = found.only.take().or_else(|| report.only.map(graded));
+        found.only = found.only.take().or_else(|| {
+            let report::Only { resolved, task, model, usage } = report.only?;
+            Some(Graded { task, model, usage, ..graded(resolved) })
+        });
         found.rest_failed = found.rest_failed.take().or_else(|| rest_failed.then(|| graded(false)));
     }
     found
@@ -287,14 +308,20 @@ fn sibling(folder: &Path, path: &Path) -> Option<Graded> {
     let value: Value = serde_json::from_str(&std::fs::read_to_string(&beside).ok()?).ok()?;
     let resolved = value.get("resolved").and_then(Value::as_bool)?;
     let model = ["model", "model_name_or_path"].iter().find_map(|name| value.get(*name)?.as_str()).map(str::to_owned);
-    Some(Graded { resolved, score: None, model, path: shown(&beside) })
+    Some(Graded { resolved, score: None, model, path: shown(&beside), task: None, usage: None })
 }
 
 /// The grade of a Harbor trial, whose directory contains one run: from its `result.json` or its verifier's output.
 fn trial_result(folder: &Path) -> Option<Graded> {
     let path = folder.join("result.json");
-    let graded =
-        |score: f64, path: &Path| Graded { resolved: score >= 1.0, score: Some(score), model: None, path: shown(path) };
+    let graded = |score: f64, path: &Path| Graded {
+        resolved: score >= 1.0,
+        score: Some(score),
+        model: None,
+        path: shown(path),
+        task: None,
+        usage: None,
+    };
     if let Some(value) = std::fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok())
     {
         let score = value.pointer("/verifier_result/rewards/reward").and_then(Value::as_f64)?;

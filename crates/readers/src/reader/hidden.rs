@@ -134,7 +134,7 @@ impl HiddenNames {
             let more = if n > shown.len() as u64 { ", …" } else { "" };
             let what = count(n, "hidden name");
             let reason = format!("{what} not looked into ({}{more}): name what is to be read", shown.join(", "));
-            Skipped { path: folder.display().to_string(), reason, unreadable: false, hidden: n, advice: None }
+            Skipped { path: folder.display().to_string(), reason, hidden: n, ..Skipped::default() }
         })
     }
 }

@@ -17,8 +17,19 @@ pub struct ReadText {
 /// Reads a text as one record of `format`, without detection. Nothing outside the text is used: no labels, no grades,
 /// no neighbouring files.
 pub fn read_text(format: &dyn Format, text: &str) -> ReadText {
-    let name = format.id().to_owned();
-    let file = FileName { path: name.clone(), stem: name, ..FileName::default() };
+    within(format.id(), text, |reading| {
+        let record = reading.record;
+        format.read(&record, reading);
+        reading.settle();
+        let runs = std::mem::take(&mut reading.drafts).into_iter().map(Run::new).collect();
+        ReadText { runs, findings: std::mem::take(&mut reading.findings.kept) }
+    })
+}
+
+/// Calls `read` with the reading of a text as one record of a file called `name`.
+pub(super) fn within<T>(name: &str, text: &str, read: impl FnOnce(&mut Reading<'_>) -> T) -> T {
+    let file =
+        FileName { path: name.to_owned(), stem: name.to_owned(), in_corpus: name.to_owned(), ..FileName::default() };
     let (grades, options, places) = (FolderGrades::default(), ReadOptions::default(), Places::default());
     let record = Record {
         text,
@@ -34,8 +45,5 @@ pub fn read_text(format: &dyn Format, text: &str) -> ReadText {
         line: 1,
         column: 1,
     };
-    let mut reading = Reading::of(record);
-    format.read(&record, &mut reading);
-    let Reading { drafts, findings, .. } = reading;
-    ReadText { runs: drafts.into_iter().map(Run::new).collect(), findings: findings.kept }
+    read(&mut Reading::of(record))
 }

@@ -252,13 +252,18 @@ pub(super) fn mark(kind: &str, part: &str) -> String {
 /// The content of a message: a string, or the texts of its parts, joined by line feeds. Images and other data are
 /// replaced by a mark with their size. `None` if it is neither.
 pub(super) fn content<'a>(raw: impl Written<'a>) -> Option<Text> {
-    content_within(raw.written(), PARTS)
+    content_of(raw, &mut |_, _| ())
+}
+
+/// Like [`content`]; `each` is called with the kind and the JSON of every part that has a kind other than `text`.
+pub(super) fn content_of<'a>(raw: impl Written<'a>, each: &mut dyn FnMut(&str, &'a str)) -> Option<Text> {
+    content_within(raw.written(), PARTS, each)
 }
 
 /// Limit on parts nested within parts: deeper nesting is not a message, and would need as much stack.
 const PARTS: usize = 32;
 
-fn content_within(raw: &str, depth: usize) -> Option<Text> {
+fn content_within<'a>(raw: &'a str, depth: usize, each: &mut dyn FnMut(&str, &'a str)) -> Option<Text> {
     if let Some(text) = text(raw) {
         return Some(text);
     }
@@ -275,7 +280,11 @@ fn content_within(raw: &str, depth: usize) -> Option<Text> {
             continue;
         }
         let Part { kind, text, refusal, content: inner, output } = Part::of(part).ok()?;
-        let said = [text, refusal, inner, output].into_iter().flatten().find_map(|inner| content_within(inner, depth));
+        if let Some(kind) = kind.filter(|kind| *kind != "\"text\"").and_then(string) {
+            each(&kind, part);
+        }
+        let mut said = [text, refusal, inner, output].into_iter().flatten();
+        let said = said.find_map(|inner| content_within(inner, depth, each));
         if let Some(said) = said {
             texts.push(said.as_str().into_owned());
         } else if let Some(kind) = kind.and_then(string) {

@@ -47,6 +47,8 @@ struct Label {
     secured_step: Option<usize>,
     /// True if labels of equal precedence contradict each other; then none is used.
     contradicted: bool,
+    /// The runs that it may mean, under a name that several files have: the first ones, and their number.
+    doubtful: (Vec<String>, u64),
 }
 
 impl Label {
@@ -224,6 +226,37 @@ impl Labels {
         }
     }
 
+    /// Notes that a run may be meant by labels under these names, which other runs have as well.
+    pub(super) fn doubt(&mut self, names: &[&str], run_id: &str) {
+        const SHOWN: usize = 3;
+        for name in names {
+            if let Some(label) = self.rows.get_mut(*name).filter(|label| !label.matched) {
+                let (runs, n) = &mut label.doubtful;
+                *n += 1;
+                if runs.len() < SHOWN {
+                    runs.push(run_id.to_owned());
+                }
+            }
+        }
+    }
+
+    /// The error about the first label that several runs may be meant by.
+    fn ambiguous(&self) -> Option<Diagnostic> {
+        let doubtful = || self.rows.iter().filter(|(_, label)| !label.matched && label.doubtful.1 > 0);
+        let (id, label) = doubtful().min_by_key(|(_, label)| &label.at)?;
+        let (runs, n) = &label.doubtful;
+        let runs: Vec<String> = runs.iter().map(|run| format!("`{run}`")).collect();
+        let more = if *n > runs.len() as u64 { " …" } else { "" };
+        let of = if doubtful().count() > 1 {
+            format!("{} labels fit several runs; the first", doubtful().count())
+        } else {
+            "a label".to_owned()
+        };
+        let what = format!("{of}, `{id}`, fits {n} runs: {}{more}", runs.join(", "));
+        let help = "files of one name stand in several folders, and their runs are called after their paths: write the id of the run that is meant";
+        Some(Diagnostic::new(label.at.clone(), what, help))
+    }
+
     /// Stores the labels of the run's rounds (`RUN#1` and so on) until the run is split into rounds.
     fn apply_to_rounds(&mut self, run: &mut Run, names: &[&str], success_at: Option<f64>) {
         for name in names {
@@ -264,6 +297,9 @@ impl Labels {
         allow_unmatched: bool,
         strict: bool,
     ) -> Result<Vec<Diagnostic>, ReadError> {
+        if let Some(ambiguous) = self.ambiguous() {
+            return Err(ReadError::Labels(ambiguous));
+        }
         let mut notices = self.notices.clone();
         if let Some((at, first)) = &self.repeated.first {
             let help = match self.repeated.times {

@@ -60,6 +60,11 @@ pub(super) struct NamedRuns {
 }
 
 impl NamedRuns {
+    /// Whether the run's id was found where the user said.
+    pub(super) fn names_run(self) -> bool {
+        self.run > 0
+    }
+
     /// Adds the counts of more runs.
     pub(super) fn add(&mut self, more: Self) {
         self.runs += more.runs;

@@ -219,6 +219,22 @@ impl<'a> Node<'a> {
         self.read(&names, out, "a whole number, 0 or more", json::count)
     }
 
+    /// A count of tokens; see [`Reading::tokens`].
+    pub(super) fn tokens(&self, names: impl Names, out: &mut Reading<'_>) -> Option<u64> {
+        let (name, raw) = self.named(&names)?;
+        out.tokens_at(self.part(raw).place, raw, name)
+    }
+
+    /// An object of token counts; anything else makes them unreadable.
+    pub(super) fn counts(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Self> {
+        let (name, raw) = self.named(&names)?;
+        if !raw.starts_with('{') {
+            out.unreadable_tokens(self.part(raw).place, raw, name, "an object");
+            return None;
+        }
+        Some(self.part(raw))
+    }
+
     /// A number.
     pub(super) fn number(&self, names: impl Names, out: &mut Reading<'_>) -> Option<f64> {
         self.read(&names, out, "a number", json::number)

@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use super::json::{self, Fields as _, Written, fields};
 use super::reading::{Of, Reading};
+use super::tokens;
 use crate::json_text::{self, Inner, List, Value as _};
 use crate::transcript::{Message, Role, Text, ToolCall, Usage};
 
@@ -257,29 +258,30 @@ fields! {
 /// The token counts of one call. Under OpenAI's names, cached tokens are part of the input. `input_tokens` beside
 /// `cache_read_input_tokens` or `cache_creation_input_tokens` is Anthropic's, which counts them separately.
 pub(super) fn usage<'a>(raw: Option<impl Written<'a>>, out: &mut Reading<'_>) -> Option<Usage> {
-    let wire: WireUsage<'_> = out.object(raw, "usage", "an object")?;
+    let raw = raw?.written();
+    let Some(wire) = out.counts::<WireUsage<'_>>(Some(raw), "usage") else { return Some(tokens::unreadable()) };
     let of_input = wire.prompt_tokens_details.or(wire.input_tokens_details);
     let of_output = wire.completion_tokens_details.or(wire.output_tokens_details);
-    let prompt: Details<'_> = out.object(of_input, "prompt_tokens_details", "an object").unwrap_or_default();
-    let completion: Details<'_> = out.object(of_output, "completion_tokens_details", "an object").unwrap_or_default();
-    let read = out.count(wire.cache_read_input_tokens, "cache_read_input_tokens");
-    let written = out.count(wire.cache_creation_input_tokens, "cache_creation_input_tokens");
+    let prompt: Details<'_> = out.counts(of_input, "prompt_tokens_details").unwrap_or_default();
+    let completion: Details<'_> = out.counts(of_output, "completion_tokens_details").unwrap_or_default();
+    let read = out.tokens(wire.cache_read_input_tokens, "cache_read_input_tokens");
+    let written = out.tokens(wire.cache_creation_input_tokens, "cache_creation_input_tokens");
     let beside = wire.prompt_tokens.is_none() && (read.is_some() || written.is_some());
-    let input = match out.count(wire.prompt_tokens, "prompt_tokens") {
+    let input = match out.tokens(wire.prompt_tokens, "prompt_tokens") {
         Some(input) => Some(input),
-        None => out.count(wire.input_tokens, "input_tokens"),
+        None => out.tokens(wire.input_tokens, "input_tokens"),
     };
-    let output = match out.count(wire.completion_tokens, "completion_tokens") {
+    let output = match out.tokens(wire.completion_tokens, "completion_tokens") {
         Some(output) => Some(output),
-        None => out.count(wire.output_tokens, "output_tokens"),
+        None => out.tokens(wire.output_tokens, "output_tokens"),
     };
     let all_input = |input: u64| input.saturating_add(read.unwrap_or(0)).saturating_add(written.unwrap_or(0));
     let usage = Usage {
         input: if beside { input.map(all_input) } else { input },
-        cache_read: out.count(prompt.cached_tokens, "cached_tokens").or(read),
+        cache_read: out.tokens(prompt.cached_tokens, "cached_tokens").or(read),
         cache_write: written,
         output,
-        reasoning: out.count(completion.reasoning_tokens, "reasoning_tokens"),
+        reasoning: out.tokens(completion.reasoning_tokens, "reasoning_tokens"),
     };
     (!usage.is_empty()).then_some(usage)
 }

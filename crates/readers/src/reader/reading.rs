@@ -10,7 +10,8 @@ use serde::Deserialize;
 use super::copies::ReplyId;
 use super::grades::FolderGrades;
 use super::json::{Fields, Written};
-use super::{Finding, ReadOptions, json, time};
+use super::node::Node;
+use super::{Finding, ReadOptions, json, time, tokens, unknown};
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::json_text::{Inner, trimmed};
 use crate::transcript::{Draft, Event, Instant, Text, Usd};
@@ -60,6 +61,10 @@ pub struct FileName {
     pub folder: PathBuf,
     /// The name of that folder, however its path is spelled; empty if it has none.
     pub folder_name: String,
+    /// Its path below the root that it was found under, without extensions.
+    pub in_corpus: String,
+    /// Whether files of the same name stand in other folders of the corpus.
+    pub clashes: bool,
     /// Whether it is the only file in its folder that may be a recording.
     pub is_alone: bool,
 }
@@ -262,6 +267,8 @@ pub struct Reading<'r> {
     pub(super) unknown: BTreeMap<String, u64>,
     /// Texts that were not read, by what they belong to and the name of their member.
     pub(super) untaken: BTreeMap<(Of, String), Untaken>,
+    /// The number of token counts that could not be read.
+    pub(super) broken_tokens: u64,
 }
 
 /// What an unread text belongs to.
@@ -289,6 +296,7 @@ impl<'r> Reading<'r> {
             findings: Findings::default(),
             unknown: BTreeMap::new(),
             untaken: BTreeMap::new(),
+            broken_tokens: 0,
         }
     }
 
@@ -319,8 +327,14 @@ impl<'r> Reading<'r> {
         self.drafts.push(draft);
     }
 
+    /// Settles what no format decides: implausible costs, and token counts that cannot be read.
+    pub(super) fn settle(&mut self) {
+        self.check_costs();
+        tokens::settle(&mut self.drafts, self.broken_tokens);
+    }
+
     /// Removes and reports implausible costs. Formats that read numbers in any spelling rely on this check.
-    pub(super) fn check_costs(&mut self) {
+    fn check_costs(&mut self) {
         let events = self.drafts.iter_mut().flat_map(|draft| &mut draft.events);
         let messages =
             events.filter_map(|event| if let Event::Message(message) = event { Some(message) } else { None });
@@ -377,8 +391,8 @@ impl<'r> Reading<'r> {
         }
     }
 
-    /// Counts a kind of line or event that this reader does not know and does not read.
-    pub fn unknown(&mut self, kind: &str) {
+    /// Counts a kind of line or event that is not read.
+    pub(super) fn unknown_kind(&mut self, kind: &str) {
         *self.unknown.entry(kind.to_owned()).or_default() += 1;
     }
 
@@ -454,7 +468,15 @@ impl<'r> Reading<'r> {
     /// The content of a message: a string, or parts whose texts are joined by line feeds.
     pub fn content<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<Text> {
         let raw = raw?;
-        let content = json::content(raw);
+        let mut odd = Vec::new();
+        let content = json::content_of(raw, &mut |kind, part| {
+            if !unknown::is_content(kind) {
+                odd.push((kind.to_owned(), part));
+            }
+        });
+        for (kind, part) in odd {
+            self.unknown(&format!("part {kind}"), &Node::of(part));
+        }
         if content.is_none() {
             self.warn_at(
                 raw.written(),
@@ -469,6 +491,40 @@ impl<'r> Reading<'r> {
     /// A count, 0 or more.
     pub fn count<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<u64> {
         self.checked(raw, field, "a whole number, 0 or more", json::count)
+    }
+
+    /// A count of tokens. One that is recorded and cannot be read is reported, and makes the run's tokens unknown.
+    pub(super) fn tokens<'a>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<u64> {
+        let raw = raw?.written();
+        self.tokens_at(raw, raw, field)
+    }
+
+    /// Like [`Self::tokens`], for a value that is encoded in a string at `place`.
+    pub(super) fn tokens_at(&mut self, place: &str, raw: &str, field: &str) -> Option<u64> {
+        let count = tokens::count(raw);
+        if count.is_none() {
+            self.unreadable_tokens(place, raw, field, "a whole number, 0 or more");
+        }
+        count.or(Some(tokens::UNREADABLE))
+    }
+
+    /// The fields of an object of token counts; anything else makes the run's tokens unknown.
+    pub(super) fn counts<'a, T: Fields<'a>>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<T> {
+        let raw = raw?.written();
+        let fields = T::of(raw).ok();
+        if fields.is_none() {
+            self.unreadable_tokens(raw, raw, field, "an object");
+        }
+        fields
+    }
+
+    /// Reports token counts that cannot be read.
+    pub(super) fn unreadable_tokens(&mut self, place: &str, raw: &str, field: &str, wanted: &str) {
+        self.broken_tokens += 1;
+        if !self.findings.only_counted(Severity::Error) {
+            let what = format!("`{field}` should be {wanted}, not `{}`", shown(raw));
+            self.error_at(place, what, "the tokens of this run are unknown");
+        }
     }
 
     /// A step of a run, from 0.

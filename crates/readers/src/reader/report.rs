@@ -49,7 +49,7 @@ impl Serialize for Finding {
 }
 
 /// A file that was not read as a recording.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Skipped {
     /// The file's path.
     pub path: String,
@@ -62,6 +62,10 @@ pub struct Skipped {
     /// How it could be read, in a few lines, if it is a log of no known format.
     #[serde(skip)]
     pub advice: Option<String>,
+    /// True if it is named or begins like a recording, and no format recognises it.
+    pub looks_recorded: bool,
+    /// True if it holds the same as a file that is read, byte for byte.
+    pub is_twin: bool,
 }
 
 /// A file that was read.
@@ -195,6 +199,8 @@ pub struct CorpusReport {
     pub warnings: u64,
     /// Files, folders, archives and members that could not be read, or not completely. Each has a finding.
     pub unreadable: u64,
+    /// Files that look like a recording and are not read. One finding counts them.
+    pub unread: u64,
     /// Files that were not read as recordings.
     pub skipped: Vec<Skipped>,
     /// Files that were read.
@@ -240,6 +246,32 @@ impl CorpusReport {
         }
     }
 
+    /// Adds a finding before all others, however many there are.
+    pub(super) fn find_first(&mut self, finding: Finding) {
+        match finding.severity {
+            Severity::Error => self.errors += 1,
+            Severity::Warning => self.warnings += 1,
+        }
+        self.findings.insert(0, finding);
+    }
+
+    /// The findings that are kept, equal ones as one with their number: equal in all but their places or, where only a
+    /// few are shown (`loosely`), in all but what they quote and count.
+    pub fn gathered(&self, loosely: bool) -> Vec<(&Finding, u64)> {
+        let mut places: BTreeMap<(&str, String, String), usize> = BTreeMap::new();
+        let mut gathered: Vec<(&Finding, u64)> = Vec::new();
+        for finding in &self.findings {
+            let Diagnostic { what, help, .. } = &finding.diagnostic;
+            let key = |text: &str| if loosely { unquoted(text) } else { text.to_owned() };
+            let at = *places.entry((finding.severity_name(), key(what), key(help))).or_insert(gathered.len());
+            match gathered.get_mut(at) {
+                Some((_, times)) => *times += 1,
+                None => gathered.push((finding, 1)),
+            }
+        }
+        gathered
+    }
+
     /// Counts findings that are not kept.
     pub(super) fn find_more(&mut self, errors: u64, warnings: u64) {
         self.errors += errors;
@@ -280,4 +312,15 @@ impl CorpusReport {
         });
         &mut self.formats[at]
     }
+}
+
+/// The text without what it quotes and counts.
+fn unquoted(text: &str) -> String {
+    let mut plain = String::new();
+    for (n, part) in text.split('`').enumerate() {
+        if n % 2 == 0 {
+            plain.extend(part.chars().filter(|c| !c.is_ascii_digit()));
+        }
+    }
+    plain
 }

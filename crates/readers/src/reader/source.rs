@@ -10,7 +10,7 @@ use super::held::Held;
 use super::hidden::HiddenNames;
 use super::reading::FileName;
 use super::unpack::{self, Budget, Refused, Unpacked};
-use super::{ReadError, Skipped, decode, eval_log, unreadable};
+use super::{ReadError, Skipped, decode, eval_log, run_ids, unreadable};
 use crate::diagnostic::{Diagnostic, Location};
 
 /// One file to read.
@@ -49,6 +49,8 @@ impl Source {
             stem: stem(path),
             folder: path.parent().map(Path::to_path_buf).unwrap_or_default(),
             folder_name: folder_name.to_string_lossy().into_owned(),
+            in_corpus: String::new(),
+            clashes: false,
             is_alone: false,
         };
         Self { name, bytes, named, path: path.to_path_buf() }
@@ -140,6 +142,7 @@ pub(super) fn walk(paths: &[PathBuf]) -> Result<Sources, ReadError> {
         }
     }
     found.mark_alone();
+    run_ids::mark_clashes(&mut found.files, paths);
     Ok(found)
 }
 
@@ -218,13 +221,13 @@ impl Sources {
     }
 
     fn skip(&mut self, path: String, reason: String) {
-        self.skipped.push(Skipped { path, reason, unreadable: false, hidden: 0, advice: None });
+        self.skipped.push(Skipped { path, reason, unreadable: false, ..Skipped::default() });
     }
 
     /// Reports something that should have been read.
     fn lose(&mut self, diagnostic: Diagnostic) {
         let (path, reason) = (diagnostic.at.path.clone(), diagnostic.what.clone());
-        self.skipped.push(Skipped { path, reason, unreadable: true, hidden: 0, advice: None });
+        self.skipped.push(Skipped { path, reason, unreadable: true, ..Skipped::default() });
         self.unreadable.push(diagnostic);
     }
 

@@ -170,6 +170,11 @@ fn unpack_zip(path: &Path, unpacked: &mut Unpacked, budget: &mut Budget) -> io::
     if sizes > packed || behind_others.len() > budget.members {
         return Err(io::Error::other("its members overlap, as in an archive that is made to fill a disk"));
     }
+    let first = first_member(&mut archive, &behind_others);
+    if first > 0 {
+        let of = if archive.is_empty() { "it names no member" } else { "its first member" };
+        unpacked.lose("", format!("{first} bytes before {of} are not read, another archive perhaps"));
+    }
     unpack_hidden(behind_others, &mut beside, unpacked, budget)?;
     let mut wanted = Vec::new();
     let mut size = 0_u64;
@@ -233,6 +238,13 @@ fn unpack_zip(path: &Path, unpacked: &mut Unpacked, budget: &mut Budget) -> io::
         }
     }
     Ok(())
+}
+
+/// Where the first member of a zip begins; where its directory does, if it has no member.
+fn first_member<R: Read + Seek>(archive: &mut ZipArchive<R>, hidden: &[Hidden]) -> u64 {
+    let shown = (0..archive.len()).filter_map(|nth| archive.by_index_raw(nth).ok().map(|member| member.header_start()));
+    let first = shown.chain(hidden.iter().map(|member| member.header)).min();
+    first.unwrap_or_else(|| archive.central_directory_start())
 }
 
 /// A member of a zip that the zip library hides because a later member has the same name.
@@ -374,10 +386,31 @@ fn unpack_tar(input: impl Read, unpacked: &mut Unpacked, budget: &mut Budget) ->
         unpacked.lose("", format!("it ends without its end mark: what was behind {n} members may be cut off"));
     }
     // The checksum of a compressed tar comes after its end mark.
-    if let Err(error) = io::copy(&mut archive.into_inner().take(FREE), &mut io::sink()) {
-        unpacked.lose("", format!("it is damaged: {error}; its {n} members are read"));
+    match behind_the_end(archive.into_inner().take(FREE)) {
+        Ok(0) => {}
+        Ok(bytes) => {
+            unpacked.lose(
+                "",
+                format!("{bytes} bytes behind its end mark are not read, another archive perhaps; its {n} members are"),
+            );
+        }
+        Err(error) => unpacked.lose("", format!("it is damaged: {error}; its {n} members are read")),
     }
     Ok(())
+}
+
+/// The number of bytes behind the end mark of a tar, from the first that is not padding.
+fn behind_the_end(mut input: impl Read) -> io::Result<u64> {
+    let mut block = [0; 8192];
+    let mut bytes = 0;
+    loop {
+        let n = input.read(&mut block)?;
+        if n == 0 {
+            return Ok(bytes);
+        }
+        let padding = if bytes > 0 { 0 } else { block[..n].iter().take_while(|byte| **byte == 0).count() };
+        bytes += (n - padding) as u64;
+    }
 }
 
 /// Detects whether a stream was read to its end. A complete tar has an end mark after its members, where reading

@@ -14,9 +14,11 @@ use crate::reader::labels::{self, Labels};
 use crate::reader::naming::NamedRuns;
 use crate::reader::parquet::Tables;
 use crate::reader::reading::{FileName, Of, Untaken};
+use crate::reader::run_ids;
+use crate::reader::tasks::Tasks;
 use crate::reader::unused::Unused;
 use crate::reader::{
-    CorpusReport, Detail, Finding, LabelColumns, Pricing, PricingReport, ReadError, ReadOptions, ZeroCosts,
+    CorpusReport, Detail, Finding, LabelColumns, Pricing, PricingReport, ReadError, ReadOptions, Skipped, ZeroCosts,
 };
 use crate::transcript::{Event, Lane, Outcome, OutcomeSource, Run, Spend};
 
@@ -39,6 +41,12 @@ pub(super) struct Ledger<'c> {
     named: NamedRuns,
     /// Paths of the reports that graded a run.
     joined: Joined,
+    /// The number of files in the corpus.
+    n_files: usize,
+    /// Findings in the label files, until reading begins.
+    of_labels: Vec<Finding>,
+    /// What runs of one task are asked, in several folders.
+    tasks: Tasks,
     /// Texts that were not read, by format, by what they belong to, and by the name of their field.
     untaken: BTreeMap<(&'static str, Of, String), Untaken>,
     /// Fields that were not used.
@@ -50,11 +58,9 @@ impl<'c> Ledger<'c> {
         let pricing = corpus.options.prices.as_ref().map(|prices| PricingReport::new(prices));
         let skipped = corpus.sources.skipped.clone();
         let run_list = (corpus.options.detail == Detail::Runs).then(Vec::new);
-        let mut report = CorpusReport { skipped, run_list, pricing, ..CorpusReport::default() };
+        let report = CorpusReport { skipped, run_list, pricing, ..CorpusReport::default() };
         let mut labels = corpus.labels.clone();
-        for finding in labels.findings.drain(..) {
-            report.find(finding);
-        }
+        let of_labels = std::mem::take(&mut labels.findings);
         Self {
             report,
             options: &corpus.options,
@@ -68,6 +74,9 @@ impl<'c> Ledger<'c> {
             graded_by_key: 0,
             named: NamedRuns::default(),
             joined,
+            n_files: corpus.n_files(),
+            of_labels,
+            tasks: Tasks::default(),
             untaken: BTreeMap::new(),
             unused: Unused::default(),
         }
@@ -77,7 +86,7 @@ impl<'c> Ledger<'c> {
     pub(super) fn enter(&mut self, parsed: Parsed, runs: &mut Vec<Run>) -> Result<(), ReadError> {
         match parsed {
             Parsed::Begin(file, why) => self.report.begin_file(&file.name.path, file.format.id(), why),
-            Parsed::Skip(skipped) => self.report.skipped.push(skipped),
+            Parsed::Skip(skipped) => self.skip(skipped)?,
             Parsed::Finding(finding) => self.find(finding)?,
             Parsed::Lost(diagnostic) => self.lose(diagnostic)?,
             Parsed::Runs { file, runs: found, findings, unknown, untaken, row } => {
@@ -103,7 +112,8 @@ impl<'c> Ledger<'c> {
                     let by_key = is_graded && OUTCOME_KEYED.contains(&file.format.id());
                     self.graded_by_key += u64::from(by_key || named.outcome);
                     self.named.add(named.places);
-                    let native = self.name(&mut run, &file.name);
+                    let native = self.name(&mut run, &file.name, named.places.names_run());
+                    self.tasks.add(&run, &file.name);
                     if unknown_zero {
                         self.report.zero_costs.get_or_insert_default().enter(&run, &spend);
                     }
@@ -126,10 +136,23 @@ impl<'c> Ledger<'c> {
 
     /// Adds what the corpus found unreadable or renamed before any file was opened.
     pub(super) fn begin(&mut self, corpus: &Corpus) -> Result<(), ReadError> {
+        std::mem::take(&mut self.of_labels).into_iter().try_for_each(|finding| self.find(finding))?;
         corpus.sources.unreadable.iter().try_for_each(|diagnostic| self.lose(diagnostic.clone()))?;
         for diagnostic in &corpus.sources.renamed {
             self.find(Finding { severity: Severity::Warning, diagnostic: diagnostic.clone() })?;
         }
+        Ok(())
+    }
+
+    /// Records a file that is not read. Those that look like recordings are reported together at the end.
+    fn skip(&mut self, skipped: Skipped) -> Result<(), ReadError> {
+        if skipped.looks_recorded {
+            self.report.unread += 1;
+            if self.options.strict {
+                return Err(ReadError::Strict(unread(&skipped, 1, self.n_files)));
+            }
+        }
+        self.report.skipped.push(skipped);
         Ok(())
     }
 
@@ -188,16 +211,19 @@ impl<'c> Ledger<'c> {
         });
     }
 
-    /// Makes the run's id unique in the corpus, applies its label, and returns the id it was recorded with.
-    fn name(&mut self, run: &mut Run, file: &FileName) -> String {
+    /// Makes the run's id unique in the corpus, applies its label, and returns the id it was recorded with. An id that
+    /// the user `named` is kept as it is.
+    fn name(&mut self, run: &mut Run, file: &FileName, named: bool) -> String {
         run.header.file = Some(file.path.clone());
         let native = std::mem::take(&mut run.header.run_id);
         let print = |name: &str| xxhash_rust::xxh3::xxh3_64(name.as_bytes());
-        run.header.run_id = if self.ids.insert(print(&native)) {
-            native.clone()
+        let wanted = if named { native.clone() } else { run_ids::id(&native, file) };
+        run.header.run_id = if self.ids.insert(print(&wanted)) {
+            wanted.clone()
         } else {
-            let in_file = format!("{}/{native}", file.stem);
-            let names = [in_file.clone(), format!("{}/{in_file}", file.folder_name)];
+            let place = if file.clashes { &file.in_corpus } else { &file.stem };
+            let in_file = format!("{place}/{native}");
+            let names = [in_file.clone(), format!("{}/{native}", file.in_corpus)];
             let next = self.numbers.entry(print(&in_file)).or_insert(2);
             let numbered = std::iter::repeat_with(|| {
                 let name = format!("{in_file}#{next}");
@@ -207,12 +233,12 @@ impl<'c> Ledger<'c> {
             let name = names.into_iter().chain(numbered).find(|name| self.ids.insert(print(name)));
             name.unwrap_or(in_file)
         };
-        if run.header.run_id != native {
+        if run.header.run_id != wanted {
             self.report.find(Finding {
                 severity: Severity::Warning,
                 diagnostic: Diagnostic::new(
                     Location::file(file.path.as_str()),
-                    format!("a second run is called `{native}`; this one is now `{}`", run.header.run_id),
+                    format!("a second run is called `{wanted}`; this one is now `{}`", run.header.run_id),
                     "if it is the same run, leave one of the files out",
                 ),
             });
@@ -220,9 +246,13 @@ impl<'c> Ledger<'c> {
         if let Some((success_at, score)) = self.options.success_at.zip(run.grade.score) {
             run.grade.outcome = Outcome::from_grade(Some(score >= success_at));
         }
-        let id = run.header.run_id.clone();
-        let names = [id.as_str(), native.as_str(), labels::file_name(&file.path)];
+        let mut names = vec![run.header.run_id.clone()];
+        names.extend(run_ids::other_names(&native, file));
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         self.labels.apply(run, &names, self.options.success_at);
+        if file.clashes && !named {
+            self.labels.doubt(&[&native, labels::file_name(&file.path)], &run.header.run_id);
+        }
         native
     }
 
@@ -236,6 +266,8 @@ impl<'c> Ledger<'c> {
         notices.extend(self.named.notices(self.options));
         notices.extend(self.tables.notices());
         notices.extend(self.untaken_notices());
+        notices.extend(self.tasks.notice());
+        notices.extend(twins(&self.report.skipped));
         notices.extend(self.report.zero_costs.as_ref().map(ZeroCosts::notice));
         let warning = |diagnostic| Finding { severity: Severity::Warning, diagnostic };
         self.report.notices = notices.into_iter().map(warning).collect();
@@ -248,6 +280,10 @@ impl<'c> Ledger<'c> {
         }
         if let Some(pricing) = &mut self.report.pricing {
             pricing.close();
+        }
+        let first = self.report.skipped.iter().find(|skipped| skipped.looks_recorded);
+        if let Some(diagnostic) = first.map(|first| unread(first, self.report.unread, self.n_files)) {
+            self.report.find_first(Finding { severity: Severity::Error, diagnostic });
         }
         Ok(self.report)
     }
@@ -310,6 +346,31 @@ fn one_sided((path, listed): (&String, &usize)) -> Diagnostic {
     let help = "rates need both: add the number of runs that were graded, as in `\"total\": 826`, or name the failures \
                 with `--labels`";
     Diagnostic::new(Location::file(path.as_str()), what, help)
+}
+
+/// The finding about files that look like recordings and are not read.
+fn unread(first: &Skipped, n: u64, of: usize) -> Diagnostic {
+    let what = match n {
+        1 => format!("1 of {} looks like a recording and is not read: {}", count(of as u64, "file"), first.reason),
+        n => format!("{n} of {of} files look like recordings and are not read; the first: {}", first.reason),
+    };
+    let help = "`whenstop corpus PATH --why` lists what is left out: mend it, or take it out of the folder";
+    Diagnostic::new(Location::file(first.path.as_str()), what, help)
+}
+
+/// A warning about files that are left out because others hold the same.
+fn twins(skipped: &[Skipped]) -> Option<Diagnostic> {
+    let mut twins = skipped.iter().filter(|skipped| skipped.is_twin);
+    let first = twins.next()?;
+    let what = match 1 + twins.count() {
+        1 => format!("a recording stands there twice, byte for byte: {}", first.reason),
+        n => format!("{n} recordings stand there twice, byte for byte; the first is {}", first.reason),
+    };
+    Some(Diagnostic::new(
+        Location::file(first.path.as_str()),
+        what,
+        "each counts once: take the copies out of the folder",
+    ))
 }
 
 /// The reason for skipping a file that graded a run.

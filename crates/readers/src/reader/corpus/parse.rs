@@ -18,7 +18,7 @@ use crate::reader::subagents::{self, SubAgents};
 use crate::reader::text_calls::{self, InTexts};
 use crate::reader::unused::{self, Look};
 use crate::reader::{Detail, Finding, Pricing, ReadOptions, Skipped, json};
-use crate::transcript::{Draft, Grade, Outcome, OutcomeSource, PromptedBy, Run, Spend};
+use crate::transcript::{Draft, Event, Grade, Message, Outcome, OutcomeSource, PromptedBy, Run, Spend, Totals};
 
 /// The result of parsing a piece.
 pub(super) enum Parsed {
@@ -161,8 +161,8 @@ impl Gathered {
     /// Adds the results of a record.
     fn take(&mut self, reading: Reading<'_>, file: &OpenFile, options: &ReadOptions) {
         let mut reading = reading;
-        reading.check_costs();
-        let Reading { record, drafts, mut replies, findings, unknown, untaken } = reading;
+        reading.settle();
+        let Reading { record, drafts, mut replies, findings, unknown, untaken, .. } = reading;
         for (what, more) in untaken {
             self.untaken.entry(what).and_modify(|all| all.times += more.times).or_insert(more);
         }
@@ -212,6 +212,13 @@ fn join_report(draft: &mut Draft, record: Record<'_>) {
     let task = draft.header.task_id.as_deref();
     if let Some(graded) = record.grades.of_any(task, record.file) {
         draft.grade = Grade { end: draft.grade.end, secured_step: draft.grade.secured_step, ..graded.grade() };
+        let header = &mut draft.header;
+        header.task_id = header.task_id.take().or_else(|| graded.task.clone());
+        header.model = header.model.take().or_else(|| graded.model.clone());
+        let counted = draft.events.iter().filter_map(Event::message).any(Message::has_usage);
+        if header.totals.is_none() && !counted {
+            header.totals = graded.usage.map(|usage| Totals { usage, cost: None });
+        }
     } else if let Some(grade) = record.grades.score(&draft.grade) {
         draft.grade = grade;
     }

@@ -11,18 +11,19 @@ use crate::reader::eval_log::EvalLog;
 use crate::reader::family::Family;
 use crate::reader::format::{self, Format};
 use crate::reader::forms::{self, Form, Reshape};
-use crate::reader::grades::{self, FolderGrades, Joined, Reports};
+use crate::reader::grades::{FolderGrades, Joined, Reports};
 use crate::reader::grown::{self, Grown};
 use crate::reader::labels;
 use crate::reader::layout::Layout;
 use crate::reader::own_log;
 use crate::reader::parquet::{self, Dialect, Export, Plan, Table, TableRecords};
 use crate::reader::probe::{Probe, Shape};
-use crate::reader::producers;
 use crate::reader::reading::{FileName, OtherFile};
 use crate::reader::records::{self, Cut, Item, Records};
 use crate::reader::source::Source;
-use crate::reader::{Finding, Skipped, SubAgents};
+use crate::reader::twins::Twins;
+use crate::reader::unread::Unread;
+use crate::reader::{Finding, NamedBy, Skipped, SubAgents};
 
 /// A batch ends at this many bytes, so that they are parsed while still in the processor's cache …
 const BATCH_BYTES: usize = 256 << 10;
@@ -80,6 +81,9 @@ impl OpenFile {
     }
 }
 
+/// A recognised file, the reason, and its records.
+type Opened = (OpenFile, String, Cuts);
+
 /// What the stream yields, in order.
 pub(super) enum Piece {
     Begin(Arc<OpenFile>, String),
@@ -114,6 +118,8 @@ pub(super) struct Stream<'c> {
     grown: Option<Grown<'c>>,
     /// Who started which session; found out when first needed.
     family: Option<Family<'c>>,
+    /// Files that hold the same as another; computed when first needed.
+    twins: Option<Twins<'c>>,
 }
 
 impl<'c> Stream<'c> {
@@ -129,6 +135,7 @@ impl<'c> Stream<'c> {
             reports: Reports::new(joined, recordings),
             grown: None,
             family: None,
+            twins: None,
         }
     }
 
@@ -164,20 +171,22 @@ impl<'c> Stream<'c> {
     }
 
     /// Opens the next file, or records why it is not read.
-    fn begin(&mut self, source: &Source, batch: &mut Vec<Piece>) {
-        match self.recognise(source) {
+    fn begin(&mut self, source: &'c Source, batch: &mut Vec<Piece>) {
+        let recognised = self.recognise(source).and_then(|opened| self.unless_twin(source, opened));
+        match recognised {
             Ok((file, why, records)) => {
                 let file = Arc::new(file);
                 batch.push(Piece::Begin(file.clone(), why));
                 self.open = Some((file, records));
                 self.uncounted = source.bytes;
             }
-            Err(NotRead { reason, unreadable, advice }) => {
+            Err(NotRead { reason, kind, advice }) => {
+                let unreadable = kind == Left::Unreadable;
                 self.passed.fetch_add(source.bytes, Ordering::Relaxed);
                 if unreadable {
                     let at = Location::file(source.name.path.as_str());
                     batch.push(Piece::Lost(Diagnostic::new(at, reason.as_str(), UNREADABLE)));
-                } else if source.named {
+                } else if source.named && kind != Left::Twin {
                     batch.push(Piece::Finding(Finding {
                         severity: Severity::Error,
                         diagnostic: Diagnostic::new(
@@ -189,23 +198,47 @@ impl<'c> Stream<'c> {
                         ),
                     }));
                 }
-                let path = source.name.path.clone();
-                batch.push(Piece::Skip(Skipped { path, reason, unreadable, hidden: 0, advice }));
+                // A file that was named by itself has its own finding.
+                let looks_recorded = kind == Left::LooksRecorded && !source.named;
+                let is_twin = kind == Left::Twin;
+                batch.push(Piece::Skip(Skipped {
+                    path: source.name.path.clone(),
+                    reason,
+                    unreadable,
+                    looks_recorded,
+                    is_twin,
+                    hidden: 0,
+                    advice,
+                }));
             }
         }
         batch.extend(self.reports.unreadable.drain(..).map(Piece::Lost));
     }
 
-    fn recognise(&mut self, source: &Source) -> Result<(OpenFile, String, Cuts), NotRead> {
+    /// The opened recording, unless it holds the same as one before it. Where files beside the recordings grade them,
+    /// or their paths tell them apart, equal ones are different runs.
+    fn unless_twin(&mut self, source: &'c Source, opened: Opened) -> Result<Opened, NotRead> {
+        let options = &self.corpus.options;
+        let by_path = [&options.task, &options.model, &options.run].into_iter().flatten();
+        let told_apart = by_path.into_iter().any(|place| matches!(place, NamedBy::Path(_) | NamedBy::Pattern(_)));
+        if told_apart || matches!(opened.2, Cuts::Table(_) | Cuts::Export(_)) {
+            return Ok(opened);
+        }
+        let twins = self.twins.get_or_insert_with(|| Twins::of(&self.corpus.sources.files));
+        let Some(first) = twins.earlier(source) else { return Ok(opened) };
+        if opened.0.grades.are_any() {
+            return Ok(opened);
+        }
+        let reason = format!("the same as `{}`, byte for byte", first.name.path);
+        Err(NotRead { reason, kind: Left::Twin, advice: None })
+    }
+
+    fn recognise(&mut self, source: &Source) -> Result<Opened, NotRead> {
         let name = source.file_name();
         if labels::is_label_file(&name) {
             return Err("labels: joined to the runs they name".to_owned().into());
         }
-        let unreadable = |error: std::io::Error| NotRead {
-            reason: format!("cannot be read: {error}"),
-            unreadable: true,
-            advice: None,
-        };
+        let unreadable = |error: std::io::Error| NotRead::unreadable(error);
         if parquet::is_parquet(source.path()).map_err(unreadable)? {
             return self.recognise_table(source);
         }
@@ -216,20 +249,31 @@ impl<'c> Stream<'c> {
         let options = &self.corpus.options;
         let forced = options.format.as_deref().and_then(format::by_id);
         // A stream that breaks off is read up to that point, if that is enough to recognise its format.
-        let why_not = |reason: String| match &probe.broken {
-            Some(error) => NotRead { reason: format!("cannot be read: {error}"), unreadable: true, advice: None },
-            None => reason.into(),
+        let why_not = |unread: &dyn Fn() -> Unread| match &probe.broken {
+            Some(error) => NotRead::unreadable(error),
+            None => unread().into(),
         };
         if probe.shape == Shape::Empty {
-            return Err(why_not("empty".to_owned()));
+            return Err(why_not(&|| Unread::empty(&name)));
         }
-        let form = match forced {
+        let is_empty = probe.document().is_some_and(|list| list.is_array() && list.elements().is_empty());
+        let empty_run = (forced.is_none() && is_empty && source.name.is_alone && !options.sealed)
+            .then(|| self.reports.seen_from(&source.name.folder, source.path()))
+            .filter(FolderGrades::grade_only_run)
+            .and_then(|_| format::by_id("chat"));
+        let form = match forced.or(empty_run) {
             Some(format) => forms::forced(format, &probe),
             None => match self.mapped(&probe).or_else(|| forms::detect(&probe)) {
                 Some(form) => form,
                 None => {
-                    let advice = own_log::advice(&probe, &source.name.path).filter(|_| !is_named(&probe, &name));
-                    return Err(NotRead { advice, ..why_not(self::why_not(&probe, &name)) });
+                    let not_read = why_not(&|| match source.open() {
+                        Ok(bytes) => Unread::of(&name, &probe, bytes),
+                        Err(_) => Unread::of(&name, &probe, std::io::empty()),
+                    });
+                    // What is known by name needs no mapping.
+                    let is_unknown = not_read.reason.contains("of no known format");
+                    let advice = own_log::advice(&probe, &source.name.path).filter(|_| is_unknown);
+                    return Err(NotRead { advice, ..not_read });
                 }
             },
         };
@@ -261,10 +305,9 @@ impl<'c> Stream<'c> {
     }
 
     /// A table of runs, recognised by its columns.
-    fn recognise_table(&self, source: &Source) -> Result<(OpenFile, String, Cuts), NotRead> {
+    fn recognise_table(&self, source: &Source) -> Result<Opened, NotRead> {
         let options = &self.corpus.options;
-        let unreadable =
-            |reason: String| NotRead { reason: format!("cannot be read: {reason}"), unreadable: true, advice: None };
+        let unreadable = |reason: String| NotRead::unreadable(reason);
         let table = Table::open(source.path(), &source.name.path).map_err(unreadable)?;
         let plan = Plan::of(&table.columns(), options.columns.as_ref())?;
         let (why, dialect) = (plan.why(), plan.layout.dialect);
@@ -337,11 +380,11 @@ impl<'c> Stream<'c> {
     }
 
     /// A zip file that is not an archive of files: a log of Inspect.
-    fn recognise_log(&self, source: &Source) -> Result<(OpenFile, String, Cuts), NotRead> {
+    fn recognise_log(&self, source: &Source) -> Result<Opened, NotRead> {
         let limit = self.corpus.options.limit;
         let log = EvalLog::open(source.path(), &source.name.path, LOG_HEADER, limit);
         let (log, envelope) = log
-            .map_err(|error| NotRead { reason: format!("cannot be read: {error}"), unreadable: true, advice: None })?
+            .map_err(NotRead::unreadable)?
             .ok_or_else(|| "a zip that holds no log; an archive of recordings is called `.zip`".to_owned())?;
         let format = format::by_id("inspect").ok_or_else(|| "no reader for it".to_owned())?;
         let file = OpenFile::plain(&source.name, format, envelope);
@@ -352,15 +395,39 @@ impl<'c> Stream<'c> {
 /// Why a file is not read as a recording.
 struct NotRead {
     reason: String,
-    /// True if it is a recording that could not be read, rather than no recording.
-    unreadable: bool,
+    kind: Left,
     /// How it could be read.
     advice: Option<String>,
 }
 
+/// What kind of file is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Left {
+    /// No recording.
+    Other,
+    /// A recording that could not be read.
+    Unreadable,
+    /// One that looks like a recording, and that no format recognises.
+    LooksRecorded,
+    /// A copy of a recording that is read.
+    Twin,
+}
+
+impl NotRead {
+    fn unreadable(error: impl std::fmt::Display) -> Self {
+        Self { reason: format!("cannot be read: {error}"), kind: Left::Unreadable, advice: None }
+    }
+}
+
 impl From<String> for NotRead {
     fn from(reason: String) -> Self {
-        Self { reason, unreadable: false, advice: None }
+        Self { reason, kind: Left::Other, advice: None }
+    }
+}
+
+impl From<Unread> for NotRead {
+    fn from(Unread { reason, looks_recorded }: Unread) -> Self {
+        Self { reason, kind: if looks_recorded { Left::LooksRecorded } else { Left::Other }, advice: None }
     }
 }
 
@@ -369,29 +436,3 @@ const UNREADABLE: &str = "check its permissions and the disk it is on, copy or p
 
 /// The fields of a log's header that its samples need.
 const LOG_HEADER: &[&str] = &["eval", "status"];
-
-/// Whether it is known what the file is.
-fn is_named(probe: &Probe, name: &str) -> bool {
-    grades::is_report(name) || producers::known(probe).is_some()
-}
-
-/// Why no format recognises a file.
-fn why_not(probe: &Probe, name: &str) -> String {
-    if grades::is_report(name) {
-        let named = producers::known(probe);
-        return named.unwrap_or("no recording, and no report of outcomes for any run read here").to_owned();
-    }
-    if let Some(named) = producers::known(probe) {
-        return named.to_owned();
-    }
-    let head: String = probe.head.chars().take(40).collect::<String>().escape_debug().to_string();
-    match probe.shape {
-        Shape::Empty => "empty".to_owned(),
-        Shape::Binary => "not text".to_owned(),
-        Shape::Text => format!("not JSON: it begins with `{head}`"),
-        Shape::Document if !probe.whole => format!("cut short or broken JSON of no known format: `{head}`"),
-        Shape::Document => format!("a JSON document of no known format: `{head}`"),
-        Shape::Lines => format!("JSON lines of no known format: `{head}`"),
-        Shape::Concatenated => format!("several JSON values that are not one a line: `{head}`"),
-    }
-}

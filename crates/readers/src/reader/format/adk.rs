@@ -148,9 +148,7 @@ fn push_event(event: &Node<'_>, lane: &Lane, turns: &mut Turns, out: &mut Readin
         turns.push(result);
     }
     let Some(role) = role_of(event) else {
-        if let Some(role) = content.get("role") {
-            out.wrong(&role, "role", "model or user");
-        }
+        out.unknown_role(&content.some_word("role").unwrap_or_default(), event);
         return end;
     };
     // Events that only change state, transfer control or carry results are not messages.

@@ -123,7 +123,7 @@ impl Log {
                 turn_of(turns, event).take_in(&kind, &payload, ts, draft, out);
             }
             _ if is_passed_over(&kind) => {}
-            other => out.unknown(other),
+            other => out.unknown(other, event),
         }
     }
 
@@ -169,9 +169,9 @@ fn is_turn_kind(kind: &str) -> bool {
     )
 }
 
-/// Kinds whose content is already in the messages.
+/// Kinds of the host's own events, or whose content is already in the messages.
 fn is_passed_over(kind: &str) -> bool {
-    let families = ["subagent_", "ask_user_", "session_", "replay_", "permission_", "plugin_", "assistant_", "llm_"];
+    let families = ["subagent_", "ask_user_", "session_", "replay_", "permission_", "plugin_"];
     kind == "tool_output_chunk" || families.iter().any(|family| kind.starts_with(family))
 }
 
@@ -391,7 +391,7 @@ fn extract(messages: &mut Vec<Message>, wanted: impl Fn(&Message) -> bool) -> Ve
 
 /// The token counts of one call: cached tokens are part of the prompt, reasoning is part of the completion.
 fn usage(payload: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
-    let mut count = |name: &str| payload.count(name, out);
+    let mut count = |name: &str| payload.tokens(name, out);
     let usage = Usage {
         input: count("prompt_tokens"),
         cache_read: count("cache_read_tokens"),

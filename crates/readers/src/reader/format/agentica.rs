@@ -99,7 +99,7 @@ impl Session {
             }
             "compact_boundary" | "tool_audit" => self.draft.events.extend(row.note(format!("agentica.{kind}"))),
             "event" | "provider_checkpoint" => {}
-            other => out.unknown(other),
+            other => out.unknown(other, row),
         }
     }
 

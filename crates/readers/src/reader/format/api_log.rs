@@ -20,7 +20,7 @@ use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::{dialect, json, openai, time};
 use crate::transcript::{
-    Draft, EndCause, Event, Fingerprint, Grade, Header, Instant, Lane, Message, Note, Role, Usage, Usd, fingerprint,
+    Draft, EndCause, Event, Fingerprint, Grade, Header, Instant, Lane, Message, Note, Role, Usage, fingerprint,
 };
 
 /// Logs of chat APIs.
@@ -171,18 +171,18 @@ impl Log {
         let said = request.get(["messages", "input", "contents"]);
         if said.is_none() && response.is_null() {
             if let Some(kind) = call.some_word(["type", "event", "level"]) {
-                out.unknown(&kind);
+                out.unknown(&kind, call);
             } else {
                 let what = "neither the messages of a request nor a response";
                 out.error_at(call.place(), what, "the line is left out");
             }
             return;
         }
-        let asked = said.map(|said| dialect::messages(&said, Role::User)).unwrap_or_default();
-        let reply = dialect::reply(&response).filter(|_| !response.has("error"));
+        let asked = said.map(|said| dialect::messages(&said, Role::User, out)).unwrap_or_default();
+        let reply = dialect::reply(&response, out).filter(|_| !response.has("error"));
         let at = self.conversation(call, &line, &request, &asked);
         let Some(conversation) = self.runs.get_mut(at) else { return };
-        conversation.ask(&request, asked);
+        conversation.ask(&request, asked, out);
         let Some(mut reply) = reply else {
             // A failed call has no reply and is not a step.
             conversation.failed = true;
@@ -193,7 +193,7 @@ impl Log {
             }
             return;
         };
-        about(&mut reply, call, &line, &request, &response);
+        about(&mut reply, call, &line, (&request, &response), out);
         conversation.model = conversation.model.take().or_else(|| reply.model.as_deref().map(str::to_owned));
         conversation.last = marks(&reply);
         for mark in &conversation.last {
@@ -235,7 +235,7 @@ impl Log {
 
 impl Conversation {
     /// Adds the new messages of a request.
-    fn ask(&mut self, request: &Node<'_>, asked: Vec<Message>) {
+    fn ask(&mut self, request: &Node<'_>, asked: Vec<Message>, out: &mut Reading<'_>) {
         let known = |message: &Message| {
             message.role == Role::Assistant && marks(message).iter().any(|mark| self.last.contains(mark))
         };
@@ -251,7 +251,7 @@ impl Conversation {
         self.asked = if last.is_some() { asked.len().saturating_sub(begin) } else { 0 };
         if self.events.is_empty() {
             for instructions in ["system", "instructions"].iter().filter_map(|name| request.get(*name)) {
-                let said = dialect::messages(&instructions, Role::System);
+                let said = dialect::messages(&instructions, Role::System, out);
                 self.events.extend(said.into_iter().map(Event::Message));
             }
         }
@@ -305,19 +305,24 @@ fn body<'a>(node: &Node<'a>) -> Opened<'a> {
 }
 
 /// Sets the reply's model, tokens, cost and time from its call.
-fn about(reply: &mut Message, call: &Node<'_>, line: &Node<'_>, request: &Node<'_>, response: &Node<'_>) {
+fn about(
+    reply: &mut Message,
+    call: &Node<'_>,
+    line: &Node<'_>,
+    (request, response): (&Node<'_>, &Node<'_>),
+    out: &mut Reading<'_>,
+) {
     reply.lane = Lane::Main;
     reply.usage = match response.get(["usage", "usageMetadata", "usage_metadata"]) {
-        Some(counted) => dialect::usage(&counted),
-        None => line.get("usage").as_ref().and_then(dialect::usage),
+        Some(counted) => dialect::usage(&counted, out),
+        None => line.get("usage").and_then(|counted| dialect::usage(&counted, out)),
     }
-    .or_else(|| counted_in(line));
+    .or_else(|| counted_in(line, out));
     let model = response.some_word("model").or_else(|| request.some_word("model")).or_else(|| line.some_word("model"));
     reply.model = model.map(Into::into);
-    let told = line.some_number(["response_cost", "cost_usd", "cost", "total_cost"]);
-    let within = |path: &[&str]| response.at(path).and_then(|cost| json::number(&cost));
-    let cost = told.or_else(|| within(&["_hidden_params", "response_cost"])).or_else(|| within(&["usage", "cost"]));
-    reply.cost = cost.map(Usd);
+    let told = line.dollars(["response_cost", "cost_usd", "cost", "total_cost"], out);
+    let told = told.or_else(|| response.within("_hidden_params").dollars("response_cost", out));
+    reply.cost = told.or_else(|| response.within("usage").dollars("cost", out));
     let recorded = |at: &Node<'_>| TIMES.iter().find_map(|name| instant(&at.get(*name)?));
     let created = || response.get("created").and_then(|created| instant(&created));
     reply.ts = recorded(line).or_else(|| recorded(call)).or_else(created);
@@ -338,10 +343,10 @@ const TIMES: [&str; 10] = [
 ];
 
 /// Token counts that are in the line itself.
-fn counted_in(line: &Node<'_>) -> Option<Usage> {
+fn counted_in(line: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let usage = Usage {
-        input: line.some_count(["prompt_tokens", "input_tokens"]),
-        output: line.some_count(["completion_tokens", "output_tokens"]),
+        input: line.tokens(["prompt_tokens", "input_tokens"], out),
+        output: line.tokens(["completion_tokens", "output_tokens"], out),
         ..Usage::default()
     };
     (!usage.is_empty()).then_some(usage)

@@ -2,10 +2,10 @@
 //! per line (FORMATS 11).
 
 use super::{Format, Layout};
+use crate::reader::json;
 use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Shape, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::reader::{json, labels};
 use crate::transcript::{
     Draft, Event, Grade, Header, Instant, Json, Lane, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Usage,
 };
@@ -72,6 +72,7 @@ impl Format for Atif {
             Some(id) if record.file.stem == "trajectory" => id,
             _ => record.file.stem.clone(),
         };
+        let grade = grade(&head, record, out);
         out.run(Draft {
             header: Header {
                 run_id,
@@ -81,7 +82,7 @@ impl Format for Atif {
                 ..Header::default()
             },
             events,
-            grade: grade(&head, record),
+            grade,
             warnings: Vec::new(),
         });
     }
@@ -94,7 +95,7 @@ fn run_totals(head: &Node<'_>) -> Option<Json> {
 }
 
 /// The verdict of the verifier beside the trajectory, or one that the producer put into it.
-fn grade(head: &Node<'_>, record: &Record<'_>) -> Grade {
+fn grade(head: &Node<'_>, record: &Record<'_>, out: &mut Reading<'_>) -> Grade {
     if let Some(graded) = record.grades.of("").or_else(|| record.grades.of(&record.file.stem)) {
         return Grade {
             outcome: Outcome::from_grade(Some(graded.resolved)),
@@ -106,13 +107,9 @@ fn grade(head: &Node<'_>, record: &Record<'_>) -> Grade {
     let extras =
         [("extra", head.within("extra")), ("final_metrics.extra", head.within("final_metrics").within("extra"))];
     for (place, extra) in extras {
-        let Some(verdict) = extra.get(["success", "verdict", "resolved", "reward"]) else { continue };
-        let score = json::number(&verdict);
-        let word = || labels::grade_word(&json::word(&verdict)?);
-        let graded = json::flag(&verdict).or_else(word).or(score.map(|score| score >= 1.0));
-        if graded.is_some() {
+        if let Some((graded, score)) = extra.outcome(["success", "verdict", "resolved", "reward"], out) {
             return Grade {
-                outcome: Outcome::from_grade(graded),
+                outcome: Outcome::from_grade(Some(graded)),
                 score,
                 source: OutcomeSource::Native(place),
                 ..Grade::default()
@@ -156,7 +153,7 @@ fn push_step(step: Node<'_>, events: &mut Vec<Event>, out: &mut Reading<'_>) {
         for call in step.list("tool_calls", out) {
             message.tool_calls.extend(tool_call(call, out));
         }
-        let metrics = step.object("metrics", out).unwrap_or_default();
+        let metrics = step.counts("metrics", out).unwrap_or_default();
         if !copied {
             message.usage = usage(&metrics, out);
             message.cost = metrics.dollars("cost_usd", out);
@@ -181,9 +178,9 @@ fn tool_call(call: Node<'_>, out: &mut Reading<'_>) -> Option<ToolCall> {
 
 fn usage(metrics: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let usage = Usage {
-        input: metrics.count("prompt_tokens", out),
-        cache_read: metrics.count("cached_tokens", out),
-        output: metrics.count("completion_tokens", out),
+        input: metrics.tokens("prompt_tokens", out),
+        cache_read: metrics.tokens("cached_tokens", out),
+        output: metrics.tokens("completion_tokens", out),
         ..Usage::default()
     };
     (!usage.is_empty()).then_some(usage)

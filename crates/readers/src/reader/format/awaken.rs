@@ -158,7 +158,7 @@ impl Course {
             "suspension" | "handoff" | "delegation" | "background_task" => {
                 self.last_piece(lane).after.extend(fields.note(format!("awaken.{kind}")));
             }
-            other => out.unknown(other),
+            other => out.unknown(other, fields),
         }
     }
 
@@ -241,7 +241,7 @@ fn reply(fields: &Node<'_>, lane: Lane, out: &mut Reading<'_>) -> Message {
 
 /// The token counts of one call: cached tokens are part of the input, thinking is part of the output.
 fn usage(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
-    let mut count = |name: &str| fields.count(name, out);
+    let mut count = |name: &str| fields.tokens(name, out);
     let usage = Usage {
         input: count("input_tokens"),
         cache_read: count("cache_read_input_tokens"),

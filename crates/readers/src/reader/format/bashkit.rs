@@ -45,7 +45,7 @@ impl Format for Bashkit {
         let mut turns = Turns::default();
         for message in trace.list("messages", out) {
             let Some(message) = Node::row(message.written(), out) else { continue };
-            for message in dialect::messages(&message, Role::User) {
+            for message in dialect::messages(&message, Role::User, out) {
                 turns.push(message);
             }
         }
@@ -54,8 +54,8 @@ impl Format for Bashkit {
         let full = run.at(&["score"]).and_then(|score| score.number("max_score", out));
         let success = score.zip(full).map(|(score, full)| score >= full);
         let usage = Usage {
-            input: trace.count("total_input_tokens", out),
-            output: trace.count("total_output_tokens", out),
+            input: trace.tokens("total_input_tokens", out),
+            output: trace.tokens("total_output_tokens", out),
             ..Usage::default()
         };
         let header = Header {

@@ -72,7 +72,7 @@ fn push_step(step: &Node<'_>, turns: &mut Turns, grade: &mut Grade, out: &mut Re
     }
     if let Some(metadata) = step.object("metadata", out) {
         reply.ts = metadata.instant("step_end_time", out);
-        let input = metadata.count("input_tokens", out).filter(|input| *input > 0);
+        let input = metadata.tokens("input_tokens", out).filter(|input| *input > 0);
         reply.usage = input.map(|_| Usage { input, ..Usage::default() });
     }
     let ts = reply.ts;

@@ -5,7 +5,7 @@ use super::{Format, Layout, codex};
 use crate::reader::node::{Node, sound};
 use crate::reader::probe::{Probe, Shape, Sketch};
 use crate::reader::reading::{Reading, Record, plausible};
-use crate::reader::{dialect, json, labels, openai, time};
+use crate::reader::{dialect, openai, time};
 use crate::transcript::{
     Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Tokens, Totals, Usd,
 };
@@ -148,7 +148,26 @@ fn looks_like_lines(record: &Record<'_>) -> bool {
     record.lines().take(2).any(|line| Node::parsed(line, record).is_ok())
 }
 
+/// The roles that no format has, if most messages have one; the conversation cannot be read then.
+fn strange_roles(messages: &[Node<'_>]) -> Option<(usize, Vec<String>)> {
+    const SHOWN: usize = 5;
+    let strange = |message: &Node<'_>| {
+        let role = message.some_string(["role", "from"])?;
+        dialect::named_role(&role).is_none().then(|| role.into_owned())
+    };
+    let all: Vec<String> = messages.iter().filter_map(strange).collect();
+    let n = all.len();
+    let mut shown: Vec<String> = Vec::new();
+    for role in all {
+        if !shown.contains(&role) && shown.len() < SHOWN {
+            shown.push(role);
+        }
+    }
+    (n * 2 > messages.len()).then_some((n, shown))
+}
+
 fn push_run(record: &Record<'_>, fields: &Node<'_>, messages: &[Node<'_>], out: &mut Reading<'_>) {
+    let found = out.findings.made();
     let mut events = Vec::new();
     let of_codex = is_of_codex(record.text);
     for node in messages {
@@ -171,6 +190,13 @@ fn push_run(record: &Record<'_>, fields: &Node<'_>, messages: &[Node<'_>], out: 
             events.push(Event::Message(message));
         }
     }
+    // Only where something was left out, since it takes every message apart again.
+    if let Some((n, roles)) = (out.findings.made() > found).then(|| strange_roles(messages)).flatten() {
+        let roles: Vec<String> = roles.iter().map(|role| format!("`{role}`")).collect();
+        let what = format!("{n} of {} messages have roles that no format has: {}", messages.len(), roles.join(", "));
+        let help = "the conversation is left out: name the roles system, user, assistant and tool";
+        return out.error_at(record.text, what, help);
+    }
     let stem = &record.file.stem;
     let run_id = match (fields.some_word(["run_id", "id", "conversation_id", "session_id"]), record.key) {
         (Some(id), "") => id,
@@ -183,12 +209,12 @@ fn push_run(record: &Record<'_>, fields: &Node<'_>, messages: &[Node<'_>], out: 
         run_id,
         task_id: fields.some_word(["task_id", "instance_id", "task"]),
         trial: fields.some_word("trial"),
-        suite: fields.some_word(["suite", "dataset"]),
+        suite: fields.some_word(["suite", "dataset", "domain"]),
         model: fields.some_word("model"),
         agent: fields.some_word("agent"),
         ..Header::default()
     };
-    let mut grade = grade(fields, record.options.outcome_key.as_deref());
+    let mut grade = grade(fields, record.options.outcome_key.as_deref(), out);
     if events.last().is_some_and(Event::is_interruption) {
         grade.end = EndCause::Killed;
     }
@@ -220,32 +246,29 @@ fn totals(fields: &Node<'_>, events: &[Event], out: &mut Reading<'_>) -> Option<
 fn said(node: &Node<'_>, out: &mut Reading<'_>) -> (Vec<Message>, bool) {
     let has = |mark: &&str| memchr::memmem::find(node.written().as_bytes(), mark.as_bytes()).is_some();
     let is_other = OTHER_DIALECTS.iter().any(has) && sound(node.written()).is_ok();
-    let of_another_api = is_other.then(|| in_another_api(node)).flatten();
+    let of_another_api = is_other.then(|| in_another_api(node, out)).flatten();
     let Some((mut said, is_item)) = of_another_api else {
         return (openai::message(node, out).into_iter().collect(), false);
     };
-    if !is_item {
-        let plain = openai::message(node, out);
-        if let Some((message, plain)) = said.last_mut().zip(plain) {
-            message.ts = plain.ts;
-            message.cost = plain.cost;
-            message.model = plain.model;
-            message.usage = plain.usage.or(message.usage);
-        }
+    if let Some(message) = said.last_mut().filter(|_| !is_item) {
+        message.ts = node.instant(["timestamp", "created_at", "created", "ts"], out);
+        message.cost = node.dollars("cost", out);
+        message.model = node.string("model", out).map(Into::into);
+        message.usage = node.usage("usage", out).or(message.usage);
     }
     (said, is_item)
 }
 
 /// The messages in a message of another API: one in a wrapper, one whose content has blocks or parts other than text,
 /// or an item without a role. The flag is true for such an item.
-fn in_another_api(node: &Node<'_>) -> Option<(Vec<Message>, bool)> {
+fn in_another_api(node: &Node<'_>, out: &mut Reading<'_>) -> Option<(Vec<Message>, bool)> {
     // The inner message, if the role is outside: `{"role": …, "message": {"content": …}}`.
     let inner = node.get("message").filter(|inner| inner.is_object() && !node.mentions("content"));
     if let Some(inner) = inner.filter(|_| node.mentions("role")) {
         let role = inner.some_string("role").or_else(|| node.some_string("role"));
         let role = role.as_deref().and_then(dialect::named_role);
-        let said = role.map(|role| dialect::messages_of(&inner, role));
-        return Some((said.unwrap_or_else(|| dialect::messages(&inner, Role::User)), false));
+        let said = role.map(|role| dialect::messages_of(&inner, role, out));
+        return Some((said.unwrap_or_else(|| dialect::messages(&inner, Role::User, out)), false));
     }
     let acts = |block: &Node<'_>| {
         block.some_string("type").is_some_and(|kind| kind.starts_with("tool") || kind.contains("reasoning"))
@@ -254,29 +277,31 @@ fn in_another_api(node: &Node<'_>) -> Option<(Vec<Message>, bool)> {
     let is_other = node.get("parts").is_some_and(|parts| parts.is_list())
         || node.some_list("content").iter().any(acts)
         || (is_item && node.some_string("type").is_some_and(|kind| !kind.is_empty()));
-    is_other.then(|| (dialect::messages(node, Role::User), is_item))
+    is_other.then(|| (dialect::messages(node, Role::User, out), is_item))
 }
 
 /// The outcome, from the field that the user names or else the first common field found, in the object or in a nested
 /// object for its evaluation.
-fn grade(fields: &Node<'_>, wanted: Option<&str>) -> Grade {
-    let inner = || {
-        AROUND.iter().find_map(|name| {
-            let grade = grade_among(&fields.get(*name)?, wanted)?;
-            Some(Grade { source: OutcomeSource::Native(name), ..grade })
-        })
-    };
-    grade_among(fields, wanted).or_else(inner).unwrap_or_default()
+fn grade(fields: &Node<'_>, wanted: Option<&str>, out: &mut Reading<'_>) -> Grade {
+    if let Some(grade) = grade_among(fields, wanted, out) {
+        return grade;
+    }
+    let inner = AROUND.iter().find_map(|name| {
+        let grade = grade_among(&fields.get(*name)?, wanted, out)?;
+        Some(Grade { source: OutcomeSource::Native(name), ..grade })
+    });
+    inner.unwrap_or_default()
 }
 
-fn grade_among(fields: &Node<'_>, wanted: Option<&str>) -> Option<Grade> {
+/// Names that may hold something else: a class that the text belongs to, or what became of a conversation.
+const LOOSE: &[&str] = &["label", "outcome"];
+
+fn grade_among(fields: &Node<'_>, wanted: Option<&str>, out: &mut Reading<'_>) -> Option<Grade> {
     let candidates: Vec<&str> = wanted.map_or_else(|| OUTCOME_KEYS.to_vec(), |key| vec![key]);
     candidates.into_iter().find_map(|key| {
-        let found = fields.get(key)?;
-        let flag = json::flag(&found);
-        let score = json::number(&found).filter(|_| flag.is_none());
-        let word = found.as_string().and_then(|word| labels::grade_word(&word));
-        let graded = flag.or_else(|| score.map(|score| score >= 1.0)).or(word)?;
+        // An object of that name has the outcome inside.
+        let is_loose = wanted.is_none() && (LOOSE.contains(&key) || fields.get(key)?.is_object());
+        let (graded, score) = if is_loose { fields.get(key)?.as_outcome() } else { fields.outcome(key, out) }?;
         let source = OUTCOME_KEYS.iter().find(|known| **known == key).copied().unwrap_or("the one named");
         let outcome = Outcome::from_grade(Some(graded));
         Some(Grade { outcome, score, source: OutcomeSource::Native(source), ..Grade::default() })

@@ -115,7 +115,7 @@ fn add(conversation: &mut Conversation, about: &mut About, line: &Node<'_>, out:
             }
         }
         ("stream_event", _) => {}
-        (kind, _) => out.unknown(kind),
+        (kind, _) => out.unknown(kind, line),
     }
 }
 

@@ -204,7 +204,7 @@ impl Session {
             }
             ("", _) => out.warn_at(line.place(), "a line without a `type`", "it is left out"),
             (kind, _) if IGNORED.contains(&kind) => {}
-            (kind, _) => out.unknown(kind),
+            (kind, _) => out.unknown(kind, line),
         }
     }
 }

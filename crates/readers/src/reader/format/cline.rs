@@ -3,6 +3,7 @@
 
 use super::{Format, Layout};
 use crate::reader::node::Node;
+use crate::reader::openai;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
@@ -86,10 +87,11 @@ impl Format for Cline {
         let messages = whole.elements().unwrap_or_default();
         let mut turns = Turns::default();
         for message in messages {
-            match message.string("role", out).as_deref() {
-                Some("assistant") => push_reply(&message, &mut turns, out),
-                Some("user") => push_user(&message, &mut turns, out),
-                _ => out.error_at(message.place(), "a message without a known `role`", "the message is left out"),
+            match message.role("role", openai::role, out) {
+                Some(Role::Assistant) => push_reply(&message, &mut turns, out),
+                Some(Role::User) => push_user(&message, &mut turns, out),
+                Some(role) => out.unknown_role(role.name(), &message),
+                None => {}
             }
         }
         out.run(turns.into_draft(header(record), Grade::default()));
@@ -128,7 +130,10 @@ fn push_reply(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
             },
             Some("thinking" | "reasoning") => thoughts.extend(block.some_word("thinking").or_else(|| text_of(&block))),
             Some("redacted_thinking") => {}
-            _ => texts.extend(text_of(&block)),
+            _ => {
+                out.plain_content(&block);
+                texts.extend(text_of(&block));
+            }
         }
     }
     let said = texts.join("\n");
@@ -141,13 +146,13 @@ fn push_reply(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     if let Some(info) = message.object("modelInfo", out) {
         reply.model = info.word("modelId", out).map(Into::into);
     }
-    if let Some(metrics) = message.object("metrics", out) {
+    if let Some(metrics) = message.counts("metrics", out) {
         reply.cost = metrics.dollars("cost", out);
-        if let Some(tokens) = metrics.object("tokens", out) {
+        if let Some(tokens) = metrics.counts("tokens", out) {
             let usage = Usage {
-                input: tokens.count("prompt", out),
-                output: tokens.count("completion", out),
-                cache_read: tokens.count("cached", out),
+                input: tokens.tokens("prompt", out),
+                output: tokens.tokens("completion", out),
+                cache_read: tokens.tokens("cached", out),
                 ..Usage::default()
             };
             reply.usage = (!usage.is_empty()).then_some(usage);
@@ -169,6 +174,7 @@ fn push_user(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
             turns.push(result);
             continue;
         }
+        out.plain_content(&block);
         let Some(text) = text_of(&block) else {
             added.extend(out.content(Some(&block), "content").map(|text| text.as_str().into_owned()));
             continue;

@@ -57,6 +57,60 @@ impl Format for ClineUi {
     }
 }
 
+/// Kinds that are shown but not part of the conversation; a command's output is repeated in the next request.
+const SHOWN: &[&str] = &[
+    "api_req_deleted",
+    "api_req_finished",
+    "api_req_rate_limit_wait",
+    "api_req_retried",
+    "api_req_retry_delayed",
+    "auto_approval_max_req_reached",
+    "browser_action_result",
+    "browser_session_status",
+    "checkpoint_created",
+    "checkpoint_saved",
+    "clineignore_error",
+    "codebase_search_result",
+    "command_output",
+    "condense",
+    "condense_context",
+    "condense_context_error",
+    "conditional_rules_applied",
+    "deleted_api_reqs",
+    "diff_error",
+    "error",
+    "error_retry",
+    "followup",
+    "generate_explanation",
+    "hook_output_stream",
+    "hook_status",
+    "image",
+    "info",
+    "interactive_app",
+    "load_mcp_documentation",
+    "mcp_notification",
+    "mcp_server_request_started",
+    "mcp_server_response",
+    "new_task",
+    "plan_mode_respond",
+    "report_bug",
+    "resume_completed_task",
+    "resume_task",
+    "rooignore_error",
+    "shell_integration_warning",
+    "shell_integration_warning_with_suggestion",
+    "sliding_window_truncation",
+    "subagent_status",
+    "subtask_result",
+    "summarize_task",
+    "task_progress",
+    "too_many_tools_warning",
+    "use_mcp_tool",
+    "use_subagents",
+    "user_edit_todos",
+    "user_feedback_diff",
+];
+
 #[derive(Default)]
 struct Shown {
     turns: Turns,
@@ -109,8 +163,8 @@ impl Shown {
             }
             "api_req_failed" | "mistake_limit_reached" => self.end = EndCause::Error,
             "completion_result" => self.written(ts),
-            // Shown but not part of the conversation; a command's output is repeated in the next request.
-            _ => {}
+            kind if SHOWN.contains(&kind) => {}
+            other => out.unknown(other, message),
         }
     }
 
@@ -136,12 +190,12 @@ impl Shown {
         }
         let mut reply = Message::new(Role::Assistant);
         reply.ts = ts;
-        let beside = [request.count("cacheReads", out), request.count("cacheWrites", out)];
+        let beside = [request.tokens("cacheReads", out), request.tokens("cacheWrites", out)];
         let usage = Usage {
             input: request
-                .count("tokensIn", out)
+                .tokens("tokensIn", out)
                 .map(|input| beside.iter().flatten().fold(input, |sum, more| sum.saturating_add(*more))),
-            output: request.count("tokensOut", out),
+            output: request.tokens("tokensOut", out),
             cache_read: beside[0],
             cache_write: beside[1],
             ..Usage::default()

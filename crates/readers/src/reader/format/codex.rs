@@ -145,7 +145,7 @@ impl Session {
             "compacted" => self.note("codex.compacted", item),
             "" if is_bare => {}
             kind if is_bare && ITEMS.contains(&kind) => self.item(item, ts, out),
-            other => out.unknown(other),
+            other => out.unknown(other, item),
         }
     }
 
@@ -178,13 +178,13 @@ impl Session {
                     self.open = None;
                 }
             }
-            other => out.unknown(&format!("item {other}")),
+            other => out.unknown(&format!("item {other}"), item),
         }
     }
 
     fn message(&mut self, item: &Node<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
         let content = item.content("content", out);
-        let role = item.string("role", out).and_then(|role| openai::role(&role)).unwrap_or(Role::User);
+        let Some(role) = item.role("role", openai::role, out) else { return };
         if role == Role::Assistant {
             return self.reply(ts, |reply| {
                 reply.content = match (reply.content.take(), content) {
@@ -227,7 +227,7 @@ impl Session {
             }
             "mcp_tool_call_end" => self.ended(item, item.get("result").as_ref().and_then(has_failed), out),
             kind if SAID_AGAIN.iter().any(|begins| kind.starts_with(begins)) => {}
-            other => out.unknown(&format!("event {other}")),
+            other => out.unknown(&format!("event {other}"), item),
         }
     }
 
@@ -247,11 +247,11 @@ impl Session {
     /// Reads a token count, which is one model call if the total changed.
     fn count(&mut self, item: &Node<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
         let Some(info) = item.object("info", out) else { return };
-        let total = info.object("total_token_usage", out).map(|counts| usage(&counts, out));
+        let total = info.counts("total_token_usage", out).map(|counts| usage(&counts, out));
         if total.is_none() || total == self.total {
             return;
         }
-        let last = info.object("last_token_usage", out).map(|counts| usage(&counts, out));
+        let last = info.counts("last_token_usage", out).map(|counts| usage(&counts, out));
         let before = std::mem::replace(&mut self.total, total);
         let grown = total.map(|total| difference(total, before.unwrap_or_default()));
         // If the total grew by more than the last call, an unrecorded call is included; the total is correct. The
@@ -316,11 +316,11 @@ pub(super) const ABORTED: &str = "<turn_aborted>";
 /// The token counts: cached tokens are part of the input, reasoning of the output.
 pub(super) fn usage(counts: &Node<'_>, out: &mut Reading<'_>) -> Usage {
     Usage {
-        input: counts.count("input_tokens", out),
-        cache_read: counts.count("cached_input_tokens", out),
+        input: counts.tokens("input_tokens", out),
+        cache_read: counts.tokens("cached_input_tokens", out),
         cache_write: None,
-        output: counts.count("output_tokens", out),
-        reasoning: counts.count("reasoning_output_tokens", out),
+        output: counts.tokens("output_tokens", out),
+        reasoning: counts.tokens("reasoning_output_tokens", out),
     }
 }
 

@@ -135,7 +135,7 @@ impl Thread {
             "item.started" => self.item(line, ts, false, out),
             "item.completed" => self.item(line, ts, true, out),
             "thread.started" | "session.created" | "item.updated" => {}
-            other => out.unknown(other),
+            other => out.unknown(other, line),
         }
     }
 
@@ -160,7 +160,7 @@ impl Thread {
             "command_execution" | "file_change" | "mcp_tool_call" | "web_search" | "collab_tool_call" => {
                 self.tool(&kind, &item, ts, done, out);
             }
-            other => out.unknown(&format!("item {other}")),
+            other => out.unknown(&format!("item {other}"), &item),
         }
     }
 
@@ -208,7 +208,7 @@ impl Thread {
 
     /// Reads the counts at the end of a turn, which are running totals of the thread.
     fn count(&mut self, line: &Node<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
-        let Some(counts) = line.object("usage", out) else { return };
+        let Some(counts) = line.counts("usage", out) else { return };
         let total = codex::usage(&counts, out);
         let before = std::mem::replace(&mut self.total, total);
         if total.is_empty() {

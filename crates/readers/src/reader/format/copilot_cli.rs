@@ -123,7 +123,7 @@ impl Session {
                         None => out.error_at(request.place(), "a call without a name", "the call is left out"),
                     }
                 }
-                let output = data.count("outputTokens", out);
+                let output = data.tokens("outputTokens", out);
                 reply.usage = output.map(|_| Usage { output, ..Usage::default() });
                 self.turns.piece(&key, reply);
             }
@@ -150,29 +150,76 @@ impl Session {
                 self.turns.note(format!("copilot-cli.{}", kind.trim_start_matches("session.")), data.kept());
             }
             // The host's own events: turns, hooks, permissions, notifications, progress of tools.
-            kind if HOST.iter().any(|prefix| kind.starts_with(prefix)) => {}
-            other => out.unknown(other),
+            kind if HOST.contains(&kind) || FAMILIES.iter().any(|family| kind.starts_with(family)) => {}
+            other => out.unknown(other, event),
         }
     }
 }
 
-/// Beginnings of the host's own event kinds.
-const HOST: [&str; 10] = [
+/// Beginnings of kinds that are the host's own.
+const FAMILIES: [&str; 10] = [
     "hook.",
     "permission.",
-    "session.",
-    "assistant.",
-    "tool.",
-    "system.",
     "subagent.",
     "skill.",
     "user_input.",
     "external_tool.",
+    "command.",
+    "elicitation.",
+    "exit_plan_mode.",
+    "sampling.",
+];
+
+/// The host's own kinds among those of the session, the replies and the tools.
+const HOST: [&str; 43] = [
+    "session.idle",
+    "session.info",
+    "session.warning",
+    "session.import_legacy",
+    "session.model_change",
+    "session.mode_changed",
+    "session.plan_changed",
+    "session.workspace_file_changed",
+    "session.handoff",
+    "session.snapshot_rewind",
+    "session.context_changed",
+    "session.usage_info",
+    "session.compaction_start",
+    "session.task_complete",
+    "session.title_changed",
+    "session.skills_loaded",
+    "session.tools_updated",
+    "session.mcp_servers_loaded",
+    "session.mcp_server_status_changed",
+    "session.extensions_loaded",
+    "session.custom_agents_updated",
+    "session.background_tasks_changed",
+    "session.schedule_created",
+    "session.schedule_cancelled",
+    "session.remote_steerable_changed",
+    "session.canvas.opened",
+    "session.error_handled",
+    "assistant.turn_start",
+    "assistant.turn_end",
+    "assistant.intent",
+    "assistant.reasoning",
+    "assistant.reasoning_delta",
+    "assistant.message_start",
+    "assistant.message_delta",
+    "assistant.streaming_delta",
+    "assistant.usage",
+    "assistant.call_failure",
+    "tool.user_requested",
+    "tool.execution_start",
+    "tool.execution_partial_result",
+    "tool.execution_progress",
+    "system.notification",
+    "pending_messages.modified",
 ];
 
 /// The session's tokens for all models. `inputTokens` includes cache reads.
 fn totals(shutdown: &Node<'_>, out: &mut Reading<'_>) -> Option<Totals> {
-    let metrics = shutdown.object("modelMetrics", out)?;
+    let metrics = shutdown.counts("modelMetrics", out)?;
     let mut usage = Usage::default();
     let add = |sum: &mut Option<u64>, more: Option<u64>| {
         if let Some(more) = more {
@@ -180,12 +227,12 @@ fn totals(shutdown: &Node<'_>, out: &mut Reading<'_>) -> Option<Totals> {
         }
     };
     for (_, model) in metrics.members() {
-        let Some(used) = Node::of(*model).object("usage", out) else { continue };
-        add(&mut usage.input, used.count("inputTokens", out));
-        add(&mut usage.output, used.count("outputTokens", out));
-        add(&mut usage.cache_read, used.count("cacheReadTokens", out));
-        add(&mut usage.cache_write, used.count("cacheWriteTokens", out));
-        add(&mut usage.reasoning, used.count("reasoningTokens", out));
+        let Some(used) = Node::of(*model).counts("usage", out) else { continue };
+        add(&mut usage.input, used.tokens("inputTokens", out));
+        add(&mut usage.output, used.tokens("outputTokens", out));
+        add(&mut usage.cache_read, used.tokens("cacheReadTokens", out));
+        add(&mut usage.cache_write, used.tokens("cacheWriteTokens", out));
+        add(&mut usage.reasoning, used.tokens("reasoningTokens", out));
     }
     // Zeros mean that the session ended before anything was counted.
     (usage.total().is_some_and(|total| total.0 > 0)).then_some(Totals { usage, cost: None })

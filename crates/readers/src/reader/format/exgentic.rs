@@ -125,7 +125,7 @@ fn push_event(line: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
                 turns.push(result);
             }
         }
-        Some(other) => out.unknown(other),
+        Some(other) => out.unknown(other, line),
         None => out.error_at(line.place(), "a line without an `event`", "the line is left out"),
     }
 }

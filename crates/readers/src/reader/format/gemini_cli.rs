@@ -186,7 +186,7 @@ fn push_message(entry: &Entry<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
             }
             return;
         }
-        Some(other) => return out.unknown(other),
+        Some(other) => return out.unknown(other, fields),
         None if fields.has("type") => return,
         None => return out.error_at(fields.place(), "a message without a `type`", "the message is left out"),
     };
@@ -220,8 +220,8 @@ fn push_message(entry: &Entry<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
 
 /// The token counts of one call: `input` includes `cached`; `thoughts` and `tool` are counted separately.
 fn usage(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
-    let tokens = fields.object("tokens", out)?;
-    let mut count = |name: &str| out.count(tokens.get(name).as_ref(), &format!("tokens.{name}"));
+    let tokens = fields.counts("tokens", out)?;
+    let mut count = |name: &str| out.tokens(tokens.get(name).as_ref(), &format!("tokens.{name}"));
     let (input, cached, output) = (count("input"), count("cached"), count("output"));
     let (thoughts, tool, total) = (count("thoughts"), count("tool"), count("total"));
     Counts { input, cached, output, thoughts, tool, total }.usage()

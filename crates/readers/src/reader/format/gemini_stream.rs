@@ -3,6 +3,7 @@
 
 use super::{Format, Layout};
 use crate::reader::node::Node;
+use crate::reader::openai;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
@@ -88,15 +89,18 @@ impl Stream {
                 self.header.model = event.word("model", out);
                 self.header.started_at = ts;
             }
-            Some("message") if event.is("role", "user") => {
-                let mut said = Message::new(Role::User);
-                (said.content, said.ts) = (event.content("content", out), ts);
-                self.turns.push(said);
-            }
-            Some("message") => {
-                let said = event.content("content", out).unwrap_or_default();
-                self.say(&said, ts);
-            }
+            Some("message") => match event.role("role", openai::role, out) {
+                Some(Role::Assistant) => {
+                    let said = event.content("content", out).unwrap_or_default();
+                    self.say(&said, ts);
+                }
+                Some(role) => {
+                    let mut said = Message::new(role);
+                    (said.content, said.ts) = (event.content("content", out), ts);
+                    self.turns.push(said);
+                }
+                None => {}
+            },
             Some("tool_use") => {
                 let id = event.word("tool_id", out);
                 match event.word("tool_name", out) {
@@ -129,7 +133,7 @@ impl Stream {
                 self.header.ended_at = ts;
                 self.header.totals = totals(event, out);
             }
-            Some(other) => out.unknown(other),
+            Some(other) => out.unknown(other, event),
             None => out.error_at(event.place(), "a line without a `type`", "the line is left out"),
         }
     }
@@ -161,13 +165,13 @@ impl Stream {
 
 /// The run's tokens: thoughts are included only in the total.
 fn totals(event: &Node<'_>, out: &mut Reading<'_>) -> Option<Totals> {
-    let stats = event.object("stats", out)?;
-    let (total, input) = (stats.count("total_tokens", out), stats.count("input_tokens", out));
-    let output = stats.count("output_tokens", out);
+    let stats = event.counts("stats", out)?;
+    let (total, input) = (stats.tokens("total_tokens", out), stats.tokens("input_tokens", out));
+    let output = stats.tokens("output_tokens", out);
     let rest = total.zip(input).map(|(total, input)| total.saturating_sub(input)).filter(|rest| Some(*rest) >= output);
     let usage = Usage {
         input,
-        cache_read: stats.count("cached", out),
+        cache_read: stats.tokens("cached", out),
         output: rest.or(output),
         reasoning: rest.zip(output).map(|(rest, output)| rest - output),
         ..Usage::default()

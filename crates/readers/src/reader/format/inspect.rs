@@ -117,6 +117,28 @@ fn attachments<'a>(sample: &Node<'a>) -> BTreeMap<String, &'a str> {
         .collect()
 }
 
+/// Kinds of events that are not of the agent.
+const OTHERS: &[&str] = &[
+    "anchor",
+    "approval",
+    "branch",
+    "checkpoint",
+    "compaction",
+    "error",
+    "info",
+    "input",
+    "interrupt",
+    "logger",
+    "sample_init",
+    "sample_limit",
+    "sandbox",
+    "score_edit",
+    "state",
+    "step",
+    "store",
+    "subtask",
+];
+
 /// The agent's events in order, without those in scorers' spans or of graders.
 fn calls<'a>(sample: &Node<'a>, out: &mut Reading<'_>) -> Vec<Step<'a>> {
     let transcript = sample.within("transcript");
@@ -149,7 +171,9 @@ fn calls<'a>(sample: &Node<'a>, out: &mut Reading<'_>) -> Vec<Step<'a>> {
                 let (graded, score) = value.as_ref().map_or((None, None), score_value);
                 steps.extend(graded.map(|success| Step::Checkpoint(Checkpoint { success, score })));
             }
-            _ => {}
+            "model" | "tool" | "score" => {}
+            kind if OTHERS.contains(&kind) => {}
+            other => out.unknown(other, &event),
         }
     }
     steps
@@ -162,7 +186,7 @@ fn model_call<'a>(event: &Node<'a>, out: &mut Reading<'_>) -> Option<Call<'a>> {
     }
     let output = event.within("output");
     let cached = event.is("cache", "read");
-    let usage = usage(&output.within("usage"), out).filter(|_| !cached);
+    let usage = usage(&output.counts("usage", out).unwrap_or_default(), out).filter(|_| !cached);
     let ts = event.instant(["completed", "timestamp"], out);
     Some(Call { output, usage, ts })
 }
@@ -170,11 +194,11 @@ fn model_call<'a>(event: &Node<'a>, out: &mut Reading<'_>) -> Option<Call<'a>> {
 /// The token counts of one call. Providers differ in whether cached tokens are part of the input; the total shows
 /// which.
 pub(super) fn usage(counts: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
-    let input = counts.count("input_tokens", out);
-    let output = counts.count("output_tokens", out);
-    let cache_read = counts.count("input_tokens_cache_read", out);
-    let cache_write = counts.count("input_tokens_cache_write", out);
-    let total = counts.count("total_tokens", out);
+    let input = counts.tokens("input_tokens", out);
+    let output = counts.tokens("output_tokens", out);
+    let cache_read = counts.tokens("input_tokens_cache_read", out);
+    let cache_write = counts.tokens("input_tokens_cache_write", out);
+    let total = counts.tokens("total_tokens", out);
     let cached = cache_read.unwrap_or(0).saturating_add(cache_write.unwrap_or(0));
     let plain = input.unwrap_or(0).saturating_add(output.unwrap_or(0));
     let beside = total.is_some_and(|total| total >= plain.saturating_add(cached)) || input < cache_read;
@@ -183,7 +207,7 @@ pub(super) fn usage(counts: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
         cache_read,
         cache_write,
         output,
-        reasoning: counts.count("reasoning_tokens", out),
+        reasoning: counts.tokens("reasoning_tokens", out),
     };
     (!usage.is_empty()).then_some(usage)
 }
@@ -255,10 +279,7 @@ impl<'a> Log<'a> {
 
     fn message(&self, wire: Node<'_>, out: &mut Reading<'_>) -> Option<Message> {
         let wire = wire.into_object("message", out)?;
-        let Some(role) = wire.some_word("role").and_then(|role| openai::role(&role)) else {
-            out.error_at(wire.place(), "a message without a known `role`", "the message is left out");
-            return None;
-        };
+        let role = wire.role("role", openai::role, out)?;
         let mut message = Message::new(role);
         let content = wire.get("content");
         message.content = content.as_ref().map(|content| self.text(content));

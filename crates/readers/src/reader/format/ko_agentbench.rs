@@ -74,9 +74,7 @@ fn push<'a>(
     turns: &mut Turns,
     out: &mut Reading<'_>,
 ) {
-    let Some(role) = node.string("role", out).as_deref().and_then(openai::role) else {
-        return out.error_at(node.place(), "a message without a known `role`", "the message is left out");
-    };
+    let Some(role) = node.role("role", openai::role, out) else { return };
     if role == Role::Tool {
         let mut result = Message::new(Role::Tool);
         result.content =

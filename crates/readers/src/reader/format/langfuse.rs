@@ -8,8 +8,8 @@ use crate::reader::node::{Node, Opened, sound};
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::spans::{self, Kind, ModelCall, Span, ToolRun};
-use crate::reader::{dialect, json, labels};
-use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, OutcomeSource, Role, Usage, Usd};
+use crate::reader::{dialect, labels, tokens};
+use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, OutcomeSource, Role, Usage};
 
 /// Langfuse exports.
 pub(super) struct Langfuse;
@@ -106,6 +106,9 @@ impl Export<'_> {
         if is_score && (of.is_some() || value.has(["traceId", "trace_id"])) {
             return self.score(value, of);
         }
+        if let Some(kind) = value.some_string("type").filter(|_| value.has(["traceId", "trace_id"])) {
+            return out.unknown(&format!("observation {kind}"), value);
+        }
         let lists = ["traces", "data", "observations", "scores"];
         if !lists.iter().any(|name| value.mentions(name)) && !value.has(["id", "timestamp"]) {
             return out.error_at(value.place(), "neither a trace, an observation nor a score", "it is left out");
@@ -173,7 +176,7 @@ impl Export<'_> {
     fn hand_over(self, out: &mut Reading<'_>) {
         for (name, trace) in self.traces {
             if !trace.spans.iter().any(|span| matches!(span.kind, Kind::Model(_))) {
-                out.unknown("trace without generations");
+                out.unknown_kind("trace without generations");
                 continue;
             }
             let talk = spans::conversation(trace.spans);
@@ -201,25 +204,25 @@ fn unquoted<'a>(value: &Node<'a>) -> Opened<'a> {
 }
 
 fn model_call(value: &Node<'_>, failed: bool, out: &mut Reading<'_>) -> ModelCall {
-    let said = value.get("output").and_then(|output| dialect::reply(&unquoted(&output).node()));
+    let said = value.get("output").and_then(|output| dialect::reply(&unquoted(&output).node(), out));
     let mut reply = said.unwrap_or_else(|| Message::new(Role::Assistant));
     let counted = value.get(["usageDetails", "usage_details", "usage"]);
     reply.usage = counted.and_then(|counted| usage(&counted.opened().node(), value, out));
-    let cost = value.some_number(["calculatedTotalCost", "totalCost", "total_cost"]);
+    let cost = value.dollars(["calculatedTotalCost", "totalCost", "total_cost"], out);
     let costs = value.held(["costDetails", "cost_details"]);
-    reply.cost = cost.or_else(|| costs.node().some_number("total")).map(Usd);
+    reply.cost = cost.or_else(|| costs.node().dollars("total", out));
     reply.model = value.some_word(["model", "providedModelName", "provided_model_name"]).map(Into::into);
     if failed {
         reply.finish_reason = Some("error".into());
     }
-    let asked = value.get("input").map(|input| dialect::messages(&unquoted(&input).node(), Role::User));
+    let asked = value.get("input").map(|input| dialect::messages(&unquoted(&input).node(), Role::User, out));
     ModelCall { input: asked.unwrap_or_default(), reply }
 }
 
 /// The token counts of one call. The buckets do not overlap: all input buckets are added up, and all output buckets,
 /// unless the total shows that plain `input` and `output` include the others.
 fn usage(counted: &Node<'_>, observation: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
-    if let Some(usage) = dialect::usage(counted) {
+    if let Some(usage) = dialect::usage(counted, out) {
         return Some(usage);
     }
     let (mut input, mut output) = (None::<u64>, None::<u64>);
@@ -227,23 +230,17 @@ fn usage(counted: &Node<'_>, observation: &Node<'_>, out: &mut Reading<'_>) -> O
         let of_input = name.starts_with("input") || name.starts_with("cache_") || name.starts_with("prompt");
         let of_output = name.starts_with("output") || name.starts_with("completion") || name.starts_with("reasoning");
         let is_unit = value.starts_with('"') && name.ends_with("Unit");
-        if *value == "null" || !(of_input || of_output) || value.starts_with('{') || is_unit {
+        if *value == "null" || !(of_input || of_output) || is_unit || name.ends_with("Cost") {
             continue;
         }
-        let Some(count) = json::count(*value) else {
-            let field = format!("usageDetails.{name}");
-            out.wrong_at(observation.place(), value, &field, "a whole number, 0 or more");
-            continue;
-        };
-        if name.ends_with("Cost") {
-            continue;
-        }
+        let count = out.tokens_at(observation.place(), value, &format!("usageDetails.{name}")).unwrap_or_default();
         let sum = if of_input { &mut input } else { &mut output };
         *sum = Some(sum.unwrap_or(0).saturating_add(count));
     }
     let (plain_in, plain_out) = (counted.some_count("input"), counted.some_count("output"));
+    let total = counted.tokens("total", out);
     let plain = plain_in.unwrap_or(0).saturating_add(plain_out.unwrap_or(0));
-    if counted.some_count("total") == Some(plain) && plain > 0 {
+    if total == Some(plain) && plain > 0 {
         (input, output) = (plain_in, plain_out);
     }
     let usage = Usage {
@@ -253,5 +250,5 @@ fn usage(counted: &Node<'_>, observation: &Node<'_>, out: &mut Reading<'_>) -> O
         output,
         reasoning: counted.some_count(["output_reasoning_tokens", "output_reasoning", "reasoning"]),
     };
-    (!usage.is_empty()).then_some(usage)
+    (!usage.is_empty()).then_some(tokens::with_others(usage, &[total]))
 }

@@ -11,7 +11,7 @@ use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::spans::{self, Kind, ModelCall, Span, ToolRun};
 use crate::reader::{dialect, json, labels};
-use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, Usage, Usd};
+use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, Usage};
 
 /// LangSmith run exports.
 pub(super) struct LangSmith;
@@ -102,8 +102,12 @@ impl Export<'_> {
         let failed = row.some_word("error").filter(|error| !error.is_empty());
         let call = match kind.as_str() {
             "llm" => Kind::Model(Box::new(model_call(row, failed.is_some(), out))),
-            "tool" => Kind::Tool(tool_run(row, failed.as_deref())),
-            _ => Kind::Other,
+            "tool" => Kind::Tool(tool_run(row, failed.as_deref(), out)),
+            kind if OTHERS.contains(&kind) => Kind::Other,
+            other => {
+                out.unknown(&format!("run_type {other}"), row);
+                Kind::Other
+            }
         };
         let span = Span {
             start: started(row),
@@ -164,7 +168,7 @@ impl Export<'_> {
             let is_about = |about: &String| *about == name || trace.root.as_ref() == Some(about);
             let feedback = self.feedback.iter().rfind(|(about, _)| is_about(about)).map(|(_, grade)| grade.clone());
             if !trace.spans.iter().any(|span| matches!(span.kind, Kind::Model(_))) {
-                out.unknown("trace without llm runs");
+                out.unknown_kind("trace without llm runs");
                 continue;
             }
             let talk = spans::conversation(trace.spans);
@@ -177,6 +181,9 @@ impl Export<'_> {
         }
     }
 }
+
+/// Types of rows that are neither a model call nor a tool.
+const OTHERS: &[&str] = &["chain", "retriever", "prompt", "parser", "embedding"];
 
 /// The trace of a row; nested rows may omit it.
 fn trace_of(row: &Node<'_>, id: &str, parent: Option<&str>, above: Option<&str>) -> Option<String> {
@@ -222,11 +229,11 @@ fn started(row: &Node<'_>) -> Option<i128> {
 fn model_call(row: &Node<'_>, failed: bool, out: &mut Reading<'_>) -> ModelCall {
     let (inputs, outputs, extra) = (row.held("inputs"), row.held("outputs"), row.held("extra"));
     let (inputs, outputs, extra) = (inputs.node(), outputs.node(), extra.node());
-    let mut reply = dialect::reply(&outputs).unwrap_or_else(|| Message::new(Role::Assistant));
+    let mut reply = dialect::reply(&outputs, out).unwrap_or_else(|| Message::new(Role::Assistant));
     reply.usage = usage(row, &outputs, reply.usage, out);
     let both = ["prompt_cost", "completion_cost"];
-    let sum = || both.iter().filter_map(|name| row.some_number(*name)).reduce(|a, b| a + b);
-    reply.cost = row.some_number("total_cost").or_else(sum).map(Usd);
+    let whole = row.dollars("total_cost", out);
+    reply.cost = whole.or_else(|| both.iter().filter_map(|name| row.dollars(*name, out)).reduce(|a, b| a + b));
     let places = ["metadata", "invocation_params"];
     let about = places.iter().find_map(|place| extra.get(*place)?.some_word(["ls_model_name", "model", "model_name"]));
     reply.model = about.map(Into::into);
@@ -234,7 +241,7 @@ fn model_call(row: &Node<'_>, failed: bool, out: &mut Reading<'_>) -> ModelCall 
         reply.finish_reason = Some("error".into());
     }
     let prompts = inputs.get(["messages", "input", "prompts", "prompt"]).unwrap_or(inputs);
-    ModelCall { input: dialect::messages(&prompts, Role::User), reply }
+    ModelCall { input: dialect::messages(&prompts, Role::User, out), reply }
 }
 
 /// The token counts of one call, from the row or else the reply. Input includes cached tokens; two zeros mean that the
@@ -243,13 +250,8 @@ fn usage(row: &Node<'_>, outputs: &Node<'_>, said: Option<Usage>, out: &mut Read
     let nested = outputs
         .get(["usage_metadata", "usage"])
         .or_else(|| outputs.get("llm_output").and_then(|output| output.get(["token_usage", "usage"])));
-    let said = said.or_else(|| nested.as_ref().and_then(dialect::usage));
-    for name in ["prompt_tokens", "completion_tokens"] {
-        if let Some(odd) = row.get(name).filter(|count| json::count(count).is_none()) {
-            out.wrong_at(row.place(), odd.written(), name, "a whole number, 0 or more");
-        }
-    }
-    let own = dialect::usage(row).filter(|usage| usage.total().is_some_and(|total| total.0 > 0));
+    let said = said.or_else(|| nested.as_ref().and_then(|nested| dialect::usage(nested, out)));
+    let own = dialect::usage(row, out).filter(|usage| usage.total().is_some_and(|total| total.0 > 0));
     match (own, said) {
         (Some(own), Some(said)) => Some(Usage {
             input: own.input.or(said.input),
@@ -262,14 +264,14 @@ fn usage(row: &Node<'_>, outputs: &Node<'_>, said: Option<Usage>, out: &mut Read
     }
 }
 
-fn tool_run(row: &Node<'_>, failed: Option<&str>) -> ToolRun {
+fn tool_run(row: &Node<'_>, failed: Option<&str>, out: &mut Reading<'_>) -> ToolRun {
     let (inputs, outputs, extra) = (row.held("inputs"), row.held("outputs"), row.held("extra"));
     let (inputs, outputs, extra) = (inputs.node(), outputs.node(), extra.node());
     let given = inputs.get("args").filter(|_| inputs.mentions("id") && inputs.mentions("name"));
     let is_alone = inputs.members().len() == 1 && inputs.mentions("input");
     let asked = given.clone().or_else(|| if is_alone { inputs.get("input") } else { Some(inputs.clone()) });
     let said = outputs.get(["output", "content", "result"]).unwrap_or(outputs);
-    let message = dialect::messages(&said, Role::Tool).into_iter().find(|message| message.role == Role::Tool);
+    let message = dialect::messages(&said, Role::Tool, out).into_iter().find(|message| message.role == Role::Tool);
     let plain = || (!said.is_null()).then(|| said.compact_text());
     let (content, id, flagged) =
         message.map_or((None, None, None), |message| (message.content, message.tool_call_id, message.is_error));

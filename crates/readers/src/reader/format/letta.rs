@@ -84,6 +84,9 @@ impl Begun {
     }
 }
 
+/// Roles of summaries and host events, which are not messages by anyone.
+const NOBODYS: &[&str] = &["summary", "event", "heartbeat"];
+
 fn push(node: &Node<'_>, turns: &mut Turns, begun: &mut Begun, out: &mut Reading<'_>) {
     // An approval request is a reply whose call waits for a person.
     let is_approval = node.is("role", "approval");
@@ -91,9 +94,8 @@ fn push(node: &Node<'_>, turns: &mut Turns, begun: &mut Begun, out: &mut Reading
         return;
     }
     let role = node.string("role", out);
-    if role.as_deref().and_then(openai::role).is_none() && !is_approval {
-        // Summaries and host events are not messages by anyone.
-        return out.unknown(role.as_deref().unwrap_or("message without a role"));
+    if !is_approval && role.as_deref().is_some_and(|role| NOBODYS.contains(&role)) {
+        return out.unknown_kind(role.as_deref().unwrap_or_default());
     }
     let written = if is_approval { node.written().replacen("\"approval\"", "\"assistant\"", 1) } else { String::new() };
     let raw = if is_approval { written.as_str() } else { node.written() };

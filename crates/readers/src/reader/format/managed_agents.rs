@@ -106,7 +106,7 @@ impl Session {
                 self.request += 1;
             }
             "span.model_request_end" => {
-                let usage = event.get(["model_usage", "usage"]).and_then(|usage| dialect::usage(&usage));
+                let usage = event.get(["model_usage", "usage"]).and_then(|usage| dialect::usage(&usage, out));
                 if let Some(reply) = self.turns.last_reply().filter(|reply| reply.usage.is_none()) {
                     reply.usage = usage;
                     reply.model = event.some_word("model").map(Into::into);
@@ -123,7 +123,7 @@ impl Session {
             "session.error" | "session.status_terminated" => self.end = EndCause::Error,
             "agent.thread_context_compacted" => self.turns.note("managed-agents.compaction", event.kept()),
             kind if IGNORED.iter().any(|begins| kind.starts_with(begins)) => {}
-            other => out.unknown(other),
+            other => out.unknown(other, event),
         }
     }
 

@@ -117,7 +117,7 @@ fn push_run(
         (None, "") => stem.clone(),
         (None, key) => format!("{stem}/{key}"),
     };
-    let usage_of_run = usage(around, map);
+    let usage_of_run = usage(around, map, out);
     let cost_of_run = cost(around, map);
     let is_counted = turns.events().iter().filter_map(|event| event.message()).any(Message::has_usage);
     let is_priced = turns.events().iter().filter_map(|event| event.message()).any(|message| message.cost.is_some());
@@ -159,7 +159,7 @@ fn push_message(node: &Node<'_>, map: &FieldMap, turns: &mut Turns, out: &mut Re
         None => Some(Role::Assistant),
     };
     let Some(role) = role else {
-        return out.unknown(&format!("role {}", named.unwrap_or_default()));
+        return out.unknown(&format!("role {}", named.unwrap_or_default()), node);
     };
     let mut message = Message::new(role);
     message.content = map.find(node, "text", TEXT).map(|text| text.as_content());
@@ -175,7 +175,7 @@ fn push_message(node: &Node<'_>, map: &FieldMap, turns: &mut Turns, out: &mut Re
         return;
     }
     if role == Role::Assistant {
-        message.usage = usage(node, map);
+        message.usage = usage(node, map, out);
         message.cost = cost(node, map);
         message.model = map
             .get("model")
@@ -252,7 +252,7 @@ fn error(node: &Node<'_>, map: &FieldMap) -> Option<bool> {
     }
 }
 
-fn usage(node: &Node<'_>, map: &FieldMap) -> Option<Usage> {
+fn usage(node: &Node<'_>, map: &FieldMap, out: &mut Reading<'_>) -> Option<Usage> {
     let count = |name: &str| map.get(name).and_then(|_| map.find(node, name, [])).and_then(|count| json::count(&count));
     let (total, output) = (count("tokens"), count("output_tokens"));
     let input = count("input_tokens").or_else(|| Some(total?.saturating_sub(output.unwrap_or(0))));
@@ -261,7 +261,7 @@ fn usage(node: &Node<'_>, map: &FieldMap) -> Option<Usage> {
         return Some(usage);
     }
     let named = ["usage", "token_usage", "tokens", "metrics"].into_iter().filter_map(|name| node.get(name));
-    named.filter(Node::is_object).find_map(|counts| crate::reader::dialect::usage(&counts))
+    named.filter(Node::is_object).find_map(|counts| crate::reader::dialect::usage(&counts, out))
 }
 
 fn cost(node: &Node<'_>, map: &FieldMap) -> Option<Usd> {

@@ -122,10 +122,7 @@ fn push_message(node: &Node<'_>, out: &mut Reading<'_>, events: &mut Vec<Event>,
         *exit = extra.string("exit_status", out).map(Cow::into_owned).or(exit.take());
         return;
     }
-    let Some(role) = openai::role(&named) else {
-        let roles = "roles are system, user, assistant, tool and exit";
-        return out.error_at(node.place(), "a message without a known `role`", roles);
-    };
+    let Some(role) = node.role("role", openai::role, out) else { return };
     let mut message = Message::new(role);
     message.content = node.content("content", out);
     message.ts = if extra.has("timestamp") { &extra } else { node }.instant("timestamp", out);

@@ -113,10 +113,10 @@ fn call(text: &str) -> Option<ToolCall> {
 
 /// The run's tokens. Some model servers counted only the prompts or nothing, so zeros are treated as missing.
 fn totals(state: &Node<'_>, out: &mut Reading<'_>) -> Option<Totals> {
-    let counted = state.object("token_counter", out)?;
+    let counted = state.counts("token_counter", out)?;
     let usage = Usage {
-        input: counted.count("prompt_tokens", out),
-        output: counted.count("completion_tokens", out),
+        input: counted.tokens("prompt_tokens", out),
+        output: counted.tokens("completion_tokens", out),
         ..Usage::default()
     };
     usage.total().filter(|total| total.0 > 0).map(|_| Totals { usage, cost: None })

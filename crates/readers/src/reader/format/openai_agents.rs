@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 
 use super::{Format, Layout};
+use crate::reader::dialect;
 use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::spans::{self, Kind, ModelCall, Span, ToolRun};
-use crate::reader::{dialect, json};
 use crate::transcript::{Draft, EndCause, Header, Instant, Message, Role};
 
 /// OpenAI Agents SDK traces.
@@ -104,7 +104,7 @@ impl Export {
             None => error.compact(),
         });
         let kind = match data.some_word("type").as_deref() {
-            Some("generation" | "response") => Kind::Model(Box::new(model_call(&data, error.is_some(), item, out))),
+            Some("generation" | "response") => Kind::Model(Box::new(model_call(&data, error.is_some(), out))),
             Some("function") => Kind::Tool(ToolRun {
                 call_id: data.some_word(["call_id", "tool_call_id"]),
                 arguments: data.get("input").map(|input| input.compact_text()),
@@ -114,7 +114,11 @@ impl Export {
             // A handoff is a call of the tool named after it.
             Some("handoff") => Kind::Tool(ToolRun { is_error: Some(error.is_some()), ..ToolRun::default() }),
             Some("agent") => Kind::Agent,
-            _ => Kind::Other,
+            Some(kind) if OTHERS.contains(&kind) => Kind::Other,
+            other => {
+                out.unknown(&format!("span {}", other.unwrap_or_default()), &data);
+                Kind::Other
+            }
         };
         let end = item.some_instant("ended_at");
         let start = item.some_instant("started_at").map(|start| i128::from(start.0));
@@ -132,7 +136,7 @@ impl Export {
     fn hand_over(self, out: &mut Reading<'_>) {
         for (name, trace) in self.traces {
             if !trace.spans.iter().any(|span| matches!(span.kind, Kind::Model(_))) {
-                out.unknown("trace without model calls");
+                out.unknown_kind("trace without model calls");
                 continue;
             }
             let first_agent = trace.spans.iter().filter(|span| matches!(span.kind, Kind::Agent));
@@ -155,6 +159,10 @@ impl Export {
     }
 }
 
+/// Types of spans that are neither the agent's calls nor its tools'.
+const OTHERS: &[&str] =
+    &["guardrail", "custom", "mcp_tools", "speech", "speech_group", "transcription", "turn", "task"];
+
 /// The name that the SDK gives the tool for a handoff to `agent`.
 fn transfer_name(agent: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
@@ -162,23 +170,18 @@ fn transfer_name(agent: &str) -> String {
 }
 
 /// A model call through either API. Input includes cached tokens, output includes reasoning.
-fn model_call(data: &Node<'_>, failed: bool, item: &Node<'_>, out: &mut Reading<'_>) -> ModelCall {
+fn model_call(data: &Node<'_>, failed: bool, out: &mut Reading<'_>) -> ModelCall {
     let response = data.held("response");
     let response = response.node();
     let own = |name: &str| if data.has(name) { data.held(name) } else { response.held(name) };
     let (said, counted) = (own("output"), own("usage"));
     let counted = counted.node();
-    let mut reply = dialect::reply(&said.node()).unwrap_or_else(|| Message::new(Role::Assistant));
-    for name in ["input_tokens", "output_tokens"] {
-        if let Some(odd) = counted.get(name).filter(|count| json::count(count).is_none()) {
-            out.wrong_at(item.place(), odd.written(), &format!("usage.{name}"), "a whole number, 0 or more");
-        }
-    }
-    reply.usage = dialect::usage(&counted).or(reply.usage);
+    let mut reply = dialect::reply(&said.node(), out).unwrap_or_else(|| Message::new(Role::Assistant));
+    reply.usage = dialect::usage(&counted, out).or(reply.usage);
     reply.model = data.some_word("model").or_else(|| response.some_word("model")).map(Into::into);
     if failed {
         reply.finish_reason = Some("error".into());
     }
-    let input = data.get("input").map(|input| dialect::messages(&input, Role::User)).unwrap_or_default();
+    let input = data.get("input").map(|input| dialect::messages(&input, Role::User, out)).unwrap_or_default();
     ModelCall { input, reply }
 }

@@ -98,12 +98,16 @@ impl Session {
                 };
             }
             // Repeats calls that are in the replies, or the runtime's own notes.
-            ("tool.call" | "user.message" | "assistant.message" | "tool.result", _) => {}
+            ("tool.call", _) => {}
+            ("user.message" | "assistant.message" | "tool.result", _) if event.is("source", "runtime") => {}
+            ("user.message" | "assistant.message" | "tool.result", _) => {
+                out.unknown(&format!("source {}", event.some_word("source").unwrap_or_default()), event);
+            }
             (kind, _)
                 if ["session.", "trace.", "context.", "prompt.", "model.", "message."]
                     .iter()
                     .any(|own| kind.starts_with(own)) => {}
-            (other, _) => out.unknown(other),
+            (other, _) => out.unknown(other, event),
         }
     }
 }

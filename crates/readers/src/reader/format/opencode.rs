@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use super::{Format, Layout};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::reader::decode::unpacked_text;
-use crate::reader::json;
 use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Shape, Sketch};
 use crate::reader::reading::{OtherFile, Places, Reading, Record};
 use crate::reader::turns::Turns;
+use crate::reader::{json, openai};
 use crate::transcript::{EndCause, Event, Grade, Header, Instant, Lane, Message, Role, Text, ToolCall, Usage};
 
 /// OpenCode sessions.
@@ -199,7 +199,8 @@ impl<'a> Session<'a> {
         let time = info.within("time");
         let created = out.instant(time.get("created").as_ref(), "time.created");
         let completed = out.instant(time.get("completed").as_ref(), "time.completed");
-        if !info.is("role", "assistant") {
+        let Some(role) = info.role("role", openai::role, out) else { return };
+        if role != Role::Assistant {
             for part in parts.iter().filter(|part| part.is_object()) {
                 let Some(text) = part.text("text", out) else { continue };
                 // Text that the program adds to the user's message.
@@ -276,7 +277,7 @@ impl Steps<'_, '_> {
             "tool" => self.tool(part, out),
             "compaction" => self.session.turns.note("opencode.compaction", json::kept("null")),
             "snapshot" | "patch" | "file" | "agent" | "subtask" | "retry" => {}
-            other => out.unknown(&format!("part {other}")),
+            other => out.unknown(&format!("part {other}"), part),
         }
     }
 
@@ -346,15 +347,15 @@ fn joined(before: Option<Text>, more: Option<Text>) -> Option<Text> {
 
 /// The token counts of a message or step. A failed message has zeros everywhere.
 fn usage(object: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
-    let tokens = object.within("tokens");
-    let cache = tokens.within("cache");
-    let input = out.count(tokens.get("input").as_ref(), "tokens.input");
-    let output = out.count(tokens.get("output").as_ref(), "tokens.output");
-    let read = out.count(cache.get("read").as_ref(), "tokens.cache.read");
-    let written = out.count(cache.get("write").as_ref(), "tokens.cache.write");
+    let tokens = object.counts("tokens", out).unwrap_or_default();
+    let cache = tokens.counts("cache", out).unwrap_or_default();
+    let input = out.tokens(tokens.get("input").as_ref(), "tokens.input");
+    let output = out.tokens(tokens.get("output").as_ref(), "tokens.output");
+    let read = out.tokens(cache.get("read").as_ref(), "tokens.cache.read");
+    let written = out.tokens(cache.get("write").as_ref(), "tokens.cache.write");
     let beside = read.unwrap_or(0).saturating_add(written.unwrap_or(0));
-    let reasoning = out.count(tokens.get("reasoning").as_ref(), "tokens.reasoning");
-    let total = out.count(tokens.get("total").as_ref(), "tokens.total");
+    let reasoning = out.tokens(tokens.get("reasoning").as_ref(), "tokens.reasoning");
+    let total = out.tokens(tokens.get("total").as_ref(), "tokens.total");
     // Older versions counted reasoning as part of the output. If the total has room for it, it is counted separately.
     let sum = [input, output, Some(beside)].into_iter().flatten().fold(0, u64::saturating_add);
     let is_beside = total.map_or(reasoning > output, |total| sum.saturating_add(reasoning.unwrap_or(0)) <= total);

@@ -95,8 +95,8 @@ fn push_output(output: &Node<'_>, record: &Record<'_>, out: &mut Reading<'_>) {
         history.events.insert(0, Event::Message(Message::saying(Role::User, task)));
     }
     let test = output.within("test_result");
-    let own = test.at(&["report", "resolved"]).or_else(|| test.within("result").get(["resolved", "success"]));
-    let own = own.and_then(|own| json::flag(&own));
+    let own = test.within("report").outcome("resolved", out);
+    let own = own.or_else(|| test.within("result").outcome(["resolved", "success"], out)).map(|(graded, _)| graded);
     let graded = record.grades.of(&instance).filter(|_| own.is_none());
     let source = match (own, graded) {
         (Some(_), _) => OutcomeSource::Native("test_result.report.resolved"),
@@ -234,7 +234,7 @@ impl History {
             }
             "ConversationErrorEvent" => self.end = EndCause::Error,
             _ if kind.starts_with("Condensation") => self.events.extend(event.note("openhands.condensation")),
-            other => out.unknown(other),
+            other => out.unknown(other, event),
         }
     }
 
@@ -254,7 +254,9 @@ impl History {
                 let stats = value.get("stats").filter(Node::is_object).unwrap_or(value);
                 let uses = stats.within("usage_to_metrics");
                 for (name, metrics) in uses.members() {
-                    if let Some(total) = counts_of(&Node::of(*metrics).within("accumulated_token_usage"), out) {
+                    if let Some(total) =
+                        counts_of(&Node::of(*metrics).counts("accumulated_token_usage", out).unwrap_or_default(), out)
+                    {
                         self.spent(name, total);
                     }
                 }
@@ -345,7 +347,8 @@ impl History {
                 });
                 self.end = if action == "finish" { EndCause::SelfFinish } else { EndCause::Unknown };
             }
-            _ => {}
+            ("user" | "environment", _) => {}
+            _ => out.unknown(&format!("source {source}"), event),
         }
     }
 
@@ -403,11 +406,11 @@ fn arguments_of(arguments: &Node<'_>) -> String {
 /// The token counts, as OpenAI counts them: cached tokens are part of the prompt.
 fn counts_of(counts: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let usage = Usage {
-        input: counts.count("prompt_tokens", out),
-        cache_read: counts.count("cache_read_tokens", out),
-        cache_write: counts.count("cache_write_tokens", out),
-        output: counts.count("completion_tokens", out),
-        reasoning: counts.count("reasoning_tokens", out),
+        input: counts.tokens("prompt_tokens", out),
+        cache_read: counts.tokens("cache_read_tokens", out),
+        cache_write: counts.tokens("cache_write_tokens", out),
+        output: counts.tokens("completion_tokens", out),
+        reasoning: counts.tokens("reasoning_tokens", out),
     };
     (!usage.is_empty()).then_some(usage)
 }

@@ -14,7 +14,7 @@ use crate::reader::parquet::{self, Dialect};
 use crate::reader::probe::Probe;
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::reader::{json, labels, openai, text_calls};
+use crate::reader::{json, openai, text_calls};
 use crate::transcript::{
     Draft, EndCause, Event, Grade, Header, Instant, Json, Message, Name, Outcome, OutcomeSource, Role, ToolCall, Usage,
 };
@@ -61,6 +61,14 @@ impl Format for Parquet {
         let dialect = layout.map_or(Dialect::Chat, |layout| layout.dialect);
         let column = layout.map_or("outcome", |layout| layout.outcome_column());
         let long = |at: usize| parts.get(at).map(Node::of).filter(|long| long.written() != "null");
+        let grade = grade(&row, column, out);
+        if long(1).is_none() {
+            let what = format!("run `{run_id}` has no messages: its cell is empty");
+            if grade.outcome == Outcome::Unknown {
+                return out.error_at(record.text, what, "what it did is unknown, and nobody graded it: it is left out");
+            }
+            out.warn_at(record.text, what, "it is graded, so it counts as a run of 0 steps");
+        }
         let events = match dialect {
             Dialect::Steps => steps(long(1).as_ref(), out),
             _ => match record.options.columns.as_ref().filter(|map| map.names_inner() && record.envelope == "mapped") {
@@ -69,7 +77,7 @@ impl Format for Parquet {
             },
         };
         let header = header(&row, run_id, record, out);
-        let mut draft = Draft { header, events, grade: grade(&row, column), warnings: Vec::new() };
+        let mut draft = Draft { header, events, grade, warnings: Vec::new() };
         // The agents of the known collections act by what they write, where they call no tool.
         if layout.is_some_and(|layout| !layout.is_mapped()) {
             text_calls::read(&mut draft, true);
@@ -97,7 +105,7 @@ fn header(row: &Node<'_>, run_id: String, record: &Record<'_>, out: &mut Reading
         agent: row.some_word("agent"),
         started_at: moment(row, "started_at", out),
         ended_at: moment(row, "ended_at", out),
-        meta: totals(row),
+        meta: totals(row, out),
         ..Header::default()
     }
 }
@@ -108,17 +116,24 @@ fn moment(row: &Node<'_>, name: &str, out: &mut Reading<'_>) -> Option<Instant> 
 }
 
 /// The row's totals for the whole run, which its calls do not have.
-fn totals(row: &Node<'_>) -> Option<Json> {
+fn totals(row: &Node<'_>, out: &mut Reading<'_>) -> Option<Json> {
     let names = ["input_tokens", "output_tokens", "cache_tokens", "total_tokens", "cost_usd", "cost_cents", "seconds"];
-    let number = |name: &&str| row.some_number(*name).map(|number| format!("\"{name}\":{number}"));
+    let number = |name: &&str| {
+        let number = row.number(*name, out)?;
+        if number < 0.0 {
+            out.wrong(&row.get(*name)?, name, "a number, 0 or more");
+            return None;
+        }
+        Some(format!("\"{name}\":{number}"))
+    };
     let totals: Vec<String> = names.iter().filter_map(number).collect();
     let text = format!("{{\"run_totals\":{{{}}}}}", totals.join(","));
     if totals.is_empty() { None } else { json::kept(&*text) }
 }
 
 /// The grade: success, failure, or unknown for null (or −1, which some collections write).
-fn grade(row: &Node<'_>, column: &'static str) -> Grade {
-    let (graded, score) = row.get("outcome").as_ref().map_or((None, None), graded);
+fn grade(row: &Node<'_>, column: &'static str, out: &mut Reading<'_>) -> Grade {
+    let (graded, score) = graded(row, out);
     let said = |name| row.some_word(name).filter(|text| !text.is_empty());
     let end = match (said("limit"), said("error"), said("end")) {
         (Some(limit), ..) if limit.contains("time") => EndCause::Timeout,
@@ -136,16 +151,12 @@ fn grade(row: &Node<'_>, column: &'static str) -> Grade {
     }
 }
 
-fn graded(outcome: &Node<'_>) -> (Option<bool>, Option<f64>) {
-    if let Some(flag) = json::flag(outcome) {
-        return (Some(flag), None);
-    }
-    let word = outcome.as_string();
-    let number = json::number(outcome).or_else(|| word.as_deref()?.trim().parse().ok()).filter(|n: &f64| n.is_finite());
-    match number {
-        Some(score) if score < 0.0 => (None, None),
-        Some(score) => (Some(score >= 1.0), Some(score)),
-        None => (word.as_deref().and_then(|word| labels::grade_word(word.trim())), None),
+/// The outcome and score of a row; a negative number means that there is none.
+fn graded(row: &Node<'_>, out: &mut Reading<'_>) -> (Option<bool>, Option<f64>) {
+    match row.outcome("outcome", out) {
+        Some((_, Some(score))) if score < 0.0 => (None, None),
+        Some((graded, score)) => (Some(graded), score),
+        None => (None, None),
     }
 }
 
@@ -226,7 +237,7 @@ fn price(messages: &mut [Message], ids: &[Option<String>], events: &Node<'_>, ou
         let choice = output.get("choices").and_then(|all| all.elements()?.into_iter().next());
         let id = choice.and_then(|choice| choice.within("message").some_word("id"));
         let cached = event.is("cache", "read");
-        let usage = super::inspect::usage(&output.within("usage"), out).filter(|_| !cached);
+        let usage = super::inspect::usage(&output.counts("usage", out).unwrap_or_default(), out).filter(|_| !cached);
         calls.push_back((id, usage, event.instant(["completed", "timestamp"], out)));
     }
     let replies = || messages.iter().filter(|message| message.role == Role::Assistant).count();
@@ -250,11 +261,8 @@ fn steps(list: Option<&Node<'_>>, out: &mut Reading<'_>) -> Vec<Event> {
     let mut events = Vec::new();
     for (n, step) in elements(list, "steps", out).into_iter().enumerate() {
         let Some(step) = step.into_object("step", out) else { continue };
-        let role = step.some_word("src").and_then(|who| openai::role(if who == "agent" { "assistant" } else { &who }));
-        let Some(role) = role else {
-            out.error_at(step.place(), "a step without a known `src`", "the step is left out");
-            continue;
-        };
+        let known = |who: &str| openai::role(if who == "agent" { "assistant" } else { who });
+        let Some(role) = step.role("src", known, out) else { continue };
         let mut message = Message::new(role);
         message.content = step.content("msg", out);
         let mut answered: Option<(Name, Name)> = None;

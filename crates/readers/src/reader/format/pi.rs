@@ -129,7 +129,7 @@ impl Session {
                 | "label"
                 | "session_info",
             ) => {}
-            Some(other) => out.unknown(other),
+            Some(other) => out.unknown(other, entry),
             None => out.error_at(entry.place(), "an entry without a `type`", "the entry is left out"),
         }
         false
@@ -213,7 +213,7 @@ fn message(fields: &Node<'_>, place: &str, out: &mut Reading<'_>) -> Option<Mess
         Role::Assistant => {
             message.model = fields.some_word("model").map(Into::into);
             message.finish_reason = fields.some_word("stopReason").map(Into::into);
-            let counted = fields.object("usage", out).unwrap_or_default();
+            let counted = fields.counts("usage", out).unwrap_or_default();
             message.usage = usage(&counted, out);
             message.cost = out.dollars(counted.at(&["cost", "total"]).as_ref(), "cost.total");
         }
@@ -241,7 +241,10 @@ fn push_blocks(blocks: Vec<Node<'_>>, message: &mut Message, out: &mut Reading<'
                 }
                 None => out.error_at(block.place(), "a tool call without a name", "the call is left out"),
             },
-            _ => texts.extend(json::content(&block).map(|text| text.as_str().into_owned())),
+            _ => {
+                out.plain_content(&block);
+                texts.extend(json::content(&block).map(|text| text.as_str().into_owned()));
+            }
         }
     }
     let joined = |texts: Vec<String>| (!texts.is_empty()).then(|| Text::plain(texts.join("\n")));
@@ -250,7 +253,7 @@ fn push_blocks(blocks: Vec<Node<'_>>, message: &mut Message, out: &mut Reading<'
 
 /// The token counts of one call: cached tokens are separate from the input, unless the total leaves no room for them.
 fn usage(counted: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
-    let mut count = |name: &str| out.count(counted.get(name).as_ref(), &format!("usage.{name}"));
+    let mut count = |name: &str| out.tokens(counted.get(name).as_ref(), &format!("usage.{name}"));
     let (input, output, total) = (count("input"), count("output"), count("totalTokens"));
     let (read, write) = (count("cacheRead"), count("cacheWrite"));
     let cached = read.unwrap_or(0).saturating_add(write.unwrap_or(0));

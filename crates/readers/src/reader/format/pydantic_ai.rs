@@ -2,11 +2,11 @@
 //! is that tool's error; one that names none is a message to the model.
 
 use super::{Format, Layout};
+use crate::reader::json;
 use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::reader::{json, labels};
 use crate::transcript::{Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Usage};
 
 /// pydantic-ai message histories.
@@ -78,17 +78,15 @@ fn push_run(record: &Record<'_>, around: &Node<'_>, key: String, messages: Vec<N
         agent: around.some_word(["agent", "agent_name"]),
         ..Header::default()
     };
-    out.run(history.turns.into_draft(header, grade(around, wanted)));
+    let grade = grade(around, wanted, out);
+    out.run(history.turns.into_draft(header, grade));
 }
 
 /// The outcome, if the object around the history has the field that the user names.
-fn grade(around: &Node<'_>, wanted: Option<&str>) -> Grade {
-    let Some(named) = wanted.and_then(|key| around.get(key)) else { return Grade::default() };
-    let score = json::number(&named);
-    let word = || named.as_string().and_then(|word| labels::grade_word(&word));
-    let graded = json::flag(&named).or_else(|| score.map(|score| score >= 1.0)).or_else(word);
-    let source = graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("the one named"));
-    Grade { outcome: Outcome::from_grade(graded), score, source, ..Grade::default() }
+fn grade(around: &Node<'_>, wanted: Option<&str>, out: &mut Reading<'_>) -> Grade {
+    let Some((graded, score)) = wanted.and_then(|key| around.outcome(key, out)) else { return Grade::default() };
+    let source = OutcomeSource::Native("the one named");
+    Grade { outcome: Outcome::from_grade(Some(graded)), score, source, ..Grade::default() }
 }
 
 /// A history being read.
@@ -128,7 +126,7 @@ impl History {
                 Some("retry-prompt") if tool.is_some() => Role::Tool,
                 Some("user-prompt" | "retry-prompt") => Role::User,
                 Some(other) => {
-                    out.unknown(other);
+                    out.unknown(other, &part);
                     continue;
                 }
                 None => {
@@ -181,7 +179,7 @@ impl History {
                     results.push(result);
                 }
                 Some("file") => texts.push(json::mark("file", part.written())),
-                Some(other) => out.unknown(other),
+                Some(other) => out.unknown(other, &part),
                 None => out.error_at(part.place(), "a part without a `part_kind`", "the part is left out"),
             }
         }
@@ -213,19 +211,19 @@ fn said(content: &Node<'_>) -> Text {
 /// The token counts of one call, under the new or old names. Cached tokens are part of the input; zeros mean that the
 /// provider reported none.
 fn usage(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
-    let wire = fields.object("usage", out)?;
-    let details = wire.within("details");
-    let input = wire.count(["input_tokens", "request_tokens"], out);
-    let output = wire.count(["output_tokens", "response_tokens"], out);
-    let total = wire.count("total_tokens", out);
-    let thoughts = details.count("thoughts_tokens", out);
-    let reasoning = details.count("reasoning_tokens", out).or(thoughts);
+    let wire = fields.counts("usage", out)?;
+    let details = wire.counts("details", out).unwrap_or_default();
+    let input = wire.tokens(["input_tokens", "request_tokens"], out);
+    let output = wire.tokens(["output_tokens", "response_tokens"], out);
+    let total = wire.tokens("total_tokens", out);
+    let thoughts = details.tokens("thoughts_tokens", out);
+    let reasoning = details.tokens("reasoning_tokens", out).or(thoughts);
     let both = input.unwrap_or(0).saturating_add(output.unwrap_or(0));
     let beside = thoughts.filter(|thoughts| total == Some(both.saturating_add(*thoughts)));
     let usage = Usage {
         input,
-        cache_read: wire.count("cache_read_tokens", out).or_else(|| details.count("cached_tokens", out)),
-        cache_write: wire.count("cache_write_tokens", out),
+        cache_read: wire.tokens("cache_read_tokens", out).or_else(|| details.tokens("cached_tokens", out)),
+        cache_write: wire.tokens("cache_write_tokens", out),
         output: output.map(|output| output.saturating_add(beside.unwrap_or(0))),
         reasoning,
     };

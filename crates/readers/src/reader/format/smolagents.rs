@@ -5,7 +5,7 @@ use super::{Format, Layout};
 use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::reader::{json, labels, openai};
+use crate::reader::{json, openai};
 use crate::transcript::{Draft, EndCause, Event, Grade, Header, Lane, Message, Outcome, OutcomeSource, Role, Text};
 
 /// smolagents memory dumps.
@@ -83,7 +83,7 @@ fn push_run(record: &Record<'_>, around: &Node<'_>, key: String, steps: Vec<Node
     if let Some(question) = question.filter(|_| !has_task) {
         draft.events.push(Event::Message(Message::saying(Role::User, question)));
     }
-    draft.grade = grade(around, record.options.outcome_key.as_deref());
+    draft.grade = grade(around, record.options.outcome_key.as_deref(), out);
     draft.header = Header {
         run_id: around.some_word(["run_id", "id"]).unwrap_or(key),
         task_id: around.some_word(["task_id", "original_question", "question"]),
@@ -102,13 +102,10 @@ fn push_run(record: &Record<'_>, around: &Node<'_>, key: String, steps: Vec<Node
 }
 
 /// The outcome, if the object around the steps has the field that the user names.
-fn grade(around: &Node<'_>, wanted: Option<&str>) -> Grade {
-    let Some(named) = wanted.and_then(|key| around.get(key)) else { return Grade::default() };
-    let score = json::number(&named);
-    let word = || named.as_string().and_then(|word| labels::grade_word(&word));
-    let graded = json::flag(&named).or_else(|| score.map(|score| score >= 1.0)).or_else(word);
-    let source = graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("the one named"));
-    Grade { outcome: Outcome::from_grade(graded), score, source, ..Grade::default() }
+fn grade(around: &Node<'_>, wanted: Option<&str>, out: &mut Reading<'_>) -> Grade {
+    let Some((graded, score)) = wanted.and_then(|key| around.outcome(key, out)) else { return Grade::default() };
+    let source = OutcomeSource::Native("the one named");
+    Grade { outcome: Outcome::from_grade(Some(graded)), score, source, ..Grade::default() }
 }
 
 /// The text under that name: a string, parts, or else its JSON.

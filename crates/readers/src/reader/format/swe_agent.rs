@@ -91,7 +91,7 @@ impl Format for SweAgent {
 
 /// The run's totals from `model_stats`. Zeros come from a replay, which spends nothing, and are treated as missing.
 fn totals(stats: &Node<'_>, out: &mut Reading<'_>) -> Option<Totals> {
-    let mut count = |name: &str| stats.count(name, out).filter(|count| *count > 0);
+    let mut count = |name: &str| stats.tokens(name, out).filter(|count| *count > 0);
     let usage = Usage { input: count("tokens_sent"), output: count("tokens_received"), ..Usage::default() };
     let cost = stats.dollars(["instance_cost", "total_cost"], out).filter(|cost| cost.0 > 0.0);
     (!usage.is_empty() || cost.is_some()).then_some(Totals { usage, cost })
@@ -121,11 +121,14 @@ fn is_demonstration(message: &Node<'_>) -> bool {
 fn push_prompts(history: Vec<Node<'_>>, turns: &mut Turns, out: &mut Reading<'_>) {
     for message in history {
         let message = message.into_object("history", out).unwrap_or_default();
-        let role = message.some_word("role").and_then(|role| openai::role(&role));
         if is_demonstration(&message) {
             continue;
         }
-        let Some(role @ (Role::System | Role::User)) = role else { return };
+        let role = match message.role("role", openai::role, out) {
+            Some(role @ (Role::System | Role::User)) => role,
+            Some(_) => return,
+            None => continue,
+        };
         let mut prompt = Message::new(role);
         prompt.content = message.content("content", out);
         turns.push(prompt);
@@ -164,10 +167,7 @@ fn push_message(message: Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     if is_demonstration(&message) {
         return;
     }
-    let Some(role) = message.some_word("role").and_then(|role| openai::role(&role)) else {
-        out.error_at(message.place(), "a message without a known `role`", "the message is left out");
-        return;
-    };
+    let Some(role) = message.role("role", openai::role, out) else { return };
     let mut read = Message::new(role);
     read.content = message.content("content", out);
     if role == Role::Assistant {

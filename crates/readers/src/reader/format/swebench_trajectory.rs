@@ -56,7 +56,7 @@ impl Format for SweBenchTrajectory {
                 // A call that judges the work is not a step.
                 Some("judge_call") => push_reply(&entry, Lane::Counterpart, &mut turns, out),
                 Some("tool_call") => push_result(&entry, &mut turns, out),
-                Some(other) => out.unknown(other),
+                Some(other) => out.unknown(other, &entry),
                 None => out.error_at(entry.place(), "an entry without a `type`", "the entry is left out"),
             }
         }

@@ -139,10 +139,7 @@ fn push_message(node: &Node<'_>, out: &mut Reading<'_>, events: &mut Vec<Event>)
     if node.has("tool_messages") {
         return node.list("tool_messages", out).iter().for_each(|result| push_message(result, out, events));
     }
-    let Some(role) = node.string("role", out).and_then(|role| openai::role(&role)) else {
-        let roles = "roles are assistant, user, tool and system";
-        return out.error_at(node.place(), "a message without a known `role`", roles);
-    };
+    let Some(role) = node.role("role", openai::role, out) else { return };
     let mut message = Message::new(role);
     message.content = node.content("content", out);
     message.reasoning = node.content("reasoning", out);

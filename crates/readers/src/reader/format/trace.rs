@@ -8,9 +8,10 @@ use super::{Format, Layout};
 use crate::json_text::{Inner, List};
 use crate::reader::in_memory::{self, ReadText};
 use crate::reader::json::{self, Fields as _, fields};
+use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
-use crate::reader::{labels, openai};
+use crate::reader::{labels, openai, tokens};
 use crate::transcript::{
     Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Origin, Outcome,
     OutcomeSource, PromptedBy, Totals, Usage,
@@ -150,7 +151,7 @@ impl Format for Trace {
                 continue;
             }
             if !OWN_TYPES.contains(&&*kind) {
-                out.unknown(&kind);
+                out.unknown(&kind, &Node::of(text));
                 continue;
             }
             let Some(draft) = &mut draft else {
@@ -233,7 +234,15 @@ fn add(draft: &mut Draft, kind: &str, line: &Line<'_>, text: &str, out: &mut Rea
                 None => out.error_at(text, "a checkpoint without `success` or `score`", "the line is left out"),
             }
         }
-        "outcome" => draft.grade = outcome(line, out),
+        "outcome" => {
+            let (before, now) = (draft.grade.outcome, outcome(line, out));
+            let contradict = before != now.outcome && before != Outcome::Unknown && now.outcome != Outcome::Unknown;
+            draft.grade = now;
+            if contradict {
+                draft.grade.outcome = Outcome::Unknown;
+                out.error_at(text, "a second outcome, which contradicts the first", "neither counts: keep one");
+            }
+        }
         _ => match (out.string(line.kind, "kind"), line.body.and_then(json::kept).or_else(|| null_body(text))) {
             (Some(kind), Some(body)) => {
                 draft.events.push(Event::Note(Note { kind: kind.into(), body }));
@@ -310,13 +319,15 @@ fn extra(line: &Line<'_>) -> Option<Json> {
 }
 
 fn usage(found: Option<&Inner<'_, WireUsage<'_>>>, out: &mut Reading<'_>) -> Option<Usage> {
-    let wire = out.inner(found, "usage", "an object")?;
+    let found = found?;
+    let wire = found.object.clone().or_else(|| out.counts(Some(found.written), "usage"));
+    let Some(wire) = wire else { return Some(tokens::unreadable()) };
     Some(Usage {
-        input: out.count(wire.input, "usage.input"),
-        cache_read: out.count(wire.cache_read, "usage.cache_read"),
-        cache_write: out.count(wire.cache_write, "usage.cache_write"),
-        output: out.count(wire.output, "usage.output"),
-        reasoning: out.count(wire.reasoning, "usage.reasoning"),
+        input: out.tokens(wire.input, "usage.input"),
+        cache_read: out.tokens(wire.cache_read, "usage.cache_read"),
+        cache_write: out.tokens(wire.cache_write, "usage.cache_write"),
+        output: out.tokens(wire.output, "usage.output"),
+        reasoning: out.tokens(wire.reasoning, "usage.reasoning"),
     })
 }
 

@@ -80,9 +80,7 @@ impl Format for Verifiers {
 
 /// Adds a message, whose calls may be JSON written as strings.
 fn push(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
-    let Some(role) = message.string("role", out).as_deref().and_then(openai::role) else {
-        return out.error_at(message.place(), "a message without a known `role`", "the message is left out");
-    };
+    let Some(role) = message.role("role", openai::role, out) else { return };
     let calls = message.get("tool_calls").and_then(|calls| calls.elements()).unwrap_or_default();
     if !calls.iter().any(|call| call.as_string().is_some()) {
         if let Some(message) = openai::message(message, out) {

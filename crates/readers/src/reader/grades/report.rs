@@ -5,19 +5,30 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::transcript::Usage;
+
 /// The grades in a report.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Report {
     /// Instances with whether they are resolved, each once. An instance graded both ways is left out.
     pub(super) instances: Vec<(String, bool)>,
-    /// The grade of the only run in its directory.
-    pub(super) only: Option<bool>,
+    /// What is said of the only run in its directory.
+    pub(super) only: Option<Only>,
     /// True for a submission: instances it does not list as resolved have failed.
     pub(super) rest_failed: bool,
     /// True if it lists the instances that are resolved, and none of the others.
     pub(super) lists_successes_only: bool,
     /// How many runs it covers, if it says so.
     pub(super) covered: Option<u64>,
+}
+
+/// What a report says of the only run beside it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Only {
+    pub(super) resolved: bool,
+    pub(super) task: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) usage: Option<Usage>,
 }
 
 /// True for the file names of outcome reports.
@@ -108,9 +119,17 @@ fn covered(report: &Value) -> Option<u64> {
 }
 
 /// The grade in a `meta.json` or similar file, for the run next to it.
-fn only(value: &Value) -> Option<bool> {
+fn only(value: &Value) -> Option<Only> {
     let verdict = value.pointer("/execution_result/success").or_else(|| value.get("is_resolved"));
-    verdict.and_then(Value::as_bool)
+    let word = |names: [&str; 3]| names.iter().find_map(|name| value.get(*name)?.as_str()).map(str::to_owned);
+    let count = |name: &str| value.get("token_usage")?.get(name)?.as_u64();
+    let usage = Usage { input: count("input_tokens"), output: count("output_tokens"), ..Usage::default() };
+    Some(Only {
+        resolved: verdict?.as_bool()?,
+        task: word(["task_name", "task_id", "instance_id"]),
+        model: word(["model_name", "model", "model_id"]),
+        usage: Some(usage).filter(|usage| usage.total().is_some_and(|total| total.0 > 0)),
+    })
 }
 
 /// The grade in an entry of a list; `None` if it has none.
@@ -208,6 +227,6 @@ mod tests {
         }
         assert!(read(Path::new("results.json"), r#"{"resolved":[],"no_generation":[]}"#).rest_failed);
         let meta = r#"{"execution_result":{"success":true}}"#;
-        assert_eq!(read(Path::new("meta.json"), meta).only, Some(true));
+        assert_eq!(read(Path::new("meta.json"), meta).only, Some(Only { resolved: true, ..Only::default() }));
     }
 }

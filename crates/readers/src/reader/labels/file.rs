@@ -127,7 +127,15 @@ impl LabelFile {
                 Ok(record) => {
                     rows += 1;
                     line = record.position().map_or(line, |at| usize::try_from(at.line()).unwrap_or(line));
-                    file.row(&record, &columns, Location::line(&*shown, line));
+                    let at = Location::line(&*shown, line);
+                    match misfit(&record, &columns) {
+                        // Whatever stands behind it is inside its quotes.
+                        Some((what, true)) => return Err(Diagnostic::new(at, what, "close the quote, or take it out")),
+                        Some((what, false)) => {
+                            file.complain(at, what, "write a cell for each column; the row is left out")
+                        }
+                        None => file.row(&record, &columns, at),
+                    }
                 }
                 Err(error) => {
                     let line = error.position().map_or(0, |at| usize::try_from(at.line()).unwrap_or(0));
@@ -228,6 +236,18 @@ impl LabelFile {
     fn complain(&mut self, at: Location, what: impl Into<String>, help: &str) {
         self.findings.push(Finding { severity: Severity::Error, diagnostic: Diagnostic::new(at, what, help) });
     }
+}
+
+/// What is wrong with the shape of a row, and whether it hides the rows behind it: a quote that is not closed takes
+/// them into its cell.
+fn misfit(record: &csv::StringRecord, columns: &[Option<&'static str>]) -> Option<(String, bool)> {
+    let mut known = record.iter().zip(columns).filter(|(_, column)| column.is_some());
+    if known.any(|(cell, _)| cell.contains(['\n', '\r'])) {
+        return Some(("a cell that goes on in the next line: a quote is not closed".to_owned(), true));
+    }
+    let extra = record.iter().skip(columns.len()).any(|cell| !cell.is_empty());
+    (record.len() < columns.len() || extra)
+        .then(|| (format!("{} cells in a table of {} columns", record.len(), columns.len()), false))
 }
 
 /// Decodes the text and removes a byte order mark. UTF-16, which spreadsheets also write, is an error that says so.

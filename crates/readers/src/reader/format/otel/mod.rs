@@ -223,11 +223,7 @@ impl<'r> Traces<'r> {
                 }
                 grade(event, key, &mut draft.grade);
             }
-            let mut odd = Vec::new();
-            one.span.kind = span::kind(&one.attributes, &one.events, one.error.is_some(), &mut odd);
-            for what in odd {
-                out.error_at(one.line, what, "this field is left out");
-            }
+            one.span.kind = span::kind(&one.attributes, &one.events, one.error.is_some(), one.line, out);
             name_span(&mut one);
             if one.span.parent.is_none() && root.as_ref().is_none_or(|(start, _)| *start <= one.span.start) {
                 root = Some((one.span.start, end_of(&one)));
@@ -242,7 +238,7 @@ impl<'r> Traces<'r> {
             found.push(one.span);
         }
         if !found.iter().any(|span| matches!(span.kind, Kind::Model(_))) {
-            return out.unknown("trace without model calls");
+            return out.unknown_kind("trace without model calls");
         }
         for trace in traces {
             for event in self.logs.remove(&(trace, String::new())).into_iter().flatten() {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use super::attributes::Attributes;
 use crate::reader::node::Node;
+use crate::reader::reading::{Reading, plausible};
 use crate::reader::spans::{Kind, ModelCall, ToolRun};
 use crate::reader::{dialect, json};
 use crate::transcript::{Message, Role, Usage, Usd};
@@ -48,10 +49,20 @@ const REASONING: &[&str] = &[
     "llm.usage.reasoning_tokens",
 ];
 
-/// What a span records, judged by its attributes; `failed` is from its status. Invalid counts are named in `odd`.
-pub(super) fn kind(attributes: &Attributes<'_>, events: &[SpanEvent<'_>], failed: bool, odd: &mut Vec<String>) -> Kind {
+/// What a span records, judged by its attributes; `failed` is from its status. Findings point to its `line`.
+pub(super) fn kind(
+    attributes: &Attributes<'_>,
+    events: &[SpanEvent<'_>],
+    failed: bool,
+    line: &str,
+    out: &mut Reading<'_>,
+) -> Kind {
+    if let Some(operation) = unknown_operation(attributes) {
+        let what = format!("a span of the unknown operation `{operation}`, which has tokens or an agent");
+        out.error_at(line, what, "it is judged by what else it has: is the operation misspelt, or new?");
+    }
     match role(attributes) {
-        SpanRole::Model => Kind::Model(Box::new(model_call(attributes, events, failed, odd))),
+        SpanRole::Model => Kind::Model(Box::new(model_call(attributes, events, failed, line, out))),
         SpanRole::Tool => Kind::Tool(tool_run(attributes, failed)),
         SpanRole::Agent => Kind::Agent,
         SpanRole::Other => Kind::Other,
@@ -66,6 +77,32 @@ enum SpanRole {
     Agent,
     Other,
 }
+
+/// An operation that the convention does not have, on a span that is a part of the run. Those of the Vercel AI SDK
+/// begin with `ai.`.
+fn unknown_operation(attributes: &Attributes<'_>) -> Option<String> {
+    let operation = attributes.word(&["gen_ai.operation.name"]).filter(|name| !name.starts_with("ai."))?;
+    let tells = [INPUT, OUTPUT, &["gen_ai.agent.name", "gen_ai.tool.call.id"]];
+    let is_part = tells.iter().any(|names| attributes.get(names).is_some());
+    (is_part && !OPERATIONS.contains(&operation.as_str())).then_some(operation)
+}
+
+/// The operations of the convention, current and old.
+const OPERATIONS: &[&str] = &[
+    "chat",
+    "generate_content",
+    "text_completion",
+    "completion",
+    "message",
+    "responses",
+    "execute_tool",
+    "invoke_agent",
+    "create_agent",
+    "invoke_workflow",
+    "plan",
+    "embeddings",
+    "retrieval",
+];
 
 fn role(attributes: &Attributes<'_>) -> SpanRole {
     if let Some(operation) = attributes.word(&["gen_ai.operation.name"]) {
@@ -85,7 +122,10 @@ fn role(attributes: &Attributes<'_>) -> SpanRole {
             "llm" => return SpanRole::Model,
             "tool" => return SpanRole::Tool,
             "agent" => return SpanRole::Agent,
-            _ => return SpanRole::Other,
+            "chain" | "retriever" | "embedding" | "reranker" | "guardrail" | "evaluator" | "prompt" | "workflow"
+            | "task" | "unknown" => return SpanRole::Other,
+            // Judged by what else it has.
+            _ => {}
         }
     }
     if let Some(id) = attributes.word(&["ai.operationId"]) {
@@ -103,12 +143,24 @@ fn role(attributes: &Attributes<'_>) -> SpanRole {
     if asks_model || has_usage { SpanRole::Model } else { SpanRole::Other }
 }
 
-fn model_call(attributes: &Attributes<'_>, events: &[SpanEvent<'_>], failed: bool, odd: &mut Vec<String>) -> ModelCall {
-    let mut reply = output(attributes, events).unwrap_or_else(|| Message::new(Role::Assistant));
+fn model_call(
+    attributes: &Attributes<'_>,
+    events: &[SpanEvent<'_>],
+    failed: bool,
+    line: &str,
+    out: &mut Reading<'_>,
+) -> ModelCall {
+    let mut reply = output(attributes, events, out).unwrap_or_else(|| Message::new(Role::Assistant));
     reply.role = Role::Assistant;
-    reply.usage = usage(attributes, odd).or(reply.usage);
-    let cost = attributes.number(&["gen_ai.usage.cost", "gen_ai.usage.total_cost", "operation.cost", "llm.cost.total"]);
-    reply.cost = cost.map(Usd);
+    reply.usage = usage(attributes, line, out).or(reply.usage);
+    let costs: &[&str] = &["gen_ai.usage.cost", "gen_ai.usage.total_cost", "operation.cost", "llm.cost.total"];
+    reply.cost = attributes.get(costs).and_then(|cost| {
+        let dollars = json::number(&cost).and_then(plausible);
+        if dollars.is_none() {
+            out.wrong_at(line, cost.written(), "cost", "dollars, from 0 to a billion");
+        }
+        dollars.map(Usd)
+    });
     let model =
         attributes.word(&["gen_ai.response.model", "gen_ai.request.model", "llm.response.model", "llm.model_name"]);
     reply.model = model.or_else(|| attributes.word(&["ai.model.id", "llm.request.model"])).map(Into::into);
@@ -120,20 +172,15 @@ fn model_call(attributes: &Attributes<'_>, events: &[SpanEvent<'_>], failed: boo
         None => reasons.as_word(),
     });
     reply.finish_reason = if failed { Some("error".into()) } else { reason.map(Into::into).or(reply.finish_reason) };
-    ModelCall { input: input(attributes, events), reply }
+    ModelCall { input: input(attributes, events, out), reply }
 }
 
 /// The token counts of one call. Cached tokens are part of the input, unless there are more of them than input; then
 /// the recorder counted them separately.
-fn usage(attributes: &Attributes<'_>, odd: &mut Vec<String>) -> Option<Usage> {
+fn usage(attributes: &Attributes<'_>, line: &str, out: &mut Reading<'_>) -> Option<Usage> {
     let mut count = |names: &[&str]| {
-        let found = attributes.get(names)?;
-        let count = json::count(&found);
-        if count.is_none() {
-            let name = names.iter().find(|name| attributes.get(&[name]).is_some()).unwrap_or(&"usage");
-            odd.push(format!("`{name}` should be a whole number, 0 or more, not `{}`", found.written()));
-        }
-        count
+        let name = names.iter().find(|name| attributes.get(&[name]).is_some())?;
+        out.tokens_at(line, attributes.get(&[name])?.written(), name)
     };
     let (read, write) = (count(CACHE_READ), count(CACHE_WRITE));
     let cached = read.unwrap_or(0).saturating_add(write.unwrap_or(0));
@@ -149,22 +196,22 @@ fn usage(attributes: &Attributes<'_>, odd: &mut Vec<String>) -> Option<Usage> {
 }
 
 /// The messages a call was sent, wherever the convention puts them.
-fn input(attributes: &Attributes<'_>, events: &[SpanEvent<'_>]) -> Vec<Message> {
+fn input(attributes: &Attributes<'_>, events: &[SpanEvent<'_>], out: &mut Reading<'_>) -> Vec<Message> {
     let mut found = Vec::new();
     if let Some(instructions) = attributes.get(&["gen_ai.system_instructions"]) {
-        let mut system = dialect::messages(&instructions, Role::System);
+        let mut system = dialect::messages(&instructions, Role::System, out);
         for message in &mut system {
             message.role = Role::System;
         }
         found.append(&mut system);
     }
     if let Some(whole) = attributes.get(&["gen_ai.input.messages", "gen_ai.prompt", "ai.prompt.messages"]) {
-        found.extend(dialect::messages(&whole, Role::User));
+        found.extend(dialect::messages(&whole, Role::User, out));
         return found;
     }
     let unfolded = attributes.unfolded("gen_ai.prompt").or_else(|| attributes.unfolded("llm.input_messages"));
     if let Some(messages) = unfolded {
-        found.extend(dialect::messages(&Node::of(messages.as_str()), Role::User));
+        found.extend(dialect::messages(&Node::of(messages.as_str()), Role::User, out));
         return found;
     }
     for event in told(attributes, events) {
@@ -175,19 +222,19 @@ fn input(attributes: &Attributes<'_>, events: &[SpanEvent<'_>]) -> Vec<Message> 
             "gen_ai.tool.message" => Role::Tool,
             _ => continue,
         };
-        found.extend(event_message(&event, speaker));
+        found.extend(event_message(&event, speaker, out));
     }
     found
 }
 
 /// The reply, wherever the convention puts it.
-fn output(attributes: &Attributes<'_>, events: &[SpanEvent<'_>]) -> Option<Message> {
+fn output(attributes: &Attributes<'_>, events: &[SpanEvent<'_>], out: &mut Reading<'_>) -> Option<Message> {
     let reply = match attributes.get(&["gen_ai.output.messages", "gen_ai.completion"]) {
-        Some(whole) => dialect::reply(&whole),
+        Some(whole) => dialect::reply(&whole, out),
         None => attributes
             .unfolded("gen_ai.completion")
             .or_else(|| attributes.unfolded("llm.output_messages"))
-            .and_then(|unfolded| dialect::reply(&Node::of(unfolded.as_str()))),
+            .and_then(|unfolded| dialect::reply(&Node::of(unfolded.as_str()), out)),
     };
     if reply.is_some() {
         return reply;
@@ -199,10 +246,10 @@ fn output(attributes: &Attributes<'_>, events: &[SpanEvent<'_>]) -> Option<Messa
         let fields =
             fields.iter().filter_map(|(name, found)| Some(format!("\"{name}\":{}", found.as_ref()?.written())));
         let reply = format!("{{\"role\":\"assistant\",{}}}", fields.collect::<Vec<_>>().join(","));
-        return dialect::reply(&Node::of(reply.as_str()));
+        return dialect::reply(&Node::of(reply.as_str()), out);
     }
     let choice = told(attributes, events).into_iter().find(|event| event.name == "gen_ai.choice")?;
-    event_message(&choice, Role::Assistant)
+    event_message(&choice, Role::Assistant, out)
 }
 
 /// The span's message events; some recorders put them into one attribute as JSON.
@@ -220,7 +267,7 @@ fn told<'r>(attributes: &Attributes<'_>, events: &[SpanEvent<'r>]) -> Vec<SpanEv
 }
 
 /// The message in an event's body or attributes.
-fn event_message(event: &SpanEvent<'_>, speaker: Role) -> Option<Message> {
+fn event_message(event: &SpanEvent<'_>, speaker: Role, out: &mut Reading<'_>) -> Option<Message> {
     let body = Node::of(&*event.body).opened();
     let gathered = if body.node().is_object() { String::new() } else { gathered(&event.attributes) };
     let value = if gathered.is_empty() { body.node() } else { Node::of(gathered.as_str()) };
@@ -228,10 +275,10 @@ fn event_message(event: &SpanEvent<'_>, speaker: Role) -> Option<Message> {
     let inner = value.get("message").or_else(|| value.get("content").filter(|content| content.mentions("role")));
     let inner = inner.as_ref().unwrap_or(&value).opened();
     let mut messages = if inner.node().is_object() {
-        dialect::messages_of(&inner.node(), speaker)
+        dialect::messages_of(&inner.node(), speaker, out)
     } else if inner.node().as_string().is_some() {
         let content = format!("{{\"content\":{}}}", inner.node().written());
-        dialect::messages_of(&Node::of(content.as_str()), speaker)
+        dialect::messages_of(&Node::of(content.as_str()), speaker, out)
     } else {
         return None;
     };

@@ -1,6 +1,8 @@
 //! `whenstop local`: finds the sessions that agents keep on this machine, and what the starter stacks would have
 //! stopped.
 
+mod fuse;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -12,11 +14,11 @@ use super::inputs::{Tell, process_telling, read_text};
 use super::output::{Format, Output};
 use crate::catalog;
 use crate::compare::{Evaluation, Evaluator, Options};
-use crate::diagnostic::{Diagnostic, Location, count};
+use crate::diagnostic::count;
 use crate::reader::{Corpus, Detail, PriceTable, ReadOptions};
 use crate::report::table::{Cell, Table};
 use crate::report::{FollowedReport, Publication};
-use crate::transcript::{Run, Spend};
+use crate::transcript::{Instant, Run, Spend};
 
 /// Arguments of `local`.
 #[derive(Debug, clap::Args)]
@@ -27,14 +29,23 @@ pub(super) struct Args {
     /// Prices to use instead of the built-in ones.
     #[arg(long, value_name = "FILE")]
     price: Option<PathBuf>,
+    /// The share of the rounds that a fuse may cut short, in percent.
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
+    accept: f64,
+}
+
+/// A number from 0 to 100.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').trim().parse().ok().filter(|number| (0.0..=100.0).contains(number));
+    number.ok_or_else(|| "give a percentage from 0 to 100".to_owned())
 }
 
 /// The built-in prices.
-const PRICES: &str = include_str!("local-prices.toml");
+const PRICES: &str = include_str!("prices.toml");
 /// The date they were looked up.
 const PRICED_ON: &str = "2026-11-22";
 /// The stacks that are tried.
-const STARTER: &str = include_str!("local-stacks.toml");
+pub(super) const STARTER: &str = include_str!("stacks.toml");
 
 /// Where an agent keeps its sessions.
 struct Place {
@@ -138,6 +149,13 @@ pub(super) fn agents_here() -> Vec<&'static str> {
     agents
 }
 
+/// The session files of the agents on this machine that changed since `since`.
+pub(super) fn agent_files(since: Option<SystemTime>) -> Vec<PathBuf> {
+    let Some(home) = home() else { return Vec::new() };
+    let found = PLACES.iter().filter_map(|place| Some(place.files(&place.path(&home)?, since)));
+    found.flatten().collect()
+}
+
 /// Totals over a set of rounds.
 #[derive(Default)]
 struct Sum {
@@ -159,6 +177,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let since = now().checked_sub(Duration::from_secs(args.days.saturating_mul(86_400)));
     let mut rows = Vec::new();
     let mut files = Vec::new();
+    let mut agents = Vec::new();
     for place in PLACES {
         let Some(folder) = place.path(&home) else { continue };
         let found = place.files(&folder, since);
@@ -168,7 +187,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
             Cell::Text(folder.display().to_string()),
         ]);
         files.extend(found);
+        agents.push(place.agent);
     }
+    agents.dedup();
     if rows.is_empty() {
         let known: Vec<String> = PLACES.iter().map(|place| format!("~/{}/{}", place.base, place.folder)).collect();
         return Err(Failure::nothing(
@@ -195,7 +216,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         ..ReadOptions::default()
     };
     let corpus = Corpus::open(&files, options)?;
-    compare(&corpus, args, output)
+    compare(&corpus, &agents, args, output)
 }
 
 /// The requested prices, or the built-in ones.
@@ -211,24 +232,33 @@ fn prices(args: &Args) -> Result<PriceTable, Failure> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the last so many days are those of this machine; only `local` asks")]
-fn now() -> SystemTime {
+pub(super) fn now() -> SystemTime {
     SystemTime::now()
 }
 
-fn compare(corpus: &Corpus, args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let none = |path: &str| Err(Diagnostic::new(Location::file(path), "no such file", "the starter stacks name none"));
-    let (_, strategies) = catalog::load("the starter stacks", STARTER, &none).map_err(Failure::usage)?;
+/// Milliseconds since the epoch.
+fn instant(time: SystemTime) -> Instant {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Instant(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+fn compare(corpus: &Corpus, agents: &[&str], args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let (_, strategies) = catalog::load("the starter stacks", STARTER).map_err(Failure::usage)?;
     let evaluator = Evaluator::new(&strategies, Options::default());
     let mut gathered = evaluator.gather();
     let mut sum = Sum::default();
+    let judges = fuse::Judges::new(instant(now()));
+    let mut judged = Vec::new();
     let work = |run: Run| {
         let spend = Spend::of(run.events());
         // What a sub-agent spent belongs to its session; it has no prompts of its own.
-        let rounds = if run.header.parent.is_some() { Vec::new() } else { run.into_rounds() };
+        let rounds = if run.header.parent.is_some() { Vec::new() } else { run.clone().into_rounds() };
         let n = rounds.len() as u64;
-        (spend, n, rounds.iter().map(|round| evaluator.of(round)).collect::<Vec<_>>())
+        let session = if n > 0 { judges.judge(&run, &rounds) } else { None };
+        (spend, n, session, rounds.iter().map(|round| evaluator.of(round)).collect::<Vec<_>>())
     };
-    process_telling(Tell::Lost, corpus, output, work, |(spend, n, replayed)| {
+    process_telling(Tell::Lost, corpus, output, work, |(spend, n, session, replayed)| {
+        judged.extend(session);
         sum.sessions += u64::from(n > 0);
         sum.rounds += n;
         if let Some(tokens) = spend.total {
@@ -254,6 +284,7 @@ fn compare(corpus: &Corpus, args: &Args, output: &Output) -> Result<Exit, Failur
     let report = FollowedReport::new(followed, "rounds");
     let publication = Publication::new(rows, firings, stacks, None, &[]).with_followed(report.clone());
     show_said(&report.said(publication.headline()), output)?;
+    fuse::show(&judges, judged, agents, args.accept / 100.0, output)?;
     output.data(
         "\nGo on with\n\n  whenstop corpus ~/.claude/projects --rounds            every round as CSV\n  \
          whenstop compare PATH --unit round --stacks FILE       your own stacks on them\n  \

@@ -1,0 +1,460 @@
+//! One call of the hook: an event comes in, its records are appended, and an answer goes out.
+
+use std::hash::{BuildHasher, Hasher};
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+
+use super::answer;
+use super::host::Host;
+use super::log::{self, Line};
+use super::payload::{Call, Event, Payload};
+use super::record::{Flag, Kind, Record, id_of};
+use super::round::{self, Unit, Verdict, id_of_decision};
+use super::settings::{Folders, Mode, Setup};
+use super::state::{self, Header, State};
+use super::tail;
+use crate::decision::{Action, Decision, Need};
+use crate::transcript::Fingerprint;
+
+/// How long a decision waits for the tokens of the batch to reach the transcript.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// Answers one event. `now` is the time for a host that states none.
+pub fn answer(host: Host, folders: &Folders, text: &str, now: SystemTime) -> Result<Value, String> {
+    let Some(payload) = Payload::parse(text) else { return Err("the event is not a JSON object".to_owned()) };
+    let (Some(event), Some(session)) = (payload.event(), payload.text("session_id")) else {
+        return Ok(answer::nothing());
+    };
+    if payload.is_side() && event != Event::SubagentStop {
+        return Ok(answer::nothing());
+    }
+    note_fields(folders, event, &payload);
+    if event == Event::SessionStart {
+        state::remove_unused(&folders.state, now);
+    }
+    let setup = Setup::load(folders).map_err(|error| error.to_string())?;
+    let path = State::path(&folders.state, &session);
+    let state = State::open(&path).map_err(|error| format!("cannot open {}: {error}", path.display()))?;
+    let now = now.duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
+    let time = state.not_before(payload.time().unwrap_or(now));
+    let mut call = Hook { host, setup, payload: &payload, session, time, texts: false, state, lines: Vec::new() };
+    call.texts = round::reads_texts(&call.setup.rules);
+    let answer = call.take(event);
+    let Hook { lines, .. } = call;
+    log::append(&folders.log(), &lines);
+    answer
+}
+
+/// Keeps the names of the fields that the host sends, for `doctor`; written only when they change.
+fn note_fields(folders: &Folders, event: Event, payload: &Payload<'_>) {
+    let path = folders.state.join("fields").join(event.name());
+    let fields = payload.field_names().join(" ");
+    if std::fs::read_to_string(&path).is_ok_and(|known| known == fields) {
+        return;
+    }
+    if let Some(folder) = path.parent() {
+        let _ = std::fs::create_dir_all(folder);
+    }
+    let _ = std::fs::write(path, fields);
+}
+
+/// A call that holds its session's lock.
+struct Hook<'c> {
+    host: Host,
+    setup: Setup,
+    payload: &'c Payload<'c>,
+    session: String,
+    time: i64,
+    /// True if records hold texts.
+    texts: bool,
+    state: State,
+    lines: Vec<Line>,
+}
+
+impl Hook<'_> {
+    fn take(&mut self, event: Event) -> Result<Value, String> {
+        if self.state.replaced {
+            self.log("the state of another version was put aside; counts begin here");
+        }
+        let salt = self.begin()?;
+        match event {
+            Event::UserPromptSubmit => self.prompt(salt)?,
+            Event::PreToolUse => return self.before_tool(),
+            Event::PostToolUseFailure => self.failure()?,
+            Event::PostToolBatch => return self.batch(salt),
+            Event::Stop => return self.close(),
+            Event::StopFailure => self.add(vec![self.note("failed reply")])?,
+            Event::SubagentStop => self.sub_agent()?,
+            Event::SessionStart => self.start()?,
+            Event::SessionEnd => {
+                let mut records = self.read_transcript().unwrap_or_default();
+                records.push(Record::new(Kind::End, self.time));
+                self.add(records)?;
+            }
+        }
+        Ok(answer::nothing())
+    }
+
+    fn add(&mut self, records: Vec<Record>) -> Result<(), String> {
+        self.state.append(records).map_err(|error| format!("cannot write the session's state: {error}"))
+    }
+
+    fn note(&self, what: &str) -> Record {
+        Record::new(Kind::Note, self.time).named(what)
+    }
+
+    /// Writes a header if there is none, or if the rules have changed; returns the session's salt.
+    fn begin(&mut self) -> Result<u64, String> {
+        let known = self.state.header();
+        let stacks = self.setup.print;
+        if let Some(known) = known.as_ref().filter(|known| known.stacks == stacks) {
+            return Ok(known.salt);
+        }
+        let salt = known.map_or_else(|| std::hash::RandomState::new().build_hasher().finish(), |known| known.salt);
+        let header = Header { host: self.host.id().to_owned(), session: self.session.clone(), salt, stacks };
+        let mut record = Record::new(Kind::Header, self.time);
+        record.text = serde_json::to_vec(&header).unwrap_or_default();
+        self.add(vec![record])?;
+        Ok(salt)
+    }
+
+    /// What a record keeps of a text: its fingerprint and, if a rule reads texts, the text.
+    fn keep(&self, mut record: Record, print: Fingerprint, text: &str, salt: u64) -> Record {
+        record.a = print.salted(salt).0;
+        if self.texts {
+            record.flags = record.flags.with(Flag::TEXT);
+            record.text = text.as_bytes().to_vec();
+        }
+        record
+    }
+
+    /// Reads on in the transcript; `None` if there is none.
+    fn read_transcript(&self) -> Option<Vec<Record>> {
+        let path = self.payload.text("transcript_path").filter(|path| !path.is_empty())?;
+        let news = tail::read_on(Path::new(&path), self.state.records(), self.time, false)?;
+        let mut records = news.records;
+        for (name, value) in [("version", news.version), ("model", news.model)] {
+            let Some(value) = value.filter(|value| self.fact(name).as_ref() != Some(value)) else { continue };
+            let mut record = self.note(name);
+            record.text = value.into_bytes();
+            records.push(record);
+        }
+        Some(records)
+    }
+
+    /// The latest note of that name.
+    fn fact(&self, name: &str) -> Option<String> {
+        let is = |record: &&Record| record.kind == Kind::Note && record.name == name;
+        let record = self.state.records().iter().rev().find(is)?;
+        Some(String::from_utf8_lossy(&record.text).into_owned())
+    }
+
+    fn prompt(&mut self, salt: u64) -> Result<(), String> {
+        let mut records = self.read_transcript().unwrap_or_default();
+        let text = self.payload.text("prompt").unwrap_or_default();
+        let id = id_of(&self.payload.text("prompt_id").unwrap_or_default());
+        let current = round::current(self.state.records(), Unit::Round);
+        let same_prompt = id != 0 && current.first().is_some_and(|first| first.kind == Kind::Prompt && first.id == id);
+        let kind = if same_prompt { Kind::Steering } else { Kind::Prompt };
+        let record = self.keep(Record::new(kind, self.time).id(id), Fingerprint::of_text(&text), &text, salt);
+        // Installed twice, the hook hears of each prompt twice.
+        let has_begun = current.iter().any(|record| matches!(record.kind, Kind::Reply | Kind::Close));
+        if !(same_prompt && !has_begun && current.first().is_some_and(|first| first.a == record.a)) {
+            records.push(record);
+        }
+        self.add(records)
+    }
+
+    fn failure(&mut self) -> Result<(), String> {
+        let id = self.payload.text("tool_use_id").unwrap_or_default();
+        if id.is_empty() || self.payload.flag("is_interrupt") {
+            return Ok(());
+        }
+        self.add(vec![Record::new(Kind::Failure, self.time).id(id_of(&id))])
+    }
+
+    fn start(&mut self) -> Result<(), String> {
+        match self.payload.text("source").as_deref() {
+            Some("clear" | "fork" | "branch") => self.add(vec![Record::new(Kind::Reset, self.time)]),
+            Some(source @ ("resume" | "compact")) => self.add(vec![self.note(source)]),
+            _ => Ok(()),
+        }
+    }
+
+    fn sub_agent(&mut self) -> Result<(), String> {
+        let Some(path) = self.payload.text("agent_transcript_path").filter(|path| !path.is_empty()) else {
+            return Ok(());
+        };
+        let news = tail::read_on(Path::new(&path), self.state.records(), self.time, true);
+        self.add(news.unwrap_or_default().records)
+    }
+
+    /// The records of a batch.
+    fn step(&self, calls: &[Call<'_>], salt: u64) -> Vec<Record> {
+        let record = |kind, call: &Call<'_>| Record::new(kind, self.time).id(call_id(call));
+        let mut records = vec![Record::new(Kind::Reply, self.time)];
+        for call in calls {
+            let kept = record(Kind::Call, call).named(call.name());
+            records.push(self.keep(kept, call.print(), call.arguments(), salt));
+        }
+        for call in calls {
+            let result = call.result();
+            let mut kept = record(Kind::Result, call);
+            if let Some(failed) = call.failed(result.as_deref()) {
+                kept.flags = if failed { Flag::FLAGGED.with(Flag::FAILED) } else { Flag::FLAGGED };
+            }
+            let text = result.unwrap_or_default();
+            records.push(self.keep(kept, Fingerprint::of_text(&text), &text, salt));
+        }
+        records.push(Record::new(Kind::Batch, self.time));
+        records
+    }
+
+    fn batch(&mut self, salt: u64) -> Result<Value, String> {
+        let calls = self.payload.calls();
+        let ids: Vec<u64> = calls.iter().map(call_id).collect();
+        if calls.is_empty() || self.is_known(&ids) {
+            return Ok(answer::nothing());
+        }
+        let mut records = self.read_transcript();
+        if self.setup.settings.mode == Mode::Stop && records.is_some() && self.reads_usage() {
+            records = self.wait_for(&calls, records);
+        }
+        let has_transcript = records.is_some();
+        let mut records = records.unwrap_or_default();
+        records.extend(aliases(&calls, self.state.records(), &records));
+        records.extend(self.step(&calls, salt));
+        // What cannot be kept is not acted upon: it would be acted upon again, or never.
+        self.add(records)?;
+        self.went_on(&calls)?;
+        let answer = self.decide();
+        if has_transcript { Ok(answer) } else { self.say_blind(answer) }
+    }
+
+    /// True if the batch was recorded before: by a second installation of the hook.
+    fn is_known(&self, ids: &[u64]) -> bool {
+        let current = round::current(self.state.records(), Unit::Session);
+        ids.iter().any(|id| *id != 0 && current.iter().any(|record| record.kind == Kind::Call && record.id == *id))
+    }
+
+    fn reads_usage(&self) -> bool {
+        let needs = self.setup.rules.iter().flat_map(|rules| rules.strategy.requirements());
+        needs.into_iter().any(|requirement| requirement.need == Need::Usage)
+    }
+
+    /// Waits a moment for the tokens of this batch.
+    fn wait_for(&self, calls: &[Call<'_>], mut records: Option<Vec<Record>>) -> Option<Vec<Record>> {
+        let ids: Vec<u64> = calls.iter().flat_map(Call::ids).map(|id| id_of(&id)).collect();
+        let has = |records: &Option<Vec<Record>>| {
+            let all = records.iter().flatten().chain(self.state.records());
+            all.filter(|record| record.kind == Kind::Usage).any(|record| ids.contains(&record.b))
+        };
+        let mut waited = Duration::ZERO;
+        while !has(&records) && waited < PATIENCE {
+            let nap = Duration::from_millis(5);
+            std::thread::sleep(nap);
+            waited += nap;
+            records = self.read_transcript();
+        }
+        records
+    }
+
+    /// If the question of this round was put at one of these calls and the person did not refuse it, the agent may go
+    /// on: the limit was a mistake here.
+    fn went_on(&mut self, calls: &[Call<'_>]) -> Result<(), String> {
+        let current = round::current(self.state.records(), self.setup.settings.unit());
+        let asked = current.iter().rev().find(|record| matches!(record.kind, Kind::Asked | Kind::WentOn));
+        let Some(asked) = asked.filter(|record| record.kind == Kind::Asked).cloned() else { return Ok(()) };
+        let Some(call) = calls.iter().find(|call| call_id(call) == asked.id) else { return Ok(()) };
+        if call.is_refused() {
+            return Ok(());
+        }
+        let mut record = Record::new(Kind::WentOn, self.time).named(asked.name.clone());
+        record.a = asked.a;
+        self.add(vec![record])?;
+        let round = self.n_rounds();
+        let line = Line { stack: asked.name, round, did: "went on".to_owned(), ..self.line() };
+        self.lines.push(line);
+        Ok(())
+    }
+
+    fn n_rounds(&self) -> u64 {
+        self.state.records().iter().filter(|record| record.kind == Kind::Prompt).count() as u64
+    }
+
+    /// Shows the round to the rules and acts on what is new.
+    fn decide(&mut self) -> Value {
+        let unit = self.setup.settings.unit();
+        let verdicts = round::judge(round::current(self.state.records(), unit), &self.setup.rules, unit, self.texts);
+        let mut answer = answer::nothing();
+        for verdict in verdicts {
+            for decision in &verdict.decisions {
+                let id = id_of_decision(&verdict.stack, decision) ^ self.asks_so_far(&verdict.stack);
+                let current = round::current(self.state.records(), unit);
+                if current.iter().any(|record| record.kind == Kind::Acted && record.id == id) {
+                    continue;
+                }
+                let acted = self.act(&verdict, decision, id);
+                // The first stack of the file that has something to say is the one that says it.
+                if answer == answer::nothing() {
+                    answer = acted;
+                }
+            }
+        }
+        answer
+    }
+
+    /// After each "go on", the same rule may act again at its higher limit.
+    fn asks_so_far(&self, stack: &str) -> u64 {
+        let current = round::current(self.state.records(), self.setup.settings.unit());
+        let stack = id_of(stack);
+        current.iter().filter(|record| record.kind == Kind::WentOn && record.a == stack).count() as u64
+    }
+
+    fn act(&mut self, verdict: &Verdict, decision: &Decision, id: u64) -> Value {
+        let mode = self.setup.settings.mode;
+        let words = answer::words(decision);
+        let ends = decision.action.is_terminal() || decision.action == Action::ForceFinal;
+        let asks = decision.action == Action::Ask || ends;
+        let speaks = ends || matches!(decision.action, Action::Warn | Action::Inject | Action::Ask);
+        let (did, answer) = match mode {
+            Mode::Ask if asks && is_unattended() => ("stopped", answer::stop(&words)),
+            Mode::Ask if asks => ("asked", answer::nothing()),
+            Mode::Stop if ends => ("stopped", answer::stop(&words)),
+            Mode::Nudge | Mode::Ask | Mode::Stop if speaks => ("nudged", answer::nudge(&words)),
+            _ => ("observed", answer::nothing()),
+        };
+        let late = self.rests_on_usage(verdict, decision) && decision.point.step + 1 < verdict.n_steps;
+        let mut record = Record::new(Kind::Acted, self.time).id(id).named(verdict.stack.clone());
+        record.a = id_of(&verdict.stack);
+        record.flags = if did == "asked" { Flag::ASK } else { Flag::default() };
+        record.flags = if late { record.flags.with(Flag::LATE) } else { record.flags };
+        record.text = words.into_bytes();
+        let _ = self.add(vec![record]);
+        let line = Line {
+            stack: verdict.stack.clone(),
+            rule: decision.rule.to_string(),
+            point: decision.point.to_string(),
+            step: verdict.n_steps.saturating_sub(1),
+            observed: decision.evidence.observed,
+            limit: decision.evidence.limit,
+            did: did.to_owned(),
+            late,
+            ..self.line()
+        };
+        self.lines.push(line);
+        answer
+    }
+
+    fn rests_on_usage(&self, verdict: &Verdict, decision: &Decision) -> bool {
+        let Some(rules) = self.setup.rules.get(verdict.nth) else { return false };
+        let requirements = rules.strategy.requirements();
+        requirements.iter().any(|requirement| requirement.rule == decision.rule && requirement.need == Need::Usage)
+    }
+
+    fn line(&self) -> Line {
+        let time = jiff::Timestamp::from_millisecond(self.time).map_or_else(|_| String::new(), |time| time.to_string());
+        Line {
+            time,
+            session: self.session.clone(),
+            round: self.n_rounds(),
+            mode: self.setup.settings.mode.name().to_owned(),
+            version: self.fact("version").unwrap_or_default(),
+            model: self.fact("model").unwrap_or_default(),
+            stacks: format!("{:016x}", self.setup.print),
+            ..Line::default()
+        }
+    }
+
+    fn log(&mut self, did: &str) {
+        let line = Line { did: did.to_owned(), ..self.line() };
+        self.lines.push(line);
+    }
+
+    /// Says once in a session that rules on tokens cannot be evaluated.
+    fn say_blind(&mut self, answer: Value) -> Result<Value, String> {
+        let text = "no transcript: rules on tokens cannot be evaluated in this session";
+        if !self.reads_usage() {
+            return Ok(answer);
+        }
+        self.say_once(answer, text)
+    }
+
+    fn say_once(&mut self, answer: Value, text: &str) -> Result<Value, String> {
+        let id = id_of(text);
+        if self.state.records().iter().any(|record| record.kind == Kind::Said && record.id == id) {
+            return Ok(answer);
+        }
+        self.log(text);
+        self.add(vec![Record::new(Kind::Said, self.time).id(id)])?;
+        Ok(answer::saying(answer, &format!("whenstop: {text}")))
+    }
+
+    /// The agent hands back. A round whose calls are in the transcript, but in no batch, is one of a host too old to
+    /// announce batches.
+    fn close(&mut self) -> Result<Value, String> {
+        let mut records = self.read_transcript().unwrap_or_default();
+        let current = round::current(self.state.records(), Unit::Round);
+        // A hook that keeps the agent at work, or a second installation of this one.
+        let is_closed = current.last().is_some_and(|last| last.kind == Kind::Close);
+        let calls_seen = current.iter().chain(&records).any(|record| {
+            record.kind == Kind::Failure
+                || (record.kind == Kind::Usage && record.b != 0 && !record.flags.has(Flag::SIDE))
+        });
+        let has_batch = self.state.records().iter().any(|record| record.kind == Kind::Batch);
+        if !is_closed || !records.is_empty() {
+            records.push(Record::new(Kind::Close, self.time));
+        }
+        self.add(records)?;
+        let answer = self.decide();
+        let answer = if answer.get("continue").is_some() { answer::nothing() } else { answer };
+        if calls_seen && !has_batch {
+            let text = "this version of the agent announces no batches of calls: nothing can be counted";
+            return self.say_once(answer::nothing(), text);
+        }
+        // The agent has handed back: there is nothing to add to its next request.
+        Ok(if answer.get("hookSpecificOutput").is_some() { answer::nothing() } else { answer })
+    }
+
+    /// Puts the question of this round, if there is one that was not put yet.
+    fn before_tool(&mut self) -> Result<Value, String> {
+        let current = round::current(self.state.records(), self.setup.settings.unit());
+        let last = current.iter().rev().find(|record| {
+            matches!(record.kind, Kind::Asked | Kind::WentOn)
+                || (record.kind == Kind::Acted && record.flags.has(Flag::ASK))
+        });
+        let Some(open) = last.filter(|record| record.kind == Kind::Acted).cloned() else {
+            return Ok(answer::nothing());
+        };
+        let id = id_of(&self.payload.text("tool_use_id").unwrap_or_default());
+        let mut record = Record::new(Kind::Asked, self.time).id(id).named(open.name.clone());
+        record.a = open.a;
+        self.add(vec![record])?;
+        let words = String::from_utf8_lossy(&open.text).into_owned();
+        Ok(answer::ask(&format!("{words}. Go on? The limit is then doubled for this round.")))
+    }
+}
+
+/// The number of a call: of the host's id.
+fn call_id(call: &Call<'_>) -> u64 {
+    call.ids().first().map_or(0, |id| id_of(id))
+}
+
+/// Where a call has a second id, under which the transcript knows it: what was read under that id, under the first.
+fn aliases(calls: &[Call<'_>], known: &[Record], new: &[Record]) -> Vec<Record> {
+    let mut records = Vec::new();
+    for call in calls {
+        let ids: Vec<u64> = call.ids().iter().map(|id| id_of(id)).collect();
+        let [first, second, ..] = ids[..] else { continue };
+        let of_second = known.iter().chain(new).filter(|record| record.kind == Kind::Usage && record.b == second);
+        records.extend(of_second.cloned().map(|record| Record { b: first, ..record }));
+    }
+    records
+}
+
+/// True if nobody is there to be asked: Claude Code says how it was started.
+fn is_unattended() -> bool {
+    std::env::var("CLAUDE_CODE_ENTRYPOINT").is_ok_and(|entry| entry.starts_with("sdk"))
+}

@@ -1,0 +1,144 @@
+//! The agents whose hook this is, and what each lets a rule see.
+
+use super::payload::Event;
+use super::round::Rules;
+use crate::decision::{Need, RuleName};
+
+/// An agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Host {
+    /// Anthropic's Claude Code.
+    ClaudeCode,
+    /// Alibaba's Qwen Code.
+    QwenCode,
+}
+
+/// How well a rule reads its numbers on a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reach {
+    /// As in a replay of the finished session.
+    Exact,
+    /// As in a replay, or a step later where the host's transcript lags.
+    Late,
+    /// Not at all.
+    Blind,
+}
+
+impl Reach {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Late => "late",
+            Self::Blind => "blind",
+        }
+    }
+}
+
+/// The fields of an event's payload that the hook reads, in the version that was read.
+#[derive(Clone, Copy, Debug)]
+pub struct Expected {
+    /// The event.
+    pub event: Event,
+    /// Its fixture.
+    pub fixture: &'static str,
+}
+
+macro_rules! expected {
+    ($folder:literal: $($event:ident)*) => {
+        &[$(Expected {
+            event: Event::$event,
+            fixture: include_str!(concat!("../fixtures/", $folder, "/", stringify!($event), ".json")),
+        }),*]
+    };
+}
+
+impl Host {
+    /// All hosts.
+    pub const ALL: [Self; 2] = [Self::ClaudeCode, Self::QwenCode];
+
+    /// The name on the command line.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::QwenCode => "qwen-code",
+        }
+    }
+
+    /// The name in prose.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "Claude Code",
+            Self::QwenCode => "Qwen Code",
+        }
+    }
+
+    /// The host with that name.
+    pub fn named(id: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|host| host.id() == id)
+    }
+
+    /// The version whose payloads the fixtures are.
+    pub fn version(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "2.1.240",
+            Self::QwenCode => "01ed106",
+        }
+    }
+
+    /// The payloads that the hook was written for.
+    pub fn expected(self) -> &'static [Expected] {
+        match self {
+            Self::ClaudeCode => expected!("claude-code-2.1.240":
+                UserPromptSubmit PreToolUse PostToolUseFailure PostToolBatch Stop StopFailure SubagentStop SessionStart SessionEnd),
+            Self::QwenCode => expected!("qwen-code-01ed106":
+                UserPromptSubmit PreToolUse PostToolUseFailure PostToolBatch Stop StopFailure SubagentStop SessionStart SessionEnd),
+        }
+    }
+
+    /// How well the rules of a stack read their numbers here, with the reason where it is not exact.
+    pub fn reach(self, rules: &Rules) -> Vec<(RuleName, Reach, &'static str)> {
+        let requirements = rules.strategy.requirements();
+        let of = |rule: RuleName| {
+            let needs = requirements.iter().filter(|requirement| requirement.rule == rule);
+            let of_needs = needs.map(|requirement| need(requirement.need, rules.own.is_some()));
+            let of_signals = rules.own.iter().flat_map(|stack| {
+                let clause = stack.clauses.iter().filter(|clause| clause.name == rule);
+                clause.flat_map(|clause| clause.condition.rules()).map(signal)
+            });
+            let (reach, why) = of_needs.chain(of_signals).max_by_key(|(reach, _)| *reach).unwrap_or((Reach::Exact, ""));
+            (rule, reach, why)
+        };
+        rules.strategy.rules().into_iter().map(of).collect()
+    }
+}
+
+/// How well a need is met: by both hosts alike.
+fn need(need: Need, own: bool) -> (Reach, &'static str) {
+    match need {
+        Need::Times
+        | Need::Results
+        | Need::ErrorFlags
+        | Need::ToolNames
+        | Need::WholeSession
+        | Need::Arguments
+        | Need::PlainArguments => (Reach::Exact, ""),
+        Need::Usage => (Reach::Late, "tokens are in the transcript, which may lag by a reply"),
+        Need::Cost => (Reach::Blind, "no price comes with an event"),
+        // An own rule says by its signal which texts it reads.
+        Need::Texts if own => (Reach::Exact, ""),
+        Need::Texts => (Reach::Blind, "the agent's own words are in no event"),
+        _ => (Reach::Blind, "no event has it"),
+    }
+}
+
+/// How well a signal is read, apart from its need.
+fn signal(rule: &crate::rule::Rule) -> (Reach, &'static str) {
+    let words = "the agent's own words are in no event";
+    match rule.signal.id {
+        "reply.streak" | "no_text.streak" | "novelty" => (Reach::Blind, words),
+        "text.match" if rule.options.of == crate::signal::TextOf::Reply => (Reach::Blind, words),
+        "messages" => (Reach::Blind, "the host's own messages are in no event"),
+        _ => (Reach::Exact, ""),
+    }
+}

@@ -1,0 +1,54 @@
+//! `whenstop-hook HOST`: answers one event of an agent, read from standard input.
+
+use std::io::{Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+use whenstop_hook::host::Host;
+use whenstop_hook::log::{self, Line};
+use whenstop_hook::settings::Folders;
+use whenstop_hook::{answer, call};
+
+/// The longest event that is read.
+const LONGEST: u64 = 64 << 20;
+
+fn main() -> ExitCode {
+    let named = std::env::args().nth(1).unwrap_or_default();
+    let Some(host) = Host::named(&named) else {
+        let known: Vec<&str> = Host::ALL.iter().map(|host| host.id()).collect();
+        let text = format!("whenstop-hook {}\nusage: whenstop-hook {}\n", env!("CARGO_PKG_VERSION"), known.join("|"));
+        let _ = std::io::stderr().write_all(text.as_bytes());
+        return ExitCode::from(if named == "--version" { 0 } else { 64 });
+    };
+    // A panic is a line in the log, nothing on the terminal of somebody at work.
+    std::panic::set_hook(Box::new(|_| {}));
+    let answered = catch_unwind(AssertUnwindSafe(|| answered(host)));
+    let answer = match answered {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(error)) => failed(host, &error),
+        Err(_) => failed(host, "the hook failed; this is a defect in whenstop"),
+    };
+    let _ = std::io::stdout().write_all(format!("{answer}\n").as_bytes());
+    ExitCode::SUCCESS
+}
+
+#[expect(clippy::disallowed_methods, reason = "events of Claude Code have no time of their own")]
+fn now() -> std::time::SystemTime {
+    std::time::SystemTime::now()
+}
+
+fn answered(host: Host) -> Result<serde_json::Value, String> {
+    let mut bytes = Vec::new();
+    std::io::stdin().take(LONGEST).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&bytes);
+    let folders = Folders::of(host).ok_or("no home folder is known")?;
+    call::answer(host, &folders, &text, now())
+}
+
+/// Notes what went wrong, and lets the agent go on.
+fn failed(host: Host, error: &str) -> serde_json::Value {
+    if let Some(folders) = Folders::of(host) {
+        log::append(&folders.log(), &[Line { did: format!("failed: {error}"), ..Line::default() }]);
+    }
+    answer::nothing()
+}

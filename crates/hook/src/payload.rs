@@ -1,0 +1,188 @@
+//! What a host writes to the hook's standard input: one JSON object per event. Fields are read one by one, so that a
+//! field of an unexpected type costs only that field.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use crate::transcript::{Fingerprint, ToolCall};
+
+/// One event.
+#[derive(Debug)]
+pub struct Payload<'p> {
+    fields: BTreeMap<Cow<'p, str>, &'p RawValue>,
+}
+
+/// An event by its name in the hosts' payloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Event {
+    /// A prompt was submitted.
+    UserPromptSubmit,
+    /// A tool is about to run.
+    PreToolUse,
+    /// A tool failed.
+    PostToolUseFailure,
+    /// All calls of a reply are done; the next request is about to be made.
+    PostToolBatch,
+    /// The agent handed back.
+    Stop,
+    /// The request for the reply failed.
+    StopFailure,
+    /// A sub-agent is done.
+    SubagentStop,
+    /// A session begins or goes on.
+    SessionStart,
+    /// A session ends.
+    SessionEnd,
+}
+
+impl Event {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::UserPromptSubmit,
+        Self::PreToolUse,
+        Self::PostToolUseFailure,
+        Self::PostToolBatch,
+        Self::Stop,
+        Self::StopFailure,
+        Self::SubagentStop,
+        Self::SessionStart,
+        Self::SessionEnd,
+    ];
+
+    /// The name in payloads and in a host's configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::UserPromptSubmit => "UserPromptSubmit",
+            Self::PreToolUse => "PreToolUse",
+            Self::PostToolUseFailure => "PostToolUseFailure",
+            Self::PostToolBatch => "PostToolBatch",
+            Self::Stop => "Stop",
+            Self::StopFailure => "StopFailure",
+            Self::SubagentStop => "SubagentStop",
+            Self::SessionStart => "SessionStart",
+            Self::SessionEnd => "SessionEnd",
+        }
+    }
+}
+
+/// One call of a batch, with its result.
+#[derive(Debug)]
+pub struct Call<'p> {
+    fields: BTreeMap<Cow<'p, str>, &'p RawValue>,
+}
+
+impl<'p> Payload<'p> {
+    /// Reads an event; `None` if the text is not a JSON object.
+    pub fn parse(text: &'p str) -> Option<Self> {
+        serde_json::from_str(text).ok().map(|fields| Self { fields })
+    }
+
+    /// Which event it is; `None` for one that the hook does not need.
+    pub fn event(&self) -> Option<Event> {
+        let name = self.text("hook_event_name")?;
+        Event::ALL.into_iter().find(|event| event.name() == name)
+    }
+
+    /// A text field; `None` if it is absent or something else.
+    pub fn text(&self, field: &str) -> Option<String> {
+        text(self.fields.get(field)?)
+    }
+
+    /// A flag; false if it is absent or something else.
+    pub fn flag(&self, field: &str) -> bool {
+        self.fields.get(field).is_some_and(|value| value.get() == "true")
+    }
+
+    /// The time it states, in milliseconds since the epoch. Claude Code states none.
+    pub fn time(&self) -> Option<i64> {
+        let time: jiff::Timestamp = self.text("timestamp")?.parse().ok()?;
+        Some(time.as_millisecond())
+    }
+
+    /// True if it comes from a sub-agent.
+    pub fn is_side(&self) -> bool {
+        self.text("agent_id").is_some_and(|id| !id.is_empty())
+    }
+
+    /// The calls of a batch.
+    pub fn calls(&self) -> Vec<Call<'p>> {
+        let calls: Option<Vec<&'p RawValue>> =
+            self.fields.get("tool_calls").and_then(|calls| serde_json::from_str(calls.get()).ok());
+        let call = |value: &'p RawValue| serde_json::from_str(value.get()).ok().map(|fields| Call { fields });
+        calls.unwrap_or_default().into_iter().filter_map(call).collect()
+    }
+
+    /// The names of its fields, in order.
+    pub fn field_names(&self) -> Vec<String> {
+        self.fields.keys().map(|name| name.clone().into_owned()).collect()
+    }
+}
+
+impl<'p> Call<'p> {
+    /// A text field.
+    pub fn text(&self, field: &str) -> Option<String> {
+        text(self.fields.get(field)?)
+    }
+
+    /// The tool's name.
+    pub fn name(&self) -> String {
+        self.text("tool_name").unwrap_or_default()
+    }
+
+    /// Its ids: the host's, and the model provider's where that is another one.
+    pub fn ids(&self) -> Vec<String> {
+        ["tool_use_id", "tool_call_id"].iter().filter_map(|field| self.text(field)).collect()
+    }
+
+    /// The arguments as JSON text.
+    pub fn arguments(&self) -> &'p str {
+        self.fields.get("tool_input").map_or("", |value| value.get())
+    }
+
+    /// The fingerprint of the name and the arguments.
+    pub fn print(&self) -> Fingerprint {
+        ToolCall::new(None, &self.name(), self.arguments()).canonical_print()
+    }
+
+    /// The result as the model is shown it; `None` if there is none.
+    pub fn result(&self) -> Option<String> {
+        let value = self.fields.get("tool_response").filter(|value| value.get() != "null")?;
+        Some(text(value).or_else(|| parts(value)).unwrap_or_else(|| value.get().to_owned()))
+    }
+
+    /// Whether it failed, as far as the batch says: its status, or the marker of a call refused before it ran.
+    pub fn failed(&self, result: Option<&str>) -> Option<bool> {
+        match self.text("status").as_deref() {
+            Some("error") => return Some(true),
+            Some("success") => return Some(false),
+            Some(_) => return None,
+            None => {}
+        }
+        result.map(|text| text.trim_start().starts_with("<tool_use_error>"))
+    }
+
+    /// True if a person refused it.
+    pub fn is_refused(&self) -> bool {
+        const REFUSALS: [&str; 3] =
+            ["The user doesn't want to", "This command requires approval", "[Request interrupted by user"];
+        let result = self.result().unwrap_or_default();
+        self.text("status").as_deref() == Some("cancelled") || REFUSALS.iter().any(|mark| result.starts_with(mark))
+    }
+}
+
+fn text(value: &RawValue) -> Option<String> {
+    serde_json::from_str(value.get()).ok()
+}
+
+/// The texts of a list of content blocks, joined by line feeds.
+fn parts(value: &RawValue) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Part {
+        text: Option<String>,
+    }
+    let parts: Vec<Part> = serde_json::from_str(value.get()).ok()?;
+    let texts: Vec<String> = parts.into_iter().filter_map(|part| part.text).collect();
+    Some(texts.join("\n"))
+}

@@ -1,0 +1,240 @@
+//! The records of a session: a fixed head of 48 bytes, then a name and a text, where there are any.
+//!
+//! Texts of tools are kept as fingerprints mixed with a number of the session's own, so that records of two sessions
+//! cannot be compared. Only a stack with a rule that reads texts makes the records hold the texts themselves.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The size of a record without its name and text.
+const HEAD: usize = 48;
+/// The longest name or text that is kept.
+const LONGEST: usize = 4 << 20;
+
+/// What a record says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// The session begins; the text is a [`Header`](super::state::Header).
+    Header = 1,
+    /// A prompt: `a` is the fingerprint of its text, `id` that of the host's prompt id (0 if it has none).
+    Prompt = 2,
+    /// A reply with calls begins; the calls and their results follow.
+    Reply = 3,
+    /// A call of the reply: `id` is its id, `a` the fingerprint of its arguments, the name the tool's.
+    Call = 4,
+    /// The result of a call: `id` is the call's, `a` the fingerprint of the text, the flags [`Flag`]s.
+    Result = 5,
+    /// The batch is complete: the next request is about to be made.
+    Batch = 6,
+    /// A reply without calls.
+    Close = 7,
+    /// A call failed: `id` is the call's.
+    Failure = 8,
+    /// Tokens of a model call: `id` is its message, `b` one of its calls (0 for none), the text five counts.
+    Usage = 9,
+    /// How far the transcript has been read: `a` bytes of the file `b`; `id` is its path.
+    Transcript = 10,
+    /// A decision was acted upon: `id` is that of the decision.
+    Acted = 11,
+    /// The question of a decision was put at a call: `id` is the call's.
+    Asked = 12,
+    /// The person let the agent go on after a question.
+    WentOn = 13,
+    /// Something was said to the person that is said once: `id` says what.
+    Said = 14,
+    /// The agent shortened its context, resumed, or failed to reply; the name says which.
+    Note = 15,
+    /// Text typed while the agent works.
+    Steering = 16,
+    /// The session is closed.
+    End = 17,
+    /// The prompt was interrupted or cleared: what follows is another session.
+    Reset = 18,
+}
+
+impl Kind {
+    const ALL: [Self; 18] = [
+        Self::Header,
+        Self::Prompt,
+        Self::Reply,
+        Self::Call,
+        Self::Result,
+        Self::Batch,
+        Self::Close,
+        Self::Failure,
+        Self::Usage,
+        Self::Transcript,
+        Self::Acted,
+        Self::Asked,
+        Self::WentOn,
+        Self::Said,
+        Self::Note,
+        Self::Steering,
+        Self::End,
+        Self::Reset,
+    ];
+
+    fn of(byte: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| *kind as u8 == byte)
+    }
+}
+
+/// The flags of a record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flag(pub u8);
+
+impl Flag {
+    /// The result is known to have failed or to have succeeded.
+    pub const FLAGGED: Self = Self(1);
+    /// The result failed.
+    pub const FAILED: Self = Self(2);
+    /// The record holds the text itself, not only its fingerprint.
+    pub const TEXT: Self = Self(4);
+    /// The tokens are those of a sub-agent.
+    pub const SIDE: Self = Self(8);
+    /// The decision rested on tokens that came late.
+    pub const LATE: Self = Self(16);
+    /// A question is to be put to the person.
+    pub const ASK: Self = Self(32);
+
+    /// True if all flags of `other` are set.
+    pub fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// These flags and those of `other`.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// One record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// What it says.
+    pub kind: Kind,
+    /// Its flags.
+    pub flags: Flag,
+    /// Milliseconds since the epoch; never before the record before it.
+    pub time: i64,
+    /// See [`Kind`].
+    pub id: u64,
+    /// See [`Kind`].
+    pub a: u64,
+    /// See [`Kind`].
+    pub b: u64,
+    /// A tool's name, or another short word.
+    pub name: String,
+    /// A text, or other bytes.
+    pub text: Vec<u8>,
+}
+
+impl Record {
+    /// An empty record.
+    pub fn new(kind: Kind, time: i64) -> Self {
+        Self { kind, flags: Flag::default(), time, id: 0, a: 0, b: 0, name: String::new(), text: Vec::new() }
+    }
+
+    /// Sets the id.
+    #[must_use]
+    pub fn id(mut self, id: u64) -> Self {
+        self.id = id;
+        self
+    }
+
+    /// Sets the name.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Appends its bytes to `out`. A name or text that is longer than what a record holds is cut.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let mut end = self.name.len().min(usize::from(u16::MAX));
+        while !self.name.is_char_boundary(end) {
+            end -= 1;
+        }
+        let name = &self.name.as_bytes()[..end];
+        let text = &self.text[..self.text.len().min(LONGEST)];
+        let length = HEAD + name.len() + text.len();
+        let start = out.len();
+        out.extend(u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes());
+        out.extend([0; 4]);
+        out.extend([self.kind as u8, self.flags.0]);
+        out.extend(u16::try_from(name.len()).unwrap_or(u16::MAX).to_le_bytes());
+        out.extend([0; 4]);
+        out.extend(self.time.to_le_bytes());
+        for number in [self.id, self.a, self.b] {
+            out.extend(number.to_le_bytes());
+        }
+        out.extend(name);
+        out.extend(text);
+        let check = check(&out[start + 8..]);
+        out[start + 4..start + 8].copy_from_slice(&check);
+    }
+
+    /// The first record of `bytes`, with its length; `None` if it is torn or damaged.
+    pub fn read(bytes: &[u8]) -> Option<(Self, usize)> {
+        let number = |at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
+        let length = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?) as usize;
+        let whole = bytes.get(..length).filter(|whole| whole.len() >= HEAD)?;
+        if whole[4..8] != check(&whole[8..]) {
+            return None;
+        }
+        let n_name = usize::from(u16::from_le_bytes(whole[10..12].try_into().ok()?));
+        let (name, text) = whole[HEAD..].split_at_checked(n_name)?;
+        let record = Self {
+            kind: Kind::of(whole[8])?,
+            flags: Flag(whole[9]),
+            time: number(16)?.cast_signed(),
+            id: number(24)?,
+            a: number(32)?,
+            b: number(40)?,
+            name: std::str::from_utf8(name).ok()?.to_owned(),
+            text: text.to_vec(),
+        };
+        Some((record, length))
+    }
+}
+
+fn check(bytes: &[u8]) -> [u8; 4] {
+    let [a, b, c, d, ..] = xxh3_64(bytes).to_le_bytes();
+    [a, b, c, d]
+}
+
+/// The number that stands for a host's id; 0 for no id.
+pub fn id_of(id: &str) -> u64 {
+    if id.is_empty() { 0 } else { xxh3_64(id.as_bytes()).max(1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_read_as_it_was_written_and_a_damaged_one_not_at_all() {
+        let mut record = Record::new(Kind::Call, -5).id(7).named("mcp__server__tool");
+        (record.flags, record.a, record.b, record.text) = (Flag::TEXT, u64::MAX, 3, b"{}".to_vec());
+        let mut bytes = Vec::new();
+        record.write(&mut bytes);
+        assert_eq!(Record::read(&bytes), Some((record.clone(), bytes.len())));
+        for end in 0..bytes.len() {
+            assert_eq!(Record::read(&bytes[..end]), None, "{end}");
+        }
+        for at in 0..bytes.len() {
+            let mut broken = bytes.clone();
+            broken[at] ^= 0x41;
+            assert_eq!(Record::read(&broken), None, "{at}");
+        }
+    }
+
+    #[test]
+    fn a_name_too_long_for_a_record_is_cut_between_characters() {
+        let mut bytes = Vec::new();
+        Record::new(Kind::Call, 0).named("é".repeat(40_000)).write(&mut bytes);
+        let (read, _) = Record::read(&bytes).unwrap();
+        assert!(read.name.len() <= 65_535 && read.name.chars().all(|c| c == 'é'));
+    }
+}

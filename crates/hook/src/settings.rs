@@ -1,0 +1,152 @@
+//! Where the hook keeps its files, and what it was told to do: `settings.toml` and `stacks.toml` in
+//! `$XDG_CONFIG_HOME/whenstop/hook/HOST`. The command line in the host's configuration never changes.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::host::Host;
+use super::round::{Rules, Unit};
+use crate::catalog;
+use crate::diagnostic::{Diagnostic, Diagnostics, Location};
+use crate::framework::ConfigText;
+use crate::stack::{Entry, StackFile};
+
+/// What a decision to stop leads to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// A line in the log, and nothing else.
+    #[default]
+    Observe,
+    /// A sentence to the model, once a round.
+    Nudge,
+    /// A question to the person before the next call; going on doubles the limit for this round.
+    Ask,
+    /// The agent ends its turn.
+    Stop,
+}
+
+impl Mode {
+    /// All modes.
+    pub const ALL: [Self; 4] = [Self::Observe, Self::Nudge, Self::Ask, Self::Stop];
+
+    /// The name in settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Observe => "observe",
+            Self::Nudge => "nudge",
+            Self::Ask => "ask",
+            Self::Stop => "stop",
+        }
+    }
+}
+
+/// The contents of `settings.toml`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// What a decision leads to.
+    pub mode: Mode,
+    /// Where counts start: `round` or `session`.
+    pub unit: String,
+}
+
+impl Settings {
+    /// Where counts start.
+    pub fn unit(&self) -> Unit {
+        if self.unit == "session" { Unit::Session } else { Unit::Round }
+    }
+}
+
+/// The folders of one host.
+#[derive(Clone, Debug)]
+pub struct Folders {
+    /// Settings and stack file.
+    pub config: PathBuf,
+    /// Sessions and log.
+    pub state: PathBuf,
+}
+
+impl Folders {
+    /// Those of this machine; `None` if no home folder is known.
+    pub fn of(host: Host) -> Option<Self> {
+        let place = |variable: &str, base: &str| {
+            let named = std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+            let home = ["HOME", "USERPROFILE"].into_iter().find_map(std::env::var_os).filter(|home| !home.is_empty());
+            let folder = named.or_else(|| Some(PathBuf::from(home?).join(base)))?;
+            Some(folder.join("whenstop").join("hook").join(host.id()))
+        };
+        Some(Self { config: place("XDG_CONFIG_HOME", ".config")?, state: place("XDG_STATE_HOME", ".local/state")? })
+    }
+
+    /// The settings file.
+    pub fn settings(&self) -> PathBuf {
+        self.config.join("settings.toml")
+    }
+
+    /// The stack file.
+    pub fn stacks(&self) -> PathBuf {
+        self.config.join("stacks.toml")
+    }
+
+    /// The log of decisions.
+    pub fn log(&self) -> PathBuf {
+        self.state.join("log.jsonl")
+    }
+}
+
+/// What the hook was told to do.
+#[derive(Debug)]
+pub struct Setup {
+    /// The settings.
+    pub settings: Settings,
+    /// The rules.
+    pub rules: Vec<Rules>,
+    /// The fingerprint of the stack file.
+    pub print: u64,
+}
+
+impl Setup {
+    /// Reads settings and stack file.
+    pub fn load(folders: &Folders) -> Result<Self, Diagnostics> {
+        let settings = read(&folders.settings()).unwrap_or_default();
+        let settings = toml::from_str(&settings).map_err(|error| {
+            let at = Location::file(folders.settings().display().to_string());
+            Diagnostic::new(at, error.message().to_owned(), "`whenstop hook install` writes this file anew")
+        })?;
+        let path = folders.stacks();
+        let text = read(&path).ok_or_else(|| {
+            let at = Location::file(path.display().to_string());
+            Diagnostic::new(at, "no stack file", "`whenstop hook install --stacks FILE` puts one there")
+        })?;
+        Self::of(settings, &path, &text)
+    }
+
+    /// The rules of a stack file.
+    pub fn of(settings: Settings, path: &Path, text: &str) -> Result<Self, Diagnostics> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let read_config = |config: &str| {
+            let path = folder.join(config).display().to_string();
+            let missing =
+                || Diagnostic::new(Location::file(&path), "cannot read", "the path is relative to the stack file");
+            read(Path::new(&path)).map(|text| ConfigText { path: path.clone(), text }).ok_or_else(missing)
+        };
+        let (file, strategies) = catalog::load_with(&path.display().to_string(), text, &read_config)?;
+        let rules = own(&file).into_iter().zip(strategies).map(|(own, strategy)| Rules { strategy, own });
+        Ok(Self { settings, rules: rules.collect(), print: super::record::id_of(text) })
+    }
+}
+
+/// For each stack of the file, the stack itself if it is the user's own.
+fn own(file: &StackFile) -> Vec<Option<std::sync::Arc<crate::stack::Stack>>> {
+    let own = |entry: &Entry| match entry {
+        Entry::Own(stack) => Some(std::sync::Arc::clone(stack)),
+        Entry::Use(_) => None,
+    };
+    file.entries.iter().map(own).collect()
+}
+
+fn read(path: &Path) -> Option<String> {
+    std::fs::read_to_string(path).ok()
+}

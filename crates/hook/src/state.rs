@@ -1,0 +1,188 @@
+//! The state of a session: a file of records that only grows. Every call takes its lock, reads all records, appends its
+//! own and lets go. A record that was cut off is dropped at the next call.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use super::record::{Kind, Record, id_of};
+
+/// The first bytes of a state file: what it is, and the layout of its records.
+const MAGIC: &[u8; 16] = b"whenstop-hook 1\n";
+/// State files unused for so long are removed.
+const KEPT: Duration = Duration::from_hours(14 * 24);
+
+/// What a header record says. A new one is written when the rules change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// The host.
+    pub host: String,
+    /// The session's id, as the host gave it.
+    pub session: String,
+    /// Mixed into the fingerprints of this session.
+    pub salt: u64,
+    /// The fingerprint of the stack file.
+    pub stacks: u64,
+}
+
+/// The locked state of a session.
+#[derive(Debug)]
+pub struct State {
+    file: File,
+    /// All records, those that were appended in this call included.
+    records: Vec<Record>,
+    /// Where the last whole record ends.
+    end: u64,
+    /// True if a file of another version was put aside.
+    pub replaced: bool,
+}
+
+impl State {
+    /// The file of a session.
+    pub fn path(folder: &Path, session: &str) -> PathBuf {
+        folder.join("sessions").join(format!("{:016x}", id_of(session)))
+    }
+
+    /// Opens and locks a session's state, which is created if there is none.
+    pub fn open(path: &Path) -> std::io::Result<Self> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        loop {
+            let file = options().open(path)?;
+            file.lock()?;
+            // While this call waited for the lock, the file may have been put aside or removed.
+            if !is_same(&file, path) {
+                continue;
+            }
+            let mut state = Self { file, records: Vec::new(), end: 0, replaced: false };
+            if state.load()? {
+                return Ok(state);
+            }
+            std::fs::rename(path, path.with_extension("old"))?;
+            let file = options().open(path)?;
+            file.lock()?;
+            let mut state = Self { file, records: Vec::new(), end: 0, replaced: true };
+            state.load()?;
+            return Ok(state);
+        }
+    }
+
+    /// The records of a state file, without locking it; empty for a file of another version.
+    pub fn read(path: &Path) -> std::io::Result<Vec<Record>> {
+        let bytes = std::fs::read(path)?;
+        Ok(bytes.strip_prefix(MAGIC).map_or_else(Vec::new, |rest| all(rest).0))
+    }
+
+    /// Reads the file; false if it is of another version.
+    fn load(&mut self) -> std::io::Result<bool> {
+        let mut bytes = Vec::new();
+        self.file.read_to_end(&mut bytes)?;
+        // A file whose first bytes were cut off holds nothing.
+        if bytes.len() < MAGIC.len() && MAGIC.starts_with(&bytes) {
+            self.file.set_len(0)?;
+            self.file.seek(SeekFrom::Start(0))?;
+            self.file.write_all(MAGIC)?;
+            self.end = MAGIC.len() as u64;
+            return Ok(true);
+        }
+        let Some(rest) = bytes.strip_prefix(MAGIC) else { return Ok(false) };
+        let (records, whole) = all(rest);
+        self.records = records;
+        self.end = (MAGIC.len() + whole) as u64;
+        if self.end < bytes.len() as u64 {
+            self.file.set_len(self.end)?;
+        }
+        Ok(true)
+    }
+
+    /// All records, in order.
+    pub fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// The latest header.
+    pub fn header(&self) -> Option<Header> {
+        header(&self.records)
+    }
+
+    /// A time that is not before that of the last record.
+    pub fn not_before(&self, time: i64) -> i64 {
+        self.records.last().map_or(time, |last| time.max(last.time))
+    }
+
+    /// Appends records. If they cannot be written whole, none of them stays in the file; they still count in this call.
+    pub fn append(&mut self, records: Vec<Record>) -> std::io::Result<()> {
+        let mut bytes = Vec::new();
+        for record in &records {
+            record.write(&mut bytes);
+        }
+        self.records.extend(records);
+        self.file.seek(SeekFrom::Start(self.end))?;
+        if let Err(error) = self.file.write_all(&bytes).and_then(|()| self.file.flush()) {
+            // What was written of them is dropped now, or else at the next call.
+            let _ = self.file.set_len(self.end);
+            return Err(error);
+        }
+        self.end += bytes.len() as u64;
+        Ok(())
+    }
+}
+
+/// The latest header among records.
+pub fn header(records: &[Record]) -> Option<Header> {
+    let header = records.iter().rev().find(|record| record.kind == Kind::Header)?;
+    serde_json::from_slice(&header.text).ok()
+}
+
+fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    options
+}
+
+/// True if the open file is the one at `path`.
+#[cfg(unix)]
+fn is_same(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let ids = |data: std::fs::Metadata| (data.dev(), data.ino());
+    let (open, named) = (file.metadata().ok().map(ids), std::fs::metadata(path).ok().map(ids));
+    open.is_some() && open == named
+}
+
+#[cfg(not(unix))]
+fn is_same(_: &File, _: &Path) -> bool {
+    true
+}
+
+/// The whole records at the beginning of `bytes`, and how many bytes they take.
+fn all(bytes: &[u8]) -> (Vec<Record>, usize) {
+    let (mut records, mut at) = (Vec::new(), 0);
+    while let Some((record, length)) = Record::read(&bytes[at..]) {
+        records.push(record);
+        at += length;
+    }
+    (records, at)
+}
+
+/// The state files in a host's folder, in order of their names.
+pub fn sessions(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder.join("sessions")).into_iter().flatten().filter_map(Result::ok);
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.extension().is_none()).collect();
+    paths.sort();
+    paths
+}
+
+/// Removes the state files that have not been used for two weeks.
+pub fn remove_unused(folder: &Path, now: SystemTime) {
+    let entries = std::fs::read_dir(folder.join("sessions")).into_iter().flatten().filter_map(Result::ok);
+    for entry in entries {
+        let changed = entry.metadata().ok().and_then(|data| data.modified().ok());
+        if changed.and_then(|changed| now.duration_since(changed).ok()).is_some_and(|age| age > KEPT) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}

@@ -1,0 +1,446 @@
+//! The program on bad states: torn, foreign, missing, replaced, locked, full. Whatever happens, it answers, and the
+//! agent goes on.
+
+#![allow(clippy::unwrap_used, clippy::allow_attributes, reason = "tests: stop loudly")]
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+use whenstop_hook::host::Host;
+use whenstop_hook::log::{self, Line};
+use whenstop_hook::record::{Kind, Record};
+use whenstop_hook::settings::Folders;
+use whenstop_hook::state::State;
+
+const STACKS: &str = r#"
+[[stack]]
+name = "fuse"
+any = [{ signal = "steps", at_least = 3 }, { signal = "call_result.streak", at_least = 2 }]
+"#;
+const TOKENS: &str = "[[stack]]\nname = \"tokens\"\nany = [{ signal = \"tokens.total\", at_least = 1000 }]\n";
+
+struct Home {
+    folder: tempfile::TempDir,
+    host: Host,
+    entry: &'static str,
+}
+
+impl Home {
+    fn new(mode: &str, stacks: &str) -> Self {
+        let home = Self { folder: tempfile::tempdir().unwrap(), host: Host::ClaudeCode, entry: "cli" };
+        let config = home.folders().config;
+        std::fs::create_dir_all(&config).unwrap();
+        std::fs::write(config.join("settings.toml"), format!("mode = \"{mode}\"")).unwrap();
+        std::fs::write(config.join("stacks.toml"), stacks).unwrap();
+        home
+    }
+
+    fn folders(&self) -> Folders {
+        let place = |base: &str| self.folder.path().join(base).join("whenstop/hook").join(self.host.id());
+        Folders { config: place("config"), state: place("state") }
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_whenstop-hook"));
+        command.arg(self.host.id()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.env("XDG_CONFIG_HOME", self.folder.path().join("config"));
+        command.env("XDG_STATE_HOME", self.folder.path().join("state"));
+        command.env("CLAUDE_CODE_ENTRYPOINT", self.entry);
+        command
+    }
+
+    fn start(&self, text: &str) -> std::process::Child {
+        let mut child = self.command().spawn().unwrap();
+        let _ = child.stdin.take().unwrap().write_all(text.as_bytes());
+        child
+    }
+
+    fn send_text(&self, text: &str) -> Value {
+        answer(&self.start(text).wait_with_output().unwrap())
+    }
+
+    fn send(&self, event: &str, more: Value) -> Value {
+        self.send_text(&self.event(event, more).to_string())
+    }
+
+    fn event(&self, event: &str, more: Value) -> Value {
+        let mut payload = json!({
+            "session_id": "s", "hook_event_name": event, "prompt_id": "p1",
+            "transcript_path": self.transcript(),
+        });
+        for (name, value) in more.as_object().unwrap() {
+            payload[name] = value.clone();
+        }
+        payload
+    }
+
+    /// A batch of one call; `nth` makes it unlike any other.
+    fn batch(&self, nth: usize) -> Value {
+        self.send("PostToolBatch", batch(nth))
+    }
+
+    fn prompt(&self, id: &str) -> Value {
+        self.send("UserPromptSubmit", json!({ "prompt": format!("do {id}"), "prompt_id": id }))
+    }
+
+    fn transcript(&self) -> PathBuf {
+        self.folder.path().join("transcript.jsonl")
+    }
+
+    /// Adds the line of a reply with one call to the transcript.
+    fn reply(&self, nth: usize, tokens: u64) {
+        let line = json!({ "type": "assistant", "version": "2.1.240", "message": {
+            "id": format!("m{nth}"), "model": "claude-opus-4-8",
+            "content": [{ "type": "tool_use", "id": format!("call-{nth}"), "name": "Bash", "input": {} }],
+            "usage": { "input_tokens": tokens, "output_tokens": 0 },
+        } });
+        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(self.transcript()).unwrap();
+        writeln!(file, "{line}").unwrap();
+    }
+
+    fn state(&self) -> PathBuf {
+        State::path(&self.folders().state, "s")
+    }
+
+    fn count(&self, kind: Kind) -> usize {
+        State::read(&self.state()).unwrap().iter().filter(|record| record.kind == kind).count()
+    }
+
+    fn did(&self) -> Vec<String> {
+        log::read(&self.folders().log()).into_iter().map(|line: Line| line.did).collect()
+    }
+}
+
+fn answer(output: &Output) -> Value {
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn batch(nth: usize) -> Value {
+    json!({ "tool_calls": [{
+        "tool_name": "Bash", "tool_input": { "command": format!("echo {nth}") }, "tool_use_id": format!("call-{nth}"),
+        "tool_response": format!("{nth}"),
+    }] })
+}
+
+fn is_stop(answer: &Value) -> bool {
+    answer["continue"] == json!(false)
+}
+
+#[test]
+fn the_limit_stops_in_its_mode_and_counts_begin_anew_with_each_prompt() {
+    for (mode, stops, did) in [("observe", false, "observed"), ("nudge", false, "nudged"), ("stop", true, "stopped")] {
+        let home = Home::new(mode, STACKS);
+        for prompt in ["p1", "p2"] {
+            assert_eq!(home.prompt(prompt), json!({}));
+            for nth in 0..2 {
+                let call = format!("{prompt}-{nth}");
+                let mut payload = home.event("PostToolBatch", batch(nth));
+                payload["prompt_id"] = json!(prompt);
+                payload["tool_calls"][0]["tool_use_id"] = json!(call);
+                assert_eq!(home.send_text(&payload.to_string()), json!({}), "{mode}");
+            }
+            let mut payload = home.event("PostToolBatch", batch(9));
+            payload["tool_calls"][0]["tool_use_id"] = json!(format!("{prompt}-9"));
+            let answer = home.send_text(&payload.to_string());
+            assert_eq!(is_stop(&answer), stops, "{mode}: {answer}");
+            if stops {
+                assert_eq!(answer["stopReason"], "whenstop: steps >= 3: 3 (limit 3)");
+            }
+            assert_eq!(answer["hookSpecificOutput"]["additionalContext"].is_string(), mode == "nudge", "{answer}");
+        }
+        assert_eq!(home.did(), [did, did]);
+    }
+}
+
+#[test]
+fn a_question_is_put_once_and_going_on_doubles_the_limit() {
+    let home = Home::new("ask", STACKS);
+    home.prompt("p1");
+    for nth in 0..3 {
+        assert_eq!(home.batch(nth), json!({}));
+    }
+    let before =
+        |nth: usize| home.send("PreToolUse", json!({ "tool_name": "Bash", "tool_use_id": format!("call-{nth}") }));
+    let asked = before(3);
+    assert_eq!(asked["hookSpecificOutput"]["permissionDecision"], "ask", "{asked}");
+    assert_eq!(before(33), json!({}), "put once");
+    for nth in 3..5 {
+        assert_eq!(home.batch(nth), json!({}));
+        assert_eq!(before(nth + 1), json!({}));
+    }
+    assert_eq!(home.batch(5), json!({}), "the sixth step is at the doubled limit");
+    assert_eq!(before(6)["hookSpecificOutput"]["permissionDecision"], "ask");
+    assert_eq!(home.did(), ["asked", "went on", "asked"]);
+}
+
+#[test]
+fn a_refused_question_is_no_going_on_and_nobody_is_asked_who_is_not_there() {
+    let home = Home::new("ask", STACKS);
+    home.prompt("p1");
+    (0..3).for_each(|nth| drop(home.batch(nth)));
+    home.send("PreToolUse", json!({ "tool_name": "Bash", "tool_use_id": "call-3" }));
+    let mut refused = batch(3);
+    refused["tool_calls"][0]["tool_response"] = json!("The user doesn't want to proceed with this tool use.");
+    home.send("PostToolBatch", refused);
+    assert_eq!(home.did(), ["asked"]);
+    let mut home = Home::new("ask", STACKS);
+    home.entry = "sdk-cli";
+    home.prompt("p1");
+    (0..2).for_each(|nth| drop(home.batch(nth)));
+    assert!(is_stop(&home.batch(2)), "`claude -p` stops");
+}
+
+#[test]
+fn a_torn_record_is_dropped_and_the_rest_counts() {
+    let home = Home::new("stop", STACKS);
+    home.prompt("p1");
+    home.batch(0);
+    home.batch(1);
+    let bytes = std::fs::read(home.state()).unwrap();
+    std::fs::write(home.state(), &bytes[..bytes.len() - 11]).unwrap();
+    // The batch lost its last record: it is not complete, and the next one is the second.
+    assert_eq!(home.batch(2), json!({}));
+    assert!(is_stop(&home.batch(3)));
+    assert!(State::read(&home.state()).unwrap().len() > 10);
+}
+
+#[test]
+fn a_state_of_another_version_is_put_aside() {
+    for bytes in [&b"whenstop-hook 9\nsomething else"[..], b"\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", b"{}"] {
+        let home = Home::new("stop", STACKS);
+        std::fs::create_dir_all(home.state().parent().unwrap()).unwrap();
+        std::fs::write(home.state(), bytes).unwrap();
+        home.prompt("p1");
+        assert_eq!(std::fs::read(home.state().with_extension("old")).unwrap(), bytes);
+        (0..2).for_each(|nth| assert_eq!(home.batch(nth), json!({})));
+        assert!(is_stop(&home.batch(2)));
+        assert!(home.did()[0].contains("another version"), "{:?}", home.did());
+    }
+}
+
+#[test]
+fn a_clock_set_back_makes_no_time_run_backwards() {
+    let home = Home::new("observe", "[[stack]]\nname = \"t\"\nany = [{ signal = \"active\", at_least = 60 }]\n");
+    let at = |event: &str, time: &str, more: Value| {
+        let mut payload = home.event(event, more);
+        payload["timestamp"] = json!(time);
+        assert_eq!(home.send_text(&payload.to_string()), json!({}));
+    };
+    at("UserPromptSubmit", "2026-11-23T10:00:00Z", json!({ "prompt": "go" }));
+    at("PostToolBatch", "2026-11-23T10:00:30Z", batch(0));
+    at("PostToolBatch", "2026-11-23T09:00:31Z", batch(1));
+    let times: Vec<i64> = State::read(&home.state()).unwrap().iter().map(|record| record.time).collect();
+    assert!(times.is_sorted(), "{times:?}");
+    assert_eq!(home.did(), [""; 0]);
+    at("PostToolBatch", "2026-11-23T10:01:00Z", batch(2));
+    assert_eq!(home.did(), ["observed"]);
+}
+
+#[test]
+fn a_resumed_or_shortened_session_goes_on_and_a_cleared_or_forked_one_begins() {
+    for (source, stops) in [("resume", true), ("compact", true), ("clear", false), ("fork", false)] {
+        let home = Home::new("stop", STACKS);
+        std::fs::write(home.folders().config.join("settings.toml"), "mode = \"stop\"\nunit = \"session\"").unwrap();
+        home.prompt("p1");
+        (0..2).for_each(|nth| assert_eq!(home.batch(nth), json!({})));
+        home.send("SessionStart", json!({ "source": source }));
+        assert_eq!(is_stop(&home.batch(2)), stops, "{source}");
+    }
+}
+
+#[test]
+fn a_sub_agents_calls_are_no_steps_and_its_tokens_count() {
+    let home = Home::new("stop", &format!("{STACKS}{TOKENS}"));
+    std::fs::write(home.transcript(), "").unwrap();
+    home.prompt("p1");
+    for nth in 0..5 {
+        let mut payload = home.event("PostToolBatch", batch(nth));
+        payload["agent_id"] = json!("a1");
+        assert_eq!(home.send_text(&payload.to_string()), json!({}));
+    }
+    assert_eq!(home.count(Kind::Batch), 0);
+    let side = home.folder.path().join("agent.jsonl");
+    let line = |tokens: u64| json!({ "type": "assistant", "message": { "id": "a", "content": [], "usage": { "input_tokens": tokens, "output_tokens": 0 } } });
+    std::fs::write(&side, format!("{}\n", line(1200))).unwrap();
+    home.send("SubagentStop", json!({ "agent_id": "a1", "agent_transcript_path": side }));
+    let stop = home.batch(9);
+    assert_eq!(stop["stopReason"], "whenstop: tokens.total >= 1000: 1200 (limit 1000)");
+}
+
+#[test]
+fn without_a_transcript_a_rule_on_tokens_is_said_to_be_blind_once() {
+    let home = Home::new("stop", TOKENS);
+    home.prompt("p1");
+    let first = home.batch(0);
+    assert!(first["systemMessage"].as_str().unwrap().contains("no transcript"), "{first}");
+    assert_eq!(home.batch(1), json!({}), "said once");
+    assert_eq!(home.count(Kind::Usage), 0);
+}
+
+#[test]
+fn tokens_that_come_late_are_booked_to_their_step_and_said_to_be_late() {
+    let home = Home::new("observe", TOKENS);
+    std::fs::write(home.transcript(), "").unwrap();
+    home.prompt("p1");
+    home.reply(0, 600);
+    home.batch(0);
+    home.batch(1);
+    home.reply(1, 600);
+    home.batch(2);
+    let log = log::read(&home.folders().log());
+    let [line] = &log[..] else { panic!("{log:?}") };
+    assert_eq!((&*line.point, line.step, line.late, line.observed), ("1:after_tools", 2, true, Some(1200.0)));
+    assert_eq!((&*line.version, &*line.model), ("2.1.240", "claude-opus-4-8"));
+}
+
+#[test]
+fn a_replaced_or_shortened_transcript_counts_each_reply_once() {
+    for replaced in [true, false] {
+        let home = Home::new("observe", TOKENS);
+        std::fs::write(home.transcript(), "").unwrap();
+        home.prompt("p1");
+        home.reply(0, 400);
+        home.batch(0);
+        home.reply(1, 400);
+        home.batch(1);
+        assert_eq!(home.did(), [""; 0], "800 tokens");
+        if replaced {
+            std::fs::rename(home.transcript(), home.transcript().with_extension("1")).unwrap();
+            home.reply(0, 400);
+            home.reply(1, 400);
+        } else {
+            std::fs::write(home.transcript(), "").unwrap();
+            home.reply(1, 400);
+        }
+        home.batch(2);
+        assert_eq!(home.did(), [""; 0], "still 800 tokens");
+        home.reply(3, 200);
+        home.batch(3);
+        assert_eq!(home.did(), ["observed"]);
+    }
+}
+
+#[test]
+fn an_agent_that_announces_no_batches_is_named_and_nothing_is_guessed() {
+    let home = Home::new("stop", STACKS);
+    std::fs::write(home.transcript(), "").unwrap();
+    home.prompt("p1");
+    for nth in 0..5 {
+        home.reply(nth, 10);
+        home.send("PostToolUseFailure", json!({ "tool_use_id": format!("call-{nth}"), "error": "no" }));
+    }
+    let answer = home.send("Stop", json!({}));
+    assert!(answer["systemMessage"].as_str().unwrap().contains("announces no batches"), "{answer}");
+    assert_eq!(home.send("Stop", json!({})), json!({}));
+}
+
+#[test]
+fn installed_twice_it_counts_once() {
+    let home = Home::new("stop", STACKS);
+    for _ in 0..2 {
+        home.prompt("p1");
+    }
+    for nth in 0..2 {
+        assert_eq!((home.batch(nth), home.batch(nth)), (json!({}), json!({})));
+    }
+    assert!(is_stop(&home.batch(2)));
+    assert_eq!((home.count(Kind::Prompt), home.count(Kind::Batch)), (1, 3));
+}
+
+#[test]
+fn without_a_prompt_id_every_prompt_begins_a_round() {
+    let home = Home::new("stop", STACKS);
+    for round in 0..3 {
+        let mut payload = home.event("UserPromptSubmit", json!({ "prompt": "go on" }));
+        payload.as_object_mut().unwrap().remove("prompt_id");
+        home.send_text(&payload.to_string());
+        for nth in 0..2 {
+            assert_eq!(home.batch(round * 2 + nth), json!({}));
+        }
+    }
+    assert_eq!(home.count(Kind::Prompt), 3);
+}
+
+#[test]
+fn sixty_at_once_lose_no_record() {
+    let home = Home::new("observe", STACKS);
+    home.prompt("p1");
+    let children: Vec<_> =
+        (0..60).map(|nth| home.start(&home.event("PostToolBatch", batch(nth)).to_string())).collect();
+    for child in children {
+        assert_eq!(answer(&child.wait_with_output().unwrap()), json!({}));
+    }
+    assert_eq!((home.count(Kind::Batch), home.count(Kind::Call)), (60, 60));
+    assert_eq!(home.did(), ["observed"]);
+}
+
+#[test]
+fn nonsense_is_answered_with_nothing() {
+    let home = Home::new("stop", STACKS);
+    let deep = "[".repeat(5_000);
+    for text in ["", "{", "null", "[]", "\u{0}", &deep, r#"{"hook_event_name":"PostToolBatch"}"#] {
+        assert_eq!(home.send_text(text), json!({}), "{text:.20}");
+    }
+    for calls in [json!(null), json!(7), json!([null, 7, {}]), json!([{ "tool_use_id": 3, "tool_response": [1, {}] }])]
+    {
+        assert_eq!(home.send("PostToolBatch", json!({ "tool_calls": calls })), json!({}));
+    }
+    std::fs::write(home.folders().stacks(), "[[stack]]\nname = \"x\"\nany = [{ signal = \"nonsense\" }]").unwrap();
+    assert_eq!(home.batch(0), json!({}));
+    assert!(home.did().last().unwrap().contains("nonsense"), "{:?}", home.did());
+}
+
+/// Every write fails: the state cannot be made, or not be added to.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_stops_nobody() {
+    let home = Home::new("stop", STACKS);
+    home.prompt("p1");
+    (0..2).for_each(|nth| drop(home.batch(nth)));
+    let before = std::fs::read(home.state()).unwrap();
+    let mut limited = Command::new("sh");
+    // No file may grow beyond a kilobyte; the signal for it is ignored, so that writing fails as on a full disk.
+    limited.args([
+        "-c",
+        "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"",
+        env!("CARGO_BIN_EXE_whenstop-hook"),
+        "claude-code",
+    ]);
+    for (name, value) in home.command().get_envs() {
+        limited.env(name, value.unwrap());
+    }
+    let mut child = limited.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut big = batch(2);
+    big["tool_calls"][0]["tool_name"] = json!("n".repeat(5_000));
+    child.stdin.take().unwrap().write_all(home.event("PostToolBatch", big).to_string().as_bytes()).unwrap();
+    assert_eq!(answer(&child.wait_with_output().unwrap()), json!({}));
+    assert_eq!(std::fs::read(home.state()).unwrap(), before, "nothing half-written stays");
+    assert!(is_stop(&home.batch(3)), "and it goes on where it was");
+}
+
+#[test]
+fn every_fixture_is_read() {
+    for host in Host::ALL {
+        let mut home = Home::new("ask", STACKS);
+        let text = std::fs::read_to_string(home.folders().stacks()).unwrap();
+        home.host = host;
+        std::fs::create_dir_all(home.folders().config).unwrap();
+        std::fs::write(home.folders().stacks(), text).unwrap();
+        for expected in host.expected() {
+            assert_eq!(home.send_text(expected.fixture), json!({}), "{} {:?}", host.id(), expected.event);
+        }
+        let session = "00893aaf-19fa-41d2-8238-13269b9b3ca0";
+        let records = State::read(&State::path(&home.folders().state, session)).unwrap();
+        let results: Vec<&Record> = records.iter().filter(|record| record.kind == Kind::Result).collect();
+        assert_eq!(results.len(), 2, "{}", host.id());
+        assert_ne!(results[0].a, results[1].a);
+        let failed: Vec<bool> =
+            results.iter().map(|result| result.flags.has(whenstop_hook::record::Flag::FAILED)).collect();
+        // Claude Code's batch has no flag: the failure is a record of its own.
+        assert_eq!(failed, [false, host == Host::QwenCode]);
+        assert!(records.iter().any(|record| record.kind == Kind::Failure));
+    }
+}

@@ -1,0 +1,352 @@
+//! Nothing is lost in silence: every record kind and every role of every format is renamed once, and every part of every
+//! usage is broken once. Whatever changes what is read is reported as an error, and broken tokens are unknown tokens.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::allow_attributes,
+    clippy::disallowed_methods,
+    reason = "tests: stop loudly and never hang"
+)]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use whenstop_core::transcript::{Event, Lane, Run};
+use whenstop_readers::reader::{self, Corpus, CorpusReport, Detail, ReadOptions};
+
+/// Members whose values say what kind of record something is, or who speaks.
+const KINDS: &[&str] = &[
+    "type",
+    "role",
+    "kind",
+    "event",
+    "from",
+    "source",
+    "src",
+    "run_type",
+    "say",
+    "ask",
+    "part_kind",
+    "object",
+    "item_type",
+    "message_type",
+    "operation",
+    "subtype",
+    "traceSchema",
+    "gen_ai.operation.name",
+    "openinference.span.kind",
+    "traceloop.span.kind",
+];
+/// Members that hold names of the recorded agents' own choosing: any other name is as good.
+const FREE: &[(&str, &str)] = &[
+    // Who speaks is the agent's name.
+    ("who-and-when", "history.role"),
+    // The type of a span, which the task's author names.
+    ("inspect", "samples.events.type"),
+];
+/// Values that a token count never has, as JSON.
+const BROKEN: &[&str] = &["\"5,000\"", "-5", "[1]", "true", "1e400", "18446744073709551616", "{}"];
+/// Stands for a broken value until the text is written.
+const MARK: &str = "@@broken@@";
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/readers")
+}
+
+/// The recordings of a format that are JSON without an error, with their values: one, or one a line.
+fn recordings(format: &str) -> Vec<(PathBuf, Vec<Value>, bool)> {
+    let mut paths: Vec<PathBuf> =
+        std::fs::read_dir(fixtures().join(format)).unwrap().map(|e| e.unwrap().path()).collect();
+    paths.sort();
+    let mut found = Vec::new();
+    for path in paths {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let is_other = path.is_dir() || name.starts_with("bad") || name == "metadata.json";
+        if is_other || [".snap", ".csv", ".md", ".parquet", ".eval"].iter().any(|ending| name.ends_with(ending)) {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        if let Ok(value) = serde_json::from_str(&text) {
+            found.push((path, vec![value], false));
+            continue;
+        }
+        let lines: Result<Vec<Value>, _> =
+            text.lines().filter(|l| !l.trim().is_empty()).map(serde_json::from_str).collect();
+        if let Ok(lines) = lines {
+            found.push((path, lines, true));
+        }
+    }
+    found
+}
+
+/// What a reading came to.
+#[derive(Debug, PartialEq)]
+struct Facts {
+    runs: Vec<(String, usize, Option<u64>, String, Vec<String>)>,
+}
+
+impl Facts {
+    /// Steps, tokens and outcomes.
+    fn core(&self) -> Vec<(usize, Option<u64>, &str)> {
+        self.runs.iter().map(|(_, steps, tokens, outcome, _)| (*steps, *tokens, outcome.as_str())).collect()
+    }
+}
+
+fn facts(runs: &[Run]) -> Facts {
+    let event = |event: &Event| match event {
+        Event::Message(message) => {
+            let lane = match &message.lane {
+                Lane::Main => String::new(),
+                lane => format!("{lane:?} "),
+            };
+            let calls: Vec<&str> = message.tool_calls.iter().map(|call| call.name.as_str()).collect();
+            let is_empty = message.content.as_ref().is_none_or(|text| text.is_empty());
+            format!("{lane}{} {} {}", message.role.name(), if is_empty { "-" } else { "text" }, calls.join(","))
+        }
+        Event::Checkpoint(_) => "checkpoint".to_owned(),
+        _ => String::new(),
+    };
+    let of = |run: &Run| {
+        let events = run.events().iter().map(event).filter(|told| !told.is_empty()).collect();
+        let tokens = reader::tokens(run).map(|tokens| tokens.0);
+        (run.header.run_id.clone(), run.steps().len(), tokens, run.grade.outcome.name().to_owned(), events)
+    };
+    Facts { runs: runs.iter().map(of).collect() }
+}
+
+/// Writes the values as the recording had them and reads them.
+fn read(folder: &Path, path: &Path, values: &[Value], lines: bool, broken: &str) -> (Facts, CorpusReport) {
+    let text =
+        if lines { values.iter().map(|value| format!("{value}\n")).collect::<String>() } else { values[0].to_string() };
+    let text = text.replace(&format!("\"{MARK}\""), broken);
+    let file = folder.join(path.file_name().unwrap());
+    std::fs::write(&file, text).unwrap();
+    // Beside a healthy file, as damage stands in a folder.
+    let options = ReadOptions { detail: Detail::Counts, sealed: true, ..ReadOptions::default() };
+    let (runs, report) = Corpus::open(&[folder.to_path_buf()], options).unwrap().runs().unwrap();
+    (facts(&runs), report)
+}
+
+/// One place to change: the path of members and elements that leads there.
+type Place = Vec<String>;
+
+/// Calls `each` for every scalar with its path, and the object it stands in.
+fn walk(value: &Value, path: &mut Place, each: &mut dyn FnMut(&Place, &Value, Option<&Value>), parent: Option<&Value>) {
+    match value {
+        Value::Object(members) => {
+            for (name, inner) in members {
+                path.push(name.clone());
+                walk(inner, path, each, Some(value));
+                path.pop();
+            }
+        }
+        Value::Array(elements) => {
+            for (n, inner) in elements.iter().enumerate() {
+                path.push(n.to_string());
+                walk(inner, path, each, Some(value));
+                path.pop();
+            }
+        }
+        _ => each(path, value, parent),
+    }
+}
+
+fn at<'v>(value: &'v mut Value, path: &[String]) -> &'v mut Value {
+    path.iter().fold(value, |value, part| match value {
+        Value::Array(elements) => &mut elements[part.parse::<usize>().unwrap()],
+        other => &mut other[part.as_str()],
+    })
+}
+
+/// The path with the names of attributes in OpenTelemetry's notation, where `key` and `value` stand side by side.
+fn named(value: &Value, path: &Place) -> Place {
+    let mut named = path.clone();
+    let Some(at) = path.len().checked_sub(2).filter(|at| path[*at] == "value") else { return named };
+    let attribute = path[..at].iter().try_fold(value, |value, part| match value {
+        Value::Array(elements) => elements.get(part.parse::<usize>().ok()?),
+        other => other.get(part),
+    });
+    if let Some(key) = attribute.and_then(|attribute| attribute.get("key")).and_then(Value::as_str) {
+        named.truncate(at);
+        named.push(key.to_owned());
+    }
+    named
+}
+
+/// The path without the numbers of elements.
+fn kind_of_place(path: &Place) -> String {
+    path.iter().filter(|part| part.parse::<usize>().is_err()).cloned().collect::<Vec<_>>().join(".")
+}
+
+/// Is the member the arguments of a call, a result, or data that only looks like a recording's own fields?
+fn is_content(path: &Place) -> bool {
+    const CONTENT: &[&str] = &[
+        "arguments",
+        "args",
+        "parameters",
+        "call_arguments",
+        "call_result",
+        "info_extra",
+        "tools",
+        "tool_definitions",
+        "schema",
+        "properties",
+        "config",
+        "changes",
+    ];
+    path.iter().any(|part| CONTENT.contains(&part.as_str()))
+}
+
+#[test]
+fn no_kind_and_no_role_is_renamed_in_silence() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut tried, mut changed, mut silent) = (0, 0, Vec::new());
+    for format in reader::FORMATS {
+        for (path, values, lines) in recordings(format.id()) {
+            let folder = folder.path().join(format.id()).join(path.file_stem().unwrap());
+            std::fs::create_dir_all(&folder).unwrap();
+            let (base, report) = read(&folder, &path, &values, lines, "");
+            let mut places: Vec<(usize, Place, String)> = Vec::new();
+            let mut seen = BTreeSet::new();
+            for (n, whole) in values.iter().enumerate() {
+                walk(
+                    whole,
+                    &mut Vec::new(),
+                    &mut |path, value, _| {
+                        let shown = named(whole, path);
+                        let Some((name, word)) = shown.last().zip(value.as_str()) else { return };
+                        if KINDS.contains(&name.as_str())
+                            && !is_content(path)
+                            && word.len() < 40
+                            && seen.insert((kind_of_place(&shown), word.to_owned()))
+                        {
+                            places.push((n, path.clone(), word.to_owned()));
+                        }
+                    },
+                    None,
+                );
+            }
+            for (n, place, word) in places {
+                if FREE.contains(&(format.id(), kind_of_place(&place).as_str())) {
+                    continue;
+                }
+                for renamed in [format!("{word}z"), format!("x{word}")] {
+                    tried += 1;
+                    let mut values = values.clone();
+                    *at(&mut values[n], &place) = Value::from(renamed.clone());
+                    let (now, told) = read(&folder, &path, &values, lines, "");
+                    if now == base {
+                        continue;
+                    }
+                    changed += 1;
+                    // What holds no part of the run may be counted only.
+                    let kinds = |report: &CorpusReport| report.unknown_kinds.values().sum::<u64>();
+                    let counted = now.core() == base.core() && kinds(&told) > kinds(&report);
+                    if told.errors <= report.errors && !counted {
+                        let at = kind_of_place(&place);
+                        silent.push(format!(
+                            "{} {}: {at} `{word}` as `{renamed}`",
+                            format.id(),
+                            path.file_name().unwrap().display()
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    assert!(tried > 1000 && changed > 300, "{tried} renamed, {changed} of them changed what is read");
+    assert!(silent.is_empty(), "{} of {changed} changes of {tried} are silent:\n{}", silent.len(), silent.join("\n"));
+}
+
+/// Is it a count of tokens, by its name or the object it stands in?
+fn counts_tokens(path: &Place) -> bool {
+    let Some(name) = path.last() else { return false };
+    let lower = name.to_ascii_lowercase();
+    let within = |words: &[&str]| {
+        path.iter().rev().skip(1).take(2).any(|part| words.contains(&part.to_ascii_lowercase().as_str()))
+    };
+    let bucket = [
+        "input",
+        "output",
+        "cached",
+        "cache",
+        "thoughts",
+        "tool",
+        "total",
+        "prompt",
+        "completion",
+        "reasoning",
+        "read",
+        "write",
+        "cache_read",
+        "cache_write",
+        "cacheread",
+        "cachewrite",
+    ]
+    .contains(&lower.as_str());
+    let is_limit =
+        lower.starts_with("max") || lower.contains("limit") || lower.contains("window") || lower.contains("budget");
+    !is_limit
+        && (lower.contains("token")
+            || bucket
+                && within(&["usage", "tokens", "token_usage", "metrics", "usagedetails", "usage_details", "stats"])
+            || ["cachereads", "cachewrites"].contains(&lower.as_str()))
+}
+
+#[test]
+fn no_part_of_a_usage_is_broken_in_silence() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut tried, mut used, mut wrong) = (0, 0, Vec::new());
+    for format in reader::FORMATS {
+        for (path, values, lines) in recordings(format.id()) {
+            let folder = folder.path().join(format.id()).join(path.file_stem().unwrap());
+            std::fs::create_dir_all(&folder).unwrap();
+            let (base, report) = read(&folder, &path, &values, lines, "");
+            let mut places: Vec<(usize, Place)> = Vec::new();
+            let mut seen = BTreeSet::new();
+            for (n, whole) in values.iter().enumerate() {
+                walk(
+                    whole,
+                    &mut Vec::new(),
+                    &mut |path, value, _| {
+                        let shown = named(whole, path);
+                        let is_count = value.is_u64() || value.as_str().is_some_and(|text| text.parse::<u64>().is_ok());
+                        if is_count && counts_tokens(&shown) && !is_content(path) && seen.insert(kind_of_place(&shown))
+                        {
+                            places.push((n, path.clone()));
+                        }
+                    },
+                    None,
+                );
+            }
+            for (n, place) in places {
+                for broken in BROKEN {
+                    tried += 1;
+                    let mut values = values.clone();
+                    *at(&mut values[n], &place) = Value::from(MARK);
+                    let (now, told) = read(&folder, &path, &values, lines, broken);
+                    let is_told = told.errors > report.errors;
+                    used += usize::from(is_told || now != base);
+                    let gone = now.runs.iter().zip(&base.runs).any(|(now, base)| base.2.is_some() && now.2.is_none());
+                    let knew = base.runs.iter().any(|run| run.2.is_some());
+                    let name = format!(
+                        "{} {}: {} = {broken}",
+                        format.id(),
+                        path.file_name().unwrap().display(),
+                        kind_of_place(&place)
+                    );
+                    match (now == base, is_told) {
+                        (false, false) => wrong.push(format!("{name}: silent")),
+                        (_, true) if knew && !gone && now.runs.len() == base.runs.len() => {
+                            wrong.push(format!("{name}: told, and the tokens are known"))
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+    assert!(tried > 1000 && used > 500, "{tried} broken, {used} of them noticed");
+    assert!(wrong.is_empty(), "{} of {used} used, of {tried}:\n{}", wrong.len(), wrong.join("\n"));
+}

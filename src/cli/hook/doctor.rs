@@ -1,0 +1,122 @@
+//! `whenstop hook doctor`: what the hook sees, and what is missing.
+
+use std::collections::BTreeSet;
+
+use whenstop_hook::host::{Expected, Host};
+use whenstop_hook::log;
+use whenstop_hook::payload::Payload;
+use whenstop_hook::record::Kind;
+use whenstop_hook::settings::{Folders, Setup};
+use whenstop_hook::state::{self, State};
+
+use super::super::Exit;
+use super::super::failure::Failure;
+use super::super::output::{Format, Output};
+use super::{Agent, edit, folders, install};
+use crate::diagnostic::count;
+use crate::report::table::{Cell, Table};
+
+/// Arguments of `hook doctor`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The agent; by default both.
+    agent: Option<Agent>,
+    /// How to print the table of rules.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let hosts: Vec<Host> = args.agent.map_or(Host::ALL.to_vec(), |agent| vec![agent.host()]);
+    let mut rows = Vec::new();
+    for host in hosts {
+        let folders = folders(host)?;
+        let remark = |text: String| output.note(&format!("{}: {text}", host.name()));
+        for text in of_configuration(host) {
+            remark(text);
+        }
+        match Setup::load(&folders) {
+            Ok(setup) => {
+                let mode = setup.settings.mode.name();
+                remark(format!("mode {mode}; payloads were read for version {}", host.version()));
+                for rules in &setup.rules {
+                    for (rule, reach, why) in host.reach(rules) {
+                        rows.push(vec![
+                            Cell::Text(host.id().to_owned()),
+                            Cell::Text(rules.strategy.name().to_owned()),
+                            Cell::Text(rule.to_string()),
+                            Cell::Text(reach.name().to_owned()),
+                            Cell::Text(why.to_owned()),
+                        ]);
+                    }
+                }
+            }
+            Err(_) => remark("not set up: `whenstop hook install` does it".to_owned()),
+        }
+        for text in of_fields(host, &folders).into_iter().chain(of_sessions(&folders)).chain(of_log(&folders)) {
+            remark(text);
+        }
+    }
+    let columns = ["agent", "stack", "rule", "reads", "because"].map(str::to_owned).to_vec();
+    output.table(&Table { columns, rows }, args.format)?;
+    Ok(Exit::Done)
+}
+
+/// Where the hook stands in the agent's own configuration.
+fn of_configuration(host: Host) -> Vec<String> {
+    let Some(path) = install::configuration(host) else { return Vec::new() };
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    let installed = edit::installed(&text);
+    if installed.is_empty() {
+        Vec::new()
+    } else {
+        vec![format!("{} names it for {}", path.display(), installed.join(", "))]
+    }
+}
+
+/// Fields that the agent sends and the fixtures do not have, and the other way round.
+fn of_fields(host: Host, folders: &Folders) -> Vec<String> {
+    let of = |expected: &Expected| {
+        let name = expected.event.name();
+        let seen = std::fs::read_to_string(folders.state.join("fields").join(name)).ok()?;
+        let seen: BTreeSet<&str> = seen.split_whitespace().collect();
+        let known = Payload::parse(expected.fixture)?.field_names();
+        let known: BTreeSet<&str> = known.iter().map(String::as_str).collect();
+        let list = |fields: BTreeSet<&str>| fields.into_iter().collect::<Vec<_>>().join(", ");
+        let (missing, new) = (list(&known - &seen), list(&seen - &known));
+        let missing = (!missing.is_empty()).then(|| format!("{name} comes without {missing}"));
+        let new = (!new.is_empty()).then(|| format!("{name} comes with the unknown {new}"));
+        Some(missing.into_iter().chain(new).collect::<Vec<_>>())
+    };
+    host.expected().iter().filter_map(of).flatten().collect()
+}
+
+/// What the sessions that are kept say about the agent.
+fn of_sessions(folders: &Folders) -> Vec<String> {
+    let sessions = state::sessions(&folders.state);
+    let (mut blind, mut batchless, mut late) = (0_u64, 0_u64, 0_u64);
+    for path in &sessions {
+        let records = State::read(path).unwrap_or_default();
+        let has = |kind: Kind| records.iter().any(|record| record.kind == kind);
+        blind += u64::from(has(Kind::Batch) && !has(Kind::Transcript));
+        batchless += u64::from(has(Kind::Close) && !has(Kind::Batch));
+        late += u64::from(records.iter().any(|record| record.flags.has(whenstop_hook::record::Flag::LATE)));
+    }
+    let mut texts = vec![format!("{} seen in the last two weeks", count(sessions.len() as u64, "session"))];
+    let mut say = |n: u64, what: &str| {
+        if n > 0 {
+            texts.push(format!("{} {what}", count(n, "session")));
+        }
+    };
+    say(blind, "without a transcript: rules on tokens were blind");
+    say(batchless, "without a batch of calls: nothing was counted (no calls, or a version without `PostToolBatch`)");
+    say(late, "in which tokens came a step late");
+    texts
+}
+
+/// The latest failure.
+fn of_log(folders: &Folders) -> Vec<String> {
+    let lines = log::read(&folders.log());
+    let last = lines.iter().rev().find(|line| line.did.starts_with("failed"));
+    last.map(|line| format!("the hook last {}", line.did)).into_iter().collect()
+}

@@ -1,0 +1,228 @@
+//! Edits an agent's configuration: JSON in which people leave comments, and which others edit too.
+
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstRootNode};
+use serde_json::Value;
+use whenstop_hook::host::Host;
+use whenstop_hook::payload::Event;
+use whenstop_hook::settings::Mode;
+
+/// The name of the program in a command; also with a folder before it and `.exe` after it.
+const PROGRAM: &str = "whenstop-hook";
+
+/// The events the hook is told of. Only a question needs to hear of a call before it runs.
+pub(super) fn events(mode: Mode) -> impl Iterator<Item = Event> {
+    Event::ALL.into_iter().filter(move |event| *event != Event::PreToolUse || mode == Mode::Ask)
+}
+
+/// The entry of one event.
+fn entry(host: Host, program: &str, mode: Mode) -> Value {
+    let mut handler = match host {
+        // With arguments of its own, the program is started without a shell.
+        Host::ClaudeCode => {
+            serde_json::json!({ "type": "command", "command": program, "args": [host.id()], "timeout": 2 })
+        }
+        Host::QwenCode => {
+            let quoted = if program.contains([' ', '"', '\'', '$', '\\']) {
+                format!("\"{program}\"")
+            } else {
+                program.to_owned()
+            };
+            serde_json::json!({ "type": "command", "name": "whenstop", "command": format!("{quoted} {}", host.id()) })
+        }
+    };
+    // Observing delays nobody.
+    if mode == Mode::Observe {
+        handler["async"] = Value::Bool(true);
+    }
+    serde_json::json!({ "hooks": [handler] })
+}
+
+/// The configuration with the hook in it; earlier entries of ours are replaced.
+pub(super) fn with_hook(text: &str, host: Host, program: &str, mode: Mode) -> Result<String, String> {
+    let text = if text.trim().is_empty() { "{}\n" } else { text };
+    let root = parse(text)?;
+    // First, since it may leave no `hooks` at all.
+    take_out(&root);
+    let object = root.object_value_or_create().ok_or("it is not a JSON object")?;
+    let hooks = object.object_value_or_create("hooks").ok_or("its `hooks` is not an object")?;
+    for event in events(mode) {
+        let name = event.name();
+        let list = hooks.array_value_or_create(name).ok_or_else(|| format!("its `hooks.{name}` is not a list"))?;
+        list.ensure_multiline();
+        list.append(input(&entry(host, program, mode)));
+    }
+    Ok(root.to_string())
+}
+
+/// The configuration without the hook; `None` if it is not in it. Lists that this leaves empty go too.
+pub(super) fn without_hook(text: &str) -> Result<Option<String>, String> {
+    let root = parse(text)?;
+    Ok(take_out(&root).then(|| root.to_string()))
+}
+
+/// The events under which the hook stands in a configuration.
+pub(super) fn installed(text: &str) -> Vec<String> {
+    let Ok(root) = parse(text) else { return Vec::new() };
+    let Some(hooks) = root.object_value().and_then(|root| root.object_value("hooks")) else { return Vec::new() };
+    let named = hooks.properties().into_iter().filter(|event| {
+        event.array_value().is_some_and(|list| list.elements().iter().any(|entry| ours(entry).is_some()))
+    });
+    named.filter_map(|event| event.decoded_name()).collect()
+}
+
+fn parse(text: &str) -> Result<CstRootNode, String> {
+    CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| error.to_string())
+}
+
+/// Removes every handler of ours; true if there was one.
+fn take_out(root: &CstRootNode) -> bool {
+    let Some(hooks) = root.object_value().and_then(|root| root.object_value("hooks")) else { return false };
+    let mut any = false;
+    for event in hooks.properties() {
+        let Some(list) = event.array_value() else { continue };
+        let mut here = false;
+        for entry in list.elements() {
+            let Some((handlers, of_us)) = ours(&entry) else { continue };
+            here = true;
+            let n_others = handlers.elements().len() - of_us.len();
+            of_us.into_iter().for_each(CstNode::remove);
+            if n_others == 0 {
+                entry.remove();
+            }
+        }
+        // A list that was empty before is somebody else's.
+        if here && list.elements().is_empty() {
+            event.remove();
+        }
+        any |= here;
+    }
+    if let Some(property) = root.object_value().and_then(|root| root.get("hooks"))
+        && any
+        && hooks.properties().is_empty()
+    {
+        property.remove();
+    }
+    any
+}
+
+/// The handlers of an entry, and those of them that are ours; `None` if there are none of ours.
+fn ours(entry: &CstNode) -> Option<(CstArray, Vec<CstNode>)> {
+    let handlers = entry.as_object()?.array_value("hooks")?;
+    let is_ours = |handler: &CstNode| {
+        let value = handler.to_serde_value().unwrap_or_default();
+        let command = value["command"].as_str().unwrap_or_default().trim_matches('"');
+        let hosts = Host::ALL.map(Host::id);
+        let first = hosts.iter().find_map(|host| command.strip_suffix(host)).unwrap_or(command);
+        let first = first.trim_end().trim_matches('"').trim_end_matches(".exe");
+        first.rsplit(['/', '\\']).next() == Some(PROGRAM)
+    };
+    let of_us: Vec<CstNode> = handlers.elements().into_iter().filter(is_ours).collect();
+    (!of_us.is_empty()).then_some((handlers, of_us))
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(value) => CstInputValue::Bool(*value),
+        Value::Number(value) => CstInputValue::Number(value.to_string()),
+        Value::String(value) => CstInputValue::String(value.clone()),
+        Value::Array(values) => CstInputValue::Array(values.iter().map(input).collect()),
+        Value::Object(fields) => {
+            CstInputValue::Object(fields.iter().map(|(name, value)| (name.clone(), input(value))).collect())
+        }
+    }
+}
+
+/// What changes between two texts, as lines that begin with `-`, `+` or a space; unchanged lines far from a change are
+/// left out.
+pub(super) fn difference(before: &str, after: &str) -> String {
+    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let mut lines: Vec<(char, &str)> = Vec::new();
+    let (mut i, mut j) = (0, 0);
+    while i < old.len() || j < new.len() {
+        if i < old.len() && j < new.len() && old[i] == new[j] {
+            lines.push((' ', old[i]));
+            (i, j) = (i + 1, j + 1);
+            continue;
+        }
+        // The nearest pair of equal lines ahead, so that a few lines put in show as what they are.
+        let ahead = (1..old.len() - i + new.len() - j).find_map(|far| {
+            (0..=far)
+                .map(|skip| (i + skip, j + far - skip))
+                .find(|&(i, j)| i < old.len() && j < new.len() && old[i] == new[j])
+        });
+        let (to_i, to_j) = ahead.unwrap_or((old.len(), new.len()));
+        lines.extend(old[i..to_i].iter().map(|line| ('-', *line)));
+        lines.extend(new[j..to_j].iter().map(|line| ('+', *line)));
+        (i, j) = (to_i, to_j);
+    }
+    let is_near = |at: usize| lines[at.saturating_sub(2)..(at + 3).min(lines.len())].iter().any(|line| line.0 != ' ');
+    let mut text = String::new();
+    for (at, (mark, line)) in lines.iter().enumerate() {
+        if is_near(at) {
+            text += &format!("{mark} {line}\n");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLAUDE: &str = r#"{
+  "model": "opus",
+  "permissions": { "allow": ["Bash(npm test:*)"] },
+  "hooks": {
+    "PostToolBatch": [
+      { "hooks": [{ "type": "command", "command": "~/bin/notify.sh" }] }
+    ],
+    "Stop": []
+  }
+}
+"#;
+    const QWEN: &str = "// mine\n{\n\t\"theme\": \"dark\", // keep\n\t/* hooks */ \"hooks\": {\n\t\t\"Stop\": [ // bell\n\t\t\t{ \"hooks\": [ { \"type\": \"command\", \"command\": \"bell\" }, ] },\n\t\t],\n\t},\n}\n";
+
+    #[test]
+    fn what_others_wrote_stays_and_what_is_ours_goes() {
+        for (host, text) in
+            [(Host::ClaudeCode, CLAUDE), (Host::QwenCode, QWEN), (Host::ClaudeCode, ""), (Host::QwenCode, "{}")]
+        {
+            for mode in Mode::ALL {
+                let with = with_hook(text, host, "/opt/my tools/whenstop-hook", mode).unwrap();
+                let n = events(mode).count();
+                assert_eq!(installed(&with).len(), n, "{with}");
+                for line in text.lines().filter(|line| line.contains("command") || line.contains("//")) {
+                    assert!(with.contains(line.trim()), "{line}: {with}");
+                }
+                let again = with_hook(&with, host, "/usr/bin/whenstop-hook", mode).unwrap();
+                assert_eq!(installed(&again).len(), n);
+                assert!(!again.contains("my tools"), "replaced, not added: {again}");
+                let without = without_hook(&again).unwrap().unwrap();
+                assert_eq!(installed(&without), [""; 0]);
+                assert!(!without.contains("whenstop"), "{without}");
+                assert_eq!(without_hook(&without).unwrap(), None);
+                for line in text.lines().filter(|line| line.contains("command") || line.contains("//")) {
+                    assert!(without.contains(line.trim()), "{line}: {without}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_configuration_that_cannot_hold_hooks_is_refused() {
+        for text in ["[]", "{\"hooks\": 1}", "{\"hooks\": {\"Stop\": {}}}", "{\"hooks\""] {
+            assert!(with_hook(text, Host::ClaudeCode, "whenstop-hook", Mode::Observe).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_difference_shows_changed_lines_and_those_around_them() {
+        let before = "a\nb\nc\nd\ne\nf\ng\n";
+        assert_eq!(difference(before, "a\nb\nc\nd\nX\ne\nf\ng\n"), "  c\n  d\n+ X\n  e\n  f\n");
+        assert_eq!(difference(before, before), "");
+        assert_eq!(difference("", "a\n"), "+ a\n");
+        assert_eq!(difference("a\nb\n", "b\n"), "- a\n  b\n");
+    }
+}

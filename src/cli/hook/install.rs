@@ -1,0 +1,234 @@
+//! Puts the hook into an agent's configuration and takes it out again.
+
+use std::io::{BufRead as _, IsTerminal as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use whenstop_hook::host::{Host, Reach};
+use whenstop_hook::record::id_of;
+use whenstop_hook::settings::{Folders, Settings, Setup};
+
+use super::super::Exit;
+use super::super::failure::Failure;
+use super::super::inputs::read_text;
+use super::super::output::Output;
+use super::{Agent, ModeArg, edit, failed, folders};
+use crate::diagnostic::{Diagnostic, Location};
+
+/// Arguments of `hook install`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The agent.
+    agent: Agent,
+    /// The stack file whose limits it holds: `whenstop local` prints one that fits your own sessions.
+    #[arg(long, value_name = "FILE")]
+    stacks: PathBuf,
+    /// What a decision leads to.
+    #[arg(long, value_enum, default_value_t)]
+    mode: ModeArg,
+    /// Count from the beginning of the session instead of the latest prompt.
+    #[arg(long)]
+    session: bool,
+    /// The hook's program; by default the one beside this program.
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+    #[command(flatten)]
+    edit: EditArgs,
+}
+
+/// Arguments of `hook uninstall`.
+#[derive(Debug, clap::Args)]
+pub(super) struct UninstallArgs {
+    /// The agent.
+    agent: Agent,
+    #[command(flatten)]
+    edit: EditArgs,
+}
+
+#[derive(Debug, clap::Args)]
+struct EditArgs {
+    /// The agent's configuration; by default the user's own.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Do not ask.
+    #[arg(long)]
+    yes: bool,
+}
+
+/// What was written where, so that it can be taken back to the byte.
+#[derive(Debug, Serialize, Deserialize)]
+struct Installed {
+    /// The agent's configuration.
+    config: PathBuf,
+    /// The fingerprint of what was written.
+    wrote: u64,
+    /// Whether there was a configuration before.
+    existed: bool,
+}
+
+impl Installed {
+    fn file(folders: &Folders) -> PathBuf {
+        folders.config.join("installed.json")
+    }
+
+    fn copy(folders: &Folders) -> PathBuf {
+        folders.config.join("configuration.before")
+    }
+
+    fn read(folders: &Folders) -> Option<Self> {
+        serde_json::from_str(&std::fs::read_to_string(Self::file(folders)).ok()?).ok()
+    }
+}
+
+/// The agent's own configuration.
+pub(super) fn configuration(host: Host) -> Option<PathBuf> {
+    let home = ["HOME", "USERPROFILE"].into_iter().find_map(std::env::var_os).filter(|home| !home.is_empty());
+    let (variable, folder) = match host {
+        Host::ClaudeCode => ("CLAUDE_CONFIG_DIR", ".claude"),
+        Host::QwenCode => ("QWEN_HOME", ".qwen"),
+    };
+    let named = std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = named.or_else(|| Some(PathBuf::from(home?).join(folder)))?;
+    Some(folder.join("settings.json"))
+}
+
+fn target(host: Host, args: &EditArgs) -> Result<PathBuf, Failure> {
+    let path = args.config.clone().or_else(|| configuration(host));
+    let path = path.ok_or_else(|| Failure::nothing("no home folder is known", "name the file with `--config`"))?;
+    // A link to a file elsewhere stays a link.
+    Ok(path.canonicalize().unwrap_or(path))
+}
+
+/// The text of a configuration; `None` if there is none.
+fn text_of(path: &Path) -> Result<Option<String>, Failure> {
+    match std::fs::read(path) {
+        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| failed(path, "it is not UTF-8", "repair it first")),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(path, format!("cannot read: {error}"), "check that you may read it")),
+    }
+}
+
+/// Writes a file whole or not at all; it keeps its permissions.
+fn replace(path: &Path, text: &str) -> Result<(), Failure> {
+    let write = || -> std::io::Result<()> {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(folder)?;
+        let file = tempfile::NamedTempFile::new_in(folder)?;
+        std::fs::write(file.path(), text)?;
+        if let Ok(known) = std::fs::metadata(path) {
+            std::fs::set_permissions(file.path(), known.permissions())?;
+        }
+        file.persist(path).map(drop).map_err(|error| error.error)
+    };
+    write().map_err(|error| failed(path, format!("cannot write: {error}"), "check that the folder may be written to"))
+}
+
+/// Asks whether to go on.
+fn agrees(args: &EditArgs, output: &Output) -> Result<bool, Failure> {
+    if args.yes {
+        return Ok(true);
+    }
+    if !std::io::stdin().is_terminal() {
+        let what = "nobody is there to agree to this change";
+        return Err(Failure::usage(Diagnostic::new(Location::default(), what, "add `--yes`")));
+    }
+    output.data("\nWrite this? [y/N] ");
+    let mut answer = String::new();
+    let _ = std::io::stdin().lock().read_line(&mut answer);
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+/// Writes the hook's own files.
+pub(super) fn write_setup(folders: &Folders, mode: &str, unit: &str, stacks: &str) -> Result<(), Failure> {
+    replace(&folders.stacks(), stacks)?;
+    replace(&folders.settings(), &format!("mode = \"{mode}\"\nunit = \"{unit}\"\n"))
+}
+
+pub(super) fn install(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let host = args.agent.host();
+    let folders = folders(host)?;
+    let stacks = read_text(&args.stacks, "give a stack file: `whenstop local` prints one").map_err(Failure::usage)?;
+    let mode = args.mode.mode();
+    let setup = Setup::of(Settings { mode, ..Settings::default() }, &args.stacks, &stacks).map_err(Failure::usage)?;
+    let program = program(args.program.as_deref())?;
+    let path = target(host, &args.edit)?;
+    let before = text_of(&path)?;
+    let old = before.as_deref().unwrap_or_default();
+    let new = edit::with_hook(old, host, &program, mode).map_err(|why| {
+        failed(&path, format!("cannot put the hook in: {why}"), "repair the file, or name another with `--config`")
+    })?;
+    output.paragraph(&format!("{} will change:", path.display()));
+    output.data(&format!("\n{}", edit::difference(old, &new)));
+    for (rule, reach, why) in setup.rules.iter().flat_map(|rules| host.reach(rules)) {
+        if reach == Reach::Blind {
+            output.note(&format!("`{rule}` will never act here: {why}"));
+        }
+    }
+    if !agrees(&args.edit, output)? {
+        output.note("nothing was written");
+        return Ok(Exit::Done);
+    }
+    // Installed a second time, the copy of before the first stays the one to go back to.
+    let known = Installed::read(&folders).filter(|known| known.config == path && known.wrote == id_of(old));
+    if known.is_none() {
+        replace(&Installed::copy(&folders), old)?;
+    }
+    let existed = known.map_or(before.is_some(), |known| known.existed);
+    write_setup(&folders, mode.name(), if args.session { "session" } else { "round" }, &stacks)?;
+    replace(&path, &new)?;
+    let installed = Installed { config: path, wrote: id_of(&new), existed };
+    replace(&Installed::file(&folders), &serde_json::to_string(&installed).unwrap_or_default())?;
+    output.note(&format!(
+        "installed for {}, mode {}; a copy of the configuration is {}; sessions that run already may not notice",
+        host.name(),
+        mode.name(),
+        Installed::copy(&folders).display()
+    ));
+    Ok(Exit::Done)
+}
+
+/// The hook's program as an absolute path.
+fn program(named: Option<&Path>) -> Result<String, Failure> {
+    let beside = || {
+        let own = std::env::current_exe().ok()?;
+        Some(own.with_file_name(format!("whenstop-hook{}", std::env::consts::EXE_SUFFIX)))
+    };
+    let path = named.map(Path::to_path_buf).or_else(beside).unwrap_or_default();
+    let path = path.canonicalize().ok().filter(|path| path.is_file()).ok_or_else(|| {
+        let help = "install it with `cargo install whenstop-hook`, or name it with `--program`";
+        failed(&path, "the hook's program is not there", help)
+    })?;
+    Ok(path.display().to_string())
+}
+
+pub(super) fn uninstall(args: &UninstallArgs, output: &Output) -> Result<Exit, Failure> {
+    let host = args.agent.host();
+    let folders = folders(host)?;
+    let path = target(host, &args.edit)?;
+    let old = text_of(&path)?.unwrap_or_default();
+    // If nobody has edited it since, it becomes what it was, to the byte; else only what is ours is taken out.
+    let known = Installed::read(&folders).filter(|known| known.config == path && known.wrote == id_of(&old));
+    let new = match &known {
+        Some(known) if !known.existed => None,
+        Some(_) => Some(read_text(&Installed::copy(&folders), "put it back by hand").map_err(Failure::input)?),
+        None => {
+            let without = edit::without_hook(&old).map_err(|why| failed(&path, why, "repair the file"))?;
+            let nothing =
+                || Failure::nothing(format!("the hook is not in {}", path.display()), "there is nothing to take out");
+            Some(without.ok_or_else(nothing)?)
+        }
+    };
+    output.paragraph(&format!("{} will change:", path.display()));
+    output.data(&format!("\n{}", edit::difference(&old, new.as_deref().unwrap_or_default())));
+    if !agrees(&args.edit, output)? {
+        output.note("nothing was written");
+        return Ok(Exit::Done);
+    }
+    match new {
+        Some(text) => replace(&path, &text)?,
+        None => std::fs::remove_file(&path).map_err(|error| failed(&path, error, "remove it by hand"))?,
+    }
+    let _ = std::fs::remove_file(Installed::file(&folders));
+    output.note(&format!("taken out; the log and the sessions stay in {}", folders.state.display()));
+    Ok(Exit::Done)
+}

@@ -1,0 +1,154 @@
+//! `whenstop hook`: sets up the hook in an agent, takes it out again, and says what it sees and did.
+
+mod doctor;
+mod edit;
+mod install;
+mod log;
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use whenstop_hook::host::Host;
+use whenstop_hook::settings::{Folders, Mode};
+
+use super::Exit;
+use super::failure::Failure;
+use super::inputs::read_text;
+use super::output::Output;
+use crate::diagnostic::{Diagnostic, Location};
+
+/// Arguments of `hook`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Set up the hook: show what changes in the agent's configuration, ask, keep a copy.
+    Install(install::Args),
+    /// Take the hook out of the agent's configuration again.
+    Uninstall(install::UninstallArgs),
+    /// Send events to the hook, with a state of their own, and print its answers.
+    Test(TestArgs),
+    /// Say what the hook sees: for each rule exact, late or blind; what is missing or has changed.
+    Doctor(doctor::Args),
+    /// Print what the hook decided, or write its sessions as recordings.
+    Log(log::Args),
+}
+
+/// An agent on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Agent {
+    /// Claude Code.
+    ClaudeCode,
+    /// Qwen Code.
+    QwenCode,
+}
+
+impl Agent {
+    fn host(self) -> Host {
+        match self {
+            Self::ClaudeCode => Host::ClaudeCode,
+            Self::QwenCode => Host::QwenCode,
+        }
+    }
+}
+
+/// What a decision leads to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum ModeArg {
+    /// A line in the log, in the background.
+    #[default]
+    Observe,
+    /// A sentence to the model, once a round.
+    Nudge,
+    /// A question to you; going on doubles the limit for this round.
+    Ask,
+    /// The agent ends its turn.
+    Stop,
+}
+
+impl ModeArg {
+    fn mode(self) -> Mode {
+        match self {
+            Self::Observe => Mode::Observe,
+            Self::Nudge => Mode::Nudge,
+            Self::Ask => Mode::Ask,
+            Self::Stop => Mode::Stop,
+        }
+    }
+}
+
+/// Arguments of `hook test`.
+#[derive(Debug, clap::Args)]
+struct TestArgs {
+    /// The agent.
+    agent: Agent,
+    /// Files with one event each, in order; by default one event of each kind that comes with whenstop.
+    #[arg(value_name = "FILE")]
+    events: Vec<PathBuf>,
+    /// The stack file; by default the one that is installed.
+    #[arg(long, value_name = "FILE")]
+    stacks: Option<PathBuf>,
+    /// What a decision leads to.
+    #[arg(long, value_enum, default_value_t)]
+    mode: ModeArg,
+}
+
+pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    match &args.command {
+        Command::Install(args) => install::install(args, output),
+        Command::Uninstall(args) => install::uninstall(args, output),
+        Command::Test(args) => test(args, output),
+        Command::Doctor(args) => doctor::run(args, output),
+        Command::Log(args) => log::run(args, output),
+    }
+}
+
+/// The hook's folders of one agent.
+fn folders(host: Host) -> Result<Folders, Failure> {
+    Folders::of(host).ok_or_else(|| Failure::nothing("no home folder is known", "set `HOME`"))
+}
+
+fn failed(path: &std::path::Path, what: impl std::fmt::Display, help: &str) -> Failure {
+    Failure::input(Diagnostic::new(Location::file(path.display().to_string()), what.to_string(), help))
+}
+
+/// Runs events through the hook in a folder of their own.
+fn test(args: &TestArgs, output: &Output) -> Result<Exit, Failure> {
+    let host = args.agent.host();
+    let stacks = match &args.stacks {
+        Some(path) => path.clone(),
+        None => folders(host)?.stacks(),
+    };
+    let help = "name a stack file with `--stacks`";
+    let text = read_text(&stacks, help).map_err(Failure::usage)?;
+    let home = tempfile::tempdir().map_err(|error| Failure::internal(&error))?;
+    let folders = Folders { config: home.path().join("config"), state: home.path().join("state") };
+    let mode = args.mode.mode().name();
+    install::write_setup(&folders, mode, "round", &text)?;
+    let events: Vec<(String, String)> = if args.events.is_empty() {
+        let of =
+            |expected: &whenstop_hook::host::Expected| (expected.event.name().to_owned(), expected.fixture.to_owned());
+        host.expected().iter().map(of).collect()
+    } else {
+        let read = |path: &PathBuf| Ok((path.display().to_string(), read_text(path, "give a file with one event")?));
+        args.events.iter().map(read).collect::<Result<_, Diagnostic>>().map_err(Failure::usage)?
+    };
+    let mut exit = Exit::Done;
+    for (name, event) in events {
+        match whenstop_hook::call::answer(host, &folders, &event, super::local::now()) {
+            Ok(answer) => output.data(&format!("{name}: {answer}\n")),
+            Err(error) => {
+                exit = Exit::BadInput;
+                output.error(&Diagnostic::new(Location::file(name), error, "the hook would have answered `{}`"));
+            }
+        }
+    }
+    for line in whenstop_hook::log::read(&folders.log()) {
+        output.data(&format!("log: {}\n", serde_json::to_string(&line).unwrap_or_default()));
+    }
+    Ok(exit)
+}

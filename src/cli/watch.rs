@@ -1,0 +1,177 @@
+//! `whenstop watch`: the sessions that are growing, and their readings against the limits. It only reads.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::Exit;
+use super::failure::Failure;
+use super::inputs::load_stack_file;
+use super::local::{STARTER, agent_files, now};
+use super::output::Output;
+use crate::catalog::{self, Strategies};
+use crate::decision::RuleReading;
+use crate::diagnostic::count;
+use crate::reader::{Corpus, Detail, ReadOptions};
+use crate::replay::replay_seen;
+use crate::transcript::Run;
+
+/// Arguments of `watch`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Folders or files of sessions; by default those of the agents on this machine.
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// The stack file with the limits; by default the starter stacks of `whenstop local`.
+    #[arg(long, value_name = "FILE")]
+    stacks: Option<PathBuf>,
+    /// A session is growing if its file changed in the last N minutes.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    minutes: u64,
+    /// Look again every N seconds.
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    every: u64,
+    /// Look once.
+    #[arg(long)]
+    once: bool,
+    /// How to print a session that grew.
+    #[arg(long, value_enum, default_value_t)]
+    format: Shape,
+}
+
+/// How a session is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Shape {
+    /// One line for people.
+    #[default]
+    Line,
+    /// One JSON object a line.
+    Json,
+}
+
+/// What the rules read in the latest round of a session.
+struct Reading {
+    session: String,
+    agent: String,
+    round: usize,
+    steps: usize,
+    /// By stack.
+    rules: Vec<(String, RuleReading)>,
+    /// Where a stack would have stopped the round: stack, rule and step.
+    stopped: Vec<(String, String, u32)>,
+}
+
+pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let strategies = match &args.stacks {
+        Some(path) => load_stack_file(path).map_err(Failure::usage)?.1,
+        None => catalog::load("the starter stacks", STARTER).map_err(Failure::usage)?.1,
+    };
+    let mut seen: BTreeMap<PathBuf, (u64, SystemTime)> = BTreeMap::new();
+    loop {
+        let growing = growing(args);
+        if growing.is_empty() && args.once {
+            let what = format!("no session grew in the last {}", count(args.minutes, "minute"));
+            return Err(Failure::nothing(what, "look further back with `--minutes`, or name a PATH"));
+        }
+        for (path, state) in growing {
+            // A file that did not change says nothing new.
+            if seen.insert(path.clone(), state) != Some(state) {
+                for reading in readings(&path, &strategies) {
+                    show(&reading, args.format, output);
+                }
+            }
+        }
+        if args.once || output.is_closed() {
+            return Ok(Exit::Done);
+        }
+        std::thread::sleep(Duration::from_secs(args.every));
+    }
+}
+
+/// The files that changed lately, by path, with their size and time.
+fn growing(args: &Args) -> BTreeMap<PathBuf, (u64, SystemTime)> {
+    let since = now().checked_sub(Duration::from_secs(args.minutes.saturating_mul(60)));
+    let files = if args.paths.is_empty() {
+        agent_files(since)
+    } else {
+        args.paths.iter().flat_map(|path| within(path)).collect()
+    };
+    let state = |path: PathBuf| {
+        let data = std::fs::metadata(&path).ok()?;
+        let changed = data.modified().ok()?;
+        since.is_none_or(|since| changed >= since).then_some((path, (data.len(), changed)))
+    };
+    files.into_iter().filter_map(state).collect()
+}
+
+fn within(path: &Path) -> Vec<PathBuf> {
+    let entries = walkdir::WalkDir::new(path).sort_by_file_name().into_iter().filter_map(Result::ok);
+    entries.filter(|entry| entry.file_type().is_file()).map(walkdir::DirEntry::into_path).collect()
+}
+
+/// The readings of the runs in a file; none while it cannot be read (a line that is being written).
+fn readings(path: &Path, strategies: &Strategies) -> Vec<Reading> {
+    let options = ReadOptions { detail: Detail::Counts, sealed: true, ..ReadOptions::default() };
+    let mut all = Vec::new();
+    let Ok(corpus) = Corpus::open(&[path.to_path_buf()], options) else { return all };
+    let _ = corpus.process(|run: Run| reading(run, strategies), |reading| all.extend(reading));
+    all
+}
+
+/// What the rules read in a run's latest round.
+fn reading(run: Run, strategies: &Strategies) -> Option<Reading> {
+    if run.header.parent.is_some() {
+        return None;
+    }
+    let (session, agent) = (run.header.run_id.clone(), run.header.agent.clone().unwrap_or_default());
+    let rounds = run.into_rounds();
+    let latest = rounds.last()?;
+    let mut reading = Reading {
+        session,
+        agent,
+        round: rounds.len(),
+        steps: latest.steps().len(),
+        rules: Vec::new(),
+        stopped: Vec::new(),
+    };
+    for strategy in strategies {
+        let mut rules = Vec::new();
+        let replayed = replay_seen(latest, strategy, |_, watch| rules = watch.readings());
+        let name = strategy.name();
+        reading.rules.extend(rules.into_iter().map(|rule| (name.to_owned(), rule)));
+        let ended = replayed.trail.iter().find(|decision| decision.action.is_terminal());
+        reading.stopped.extend(ended.map(|end| (name.to_owned(), end.rule.to_string(), end.point.step)));
+    }
+    Some(reading)
+}
+
+fn show(reading: &Reading, shape: Shape, output: &Output) {
+    if shape == Shape::Json {
+        let rules = reading.rules.iter().map(|(stack, rule)| {
+            serde_json::json!({
+                "stack": stack, "rule": rule.rule.as_str(), "observed": rule.observed, "limit": rule.limit,
+                "passes": rule.passes,
+            })
+        });
+        let stopped = reading
+            .stopped
+            .iter()
+            .map(|(stack, rule, step)| serde_json::json!({ "stack": stack, "rule": rule, "step": step }));
+        let line = serde_json::json!({
+            "session": reading.session, "agent": reading.agent, "round": reading.round, "steps": reading.steps,
+            "rules": rules.collect::<Vec<_>>(), "stopped": stopped.collect::<Vec<_>>(),
+        });
+        return output.bytes(format!("{line}\n").as_bytes());
+    }
+    let number = |number: f64| if number >= 1e5 { format!("{:.1}M", number / 1e6) } else { number.to_string() };
+    let mut parts = vec![format!("round {}, {}", reading.round, count(reading.steps as u64, "step"))];
+    for (_, rule) in &reading.rules {
+        let limit = rule.limit.map_or_else(String::new, |limit| format!("/{}", number(limit)));
+        let observed = rule.observed.map_or_else(|| "?".to_owned(), number);
+        parts.push(format!("{} {observed}{limit}", rule.what));
+    }
+    for (stack, _, step) in &reading.stopped {
+        parts.push(format!("`{stack}` stops at step {step}"));
+    }
+    output.data(&format!("{} {}: {}\n", reading.agent, reading.session, parts.join(", ")));
+}

@@ -1,0 +1,166 @@
+//! The hook put into an agent's configuration and taken out again, by the command line.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::json;
+use whenstop_hook::host::Host;
+
+use super::{Home, program};
+
+/// A settings file of Claude Code as people have it: other hooks, odd spacing, no line feed at the end.
+const CLAUDE: &str = "{\n    \"$schema\": \"https://json.schemastore.org/claude-code-settings.json\",\n    \"permissions\": {\"allow\": [\"Bash(npm run test:*)\"], \"deny\": [\"Read(./.env)\"]},\n    \"hooks\": {\n      \"PostToolBatch\": [{ \"hooks\": [{ \"type\": \"command\", \"command\": \"~/bin/lint.sh\" }] }],\n      \"Notification\": [{\"matcher\": \"\", \"hooks\": [{\"type\": \"command\", \"command\": \"say ready\"}]}]\n    },\n    \"statusLine\": {\"type\": \"command\", \"command\": \"~/.claude/line.sh\"}\n}";
+
+/// One of Qwen Code, which allows comments and commas at the end; written on Windows.
+const QWEN: &str = "// my settings\r\n{\r\n  /* look */\r\n  \"ui\": { \"theme\": \"GitHub\" }, // dark\r\n  \"hooks\": {\r\n    \"Stop\": [\r\n      { \"hooks\": [ { \"type\": \"command\", \"command\": \"bell\", } ] }, // ring\r\n    ],\r\n  },\r\n}\r\n";
+
+struct Machine {
+    home: tempfile::TempDir,
+}
+
+impl Machine {
+    fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(
+            home.path().join("fuse.toml"),
+            "[[stack]]\nname = \"fuse\"\nany = [{ signal = \"steps\", at_least = 3 }]\n",
+        )
+        .unwrap();
+        Self { home }
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_whenstop"));
+        for variable in ["CLAUDE_CONFIG_DIR", "QWEN_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"] {
+            command.env_remove(variable);
+        }
+        command.args(words).env("HOME", self.home.path()).current_dir(self.home.path()).output().unwrap()
+    }
+
+    fn settings(&self, host: Host) -> PathBuf {
+        let folder = if host == Host::ClaudeCode { ".claude" } else { ".qwen" };
+        self.home.path().join(folder).join("settings.json")
+    }
+
+    fn install(&self, host: Host, more: &[&str]) -> Output {
+        let program = program().display().to_string();
+        let mut words = vec!["hook", "install", host.id(), "--stacks", "fuse.toml", "--program", &program];
+        words.extend(more);
+        self.run(&words)
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn write(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+#[test]
+fn it_is_taken_out_to_the_byte() {
+    for (host, before) in [(Host::ClaudeCode, Some(CLAUDE)), (Host::QwenCode, Some(QWEN)), (Host::ClaudeCode, None)] {
+        let machine = Machine::new();
+        let path = machine.settings(host);
+        if let Some(before) = before {
+            write(&path, before);
+        }
+        let now = || std::fs::read_to_string(&path).ok();
+        let asked = machine.install(host, &[]);
+        assert_eq!(
+            (asked.status.code(), now().as_deref()),
+            (Some(2), before),
+            "nobody agreed: {}",
+            text(&asked.stderr)
+        );
+        assert!(text(&asked.stdout).contains("+ "), "{}", text(&asked.stdout));
+        for mode in ["observe", "ask"] {
+            let done = machine.install(host, &["--mode", mode, "--yes"]);
+            assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+        }
+        let written = now().unwrap();
+        assert!(written.contains("whenstop-hook") && written.contains("PreToolUse"), "{written}");
+        let done = machine.run(&["hook", "uninstall", host.id(), "--yes"]);
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+        assert_eq!(now().as_deref(), before, "as it was");
+        let again = machine.run(&["hook", "uninstall", host.id(), "--yes"]);
+        assert_ne!(again.status.code(), Some(0), "there is nothing to take out");
+    }
+}
+
+#[test]
+fn what_was_changed_since_stays_when_it_is_taken_out() {
+    let machine = Machine::new();
+    let path = machine.settings(Host::ClaudeCode);
+    write(&path, CLAUDE);
+    assert!(machine.install(Host::ClaudeCode, &["--yes"]).status.success());
+    let edited = std::fs::read_to_string(&path).unwrap().replace("say ready", "say done");
+    write(&path, &edited);
+    assert!(machine.run(&["hook", "uninstall", "claude-code", "--yes"]).status.success());
+    let after = std::fs::read_to_string(&path).unwrap();
+    let (after, before): (serde_json::Value, serde_json::Value) = (
+        serde_json::from_str(&after).unwrap(),
+        serde_json::from_str(&CLAUDE.replace("say ready", "say done")).unwrap(),
+    );
+    assert_eq!(after, before);
+}
+
+#[test]
+fn a_file_that_cannot_hold_it_or_a_stack_that_is_wrong_changes_nothing() {
+    let machine = Machine::new();
+    let path = machine.settings(Host::ClaudeCode);
+    for broken in ["{\"hooks\": []}", "{", "[1]"] {
+        write(&path, broken);
+        let done = machine.install(Host::ClaudeCode, &["--yes"]);
+        assert_ne!(done.status.code(), Some(0));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), broken);
+    }
+    write(&path, CLAUDE);
+    std::fs::write(
+        machine.home.path().join("fuse.toml"),
+        "[[stack]]\nname = \"x\"\nany = [{ signal = \"step\", at_least = 1 }]\n",
+    )
+    .unwrap();
+    let done = machine.install(Host::ClaudeCode, &["--yes"]);
+    assert!(text(&done.stderr).contains("steps"), "{}", text(&done.stderr));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), CLAUDE);
+}
+
+/// What the hook recorded is a recording: the same stack stops it at the same step.
+#[test]
+fn its_sessions_are_recordings_that_compare_reads() {
+    let home = Home::new(
+        Host::ClaudeCode,
+        "observe",
+        "[[stack]]\nname = \"fuse\"\nany = [{ signal = \"call_result.streak\", at_least = 3 }]\n",
+    );
+    let event = |name: &str| json!({ "session_id": "one", "prompt_id": "p", "hook_event_name": name });
+    let mut prompt = event("UserPromptSubmit");
+    prompt["prompt"] = json!("go");
+    home.send(&prompt);
+    for nth in 0..5 {
+        let mut batch = event("PostToolBatch");
+        batch["tool_calls"] = json!([{ "tool_name": "Bash", "tool_input": { "command": "ls" }, "tool_use_id": format!("c{nth}"), "tool_response": "a" }]);
+        home.send(&batch);
+    }
+    let whenstop = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_whenstop"));
+        command
+            .env("XDG_CONFIG_HOME", home.folder.path().join("config"))
+            .env("XDG_STATE_HOME", home.folder.path().join("state"));
+        let output = command.args(words).current_dir(home.folder.path()).output().unwrap();
+        assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let log: serde_json::Value = serde_json::from_str(&whenstop(&["hook", "log", "--format", "json"])).unwrap();
+    assert!(log.to_string().contains("2:after_tools"), "{log}");
+    whenstop(&["hook", "log", "--recordings", "seen"]);
+    let stacks = home.folders().stacks().display().to_string();
+    whenstop(&["compare", "seen", "--unit", "round", "--stacks", &stacks, "--out", "report"]);
+    let rows = std::fs::read_to_string(home.folder.path().join("report/rows.csv")).unwrap();
+    assert!(rows.contains("call_result.streak >= 3"), "{rows}");
+    let doctor = whenstop(&["hook", "doctor", "claude-code"]);
+    assert!(doctor.contains("exact"), "{doctor}");
+}

@@ -1,0 +1,326 @@
+//! Rows about what would be lost in silence: files that look like recordings, records and roles that nobody knows, parts
+//! of a usage, labels, archives behind one another, copies, outcomes that are none.
+
+use super::{Row, check, row, run};
+use crate::desk::Desk;
+
+const STACK: &str = "[[stack]]\nname = \"l\"\nany = [{ signal = \"steps\", at_least = 2 }]\n";
+const COMPARE: &str = "compare in --stacks s.toml";
+const CHECK: &str = "check in --stacks s.toml --fail-on steps_saved_ratio>0.9";
+
+/// What a command that reads, one that reads strictly, one that accepts and one that gates make of the same damage:
+/// said in one line, and an error for those who ask.
+fn everywhere(name: &str, says: &str, put: impl Fn(Row) -> Row) -> Vec<Row> {
+    let commands: [(&str, i32); 5] = [
+        (COMPARE, 0),
+        ("compare in --stacks s.toml --strict", 3),
+        ("accept in --stacks s.toml --snapshot s.snap", 0),
+        (CHECK, 3),
+        ("check in --stacks s.toml --fail-on steps_saved_ratio>0.9 --allow-unreadable", 0),
+    ];
+    let rows = commands.into_iter().map(|(command, exit)| {
+        let row = row(format!("{name}: {command}"), command).file("s.toml", STACK).file("in/a-good.jsonl", run("good"));
+        put(row).exit(exit).says(says)
+    });
+    rows.collect()
+}
+
+fn damaged(name: &str, file: &str, bytes: impl Into<Vec<u8>>) -> Vec<Row> {
+    let bytes = bytes.into();
+    everywhere(name, "1 of 2 files looks like a recording and is not read", |row| {
+        row.file(&format!("in/{file}"), bytes.clone())
+    })
+}
+
+#[test]
+fn a_file_that_looks_like_a_recording_and_is_not_read_is_an_error() {
+    let text = run("b");
+    let wide: Vec<u8> = [0xFF, 0xFE].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect();
+    let cases: Vec<(&str, &str, Vec<u8>)> = vec![
+        ("a raw NUL in a text", "x.jsonl", text.replace("\"x\"", "\"\0\"").into_bytes()),
+        ("a tail of NULs", "x.jsonl", [text.as_bytes(), &[0; 4096]].concat()),
+        ("UTF-16", "x.jsonl", wide),
+        ("bzip2", "x.jsonl.bz2", b"BZh91AY&SY\0\0".to_vec()),
+        ("xz", "x.jsonl.xz", b"\xFD7zXZ\0\0\x04".to_vec()),
+        ("zeros", "x.jsonl", vec![0; 512]),
+        (
+            "a git-lfs pointer",
+            "x.jsonl",
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n".to_vec(),
+        ),
+        (
+            "a prefix on every line",
+            "x.jsonl",
+            text.lines().map(|line| format!("12:00 {line}\n")).collect::<String>().into(),
+        ),
+        ("single quotes", "x.jsonl", text.replace('"', "'").into_bytes()),
+        ("a web page", "x.json", b"<!DOCTYPE html><html><body>404</body></html>".to_vec()),
+        ("base64", "x.traj", b"eyJ0eXBlIjoicnVuIn0K".to_vec()),
+        ("Python's repr", "x.json", b"[{'role': 'user', 'content': None}]".to_vec()),
+        ("cut in front", "x.json", b"ole\":\"user\",\"content\":\"x\"}]".to_vec()),
+        ("nothing at all", "x.jsonl", Vec::new()),
+        ("a backup of an editor", "x.jsonl~", b"ole\":\"user\"".to_vec()),
+    ];
+    check(cases.into_iter().flat_map(|(name, file, bytes)| damaged(name, file, bytes)).collect());
+}
+
+#[test]
+fn what_lies_beside_recordings_is_no_error() {
+    let beside = [
+        ("prose", "README.md", "# Notes\n"),
+        ("a package", "package.json", "{\"name\":\"x\",\"version\":\"1.0.0\"}"),
+        ("settings", "config.yaml", "a: 1\n"),
+        ("a report", "results.json", "{\"resolved_ids\":[]}"),
+        ("a table", "prices.csv", "a,b\n1,2\n"),
+    ];
+    let rows = beside.map(|(name, file, text)| {
+        row(name, "compare in --stacks s.toml --strict")
+            .file("s.toml", STACK)
+            .file("in/a-good.jsonl", run("good"))
+            .file(&format!("in/{file}"), text)
+            .says("1 run of 1 task")
+            .never_says("error:")
+    });
+    check(rows.into());
+}
+
+#[test]
+fn equal_findings_are_one_line_with_their_number() {
+    let zebra = "{\"type\":\"message\",\"role\":\"zebra\",\"content\":\"x\"}\n";
+    let many = format!("{}{}", run("b"), zebra.repeat(175));
+    check(vec![
+        row("compared", COMPARE)
+            .file("s.toml", STACK)
+            .file("in/x.jsonl", many.clone())
+            .says("`zebra` is no role (175 such; the first is here)")
+            .never_says("more that could not be read"),
+        row("listed", "corpus in").file("in/x.jsonl", many).runs(1).says("(175 such; the first is here)"),
+    ]);
+}
+
+#[test]
+fn a_part_of_a_usage_that_cannot_be_read_leaves_the_tokens_unknown() {
+    let call = |id: &str, usage: &str| {
+        format!(
+            "{{\"session_id\":\"{id}\",\"request\":{{\"model\":\"m\",\"messages\":[{{\"role\":\"user\",\"content\":\"hi {id}\"}}]}},\
+             \"response\":{{\"id\":\"r-{id}\",\"model\":\"m\",\"choices\":[{{\"message\":{{\"role\":\"assistant\",\"content\":\"x\"}}}}],\
+             \"usage\":{usage}}}}}\n"
+        )
+    };
+    let good = call("one", "{\"prompt_tokens\":100,\"completion_tokens\":5}");
+    let mut rows = Vec::new();
+    for broken in ["\"5,000\"", "-5", "[1]", "true", "1e400", "18446744073709551616"] {
+        let usage = format!("{{\"input_tokens\":10,\"cache_read_input_tokens\":{broken},\"output_tokens\":2}}");
+        let log = format!("{good}{}", call("two", &usage));
+        rows.push(
+            row(format!("in a log: {broken}"), "corpus in --runs")
+                .file("in/x.jsonl", log.clone())
+                .runs(2)
+                .says("`cache_read_input_tokens` should be a whole number, 0 or more")
+                .says("the tokens of this run are unknown")
+                .says("105"),
+        );
+        rows.push(
+            row(format!("compared: {broken}"), CHECK)
+                .file("s.toml", STACK)
+                .file("in/x.jsonl", log)
+                .exit(3)
+                .says("1 error in the recordings"),
+        );
+    }
+    check(rows);
+}
+
+#[test]
+fn a_record_of_an_unknown_kind_or_role_that_is_a_part_of_the_run_is_an_error() {
+    let cases = [
+        (
+            "a type",
+            "{\"type\":\"mesage\",\"role\":\"assistant\",\"content\":\"y\",\"usage\":{\"input\":9,\"output\":1}}",
+            "unknown kind `mesage`",
+        ),
+        ("a role", "{\"type\":\"message\",\"role\":\"asistant\",\"content\":\"y\"}", "`asistant` is no role"),
+    ];
+    let mut rows: Vec<Row> = Vec::new();
+    for (name, line, says) in cases {
+        rows.extend(everywhere(name, says, |row| row.file("in/x.jsonl", format!("{}{line}\n", run("b")))));
+    }
+    let session = |kind: &str| {
+        format!(
+            "{{\"type\":\"user\",\"uuid\":\"u1\",\"sessionId\":\"s\",\"message\":{{\"role\":\"user\",\"content\":\"hi\"}}}}\n\
+             {{\"type\":\"{kind}\",\"uuid\":\"u2\",\"sessionId\":\"s\",\"message\":{{\"role\":\"assistant\",\"content\":\"x\",\
+             \"usage\":{{\"input_tokens\":5,\"output_tokens\":1}}}}}}\n"
+        )
+    };
+    rows.extend(everywhere("a session's line", "unknown kind `asistant`", |row| {
+        row.file("in/x.jsonl", session("asistant"))
+    }));
+    rows.push(
+        row("one that holds nothing of the run", "compare in --stacks s.toml --strict")
+            .file("s.toml", STACK)
+            .file("in/x.jsonl", format!("{}{{\"type\":\"zebra\",\"version\":3}}\n", run("b")))
+            .says("1 record of kinds that no reader knows")
+            .never_says("error:"),
+    );
+    check(rows);
+}
+
+#[test]
+fn labels_that_do_not_parse_are_refused() {
+    let nine: String = (0..9).map(|n| run(&format!("r{n}"))).collect();
+    let labels = |text: &str| {
+        row(text.lines().next().unwrap_or_default(), "corpus x.jsonl --labels l.csv")
+            .file("x.jsonl", nine.clone())
+            .file("l.csv", text)
+    };
+    let open: String = (2..9).map(|n| format!("r{n},false\n")).collect();
+    check(vec![
+        labels(&format!("run_id,success\nr0,false\n\"r1,false\n{open}"))
+            .exit(3)
+            .says("l.csv:3")
+            .says("a quote is not closed"),
+        labels("run_id,task_id,success\nr0,false\nr1,t,false\n")
+            .says("l.csv:2")
+            .says("2 cells in a table of 3 columns"),
+        labels("run_id,success\nr0,false,true\nr1,false\n").says("l.csv:2").says("3 cells in a table of 2 columns"),
+        row("strictly", "corpus x.jsonl --labels l.csv --strict")
+            .file("x.jsonl", nine.clone())
+            .file("l.csv", "run_id,task_id,success\nr0,false\nr1,t,false\n")
+            .exit(3)
+            .says("2 cells in a table of 3 columns"),
+    ]);
+}
+
+/// Two archives in one file, as `cat` makes them.
+fn joined(desk: &Desk, ending: &str, pack: impl Fn(&str, &str) -> Vec<u8>) {
+    let both = [pack("a.jsonl", "a"), pack("b.jsonl", "b")].concat();
+    desk.put_bytes(&format!("in/x.{ending}"), &both);
+}
+
+fn tar(name: &str, id: &str) -> Vec<u8> {
+    let mut tar = tar::Builder::new(Vec::new());
+    let text = run(id);
+    let mut header = tar::Header::new_gnu();
+    header.set_size(text.len() as u64);
+    header.set_mode(0o644);
+    tar.append_data(&mut header, name, text.as_bytes()).unwrap();
+    tar.into_inner().unwrap()
+}
+
+fn zip(name: &str, id: &str) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+    std::io::Write::write_all(&mut zip, run(id).as_bytes()).unwrap();
+    zip.finish().unwrap().into_inner()
+}
+
+#[test]
+fn an_archive_behind_another_is_not_lost_in_silence() {
+    let tars = everywhere("two tars", "are not read, another archive perhaps", |row| {
+        row.prepare(|desk| joined(desk, "tar", tar))
+    });
+    let zips = everywhere("two zips", "are not read, another archive perhaps", |row| {
+        row.prepare(|desk| joined(desk, "zip", zip))
+    });
+    let named =
+        [("tar", "bytes behind its end mark are not read"), ("zip", "bytes before its first member are not read")];
+    let named = named.map(|(ending, says)| {
+        let row = row(format!("listed: {ending}"), "corpus in").runs(1).says(says);
+        if ending == "tar" {
+            row.prepare(|desk| joined(desk, "tar", tar))
+        } else {
+            row.prepare(|desk| joined(desk, "zip", zip))
+        }
+    });
+    check(tars.into_iter().chain(zips).chain(named).collect());
+}
+
+#[test]
+fn a_copy_counts_once_and_is_told() {
+    let copies = ["copy.jsonl", "a.jsonl~", "a.jsonl.bak", "a (1).jsonl", "a.jsonl.tmp", "deep/a.jsonl"];
+    let long = format!("{}{}", run("b"), run("c"));
+    let mut rows: Vec<Row> = copies
+        .iter()
+        .map(|copy| {
+            row(format!("a copy called {copy}"), "corpus in")
+                .file("in/a.jsonl", long.clone())
+                .file(&format!("in/{copy}"), long.clone())
+                .runs(2)
+                .says("a recording stands there twice, byte for byte")
+        })
+        .collect();
+    rows.push(
+        row("ten copies", COMPARE)
+            .file("s.toml", STACK)
+            .prepare(|desk| {
+                for n in 0..11 {
+                    desk.put(&format!("in/x{n}.jsonl"), &format!("{}{}", run("b"), run("c")));
+                }
+            })
+            .says("10 recordings stand there twice, byte for byte")
+            .says("2 runs"),
+    );
+    rows.push(
+        row("beside its archive", "corpus in")
+            .file("in/a.jsonl", run("a"))
+            .prepare(|desk| desk.put_bytes("in/a.tar", &tar("a.jsonl", "a")))
+            .runs(1)
+            .says("byte for byte"),
+    );
+    rows.push(
+        row("empty conversations are no copies", "corpus in --as chat")
+            .file("in/a.json", "[]")
+            .file("in/b.json", "[]")
+            .runs(2)
+            .says("nobody graded them")
+            .never_says("byte for byte"),
+    );
+    check(rows);
+}
+
+#[test]
+fn outcomes_that_are_none_or_contradict_are_errors() {
+    let chat = |field: &str| {
+        format!(
+            "{{\"messages\":[{{\"role\":\"user\",\"content\":\"a\"}},{{\"role\":\"assistant\",\"content\":\"b\"}}],{field}}}\n"
+        )
+    };
+    let outcome = |success: bool| format!("{{\"type\":\"outcome\",\"success\":{success}}}\n");
+    let mut rows = Vec::new();
+    for (field, name) in
+        [("\"resolved\":\"maybe\"", "resolved"), ("\"reward\":\"1.0 (ok)\"", "reward"), ("\"score\":1e400", "score")]
+    {
+        rows.push(
+            row(field, "corpus x.jsonl")
+                .file("x.jsonl", chat(field))
+                .runs(1)
+                .says(format!("`{name}` should be an outcome: true, false, or a score")),
+        );
+        rows.push(
+            row(format!("{field}, strictly"), "corpus x.jsonl --strict")
+                .file("x.jsonl", chat(field))
+                .exit(3)
+                .says("should be an outcome"),
+        );
+    }
+    rows.push(
+        row("two that contradict", "corpus x.jsonl")
+            .file("x.jsonl", format!("{}{}{}", run("b"), outcome(true), outcome(false)))
+            .runs(1)
+            .says("x.jsonl:4")
+            .says("a second outcome, which contradicts the first"),
+    );
+    rows.push(
+        row("two that agree", "corpus x.jsonl --strict")
+            .file("x.jsonl", format!("{}{}{}", run("b"), outcome(true), outcome(true)))
+            .runs(1)
+            .says("outcome of 1 trace run: field outcome"),
+    );
+    check(rows);
+}
+
+#[test]
+fn a_recording_torn_at_its_end_fails_a_gate() {
+    let torn = format!("{}{{\"type\":\"message\",\"role\":\"assi", run("b"));
+    check(everywhere("a line cut off", "x.jsonl:3:", |row| row.file("in/x.jsonl", torn.clone())));
+}
