@@ -231,6 +231,7 @@ pub(super) fn compare_loaded(
     keeps: Keeps,
     output: &Output,
 ) -> Result<Compared, Failure> {
+    let hides_texts = matches!(texts, Some(Texts::None));
     let options =
         Options { assumptions: assumptions.assumptions(), effects: effects.clone(), keeps, stories: texts, grounds };
     let evaluator = Evaluator::new(strategies, options);
@@ -239,7 +240,8 @@ pub(super) fn compare_loaded(
     tell_troubles(strategies, output);
     let Evaluation { rows, firings, followed, stacks, stories, void } = gathered.finish();
     let followed = FollowedReport::new(followed, corpus.unit.noun());
-    let quality = Found::of(&report).lines();
+    let found = Found::of(&report);
+    let quality = if hides_texts { found.without_values().lines() } else { found.lines() };
     Ok(Compared { rows, firings, stacks, stories, quality, report, followed, void })
 }
 

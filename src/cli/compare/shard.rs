@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{Args, Exit, refuse_unknown_baseline};
 use crate::aggregate::{Firings, FollowedRows, Rows};
+use crate::cli::compare::EmbedText;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{has_runs, tell_troubles};
 use crate::cli::output::Output;
@@ -97,6 +98,9 @@ pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &O
             .map_err(|failure| failure.diagnostics.first().clone())?
             .with_followed(FollowedReport::new(FollowedRows::default(), args.corpus.unit.noun()));
         let mut found = Found::of(&report);
+        if matches!(args.embed_text, EmbedText::None) {
+            found = found.without_values();
+        }
         found.renamed(&named);
         Ok(About {
             shard: extent.shard,

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
-use crate::cli::inputs::{CorpusArgs, GuardArgs, READING, ReadingArgs, StackArgs, UnitOfRun, read_text};
+use crate::cli::inputs::{
+    CorpusArgs, GuardArgs, READING, ReadingArgs, StackArgs, UnitOfRun, load_stack_file, read_text,
+};
 use crate::cli::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::project::{self, Project};
@@ -66,6 +68,9 @@ impl GateInputs {
             };
             return Err(Failure::usage(Diagnostic::new(Location::file(from), what, help)));
         }
+        if self.stacks.is_empty() {
+            refuse_quietly(&stacks, &project.path)?;
+        }
         let is_named_elsewhere = self.stacks.is_empty() && !self.allow_commands;
         let refused_by = is_named_elsewhere.then(|| project.path.clone());
         let guards = GuardArgs { refused_by, ..self.guards.clone() };
@@ -111,6 +116,22 @@ impl GateInputs {
             ..given.clone()
         }
     }
+}
+
+/// Refuses stack files outside the project's folder that cannot be read as such, without their lines: a project file
+/// may be somebody else's, and the message may end in a public log.
+fn refuse_quietly(stacks: &[String], project: &Path) -> Result<(), Failure> {
+    let folder = project.canonicalize().ok().and_then(|path| path.parent().map(Path::to_path_buf)).unwrap_or_default();
+    let is_outside = |path: &Path| path.canonicalize().is_ok_and(|path| !path.starts_with(&folder));
+    let files = stacks.iter().filter(|named| !named.starts_with("preset:") && !named.starts_with("system:"));
+    for path in files.map(Path::new).filter(|path| is_outside(path)) {
+        if load_stack_file(path).is_err() {
+            let at = Location::file(path.display().to_string());
+            let help = "it is outside the project's folder, so its text is not shown: `whenstop lint FILE` does";
+            return Err(Failure::usage(Diagnostic::new(at, "not a stack file", help)));
+        }
+    }
+    Ok(())
 }
 
 impl Inputs {

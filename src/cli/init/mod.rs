@@ -16,6 +16,7 @@ use super::values::share;
 use crate::aggregate::Summary;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::project;
+use crate::reader::{LARGEST_WHOLE, read_whole_text};
 use crate::report::{Appetite, Publication, write_atomically};
 use files::Found;
 
@@ -193,7 +194,7 @@ fn gitlab_file() -> PathBuf {
 /// Writes a file that does not exist, or any file with `force`; reports which.
 fn write(path: &Path, text: &str, force: bool, output: &Output) -> Result<(), Failure> {
     let name = path.display();
-    let is_there = std::fs::read_to_string(path);
+    let is_there = read_whole_text(path, LARGEST_WHOLE);
     match is_there {
         Ok(there) if there == text => output.data(&format!("written  {name}\n")),
         Ok(_) if !force => output.data(&format!("kept     {name}, which was there (`--force` writes over it)\n")),

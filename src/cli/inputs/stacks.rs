@@ -11,6 +11,7 @@ use crate::compare::Tuned;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
 use crate::effects::EffectTable;
 use crate::framework::{ConfigText, Kind};
+use crate::reader::{LARGEST_WHOLE, read_whole_text};
 use crate::stack::{GuardCommand, StackFile, Use};
 
 /// The stacks to use.
@@ -153,7 +154,7 @@ fn near_file(path: &Path) -> String {
 
 /// Reads a text file.
 pub(in crate::cli) fn read_text(path: &Path, help: &str) -> Result<String, Diagnostic> {
-    std::fs::read_to_string(path).map_err(|error| {
+    read_whole_text(path, LARGEST_WHOLE).map_err(|error| {
         Diagnostic::new(Location::file(path.display().to_string()), format!("cannot read: {error}"), help)
     })
 }

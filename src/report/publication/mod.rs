@@ -80,6 +80,7 @@ impl Publication {
         let manifest = Manifest {
             whenstop: env!("CARGO_PKG_VERSION").to_owned(),
             rows_version: ROWS_VERSION,
+            rows: None,
             stacks: stacks.map(ManifestStack::from).collect(),
             baseline: baseline.map_or(first, Label::from),
             seed: SEED,
@@ -103,6 +104,7 @@ impl Publication {
 
     /// From saved rows.
     pub fn from_rows(rows: Rows, firings: Firings, manifest: Manifest) -> Self {
+        let manifest = Manifest { rows: Some(rows.len() as u64), ..manifest };
         Self {
             unit: unit_of(&rows),
             rows,

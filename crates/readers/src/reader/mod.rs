@@ -47,6 +47,7 @@ mod unknown;
 mod unpack;
 mod unread;
 mod unreadable;
+mod whole;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -67,6 +68,7 @@ pub use probe::{Probe, Shape, Sketch};
 pub use reading::{FileName, Places, Reading, Record};
 pub use report::{CorpusReport, FileRead, Finding, FormatCounts, RunRead, Skipped, tokens};
 pub use subagents::SubAgents;
+pub use whole::{LARGEST_WHOLE, open_regular, read_whole, read_whole_text};
 
 use crate::diagnostic::Diagnostic;
 

@@ -152,7 +152,7 @@ fn place_of(path: &Path) -> PathBuf {
 }
 
 /// What kind of thing a path is that is neither a file nor a folder.
-fn kind_of(kind: FileType) -> &'static str {
+pub(super) fn kind_of(kind: FileType) -> &'static str {
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt as _;
@@ -165,6 +165,12 @@ fn kind_of(kind: FileType) -> &'static str {
     }
     let _ = kind;
     "a device"
+}
+
+/// True for a pipe that is open already: `/dev/stdin`, `/dev/fd/63`.
+pub(super) fn is_open_stream(path: &Path, kind: FileType) -> bool {
+    let is_open = ["/dev/stdin", "/dev/fd", "/proc/self/fd"].iter().any(|open| path.starts_with(open));
+    is_open && kind_of(kind) != "a device"
 }
 
 impl Sources {
@@ -181,8 +187,22 @@ impl Sources {
     }
 
     fn add_folder(&mut self, folder: &Path, place: &Path, seen: &mut BTreeSet<PathBuf>) {
-        for entry in files_of(folder) {
+        let mut entries = files_of(folder);
+        while let Some(entry) = entries.next() {
             match entry {
+                Ok(entry) if entry.depth() > 0 && is_hidden(&entry) => {
+                    if entry.file_type().is_dir() {
+                        entries.skip_current_dir();
+                    }
+                }
+                Ok(entry) if entry.depth() > 0 && leads_out(&entry, folder) => {
+                    if entry.file_type().is_dir() {
+                        entries.skip_current_dir();
+                    }
+                    let what = "a link that leads out of the folder: it is not followed";
+                    let help = "name what it leads to as well, if recordings are there";
+                    self.lose(Diagnostic::new(Location::file(entry.path().display().to_string()), what, help));
+                }
                 Ok(entry) if entry.file_type().is_file() => {
                     let place = place.join(entry.path().strip_prefix(folder).unwrap_or(entry.path()));
                     if seen.insert(place.clone()) {
@@ -230,8 +250,7 @@ impl Sources {
     /// special file is refused: it may never end, or block until something writes to it.
     fn add_stream(&mut self, path: &Path, kind: FileType) {
         let shown = path.display().to_string();
-        let is_open = ["/dev/stdin", "/dev/fd", "/proc/self/fd"].iter().any(|open| path.starts_with(open));
-        if !is_open || kind_of(kind) == "a device" {
+        if !is_open_stream(path, kind) {
             let what = format!("this is {}, which may never end: it is not read", kind_of(kind));
             let help = "write it to a file, or pipe it in and name `/dev/stdin`";
             return self.lose(Diagnostic::new(Location::file(shown), what, help));
@@ -297,7 +316,7 @@ impl Sources {
             let help = "give each member a name of its own";
             self.renamed.push(Diagnostic::new(Location::file(format!("{archive}!{name}")), what, help));
         }
-        for entry in files_of(&unpacked.folder) {
+        for entry in files_of(&unpacked.folder).filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry)) {
             let entry = match entry {
                 Ok(entry) if entry.file_type().is_file() => entry,
                 Ok(_) => continue,
@@ -326,13 +345,25 @@ impl Sources {
     }
 }
 
-/// Everything in a folder that is not hidden, in path order.
-fn files_of(folder: &Path) -> impl Iterator<Item = walkdir::Result<walkdir::DirEntry>> {
-    walkdir::WalkDir::new(folder)
-        .follow_links(true)
-        .sort_by_file_name()
-        .into_iter()
-        .filter_entry(|entry| entry.depth() == 0 || !entry.file_name().to_string_lossy().starts_with('.'))
+/// Everything in a folder, in path order.
+fn files_of(folder: &Path) -> walkdir::IntoIter {
+    walkdir::WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter()
+}
+
+fn is_hidden(entry: &walkdir::DirEntry) -> bool {
+    entry.file_name().to_string_lossy().starts_with('.')
+}
+
+/// True for a link to a folder outside `folder`, or to what the system makes up while it is read. A link to a file
+/// elsewhere is followed: caches of data sets keep their files so.
+fn leads_out(entry: &walkdir::DirEntry, folder: &Path) -> bool {
+    const MADE_UP: [&str; 3] = ["/proc", "/sys", "/dev"];
+    if !entry.path_is_symlink() {
+        return false;
+    }
+    let Ok(target) = entry.path().canonicalize() else { return false };
+    let is_outside = || folder.canonicalize().is_ok_and(|folder| !target.starts_with(folder));
+    (entry.file_type().is_dir() || MADE_UP.iter().any(|root| target.starts_with(root))) && is_outside()
 }
 
 #[cfg(test)]
