@@ -379,9 +379,8 @@ fn folders_in_folders_are_no_bomb() {
     let deep = |nth: usize| format!("{nth}{}/x.jsonl", "/a".repeat(1_900));
     let wide = |nth: usize| format!("{nth}{}/x.jsonl", "/a".repeat(90));
     let zip_of = |n: usize, name: &dyn Fn(usize) -> String| {
-        let names: Vec<String> = (0..n).map(name).collect();
-        let text = run("b");
-        zip(&names.iter().map(|name| (name.as_str(), text.as_bytes())).collect::<Vec<_>>())
+        let members: Vec<(String, String)> = (0..n).map(|nth| (name(nth), run(&format!("b{nth}")))).collect();
+        zip(&members.iter().map(|(name, text)| (name.as_str(), text.as_bytes())).collect::<Vec<_>>())
     };
     check(vec![
         row("folders of 1,900 levels", "corpus .")

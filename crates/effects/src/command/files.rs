@@ -1,11 +1,11 @@
 //! Programs that look at files, unless an option or their own script says otherwise.
 
+use super::super::parts::Told;
+use super::super::programs::{self, Awk};
+use super::super::shell::{Given, Shell, Word};
+use super::super::{Effect, path};
 use super::interpreters::run_rest;
 use super::options::{after_options, has, spelled};
-use crate::parts::Told;
-use crate::programs::{self, Awk};
-use crate::shell::{Given, Shell, Word};
-use crate::{Effect, path};
 
 pub(super) fn of_find(shell: &mut Shell<'_>, words: &[Word]) {
     let mut at = 1;

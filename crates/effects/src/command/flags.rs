@@ -1,8 +1,8 @@
 //! Programs whose effect a flag or a first word decides, as a table.
 
+use super::super::Effect;
+use super::super::shell::Word;
 use super::options::{has, operands};
-use crate::Effect;
-use crate::shell::Word;
 
 /// What is looked for among the words after the program.
 enum Sign {

@@ -1,11 +1,11 @@
 //! Shells and interpreters, and the scripts and commands they are given.
 
+use super::super::code::{self, Language};
+use super::super::parts::Told;
+use super::super::shell::{Given, Shell, Word};
+use super::super::{Effect, packages, path, verbs, words};
 use super::flags::is_formatter;
 use super::options::{after_options, has, joined, operands, spelled};
-use crate::code::{self, Language};
-use crate::parts::Told;
-use crate::shell::{Given, Shell, Word};
-use crate::{Effect, packages, path, verbs, words};
 
 /// Adds the effect of a shell or an interpreter; false for any other program.
 pub(super) fn run(shell: &mut Shell<'_>, program: &str, words: &[Word], given: Given<'_>) -> bool {

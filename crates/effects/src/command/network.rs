@@ -1,9 +1,9 @@
 //! Clients of web servers, databases and key stores.
 
+use super::super::parts::Told;
+use super::super::shell::{Given, Word};
+use super::super::{Effect, path, sql, verbs};
 use super::options::{has, has_output, operands, spelled};
-use crate::parts::Told;
-use crate::shell::{Given, Word};
-use crate::{Effect, path, sql, verbs};
 
 pub(super) fn of_http(program: &str, words: &[Word]) -> Told {
     let rest = &words[1..];

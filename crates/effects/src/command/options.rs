@@ -1,7 +1,7 @@
 //! The words of a command: options, their values, operands.
 
-use crate::code;
-use crate::shell::Word;
+use super::super::code;
+use super::super::shell::Word;
 
 /// The words after the options. The options in `with_value` are followed by a value of their own.
 pub(crate) fn after_options<'w>(words: &'w [Word], with_value: &[&str]) -> &'w [Word] {
