@@ -12,7 +12,7 @@ use super::configuration::Configuration;
 use super::followed::FollowedReport;
 use super::row_file::{RowFormat, SavedRows};
 use super::{Lock, read_rows, write_atomically};
-use crate::aggregate::{Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Label, Row, Rows, RowsBuilder};
+use crate::aggregate::{MIN_KNOWN, Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Label, Row, Rows, RowsBuilder};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::Story;
 
@@ -61,7 +61,11 @@ pub struct Manifest {
     /// Assumptions that narrow bounds.
     pub assumptions: Vec<String>,
     /// The largest tolerated share of killed successes.
-    pub max_fes: f64,
+    #[serde(alias = "max_fes")]
+    pub max_killed: f64,
+    /// The least share of the runs on which kills and savings have to be known.
+    #[serde(default = "min_known")]
+    pub min_known: f64,
     /// Findings from reading the recordings, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<String>,
@@ -96,6 +100,13 @@ pub struct ManifestStack {
     pub profile: Label,
     /// Its rules.
     pub rules: Vec<Label>,
+    /// The number of frameworks that have a setting for it.
+    #[serde(default)]
+    pub hosts: usize,
+}
+
+fn min_known() -> f64 {
+    MIN_KNOWN
 }
 
 /// The data of a results folder, without what is computed from it.

@@ -20,6 +20,11 @@ pub struct CostSums {
 }
 
 impl CostSums {
+    /// Adds another part of the task.
+    pub fn add(&mut self, part: Self) {
+        *self = self.plus(&part, 1.0);
+    }
+
     fn plus(self, other: &Self, sign: f64) -> Self {
         Self {
             spent_with: self.spent_with + sign * other.spent_with,

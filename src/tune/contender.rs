@@ -57,12 +57,12 @@ impl Contender {
 }
 
 /// The index of the one that saves most, and more than nothing, among those whose killed share has an upper end of at
-/// most `max_fes`.
-pub fn best_contender(all: &[Contender], tasks: &[usize], max_fes: f64) -> Option<usize> {
+/// most `max_killed`.
+pub fn best_contender(all: &[Contender], tasks: &[usize], max_killed: f64) -> Option<usize> {
     let mut best: Option<(usize, f64)> = None;
     for (at, contender) in all.iter().enumerate() {
         let (killed, saved) = contender.estimates(tasks);
-        let is_safe = killed.high().is_some_and(|high| high <= max_fes);
+        let is_safe = killed.high().is_some_and(|high| high <= max_killed);
         if let Some(saved) = saved.value.filter(|saved| is_safe && *saved > best.map_or(0.0, |(_, most)| most)) {
             best = Some((at, saved));
         }
@@ -71,11 +71,11 @@ pub fn best_contender(all: &[Contender], tasks: &[usize], max_fes: f64) -> Optio
 }
 
 /// The held-out effects of the best contender: chosen anew without each part of the tasks, and rated on that part.
-pub fn held_out_contender(all: &[Contender], study: &Study, tasks: &[usize], max_fes: f64) -> Effects {
+pub fn held_out_contender(all: &[Contender], study: &Study, tasks: &[usize], max_killed: f64) -> Effects {
     let mut effects = Effects::default();
     for fold in super::folds(study, tasks, super::FOLDS) {
         let others: Vec<usize> = tasks.iter().copied().filter(|task| fold.binary_search(task).is_err()).collect();
-        let best = best_contender(all, &others, max_fes).and_then(|at| all.get(at));
+        let best = best_contender(all, &others, max_killed).and_then(|at| all.get(at));
         let of_fold = best.map_or_else(|| study.effects(&fold, |_| None), |best| best.effects(&fold));
         effects.tasks.extend(of_fold.tasks);
     }

@@ -46,8 +46,12 @@ impl Publication {
 
     /// Further notes on the page: the luck of the best of many, other suites, other failure rates.
     fn further(&self) -> &[String] {
-        let Manifest { max_fes, failure_rate, choice, .. } = &self.manifest;
-        self.further.get_or_init(|| further::notes(&self.rows, self.unit, *max_fes, *failure_rate, choice.is_some()))
+        let Manifest { failure_rate, choice, .. } = &self.manifest;
+        self.further.get_or_init(|| {
+            let terms = self.appetite().terms();
+            let ship = self.field().contest.decide(terms).ship;
+            further::notes(&self.rows, ship, self.unit, terms, *failure_rate, choice.is_some())
+        })
     }
 
     pub(super) fn page_notes(&self, summaries: &[Summary]) -> Vec<String> {
