@@ -50,21 +50,15 @@
 //! Code that needs no tables is in smaller crates, which this one re-exports: `whenstop-core` (runs, rules, verdicts),
 //! `whenstop-readers` and `whenstop-frameworks`. The command line is not part of the library.
 
-pub use whenstop_core::{
-    bailout, decision, diagnostic, effect, judge, replay, rule, signal, stack, text, transcript, verdict,
-};
+pub use whenstop_core::{bailout, decision, diagnostic, judge, replay, rule, signal, stack, text, transcript, verdict};
+pub use whenstop_effects as effects;
+pub use whenstop_evaluate::{aggregate, compare, explain, stats, sweep, tune};
 pub use whenstop_frameworks::{catalog, conformance, export, framework, host, preset, python, system};
 pub use whenstop_readers::{reader, redact, synth};
 
-pub mod aggregate;
 #[doc(hidden)]
 pub mod cli;
-pub mod compare;
-pub mod explain;
 pub mod project;
 pub mod report;
 pub mod review;
 pub mod snapshot;
-pub mod stats;
-pub mod sweep;
-pub mod tune;

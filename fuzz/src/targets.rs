@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use whenstop::aggregate::{Row, RowView};
 use whenstop::catalog::{self, Strategies};
 use whenstop::diagnostic::{Diagnostic, is_hostile};
-use whenstop::effect::EffectTable;
+use whenstop::effects::EffectTable;
 use whenstop::explain::{Explanation, Extent};
 use whenstop::framework::Kind;
 use whenstop::reader::{self, Corpus, FORMATS, PriceTable, Probe, ReadOptions, ReadText, trace};

@@ -20,7 +20,7 @@ use crate::aggregate::{Firings, Label, MIN_KNOWN, RowView, Rows};
 use crate::compare::{Collected, Comparison, Keeps, Met, Outside, Pass, StackInfo, Tuned};
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Location, nearest};
-use crate::effect::EffectTable;
+use crate::effects::EffectTable;
 use crate::explain::{Story, Texts};
 use crate::reader::CorpusReport;
 use crate::report::{Appetite, FollowedReport, Found, Publication, RowFormat, Said, Shard, table};

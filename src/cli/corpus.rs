@@ -7,11 +7,12 @@ use super::output::{Format, Output};
 use super::rounds;
 use crate::aggregate::{Tail, Tails};
 use crate::diagnostic::{count, one_line};
-use crate::effect::EffectTable;
+use crate::effects::EffectTable;
+use crate::effects::Work;
 use crate::reader::{Corpus, CorpusReport, Detail, FormatCounts, Oddity, PricingReport, ReadOptions, RunRead};
 use crate::report::table::{Cell, Table, percents};
 use crate::transcript::Run;
-use crate::verdict::{Ledger, Work};
+use crate::verdict::Ledger;
 
 /// Arguments of `corpus`.
 #[derive(Debug, clap::Args)]

@@ -4,7 +4,7 @@ use super::Exit;
 use super::failure::Failure;
 use super::inputs::{CorpusArgs, StackArgs};
 use super::output::{Format, Output};
-use crate::effect::EffectReader;
+use crate::effects::EffectReader;
 use crate::report::table::{Cell, Table};
 use crate::transcript::{Event, Lane, Run};
 
@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 }
 
 /// One row per call of the agent under test.
-fn calls(run: &Run, table: &crate::effect::EffectTable) -> Vec<Vec<Cell>> {
+fn calls(run: &Run, table: &crate::effects::EffectTable) -> Vec<Vec<Cell>> {
     let mut reader = EffectReader::new(table);
     let mut rows = Vec::new();
     let mut step = 0;

@@ -13,7 +13,7 @@ use super::output::{Format, Output};
 use crate::catalog;
 use crate::compare::{Collected, Comparison, Pass};
 use crate::diagnostic::{Diagnostic, Location, count};
-use crate::effect::EffectTable;
+use crate::effects::EffectTable;
 use crate::reader::{Corpus, Detail, PriceTable, ReadOptions};
 use crate::report::table::{Cell, Table};
 use crate::report::{FollowedReport, Publication};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::inputs::UnitOfRun;
-use crate::effect::{EffectTable, Mark, Marks};
+use crate::effects::{EffectTable, Mark, Marks};
 use crate::transcript::{Outcome, OutcomeSource, Run};
 
 /// Which mark counts as which outcome; if a run has two marks, the one named first counts.

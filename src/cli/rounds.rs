@@ -1,6 +1,6 @@
 //! `whenstop corpus --rounds`: what each prompt led to.
 
-use crate::effect::{EffectReader, EffectTable};
+use crate::effects::{EffectReader, EffectTable};
 use crate::report::table::{Cell, Table};
 use crate::transcript::{Event, Millis, Run, Spend};
 

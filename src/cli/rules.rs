@@ -10,7 +10,7 @@ use crate::conformance::golden_cases;
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::framework::{Framework, Kind};
 use crate::report::table::{Cell, Table};
-use crate::{bailout, catalog, effect, signal};
+use crate::{bailout, catalog, effects, signal};
 
 /// Arguments of `rules`.
 #[derive(Debug, clap::Args)]
@@ -104,7 +104,7 @@ fn frameworks() -> Table {
 
 fn explain(name: &str) -> Result<String, Failure> {
     if name == "effects" {
-        return Ok(effect::manual());
+        return Ok(effects::manual());
     }
     if let Some(info) = signal::find(name) {
         let options = if info.options.is_empty() { "none".to_owned() } else { info.options.join(", ") };

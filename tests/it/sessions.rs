@@ -9,14 +9,15 @@ use serde_json::Value;
 use whenstop::aggregate::FollowedRow;
 use whenstop::compare::{Comparison, Pass};
 use whenstop::decision::{Decision, Strategy};
-use whenstop::effect::{Effect, EffectReader, EffectTable, Mark, Marks};
+use whenstop::effects::Work;
+use whenstop::effects::{Effect, EffectReader, EffectTable, Mark, Marks};
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::replay::replay;
 use whenstop::stack::{Entry, StackFile};
 use whenstop::transcript::{
     Draft, Event, Header, Instant, Message, Origin, PromptedBy, Role, RoundEnd, Run, ToolCall, Usage,
 };
-use whenstop::verdict::{Assumptions, Ledger, Work};
+use whenstop::verdict::{Assumptions, Ledger};
 
 use crate::desk::Desk;
 

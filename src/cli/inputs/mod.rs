@@ -17,7 +17,7 @@ use super::failure::Failure;
 use super::output::Output;
 use super::proxies::OutcomeFrom;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::effect::EffectTable;
+use crate::effects::EffectTable;
 use crate::reader::{
     ColumnMap, Corpus, CorpusReport, Detail, NamedBy, PriceTable, ReadOptions, RecordedCosts, SubAgents,
 };

@@ -8,7 +8,7 @@ use crate::catalog::{self, Strategies};
 use crate::cli::failure::Failure;
 use crate::compare::Tuned;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
-use crate::effect::EffectTable;
+use crate::effects::EffectTable;
 use crate::framework::{ConfigText, Kind};
 use crate::stack::{StackFile, Use};
 

@@ -13,7 +13,7 @@ use crate::cli::inputs::{AssumptionArgs, StackArgs};
 use crate::cli::output::Output;
 use crate::compare::Keeps;
 use crate::diagnostic::one_line;
-use crate::effect::EffectTable;
+use crate::effects::EffectTable;
 use crate::export::{Export, hosts};
 use crate::report::{self, Appetite, Publication, write_atomically};
 use crate::stack::StackFile;

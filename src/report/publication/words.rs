@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use super::Publication;
 use crate::aggregate::{FollowedRow, Label, Summary, Tails, by_stack};
 use crate::diagnostic::{Diagnostic, Location, count, nearest};
+use crate::effects::TailTokens;
 use crate::report::choice::Choice;
 use crate::report::evidence::evidence;
 use crate::report::further;
@@ -13,7 +14,6 @@ use crate::report::saved::Manifest;
 use crate::report::table::{self, Table};
 use crate::stats::Warning;
 use crate::transcript::Outcome;
-use crate::verdict::TailTokens;
 
 impl Publication {
     /// The notes below the table.

@@ -1,38 +1,10 @@
-//! The effect of a tool call on the world: it changes something, hands work over, checks it, or only looks.
+//! The effects that a tool call can have, and the table of them that a stack file may add.
 //!
-//! Tool names (`tools.rs`) and command names (`words.rs`) have a table each; shell commands are parsed, and code passed
-//! to an interpreter is searched for writes. If the call does not show its effect, the effect is [`Effect::Unknown`],
-//! never a guess. Results, outcomes and stops are not considered.
+//! Plain data: the crate `whenstop-effects` derives the effect of a recorded call.
 
-mod arguments;
-mod cloud;
-mod code;
-mod command;
-mod git;
-mod marks;
-mod packages;
-mod parts;
-mod path;
-mod powershell;
-mod programs;
-mod reader;
-mod shell;
-mod sql;
 mod table;
-mod tools;
-mod verbs;
-mod words;
 
-#[cfg(test)]
-mod tests;
-
-pub use marks::{Mark, Marks};
-#[doc(hidden)]
-pub use parts::Told;
-pub use reader::EffectReader;
 pub use table::EffectTable;
-#[doc(hidden)]
-pub use table::manual;
 
 /// The effect of a tool call.
 ///

@@ -2,7 +2,6 @@
 //! never rules, because a verdict that depends on the rule it judges proves nothing.
 
 mod bounds;
-mod followed;
 mod known;
 mod ledger;
 
@@ -15,7 +14,6 @@ use crate::replay::Replay;
 use crate::transcript::{Checkpoint, Moment, Outcome, Point, Run, Secured};
 
 pub use bounds::{Assumptions, Bounds, bounds};
-pub use followed::{Bound, Followed, TailTokens, Work};
 pub use known::{Doubts, Spent};
 #[doc(hidden)]
 pub use known::{Known, known};

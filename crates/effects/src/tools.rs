@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use super::EffectTable;
 use super::arguments::{Arguments, Command};
 use super::code::{self, Language};
 use super::parts::{Parts, Told};
 use super::reader::Scripts;
-use super::table::EffectTable;
 use super::{Effect, command, path, shell, sql, verbs, words};
 
 /// Tools that run a shell command.

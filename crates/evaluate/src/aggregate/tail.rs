@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::effects::TailTokens;
 use crate::transcript::Outcome;
-use crate::verdict::TailTokens;
 
 /// The tail of the runs of one outcome and model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

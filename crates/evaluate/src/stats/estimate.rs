@@ -213,7 +213,7 @@ pub struct Estimate {
 
 impl Estimate {
     /// No estimate: the denominators sum to 0.
-    pub(crate) const UNDEFINED: Self = Self {
+    pub const UNDEFINED: Self = Self {
         value: None,
         interval: None,
         n: 0,

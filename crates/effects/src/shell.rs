@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use rable::{Node, NodeKind};
 
+use super::EffectTable;
 use super::parts::{Parts, Told};
 use super::reader::Scripts;
-use super::table::EffectTable;
 use super::{Effect, code, command, path, powershell};
 
 /// A command with more expansions than this is not parsed, because the parser recurses into each.
@@ -27,6 +27,12 @@ impl Word {
     /// A literal word.
     pub(super) fn plain(text: &str) -> Self {
         Self { text: text.to_owned(), varies: false }
+    }
+}
+
+impl AsRef<str> for Word {
+    fn as_ref(&self) -> &str {
+        &self.text
     }
 }
 

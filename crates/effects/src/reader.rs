@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::EffectTable;
 use super::code::{self, Language};
 use super::parts::Told;
-use super::table::EffectTable;
 use super::{Effect, arguments, path, shell, tools};
 use crate::transcript::ToolCall;
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::decision::{Decision, RuleReading, Strategy};
 use crate::diagnostic;
-use crate::effect::{Effect, EffectReader, EffectTable};
+use crate::effects::{Effect, EffectReader, EffectTable};
 use crate::replay::{Replay, replay_seen};
 use crate::transcript::{Event, Message, Moment, Role, Run};
 use crate::verdict::Course;

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{FollowedRows, Label, Row};
+use crate::effects::Work;
 use crate::stats::{ClusterSums, Estimate, ratio_estimate};
 use crate::transcript::{Outcome, Point};
-use crate::verdict::{Ledger, Work};
+use crate::verdict::Ledger;
 
 /// What the recording holds after one stack's stop of one run. Field names are the columns of `followed.csv`, in
 /// order.
@@ -76,7 +77,7 @@ impl FollowedRow {
         let stopped = row.stopped_high > 0;
         let point = row.stop_point;
         // A stop that is only possible has no known point, so nothing is counted after it.
-        let followed = if stopped { work.after(point) } else { crate::verdict::Followed::default() };
+        let followed = if stopped { work.after(point) } else { crate::effects::Followed::default() };
         let (certain, possible) = followed.cut_short();
         let sure = row.stopped_low > 0;
         let after_stop =

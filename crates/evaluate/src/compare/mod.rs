@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::aggregate::{Firing, Label, Row, RunRows, firings};
 use crate::decision::Strategy;
-use crate::effect::EffectTable;
+use crate::effects::EffectTable;
 use crate::explain::{Story, Texts};
 use crate::replay::replay;
 use crate::transcript::Run;

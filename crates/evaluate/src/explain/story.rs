@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::effects_of;
 use crate::decision::{RuleName, Strategy};
-use crate::effect::{Effect, EffectTable};
+use crate::effects::{Effect, EffectTable};
 use crate::replay::replay_seen;
 use crate::transcript::{Event, Message, Moment, Role, Run};
 

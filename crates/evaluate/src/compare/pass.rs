@@ -6,10 +6,11 @@ use super::{Comparison, Shelf};
 use crate::aggregate::{
     Firing, Firings, FiringsBuilder, FollowedBuilder, FollowedRow, FollowedRows, Row, Rows, RowsBuilder,
 };
-use crate::effect::EffectTable;
+use crate::effects::EffectTable;
+use crate::effects::Work;
 use crate::explain::{Story, Texts};
 use crate::transcript::{Outcome, Run, Secured};
-use crate::verdict::{Ledger, Work};
+use crate::verdict::Ledger;
 
 /// What the host keeps of a run that it stops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::Ledger;
-use crate::effect::{Effect, EffectReader, EffectTable, Told};
+use super::{Effect, EffectReader, EffectTable, Told};
 use crate::transcript::{Message, Moment, Point, PromptedBy, RoundEnd, Run, Tokens};
+use crate::verdict::Ledger;
 
 /// A count known within bounds, because calls with an unknown effect may or may not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
