@@ -13,7 +13,7 @@ use super::Exit;
 use super::export::{configurations, hosts_by_stack};
 use super::failure::Failure;
 use super::inputs::{AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs, StackArgs};
-use super::output::{Format, Output};
+use super::output::{Format, Output, lines_of};
 use super::sweep::{SplitArgs, SplitPart, parts};
 use super::values::share;
 use crate::aggregate::{Firings, Label, MIN_KNOWN, RowView, Rows};
@@ -340,13 +340,21 @@ fn refuse_unknown_baseline(args: &Args, stacks: &[StackInfo]) -> Result<(), Fail
     Ok(())
 }
 
-/// Compares with default options, writes the report to `out` and shows it, with the evidence of its runs.
-pub(super) fn publish(corpus: &CorpusArgs, stacks: &StackArgs, out: &Path, output: &Output) -> Result<Exit, Failure> {
+/// Compares with default options but for what is tolerated, writes the report to `out` and shows it, with the evidence
+/// of its runs.
+pub(super) fn publish(
+    corpus: &CorpusArgs,
+    stacks: &StackArgs,
+    appetite: Appetite,
+    out: &Path,
+    output: &Output,
+) -> Result<Exit, Failure> {
     let texts = Some(Texts::Evidence);
     let compared = compare(corpus, stacks, &AssumptionArgs::default(), texts, Keeps::Nothing, output)?;
     let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[])
         .with_configurations(configurations(stacks)?)
         .with_hosts(&hosts_by_stack(stacks)?)
+        .with_appetite(appetite)
         .with_stories(compared.stories, compared.quality)
         .with_followed(compared.followed);
     show(&publication, Format::Table, Some(out), output)
@@ -389,10 +397,11 @@ pub(super) fn show_said(said: &Said, output: &Output) -> Result<(), Failure> {
     if let Some(table) = &said.table {
         output.table(table, Format::Table)?;
     }
-    if !said.notes.is_empty() {
-        output.data("\n");
+    let mut used = lines_of(&[&said.verdict, &said.headline], &said.table.iter().collect::<Vec<_>>()) + 1;
+    if let Some((words, table)) = &said.agreement {
+        used += lines_of(&[words], &[table]) + 1;
     }
-    said.notes.iter().for_each(|note| output.paragraph(note));
+    output.notes(used, &said.notes);
     if let Some((words, table)) = &said.agreement {
         output.data("\n");
         output.paragraph(words);

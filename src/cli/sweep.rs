@@ -13,7 +13,7 @@ use super::Exit;
 use super::export::hosts_of;
 use super::failure::Failure;
 use super::inputs::{AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs};
-use super::output::{Format, Output};
+use super::output::{Format, Output, lines_of};
 use super::values::share;
 use crate::aggregate::{Ease, Rows, RowsBuilder, SEED};
 use crate::diagnostic::{Diagnostic, Location, nearest};
@@ -23,8 +23,8 @@ use crate::stats::label_certificate::ErrorRates;
 use crate::stats::split::optimism;
 use crate::sweep::{Grid, ResultOptions, Results, Sweep};
 
-pub(super) use arguments::{GridArgs, Parts, SplitArgs, SplitPart, parts};
 use answer::Answer;
+pub(super) use arguments::{GridArgs, Parts, SplitArgs, SplitPart, parts};
 use manifest::Manifest;
 
 /// Arguments of `sweep`.
@@ -151,10 +151,8 @@ fn show(
             output.data("\n");
             output.paragraph(headline);
             output.table(&table::sweep_overview(&judged.reported, judged.answer.chosen), Format::Table)?;
-            output.data("\n");
-            for note in notes(judged) {
-                output.paragraph(&note);
-            }
+            let table = table::sweep_overview(&judged.reported, judged.answer.chosen);
+            output.notes(lines_of(&[&judged.answer.verdict, headline], &[&table]) + 1, &notes(judged));
         }
         Format::Json => output.json(&serde_json::json!({
             "schema_version": 1,
@@ -195,7 +193,11 @@ fn write(
     write_atomically(&out.join("manifest.json"), |file| file.write_all(json.as_bytes()))?;
     let subtitle = format!("{headline}; bars: 95 % intervals, clustered by task");
     let Judged { reported, answer, .. } = judged;
-    save(&SweepFigure { grid, results: reported, chosen: answer.chosen, max_killed: args.max_killed, subtitle }, out, "sweep")?;
+    save(
+        &SweepFigure { grid, results: reported, chosen: answer.chosen, max_killed: args.max_killed, subtitle },
+        out,
+        "sweep",
+    )?;
     Ok(())
 }
 

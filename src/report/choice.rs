@@ -53,9 +53,7 @@ impl Choice {
     pub fn sentence(&self) -> String {
         let limit = percent(self.max_killed);
         let Some(chosen) = &self.chosen else {
-            return format!(
-                "chosen on the dev tasks: none; no stack is safe there at {limit} and worth it"
-            );
+            return format!("chosen on the dev tasks: none; no stack is safe there at {limit} and worth it");
         };
         let points =
             |gap: Option<f64>| gap.map_or_else(|| "undefined".to_owned(), |gap| format!("{:+.1} points", gap * 100.0));

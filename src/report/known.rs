@@ -5,7 +5,8 @@ use crate::aggregate::{Summary, Unit};
 /// What a run can lack, by the count of the summary that says on how many runs, in words.
 pub const UNREAD: (&str, &str) = ("not_evaluable_runs", "lack what a rule reads");
 /// The stack left the recorded path.
-pub const DIVERGED: (&str, &str) = ("diverged", "were warned, asked or refused a call, and what follows is not recorded");
+pub const DIVERGED: (&str, &str) =
+    ("diverged", "were warned, asked or refused a call, and what follows is not recorded");
 /// Nobody graded the run.
 pub const UNGRADED: (&str, &str) = ("unlabelled_runs", "have no outcome (`--labels`)");
 

@@ -12,7 +12,9 @@ use super::configuration::Configuration;
 use super::followed::FollowedReport;
 use super::row_file::{RowFormat, SavedRows};
 use super::{Lock, read_rows, write_atomically};
-use crate::aggregate::{MIN_KNOWN, Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Label, Row, Rows, RowsBuilder};
+use crate::aggregate::{
+    Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Label, MIN_KNOWN, Row, Rows, RowsBuilder,
+};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::Story;
 

@@ -41,12 +41,11 @@ impl FirstTable<'_> {
     fn promise(&self, summary: &Summary) -> String {
         let most = self.candidate(summary).and_then(|candidate| candidate.killed_at_most);
         let most = most.map_or_else(|| "an unknown share".to_owned(), |most| format!("{} %", digits(most)));
-        let of = if self.is_test() || self.tried() < 2 {
-            String::new()
-        } else {
-            format!(", as the best of {} tried", self.tried())
-        };
-        format!("{most} of successes (95 %{of})")
+        let tried = (self.tried() as u64).max(self.field.contest.tried());
+        let of = if self.is_test() || tried < 2 { String::new() } else { format!(", as the best of {tried} tried") };
+        let is_partly_known = summary.counted("judged") < summary.runs && summary.corrected.is_none();
+        let worst = if is_partly_known { ", unknowns at their worst" } else { "" };
+        format!("{most} of successes (95 %{of}{worst})")
     }
 
     /// Formats `26 % of the cost (20–33)`.
@@ -139,7 +138,8 @@ impl FirstTable<'_> {
         if self.appetite.lost_success_costs.is_some()
             && self.summaries.iter().all(|summary| summary.counted("runs_with_costs") == 0)
         {
-            return "Nothing can be said in dollars: no run has a cost. `--price FILE` computes it from tokens.".to_owned();
+            return "Nothing can be said in dollars: no run has a cost. `--price FILE` computes it from tokens."
+                .to_owned();
         }
         if self.is_test() {
             return self.not_upheld(&limit);
@@ -156,7 +156,8 @@ impl FirstTable<'_> {
                 _ => "None of these stacks acted on any run it could be judged on.".to_owned(),
             };
         }
-        let nearest = self.decision.nearest.and_then(|at| Some((self.summaries.get(at)?, self.decision.standings.get(at)?)));
+        let nearest =
+            self.decision.nearest.and_then(|at| Some((self.summaries.get(at)?, self.decision.standings.get(at)?)));
         let Some((nearest, standing)) = nearest else { return format!("Nothing to ship at {limit}.") };
         if standing.is_not_worth_it() {
             return self.safe_only(nearest, *standing, &limit);
@@ -242,8 +243,8 @@ pub fn dearer(cost: Option<&Estimate>) -> String {
 fn worth(benefit: &NetBenefit) -> String {
     let value = benefit.a_run.low.value.unwrap_or_default();
     let interval = benefit.a_run.interval();
-    let interval =
-        interval.map_or_else(String::new, |interval| format!(" ({} to {})", dollars(interval.low), dollars(interval.high)));
+    let interval = interval
+        .map_or_else(String::new, |interval| format!(" ({} to {})", dollars(interval.low), dollars(interval.high)));
     let sign = if value < 0.0 { "-" } else { "" };
     format!("{sign}${}{interval}", dollars(value.abs()))
 }

@@ -187,8 +187,10 @@ impl WideSweep<'_> {
         let searched = searched_on.as_ref().map(|rows| summarise(&by_stack(rows), None));
         let appetite = Appetite { max_killed: self.args.max_killed, ..Appetite::default() };
         let rated = (walked.unit, None, &[][..]);
-        let answer =
-            Answer::over(&rows, searched_on.as_ref(), &self.args.split, rated, appetite, Some(walked.tried));
+        // Stacks that do the same are tried once.
+        let alike: u64 = walked.finds.iter().map(|find| find.alike.saturating_sub(1)).sum();
+        let different = walked.tried.saturating_sub(alike);
+        let answer = Answer::over(&rows, searched_on.as_ref(), &self.args.split, rated, appetite, Some(different));
         Judged { rows, summaries, spread, searched, chosen: answer.chosen, answer }
     }
 
@@ -217,7 +219,9 @@ impl WideSweep<'_> {
 
     fn notes(&self, walked: &Walked, judged: &Judged) -> Vec<String> {
         let mut notes = Vec::new();
-        if let Some((find, summary)) = judged.chosen.and_then(|at| Some((walked.finds.get(at)?, judged.summaries.get(at)?))) {
+        if let Some((find, summary)) =
+            judged.chosen.and_then(|at| Some((walked.finds.get(at)?, judged.summaries.get(at)?)))
+        {
             notes.push(format!("chosen (*): `{}`: {}", summary.stack, self.grid.rules(find.index)));
         }
         match (&judged.searched, judged.chosen) {

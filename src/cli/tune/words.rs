@@ -113,8 +113,9 @@ impl Words<'_> {
             }
             Why::Catalogue(Refusal::TooFewTasks { there, needed }) => {
                 let carried = self.carried();
-                let carried = carried
-                    .map_or_else(String::new, |alpha| format!(" They carry {}: `--max-killed {alpha}`.", percent(alpha)));
+                let carried = carried.map_or_else(String::new, |alpha| {
+                    format!(" They carry {}: `--max-killed {alpha}`.", percent(alpha))
+                });
                 format!(
                     "Nothing can be recommended at {alpha}: {} a success, and a certificate takes {needed}, none of them killed: \
                      {} more.{carried}",

@@ -15,9 +15,9 @@ use super::row_file::RowFormat;
 use super::saved::{Manifest, ManifestStack, ROWS_VERSION};
 use super::table::{self, Table};
 use crate::aggregate::{
-    BudgetCurve, Contest, Ease, Firings, FrontierPoint, Group, Label, MIN_KNOWN, Rated, Rows, SEED, Summary, Unit, budget_curves, by_stack,
-    by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes, rule_shares, summarise,
-    unit_of,
+    BudgetCurve, Contest, Ease, Firings, FrontierPoint, Group, Label, MIN_KNOWN, Rated, Rows, SEED, Summary, Unit,
+    budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes,
+    rule_shares, summarise, unit_of,
 };
 use crate::compare::StackInfo;
 use crate::explain::Story;
@@ -84,7 +84,9 @@ impl Publication {
         let manifest = Manifest {
             whenstop: env!("CARGO_PKG_VERSION").to_owned(),
             rows_version: ROWS_VERSION,
-            stacks: stacks.map(|StackInfo { name, profile, rules }| ManifestStack { name, profile, rules, hosts: 0 }).collect(),
+            stacks: stacks
+                .map(|StackInfo { name, profile, rules }| ManifestStack { name, profile, rules, hosts: 0 })
+                .collect(),
             baseline: baseline.map_or(first, Label::from),
             seed: SEED,
             stacks_tried,

@@ -16,10 +16,14 @@ use crate::stats::Warning;
 use crate::transcript::Outcome;
 
 impl Publication {
+    /// What stands above all notes: a certificate that does not hold, or what a stack was tuned on.
+    pub fn remarks(&self) -> impl Iterator<Item = String> {
+        self.manifest.remarks.iter().cloned()
+    }
+
     /// The notes below the table.
     pub fn notes(&self, summaries: &[Summary]) -> Vec<String> {
-        let mut notes = self.manifest.remarks.clone();
-        notes.extend(self.manifest.choice.iter().map(Choice::sentence));
+        let mut notes: Vec<String> = self.manifest.choice.iter().map(Choice::sentence).collect();
         notes.extend(self.manifest.proxies.iter().map(|proxies| {
             format!(
                 "outcomes are proxies, {proxies}: marks of the recordings, not grades. A killed success is here a run that \
@@ -55,7 +59,7 @@ impl Publication {
     }
 
     pub(super) fn page_notes(&self, summaries: &[Summary]) -> Vec<String> {
-        let mut notes = self.notes(summaries);
+        let mut notes: Vec<String> = self.remarks().chain(self.notes(summaries)).collect();
         notes.extend(self.tail());
         if self.manifest.failure_rate.is_none() {
             notes.extend_from_slice(self.further());

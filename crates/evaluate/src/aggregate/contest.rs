@@ -138,8 +138,10 @@ fn candidate(
     ease: Ease,
 ) -> Candidate {
     let tasks = Tasks::of(group);
-    let is_known = |row: &RowView<'_>| row.unknown().is_none() && unit.recorded(*row).is_some();
-    let known = group.rows().filter(is_known).count() as f64 / group.len().max(1) as f64;
+    let share = |of: &dyn Fn(RowView<'_>) -> bool| {
+        group.rows().filter(|row| of(*row)).count() as f64 / group.len().max(1) as f64
+    };
+    let known = share(&|row| row.unknown().is_none()).min(share(&|row| unit.recorded(row).is_some()));
     let (killed_at_most, killed) = killed_of(group, &tasks, errors, level);
     Candidate {
         acted: has_acted(group),
@@ -154,19 +156,15 @@ fn candidate(
     }
 }
 
-/// The end of the bound on the killed share, at `level`, and the share as counted with every unknown at its worst.
-fn killed_of(
-    group: &Group<'_>,
-    tasks: &Tasks,
-    errors: Option<ErrorRates>,
-    level: f64,
-) -> (Option<f64>, Option<f64>) {
+/// The end of the bound on the killed share, at `level`, and the share as counted: both with every unknown at its worst,
+/// so that what nobody knows is never in a stack's favour.
+fn killed_of(group: &Group<'_>, tasks: &Tasks, errors: Option<ErrorRates>, level: f64) -> (Option<f64>, Option<f64>) {
     if let Some(errors) = errors {
         let corrected = corrected_fes_rate(group, errors, level).estimate;
         return (corrected.high(), corrected.value);
     }
-    let rate = |of: fn(RowView<'_>) -> Option<(f64, f64)>| ratio_estimate(&sums_over(group, tasks, of), level);
-    (rate(super::fes_parts).high(), rate(killed_at_worst).value)
+    let rate = ratio_estimate(&sums_over(group, tasks, killed_at_worst), level);
+    (rate.high(), rate.value)
 }
 
 /// Killed over successes, over all runs: an ungraded run that may have been killed is a success.
@@ -242,3 +240,6 @@ fn is_equal(a: &Group<'_>, b: &Group<'_>, unit: Unit, price: Option<LostSuccess>
     sums.retain(|task| task.n > 0);
     is_open(&cost_of_success(&sums, LEVEL).0, 1.0)
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,10 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::savings::Unit;
-use super::tasks::Tasks;
 use super::contest::cost_parts;
+use super::savings::Unit;
 use super::ship::{Candidate, Terms, decide};
+use super::tasks::Tasks;
 use super::{Group, LEVEL, Label, RowView, fes_parts, useful_parts};
 use crate::stats::gaffke::{is_bound, upper_bound};
 use crate::stats::split::{Part, split_tasks};
@@ -37,7 +37,12 @@ pub struct ChosenElsewhere {
 /// half of the tasks, without looking at ties. Every unknown counts at its worst. `None` if no stack qualifies.
 ///
 /// Cawley & Talbot (2010), On over-fitting in model selection, JMLR 11.
-pub fn chosen_elsewhere(groups: &[Group<'_>], ship: Option<usize>, unit: Unit, terms: Terms) -> Option<ChosenElsewhere> {
+pub fn chosen_elsewhere(
+    groups: &[Group<'_>],
+    ship: Option<usize>,
+    unit: Unit,
+    terms: Terms,
+) -> Option<ChosenElsewhere> {
     let first = groups.first()?;
     let present: BTreeSet<usize> = first.rows().map(RowView::task).collect();
     if present.len() < 2 * MIN_TASKS {

@@ -27,9 +27,10 @@ pub struct Candidate {
     pub acted: bool,
     /// The share of the runs on which kills and savings are known.
     pub known: f64,
-    /// The share of successes it kills: the end of a bound that allows for the number of candidates.
+    /// The share of successes it kills: the end of a bound that allows for the number of candidates, with every unknown
+    /// run at its worst.
     pub killed_at_most: Option<f64>,
-    /// The same as counted, with every unknown run at its worst.
+    /// The same as counted.
     pub killed: Option<f64>,
     /// The share of the measure it saves usefully, with every unknown run at its worst.
     pub saved: Estimate,

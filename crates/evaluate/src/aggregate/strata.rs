@@ -33,7 +33,8 @@ pub fn worse_stratum(pool: &Group<'_>) -> Option<WorseStratum> {
     let rates = strata.iter().map(|group| (group, rate(group)));
     let most = |range: &RangeEstimate| range.high.value.unwrap_or(0.0);
     let judged = rates.filter(|(_, rate)| rate.high.clusters >= MIN_TASKS);
-    let above = judged.filter(|(_, rate)| rate.high.low().zip(pooled.high.high()).is_some_and(|(low, high)| low > high));
+    let above =
+        judged.filter(|(_, rate)| rate.high.low().zip(pooled.high.high()).is_some_and(|(low, high)| low > high));
     let (group, fes_rate) = above.max_by(|(_, a), (_, b)| most(a).total_cmp(&most(b)))?;
     Some(WorseStratum {
         stack: group.stack.clone(),

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::Grid;
 use crate::aggregate::{
-    Difference, Group, RowView, Rows, Summary, Unit, by_stack, differences as family, fes_parts, frontier,
-    paired, summarise, unit_of, useful_parts,
+    Difference, Group, RowView, Rows, Summary, Unit, by_stack, differences as family, fes_parts, frontier, paired,
+    summarise, unit_of, useful_parts,
 };
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::label_certificate::ErrorRates;

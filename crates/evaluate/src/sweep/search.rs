@@ -167,7 +167,8 @@ impl<'g> Search<'g> {
             return;
         }
         // Among equals, the one that kills less; then the first.
-        let key = |of: &Candidate| (objective.worth(&of.tally, max_killed).unwrap_or(f64::NEG_INFINITY), of.tally.killed);
+        let key =
+            |of: &Candidate| (objective.worth(&of.tally, max_killed).unwrap_or(f64::NEG_INFINITY), of.tally.killed);
         let at = list.partition_point(|of| {
             let (other, killed) = key(of);
             other > worth || (other.total_cmp(&worth).is_eq() && killed <= candidate.tally.killed)
