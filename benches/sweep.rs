@@ -19,9 +19,9 @@ use whenstop::replay::replay;
 use whenstop::rule::{Comparator, Condition};
 use whenstop::stack::{Clause, Stack, parse_rule};
 use whenstop::sweep::engine::{Choice, Extract, Join, Plan, Product, Runs, Walk};
-use whenstop::synth::{Suite, Synthesis};
 use whenstop::transcript::{Event, Outcome, Run};
 use whenstop::verdict::Assumptions;
+use whenstop_dev::synth::{Suite, Synthesis};
 
 /// Signals and their fifteen limits each; every axis is optional.
 const AXES: [(&str, [f64; 15]); 5] = [

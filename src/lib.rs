@@ -53,8 +53,8 @@
 pub use whenstop_core::{bailout, decision, diagnostic, judge, replay, rule, signal, stack, text, transcript, verdict};
 pub use whenstop_effects as effects;
 pub use whenstop_evaluate::{aggregate, compare, explain, stats, sweep, tune};
-pub use whenstop_frameworks::{catalog, conformance, export, framework, host, preset, python, system};
-pub use whenstop_readers::{reader, redact, synth};
+pub use whenstop_frameworks::{catalog, export, framework, host, preset, python, system};
+pub use whenstop_readers::{reader, redact};
 
 #[doc(hidden)]
 pub mod cli;

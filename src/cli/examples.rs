@@ -73,9 +73,6 @@ pub(super) const LINT: &str = "Examples:\n  \
     whenstop lint my.toml --on runs                   # and what never fires on these recordings\n  \
     whenstop lint my.toml --format sarif > lint.sarif";
 
-pub(super) const CONFORMANCE: &str = "Example:\n  \
-    whenstop conformance fixtures/golden              # the originals' answers, one line a table";
-
 pub(super) const SCHEMA: &str = "Examples:\n  \
     whenstop schema trace > trace.schema.json\n  \
     whenstop check --format json > check.json         # is as `whenstop schema check` says";
@@ -87,9 +84,6 @@ pub(super) const COMPLETIONS: &str = "Examples:\n  \
 pub(super) const MAN: &str = "Examples:\n  \
     whenstop man check | man -l -\n  \
     whenstop man --out ~/.local/share/man/man1";
-
-pub(super) const SYNTH: &str = "Example:\n  \
-    whenstop synth --runs 200 --seed 1 --out runs.jsonl";
 
 pub(super) const MERGE: &str = "Examples:\n  \
     whenstop compare runs --stacks my.toml --shard 1/2 --out parts/1\n  \

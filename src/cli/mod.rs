@@ -6,7 +6,6 @@ mod bundled;
 mod certify;
 mod compare;
 mod completions;
-mod conformance;
 mod convert;
 mod corpus;
 mod effects;
@@ -31,7 +30,6 @@ mod rounds;
 mod rules;
 mod schema;
 mod sweep;
-mod synth;
 mod texts;
 mod tune;
 mod values;
@@ -132,9 +130,6 @@ enum Command {
     Check(gate::CheckArgs),
     /// Show what changed between two snapshots, stack files or corpora, or since a snapshot, without judging it.
     Diff(gate::DiffArgs),
-    /// Check golden tables of decisions against the systems and presets that should reproduce them.
-    #[command(after_help = examples::CONFORMANCE)]
-    Conformance(conformance::Args),
     /// Print the JSON Schema of one of whenstop's own formats.
     #[command(after_help = examples::SCHEMA)]
     Schema(schema::Args),
@@ -144,9 +139,6 @@ enum Command {
     /// Print the manual page of a command, or write all of them.
     #[command(after_help = examples::MAN)]
     Man(man::Args),
-    /// Write synthetic runs with known truth.
-    #[command(after_help = examples::SYNTH)]
-    Synth(synth::Args),
 }
 
 /// Maximum threads. More would only wait for the thread that reads the files.
@@ -224,11 +216,9 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Accept(args)) => gate::accept(&args, &output),
         Some(Command::Check(args)) => gate::check(&args, &output),
         Some(Command::Diff(args)) => gate::diff(&args, &output),
-        Some(Command::Conformance(args)) => conformance::run(&args, &output),
         Some(Command::Schema(args)) => schema::run(&args, &output),
         Some(Command::Completions(args)) => completions::run(&args, &output),
         Some(Command::Man(args)) => man::run(&args, &output),
-        Some(Command::Synth(args)) => synth::run(&args, &output),
     };
     let exit = result.unwrap_or_else(|failure: Failure| {
         output.errors(&failure.diagnostics);

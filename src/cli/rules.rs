@@ -6,7 +6,7 @@ use super::Exit;
 use super::failure::Failure;
 use super::output::{Format, Output};
 use super::texts;
-use crate::conformance::golden_cases;
+use crate::catalog::golden_cases;
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::framework::{Framework, Kind};
 use crate::report::table::{Cell, Table};

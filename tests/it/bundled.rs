@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use whenstop::aggregate::{Firing, Firings, Row, RowView, Rows};
 use whenstop::catalog::{self, Strategies};
@@ -13,9 +12,9 @@ use whenstop::reader::{Corpus, CorpusReport, ReadOptions, trace, trace_schema};
 use whenstop::report::Publication;
 use whenstop::snapshot::Snapshot;
 use whenstop::stack::StackFile;
-use whenstop::synth::{Behaviour, Suite, Synthesis};
 use whenstop::transcript::{EndCause, Outcome, Run};
 use whenstop::verdict::{Assumptions, Verdict};
+use whenstop_dev::synth::{Behaviour, Suite, Synthesis};
 
 fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
@@ -55,25 +54,6 @@ fn compared(runs: &[Run]) -> (Publication, Vec<Row>) {
 pub(crate) fn behaviour(run: &Run) -> Behaviour {
     let meta: serde_json::Value = serde_json::from_str(run.header.meta.as_ref().unwrap().get()).unwrap();
     meta["behaviour"].as_str().unwrap().parse().unwrap()
-}
-
-#[test]
-fn the_commands_of_the_readme_make_the_synthetic_files() {
-    let readme = std::fs::read_to_string(path("traces/README.md")).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let mut made = BTreeSet::new();
-    for line in readme.lines().filter_map(|line| line.strip_prefix("whenstop ")) {
-        let mut words: Vec<&str> = line.split_whitespace().collect();
-        let bundled = words.pop().unwrap();
-        let name = Path::new(bundled).file_name().unwrap();
-        let again = folder.path().join(name);
-        let status = Command::new(env!("CARGO_BIN_EXE_whenstop")).arg("--quiet").args(words).arg(&again).status();
-        assert!(status.unwrap().success(), "{line}");
-        assert!(std::fs::read(path(bundled)).unwrap() == std::fs::read(again).unwrap(), "{bundled} differs");
-        made.insert(name.to_owned());
-    }
-    let kept = std::fs::read_dir(path("traces/synthetic")).unwrap().map(|entry| entry.unwrap().file_name());
-    assert_eq!(kept.collect::<BTreeSet<_>>(), made);
 }
 
 #[test]
@@ -117,24 +97,6 @@ fn every_line_of_the_bundled_recordings_and_fixtures_meets_the_schema() {
             let error = validator.validate(&line).err();
             assert!(error.is_none(), "{}:{}: {error:?}", file.display(), number + 1);
         }
-    }
-}
-
-#[test]
-fn synth_refuses_what_it_cannot_make() {
-    let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("runs.jsonl");
-    for (arguments, message) in [
-        (["--suite", "cod", "--kind", "healthy"], "did you mean `code`?"),
-        (["--suite", "code", "--kind", "heathly"], "did you mean `healthy`?"),
-        (["--suite", "code", "--kind", "greeting"], "it occurs in: service"),
-    ] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_whenstop"));
-        let output = command.args(["synth", "--runs", "1", "--seed", "1", "--out"]).arg(&out).args(arguments).output();
-        let output = output.unwrap();
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.code() == Some(2) && told.contains(message), "{told}");
-        assert!(!out.exists());
     }
 }
 

@@ -164,7 +164,6 @@ fn a_place_that_cannot_be_written_to_is_an_error_and_changes_nothing() {
         "sweep a.jsonl --signal steps --limits 1,2 --out file",
         "convert a.jsonl --out file/a.jsonl",
         "accept a.jsonl --stacks a.toml --snapshot file/a.snap",
-        "synth --runs 2 --seed 1 --out file/a.jsonl",
         "convert a.jsonl --out /proc/whenstop.jsonl",
         "compare a.jsonl --stacks a.toml --out /proc/whenstop",
     ] {

@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use whenstop::catalog;
-use whenstop::conformance::{self, ConformanceReport, TableFile};
 use whenstop::framework::Kind;
 use whenstop::reader::unpacked_text;
-
-use crate::desk::Desk;
+use whenstop_dev::conformance::{self, ConformanceReport, TableFile};
 
 /// A folder of golden tables, or a file of one.
 pub(crate) fn path(name: &str) -> PathBuf {
@@ -89,22 +87,8 @@ fn the_cases_by_framework_are_those_of_the_tables() {
         let folder = Path::new(&file.path).parent().unwrap().file_name().unwrap().to_str().unwrap();
         *held.entry(folder.trim_end_matches("-2026.7").to_owned()).or_insert(0) += file.text.lines().count();
     }
-    let told = conformance::GOLDEN_CASES.iter().map(|(framework, cases)| ((*framework).to_owned(), *cases));
+    let told = whenstop::catalog::GOLDEN_CASES.iter().map(|(framework, cases)| ((*framework).to_owned(), *cases));
     assert_eq!(told.collect::<BTreeMap<_, _>>(), held);
-}
-
-#[test]
-fn the_readme_holds_the_table_of_frameworks() {
-    let (code, stdout, stderr) = Desk::with(&[]).told("rules list --format md");
-    assert_eq!(code, 0, "{stderr}");
-    let table: String = stdout
-        .lines()
-        .skip_while(|line| !line.starts_with("| framework"))
-        .take_while(|line| line.starts_with('|'))
-        .fold(String::new(), |table, line| table + line + "\n");
-    assert_eq!(table.lines().count(), catalog::of_kind(Kind::Preset).count() + 2);
-    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
-    assert!(readme.contains(&table), "README.md holds another table than `whenstop rules list --format md` prints");
 }
 
 /// A table given as text, under a name of its own.

@@ -14,6 +14,7 @@ mod cli;
 mod convert;
 mod corpora;
 mod desk;
+mod docs;
 mod engine;
 mod export;
 mod faults;

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use whenstop::catalog;
-use whenstop::conformance::{self, TableFile};
 use whenstop::decision::Strategy;
 use whenstop::framework::{Kind, Settings};
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::replay::replay;
 use whenstop::transcript::{Run, fingerprint};
+use whenstop_dev::conformance::{self, TableFile};
 
 use crate::golden::{self, show};
 

@@ -16,9 +16,9 @@ use whenstop::rule::{Comparator, Condition, Rule};
 use whenstop::signal::{self, REGISTRY};
 use whenstop::snapshot::Snapshot;
 use whenstop::stack::{Cap, Clause, Entry, OnHit, Scope, Stack, StackFile};
-use whenstop::synth::{Suite, Synthesis};
 use whenstop::transcript::{Draft, Moment, Point, Run};
 use whenstop::verdict::Assumptions;
+use whenstop_dev::synth::{Suite, Synthesis};
 
 use super::bundled;
 

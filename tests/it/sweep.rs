@@ -399,12 +399,12 @@ fn a_grid_is_the_same_for_any_number_of_threads_and_can_be_split() {
     assert!(runs("split/sweep.csv") < runs("one/sweep.csv"));
 }
 
-/// The grid files that the README and the help of `sweep` show.
+/// The grid files that the book and the help of `sweep` show.
 #[test]
 fn the_grids_that_are_shown_are_grids() {
     let desk = desk();
-    let readme = std::fs::read_to_string("README.md").unwrap();
-    let shown = readme.split("```toml\n").filter(|block| block.starts_with("[[axis]]"));
+    let page = std::fs::read_to_string("docs/numbers.md").unwrap();
+    let shown = page.split("```toml\n").filter(|block| block.starts_with("[[axis]]"));
     let blocks: Vec<String> = shown.map(|block| block.split("```").next().unwrap().to_owned()).collect();
     assert_eq!(blocks.len(), 1);
     let (_, help, _) = desk.told("sweep|--help");

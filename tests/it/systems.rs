@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use whenstop::catalog;
 use whenstop::framework::{ConfigText, Settings};
 use whenstop::reader::{Corpus, ReadOptions, unpacked_text};
 use whenstop::replay::replay;
@@ -9,7 +10,7 @@ use whenstop::system::benchmark;
 use whenstop::system::mira::plan::MetricsScope;
 use whenstop::system::mira::rules::{Profile, Replan, Rules};
 use whenstop::transcript::{Draft, Event, Grade, Message, Outcome, Role, Run};
-use whenstop::{catalog, conformance};
+use whenstop_dev::conformance;
 
 use crate::golden;
 

@@ -6,10 +6,6 @@
 
 pub(crate) use whenstop_core::{decision, diagnostic, replay, rule, signal, stack, transcript, verdict};
 pub(crate) use whenstop_effects as effects;
-#[cfg(test)]
-pub(crate) use whenstop_frameworks::catalog;
-#[cfg(test)]
-pub(crate) use whenstop_readers::synth;
 
 pub mod aggregate;
 pub mod compare;

@@ -2,18 +2,13 @@
 //!
 //! [`system`] holds the five seed systems and [`preset`] the other frameworks; [`catalog`] looks them all up by name.
 //! [`host`] describes what their configurations can express and [`export`] writes a stack in those terms. [`python`]
-//! reproduces the Python behaviour that some decisions depend on, and [`conformance`] compares the rules with answers
-//! recorded from the original code.
+//! reproduces the Python behaviour that some decisions depend on.
 
 #[cfg(test)]
 pub(crate) use whenstop_core::replay;
 pub(crate) use whenstop_core::{bailout, decision, diagnostic, judge, rule, signal, stack, text, transcript};
-pub(crate) use whenstop_readers::reader;
-#[cfg(test)]
-pub(crate) use whenstop_readers::redact;
 
 pub mod catalog;
-pub mod conformance;
 pub mod export;
 pub mod framework;
 pub mod host;

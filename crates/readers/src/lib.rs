@@ -6,4 +6,3 @@ use whenstop_json_text as json_text;
 
 pub mod reader;
 pub mod redact;
-pub mod synth;

@@ -38,7 +38,6 @@ fn what_cannot_be_written_is_an_error() {
         "accept a.jsonl --stacks s.toml --snapshot file/a.snap",
         "accept a.jsonl --stacks s.toml --snapshot folder",
         "sweep a.jsonl --signal steps --limits 1,2 --out file",
-        "synth --runs 1 --seed 1 --out file/a.jsonl",
         "certify a.jsonl --signal steps --limits 1,2 --out file/c.json",
     ];
     let rows = commands.map(|command| {

@@ -10,7 +10,7 @@ use whenstop::transcript::{Event, Message, OutcomeSource, Run};
 use super::{fixtures, inputs, read};
 
 const BEGINS: &str =
-    "<!-- formats: generated; `UPDATE_README=1 cargo test --test it readers::table` writes it anew -->\n";
+    "<!-- formats: generated; `UPDATE_DOCS=1 cargo test --test it readers::table` writes it anew -->\n";
 const ENDS: &str = "<!-- /formats -->\n";
 
 /// Files that are read well.
@@ -66,7 +66,7 @@ fn row(format: &dyn reader::Format) -> String {
 }
 
 #[test]
-fn the_readme_says_what_each_format_holds() {
+fn the_page_of_formats_says_what_each_holds() {
     let mut table = String::from(BEGINS);
     table.push_str("| format | what it is | a run is | tokens | times | error flags | outcome | prompted by |\n");
     table.push_str("| --- | --- | --- | --- | --- | --- | --- | --- |\n");
@@ -78,13 +78,13 @@ fn the_readme_says_what_each_format_holds() {
         write!(table, "{}", row(format)).unwrap();
     }
     table.push_str(ENDS);
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = std::fs::read_to_string(&path).unwrap();
-    let from = readme.find(BEGINS).expect("the README marks where the table begins");
-    let to = readme.find(ENDS).expect("the README marks where the table ends") + ENDS.len();
-    if std::env::var_os("UPDATE_README").is_some() {
-        std::fs::write(&path, format!("{}{table}{}", &readme[..from], &readme[to..])).unwrap();
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs/reference/formats.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let from = page.find(BEGINS).expect("the page marks where the table begins");
+    let to = page.find(ENDS).expect("the page marks where the table ends") + ENDS.len();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, format!("{}{table}{}", &page[..from], &page[to..])).unwrap();
         return;
     }
-    assert!(readme[from..to] == table, "the table is out of date: UPDATE_README=1 cargo test --test it readers::table");
+    assert!(page[from..to] == table, "the table is out of date: UPDATE_DOCS=1 cargo test --test it readers::table");
 }

@@ -1,13 +1,10 @@
-//! `whenstop conformance`: checks golden tables against the systems and presets that should reproduce them.
+//! `whenstop-dev conformance`: checks golden tables against the systems and presets that should reproduce them.
 
 use std::path::{Path, PathBuf};
 
-use super::Exit;
-use super::failure::Failure;
-use super::output::{Format, Output};
-use crate::conformance::{self, ConformanceReport, TableFile};
-use crate::diagnostic::{Diagnostic, Location};
-use crate::reader::unpacked_text;
+use whenstop_core::diagnostic::{Diagnostic, Location};
+use whenstop_dev::conformance::{self, ConformanceReport, TableFile};
+use whenstop_readers::reader::unpacked_text;
 
 /// Arguments of `conformance`.
 #[derive(Debug, clap::Args)]
@@ -16,38 +13,47 @@ pub(super) struct Args {
     /// table.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// How the result is printed.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
 }
 
-/// `whenstop conformance`.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+/// Checks the tables; false if one disagrees.
+pub(super) fn run(args: &Args) -> Result<bool, Diagnostic> {
     let mut files = Vec::new();
     for path in &args.paths {
         collect(path, &mut files)?;
     }
     if files.is_empty() {
-        return Err(Failure::nothing("no table in these folders", "a table is a `.jsonl` file of cases"));
+        return Err(Diagnostic::new(
+            Location::default(),
+            "no table in these folders",
+            "a table is a `.jsonl` file of cases",
+        ));
     }
     let report = conformance::run(&files);
-    match args.format {
-        Format::Json => output.json(&serde_json::to_value(&report).map_err(|error| Failure::internal(&error))?),
-        _ => output.data(&text(&report)),
+    let printed = if args.json {
+        serde_json::to_string_pretty(&report)
+            .map_err(|error| Diagnostic::new(Location::default(), error.to_string(), ""))?
+    } else {
+        text(&report)
+    };
+    #[expect(clippy::print_stdout, reason = "the program's result")]
+    {
+        println!("{}", printed.trim_end());
     }
-    let agreed = report.disagreed.is_empty() && report.malformed.is_empty() && report.unknown_tables.is_empty();
-    Ok(if agreed { Exit::Done } else { Exit::GateFailed })
+    Ok(report.disagreed.is_empty() && report.malformed.is_empty() && report.unknown_tables.is_empty())
 }
 
 /// The tables under `path`, in path order.
-fn collect(path: &Path, files: &mut Vec<TableFile>) -> Result<(), Failure> {
+fn collect(path: &Path, files: &mut Vec<TableFile>) -> Result<(), Diagnostic> {
     if path.is_file() {
         return push(path, files);
     }
     for entry in walkdir::WalkDir::new(path).sort_by_file_name() {
         let entry = entry.map_err(|error| {
             let at = Location::file(path.display().to_string());
-            Failure::input(Diagnostic::new(at, format!("cannot list: {error}"), "check the path and its permissions"))
+            Diagnostic::new(at, format!("cannot list: {error}"), "check the path and its permissions")
         })?;
         if entry.file_type().is_file() && is_table(entry.path()) {
             push(entry.path(), files)?;
@@ -60,11 +66,11 @@ fn is_table(path: &Path) -> bool {
     path.file_name().and_then(|name| name.to_str()).and_then(conformance::table_name).is_some()
 }
 
-fn push(path: &Path, files: &mut Vec<TableFile>) -> Result<(), Failure> {
+fn push(path: &Path, files: &mut Vec<TableFile>) -> Result<(), Diagnostic> {
     let text = unpacked_text(path).map_err(|error| {
         let at = Location::file(path.display().to_string());
         let help = "a table is a UTF-8 file of JSON lines, plain, .gz or .zst";
-        Failure::input(Diagnostic::new(at, format!("cannot read: {error}"), help))
+        Diagnostic::new(at, format!("cannot read: {error}"), help)
     })?;
     files.push(TableFile { path: path.display().to_string(), text });
     Ok(())

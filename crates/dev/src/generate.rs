@@ -1,14 +1,11 @@
-//! `whenstop synth`: generates synthetic runs with known truth, in whenstop's own trace format.
+//! `whenstop-dev synth`: generates synthetic runs with known truth, in whenstop's own trace format.
 
-use std::path::PathBuf;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
 
-use super::Exit;
-use super::failure::Failure;
-use super::output::Output;
-use crate::diagnostic::{Diagnostic, Location, count, nearest};
-use crate::reader::trace;
-use crate::report::write_atomically;
-use crate::synth::{Behaviour, Suite, Synthesis};
+use whenstop_core::diagnostic::{Diagnostic, Location, nearest};
+use whenstop_dev::synth::{Behaviour, Suite, Synthesis};
+use whenstop_readers::reader::trace;
 
 /// Arguments of `synth`.
 #[derive(Debug, clap::Args)]
@@ -40,14 +37,23 @@ fn behaviours() -> String {
     format!("Behaviours:\n{}", lines.collect::<Vec<_>>().join("\n"))
 }
 
-/// `whenstop synth`.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let synthesis = synthesis(args).map_err(Failure::usage)?;
+/// Writes the runs to a temporary file beside `--out` and renames it.
+pub(super) fn run(args: &Args) -> Result<(), Diagnostic> {
+    let synthesis = synthesis(args)?;
     let n_runs = usize::try_from(args.runs).unwrap_or(usize::MAX);
-    write_atomically(&args.out, |file| synthesis.runs(n_runs).try_for_each(|run| trace::write(&run, &mut *file)))
-        .map_err(Failure::input)?;
-    output.note(&format!("{} written to {}", count(n_runs, "run"), args.out.display()));
-    Ok(Exit::Done)
+    write(&synthesis, n_runs, &args.out).map_err(|error| {
+        let at = Location::file(args.out.display().to_string());
+        let help = "check that the folder exists, may be written to, and has room";
+        Diagnostic::new(at, format!("cannot write: {error}"), help)
+    })
+}
+
+fn write(synthesis: &Synthesis, n_runs: usize, out: &Path) -> io::Result<()> {
+    let folder = out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = BufWriter::new(tempfile::NamedTempFile::new_in(folder)?);
+    synthesis.runs(n_runs).try_for_each(|run| trace::write(&run, &mut file))?;
+    let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.persist(out).map(drop).map_err(|error| error.error)
 }
 
 fn synthesis(args: &Args) -> Result<Synthesis, Diagnostic> {

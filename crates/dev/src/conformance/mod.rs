@@ -3,7 +3,6 @@
 //! A table is JSON Lines, one case per line: `id`, `input`, `expected`. The last folder of its path names the system
 //! (or preset framework), the file stem the table. This module does no file access: the caller reads the tables and
 //! passes their text.
-//! the tables; here they are values.
 
 mod adaptive;
 mod agentao;
@@ -11,7 +10,6 @@ mod agentica;
 mod awaken;
 mod case;
 mod compare;
-mod counts;
 mod mira;
 mod preset;
 mod system;
@@ -26,7 +24,6 @@ use self::system::Driver;
 
 pub use case::{CaseError, GoldenCase};
 pub use compare::{Difference, Nested, first_difference};
-pub use counts::{GOLDEN_CASES, golden_cases};
 pub use mira::answer_of as mira_answer;
 
 /// A file passed in by the caller: its path and its text.

@@ -1,0 +1,213 @@
+//! The README and the pages under `docs/`: every console block prints what it shows, every link leads somewhere, and
+//! reference pages are what the program says. `UPDATE_DOCS=1 cargo test --test it docs::` writes them anew.
+#![cfg(unix)]
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+
+use crate::desk::Desk;
+
+/// The README is read in one go.
+const README_LINES: usize = 200;
+const README_WORDS: usize = 1500;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn is_update() -> bool {
+    std::env::var_os("UPDATE_DOCS").is_some()
+}
+
+/// The README, the pages of the book, and the other documents at the top, in path order.
+fn pages() -> Vec<PathBuf> {
+    let top = std::fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().path());
+    let book = walkdir::WalkDir::new(root().join("docs")).into_iter().map(|entry| entry.unwrap().into_path());
+    let mut pages: Vec<PathBuf> =
+        top.chain(book).filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect();
+    pages.sort();
+    pages
+}
+
+/// A folder that looks like a checkout: the recordings and stack files, and nothing written yet.
+fn checkout() -> Desk {
+    let desk = Desk::with(&[]);
+    for folder in ["traces", "fixtures"] {
+        std::os::unix::fs::symlink(root().join(folder), desk.path(folder)).unwrap();
+    }
+    desk
+}
+
+/// What a console block shows after its commands are run in `desk`; `...` in it stands for any lines.
+fn rerun(desk: &Desk, block: &str) -> String {
+    let mut out = String::new();
+    let mut parts = block.split("$ whenstop").skip(1).peekable();
+    assert!(parts.peek().is_some(), "a console block shows commands of whenstop: {block}");
+    for part in parts {
+        let (arguments, expected) = part.split_once('\n').unwrap();
+        let (_, stdout, stderr) = desk.told(arguments.trim());
+        let printed = if stdout.is_empty() { stderr } else { stdout };
+        let printed: Vec<&str> = printed.trim_end().lines().collect();
+        let expected: Vec<&str> = expected.trim_end().lines().collect();
+        let shown = match expected.iter().position(|line| *line == "...") {
+            Some(kept) if kept > 0 && printed.len() > kept => [&printed[..kept], &["..."]].concat(),
+            _ => printed,
+        };
+        let _ = write!(out, "$ whenstop{arguments}\n{}\n", shown.join("\n"));
+    }
+    out
+}
+
+#[test]
+fn every_console_block_prints_what_it_shows() {
+    let mut shown = 0;
+    for page in pages() {
+        let text = std::fs::read_to_string(&page).unwrap();
+        let desk = checkout();
+        let mut now = String::new();
+        let mut rest = text.as_str();
+        while let Some((before, block)) = rest.split_once("```console\n") {
+            let (block, after) = block.split_once("```").unwrap();
+            let _ = write!(now, "{before}```console\n{}```", rerun(&desk, block));
+            rest = after;
+            shown += 1;
+        }
+        now.push_str(rest);
+        if is_update() {
+            std::fs::write(&page, now).unwrap();
+        } else {
+            assert_eq!(now, text, "{}: UPDATE_DOCS=1 cargo test --test it docs::", page.display());
+        }
+    }
+    assert!(shown >= 4, "{shown} console blocks");
+}
+
+/// The anchor of a heading, as GitHub and mdBook make it.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim().to_lowercase();
+    kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_')).collect::<String>().replace(' ', "-")
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let link = Regex::new(r"\]\(([^)\s]+)\)").unwrap();
+    let mut broken = Vec::new();
+    let mut n_links = 0;
+    for page in pages() {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for target in link.captures_iter(&text).map(|found| found[1].to_owned()) {
+            if target.contains("://") || target.starts_with("mailto:") {
+                continue;
+            }
+            n_links += 1;
+            let (file, heading) = target.split_once('#').unwrap_or((&target, ""));
+            let path = if file.is_empty() { page.clone() } else { page.parent().unwrap().join(file) };
+            let leads = path.exists()
+                && (heading.is_empty()
+                    || std::fs::read_to_string(&path).is_ok_and(|text| {
+                        text.lines()
+                            .any(|line| line.starts_with('#') && anchor(line.trim_start_matches('#')) == heading)
+                    }));
+            if !leads {
+                broken.push(format!("{}: {target}", page.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+    assert!(n_links > 30, "{n_links} links");
+}
+
+#[test]
+fn the_readme_is_read_in_one_go() {
+    let text = std::fs::read_to_string(root().join("README.md")).unwrap();
+    assert!(text.lines().count() <= README_LINES, "{} lines", text.lines().count());
+    let words = text.split_whitespace().count();
+    assert!(words <= README_WORDS, "{words} words");
+}
+
+#[test]
+fn every_page_of_the_book_is_in_its_summary() {
+    let summary = std::fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap();
+    let listed: BTreeSet<PathBuf> = Regex::new(r"\(([^)]+\.md)\)")
+        .unwrap()
+        .captures_iter(&summary)
+        .map(|found| root().join("docs").join(&found[1]))
+        .collect();
+    let there: BTreeSet<PathBuf> = pages()
+        .into_iter()
+        .filter(|page| page.starts_with(root().join("docs")) && !page.ends_with("SUMMARY.md"))
+        .collect();
+    assert_eq!(listed, there);
+}
+
+/// Holds a reference page against what the program says now.
+fn reference(name: &str, text: &str) {
+    let path = root().join("docs/reference").join(name);
+    if is_update() {
+        std::fs::write(&path, text).unwrap();
+        return;
+    }
+    let held = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(held == text, "{} is out of date: UPDATE_DOCS=1 cargo test --test it docs::", path.display());
+}
+
+/// The names under `Commands:` of a help text; a heading of a group of commands also ends with a colon.
+fn commands(help: &str) -> Vec<String> {
+    let listed = Regex::new(r"(?m)^  ([a-z][a-z-]*)  +\S").unwrap();
+    let from = help.find("Commands:").map_or("", |from| &help[from..]);
+    let to = from.find("Options:").unwrap_or(from.len());
+    let names = listed.captures_iter(&from[..to]).map(|found| found[1].to_owned());
+    names.filter(|name| name != "help").collect()
+}
+
+#[test]
+fn the_page_of_commands_is_what_help_says() {
+    let desk = Desk::with(&[]);
+    let mut text = String::from("# Commands\n\nWhat `whenstop help` and `whenstop COMMAND --help` print.\n");
+    let mut open = vec![String::new()];
+    let mut n_commands = 0;
+    while let Some(command) = open.pop() {
+        let (code, help, stderr) = desk.told(&format!("{command} --help"));
+        assert_eq!(code, 0, "{command}: {stderr}");
+        let title = if command.is_empty() { "whenstop".to_owned() } else { format!("whenstop {command}") };
+        let _ = write!(text, "\n## {title}\n\n```text\n{}\n```\n", help.trim_end());
+        n_commands += 1;
+        let mut below = commands(&help);
+        below.reverse();
+        open.extend(below.into_iter().map(|name| format!("{command} {name}").trim().to_owned()));
+    }
+    assert!(n_commands > 15, "{n_commands} commands");
+    reference("commands.md", &text);
+}
+
+#[test]
+fn the_page_of_signals_is_their_manuals() {
+    let desk = Desk::with(&[]);
+    let mut text = String::from(
+        "# Signals\n\nA rule is a signal, a comparator and a limit. `whenstop rules explain NAME` prints the same.\n",
+    );
+    for signal in whenstop::signal::REGISTRY {
+        let (code, manual, stderr) = desk.told(&format!("rules explain {}", signal.id));
+        assert_eq!(code, 0, "{stderr}");
+        let _ = write!(text, "\n## {}\n\n```text\n{}\n```\n", signal.id, manual.trim_end());
+    }
+    reference("signals.md", &text);
+}
+
+#[test]
+fn the_page_of_frameworks_holds_the_table_that_the_program_prints() {
+    let (code, stdout, stderr) = Desk::with(&[]).told("rules list --format md");
+    assert_eq!(code, 0, "{stderr}");
+    let is_row = |line: &&str| line.starts_with('|');
+    let table: Vec<&str> =
+        stdout.lines().skip_while(|line| !line.starts_with("| framework")).take_while(is_row).collect();
+    let path = root().join("docs/reference/frameworks.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let before: Vec<&str> = page.lines().take_while(|line| !is_row(line)).collect();
+    let after: Vec<&str> = page.lines().skip(before.len()).skip_while(is_row).collect();
+    let lines = [&before[..], &table, &after].concat();
+    reference("frameworks.md", &(lines.join("\n") + "\n"));
+}
