@@ -90,11 +90,6 @@ impl Output {
         Self { all_notes: all, ..self }
     }
 
-    /// Whether every note is wanted.
-    pub(super) fn wants_all_notes(&self) -> bool {
-        self.all_notes
-    }
-
     /// Collects messages and prints nothing, for a program that embeds whenstop.
     pub(super) fn keeping() -> Self {
         Self { kept: Some(Mutex::default()), ..Self::new(false, CsvStyle::Plain) }
