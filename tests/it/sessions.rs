@@ -217,9 +217,9 @@ proptest! {
         for strategy in by_round() {
             let whole = replay(&run, &strategy);
             let first = rounds.iter().zip(&alone).find_map(|(round, alone)| {
-                // What would have been said before one more request, after the end of the round, is not compared.
-                let within = |decision: &Decision| (decision.point.step as usize) < alone.steps().len();
-                let ends = |decision: &Decision| decision.action.is_terminal() && within(decision);
+                // What would have been said before one more request, after the end of the session, is not compared.
+                let step = |decision: &Decision| decision.point.step as usize + round.first_step;
+                let ends = |decision: &Decision| decision.action.is_terminal() && step(decision) < run.steps().len();
                 let decision = replay(alone, &strategy).trail.into_iter().find(ends)?;
                 Some((decision.point.step as usize + round.first_step, decision.point.moment, decision.evidence))
             });

@@ -3,7 +3,8 @@
 
     python3 tests/originals/run.py                   # every framework that has a driver, at its pinned version
     python3 tests/originals/run.py haystack ag2      # these only
-    python3 tests/originals/run.py --latest          # releases newer than those: what they answer differently is drift
+    python3 tests/originals/run.py --latest          # releases newer than those: what they answer differently is drift;
+                                                     # what has no driver is looked up, by release, commit or day
     python3 tests/originals/run.py --list            # what has a driver, and what stands as of its version only
 
 Each release is installed into an environment of its own under --cache (default: ~/.cache/whenstop-originals). A driver
@@ -12,7 +13,7 @@ Each release is installed into an environment of its own under --cache (default:
 Needs Python 3.11, and Node 22 for drivers in JavaScript (fetched from npm where the machine's own is older); Cargo for awaken.
 No network is used but for the installation.
 
-Exit code: 0 all answers came out again, 1 some did not, 2 something could not be installed or run.
+Exit code: 0 all answers came out again, 1 some did not, 2 something could not be installed, run or looked up.
 """
 
 import argparse
@@ -64,27 +65,44 @@ def install(home, wanted, latest, command, **more):
         marker.write_text(text)
 
 
-def packages_of(entry, latest, mark):
-    """The package, those whose release is pinned with it (`also`), and those it needs beside it."""
-    pinned = {entry["package"]: entry["version"], **entry.get("also", {})}
-    extras = entry.get("extras", "")
-    names = [f"{name}{extras if name == entry['package'] else ''}" for name in pinned]
-    newest = "@latest" if mark == "@" else ""
-    wanted = [f"{name}{newest}" if latest else f"{name}{mark}{version}" for name, version in zip(names, pinned.values())]
+def packages_of(entry, versions, mark):
+    """The package, those whose release is pinned with it (`also`), and those it needs beside it; a version of None is
+    left to the installer."""
+    names = {name: f"{name}{entry.get('extras', '') if name == entry['package'] else ''}" for name in versions}
+    wanted = [f"{names[name]}{mark}{version}" if version else names[name] for name, version in versions.items()]
     return wanted + entry.get("beside", [])
 
 
+def install_newest(home, entry, mark, command, **more):
+    """Install the newest releases; if something they need cannot be had, the newest that can, and why it is not they."""
+    wanted = newest(entry)
+    try:
+        install(home, packages_of(entry, wanted, mark), True, command, **more)
+    except RuntimeError as error:
+        older = dict.fromkeys(wanted, "latest" if mark == "@" else None)
+        install(home, packages_of(entry, older, mark), True, command, **more)
+        return f"{versions_text(wanted)} cannot be installed: {error}"
+    return ""
+
+
+def versions_text(versions):
+    return ", ".join(f"{name} {version or '(unknown)'}" for name, version in versions.items())
+
+
 def python_of(entry, latest, cache):
-    """An interpreter with the release; the version that is installed."""
+    """An interpreter with the release; the version that is installed, and why it is not the newest."""
     home = cache / ("latest" if latest else "pinned") / entry["name"]
     python = home / "bin" / "python"
     if not python.exists():
         subprocess.run([interpreter_for(entry), "-m", "venv", str(home)], check=True)
-    extra = ["--upgrade"] if latest else []
-    install(home, packages_of(entry, latest, "=="), latest, [str(python), "-m", "pip", "install", "-q", *extra])
+    pip = [str(python), "-m", "pip", "install", "-q"]
+    if latest:
+        kept = install_newest(home, entry, "==", [*pip, "--upgrade"])
+    else:
+        kept = install(home, packages_of(entry, pinned(entry), "=="), False, pip)
     code = f"import importlib.metadata as m; print(m.version({entry['package']!r}))"
     driver = HERE / "frameworks" / f"drive-{entry.get('driver', entry['name'])}.py"
-    return [str(python), str(driver)], run([str(python), "-c", code]).stdout.strip()
+    return [str(python), str(driver)], run([str(python), "-c", code]).stdout.strip(), kept or ""
 
 
 def interpreter_for(entry):
@@ -105,13 +123,17 @@ def node_of(entry, latest, cache):
     home.mkdir(parents=True, exist_ok=True)
     if not (home / "package.json").exists():
         (home / "package.json").write_text('{"private": true, "type": "module"}')
-    flags = ["--silent", "--no-audit", "--no-fund", *entry.get("flags", [])]
-    install(home, packages_of(entry, latest, "@"), latest, ["npm", "install", *flags], cwd=home)
+    npm = ["npm", "install", "--silent", "--no-audit", "--no-fund", *entry.get("flags", [])]
+    if latest:
+        kept = install_newest(home, entry, "@", npm, cwd=home)
+    else:
+        kept = install(home, packages_of(entry, pinned(entry), "@"), False, npm, cwd=home)
     manifest = json.loads((home / "node_modules" / entry["package"] / "package.json").read_text())
     # Packages are looked up from the driver's place.
     for script in (HERE / "frameworks").glob("*.mjs"):
         (home / script.name).write_text(script.read_text())
-    return [node_for(entry, cache), str(home / f"drive-{entry.get('driver', entry['name'])}.mjs")], manifest["version"]
+    script = home / f"drive-{entry.get('driver', entry['name'])}.mjs"
+    return [node_for(entry, cache), str(script)], manifest["version"], kept or ""
 
 
 def node_for(entry, cache):
@@ -142,7 +164,7 @@ def cargo_of(entry, latest, cache):
     tree = run(["cargo", "tree", "--depth", "1", "--prefix", "none"], cwd=home).stdout
     version = next(line.split()[1] for line in tree.splitlines() if line.startswith(entry["package"] + " "))
     name = tomllib.loads(manifest.read_text())["package"]["name"]
-    return [str(home / "target" / "debug" / name)], version.lstrip("v")
+    return [str(home / "target" / "debug" / name)], version.lstrip("v"), ""
 
 
 def play(command, cases, environment, minutes):
@@ -190,27 +212,56 @@ def difference(wanted, got, place="expected"):
     return None if same else (place, wanted, got)
 
 
+def pinned(entry):
+    return {entry["package"]: entry["version"], **entry.get("also", {})}
+
+
+def newest_release(registry, package, python=sys.executable):
+    """What a registry offers as the newest; None where it does not say."""
+    if registry == "pypi":
+        words = run([python, "-m", "pip", "index", "versions", package]).stdout.split()
+        return words[1].strip("()") if len(words) > 1 else None
+    if registry == "npm":
+        return run(["npm", "view", package, "version"]).stdout.strip() or None
+    if registry == "crates":
+        lines = run(["cargo", "info", "--quiet", package]).stdout.splitlines()
+        return next((line.split()[1] for line in lines if line.startswith("version:")), None)
+    # A repository: its newest commit, as long as those in the list are written.
+    words = run(["git", "ls-remote", package, "HEAD"], env={**os.environ, "GIT_TERMINAL_PROMPT": "0"}).stdout.split()
+    return words[0][:7] if words else None
+
+
 def newest(entry):
-    """What the registry offers, of the package and those pinned with it; None where it does not say."""
-    found = {}
-    for package in (entry["package"], *entry.get("also", {})):
-        if entry["language"] == "python":
-            words = run([interpreter_for(entry), "-m", "pip", "index", "versions", package]).stdout.split()
-            found[package] = words[1].strip("()") if len(words) > 1 else None
-        elif entry["language"] == "node":
-            found[package] = run(["npm", "view", package, "version"]).stdout.strip() or None
-    return found
+    """The newest releases of the package and of those pinned with it."""
+    registry = {"python": "pypi", "node": "npm"}.get(entry["language"])
+    if registry is None:
+        return {}
+    python = interpreter_for(entry) if registry == "pypi" else None
+    return {package: newest_release(registry, package, python) for package in pinned(entry)}
 
 
 def unchanged(entry):
-    return newest(entry) == {entry["package"]: entry["version"], **entry.get("also", {})}
+    return newest(entry) == pinned(entry)
+
+
+def looked_up(entry):
+    """The newest release or commit of what has no driver, and what that says of the version that was asked."""
+    if "at" not in entry:
+        return "", entry["why"]
+    registry, _, place = entry["at"].partition(":")
+    found = newest_release(registry, place)
+    if found is None:
+        return "", f"{place} could not be looked up"
+    if found in entry["version"].replace(",", " ").split():
+        return found, "the newest is the one that was asked"
+    return found, f"has moved; {entry['why']}"
 
 
 INSTALL = {"python": python_of, "node": node_of, "rust": cargo_of}
 
 
 def ask(entry, latest, cache, minutes):
-    command, version = INSTALL[entry["language"]](entry, latest, cache)
+    command, version, kept = INSTALL[entry["language"]](entry, latest, cache)
     cases = list(cases_of(entry["tables"]))
     answers, said = play(command, cases, {**os.environ, **entry.get("environment", {})}, minutes)
     if not answers:
@@ -226,7 +277,7 @@ def ask(entry, latest, cache, minutes):
             other.append((case, *found))
         else:
             same += 1
-    return {"version": version, "cases": len(cases), "same": same, "other": other, "failed": failed}
+    return {"version": version, "kept": kept, "cases": len(cases), "same": same, "other": other, "failed": failed}
 
 
 def short(value):
@@ -251,7 +302,8 @@ def main():
             print(f"{entry['name']}: as of {entry['version']}: {entry['why']}")
         return 0
     chosen = [entry for entry in file["framework"] if not options.names or entry["name"] in options.names]
-    unknown = set(options.names) - {entry["name"] for entry in chosen}
+    known = chosen + (file["as_of"] if options.latest else [])
+    unknown = set(options.names) - {entry["name"] for entry in known}
     if unknown:
         parser.error(f"no driver for {', '.join(sorted(unknown))}; --list says what there is")
     code, rows, notes = 0, [], []
@@ -270,7 +322,10 @@ def main():
             rows.append((entry["name"], entry["version"], "", "", "", str(error)))
             code = 2
             continue
-        other, failed = result["other"], result["failed"]
+        other, failed, kept = result["other"], result["failed"], result["kept"]
+        if kept:
+            print(f"{entry['name']}: {kept}; {result['version']} is asked instead", flush=True)
+            code = 2
         print(f"{entry['name']} {result['version']}: {result['same']} of {result['cases']} come out again", flush=True)
         for case, place, wanted, got in other:
             line = f"{case['key']}: {place}: pinned {short(wanted)}, now {short(got)}"
@@ -279,8 +334,15 @@ def main():
         for case, why in failed:
             print(f"  {case['key']}: {short(why)}")
             notes.append((entry["name"], f"{case['key']}: {short(why)}"))
-        rows.append((entry["name"], entry["version"], result["version"], result["cases"], result["same"], ""))
+        rows.append((entry["name"], entry["version"], result["version"], result["cases"], result["same"], kept))
         code = max(code, 1 if other or failed else 0)
+    if options.latest:
+        for entry in file["as_of"]:
+            if not options.names or entry["name"] in options.names:
+                found, remark = looked_up(entry)
+                print(f"{entry['name']}: as of {entry['version']}{f', newest {found}' if found else ''}: {remark}", flush=True)
+                rows.append((entry["name"], entry["version"], found, "", "", remark))
+                code = max(code, 2 if "at" in entry and not found else 0)
     if options.out:
         text = ["| framework | pinned | asked | cases | the same | remark |", "| --- | --- | --- | ---: | ---: | --- |"]
         text += ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows]

@@ -56,7 +56,7 @@ def drive(given):
     }
     agent = Agent(
         chat_generator=generator(script),
-        tools=[tool(name) for name in script.tools(*([] if config.get("tools") is False else ["A"]))],
+        tools=[tool(name) for name in script.tools() or ([] if config.get("tools") is False else ["A"])],
         tool_concurrency_limit=1,
         hooks=hooks or None,
         **options,

@@ -16,6 +16,7 @@ os.environ["INSPECT_DISPLAY"] = "none"
 
 import inspect_ai._eval.eval as evaluation
 from inspect_ai import Task, eval
+from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.agent import AgentAttempts, AgentPrompt, AgentSubmit, as_solver, react
 from inspect_ai.dataset import Sample
 from inspect_ai.model import (
@@ -100,6 +101,8 @@ class Drive:
         wanted = self.agent.get("on_continue")
         if wanted is None:
             return {}
+        if isinstance(wanted, str):
+            return {"on_continue": wanted}
         if "say" in wanted and self.agent.get("submit", True):
             return {"on_continue": wanted["say"]}
         asked = [0]
@@ -145,8 +148,8 @@ class Drive:
         limits = {key: self.config[key] for key in SAMPLE_LIMITS if key in self.config}
         if isinstance(limits.get("token_limit"), dict):
             limits["token_limit"] = TokenLimit(**limits["token_limit"])
-        if "model_cost" in self.config:
-            set_model_info(NAME, ModelInfo(cost=ModelCost(**self.config["model_cost"])))
+        prices = self.config.get("model_cost")
+        set_model_info(NAME, ModelInfo(cost=ModelCost(**prices) if prices else None))
         events = self.script.events
         first = next(nth for nth, event in enumerate(events) if event["role"] == "user")
         Scripted.driven = self
@@ -233,7 +236,7 @@ def drive(given):
     evaluation._eval_async_running = False  # one that was given up leaves it set
     try:
         action = driven.action(driven.run())
-    except ValueError as error:
+    except (ValueError, PrerequisiteError) as error:
         detail = str(error).splitlines()[0]
         action = {"at": None, "kind": "error", "code": type(error).__name__, "detail": detail}
     return driven.script.answer([action] if action else [])

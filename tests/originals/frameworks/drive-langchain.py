@@ -225,7 +225,7 @@ class Executor(Drive):
 
 
 def drive(given, table):
-    driven = (Executor if table.endswith("/agent_executor") else Graph)(given)
+    driven = (Executor if table.endswith("agent_executor") else Graph)(given)
     return driven.script.answer(driven.run())
 
 

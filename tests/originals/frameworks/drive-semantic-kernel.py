@@ -231,7 +231,7 @@ HOW = {"auto_invoke": auto_invoke, "aggregator": aggregator, "group_chat_termina
 
 def drive(given, table):
     async def run():
-        return await HOW[table.rsplit("/", 1)[1]](Drive(given))
+        return await HOW[table.rsplit("/", 1)[1].removeprefix("fresh_")](Drive(given))
 
     return asyncio.run(run())
 

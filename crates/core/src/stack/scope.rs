@@ -35,6 +35,20 @@ impl RoundRecorder {
         &self.header
     }
 
+    /// Ends the round if a prompt has come. If its results called for a request that was never made, returns the point
+    /// of that request: the last one that a file containing only this round would have.
+    pub(super) fn end(&mut self, view: &PointView<'_>) -> Option<PointView<'_>> {
+        if view.moment() != Moment::BeforeRequest || self.recorder.latest(0).is_none() {
+            return None;
+        }
+        let news = view.news();
+        let prompt = news.iter().position(Event::is_prompt)?;
+        for event in &news[..prompt] {
+            let _ = self.recorder.push(event.clone());
+        }
+        self.recorder.end().last().filter(|last| last.moment() == Moment::BeforeRequest)
+    }
+
     /// Takes the next point of the run; returns true if a new round begins there.
     pub(super) fn take(&mut self, view: &PointView<'_>) -> bool {
         let news = view.news();

@@ -69,36 +69,18 @@ impl WatchedStack {
         }
     }
 
-    /// Restarts everything that counts per round.
-    fn begin_round(&mut self) {
-        for (watched, clause) in self.clauses.iter_mut().zip(&self.stack.clauses) {
-            if clause.scope == Scope::Round {
-                *watched = WatchedClause::start(clause);
-            }
-        }
-        let cap = self.stack.cap.as_ref().filter(|cap| cap.scope == Scope::Round);
-        if let Some((cap, round)) = cap.zip(self.round.as_ref()) {
-            self.cap = Some(WatchedCap::start(cap, round.header()));
-        }
-    }
-}
-
-/// Records where a rule acted, unless it acted before.
-fn note(firings: &mut Option<Vec<FirstFiring>>, nth: usize, view: &PointView<'_>, evidence: Evidence) {
-    if let Some(first) = firings.as_mut().and_then(|firings| firings.get_mut(nth)) {
-        first.get_or_insert((view.point(), evidence));
-    }
-}
-
-impl Watch for WatchedStack {
-    fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
-        if self.round.as_mut().is_some_and(|round| round.take(view)) {
-            self.begin_round();
-        }
-        let in_round = self.round.as_ref().and_then(|round| round.view(view));
+    /// Asks the rules at `view`: those that count per run and those that count per round, as far as they have a point
+    /// there.
+    fn consult(
+        &mut self,
+        view: &PointView<'_>,
+        in_run: Option<&PointView<'_>>,
+        in_round: Option<&PointView<'_>>,
+        trail: &mut Vec<Decision>,
+    ) {
         let seen = |scope: Scope| match scope {
-            Scope::Run => Some(view),
-            Scope::Round => in_round.as_ref(),
+            Scope::Run => in_run,
+            Scope::Round => in_round,
         };
         for (nth, (clause, watched)) in self.stack.clauses.iter().zip(&mut self.clauses).enumerate() {
             // Every clause sees every point and reports its decision; the replay picks the one that counts.
@@ -113,6 +95,43 @@ impl Watch for WatchedStack {
             note(&mut self.first_firings, self.clauses.len(), view, hit.evidence);
             trail.push(hit);
         }
+    }
+
+    /// Restarts everything that counts per round.
+    fn begin_round(&mut self, header: &Header) {
+        for (watched, clause) in self.clauses.iter_mut().zip(&self.stack.clauses) {
+            if clause.scope == Scope::Round {
+                *watched = WatchedClause::start(clause);
+            }
+        }
+        let cap = self.stack.cap.as_ref().filter(|cap| cap.scope == Scope::Round);
+        if let Some(cap) = cap {
+            self.cap = Some(WatchedCap::start(cap, header));
+        }
+    }
+}
+
+/// Records where a rule acted, unless it acted before.
+fn note(firings: &mut Option<Vec<FirstFiring>>, nth: usize, view: &PointView<'_>, evidence: Evidence) {
+    if let Some(first) = firings.as_mut().and_then(|firings| firings.get_mut(nth)) {
+        first.get_or_insert((view.point(), evidence));
+    }
+}
+
+impl Watch for WatchedStack {
+    fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
+        let mut round = self.round.take();
+        // A limit that is reached before a request counts although a prompt came in place of that request.
+        if let Some(last) = round.as_mut().and_then(|round| round.end(view)) {
+            self.consult(view, None, Some(&last), trail);
+        }
+        if let Some(round) = &mut round
+            && round.take(view)
+        {
+            self.begin_round(round.header());
+        }
+        self.consult(view, Some(view), round.as_ref().and_then(|round| round.view(view)).as_ref(), trail);
+        self.round = round;
     }
 
     fn readings(&self) -> Vec<RuleReading> {

@@ -81,8 +81,7 @@ impl Layout {
         self.close_step(events);
         let settled = self.steps.last().map_or(0, |step| step.end);
         let speaks = |event: &Event| event.message().is_some_and(|m| m.role == Role::User && m.lane == Lane::Main);
-        let has_results = self.steps.last().is_some_and(|step| step.has_calls && step.n_results > 0);
-        if has_results || events[settled..].iter().any(speaks) {
+        if self.steps.last().is_some_and(Step::calls_for_a_request) || events[settled..].iter().any(speaks) {
             self.request(events);
         }
     }
@@ -122,12 +121,8 @@ impl Layout {
         events: &'r [Event],
         from: usize,
     ) -> impl ExactSizeIterator<Item = PointView<'r>> + use<'r> {
-        let mut news_from = from.checked_sub(1).map_or(0, |before| self.points[before].seen);
-        self.points[from..].iter().map(move |span| {
-            let view = self.view(header, events, span, news_from);
-            news_from = span.seen;
-            view
-        })
+        let mut before = from.checked_sub(1).map(|before| &self.points[before]);
+        self.points[from..].iter().map(move |span| self.view(header, events, span, before.replace(span)))
     }
 
     /// The view at one more request after everything recorded; `None` if that point already exists.
@@ -136,7 +131,7 @@ impl Layout {
         let last = self.points.last();
         let now = events.iter().rev().find_map(Event::ts);
         let span = PointSpan { point, seen: events.len(), now };
-        let view = self.view(header, events, &span, last.map_or(0, |span| span.seen));
+        let view = self.view(header, events, &span, last);
         last.is_none_or(|last| last.point != point).then_some(PointView { is_after_end: true, ..view })
     }
 
@@ -145,7 +140,7 @@ impl Layout {
         header: &'r Header,
         events: &'r [Event],
         span: &PointSpan,
-        news_from: usize,
+        before: Option<&PointSpan>,
     ) -> PointView<'r> {
         let PointSpan { point, seen, now } = *span;
         let nth = point.step as usize;
@@ -160,8 +155,9 @@ impl Layout {
             steps: &self.steps[..n_over.min(self.steps.len())],
             reply,
             point,
-            news_from,
+            news_from: before.map_or(0, |before| before.seen),
             now,
+            earlier: before.and_then(|before| before.now),
             first_time: self.first_time.filter(|(index, _)| *index < seen).map(|(_, time)| time),
             is_after_end: false,
         }

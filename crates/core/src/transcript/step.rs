@@ -29,6 +29,11 @@ impl Step {
             n_results: between.iter().filter(|event| is_result(event)).count(),
         }
     }
+
+    /// Whether its results call for another request.
+    pub(super) fn calls_for_a_request(&self) -> bool {
+        self.has_calls && self.n_results > 0
+    }
 }
 
 /// True for events that may follow the results and still belong to the step: all but the next user or system message

@@ -17,6 +17,8 @@ pub struct PointView<'r> {
     pub(super) point: Point,
     pub(super) news_from: usize,
     pub(super) now: Option<Instant>,
+    /// The time at the previous point.
+    pub(super) earlier: Option<Instant>,
     /// The time of the first event with a timestamp.
     pub(super) first_time: Option<Instant>,
     pub(super) is_after_end: bool,
@@ -56,6 +58,22 @@ impl<'r> PointView<'r> {
     /// Index of the first event of [`Self::news`].
     pub fn news_from(&self) -> usize {
         self.news_from
+    }
+
+    /// The request that the results of the last step called for and that was never made, because a prompt came first:
+    /// the state just before that prompt. `None` unless that is what happened since the previous point. A framework
+    /// that checks its limits before each request would have checked them there, since its loop goes straight from the
+    /// results to the next request.
+    #[doc(hidden)]
+    pub fn unmade_request(&self, is_prompt: impl Fn(&Message) -> bool) -> Option<Self> {
+        let calls_for_one = self.moment() == Moment::BeforeRequest && self.steps.last()?.calls_for_a_request();
+        if !calls_for_one {
+            return None;
+        }
+        let before = self.news().iter().position(|event| event.message().is_some_and(&is_prompt))?;
+        let seen = self.news_from + before;
+        let now = self.events[self.news_from..seen].iter().rev().find_map(Event::ts).or(self.earlier);
+        Some(Self { events: &self.events[..seen], now, ..*self })
     }
 
     /// The finished steps, in order. The current step is among them from `after_tools` on.

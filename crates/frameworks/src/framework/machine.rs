@@ -125,7 +125,8 @@ pub trait Machine: Send + std::fmt::Debug {
     fn event(&mut self, _event: &Event, _acts: &mut Acts<'_, '_>) {}
 
     /// Called at each point, after the events that precede it. `before_request` also comes at the end of a recording
-    /// whose last event still needs a reply.
+    /// whose last event still needs a reply, and with [`Recipe::requests_before_prompts`] before a prompt that came in
+    /// place of the request that results called for.
     fn point(&mut self, _view: &PointView<'_>, _acts: &mut Acts<'_, '_>) {}
 
     /// What the rules read at the last point, for display: counts, each with the limit at which its rule acts
@@ -186,6 +187,7 @@ pub struct Recipe {
     asks_after_end: bool,
     last_stop_counts: bool,
     no_last_request: bool,
+    requests_before_prompts: bool,
     start: Start,
 }
 
@@ -206,6 +208,7 @@ impl Recipe {
             asks_after_end: false,
             last_stop_counts: false,
             no_last_request: false,
+            requests_before_prompts: false,
             start: Box::new(move |_| Box::new(machine.clone())),
         }
     }
@@ -277,9 +280,24 @@ impl Recipe {
         self
     }
 
+    /// After results, the framework's loop goes on to the next request at once. If a prompt comes instead of the reply,
+    /// the checks before that request have been made all the same, and the machine is shown that point before the
+    /// prompt. Not for frameworks that check right after the results, nor for those that write messages in the user's
+    /// name between two requests.
+    #[must_use]
+    pub fn requests_before_prompts(mut self) -> Self {
+        self.requests_before_prompts = true;
+        self
+    }
+
     /// Starts the machine for one run.
     pub fn start(&self, header: &Header) -> MachineWatch {
-        MachineWatch { machine: (self.start)(header), after_stop: self.after_stop, over: false }
+        MachineWatch {
+            machine: (self.start)(header),
+            after_stop: self.after_stop,
+            requests_before_prompts: self.requests_before_prompts,
+            over: false,
+        }
     }
 
     /// Replays a whole recording, continuing past the machine's own stops; returns what it did and what it reports at
@@ -343,13 +361,18 @@ impl Strategy for MachineStrategy {
 pub struct MachineWatch {
     machine: Box<dyn Machine>,
     after_stop: AfterStop,
+    requests_before_prompts: bool,
     over: bool,
 }
 
 impl MachineWatch {
     /// Shows the machine the new events at this point, then the point.
     fn advance(&mut self, view: &PointView<'_>, list: &mut Vec<Act>) {
+        let unmade = if self.requests_before_prompts { view.unmade_request(starts_run) } else { None };
         for (offset, event) in view.news().iter().enumerate() {
+            if let Some(request) = unmade.filter(|request| request.events().len() == view.news_from() + offset) {
+                self.point(&request, list);
+            }
             let speaks = event.message().is_some_and(|message| message.role == Role::User);
             if self.over && speaks && self.after_stop == AfterStop::NextUser {
                 self.over = false;
@@ -360,6 +383,10 @@ impl MachineWatch {
                 self.over = self.after_stop != AfterStop::OwnState && list[from..].iter().any(Act::is_end);
             }
         }
+        self.point(view, list);
+    }
+
+    fn point(&mut self, view: &PointView<'_>, list: &mut Vec<Act>) {
         if !self.over {
             let from = list.len();
             let event = view.events().len().checked_sub(1);

@@ -34,7 +34,8 @@ params! {
 const MANUAL: &str = "\
 Two agents: *assistant* with the model, *proxy* which runs the tools and speaks the user's messages.
 - **max_turns** (none; a whole number, true is 1): a turn is a message of the proxy and a reply of the assistant. After that many the chat \
-ends, **the last reply's tools do not run**. 0 and negatives: not even the task is sent. It comes before the word of that reply.
+ends, **the last reply's tools do not run**. 0 and negatives: not even the task is sent. It comes before the word of that reply, and \
+where the assistant does not answer in the last turn, the chat names its turns.
 - **max_consecutive_auto_reply** (100, also where it is null), of each agent: before answering, answers so far `>=` limit ends the chat. All \
 results of a reply are one answer. 0 and negatives: nothing is answered. The count restarts when that agent ends the chat or a human \
 answers.
@@ -158,6 +159,14 @@ enum Mode {
     Always,
 }
 
+/// Why a chat ends.
+struct Reason {
+    rule: &'static str,
+    words: String,
+    /// Observed value and limit.
+    evidence: Option<(f64, f64)>,
+}
+
 /// One of the two agents of a chat.
 #[derive(Clone, Debug)]
 struct Agent {
@@ -191,8 +200,14 @@ impl Agent {
         Ok(Self { name: "proxy", other: "assistant", limit, word, mode, answers: 0.0 })
     }
 
-    /// Decides before the agent answers a message: true if the chat ends instead.
-    fn ends(&mut self, text: &str, has_calls: bool, human: &mut VecDeque<String>, acts: &mut Acts<'_, '_>) -> bool {
+    /// Decides before the agent answers a message: why the chat ends instead, if it does.
+    fn ends(
+        &mut self,
+        text: &str,
+        has_calls: bool,
+        human: &mut VecDeque<String>,
+        acts: &mut Acts<'_, '_>,
+    ) -> Option<Reason> {
         let is_word = self.word.holds(text, has_calls);
         let at_limit = self.answers >= self.limit;
         let met = format!("Termination message condition on agent '{}' met", self.name);
@@ -239,16 +254,13 @@ impl Agent {
         };
         if reply == "exit" {
             let (rule, words) = reason;
-            let act = acts.act(Action::Stop, rule).code(rule).detail(words);
-            if rule == REPLIES {
-                act.evidence(self.answers, self.limit);
-            }
+            let evidence = (rule == REPLIES).then_some((self.answers, self.limit));
             self.answers = 0.0;
-            return true;
+            return Some(Reason { rule, words, evidence });
         }
         let answered = !reply.is_empty() || self.limit == 0.0;
         self.answers = if answered { 0.0 } else { self.answers + 1.0 };
-        false
+        None
     }
 }
 
@@ -329,14 +341,30 @@ impl Chat {
         }
         let is_first = self.turns == 0;
         if let Some((_, written)) = self.max_turns.clone().filter(|(max, _)| is_first && *max <= 0) {
-            self.stop(TURNS, TURNS, Some(format!("Maximum turns ({written}) reached")), acts);
+            self.turns_are_over(&written, acts);
         } else if is_first && self.max_turns.is_some() && self.assistant.limit <= 0.0 {
             // The loop ends before the task is sent, so the summary is computed from nothing and raises.
             let act = acts.act(Action::Fail, REPLIES).code("TypeError");
             act.detail("'NoneType' object is not subscriptable");
             self.over = true;
-        } else {
-            self.over = self.assistant.ends(&text, false, &mut self.human, acts);
+        } else if let Some(reason) = self.assistant.ends(&text, false, &mut self.human, acts) {
+            // The turn that the assistant does not answer is a turn: if it is the last, the chat names its turns.
+            match self.max_turns.clone().filter(|(max, _)| self.turns + 1 >= *max) {
+                Some((_, written)) => self.turns_are_over(&written, acts),
+                None => self.end(reason, acts),
+            }
+        }
+    }
+
+    fn turns_are_over(&mut self, written: &str, acts: &mut Acts<'_, '_>) {
+        self.stop(TURNS, TURNS, Some(format!("Maximum turns ({written}) reached")), acts);
+    }
+
+    fn end(&mut self, Reason { rule, words, evidence }: Reason, acts: &mut Acts<'_, '_>) {
+        self.over = true;
+        let act = acts.act(Action::Stop, rule).code(rule).detail(words);
+        if let Some((observed, limit)) = evidence {
+            act.evidence(observed, limit);
         }
     }
 
@@ -348,10 +376,9 @@ impl Chat {
             return;
         }
         self.turns += 1;
-        if let Some((max, written)) = &self.max_turns {
-            if self.turns >= *max {
-                let words = format!("Maximum turns ({written}) reached");
-                self.stop(TURNS, TURNS, Some(words), acts);
+        if let Some((max, written)) = self.max_turns.clone() {
+            if self.turns >= max {
+                self.turns_are_over(&written, acts);
                 return;
             }
             if self.assistant.word.holds(&text, has_calls) {
@@ -359,7 +386,9 @@ impl Chat {
                 return;
             }
         }
-        self.over = self.proxy.ends(&text, has_calls, &mut self.human, acts);
+        if let Some(reason) = self.proxy.ends(&text, has_calls, &mut self.human, acts) {
+            self.end(reason, acts);
+        }
     }
 
     /// Handles one more message of a group chat.

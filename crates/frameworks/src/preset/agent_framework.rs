@@ -3,10 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
-use super::frame::{Action, Acts, Recipe, Settings, SettingsError, native, next_request, wrong_kind};
+use super::frame::{Act, Action, Acts, Recipe, Settings, SettingsError, native, next_request, wrong_kind};
 use crate::decision::Need;
 use crate::framework::{Build, Framework, Parameter, params};
 use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
+use crate::python;
 use crate::transcript::{Instant, Message, Moment, Point, PointView, ToolCall};
 
 const ITERATIONS: &str = "max_iterations";
@@ -140,7 +141,7 @@ impl Limits<'_> {
         holds: impl Fn(f64) -> bool,
         words: &str,
     ) -> Result<f64, SettingsError> {
-        let number = value.as_f64().ok_or_else(|| wrong_kind(name, "a number", value))?;
+        let number = python::as_number(value).ok_or_else(|| wrong_kind(name, "a number", value))?;
         if self.is_checked(name) && !holds(number) {
             return Err(SettingsError::refused("ValueError", words));
         }
@@ -256,22 +257,56 @@ fn force_final(rule: &'static str, words: String, seen: f64, limit: f64, acts: &
     Flow::Over
 }
 
+const REST: &str = "Stopping further function calls for this request.";
+
 impl FunctionLoop {
-    /// Stops or asks if the reply's calls go back to the caller; true if they do.
-    fn returned(&self, reply: &Message, acts: &mut Acts<'_, '_>) -> bool {
-        let is_in = |list: &[String], call: &ToolCall| list.iter().any(|tool| *tool == *call.name);
-        if reply.tool_calls.is_empty() {
-            return false;
+    /// The limits that are looked at before the first request and after each batch of calls. An unknown time is NaN and
+    /// reaches no limit.
+    fn batch_limit(&self, elapsed: f64, acts: &mut Acts<'_, '_>) -> Option<Flow> {
+        if let Some(limit) = self.duration.filter(|limit| elapsed >= *limit) {
+            let words = format!("Maximum duration reached ({elapsed:.2}s / {limit:.2}s). {REST}");
+            return Some(force_final(DURATION, words, elapsed, limit, acts));
         }
-        if let Some(call) = reply.tool_calls.iter().find(|call| self.runs_tools && is_in(&self.approval_tools, call)) {
-            acts.act(Action::Ask, CALLER).code("function_approval_request").call(call.id.as_deref());
-        } else if !self.runs_tools || reply.tool_calls.iter().any(|call| is_in(&self.declared_tools, call)) {
-            acts.act(Action::Stop, CALLER).code("function calls returned to the caller");
+        let n_calls = self.n_calls as f64;
+        let limit = self.calls.filter(|limit| n_calls >= *limit)?;
+        let words = format!("Maximum function calls reached ({n_calls}/{limit}). {REST}");
+        Some(force_final(CALLS, words, n_calls, limit, acts))
+    }
+
+    fn needs_approval(&self, call: &ToolCall) -> bool {
+        self.approval_tools.iter().any(|tool| *tool == *call.name)
+    }
+
+    fn is_declared_only(&self, call: &ToolCall) -> bool {
+        self.declared_tools.iter().any(|tool| *tool == *call.name)
+    }
+
+    /// Whether the framework can tell from the reply alone what becomes of its calls: an unknown tool raises before
+    /// anything else, and that a tool exists is otherwise known only from its result.
+    fn knows_all(&self, reply: &Message) -> bool {
+        !self.raises_unknown
+            || reply.tool_calls.iter().all(|call| self.needs_approval(call) || self.is_declared_only(call))
+    }
+
+    /// Stops or asks at the reply if its calls go back to the caller; true if they do.
+    fn returned(&self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> bool {
+        let calls = &reply.tool_calls;
+        if let Some(call) = calls.iter().find(|call| self.runs_tools && self.needs_approval(call)) {
+            at_reply(view, acts.act(Action::Ask, CALLER)).code("function_approval_request").call(call.id.as_deref());
+        } else if !calls.is_empty() && (!self.runs_tools || calls.iter().any(|call| self.is_declared_only(call))) {
+            at_reply(view, acts.act(Action::Stop, CALLER)).code("function calls returned to the caller");
         } else {
             return false;
         }
         true
     }
+}
+
+/// Dates the act at the reply, before its tools, although the recording may show only in a result that it was due.
+fn at_reply<'a>(view: &PointView<'_>, act: &'a mut Act) -> &'a mut Act {
+    act.decision.event = view.reply_index();
+    act.decision.point = Point { moment: Moment::AfterResponse, ..view.point() };
+    act
 }
 
 impl AgentLoop for FunctionLoop {
@@ -297,6 +332,10 @@ impl AgentLoop for FunctionLoop {
             acts.act(Action::Fail, ITERATIONS).code("TypeError").detail(words);
             return Flow::Over;
         }
+        // A limit of 0 or less, which only a finished client can be given, is reached before the first request.
+        if let Some(flow) = self.batch_limit(0.0, acts) {
+            return flow;
+        }
         if self.iterations <= 0.0 {
             let act = acts.act(Action::ForceFinal, ITERATIONS).code(ITERATIONS).evidence(0.0, self.iterations);
             act.ends_run();
@@ -310,30 +349,23 @@ impl AgentLoop for FunctionLoop {
         if self.started_at.is_none() {
             self.started_at = view.now();
         }
-        // Whether a tool exists is known only from its result.
-        if !self.raises_unknown && self.returned(reply, acts) {
-            return Flow::Over;
-        }
-        Flow::GoesOn
+        if self.knows_all(reply) && self.returned(view, reply, acts) { Flow::Over } else { Flow::GoesOn }
     }
 
     fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
         let answered = answered(view, reply);
         if self.raises_unknown {
-            let before_tools = Point { moment: Moment::AfterResponse, ..view.point() };
             let is_missing = |result: &Option<(usize, &Message)>| {
                 result.as_ref().is_some_and(|(_, result)| native::flag(result, "invalid_call"))
             };
             if let Some((nth, _)) = answered.iter().find(|(_, result)| is_missing(result)) {
                 let call = &reply.tool_calls[*nth];
                 let words = format!("Error: Requested function \"{}\" not found.", call.name);
-                let act = acts.act(Action::Fail, UNKNOWN).code("_UnknownFunctionCallError").detail(words);
-                act.call(call.id.as_deref());
-                act.decision.event = view.reply_index();
-                act.decision.point = before_tools;
+                let act = at_reply(view, acts.act(Action::Fail, UNKNOWN)).code("_UnknownFunctionCallError");
+                act.detail(words).call(call.id.as_deref());
                 return Flow::Over;
             }
-            if self.returned(reply, acts) {
+            if self.returned(view, reply, acts) {
                 return Flow::Over;
             }
         }
@@ -341,24 +373,24 @@ impl AgentLoop for FunctionLoop {
         let has_failed = answered.iter().any(|(_, result)| result.as_ref().is_some_and(|(_, result)| failed(result)));
         self.n_calls += reply.tool_calls.len() as u64;
         self.failing = if has_failed { self.failing + 1 } else { 0 };
-        if reply.tool_calls.iter().any(|call| self.terminate_after.iter().any(|tool| *tool == *call.name)) {
+        // A call that fails raises through the middleware before it can end the loop.
+        let ends_loop = |(nth, result): &(usize, Option<(usize, &Message)>)| {
+            let ended = result.is_some_and(|(_, result)| !failed(result));
+            ended
+                && reply.tool_calls.get(*nth).is_some_and(|call| self.terminate_after.iter().any(|t| *t == *call.name))
+        };
+        if answered.iter().any(ends_loop) {
             acts.act(Action::Stop, CALLER).code("MiddlewareTermination");
             return Flow::Over;
         }
-        let rest = "Stopping further function calls for this request.";
-        let (failing, n_calls, requests) = (self.failing as f64, self.n_calls as f64, self.requests as f64);
+        let (failing, requests) = (self.failing as f64, self.requests as f64);
         if has_failed && failing >= self.errors {
-            let words = format!("Maximum consecutive function call errors reached ({}). {rest}", self.errors);
+            let words = format!("Maximum consecutive function call errors reached ({}). {REST}", self.errors);
             return force_final(ERRORS, words, failing, self.errors, acts);
         }
         let elapsed = view.now().zip(self.started_at).map(|(now, start)| now.since(start).0 as f64 / 1000.0);
-        if let Some((limit, elapsed)) = self.duration.zip(elapsed).filter(|(limit, elapsed)| elapsed >= limit) {
-            let words = format!("Maximum duration reached ({elapsed:.2}s / {limit:.2}s). {rest}");
-            return force_final(DURATION, words, elapsed, limit, acts);
-        }
-        if let Some(limit) = self.calls.filter(|limit| n_calls >= *limit) {
-            let words = format!("Maximum function calls reached ({n_calls}/{limit}). {rest}");
-            return force_final(CALLS, words, n_calls, limit, acts);
+        if let Some(flow) = self.batch_limit(elapsed.unwrap_or(f64::NAN), acts) {
+            return flow;
         }
         if requests >= self.iterations {
             let words =

@@ -92,7 +92,9 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         return Ok(recipe);
     }
     let max = settings.get(param::MAX_ITERATION.name).filter(|max| !max.is_null()).cloned();
-    settings.opt_number(&param::MAX_ITERATION)?;
+    if max != Some(Value::Bool(true)) {
+        settings.opt_number(&param::MAX_ITERATION)?;
+    }
     let terminators = match settings.get(param::RESPONSE_TERMINATORS.name) {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(list)) => list.iter().map(WordsTerminator::of).collect::<Result<_, _>>()?,
@@ -217,7 +219,7 @@ impl ChatAgent {
 
     fn limit(&self) -> Option<(f64, &Value)> {
         let max = self.max.as_ref()?;
-        let limit = max.as_f64()?;
+        let limit = if *max == Value::Bool(true) { 1.0 } else { max.as_f64()? };
         (self.requests as f64 >= limit).then_some((limit, max))
     }
 

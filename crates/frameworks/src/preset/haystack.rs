@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::frame::identity::arguments;
 use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
-use super::frame::{Action, Acts, Facts, Recipe, Settings, SettingsError, native};
+use super::frame::{Action, Acts, Facts, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
 use crate::framework::{Build, Framework, params};
 use crate::host::{FROM_ZERO, Host, OUT_OF_REACH, Place, Slot, Syntax};
@@ -26,7 +26,8 @@ params! {
 const MANUAL: &str = "\
 - **max_agent_steps** (100): a step is one reply with all its tools. Before each step `done < max`, else the run ends \
 (`exit_reason` max_agent_steps) without error or further request: the last message is a tool result. 0 and negatives: no request. \
-There is no off value: null is a TypeError at run; 2.5 gives three steps.
+There is no off value: null is a TypeError at run; 2.5 gives three steps; true is 1. Two user messages in a row are two runs there \
+and one prompt here, which shows with a limit of 0 or less only.
 - **exit_conditions** (`[\"text\"]`): after the tools of a reply that calls a listed tool; the first listed one in call order is \
 named. A text reply or an exit tool on the last step wins over the cap. Finish reason `length` or `content_filter` ends the run on a \
 reply without calls.
@@ -54,7 +55,7 @@ const HOST: Host = Host::new(
 pub(super) fn framework() -> Framework {
     Framework {
         id: "haystack",
-        version: "haystack-ai 3.4.0",
+        version: "haystack-ai 3.4.1",
         source: "haystack/components/agents/agent.py, tools/tool_invoker.py",
         summary: "100 steps, looked at before each; tools may end the run unless one of them failed",
         manual: MANUAL,
@@ -89,7 +90,7 @@ fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let max = match &*settings.value(&param::MAX_AGENT_STEPS) {
         Value::Null => None,
-        _ => Some(settings.number(&param::MAX_AGENT_STEPS)?),
+        given => Some(python::as_number(given).ok_or_else(|| wrong_kind(STEPS, "a number", given))?),
     };
     let count = |name: &str| settings.device(name).and_then(Value::as_i64);
     let names = settings.device("tools").and_then(Value::as_array);
@@ -113,7 +114,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         rules.push(HOOKS);
     }
     let recipe = Recipe::new(Rounds::new(agent), &rules).blind(&[STEPS, EXIT, HOOKS]).keeps_own_state();
-    let recipe = recipe.needs(FAILURE, Need::ErrorFlags);
+    let recipe = recipe.requests_before_prompts().needs(FAILURE, Need::ErrorFlags);
     Ok(if listed { recipe.needs(EXIT, Need::ErrorFlags) } else { recipe })
 }
 

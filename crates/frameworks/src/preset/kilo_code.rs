@@ -166,6 +166,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         rules.push(COST);
     }
     let recipe = Recipe::new(machine, &rules)
+        .requests_before_prompts()
         .blind(&[STEPS, COMPACTIONS, COST])
         .needs(MALFORMED, Need::ErrorFlags)
         .needs(COMPACTIONS, Need::Usage)

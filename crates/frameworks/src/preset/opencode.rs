@@ -121,7 +121,8 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         silenced: Vec::new(),
         requests: 0,
     };
-    Ok(Recipe::new(machine, &[DOOM_LOOP, STEPS]).blind(&[DOOM_LOOP, STEPS]).resumes_at_user())
+    let recipe = Recipe::new(machine, &[DOOM_LOOP, STEPS]).blind(&[DOOM_LOOP, STEPS]);
+    Ok(recipe.resumes_at_user().requests_before_prompts())
 }
 
 impl OpenCode {

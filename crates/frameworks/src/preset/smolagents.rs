@@ -33,7 +33,8 @@ is `max_steps_error`. A final answer in the last step is a success.
 - **run_max_steps** is the argument of `run()` and wins; 0 and none there mean the agent's value.
 - **There is no off value.** Agent value 0: the forced answer is asked for at once, then the run fails \
 (`UnboundLocalError`). Negative: it fails without any request. None: `TypeError`. A fraction such as 2.5: two steps, then \
-failure without a forced answer.
+failure without a forced answer, or the last answer that was refused as a success. Two user messages in a row are two runs \
+there and one prompt here, which shows with a limit of 0 or less only.
 - Traps: the forced answer is not checked by `final_answer_checks`; planning steps are not modelled.";
 
 const HOST: Host = Host::new(
@@ -72,7 +73,14 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let run = number(settings, &param::RUN_MAX_STEPS)?.filter(|steps| *steps != 0.0);
     let never_accepts = settings.text(&param::FINAL_ANSWER_CHECKS)? == Some("never_accept");
     settings.flag(&param::RESET)?;
-    let machine = AgentRun { max_steps: run.or(agent), never_accepts, steps: 0, over: false, states: Vec::new() };
+    let machine = AgentRun {
+        max_steps: run.or(agent),
+        never_accepts,
+        refused_answer: false,
+        steps: 0,
+        over: false,
+        states: Vec::new(),
+    };
     Ok(Recipe::new(machine, &[RULE]).blind(&[RULE]).resumes_at_user())
 }
 
@@ -91,6 +99,8 @@ struct AgentRun {
     /// The limit; `None` is Python's None, with which the framework cannot compare.
     max_steps: Option<f64>,
     never_accepts: bool,
+    /// Whether an answer of this run was refused.
+    refused_answer: bool,
     /// Steps taken.
     steps: u32,
     over: bool,
@@ -111,6 +121,12 @@ impl AgentRun {
             reason = "the framework asks `number == limit + 1`: no fraction and no negative meets it"
         )]
         let used_up = steps == limit;
+        if !used_up && self.refused_answer {
+            // The run ends with the last answer that its checks refused.
+            self.over = true;
+            self.states.push("success");
+            return;
+        }
         if !used_up {
             return self.fail("UnboundLocalError", acts);
         }
@@ -130,15 +146,11 @@ impl AgentRun {
     }
 
     /// Whether the reply is nothing but a final answer, which was accepted.
-    fn answers(&self, reply: &Message, view: &PointView<'_>) -> bool {
-        match &reply.tool_calls[..] {
-            [call] => {
-                *call.name == *ANSWER_TOOL
-                    && !self.never_accepts
-                    && !view.results().any(|result| result.is_error == Some(true))
-            }
-            _ => false,
-        }
+    fn answers(&mut self, reply: &Message, view: &PointView<'_>) -> bool {
+        let answers = matches!(&reply.tool_calls[..], [call] if *call.name == *ANSWER_TOOL)
+            && !view.results().any(|result| result.is_error == Some(true));
+        self.refused_answer |= answers && self.never_accepts;
+        answers && !self.never_accepts
     }
 }
 
@@ -146,6 +158,7 @@ impl Machine for AgentRun {
     fn event(&mut self, event: &Event, _: &mut Acts<'_, '_>) {
         if event.message().is_some_and(starts_run) {
             self.steps = 0;
+            self.refused_answer = false;
             self.over = false;
         }
     }
@@ -157,12 +170,13 @@ impl Machine for AgentRun {
         match (view.moment(), view.reply()) {
             (Moment::BeforeRequest, _) => self.step_due(view, acts),
             (Moment::AfterResponse, _) => self.steps += 1,
-            (Moment::AfterTools, Some(reply)) if self.answers(reply, view) => {
-                self.over = true;
-                self.states.push("success");
-            }
-            (Moment::AfterTools, Some(reply)) if reply.tool_calls.is_empty() || view.results().next().is_some() => {
-                self.step_due(view, acts);
+            (Moment::AfterTools, Some(reply)) => {
+                if self.answers(reply, view) {
+                    self.over = true;
+                    self.states.push("success");
+                } else if reply.tool_calls.is_empty() || view.results().next().is_some() {
+                    self.step_due(view, acts);
+                }
             }
             _ => {}
         }

@@ -156,6 +156,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         .blind(&rules)
         .needs(SWARM, Need::AgentNames)
         .needs(GRAPH, Need::AgentNames)
+        .requests_before_prompts()
         .asks_after_end();
     Ok(if counts_tokens { recipe.needs(LIMITS, Need::Usage) } else { recipe })
 }

@@ -127,6 +127,11 @@ pub fn float(value: &Value) -> Result<Option<f64>, Raised> {
     Ok(as_float(value).or_else(|| value.as_str().and_then(float_of_text)))
 }
 
+/// A value that Python compares with numbers: a number, or a boolean, which is 0 or 1 there.
+pub fn as_number(value: &Value) -> Option<f64> {
+    value.as_bool().map(|flag| f64::from(u8::from(flag))).or_else(|| value.as_f64())
+}
+
 /// `float(text)`: accepts surrounding white space, underscores between digits, Unicode digits, `inf` and `nan`.
 pub fn float_of_text(text: &str) -> Option<f64> {
     numeral(text)?.parse().ok()

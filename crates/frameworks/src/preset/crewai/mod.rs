@@ -148,7 +148,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         ended_at: None,
         tool_runs: 0,
     };
-    let recipe = Recipe::new(crew, &rules).keeps_own_state();
+    let recipe = Recipe::new(crew, &rules).keeps_own_state().requests_before_prompts();
     Ok(if react { recipe.needs(SAME_INPUT, Need::ErrorFlags) } else { recipe })
 }
 

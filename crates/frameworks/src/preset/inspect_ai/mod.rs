@@ -98,6 +98,9 @@ fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
     let mut settings = Settings { only: None, ..Settings::of_case(rule, input).devices(&["target"]) };
     // The driver scores an answer by whether it contains this text, which is the same in all cases.
     settings.driver.entry("target").or_insert_with(|| Value::from("42"));
+    // The framework computes costs from its own price list, and refuses a limit without one. A recording has costs.
+    let unpriced = settings.gives(&[&param::COST_LIMIT]) && !settings.gives(&[&param::MODEL_COST]);
+    settings.driver.insert("unpriced".to_owned(), Value::Bool(unpriced));
     Ok(settings)
 }
 
@@ -199,6 +202,16 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     };
     let has_submit = solver != Solver::Generate && settings.flag(&param::SUBMIT)?;
     let on_continue = settings.get(param::ON_CONTINUE.name).filter(|given| !given.is_null());
+    if solver == Solver::React && !has_submit && on_continue.is_some_and(Value::is_string) {
+        let words = "Passing a string to on_continue with no submit tool is not permitted, because in this case the \
+                     agent will always terminate when no tool calls are made.";
+        return Err(SettingsError::refused("ValueError", words));
+    }
+    if settings.device("unpriced") == Some(&Value::Bool(true)) {
+        let words = "cost_limit requires cost data for all models. Missing cost data for: scripted/model. Use \
+                     set_model_cost() or --model-cost-config to configure pricing.";
+        return Err(SettingsError::refused("PrerequisiteError", words));
+    }
     let on_continue = on_continue.map_or_else(OnContinue::default, |given| OnContinue {
         given: given.is_object(),
         stop_without_calls: given["stop_without_calls"] == true,

@@ -68,6 +68,7 @@ A middleware limit of null is off (not all of one middleware). 0 and negatives: 
 - run_limit above thread_limit is refused by ToolCallLimit and accepted by ModelCallLimit.
 - `generate` raises with a runnable agent, and only once the limit is reached.
 - recursion_limit was 25 in older releases.
+- Two user messages in a row are two runs there and one prompt here, which shows with a limit of 0 or less only.
 ";
 
 const HOST: Host = Host::new(
@@ -142,7 +143,7 @@ agent = create_agent(
 pub(super) fn framework() -> Framework {
     Framework {
         id: "langchain",
-        version: "langgraph 1.2.22, langchain 1.4.7, langchain-classic 1.0.8, langgraph-prebuilt 1.1.2",
+        version: "langgraph 1.2.22, langchain 1.5.0, langchain-classic 1.0.8, langgraph-prebuilt 1.1.2",
         source: "langgraph pregel loop, langchain/agents/middleware, langchain_classic/agents/agent.py",
         summary: "9999 supersteps (n need n + 1), optional call limits; older executor: 15 iterations",
         manual: MANUAL,
@@ -180,7 +181,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     if settings.is_profile(EXECUTOR) {
         let executor = executor::Executor::new(settings)?;
         let timed = executor.is_timed();
-        let recipe = Recipe::new(executor, &[EXECUTOR]).resumes_at_user().asks_after_end();
+        let recipe = Recipe::new(executor, &[EXECUTOR]).resumes_at_user().requests_before_prompts().asks_after_end();
         return Ok(if timed { recipe.needs(EXECUTOR, Need::Times) } else { recipe });
     }
     let react = settings.is_profile("create_react_agent");
@@ -193,5 +194,6 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
             rules.push(rule);
         }
     }
-    Ok(Recipe::new(graph::Graph::new(limit, react, hooks), &rules).blind(&rules).resumes_at_user())
+    let recipe = Recipe::new(graph::Graph::new(limit, react, hooks), &rules).blind(&rules);
+    Ok(recipe.resumes_at_user().requests_before_prompts())
 }

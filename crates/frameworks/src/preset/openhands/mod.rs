@@ -98,7 +98,7 @@ conversation = LocalConversation(
 pub(super) fn framework() -> Framework {
     Framework {
         id: "openhands",
-        version: "openhands-sdk 1.58.0",
+        version: "openhands-sdk 1.58.2",
         source: "openhands/sdk/conversation/stuck_detector.py, impl/local_conversation.py",
         summary: "stuck detector with four patterns, 500 iterations, optional budget",
         manual: MANUAL,
@@ -155,7 +155,12 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     rules.extend(conversation.max_budget.map(|_| BUDGET));
     rules.push(ITERATIONS);
     rules.extend((conversation.drive == Drive::Run).then_some(CORRECTIVE));
-    Ok(Recipe::new(conversation, &rules)
+    // The detector's own test driver asks it only where the recording has a reply, up to the first stop.
+    let recipe = match conversation.drive {
+        Drive::Detector => Recipe::new(conversation, &rules),
+        Drive::Run | Drive::Recording => Recipe::new(conversation, &rules).requests_before_prompts().resumes_at_user(),
+    };
+    Ok(recipe
         .blind(&[BUDGET, ITERATIONS, CORRECTIVE])
         .needs(ACTION_ERROR, Need::ErrorFlags)
         .needs(BUDGET, Need::Cost)

@@ -228,7 +228,11 @@ fn session(settings: &Settings, headless: bool) -> Result<Recipe, SettingsError>
         token_limit: settings.number(&param::SESSION_TOKEN_LIMIT)?,
         headless,
         max_tool_calls: if headless {
-            Some(option(settings, &param::MAX_TOOL_CALLS, headless)?).filter(|max| *max >= 0)
+            match option(settings, &param::MAX_TOOL_CALLS, headless)? {
+                -1 => None,
+                less if less < 0 => return Err(SettingsError::refused("refused", "not -1, 0 or more")),
+                max => Some(max),
+            }
         } else {
             None
         },

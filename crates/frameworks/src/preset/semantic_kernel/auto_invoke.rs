@@ -1,8 +1,10 @@
 //! Automatic function calls, limited in number.
 
-use super::super::frame::{Action, Acts, Facts, Machine, RuleReading, Settings, SettingsError, reading, wrong_kind};
+use super::super::frame::{
+    Action, Acts, Facts, Machine, RuleReading, Settings, SettingsError, reading, starts_run, wrong_kind,
+};
 use super::{AUTO_INVOKE, param};
-use crate::transcript::{Event, Moment, PointView, Role};
+use crate::transcript::{Event, Moment, PointView};
 
 #[derive(Clone, Debug)]
 pub(super) struct AutoInvoke {
@@ -31,7 +33,7 @@ impl AutoInvoke {
 impl Machine for AutoInvoke {
     fn event(&mut self, event: &Event, _acts: &mut Acts<'_, '_>) {
         let Some(message) = event.message() else { return };
-        if message.role == Role::User {
+        if starts_run(message) {
             self.attempts = 0;
             self.forced = false;
         } else if message.is_step() {

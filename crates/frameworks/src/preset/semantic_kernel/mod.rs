@@ -146,7 +146,10 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
                 .needs(MAGENTIC_LIMITS, Need::Judge)
                 .needs(MAGENTIC_LEDGER, Need::Judge)
         }
-        _ => Recipe::new(auto_invoke::AutoInvoke::new(settings)?, &[AUTO_INVOKE]).blind(&[AUTO_INVOKE]),
+        _ => {
+            let machine = auto_invoke::AutoInvoke::new(settings)?;
+            Recipe::new(machine, &[AUTO_INVOKE]).blind(&[AUTO_INVOKE]).requests_before_prompts()
+        }
     };
     Ok(recipe.resumes_at_user().over_with_last_stop())
 }

@@ -26,6 +26,8 @@ pub(super) struct CapMachine {
     cost_used: f64,
     /// The code of the cap that ended the run.
     ended_by: Option<&'static str>,
+    /// The codes of the warnings so far: each is shown once.
+    warned: Vec<&'static str>,
 }
 
 /// The point and event of an act, if not the current ones.
@@ -46,6 +48,7 @@ impl CapMachine {
             executed: 0,
             cost_used: 0.0,
             ended_by: None,
+            warned: Vec::new(),
         }
     }
 
@@ -56,6 +59,9 @@ impl CapMachine {
             let Some(reading) = counts.read(cap.counts).filter(|reading| cap.fires.holds(*reading, cap.limit)) else {
                 continue;
             };
+            if cap.action == Action::Warn && self.warned.contains(&cap.code) {
+                continue;
+            }
             let act = acts.act(cap.action, cap.rule).code(cap.code).evidence(reading, cap.limit);
             if let Some(template) = cap.detail {
                 act.detail(fill(template, cap, counts));
@@ -68,6 +74,7 @@ impl CapMachine {
             }
             if cap.action == Action::Warn {
                 act.undelivered();
+                self.warned.push(cap.code);
             }
             if cap.ends_run {
                 act.ends_run();
