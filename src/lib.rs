@@ -7,12 +7,11 @@
 //! To read recordings, replay them under stop strategies and sum up what came of it:
 //!
 //! ```
-//! use whenstop::aggregate::{Rows, by_stack, summarise};
+//! use whenstop::aggregate::{by_stack, summarise};
 //! use whenstop::catalog;
-//! use whenstop::compare::Comparison;
+//! use whenstop::compare::{Evaluator, Options};
 //! use whenstop::reader::{Corpus, ReadOptions};
 //! use whenstop::stack::StackFile;
-//! use whenstop::verdict::Assumptions;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let file = StackFile::parse(
@@ -24,15 +23,15 @@
 //!     "#,
 //! )?;
 //! let strategies = catalog::strategies(&file, &|name| unreachable!("{name} is not asked for"))?;
-//! let comparison = Comparison::new(&strategies, Assumptions::default());
+//! let evaluator = Evaluator::new(&strategies, Options::default());
 //!
 //! // Any format, detected from the content; runs are replayed on all threads and returned in the order of the files.
 //! let corpus = Corpus::open(&["traces/verdicts".into()], ReadOptions::default())?;
-//! let mut rows = Vec::new();
-//! corpus.process(|run| comparison.rows_of(&run).0, |of_run| rows.extend(of_run))?;
+//! let mut gathered = evaluator.gather();
+//! corpus.process(|run| evaluator.of(&run), |of_run| gathered.take(of_run))?;
 //!
-//! let rows: Rows = rows.into_iter().collect();
-//! for summary in summarise(&by_stack(&rows), None) {
+//! let evaluation = gathered.finish();
+//! for summary in summarise(&by_stack(&evaluation.rows), None) {
 //!     println!("{}: {} of {} runs stopped early", summary.stack, summary.stops(), summary.runs);
 //!     # assert_eq!(summary.runs, 9);
 //!     # assert!(summary.stops() <= summary.runs);

@@ -17,7 +17,7 @@ use super::output::{Format, Output, lines_of};
 use super::sweep::{SplitArgs, SplitPart, parts};
 use super::values::share;
 use crate::aggregate::{Firings, Label, MIN_KNOWN, RowView, Rows};
-use crate::compare::{Collected, Comparison, Keeps, Met, Outside, Pass, StackInfo, Tuned};
+use crate::compare::{Evaluation, Evaluator, Keeps, Options, StackInfo, Tuned};
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::effects::EffectTable;
@@ -239,28 +239,13 @@ pub(super) fn compare_loaded(
     keeps: Keeps,
     output: &Output,
 ) -> Result<Compared, Failure> {
-    let comparison = Comparison::new(strategies, assumptions.assumptions());
-    let pass = Pass::new(comparison, effects.clone()).keeping(keeps).telling(texts);
-    let mut collected = Collected::default();
-    let mut met: Vec<Met> = grounds.iter().map(Met::new).collect();
-    let report = corpus.process(
-        output,
-        |run| {
-            let of = pass.of(&run);
-            let outside: Vec<Outside> = grounds.iter().map(|tuned| tuned.outside(&run, &of.rows)).collect();
-            (of, outside)
-        },
-        |(mut run, outside)| {
-            met.iter_mut().zip(outside).for_each(|(met, outside)| met.take(outside));
-            pass.tell(&mut run);
-            collected.take(run);
-        },
-    )?;
-    let (rows, firings, followed) = collected.finish();
-    let stacks = pass.comparison().infos().to_vec();
-    let stories = pass.into_shelf().into_stories();
+    let options =
+        Options { assumptions: assumptions.assumptions(), effects: effects.clone(), keeps, stories: texts, grounds };
+    let evaluator = Evaluator::new(strategies, options);
+    let mut gathered = evaluator.gather();
+    let report = corpus.process(output, |run| evaluator.of(&run), |run| gathered.take(run))?;
+    let Evaluation { rows, firings, followed, stacks, stories, void } = gathered.finish();
     let followed = FollowedReport::new(followed, corpus.unit.noun());
-    let void = met.iter().filter_map(Met::sentence).collect();
     let quality = Found::of(&report).lines();
     Ok(Compared { rows, firings, stacks, stories, quality, report, followed, void })
 }

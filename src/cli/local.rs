@@ -11,9 +11,8 @@ use super::failure::Failure;
 use super::inputs::{Tell, process_telling, read_text};
 use super::output::{Format, Output};
 use crate::catalog;
-use crate::compare::{Collected, Comparison, Pass};
+use crate::compare::{Evaluation, Evaluator, Options};
 use crate::diagnostic::{Diagnostic, Location, count};
-use crate::effects::EffectTable;
 use crate::reader::{Corpus, Detail, PriceTable, ReadOptions};
 use crate::report::table::{Cell, Table};
 use crate::report::{FollowedReport, Publication};
@@ -219,16 +218,15 @@ fn now() -> SystemTime {
 fn compare(corpus: &Corpus, args: &Args, output: &Output) -> Result<Exit, Failure> {
     let none = |path: &str| Err(Diagnostic::new(Location::file(path), "no such file", "the starter stacks name none"));
     let (_, strategies) = catalog::load("the starter stacks", STARTER, &none).map_err(Failure::usage)?;
-    let comparison = Comparison::new(&strategies, crate::verdict::Assumptions::default());
-    let pass = Pass::new(comparison, EffectTable::default());
-    let mut collected = Collected::default();
+    let evaluator = Evaluator::new(&strategies, Options::default());
+    let mut gathered = evaluator.gather();
     let mut sum = Sum::default();
     let work = |run: Run| {
         let spend = Spend::of(run.events());
         // What a sub-agent spent belongs to its session; it has no prompts of its own.
         let rounds = if run.header.parent.is_some() { Vec::new() } else { run.into_rounds() };
         let n = rounds.len() as u64;
-        (spend, n, rounds.iter().map(|round| pass.of(round)).collect::<Vec<_>>())
+        (spend, n, rounds.iter().map(|round| evaluator.of(round)).collect::<Vec<_>>())
     };
     process_telling(Tell::Lost, corpus, output, work, |(spend, n, replayed)| {
         sum.sessions += u64::from(n > 0);
@@ -241,7 +239,7 @@ fn compare(corpus: &Corpus, args: &Args, output: &Output) -> Result<Exit, Failur
             None => sum.unpriced += u64::from(n > 0),
         }
         for round in replayed {
-            collected.take(round);
+            gathered.take(round);
         }
     })?;
     if sum.rounds == 0 {
@@ -252,10 +250,9 @@ fn compare(corpus: &Corpus, args: &Args, output: &Output) -> Result<Exit, Failur
     }
     output.paragraph(&told(&sum, args));
     output.data("\n");
-    let (rows, firings, followed) = collected.finish();
+    let Evaluation { rows, firings, followed, stacks, .. } = gathered.finish();
     let report = FollowedReport::new(followed, "rounds");
-    let publication =
-        Publication::new(rows, firings, pass.comparison().infos().to_vec(), None, &[]).with_followed(report.clone());
+    let publication = Publication::new(rows, firings, stacks, None, &[]).with_followed(report.clone());
     show_said(&report.said(publication.headline()), output)?;
     output.data(
         "\nGo on with\n\n  whenstop corpus ~/.claude/projects --rounds            every round as CSV\n  \

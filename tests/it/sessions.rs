@@ -7,17 +7,16 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::Value;
 use whenstop::aggregate::FollowedRow;
-use whenstop::compare::{Comparison, Pass};
+use whenstop::compare::{Evaluator, Options};
 use whenstop::decision::{Decision, Strategy};
-use whenstop::effects::Work;
-use whenstop::effects::{Effect, EffectReader, EffectTable, Mark, Marks};
+use whenstop::effects::{Effect, EffectReader, EffectTable, Mark, Marks, Work};
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::replay::replay;
 use whenstop::stack::{Entry, StackFile};
 use whenstop::transcript::{
     Draft, Event, Header, Instant, Message, Origin, PromptedBy, Role, RoundEnd, Run, ToolCall, Usage,
 };
-use whenstop::verdict::{Assumptions, Ledger};
+use whenstop::verdict::Ledger;
 
 use crate::desk::Desk;
 
@@ -148,7 +147,7 @@ fn what_followed_a_stop_is_counted_from_the_calls_after_it() {
         let strategies =
             [stack(&format!("[[stack]]\nname = \"t\"\nany = [{{ signal = \"{signal}\", at_least = {limit} }}]"))];
         let run = session(words);
-        let pass = Pass::new(Comparison::new(&strategies, Assumptions::default()), EffectTable::default());
+        let evaluator = Evaluator::new(&strategies, Options::default());
         let FollowedRow {
             edits_low,
             edits_high,
@@ -159,7 +158,7 @@ fn what_followed_a_stop_is_counted_from_the_calls_after_it() {
             cut_short_low,
             cut_short_high,
             ..
-        } = pass.of(&run).followed.remove(0);
+        } = evaluator.of(&run).followed.remove(0);
         let told = format!(
             "edits {edits_low}-{edits_high} hand-overs {handovers_low}-{handovers_high} greens {greens_low}-{greens_high} cut {cut_short_low}-{cut_short_high}"
         );

@@ -185,7 +185,7 @@ def crewai(random):
 
 
 def hermes_agent(random):
-    return "iteration_budget", Story(random, tools=("terminal", "read_file"), fails=0, unknown=0, blank=0), {"max_iterations": random.choice([-1, 0, *SMALL])}
+    return "iteration_budget", Story(random, tools=("read_file",), fails=0, unknown=0, blank=0, parallel=1), {"max_iterations": random.choice([-1, 0, *SMALL])}
 
 
 def gemini_cli(random):

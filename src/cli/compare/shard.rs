@@ -7,7 +7,7 @@ use crate::aggregate::{Firings, FollowedRows, Rows};
 use crate::cli::failure::Failure;
 use crate::cli::inputs::has_runs;
 use crate::cli::output::Output;
-use crate::compare::{Comparison, Met, Pass};
+use crate::compare::{Evaluator, Options};
 use crate::diagnostic::count;
 use crate::report::{About, Division, FollowedReport, Found, Input, Shard, write_part};
 use crate::transcript::Run;
@@ -50,33 +50,32 @@ pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &O
         return Err(Failure::nothing("no stack to compare", "name one with `--stacks`"));
     }
     let grounds = args.stacks.grounds()?;
-    let comparison = Comparison::new(&strategies, args.assumptions.assumptions());
-    refuse_unknown_baseline(args, comparison.infos())?;
-    let texts = Some(args.embed_text.texts());
-    let pass = Pass::new(comparison, args.stacks.effects()?).keeping(args.keeps.keeps()).telling(texts);
+    let options = Options {
+        assumptions: args.assumptions.assumptions(),
+        effects: args.stacks.effects()?,
+        keeps: args.keeps.keeps(),
+        stories: Some(args.embed_text.texts()),
+        grounds: &grounds,
+    };
+    let evaluator = Evaluator::new(&strategies, options);
+    refuse_unknown_baseline(args, evaluator.stacks())?;
     let corpus = args.corpus.open()?;
     let read: Vec<(String, u64)> = corpus.files().map(|(path, bytes)| (path.to_owned(), bytes)).collect();
     let named = names(&read, &extent.names);
-    let mut met: Vec<Met> = grounds.iter().map(Met::new).collect();
+    let mut met = evaluator.met();
     let mut failure = None;
     let mut runs = 0_u64;
     let written = write_part(out, |part| {
         let mut state = Ok(());
-        let work = |run: Run| {
-            extent.holds(&run).then(|| {
-                let of = pass.of(&run);
-                let outside: Vec<_> = grounds.iter().map(|tuned| tuned.outside(&run, &of.rows)).collect();
-                (of, outside)
-            })
-        };
+        let work = |run: Run| extent.holds(&run).then(|| evaluator.of(&run));
         let report = args.corpus.process_open(&corpus, output, work, |run| {
             if state.is_ok() {
                 match run {
                     None => part.pass(),
-                    Some((mut run, outside)) => {
+                    Some(mut run) => {
                         runs += 1;
-                        met.iter_mut().zip(outside).for_each(|(met, outside)| met.take(outside));
-                        pass.tell(&mut run);
+                        met.iter_mut().zip(run.outside.drain(..)).for_each(|(met, outside)| met.take(outside));
+                        evaluator.keep_story(&mut run);
                         state = part.run(&run);
                     }
                 }
@@ -95,7 +94,7 @@ pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &O
             failure = Some(error);
             first
         })?;
-        let stacks = pass.comparison().infos().to_vec();
+        let stacks = evaluator.stacks().to_vec();
         let publication = args
             .publication(Rows::default(), Firings::default(), stacks, &args.assumptions.assumptions().names())
             .map_err(|failure| failure.diagnostics.first().clone())?
@@ -109,7 +108,7 @@ pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &O
             found,
             met,
             comparison: publication.manifest().clone(),
-            told: pass.into_shelf(),
+            told: evaluator.take_shelf(),
         })
     });
     if let Some(failure) = failure {

@@ -10,14 +10,13 @@ use crate::aggregate::{Firings, Row, Rows};
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{CorpusArgs, StackArgs};
 use crate::cli::output::Output;
-use crate::compare::{Collected, Comparison, Pass, StackInfo};
+use crate::compare::{Evaluation, Evaluator, Options, StackInfo};
 use crate::explain::{Story, Texts};
 use crate::reader::trace;
 use crate::report::FollowedReport;
 use crate::review::{Places, Words};
 use crate::snapshot::{CorpusPrint, Snapshot, StopLine};
 use crate::transcript::{Fingerprint, Run};
-use crate::verdict::Assumptions;
 
 /// The results of a corpus under some stacks.
 pub(in crate::cli) struct Replayed {
@@ -54,18 +53,18 @@ pub(in crate::cli) fn replayed(
     if all.is_empty() {
         return Err(Failure::nothing("no stack to look at", "name one with `--stacks`"));
     }
-    let comparison = Comparison::new(&strategies, Assumptions::default());
     let earlier = earlier_names(before, &sets);
     let was = |row: &Row| {
         let stack = earlier.get(&*row.stack).copied().unwrap_or(&row.stack);
         before?.stop(stack, &row.run_id)
     };
-    let pass = Pass::new(comparison, stacks.effects()?).telling(texts);
-    let (mut collected, mut prints, mut words) = (Collected::default(), Vec::new(), BTreeMap::new());
+    let options = Options { effects: stacks.effects()?, stories: texts, ..Options::default() };
+    let evaluator = Evaluator::new(&strategies, options);
+    let (mut gathered, mut prints, mut words) = (evaluator.gather(), Vec::new(), BTreeMap::new());
     let report = corpus.process(
         output,
         |run| {
-            let of = pass.of(&run);
+            let of = evaluator.of(&run);
             let changed: Vec<_> = of
                 .rows
                 .iter()
@@ -78,19 +77,16 @@ pub(in crate::cli) fn replayed(
                 .collect();
             (of, (run.header.run_id.clone(), print_of(&run)), changed)
         },
-        |(mut of, print, changed)| {
-            pass.tell(&mut of);
-            collected.take(of);
+        |(of, print, changed)| {
+            gathered.take(of);
             prints.push(print);
             words.extend(changed);
         },
     )?;
     let formats = report.formats.iter().filter(|counts| counts.runs > 0);
     let formats = formats.map(|counts| (counts.format.clone(), counts.runs)).collect();
-    let (rows, firings, followed) = collected.finish();
+    let Evaluation { rows, firings, followed, stacks, stories, .. } = gathered.finish();
     let snapshot = Snapshot::accepted(&rows, CorpusPrint::of(prints, formats), &sets.by_stack);
-    let stacks = pass.comparison().infos().to_vec();
-    let stories = pass.into_shelf().into_stories();
     let followed = FollowedReport::new(followed, corpus.unit.noun());
     let (places, unreadable) = (sets.places, report.unreadable);
     Ok(Replayed { rows, firings, stacks, snapshot, words, places, followed, stories, unreadable })

@@ -1,7 +1,7 @@
 //! The main job: replays a corpus under several strategies and returns rows and firings.
 
+mod evaluation;
 mod grounds;
-mod pass;
 mod shelf;
 
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::replay::replay;
 use crate::transcript::Run;
 use crate::verdict::Assumptions;
 
+pub use evaluation::{Evaluation, Evaluator, Gathered, Keeps, OfRun, Options};
 pub use grounds::{Met, Outside, Tuned};
-pub use pass::{Collected, Keeps, OfRun, Pass};
 pub use shelf::{Shelf, matters};
 
 /// A strategy's name and profile, with the rules it consults in order.

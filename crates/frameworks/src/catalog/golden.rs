@@ -16,7 +16,7 @@ pub const GOLDEN_CASES: &[(&str, usize)] = &[
     ("google-adk", 59),
     ("goose", 93),
     ("haystack", 125),
-    ("hermes-agent", 83),
+    ("hermes-agent", 113),
     ("inspect-ai", 218),
     ("kilo-code", 140),
     ("langchain", 241),

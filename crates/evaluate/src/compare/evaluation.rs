@@ -1,0 +1,214 @@
+//! The front door: runs and strategies in, rows, firings and what followed out.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::{Comparison, Met, Outside, Shelf, StackInfo, Tuned};
+use crate::aggregate::{
+    Firing, Firings, FiringsBuilder, FollowedBuilder, FollowedRow, FollowedRows, Row, Rows, RowsBuilder,
+};
+use crate::decision::Strategy;
+use crate::effects::{EffectTable, Work};
+use crate::explain::{Story, Texts};
+use crate::transcript::{Outcome, Run, Secured};
+use crate::verdict::{Assumptions, Ledger};
+
+/// What the host keeps of a run that it stops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keeps {
+    /// Nothing: a success that is stopped early is lost.
+    #[default]
+    Nothing,
+    /// The work: a success is kept if it is stopped after its last edit.
+    Work,
+    /// Unknown: the two other answers are the ends of a range.
+    Unknown,
+}
+
+impl Keeps {
+    /// The rows and firings of a run under this assumption.
+    fn rows_of(self, comparison: &Comparison<'_>, run: &Run, work: &Work) -> (Vec<Row>, Vec<Firing>) {
+        let is_open = run.grade.outcome == Outcome::Success && run.secured() == Secured::Unverified;
+        if self == Self::Nothing || !is_open {
+            return comparison.rows_of(run);
+        }
+        // If a reply is awaited, the run is worth nothing without it; if nothing was changed, there is no work to
+        // keep.
+        let Some(standing) = work.standing().1.filter(|_| !work.is_awaited()) else { return comparison.rows_of(run) };
+        let mut kept = run.clone();
+        kept.grade.secured_step = Some(standing);
+        let (kept, firings) = comparison.rows_of(&kept);
+        if self == Self::Work {
+            return (kept, firings);
+        }
+        let (mut rows, firings) = comparison.rows_of(run);
+        for (row, kept) in rows.iter_mut().zip(kept) {
+            row.killed_low = row.killed_low.min(kept.killed_low);
+            row.outcome_high = row.outcome_high.max(kept.outcome_high);
+        }
+        (rows, firings)
+    }
+}
+
+/// How runs are evaluated, besides the strategies they are replayed under.
+#[derive(Clone, Debug, Default)]
+pub struct Options<'g> {
+    /// What is assumed about what the recordings do not show.
+    pub assumptions: Assumptions,
+    /// The effects of tools and commands that the user's files add.
+    pub effects: EffectTable,
+    /// What the host keeps of a run that it stops.
+    pub keeps: Keeps,
+    /// Also keeps the runs that matter most step by step, for a page, with this much of their texts.
+    pub stories: Option<Texts>,
+    /// The tuned stacks among the strategies, whose certificates may not hold for these runs.
+    pub grounds: &'g [Tuned],
+}
+
+/// The result of one run: rows, firings, what followed, and its story if one was asked for.
+#[derive(Debug)]
+pub struct OfRun {
+    /// One row per stack.
+    pub rows: Vec<Row>,
+    /// The firings of all stacks.
+    pub firings: Vec<Firing>,
+    /// What followed the stop of each row.
+    pub followed: Vec<FollowedRow>,
+    /// For each tuned stack, how the run differs from those it was tuned on.
+    pub outside: Vec<Outside>,
+    /// The run step by step, if it was chosen for the page.
+    story: Option<Story>,
+}
+
+/// Evaluates runs under strategies, from any thread.
+pub struct Evaluator<'s> {
+    comparison: Comparison<'s>,
+    effects: EffectTable,
+    keeps: Keeps,
+    grounds: &'s [Tuned],
+    shelf: Option<RwLock<Shelf>>,
+}
+
+impl<'s> Evaluator<'s> {
+    /// Prepares the strategies for replay.
+    pub fn new(strategies: &'s [Arc<dyn Strategy>], options: Options<'s>) -> Self {
+        let Options { assumptions, effects, keeps, stories, grounds } = options;
+        let comparison = Comparison::new(strategies, assumptions);
+        Self { comparison, effects, keeps, grounds, shelf: stories.map(|texts| RwLock::new(Shelf::new(texts))) }
+    }
+
+    /// The strategies' names, profiles and rules, in order.
+    pub fn stacks(&self) -> &[StackInfo] {
+        self.comparison.infos()
+    }
+
+    /// Evaluates one run.
+    pub fn of(&self, run: &Run) -> OfRun {
+        let ledger = Ledger::of(run);
+        let work = Work::of(run, &self.effects, &ledger);
+        let (rows, firings) = self.keeps.rows_of(&self.comparison, run, &work);
+        let followed = rows.iter().map(|row| FollowedRow::of(row, &work, &ledger)).collect();
+        let wanted = self.shelf.as_ref().and_then(|shelf| {
+            let shelf = shelf.read().unwrap_or_else(PoisonError::into_inner);
+            shelf.wants(&rows).then(|| shelf.texts())
+        });
+        let story = wanted.map(|texts| self.comparison.story_of(run, &rows, texts, &self.effects));
+        let outside = self.grounds.iter().map(|tuned| tuned.outside(run, &rows)).collect();
+        OfRun { rows, firings, followed, outside, story }
+    }
+
+    /// Stores the story of a run, if it has one. Call it in the order of the runs.
+    pub fn keep_story(&self, run: &mut OfRun) {
+        if let Some((story, shelf)) = run.story.take().zip(self.shelf.as_ref()) {
+            shelf.write().unwrap_or_else(PoisonError::into_inner).put(&run.rows, story);
+        }
+    }
+
+    /// One for each tuned stack, without any run.
+    pub fn met(&self) -> Vec<Met> {
+        self.grounds.iter().map(Met::new).collect()
+    }
+
+    /// Where the results of runs are gathered, in the order of the runs.
+    pub fn gather(&self) -> Gathered<'_> {
+        Gathered {
+            evaluator: self,
+            rows: RowsBuilder::default(),
+            firings: FiringsBuilder::default(),
+            followed: FollowedBuilder::default(),
+            met: self.met(),
+        }
+    }
+
+    /// The shelf with all stories; it is empty afterwards.
+    pub fn take_shelf(&self) -> Shelf {
+        let empty = Shelf::new(Texts::None);
+        match &self.shelf {
+            Some(shelf) => std::mem::replace(&mut *shelf.write().unwrap_or_else(PoisonError::into_inner), empty),
+            None => empty,
+        }
+    }
+}
+
+/// The results of runs, as columns.
+pub struct Gathered<'e> {
+    evaluator: &'e Evaluator<'e>,
+    rows: RowsBuilder,
+    firings: FiringsBuilder,
+    followed: FollowedBuilder,
+    met: Vec<Met>,
+}
+
+impl Gathered<'_> {
+    /// Adds the results of one run.
+    pub fn take(&mut self, mut run: OfRun) {
+        self.evaluator.keep_story(&mut run);
+        self.met.iter_mut().zip(run.outside).for_each(|(met, outside)| met.take(outside));
+        self.rows.extend(run.rows);
+        self.firings.extend(run.firings);
+        self.followed.extend(run.followed);
+    }
+
+    /// All results.
+    pub fn finish(self) -> Evaluation {
+        Evaluation {
+            rows: self.rows.finish(),
+            firings: self.firings.finish(),
+            followed: self.followed.finish(),
+            stacks: self.evaluator.stacks().to_vec(),
+            stories: self.evaluator.take_shelf().into_stories(),
+            void: self.met.iter().filter_map(Met::sentence).collect(),
+        }
+    }
+}
+
+/// What strategies would have done to runs.
+#[derive(Debug)]
+pub struct Evaluation {
+    /// One row per run and stack, in the order of the runs.
+    pub rows: Rows,
+    /// The rules that fired.
+    pub firings: Firings,
+    /// What followed the stops.
+    pub followed: FollowedRows,
+    /// The strategies' names, profiles and rules, in order.
+    pub stacks: Vec<StackInfo>,
+    /// The runs that matter most, step by step, if they were asked for.
+    pub stories: Vec<Story>,
+    /// One sentence per tuned stack whose certificate does not hold for these runs, with the reason.
+    pub void: Vec<String>,
+}
+
+impl Evaluation {
+    /// Evaluates runs one after another. A corpus that is read on several threads shares an [`Evaluator`] between them and
+    /// gathers the results in order; the numbers are the same.
+    pub fn of<'r>(
+        runs: impl IntoIterator<Item = &'r Run>,
+        strategies: &[Arc<dyn Strategy>],
+        options: Options<'_>,
+    ) -> Self {
+        let evaluator = Evaluator::new(strategies, options);
+        let mut gathered = evaluator.gather();
+        runs.into_iter().for_each(|run| gathered.take(evaluator.of(run)));
+        gathered.finish()
+    }
+}
