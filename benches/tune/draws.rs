@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use whenstop::sweep::engine::Extract;
 use whenstop::tune::{
-    Appetite, Bound, CROSS_FIT_PARTS, Effects, HeldOut, Learner, ListOptions, Shipped, Study, Track, Tuner,
-    best_contender, catalogue, held_out_contender, tasks_for_list,
+    Appetite, Bound, Fate, Learner, ListOptions, Shipped, Study, TaskTotals, Tuner, best_contender, catalogue,
+    held_out_contender, tasks_for_list,
 };
 
 use super::Recordings;
@@ -27,11 +28,10 @@ pub(super) fn tell(recordings: &Recordings, n_draws: u64) {
     let Recordings { study, pool, presets, .. } = recordings;
     let tasks = study.all_tasks();
     println!(
-        "{} runs, {} tasks, {} with a success; left out {}, families without data: {:?}; oracle {:.1} %\n",
-        study.tracks().len(),
+        "{} runs, {} tasks, {} with a success; families without data: {:?}; oracle {:.1} %\n",
+        study.runs().len(),
         tasks.len(),
         study.with_success(&tasks),
-        study.left_out(),
         study.unread(),
         100.0 * study.oracle().unwrap_or(f64::NAN)
     );
@@ -53,49 +53,46 @@ pub(super) fn tell(recordings: &Recordings, n_draws: u64) {
         let by_gaffke = tuner.tune(&tasks, gaffke).chosen.ok().map(|choice| (choice.family, choice.limit));
         let budget = tuner.budget(&tasks, appetite).map(|limit| (0, limit));
         let single = tuner.single(&tasks, appetite);
-        let ways: [(&str, String, Effects, Way<'_>); 4] = [
+        let ways: [(&str, String, TaskTotals, Way<'_>); 4] = [
             (
                 "budget",
                 name(budget),
-                tuner.held_out_budget(&tasks, appetite).effects,
+                tuner.held_out_budget(&tasks, appetite).totals,
                 Box::new(|on| tuner.budget(on, appetite).map(|limit| (0, limit))),
             ),
             (
                 "catalogue",
                 name(found),
-                tuner.held_out(&tasks, appetite).effects,
+                tuner.held_out(&tasks, appetite).totals,
                 Box::new(|on| tuner.tune(on, appetite).chosen.ok().map(|choice| (choice.family, choice.limit))),
             ),
             (
                 "catalogue, gaffke",
                 name(by_gaffke),
-                tuner.held_out(&tasks, gaffke).effects,
+                tuner.held_out(&tasks, gaffke).totals,
                 Box::new(|on| tuner.tune(on, gaffke).chosen.ok().map(|choice| (choice.family, choice.limit))),
             ),
             (
                 "single, 50/50",
                 name(single),
-                tuner.held_out_single(&tasks, appetite).effects,
+                tuner.held_out_single(&tasks, appetite).totals,
                 Box::new(|on| tuner.single(on, appetite)),
             ),
         ];
         for (way, ships, effects, learn) in &ways {
             let drawn = draws(study, n_draws, |on, rest| {
                 let learned = learn(on);
-                let effects = study.effects(rest, |run| {
-                    let (family, limit) = learned?;
-                    study.stop_at(family, limit, run)
-                });
-                judged(&effects, learned.is_none())
+                let fate = |run| learned.map_or(Fate::Untouched, |(family, limit)| study.fate(family, limit, run));
+                judged(&study.totals(rest, fate), learned.is_none())
             });
             line(alpha, way, ships, effects, &drawn);
         }
         let best = best_contender(presets, &tasks, alpha);
         let drawn = draws(study, n_draws, |on, rest| match best_contender(presets, on, alpha) {
-            Some(at) => judged(&presets[at].effects(rest), false),
+            Some(at) => judged(&presets[at].totals(rest), false),
             None => Drawn { killed: 0.0, saved: 0.0, refused: true },
         });
-        let effects = held_out_contender(presets, study, &tasks, alpha);
+        let effects = held_out_contender(presets, study, &tasks, alpha).totals;
         let ships = best.map_or_else(|| "none".to_owned(), |at| format!("`{}`", presets[at].name));
         line(alpha, "preset", &ships, &effects, &drawn);
         lists(pool, appetite, n_draws / LIST_DRAWS);
@@ -105,26 +102,23 @@ pub(super) fn tell(recordings: &Recordings, n_draws: u64) {
 /// How often what is certified on tasks drawn with replacement kills more than alpha of all recordings, from which they are
 /// drawn: here the truth is known, and has no noise of its own.
 pub(super) fn broken(recordings: &Recordings, n_draws: u64) {
-    let Recordings { study, tracks, budget, .. } = recordings;
+    let Recordings { study, extracts, plan, budget, .. } = recordings;
     let all = study.all_tasks();
-    let mut tasks: BTreeMap<(&str, &str), Vec<&Track>> = BTreeMap::new();
-    for track in tracks {
-        tasks.entry((&track.suite, &track.task)).or_default().push(track);
+    let mut tasks: BTreeMap<(&str, &str), Vec<&Extract>> = BTreeMap::new();
+    for extract in extracts {
+        tasks.entry(extract.shared().cluster()).or_default().push(extract);
     }
-    let tasks: Vec<Vec<&Track>> = tasks.into_values().collect();
+    let tasks: Vec<Vec<&Extract>> = tasks.into_values().collect();
     let ways = [Bound::OneRun, Bound::Gaffke].into_iter().flat_map(|bound| [(bound, true), (bound, false)]);
     let mut counts: BTreeMap<(usize, &str, &str), (u64, f64)> = BTreeMap::new();
     for draw in 0..n_draws {
         let mut drawn = Vec::new();
         for nth in 0..tasks.len() as u64 {
             let task = &tasks[usize::try_from(hash(draw + 1_000, nth) % tasks.len() as u64).unwrap_or(0)];
-            drawn.extend(task.iter().map(|track| {
-                let mut track = Track::clone(track);
-                track.task = format!("{}#{nth}", track.task);
-                track
-            }));
+            let name = |extract: &Extract| format!("{}#{nth}", extract.shared().cluster().1);
+            drawn.extend(task.iter().map(|extract| Extract::clone(extract).of_task(&name(extract))));
         }
-        let sample = Study::new(drawn, catalogue(budget)).in_unit(study.unit());
+        let sample = Study::new(drawn, catalogue(budget), plan).in_unit(study.unit());
         let tuner = Tuner::new(&sample);
         for (bound, only_budget) in ways.clone() {
             for (at, alpha) in ALPHAS.into_iter().enumerate() {
@@ -138,8 +132,16 @@ pub(super) fn broken(recordings: &Recordings, n_draws: u64) {
                     let rule = sample.families()[family].rule(limit);
                     let family =
                         study.families().iter().position(|other| other.first_rule().signal.id == rule.signal.id);
-                    let effects = study.effects(&all, |run| study.first(family?, rule.limit, run));
-                    effects.task_rate().value.unwrap_or(0.0)
+                    let limit = |family: &usize| {
+                        let limits = study.families()[*family].limits();
+                        limits
+                            .iter()
+                            .position(|limit| limit.total_cmp(&rule.limit).is_eq())
+                            .map(|limit| (*family, limit))
+                    };
+                    let place = family.as_ref().and_then(limit);
+                    let fate = |run| place.map_or(Fate::Untouched, |(family, limit)| study.fate(family, limit, run));
+                    study.totals(&all, fate).task_rate().value.unwrap_or(0.0)
                 });
                 let way = if only_budget { "budget" } else { "catalogue" };
                 let bound = if bound == Bound::OneRun { "one run a task" } else { "gaffke" };
@@ -177,22 +179,19 @@ fn lists(study: &Study, appetite: Appetite, n_draws: u64) {
         }
         let shipped = learner.learn(&tasks, options);
         let ships = shipped.map_or_else(|| "refused".to_owned(), |learned| Shipped::List(learned).condition(study));
-        let held_out = HeldOut::of(study, &tasks, CROSS_FIT_PARTS, |others| {
-            let list = learner.learn(others, options)?.list;
-            Some(move |run| list.stop(study, run))
-        });
+        let held_out = learner.held_out(&tasks, options);
         let drawn = draws(study, n_draws, |on, rest| {
             let list = learner.learn(on, options).map(|learned| learned.list);
-            let effects = study.effects(rest, |run| list.as_ref()?.stop(study, run));
-            judged(&effects, list.is_none())
+            let fate = |run| list.as_ref().map_or(Fate::Untouched, |list| list.fate(study, run));
+            judged(&study.totals(rest, fate), list.is_none())
         });
-        line(appetite.alpha, way, &ships.replace('|', "or"), &held_out.effects, &drawn);
+        line(appetite.alpha, way, &ships.replace('|', "or"), &held_out.totals, &drawn);
     }
 }
 
 type Way<'t> = Box<dyn Fn(&[usize]) -> Option<(usize, usize)> + 't>;
 
-fn judged(effects: &Effects, refused: bool) -> Drawn {
+fn judged(effects: &TaskTotals, refused: bool) -> Drawn {
     Drawn { killed: effects.task_rate().value.unwrap_or(0.0), saved: effects.saved().value.unwrap_or(0.0), refused }
 }
 
@@ -222,7 +221,7 @@ fn hash(seed: u64, at: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-fn line(alpha: f64, way: &str, ships: &str, effects: &Effects, drawn: &[Drawn]) {
+fn line(alpha: f64, way: &str, ships: &str, effects: &TaskTotals, drawn: &[Drawn]) {
     let n = drawn.len() as f64;
     let mean = drawn.iter().map(|drawn| drawn.saved).sum::<f64>() / n;
     let refused = drawn.iter().filter(|drawn| drawn.refused).count();

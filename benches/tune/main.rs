@@ -15,8 +15,9 @@ use whenstop::catalog;
 use whenstop::compare::Comparison;
 use whenstop::framework::Kind;
 use whenstop::reader::{Corpus, ReadOptions};
+use whenstop::sweep::engine::{Extract, Plan};
 use whenstop::transcript::Run;
-use whenstop::tune::{Contender, Family, Study, Track, Watched, catalogue, pool};
+use whenstop::tune::{Contender, Study, catalogue, pool};
 use whenstop::verdict::Assumptions;
 
 /// Recordings under a name: where they are, which runs, what savings are counted in, and what the budget is in.
@@ -66,22 +67,23 @@ struct Recordings {
     pool: Study,
     presets: Vec<Contender>,
     /// The runs themselves, to be drawn from.
-    tracks: Vec<Track>,
+    extracts: Vec<Extract>,
+    plan: Plan,
     budget: &'static str,
 }
 
 fn read(case: &Case, corpora: &Path) -> Result<Recordings, Box<dyn Error>> {
     let families = pool(case.budget);
-    let watched = Watched::new(families.iter().map(Family::first_rule));
+    let plan = Study::plan(&families);
     let strategies = catalog::all(Kind::Preset);
     let comparison = Comparison::new(&strategies, Assumptions::default());
     let corpus = Corpus::open(&[corpora.join(case.folder)], ReadOptions::default())?;
-    let (mut tracks, mut rows) = (Vec::new(), RowsBuilder::default());
+    let (mut extracts, mut rows) = (Vec::new(), RowsBuilder::default());
     corpus.process(
-        |run| (case.keep)(&run).then(|| (Track::of(&run, &watched), comparison.rows_of(&run).0)),
+        |run| (case.keep)(&run).then(|| (Extract::of(&run, &plan, Assumptions::default()), comparison.rows_of(&run).0)),
         |of_run| {
-            if let Some((track, of_run)) = of_run {
-                tracks.push(track);
+            if let Some((extract, of_run)) = of_run {
+                extracts.push(extract);
                 rows.extend(of_run);
             }
         },
@@ -90,10 +92,10 @@ fn read(case: &Case, corpora: &Path) -> Result<Recordings, Box<dyn Error>> {
         Some(unit) => study.in_unit(unit),
         None => study,
     };
-    let study = in_unit(Study::new(tracks.clone(), catalogue(case.budget)));
-    let pool = in_unit(Study::new(tracks.clone(), families));
-    let presets = Contender::of(&rows.finish(), &study, study.unit());
-    Ok(Recordings { study, pool, presets, tracks, budget: case.budget })
+    let study = in_unit(Study::new(extracts.clone(), catalogue(case.budget), &plan));
+    let pool = in_unit(Study::new(extracts.clone(), families, &plan));
+    let presets = Contender::of(&rows.finish(), &study);
+    Ok(Recordings { study, pool, presets, extracts, plan, budget: case.budget })
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

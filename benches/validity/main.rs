@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use power::{Power, power};
 use rayon::prelude::*;
 use study::worlds::{self, Sizes};
-use study::{Corpus, Row, bounds, certificates, intervals, seldom, summary, sweeps, tests};
+use study::{Corpus, Row, bounds, certificates, intervals, seldom, summary, sweeps, tests, tuning};
 
 const TASKS: [usize; 7] = [8, 12, 20, 30, 50, 100, 200];
 /// Runs per task: one; always five; one to six.
@@ -70,11 +70,27 @@ const WORLDS: [World; 7] = [
     ("seldom", seldom::alike, &[0.02, 0.05, 0.1, 0.2], 1000),
 ];
 
+/// What is tuned, on corpora of so many tasks with so many runs each, at a tolerated rate; on how many corpora, and on how
+/// many by `--quick`.
+type Tuned = (&'static str, fn(Corpus, u64) -> Vec<Row>, usize, u64, f64, u64, u64);
+
+const TUNED: [Tuned; 5] = [
+    ("recorders", tuning::recorders, 140, 4, 0.05, 400, 60),
+    ("unnamed", tuning::unnamed, 40, 6, 0.1, 400, 60),
+    ("models", tuning::models, 80, 4, 0.1, 200, 60),
+    ("unlike", tuning::unlike, 70, 4, 0.1, 200, 60),
+    ("halved", tuning::halved, 330, 3, 0.1, 200, 0),
+];
+
 /// Experiment (a `*` at its end stands for anything), method, measure, and the range its share should lie in.
 type Target = (&'static str, &'static str, &'static str, f64, f64);
 
 /// What each printed number promises.
-const TARGETS: [Target; 46] = [
+const TARGETS: [Target; 50] = [
+    ("recorders", "catalogue", "broken", 0.0, 0.1),
+    ("unnamed", "catalogue", "broken", 0.0, 0.1),
+    ("models", "catalogue", "broken", 0.0, 0.1),
+    ("unlike", "catalogue", "broken", 0.0, 0.1),
     ("rate", "printed", "coverage", 0.93, 0.98),
     ("stops", "printed", "coverage", 0.93, 0.98),
     ("tokens", "printed", "coverage", 0.93, 0.98),
@@ -142,6 +158,13 @@ fn jobs(quick: bool) -> Vec<Job> {
                     }
                 }
             }
+        }
+    }
+    for (name, world, tasks, trials, effect, n, few) in TUNED {
+        let n = if quick { few } else { n };
+        let corpus = Corpus { tasks, trials, even: true, icc: 0.3, effect };
+        if n > 0 {
+            jobs.push((name, Box::new(move || world(corpus, n))));
         }
     }
     let correlations: &[f64] = if quick { &[0.3] } else { &CORRELATIONS };

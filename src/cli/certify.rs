@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::Exit;
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs};
+use super::inputs::{AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs, unnamed_tasks};
 use super::output::{Format, Output};
 use super::sweep::{GridArgs, SplitArgs, SplitPart, parts, swept, unknown_setting};
 use super::values::share_inside;
@@ -149,6 +149,12 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
             Ordering::Unordered { preference: Some(results.by_saving()) }
         }
     };
+    let first = parts.reported.iter().next().map(|row| row.stack().clone());
+    let of_first = || parts.reported.iter().filter(|row| Some(row.stack()) == first.as_ref());
+    let without = of_first().filter(|row| row.task_id().is_none()).count();
+    if let Some(sentence) = unnamed_tasks(without, of_first().count()) {
+        return refused(args, &sentence, output);
+    }
     let certificate = CorpusCertificate::of(&parts.reported, &ordering, args.promise(), doubt);
     let json = document(args, &certificate);
     if let Some(out) = &args.out {
@@ -167,6 +173,26 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         }
     }
     Ok(if certificate.chosen().is_some() { Exit::Done } else { Exit::GateFailed })
+}
+
+/// Says why there is no certificate.
+fn refused(args: &Args, sentence: &str, output: &Output) -> Result<Exit, Failure> {
+    let json = json!({
+        "schema_version": 1,
+        "whenstop": env!("CARGO_PKG_VERSION"),
+        "certified": null,
+        "sentence": sentence,
+        "alpha": args.alpha,
+        "delta": args.delta,
+    });
+    if let Some(out) = &args.out {
+        write_atomically(out, |file| file.write_all(format!("{json:#}\n").as_bytes())).map_err(Failure::input)?;
+    }
+    match args.format {
+        Shown::Json => output.json(&json),
+        Shown::Table => output.paragraph(sentence),
+    }
+    Ok(Exit::GateFailed)
 }
 
 /// The order of the walk; `None` without an order.
@@ -244,8 +270,12 @@ fn notes(args: &Args, of: &CorpusCertificate, headline: &str) -> Vec<String> {
             of.certificate.promise.bound.name()
         ),
     ];
-    if of.left_out > 0 {
-        notes.push(format!("{} runs lack what a signal reads and are left out", of.left_out));
+    if !of.counted_as_killed.is_empty() {
+        notes.push(format!(
+            "{} successes do not record what a signal reads and count as stopped early by its settings; the certificate \
+             names them",
+            of.counted_as_killed.len()
+        ));
     }
     notes.push("A stopped success of which nothing tells when it was secured counts as stopped early.".to_owned());
     notes.push(format!("It rests on {}.", of.certificate.promise.bound.theorem()));
@@ -281,7 +311,7 @@ fn document(args: &Args, of: &CorpusCertificate) -> serde_json::Value {
         "tasks": certificate.tasks,
         "successes": of.successes,
         "runs": of.runs,
-        "runs_left_out": of.left_out,
+        "counted_as_killed": of.counted_as_killed,
         "corpus": of.fingerprint,
         "models": of.models,
         "with": args.grid.with(),

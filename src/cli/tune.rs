@@ -25,8 +25,8 @@ use crate::framework::Kind;
 use crate::sweep::GridFile;
 use crate::sweep::engine::{Extract, Plan};
 use crate::tune::{
-    Appetite, BUDGETS, Bound, Family, GridRefusal, GridStudy, HeldOut, Learner, ListOptions, Refusal, Shipped, Study,
-    Track, Tuned, Tuner, Watched, catalogue, pool, readable, tasks_for_list,
+    Appetite, BUDGETS, Bound, GridRefusal, GridStudy, HeldOut, Learner, ListOptions, Refusal, Shipped, Study, Tuned,
+    Tuner, UNREADABLE, catalogue, pool, tasks_for_list, unread_rules,
 };
 use crate::verdict::Assumptions;
 use beside::Beside;
@@ -129,71 +129,59 @@ struct Recordings {
     grid: Option<Gridded>,
 }
 
-/// The user's own grid, with the recordings as its rules read them.
+/// The user's own grid.
 struct Gridded {
     file: GridFile,
     plan: Plan,
-    extracts: Vec<Extract>,
-    /// Number of runs left out, whatever their outcome, because some rule cannot be evaluated on them.
-    left_out: usize,
 }
 
-impl Gridded {
-    fn load(path: &Path) -> Result<Self, Failure> {
-        let text =
-            read_text(path, "`--grid` takes a grid file; `whenstop sweep --help` shows one").map_err(Failure::usage)?;
-        let file = GridFile::parse(&path.display().to_string(), &text).map_err(Failure::usage)?;
-        let plan = GridStudy::plan(&file);
-        Ok(Self { file, plan, extracts: Vec::new(), left_out: 0 })
-    }
+fn grid_file(path: &Path) -> Result<GridFile, Failure> {
+    let text =
+        read_text(path, "`--grid` takes a grid file; `whenstop sweep --help` shows one").map_err(Failure::usage)?;
+    GridFile::parse(&path.display().to_string(), &text).map_err(Failure::usage)
+}
 
-    /// Leaves out the tracks of runs on which some rule cannot be evaluated; too many of them are an error.
-    fn keep_readable(&mut self, path: &Path, tracks: &mut Vec<Track>) -> Result<(), Failure> {
-        let all = tracks.len();
-        let (is_readable, unread) = readable(&self.file, &self.plan, &self.extracts);
-        tracks.retain(|track| is_readable.get(track.place) == Some(&true));
-        self.left_out = all - tracks.len();
-        if self.left_out as f64 <= UNREADABLE * all as f64 {
-            return Ok(());
-        }
-        let unread: Vec<String> = unread.iter().map(|(rule, runs)| format!("`{rule}`: {runs}")).collect();
-        let what = format!("{} of {all} runs do not record what its rules read ({})", self.left_out, unread.join(", "));
-        let help = "leave those axes out, or the recordings";
-        Err(Failure::usage(Diagnostic::new(Location::file(path.display().to_string()), what, help)))
+/// An error if the rules of the grid cannot be evaluated on too many runs.
+fn check_readable(grid: &Gridded, path: &Path, study: &Study) -> Result<(), Failure> {
+    let all = study.runs().len();
+    let (rules, runs) = unread_rules(&grid.file, &grid.plan, study);
+    if runs as f64 <= UNREADABLE * all as f64 {
+        return Ok(());
     }
+    let rules: Vec<String> = rules.iter().map(|(rule, runs)| format!("`{rule}`: {runs}")).collect();
+    let what = format!("{runs} of {all} runs do not record what its rules read ({})", rules.join(", "));
+    let help = "leave those axes out, or the recordings";
+    Err(Failure::usage(Diagnostic::new(Location::file(path.display().to_string()), what, help)))
 }
 
 fn read(args: &Args, output: &Output) -> Result<Recordings, Failure> {
     let families = if args.learn { pool(&args.budget) } else { catalogue(&args.budget) };
-    let watched = Watched::new(families.iter().map(Family::first_rule));
     let mut strategies: Strategies = StackArgs { stacks: args.today.clone() }.load()?;
     let n_today = strategies.len();
     if !args.no_presets {
         strategies.extend(catalog::all(Kind::Preset));
     }
     let comparison = Comparison::new(&strategies, Assumptions::default());
-    let mut grid = args.grid.as_deref().map(Gridded::load).transpose()?;
-    let plan = grid.as_ref().map(|grid| grid.plan.clone());
-    let (mut tracks, mut extracts, mut rows): (Vec<Track>, Vec<Extract>, _) =
-        (Vec::new(), Vec::new(), RowsBuilder::default());
+    let mut plan = Study::plan(&families);
+    let file = args.grid.as_deref().map(grid_file).transpose()?;
+    if let Some(file) = &file {
+        GridStudy::plan(file, &mut plan);
+    }
+    let (mut extracts, mut rows): (Vec<Extract>, _) = (Vec::new(), RowsBuilder::default());
     args.corpus.process(
         output,
-        |run| {
-            let extract = plan.as_ref().map(|plan| Extract::of(&run, plan, Assumptions::default()));
-            (Track::of(&run, &watched), extract, comparison.rows_of(&run).0)
-        },
-        |(track, extract, of_run)| {
-            let place = tracks.len();
-            tracks.push(track.at(place));
-            extracts.extend(extract);
+        |run| (Extract::of(&run, &plan, Assumptions::default()), comparison.rows_of(&run).0),
+        |(extract, of_run)| {
+            extracts.push(extract);
             rows.extend(of_run);
         },
     )?;
-    if let Some((grid, path)) = grid.as_mut().zip(args.grid.as_deref()) {
-        grid.extracts = extracts;
-        grid.keep_readable(path, &mut tracks)?;
+    let study = Study::new(extracts, families, &plan);
+    let grid = file.map(|file| Gridded { file, plan });
+    if let Some((grid, path)) = grid.as_ref().zip(args.grid.as_deref()) {
+        check_readable(grid, path, &study)?;
     }
-    Ok(Recordings { study: Study::new(tracks, families), rows: rows.finish(), n_today, grid })
+    Ok(Recordings { study, rows: rows.finish(), n_today, grid })
 }
 
 /// The result of tuning.
@@ -218,22 +206,21 @@ enum Why {
     Dearer(String, f64),
 }
 
-/// Maximum share of runs on which a grid's rules may fail to be evaluated; beyond it the grid is refused.
-const UNREADABLE: f64 = 0.05;
-
 fn answer(args: &Args, recordings: &Recordings) -> Result<Answer, Failure> {
     let (study, appetite) = (&recordings.study, args.appetite());
     let tuner = Tuner::new(study);
     let tasks = study.all_tasks();
     let found = tuner.tune(&tasks, appetite);
     let shipped = match (&found.chosen, &recordings.grid) {
-        (Err(refusal @ (Refusal::Ungraded | Refusal::NoCosts)), _) => Err(Why::Catalogue(*refusal)),
+        (Err(refusal @ (Refusal::Ungraded | Refusal::Unnamed { .. } | Refusal::NoCosts)), _) => {
+            Err(Why::Catalogue(*refusal))
+        }
         (_, Some(grid)) => of_grid(grid, study, &tasks, appetite)?,
         _ if args.learn => learned(args, study, &tasks, &found),
         (Err(refusal), None) => Err(Why::Catalogue(*refusal)),
         (Ok(choice), None) => Ok((Shipped::Limit(*choice), tuner.held_out(&tasks, appetite))),
     };
-    let shipped = shipped.and_then(|(shipped, held_out)| match held_out.effects.cost_of_success() {
+    let shipped = shipped.and_then(|(shipped, held_out)| match held_out.totals.cost_of_success() {
         Some(change) if change > 0.0 && args.lost_success_costs.is_none() => {
             Err(Why::Dearer(shipped.condition(study), change))
         }
@@ -250,7 +237,7 @@ fn of_grid(
     tasks: &[usize],
     appetite: Appetite,
 ) -> Result<Result<(Shipped, HeldOut), Why>, Failure> {
-    let of_grid = GridStudy::new(study, &grid.file, &grid.plan, &grid.extracts);
+    let of_grid = GridStudy::new(study, &grid.file, &grid.plan);
     match of_grid.choose(tasks, appetite) {
         Ok(choice) => Ok(Ok((Shipped::Grid(choice), of_grid.held_out(tasks, appetite)))),
         Err(GridRefusal::Unreadable(wrong)) => Err(Failure::usage(wrong)),
@@ -266,10 +253,7 @@ fn learned(args: &Args, study: &Study, tasks: &[usize], tuned: &Tuned) -> Result
     }
     let learner = Learner::new(study);
     let list = learner.learn(tasks, options).ok_or(Why::NoList)?;
-    let held_out = HeldOut::of(study, tasks, crate::tune::CROSS_FIT_PARTS, |others| {
-        let list = learner.learn(others, options)?.list;
-        Some(move |run| list.stop(study, run))
-    });
+    let held_out = learner.held_out(tasks, options);
     Ok((Shipped::List(list), held_out))
 }
 
@@ -298,8 +282,7 @@ fn tune<T>(
     }
     let recordings = read(args, output)?;
     let answer = answer(args, &recordings)?;
-    let grid_left_out = recordings.grid.as_ref().map_or(0, |grid| grid.left_out);
-    let words = Words { study: &recordings.study, answer: &answer, args, grid_left_out };
+    let words = Words { study: &recordings.study, answer: &answer, args };
     let shown = show(&words)?;
     if let (Some(out), Ok((shipped, _))) = (&args.out, &answer.shipped) {
         files::write(&words, shipped, out, output)?;

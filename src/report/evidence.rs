@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::Manifest;
 use super::markdown::{cell, code, page};
 use super::table::{digits, join};
-use crate::aggregate::{Difference, Label, RowView, Rows, Summary, Unit, by_stack, pairs};
+use crate::aggregate::{Count, Difference, Label, RowView, Rows, Summary, Unit, by_stack, pairs};
 use crate::diagnostic::count;
 use crate::stats::RangeEstimate;
 
@@ -66,13 +66,13 @@ fn lines(unit: Unit) -> Vec<(String, Telling)> {
         Box::new(move |summary| format!("{}: {}", count(summary), told(&of(summary))))
     };
     let stopped = |summary: &Summary| {
-        let more = summary.counted("not_evaluable_runs") > 0 || !summary.estimates.stop_rate.is_point();
-        format!("{}{}", if more { "≥" } else { "" }, summary.counted("stopped"))
+        let more = summary.counted(Count::NotEvaluableRuns) > 0 || !summary.estimates.stop_rate.is_point();
+        format!("{}{}", if more { "≥" } else { "" }, summary.counted(Count::Stopped))
     };
     let killed = |summary: &Summary| {
-        let (low, high) = (summary.counted("killed"), summary.counted("killed_at_most"));
+        let (low, high) = (summary.counted(Count::Killed), summary.counted(Count::KilledAtMost));
         let count = if low == high { low.to_string() } else { format!("{low}–{high}") };
-        format!("{count} of {}", summary.counted("judged_successes"))
+        format!("{count} of {}", summary.counted(Count::JudgedSuccesses))
     };
     vec![
         ("runs stopped early".to_owned(), Box::new(stopped)),
@@ -88,7 +88,7 @@ fn lines(unit: Unit) -> Vec<(String, Telling)> {
         ),
         (
             "runs of which something is unknown".to_owned(),
-            Box::new(|summary: &Summary| format!("{} of {}", summary.counted("unknown"), summary.runs)),
+            Box::new(|summary: &Summary| format!("{} of {}", summary.counted(Count::Unknown), summary.runs)),
         ),
     ]
 }
@@ -124,7 +124,7 @@ fn sentence(rows: &Rows, default: &Summary, proposed: &Summary, unit: Unit) -> S
     let (here, there) = (pair.killed_here, pair.killed_there);
     let successes = |n: u64| count(n, "success");
     parts.push(match (here, there) {
-        _ if proposed.counted("judged_successes") == 0 => "no success could be judged".to_owned(),
+        _ if proposed.counted(Count::JudgedSuccesses) == 0 => "no success could be judged".to_owned(),
         (0, 0) => "both kill the same successes".to_owned(),
         (here, 0) => format!("the proposal kills {} more, and spares none", successes(here)),
         (0, there) => format!("the proposal spares {} that the default kills, and kills no others", successes(there)),

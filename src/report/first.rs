@@ -7,8 +7,8 @@ use std::rc::Rc;
 use super::choice::Choice;
 use super::table::{digits, join};
 use crate::aggregate::{
-    Candidate, Contest, Decision, Label, LostSuccess, MIN_KNOWN, Rows, Standing, Summary, Terms, Unit, WorseStratum,
-    worse_stratum,
+    Candidate, Contest, Count, Decision, Label, LostSuccess, MIN_KNOWN, Rows, Standing, Summary, Terms, Unit,
+    WorseStratum, worse_stratum,
 };
 use crate::stats::RangeEstimate;
 use crate::transcript::Outcome;
@@ -176,7 +176,7 @@ impl<'s> FirstTable<'s> {
 
     /// True if no run has an outcome.
     pub fn is_ungraded(&self) -> bool {
-        self.summaries.iter().all(|summary| summary.counted("unlabelled_runs") == summary.runs)
+        self.summaries.iter().all(|summary| summary.counted(Count::UnlabelledRuns) == summary.runs)
     }
 
     /// A stack with a suite or model that does far worse than the average: the stack to ship, else the first such
@@ -189,11 +189,11 @@ impl<'s> FirstTable<'s> {
     /// The lines below the table: the letters of the unknown column, and the stacks that are not in the table.
     pub fn below(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        let any = |count: &str| self.shown.iter().any(|summary| summary.counted(count) > 0);
+        let any = |count: Count| self.shown.iter().any(|summary| summary.counted(count) > 0);
         let letters: Vec<&str> = [
-            ("not_evaluable_runs", "r: a rule could not be read"),
-            ("diverged", "d: the stack warned, asked or refused, and what follows is not recorded"),
-            ("unlabelled_runs", "u: nobody graded the run"),
+            (Count::NotEvaluableRuns, "r: a rule could not be read"),
+            (Count::Diverged, "d: the stack warned, asked or refused, and what follows is not recorded"),
+            (Count::UnlabelledRuns, "u: nobody graded the run"),
         ]
         .into_iter()
         .filter_map(|(count, words)| any(count).then_some(words))

@@ -114,7 +114,8 @@ pub(super) fn without_tasks(groups: &[Group<'_>]) -> Option<String> {
     (without > 0).then(|| {
         format!(
             "{without} of {} runs name no task and each counts as a task of its own: if some are trials of one task, the \
-             intervals are too short; `--task first-message` or `--task FIELD` finds them",
+             intervals are too short; `--task first-message` or `--task FIELD` finds them, `--task run` says \
+             that there are none",
             group.len()
         )
     })

@@ -1,25 +1,25 @@
 //! On how many of the runs a number is known: the same words for a decision and for a gate.
 
-use crate::aggregate::{Summary, Unit};
+use crate::aggregate::{Count, Summary, Unit};
 
 /// What a run can lack, by the count of the summary that says on how many runs, in words.
-pub const UNREAD: (&str, &str) = ("not_evaluable_runs", "lack what a rule reads");
+pub const UNREAD: (Count, &str) = (Count::NotEvaluableRuns, "lack what a rule reads");
 /// The stack left the recorded path.
-pub const DIVERGED: (&str, &str) =
-    ("diverged", "were warned, asked or refused a call, and what follows is not recorded");
+pub const DIVERGED: (Count, &str) =
+    (Count::Diverged, "were warned, asked or refused a call, and what follows is not recorded");
 /// Nobody graded the run.
-pub const UNGRADED: (&str, &str) = ("unlabelled_runs", "have no outcome (`--labels`)");
+pub const UNGRADED: (Count, &str) = (Count::UnlabelledRuns, "have no outcome (`--labels`)");
 
 /// What is missing on how many runs, in words; empty if nothing is.
-pub fn missing(summary: &Summary, causes: &[(&str, &str)], unit: Option<Unit>) -> String {
+pub fn missing(summary: &Summary, causes: &[(Count, &str)], unit: Option<Unit>) -> String {
     let mut parts: Vec<String> = causes
         .iter()
-        .filter(|(count, _)| summary.counted(count) > 0)
-        .map(|(count, words)| format!("{} of {} runs {words}", summary.counted(count), summary.runs))
+        .filter(|(count, _)| summary.counted(*count) > 0)
+        .map(|(count, words)| format!("{} of {} runs {words}", summary.counted(*count), summary.runs))
         .collect();
     let recorded = match unit {
-        Some(Unit::Tokens) => Some((summary.counted("runs_with_tokens"), "tokens")),
-        Some(Unit::CostUsd) => Some((summary.counted("runs_with_costs"), "cost (`--price`)")),
+        Some(Unit::Tokens) => Some((summary.counted(Count::RunsWithTokens), "tokens")),
+        Some(Unit::CostUsd) => Some((summary.counted(Count::RunsWithCosts), "cost (`--price`)")),
         _ => None,
     };
     if let Some((recorded, what)) = recorded.filter(|(recorded, _)| *recorded < summary.runs) {

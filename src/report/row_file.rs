@@ -89,6 +89,7 @@ impl Columns for crate::aggregate::Row {
         ("interventions", WHOLE),
         ("steps_after_secured", WHOLE),
         ("tokens_after_secured", WHOLE),
+        ("cost_usd_after_secured", REAL),
     ];
 }
 

@@ -24,7 +24,7 @@ pub(super) const STORIES: &str = "stories.jsonl";
 pub(super) const FOLLOWED: &str = "followed.csv";
 
 /// Version of the columns of `rows.csv` and `firings.csv`.
-pub(super) const ROWS_VERSION: u32 = 2;
+pub(super) const ROWS_VERSION: u32 = 3;
 
 /// The manifest of a results folder: enough to redraw it without the recordings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

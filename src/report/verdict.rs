@@ -6,7 +6,7 @@ use super::choice::percent;
 use super::first::{FirstTable, apart};
 use super::known::too_little;
 use super::table::digits;
-use crate::aggregate::{Candidate, NetBenefit, Standing, Summary, TieBreak, Unit};
+use crate::aggregate::{Candidate, Count, NetBenefit, Standing, Summary, TieBreak, Unit};
 use crate::stats::Estimate;
 use crate::transcript::Outcome;
 
@@ -43,7 +43,7 @@ impl FirstTable<'_> {
         let most = most.map_or_else(|| "an unknown share".to_owned(), |most| format!("{} %", digits(most)));
         let tried = (self.tried() as u64).max(self.field.contest.tried());
         let of = if self.is_test() || tried < 2 { String::new() } else { format!(", as the best of {tried} tried") };
-        let is_partly_known = summary.counted("judged") < summary.runs && summary.corrected.is_none();
+        let is_partly_known = summary.counted(Count::Judged) < summary.runs && summary.corrected.is_none();
         let worst = if is_partly_known { ", unknowns at their worst" } else { "" };
         format!("{most} of successes (95 %{of}{worst})")
     }
@@ -78,8 +78,8 @@ impl FirstTable<'_> {
                 summary.stack,
                 dollars(benefit.price.costs),
                 worth(benefit),
-                summary.counted("killed_at_most"),
-                summary.counted("judged_successes"),
+                summary.counted(Count::KilledAtMost),
+                summary.counted(Count::JudgedSuccesses),
             )
         } else {
             let cost = summary.ratios_in(self.unit).cost_of_success.sentence();
@@ -88,7 +88,7 @@ impl FirstTable<'_> {
         if summary.net_benefit.is_none() {
             text += &self.break_even(summary);
         }
-        let judged = summary.counted("judged");
+        let judged = summary.counted(Count::Judged);
         if judged < summary.runs {
             let _ = write!(text, " Judged on the {judged} of {} runs that tell.", summary.runs);
         }
@@ -136,7 +136,7 @@ impl FirstTable<'_> {
     fn refusal(&self) -> String {
         let limit = percent(self.appetite.max_killed);
         if self.appetite.lost_success_costs.is_some()
-            && self.summaries.iter().all(|summary| summary.counted("runs_with_costs") == 0)
+            && self.summaries.iter().all(|summary| summary.counted(Count::RunsWithCosts) == 0)
         {
             return "Nothing can be said in dollars: no run has a cost. `--price FILE` computes it from tokens."
                 .to_owned();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::StopLine;
-use crate::aggregate::{Group, RowView, Summary, Unit};
+use crate::aggregate::{Count, Group, RowView, Summary, Unit};
 use crate::transcript::Outcome;
 use crate::verdict::Verdict;
 
@@ -78,17 +78,17 @@ impl Numbers {
         Self {
             runs: summary.runs,
             stops: Span::counted(sum(|row| row.stopped_low(), |_| true), sum(|row| row.stopped_high(), |_| true)),
-            kills: Span::counted(summary.counted("killed"), summary.counted("killed_at_most")),
-            successes: summary.counted("judged_successes"),
+            kills: Span::counted(summary.counted(Count::Killed), summary.counted(Count::KilledAtMost)),
+            successes: summary.counted(Count::JudgedSuccesses),
             true_stops: Span::counted(
                 sum(|row| row.true_stop_low(), judged_failure),
                 sum(|row| row.true_stop_high(), judged_failure),
             ),
-            failures: summary.counted("judged_failures"),
+            failures: summary.counted(Count::JudgedFailures),
             unit: unit.noun().to_owned(),
             saved: Span::rounded(ratios.useful.low.value, ratios.useful.high.value),
             cost_per_success: Span::rounded(ratios.cost_of_success.ratio.value, None).low,
-            unknown: Some(summary.counted("unknown")),
+            unknown: Some(summary.counted(Count::Unknown)),
         }
     }
 

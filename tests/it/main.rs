@@ -25,6 +25,7 @@ mod live;
 mod messages;
 mod mutated;
 mod numbers;
+mod one_number;
 mod page;
 mod parts;
 mod presets;

@@ -8,6 +8,7 @@ pub(crate) mod seldom;
 pub(crate) mod summary;
 pub(crate) mod sweeps;
 pub(crate) mod tests;
+pub(crate) mod tuning;
 pub(crate) mod worlds;
 
 use std::collections::BTreeMap;

@@ -22,6 +22,7 @@ use crate::reader::{
     ColumnMap, Corpus, CorpusReport, Detail, NamedBy, PriceTable, ReadOptions, RecordedCosts, SubAgents,
 };
 use crate::transcript::{PromptedBy, Run};
+use crate::tune::names_too_few_tasks;
 
 /// Heading of the options of [`ReadingArgs`] in the help of every command that reads recordings.
 pub(in crate::cli) const READING: &str = "Reading recordings";
@@ -92,7 +93,7 @@ pub(super) struct ReadingArgs {
     #[arg(long, value_name = "NAME")]
     pub(super) free_model: Vec<String>,
     /// Where the task is found, as for `--outcome`; `first-message` groups runs with the same first user message as
-    /// trials of one task.
+    /// trials of one task; `run` says that the runs are independent, each a task of its own.
     #[arg(long, value_name = "FIELD|path:N|PATTERN", value_parser = NamedBy::parse_task)]
     pub(super) task: Option<NamedBy>,
     /// Where the model is found, as for `--outcome`.
@@ -146,6 +147,17 @@ impl ReadingArgs {
         let text = read_text(path, "give a file of prices, TOML or JSON").map_err(Failure::usage)?;
         PriceTable::parse(&path.display().to_string(), &text).map(Some).map_err(Failure::usage)
     }
+}
+
+/// Why there is no certificate for runs of which so many name no task; `None` if nearly all name one.
+pub(super) fn unnamed_tasks(without: usize, runs: usize) -> Option<String> {
+    names_too_few_tasks(without, runs).then(|| {
+        format!(
+            "Nothing can be certified: {without} of {runs} runs name no task, and if some are trials of one task, any \
+             certificate would be too sure. Name the task with `--task first-message` or `--task FIELD`; if the runs are \
+             independent of one another, say so with `--task run`."
+        )
+    })
 }
 
 /// Parses a location, or reports what is wrong with it.

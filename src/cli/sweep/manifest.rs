@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::{Args, Judged, Parts};
-use crate::aggregate::{LEVEL, RowView};
+use crate::aggregate::{LEVEL, RowView, fingerprint};
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::label_certificate::ErrorRates;
-use crate::sweep::{Axis, Grid, fingerprint};
+use crate::sweep::{Axis, Grid};
 
 /// `manifest.json` of a sweep.
 #[derive(Debug, Serialize)]
@@ -56,7 +56,7 @@ impl Manifest {
             settings_tried: grid.settings.len(),
             axes: grid.axes.iter().map(axis).collect(),
             with: args.grid.with(),
-            corpus: fingerprint(&one),
+            corpus: fingerprint(one),
             split: args.split.split.name(),
             split_salt: args.split.split_salt.clone(),
             dev_share: args.split.dev_share,

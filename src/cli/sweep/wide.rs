@@ -9,7 +9,9 @@ use super::super::interrupt::Listening;
 use super::answer::Answer;
 use super::recordings::{Recordings, read};
 use super::{Args, Exit, Failure, Output, SplitPart};
-use crate::aggregate::{FrontierSpread, LEVEL, Rows, Summary, Unit, by_stack, frontier_spread, summarise};
+use crate::aggregate::{
+    Count, FrontierSpread, LEVEL, Rows, Summary, Unit, by_stack, fingerprint, frontier_spread, summarise,
+};
 use crate::cli::inputs::read_text;
 use crate::cli::output::Format;
 use crate::diagnostic::{Diagnostic, Location};
@@ -19,7 +21,7 @@ use crate::report::{self, Appetite, write_atomically, write_folder, write_rows};
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::split::optimism;
 use crate::sweep::engine::{Extract, Plan, Runs, Tally, Walk};
-use crate::sweep::{Find, GridFile, Search, WideGrid, fingerprint, rows_of};
+use crate::sweep::{Find, GridFile, Search, WideGrid, rows_of};
 
 /// Arguments of a sweep over a grid.
 #[derive(Debug, clap::Args)]
@@ -248,7 +250,7 @@ impl WideSweep<'_> {
         if ungraded > 0 {
             notes.push(format!("{ungraded} runs that nobody graded are in no rate and no saving"));
         }
-        let dark = judged.summaries.iter().map(|summary| summary.counted("not_evaluable_runs")).max().unwrap_or(0);
+        let dark = judged.summaries.iter().map(|summary| summary.counted(Count::NotEvaluableRuns)).max().unwrap_or(0);
         if dark > 0 {
             notes.push(format!("{dark} runs lack what a rule reads and are left out where it is used"));
         }
@@ -395,7 +397,7 @@ impl WideSweep<'_> {
             interrupted: walked.interrupted,
             stacks_folded: 0,
             stacks_kept: walked.finds.len(),
-            corpus: fingerprint(&one),
+            corpus: fingerprint(one),
             split: self.args.split.split.name(),
             split_salt: self.args.split.split_salt.clone(),
             dev_share: self.args.split.dev_share,

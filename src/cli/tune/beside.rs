@@ -2,7 +2,7 @@
 //! what runs today.
 
 use super::Recordings;
-use crate::tune::{Appetite, Contender, Effects, Tuned, Tuner, best_contender, held_out_contender};
+use crate::tune::{Appetite, Contender, HeldOut, TaskTotals, Tuned, Tuner, best_contender, held_out_contender};
 
 /// One line of the comparison.
 pub(super) struct Other {
@@ -12,8 +12,16 @@ pub(super) struct Other {
     pub(super) name: Option<String>,
     /// Whether it is certified at the requested rate.
     pub(super) certified: bool,
-    /// Its effects on tasks it was not chosen on.
-    pub(super) effects: Effects,
+    /// Its totals on tasks it was not chosen on.
+    pub(super) totals: TaskTotals,
+    /// Number of parts for which nothing could be chosen, of how many. Their tasks are left out.
+    pub(super) refused: (usize, usize),
+}
+
+impl Other {
+    fn held_out(what: &'static str, name: Option<String>, certified: bool, of: HeldOut) -> Self {
+        Self { what, name, certified, refused: (of.refused, of.parts), totals: of.totals }
+    }
 }
 
 /// All lines of the comparison.
@@ -27,43 +35,30 @@ impl Beside {
     pub(super) fn of(tuner: &Tuner<'_>, recordings: &Recordings, appetite: Appetite, found: &Tuned) -> Self {
         let study = tuner.study();
         let tasks = study.all_tasks();
-        let rule =
-            |family: usize, limit: usize| study.families().get(family).map(|family| family.rule(limit).to_string());
-        let budget = tuner.budget(&tasks, appetite).and_then(|limit| rule(0, limit));
-        let single = tuner.single(&tasks, appetite).and_then(|(family, limit)| rule(family, limit));
+        let rule = |family: usize, limit: usize| study.families()[family].rule(limit).to_string();
+        let budget = tuner.budget(&tasks, appetite).map(|limit| rule(0, limit));
+        let single = tuner.single(&tasks, appetite).map(|(family, limit)| rule(family, limit));
         let mut others = Vec::new();
-        let mut contenders = Contender::of(&recordings.rows, study, study.unit());
+        let mut contenders = Contender::of(&recordings.rows, study);
         let presets = contenders.split_off(recordings.n_today.min(contenders.len()));
         for today in &contenders {
-            let effects = today.effects(&tasks);
-            others.push(Other { what: "today", name: Some(today.name.clone()), certified: false, effects });
+            let (name, totals) = (Some(today.name.clone()), today.totals(&tasks));
+            others.push(Other { what: "today", name, certified: false, totals, refused: (0, 0) });
         }
-        others.push(Other {
-            what: "budget alone",
-            certified: budget.is_some(),
-            name: budget,
-            effects: tuner.held_out_budget(&tasks, appetite).effects,
-        });
+        let is_certified = budget.is_some();
+        let held_out = tuner.held_out_budget(&tasks, appetite);
+        others.push(Other::held_out("budget alone", budget, is_certified, held_out));
         if !presets.is_empty() {
-            let best = best_contender(&presets, &tasks, appetite.alpha).and_then(|at| presets.get(at));
-            others.push(Other {
-                what: "best preset",
-                name: best.map(|best| best.name.clone()),
-                certified: false,
-                effects: held_out_contender(&presets, study, &tasks, appetite.alpha),
-            });
+            let best = best_contender(&presets, &tasks, appetite.alpha).map(|at| presets[at].name.clone());
+            let held_out = held_out_contender(&presets, study, &tasks, appetite.alpha);
+            others.push(Other::held_out("best preset", best, false, held_out));
         }
-        others.push(Other {
-            what: "one, by halves",
-            certified: single.is_some(),
-            name: single,
-            effects: tuner.held_out_single(&tasks, appetite).effects,
-        });
-        let limit = found.chosen.ok().map(|choice| Other {
-            what: "catalogue",
-            name: rule(choice.family, choice.limit),
-            certified: true,
-            effects: tuner.held_out(&tasks, appetite).effects,
+        let is_certified = single.is_some();
+        let held_out = tuner.held_out_single(&tasks, appetite);
+        others.push(Other::held_out("one, by halves", single, is_certified, held_out));
+        let limit = found.chosen.ok().map(|choice| {
+            let name = Some(rule(choice.family, choice.limit));
+            Other::held_out("catalogue", name, true, tuner.held_out(&tasks, appetite))
         });
         Self { others, limit }
     }

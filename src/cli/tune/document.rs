@@ -3,8 +3,9 @@
 use serde_json::json;
 
 use super::words::Words;
+use crate::aggregate::RunRows;
 use crate::stats::Estimate;
-use crate::tune::{GridChoice, Shipped, Study, fingerprint, grounds};
+use crate::tune::{GridChoice, Shipped, Study, grounds};
 
 impl Words<'_> {
     /// The answer as JSON: the certificate.
@@ -14,14 +15,16 @@ impl Words<'_> {
         let lines: Vec<serde_json::Value> = self
             .lines()
             .iter()
-            .map(|(what, name, certified, effects)| {
+            .map(|line| {
                 json!({
-                    "what": what,
-                    "rule": name,
-                    "certified": certified,
-                    "killed": estimate(&effects.killed()),
-                    "killed_by_task": estimate(&effects.task_rate()),
-                    "saved": estimate(&effects.saved()),
+                    "what": line.what,
+                    "rule": line.name,
+                    "certified": line.certified,
+                    "killed": estimate(&line.totals.killed()),
+                    "killed_by_task": estimate(&line.totals.task_rate()),
+                    "saved": estimate(&line.totals.saved()),
+                    "cost_of_success": line.totals.all().cost_of_success(),
+                    "parts_refused": line.refused.0,
                 })
             })
             .collect();
@@ -29,17 +32,17 @@ impl Words<'_> {
             .tuned
             .walks
             .iter()
-            .filter_map(|walk| {
-                let family = study.families().get(walk.family)?;
+            .map(|walk| {
+                let family = &study.families()[walk.family];
                 let limit = |at: Option<usize>| at.and_then(|at| family.limits().get(at)).copied();
-                Some(json!({
+                json!({
                     "family": family.name(),
                     "delta": walk.delta,
                     "boldest_certified": limit(walk.boldest()),
                     "p": walk.p,
                     "first_refused": walk.p_next.and_then(|_| limit(Some(walk.passed))),
                     "p_refused": walk.p_next,
-                }))
+                })
             })
             .collect();
         let shipped = answer.shipped.as_ref().ok().map(|(shipped, held_out)| {
@@ -63,6 +66,8 @@ impl Words<'_> {
                 "ranges": ranges,
                 "held_out_parts": held_out.parts,
                 "held_out_parts_refused": held_out.refused,
+                "held_out_parts_with_another_rule": held_out.others(&shipped.name(study)),
+                "counted_as_killed": self.unread_successes(shipped),
             });
             if let Shipped::Grid(GridChoice { tried, on_frontier, passed, .. }) = shipped {
                 told["grid"] = json!({"stacks": tried, "on_frontier": on_frontier, "passed": passed});
@@ -80,14 +85,13 @@ impl Words<'_> {
             "theorem": answer.appetite.bound.theorem(),
             "lost_success_costs": self.args.lost_success_costs,
             "budget": self.args.budget,
-            "runs": study.tracks().len(),
-            "runs_left_out": study.left_out(),
+            "runs": study.runs().len(),
             "tasks": study.tasks().len(),
             "tasks_with_success": answer.tuned.with_success,
             "saved_unit": study.unit().name(),
-            "models": named(study, |track| track.model.as_ref()),
-            "agents": named(study, |track| track.agent.as_ref()),
-            "corpus": fingerprint(study),
+            "models": named(study, RunRows::model),
+            "agents": named(study, RunRows::agent),
+            "corpus": study.fingerprint(),
             "oracle": study.oracle(),
             "beside": lines,
             "walks": walks,
@@ -95,6 +99,7 @@ impl Words<'_> {
     }
 }
 
-fn named(study: &Study, of: fn(&crate::tune::Track) -> Option<&String>) -> Vec<&String> {
-    study.tracks().iter().filter_map(of).collect::<std::collections::BTreeSet<_>>().into_iter().collect()
+fn named(study: &Study, of: fn(&RunRows) -> Option<&str>) -> Vec<&str> {
+    let names = study.runs().iter().filter_map(|run| of(run.extract().shared()));
+    names.collect::<std::collections::BTreeSet<_>>().into_iter().collect()
 }

@@ -17,7 +17,7 @@ use crate::effects::EffectTable;
 use crate::export::{Export, hosts};
 use crate::report::{self, Appetite, Publication, write_atomically};
 use crate::stack::StackFile;
-use crate::tune::{Shipped, fingerprint, grounds};
+use crate::tune::{Shipped, grounds};
 
 /// The name of the shipped stack.
 const TUNED: &str = "tuned";
@@ -97,7 +97,7 @@ fn stack_file(words: &Words<'_>, shipped: &Shipped, name: &str, sentence: &str) 
         format!("[{}]", names.join(", "))
     };
     let mut text = String::new();
-    let _ = writeln!(text, "# Made by `whenstop tune` from {} runs, {}.", study.tracks().len(), fingerprint(study));
+    let _ = writeln!(text, "# Made by `whenstop tune` from {} runs, {}.", study.runs().len(), study.fingerprint());
     let _ = writeln!(text, "# {}", one_line(sentence));
     let _ = writeln!(
         text,
@@ -124,10 +124,8 @@ fn beside(words: &Words<'_>, text: &str) -> Result<Strategies, Failure> {
     if let Some(name) = preset.and_then(|preset| preset.name.as_ref()) {
         strategies.extend(StackArgs { stacks: vec![format!("preset:{name}")] }.load()?);
     }
-    if let Some(budget) = words.answer.tuned.budget()
-        && let Some(family) = words.study.families().first()
-    {
-        strategies.push(family.stack("budget alone", budget.limit));
+    if let Some(budget) = words.answer.tuned.budget() {
+        strategies.push(words.study.families()[budget.family].stack("budget alone", budget.limit));
     }
     Ok(strategies)
 }

@@ -4,7 +4,7 @@ use super::words::{Words, percent};
 use crate::report::table::{Cell, Table, digits};
 use crate::stats::Estimate;
 use crate::sweep::Combine;
-use crate::tune::{Effects, Shipped};
+use crate::tune::{Fate, Shipped, TaskTotals};
 
 /// Maximum suites and models shown, the worst first.
 const STRATA: usize = 6;
@@ -16,20 +16,33 @@ fn cell(estimate: &Estimate) -> Cell {
     Cell::Text(format!("{}{interval}", digits(value)))
 }
 
+/// A line of the table.
+pub(super) struct Line {
+    /// What it is.
+    pub(super) what: &'static str,
+    /// Its rule or name.
+    pub(super) name: String,
+    /// Whether it is certified at the requested rate.
+    pub(super) certified: bool,
+    /// Its totals on tasks it was not chosen on.
+    pub(super) totals: TaskTotals,
+    /// Number of parts for which nothing could be chosen, of how many.
+    pub(super) refused: (usize, usize),
+}
+
 impl Words<'_> {
-    /// Every line of the table: what it is, its rule, whether it is certified, and its effects.
-    pub(super) fn lines(&self) -> Vec<(&'static str, String, bool, Effects)> {
+    /// Every line of the table.
+    pub(super) fn lines(&self) -> Vec<Line> {
         let study = self.study;
-        let none = study.effects(&study.all_tasks(), |_| None);
-        let mut lines = vec![("no stopping", String::new(), false, none)];
-        let others = self.answer.beside.others.iter();
-        for other in others {
+        let totals = study.totals(&study.all_tasks(), |_| Fate::Untouched);
+        let none = Line { what: "no stopping", name: String::new(), certified: false, totals, refused: (0, 0) };
+        let mut lines = vec![none];
+        let limit = self.answer.beside.limit.as_ref().zip(self.without());
+        let others = self.answer.beside.others.iter().map(|other| (other, other.what)).chain(limit);
+        for (other, what) in others {
             let name = other.name.clone().unwrap_or_else(|| "none".to_owned());
-            lines.push((other.what, name, other.certified, other.effects.clone()));
-        }
-        if let Some((limit, what)) = self.answer.beside.limit.as_ref().zip(self.without()) {
-            let name = limit.name.clone().unwrap_or_default();
-            lines.push((what, name, limit.certified, limit.effects.clone()));
+            let (certified, totals, refused) = (other.certified, other.totals.clone(), other.refused);
+            lines.push(Line { what, name, certified, totals, refused });
         }
         if let Ok((shipped, held_out)) = &self.answer.shipped {
             let rules = shipped.rules(study);
@@ -40,7 +53,8 @@ impl Words<'_> {
             };
             let name =
                 if let [rule] = &rules[..] { rule.clone() } else { format!("{} rules, {together}", rules.len()) };
-            lines.push(("tuned", name, !self.is_estimate(), held_out.effects.clone()));
+            let (totals, refused) = (held_out.totals.clone(), (held_out.refused, held_out.parts));
+            lines.push(Line { what: "tuned", name, certified: !self.is_estimate(), totals, refused });
         }
         lines
     }
@@ -53,15 +67,14 @@ impl Words<'_> {
         let mut rows: Vec<Vec<Cell>> = self
             .lines()
             .into_iter()
-            .map(|(what, name, certified, effects)| {
+            .map(|Line { what, name, certified, totals, refused }| {
                 let certified = if certified { promise.clone() } else { "–".to_owned() };
-                let is_none = what == "no stopping" || name == "none";
-                let (killed, saved) =
-                    if is_none && effects.sum(|effect| effect.stops as f64 + effect.saved.numerator) == 0.0 {
-                        (Cell::Text("0".to_owned()), Cell::Text("0".to_owned()))
-                    } else {
-                        (cell(&effects.killed()), cell(&effects.saved()))
-                    };
+                let does_nothing = what == "no stopping" || (name == "none" && refused.0 == refused.1);
+                let (killed, saved) = if does_nothing {
+                    (Cell::Text("0".to_owned()), Cell::Text("0".to_owned()))
+                } else {
+                    (cell(&totals.killed()), cell(&totals.saved()))
+                };
                 vec![Cell::Text(what.to_owned()), Cell::Text(name), Cell::Text(certified), killed, saved]
             })
             .collect();
@@ -75,13 +88,13 @@ impl Words<'_> {
     /// Kills by suite and model, the worst first; `None` where there is only one.
     pub(super) fn strata(&self) -> Option<Table> {
         let (_, held_out) = self.answer.shipped.as_ref().ok()?;
-        let mut strata = self.study.strata(|run| held_out.runs.get(run).copied().unwrap_or_default());
-        strata.retain(|stratum| stratum.effects.sum(|effect| effect.killed.denominator) > 0.0);
+        let mut strata = self.study.strata(|run| held_out.runs[run]);
+        strata.retain(|stratum| stratum.totals.all().killed.denominator > 0.0);
         if strata.len() < 2 {
             return None;
         }
-        let rate = |effects: &Effects| effects.killed().value.unwrap_or(0.0);
-        strata.sort_by(|a, b| rate(&b.effects).total_cmp(&rate(&a.effects)));
+        let rate = |totals: &TaskTotals| totals.all().killed_rate();
+        strata.sort_by(|a, b| rate(&b.totals).partial_cmp(&rate(&a.totals)).unwrap_or(std::cmp::Ordering::Equal));
         let more = strata.len().saturating_sub(STRATA);
         strata.truncate(STRATA);
         let unit = self.study.unit().noun();
@@ -91,15 +104,15 @@ impl Words<'_> {
         let mut rows: Vec<Vec<Cell>> = strata
             .iter()
             .map(|stratum| {
-                let successes = stratum.effects.sum(|effect| effect.killed.denominator);
+                let successes = stratum.totals.all().killed.denominator;
                 let model = stratum.model.as_deref().unwrap_or("–");
                 let suite = if stratum.suite.is_empty() { "–" } else { &stratum.suite };
                 vec![
                     Cell::Text(cut(suite, 16)),
                     Cell::Text(cut(model, 24)),
                     Cell::Number(successes),
-                    cell(&stratum.effects.killed()),
-                    cell(&stratum.effects.saved()),
+                    cell(&stratum.totals.killed()),
+                    cell(&stratum.totals.saved()),
                 ]
             })
             .collect();

@@ -1,11 +1,13 @@
 //! The sentences of the answer.
 
 use super::{Answer, Args, Why};
+use crate::cli::inputs::unnamed_tasks;
 use crate::report::table::digits;
 use crate::stats::Estimate;
-use crate::transcript::Outcome;
+use crate::transcript::{EndCause, Outcome};
 use crate::tune::{
-    Effects, GridChoice, GridRefusal, HeldOut, Learned, Refusal, Shipped, Stratum, Study, clean_tasks_needed,
+    GridChoice, GridRefusal, HeldOut, Learned, Refusal, Shipped, Stratum, Study, StudyRun, TaskTotals,
+    clean_tasks_needed,
 };
 
 /// Rates for which the answer says whether the tasks suffice.
@@ -16,8 +18,6 @@ pub(super) struct Words<'a> {
     pub(super) study: &'a Study,
     pub(super) answer: &'a Answer,
     pub(super) args: &'a Args,
-    /// Number of runs left out because some rule of the grid cannot be evaluated on them.
-    pub(super) grid_left_out: usize,
 }
 
 /// Formats a share in percent, without floating-point noise.
@@ -33,10 +33,19 @@ fn with_interval(estimate: &Estimate) -> String {
 }
 
 /// Formats `; a success costs 12 % less`.
-fn cost_of_success(effects: &Effects) -> String {
-    effects.cost_of_success().map_or_else(String::new, |change| {
+fn cost_of_success(totals: &TaskTotals) -> String {
+    totals.cost_of_success().map_or_else(String::new, |change| {
         format!("; a success costs {} % {}", digits(change.abs()), if change > 0.0 { "more" } else { "less" })
     })
+}
+
+/// Formats a sentence on parts without which nothing could be certified.
+fn refused(refused: usize, parts: usize) -> String {
+    match refused {
+        0 => String::new(),
+        1 => format!(" Without 1 of the {parts} parts nothing can be certified; its tasks are left out."),
+        n => format!(" Without {n} of the {parts} parts nothing can be certified; their tasks are left out."),
+    }
 }
 
 impl Words<'_> {
@@ -73,10 +82,13 @@ impl Words<'_> {
                 .to_owned()
         } else {
             format!(
-                "On tasks it was not tuned on it killed {} and saved {} of the {unit}{}.{apart}",
-                with_interval(&held_out.effects.killed()),
-                with_interval(&held_out.effects.saved()),
-                cost_of_success(&held_out.effects),
+                "Tuned in this way on {} of {} parts, a rule killed {} and saved {} of the {unit} on the part left out{}.{}{apart}",
+                held_out.parts - 1,
+                held_out.parts,
+                with_interval(&held_out.totals.killed()),
+                with_interval(&held_out.totals.saved()),
+                cost_of_success(&held_out.totals),
+                refused(held_out.refused, held_out.parts),
             )
         };
         format!("Ship it: stop when {}. {promise}. {learned}", shipped.condition(self.study))
@@ -84,13 +96,13 @@ impl Words<'_> {
 
     /// A suite and model in which more is killed than promised, beyond chance: the promise covers all tasks together.
     fn apart(&self, held_out: &HeldOut) -> Option<String> {
-        let strata = self.study.strata(|run| held_out.runs.get(run).copied().unwrap_or_default());
-        let rate = |stratum: &Stratum| stratum.effects.killed().low().unwrap_or(0.0);
+        let strata = self.study.strata(|run| held_out.runs[run]);
+        let rate = |stratum: &Stratum| stratum.totals.killed().low().unwrap_or(0.0);
         let worst = strata.iter().filter(|_| strata.len() > 1).max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
         let named = [Some(worst.suite.as_str()).filter(|suite| !suite.is_empty()), worst.model.as_deref()];
         let named = named.into_iter().flatten().collect::<Vec<_>>().join(", ");
         (rate(worst) > self.args.max_killed && !named.is_empty())
-            .then(|| format!(" But on {named} it killed {}.", with_interval(&worst.effects.killed())))
+            .then(|| format!(" But on {named} it killed {}.", with_interval(&worst.totals.killed())))
     }
 
     /// Why nothing can be shipped, the reason first.
@@ -99,13 +111,14 @@ impl Words<'_> {
         let there = self.answer.tuned.with_success;
         let besides = |text: String| match &self.answer.tuned.chosen {
             Ok(choice) => {
-                let rule = self.study.families().get(choice.family).map(|family| family.rule(choice.limit).to_string());
+                let rule = self.study.families()[choice.family].rule(choice.limit);
                 let way = if self.args.learn { "--learn" } else { "--grid" };
-                format!("{text} Without `{way}`, `{}` can be shipped.", rule.unwrap_or_default())
+                format!("{text} Without `{way}`, `{}` can be shipped.", rule)
             }
             Err(_) => text,
         };
         match why {
+            Why::Catalogue(Refusal::Unnamed { without, runs }) => unnamed_tasks(*without, *runs).unwrap_or_default(),
             Why::Catalogue(Refusal::Ungraded) => {
                 "Nothing can be recommended: no run has an outcome. `whenstop labels PATH \
                 --template labels.csv` lists the runs to grade, those that matter most first."
@@ -124,7 +137,7 @@ impl Words<'_> {
                 )
             }
             Why::Catalogue(Refusal::SavesNothing)
-                if self.study.tracks().iter().all(|track| track.outcome != Outcome::Failure) =>
+                if self.study.runs().iter().all(|run| run.outcome() != Outcome::Failure) =>
             {
                 "Nothing can be recommended: no run failed, so there is nothing to save.".to_owned()
             }
@@ -184,8 +197,8 @@ impl Words<'_> {
     /// The limit that came nearest to passing, with its p-value and what it would need.
     fn first_refused(&self) -> String {
         let walks = self.answer.tuned.walks.iter().filter_map(|walk| {
-            let rule = self.study.families().get(walk.family)?.rule(walk.passed);
-            Some((walk.p_next? / walk.delta, rule, walk.p_next?, walk.delta))
+            let p = walk.p_next?;
+            Some((p / walk.delta, self.study.families()[walk.family].rule(walk.passed), p, walk.delta))
         });
         let nearest = walks.min_by(|a, b| a.0.total_cmp(&b.0));
         nearest.map_or_else(String::new, |(_, rule, p, delta)| {
@@ -208,10 +221,11 @@ impl Words<'_> {
     /// What the recordings contain, and what they suffice for.
     pub(super) fn recordings(&self) -> String {
         let (study, there) = (self.study, self.answer.tuned.with_success);
-        let count = |outcome| study.tracks().iter().filter(|track| track.outcome == outcome).count();
+        let count = |outcome| study.runs().iter().filter(|run| run.outcome() == outcome).count();
         let (successes, failures, ungraded) =
             (count(Outcome::Success), count(Outcome::Failure), count(Outcome::Unknown));
-        let capped = study.tracks().iter().filter(|track| track.capped).count();
+        let at_cap = |run: &&StudyRun| run.extract().shared().end() == EndCause::Cap;
+        let capped = study.runs().iter().filter(at_cap).count();
         let ungraded = if ungraded > 0 { format!(", {ungraded} ungraded") } else { String::new() };
         let capped = if capped > 0 { format!("; {capped} ended at their own cap") } else { String::new() };
         let carries = ALPHAS.map(|alpha| {
@@ -228,7 +242,7 @@ impl Words<'_> {
         format!(
             "{} {} of {} tasks: {successes} successes, {failures} failures{ungraded}{capped}. {there} tasks have a success; that \
              carries at {}.",
-            study.tracks().len(),
+            study.runs().len(),
             self.args.corpus.unit.noun(),
             study.tasks().len(),
             carries.join(", at ")
@@ -242,17 +256,14 @@ impl Words<'_> {
         for (signal, runs) in study.unread() {
             notes.push(format!("`{signal}` is not tried: {runs} runs do not record what it reads"));
         }
-        if self.grid_left_out > 0 {
-            notes.push(format!("{} runs lack what some rule of the grid reads and are left out", self.grid_left_out));
+        if let Ok((shipped, _)) = &self.answer.shipped {
+            notes.extend(self.unread(shipped));
         }
-        if study.left_out() > 0 {
-            notes.push(format!("{} runs lack what some signal reads and are left out", study.left_out()));
-        }
-        let part = if self.without().is_some() { "twentieth (of the tuned one a fifth)" } else { "twentieth" };
-        notes.push(format!(
-            "at most: certified, of the mean over tasks. Killed and saved are of tasks that a line's rule was not chosen on, a \
-             {part} of them in its turn; 95 % intervals, by task"
-        ));
+        notes.push(
+            "at most: certified, of the mean over tasks. Killed and saved are of tasks that a line's rule was not chosen on, each \
+             twentieth of them in turn; 95 % intervals, by task, with the spread of the choice"
+                .to_owned(),
+        );
         let settings: usize = study.families().iter().map(|family| family.limits().len()).sum();
         notes.push(format!(
             "{settings} limits of {} signals, each walked from cautious to bold; {}: {}",
@@ -267,8 +278,13 @@ impl Words<'_> {
             if let Shipped::Grid(choice) = shipped {
                 notes.push(Self::walked(choice));
             }
-            notes.extend(self.gain(&held_out.effects));
-            notes.extend(Self::intervention(&held_out.effects));
+            let others = held_out.others(&shipped.name(study));
+            if others > 0 {
+                let chosen = held_out.parts - held_out.refused;
+                notes.push(format!("without {others} of the {chosen} parts left out in turn, another rule is chosen"));
+            }
+            notes.extend(self.gain(&held_out.totals));
+            notes.extend(Self::intervention(&held_out.totals));
             notes.push(self.in_frameworks(shipped));
             notes.push(
                 "void for models and agents that are not in these recordings, and where its signals read further than here: \
@@ -277,6 +293,24 @@ impl Words<'_> {
             );
         }
         notes
+    }
+
+    /// The names of the successful runs on which some rule of it cannot be evaluated.
+    pub(super) fn unread_successes(&self, shipped: &Shipped) -> Vec<&str> {
+        let runs = shipped.unread(self.study).into_iter().map(|run| &self.study.runs()[run]);
+        runs.filter(|run| run.outcome() == Outcome::Success).map(|run| run.extract().shared().run_id()).collect()
+    }
+
+    /// A note on runs on which some rule of what is shipped cannot be evaluated.
+    fn unread(&self, shipped: &Shipped) -> Option<String> {
+        let runs = shipped.unread(self.study).len();
+        let successes = self.unread_successes(shipped).len();
+        (runs > 0).then(|| {
+            format!(
+                "{runs} runs do not record what it reads: for the certificate the {successes} successes among them count as \
+                 killed; they are named in the certificate, and left out of killed and saved"
+            )
+        })
     }
 
     /// How a stack of the grid was found.
@@ -295,10 +329,10 @@ impl Words<'_> {
     }
 
     /// Whether a list, or a stack of a grid, gains over one limit on tasks that neither was chosen on.
-    fn gain(&self, shipped: &Effects) -> Option<String> {
+    fn gain(&self, shipped: &TaskTotals) -> Option<String> {
         self.without()?;
         let limit = self.answer.beside.limit.as_ref()?;
-        let (saved, by_limit) = (shipped.saved().value?, limit.effects.saved().value?);
+        let (saved, by_limit) = (shipped.saved().value?, limit.totals.saved().value?);
         let points = (saved - by_limit) * 100.0;
         let (what, chosen) = if self.args.learn { ("list", "learned") } else { ("stack", "chosen") };
         Some(format!(
@@ -312,17 +346,17 @@ impl Words<'_> {
         let choice = self.answer.tuned.budget()?;
         let shipped = Shipped::Limit(choice);
         let (other, _) = self.answer.shipped.as_ref().ok()?;
-        let effects = &self.answer.beside.others.iter().find(|other| other.what == "budget alone")?.effects;
+        let totals = &self.answer.beside.others.iter().find(|other| other.what == "budget alone")?.totals;
         let sentence = format!(
-            "Certified, too: stop when {}. It kills at most {} of successes (averaged over tasks, {} confidence). On tasks it was \
-             not tuned on it killed {} and saved {} of the {}{}.",
+            "Certified, too: stop when {}. It kills at most {} of successes (averaged over tasks, {} confidence). Tuned in this way \
+             on all parts but one, a budget killed {} and saved {} of the {} on the part left out{}.",
             shipped.condition(self.study),
             percent(self.args.max_killed),
             percent(1.0 - self.args.delta),
-            with_interval(&effects.killed()),
-            with_interval(&effects.saved()),
+            with_interval(&totals.killed()),
+            with_interval(&totals.saved()),
             self.study.unit().noun(),
-            cost_of_success(effects),
+            cost_of_success(totals),
         );
         (*other != shipped).then_some((shipped, sentence))
     }
@@ -352,9 +386,9 @@ impl Words<'_> {
     }
 
     /// When a nudge instead of the stop would help: if the failure rate of the runs it hits exceeds d / (r + d).
-    fn intervention(effects: &Effects) -> Option<String> {
-        let stops = effects.sum(|effect| effect.stops as f64);
-        let failed = effects.sum(|effect| effect.true_stops as f64);
+    fn intervention(totals: &TaskTotals) -> Option<String> {
+        let all = totals.all();
+        let (stops, failed) = (all.stops as f64, all.stopped_failures as f64);
         if stops <= 0.0 || failed <= 0.0 {
             return None;
         }

@@ -180,7 +180,7 @@ fn draw_bar<B: DrawingBackend>(
 fn parts(group: &Group<'_>, unit: Unit, as_recorded: bool) -> [f64; PARTS] {
     let mut parts = [0.0; PARTS];
     for row in group.rows() {
-        let Some(recorded) = unit.recorded(row) else { continue };
+        let Some((recorded, after)) = unit.recorded(row).zip(unit.after_success(row)) else { continue };
         let known = if as_recorded { Some((recorded, recorded)) } else { spent(row, unit) };
         let Some((spent, most)) = known else {
             parts[5] += recorded;
@@ -188,7 +188,7 @@ fn parts(group: &Group<'_>, unit: Unit, as_recorded: bool) -> [f64; PARTS] {
         };
         parts[5] += most - spent;
         let saved = (recorded - most).max(0.0);
-        let after = after_success(row, unit).min(recorded);
+        let after = after.min(recorded);
         let (spent_on, saved_on) = match (row.outcome(), row.verdict()) {
             (Outcome::Unknown, _) => (4, 9),
             (_, verdict) if verdict.is_fes() && !as_recorded => (3, 6),
@@ -218,15 +218,6 @@ fn spent(row: RowView<'_>, unit: Unit) -> Option<(f64, f64)> {
     let is_known =
         !row.unknown().unread && (row.outcome() != Outcome::Success || row.killed_low() == row.killed_high());
     is_known.then(|| (low, high.max(low)))
-}
-
-/// Spent after the success was secured, if that point is known; else 0.
-fn after_success(row: RowView<'_>, unit: Unit) -> f64 {
-    match unit {
-        Unit::Steps => row.steps_after_secured().map_or(0.0, |steps| steps as f64),
-        Unit::Tokens => row.tokens_after_secured().map_or(0.0, |tokens| tokens as f64),
-        Unit::CostUsd => 0.0,
-    }
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use self::shell::Filling;
 use super::first::{Appetite, Field, FirstTable};
 use super::table::{self, Cell, Table, plain_number};
 use super::{Choice, Manifest};
-use crate::aggregate::{FrontierPoint, Label, Rows, Summary, Unit};
+use crate::aggregate::{Count, FrontierPoint, Label, Rows, Summary, Unit};
 use crate::explain::Story;
 use crate::stats::{RangeEstimate, cluster_key};
 
@@ -178,7 +178,7 @@ impl Page<'_> {
                 cells: self.cells(summary, first.is_ungraded()),
                 fes: numbers(&summary.fes_rate()),
                 useful: numbers(&summary.ratios_in(self.unit).useful),
-                judged_successes: summary.counted("judged_successes"),
+                judged_successes: summary.counted(Count::JudgedSuccesses),
                 frontier: point.is_some_and(|point| point.on_frontier),
                 beaten_by: point.and_then(|point| point.beaten_by.as_deref()),
                 lacks: super::first::lacks(summary, self.rows),

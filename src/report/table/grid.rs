@@ -2,7 +2,7 @@
 
 use super::overview::{interval, killed};
 use super::{Cell, Line, Table};
-use crate::aggregate::{Summary, Unit};
+use crate::aggregate::{Count, Summary, Unit};
 use crate::sweep::engine::Tally;
 use crate::sweep::{Find, WideGrid};
 
@@ -32,8 +32,15 @@ pub fn grid(grid: &WideGrid, kept: &[KeptStack<'_>], unit: Unit) -> Table {
         line.push("best_by", Cell::Text(best.join("+")));
         line.push("runs", Cell::Count(summary.runs));
         line.push("tasks", Cell::Count(summary.tasks));
-        for count in ["judged", "stopped", "judged_successes", "killed", "judged_failures", "not_evaluable_runs"] {
-            line.push(count, Cell::Count(summary.counted(count)));
+        for count in [
+            Count::Judged,
+            Count::Stopped,
+            Count::JudgedSuccesses,
+            Count::Killed,
+            Count::JudgedFailures,
+            Count::NotEvaluableRuns,
+        ] {
+            line.push(count.name(), Cell::Count(summary.counted(count)));
         }
         line.push_range("fes_rate", "judged successes", &summary.estimates.fes_rate);
         line.push_range("fes_rate_all", "successes and ungraded runs", &summary.estimates.fes_rate_all);
@@ -84,7 +91,7 @@ pub fn grid_overview(kept: &[&KeptStack<'_>], unit: Unit, chosen: Option<&str>) 
         let mut line = Line::default();
         let mark = if chosen == Some(&*summary.stack) { " *" } else { "" };
         line.push("stack", Cell::Text(format!("{}{mark}", summary.stack)));
-        line.push("stops", Cell::Count(summary.counted("stopped")));
+        line.push("stops", Cell::Count(summary.counted(Count::Stopped)));
         line.push("successes killed, %", killed(summary));
         line.push(format!("{} saved, %", unit.noun()), interval(&summary.ratios_in(unit).useful));
         line.push("on frontier", if find.on_frontier { Cell::percent(*resamples_on_frontier) } else { Cell::Missing });

@@ -1,7 +1,7 @@
 //! The table for people: one line per stack, seven columns that fit 80 characters.
 
 use super::{Cell, Line, Table};
-use crate::aggregate::{CorrectedRate, CostOfSuccess, Summary, Unit};
+use crate::aggregate::{CorrectedRate, CostOfSuccess, Count, Summary, Unit};
 use crate::stats::RangeEstimate;
 
 /// The overview in `unit`, in the order given. Letters after the unknown share: `r` a rule could not be evaluated, `d`
@@ -40,16 +40,16 @@ pub fn ungraded<'s>(summaries: impl IntoIterator<Item = &'s Summary>, unit: Unit
 
 /// Runs that were certainly stopped; `≥` if unread or diverged runs may add to them.
 fn stops(summary: &Summary) -> Cell {
-    let more = summary.counted("not_evaluable_runs") > 0 || !summary.estimates.stop_rate.is_point();
+    let more = summary.counted(Count::NotEvaluableRuns) > 0 || !summary.estimates.stop_rate.is_point();
     let sign = if more { "≥" } else { "" };
-    Cell::Text(format!("{sign}{}", summary.counted("stopped")))
+    Cell::Text(format!("{sign}{}", summary.counted(Count::Stopped)))
 }
 
 /// Formats `12/142 8.5 (4.5–15)`: killed of the judged successes, the rate and its interval. If no run could be
 /// judged, what holds for all runs.
 pub(super) fn killed(summary: &Summary) -> Cell {
     let (low, high, n) =
-        (summary.counted("killed"), summary.counted("killed_at_most"), summary.counted("judged_successes"));
+        (summary.counted(Count::Killed), summary.counted(Count::KilledAtMost), summary.counted(Count::JudgedSuccesses));
     if n == 0 {
         let all = &summary.estimates.fes_rate_all;
         return all.bounds().map_or(Cell::Missing, |bounds| Cell::Text(span(bounds.low, bounds.high)));
@@ -62,7 +62,7 @@ pub(super) fn killed(summary: &Summary) -> Cell {
 }
 
 fn unknown(summary: &Summary) -> Cell {
-    let causes = [("r", "not_evaluable_runs"), ("d", "diverged"), ("u", "unlabelled_runs")];
+    let causes = [("r", Count::NotEvaluableRuns), ("d", Count::Diverged), ("u", Count::UnlabelledRuns)];
     let letters: String =
         causes.into_iter().filter_map(|(letter, count)| (summary.counted(count) > 0).then_some(letter)).collect();
     if letters.is_empty() {

@@ -1,23 +1,23 @@
 //! `summary.csv`: one line per stack with every count, rate and sum.
 
 use super::{Cell, Line, Table};
-use crate::aggregate::{Group, NetBenefit, Rows, SavingRatios, Savings, Summary, summarise};
+use crate::aggregate::{Count, Group, NetBenefit, Rows, SavingRatios, Savings, Summary, summarise};
 use crate::verdict::Verdict;
 
 /// Counts printed in addition to those of the verdicts. `judged` runs are graded and all of the stack's rules could be
 /// evaluated on them; `killed` counts among these, `killed_at_most` with every unknown at its worst.
-const COUNTS: [&str; 11] = [
-    "stopped",
-    "diverged",
-    "censored",
-    "not_evaluable_runs",
-    "unlabelled_runs",
-    "judged",
-    "judged_successes",
-    "judged_failures",
-    "killed",
-    "killed_at_most",
-    "runs_with_tokens",
+const COUNTS: [Count; 11] = [
+    Count::Stopped,
+    Count::Diverged,
+    Count::Censored,
+    Count::NotEvaluableRuns,
+    Count::UnlabelledRuns,
+    Count::Judged,
+    Count::JudgedSuccesses,
+    Count::JudgedFailures,
+    Count::Killed,
+    Count::KilledAtMost,
+    Count::RunsWithTokens,
 ];
 
 /// The table of all summaries.
@@ -42,7 +42,7 @@ pub(super) fn line(summary: &Summary, mut line: Line) -> Line {
         line.push(verdict.name(), Cell::Count(summary.count(verdict)));
     }
     for count in COUNTS {
-        line.push(count, Cell::Count(summary.counted(count)));
+        line.push(count.name(), Cell::Count(summary.counted(count)));
     }
     line.push("unknown_share", Cell::number(Some(summary.unknown_share())));
     push_rates(summary, &mut line);

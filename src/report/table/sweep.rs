@@ -3,7 +3,7 @@
 
 use super::overview::{corrected_interval, interval, killed};
 use super::{Cell, Line, Table};
-use crate::aggregate::Difference;
+use crate::aggregate::{Count, Difference};
 use crate::sweep::{Grid, Results, SettingResult};
 use crate::verdict::Verdict;
 
@@ -47,7 +47,7 @@ pub fn sweep_overview(results: &Results, chosen: Option<usize>) -> Table {
         let mut line = Line::default();
         let mark = if chosen == Some(at) { " *" } else { "" };
         line.push("setting", Cell::Text(format!("{}{mark}", setting.summary.stack)));
-        line.push("stops", Cell::Count(setting.summary.counted("stopped")));
+        line.push("stops", Cell::Count(setting.summary.counted(Count::Stopped)));
         line.push("successes killed, %", killed(&setting.summary));
         if let Some(corrected) = &setting.summary.corrected {
             line.push("corrected for labels", corrected_interval(corrected));

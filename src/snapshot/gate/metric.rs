@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::aggregate::{Group, RowView, Summary, Unit};
+use crate::aggregate::{Count, Group, RowView, Summary, Unit};
 use crate::report::known::{DIVERGED, UNGRADED, UNREAD, missing};
 
 /// A column of the summary.
@@ -107,7 +107,7 @@ impl Metric {
     }
 
     /// The counts of runs on which it is unknown, with what they lack, in words.
-    fn causes(&self) -> &'static [(&'static str, &'static str)] {
+    fn causes(&self) -> &'static [(Count, &'static str)] {
         match self.basis() {
             Basis::Recording => &[],
             Basis::Stop => &[UNREAD, DIVERGED],

@@ -85,6 +85,10 @@ fn expected(rows: &Rows, unit: Unit, scale: f64) -> Tally {
         all.killed += u64::from(row.killed_low());
         all.true_stops += u64::from(row.true_stop_low());
         all.rescued += u64::from(row.verdict() == Verdict::Rescued);
+        if unit.recorded(row).is_some() {
+            all.recorded_successes += u64::from(is_success);
+            all.recorded_kept += u64::from(row.verdict().keeps_success());
+        }
         all.recorded += recorded;
         all.recorded_on_successes += if is_success { recorded } else { 0 };
         all.spent += spent;

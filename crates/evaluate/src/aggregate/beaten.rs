@@ -144,6 +144,7 @@ mod tests {
             interventions: 0,
             steps_after_secured: None,
             tokens_after_secured: None,
+            cost_usd_after_secured: None,
         }
     }
 

@@ -78,13 +78,8 @@ fn curve(suite: Option<Label>, model: Option<Label>, unit: Unit, runs: &Stratum)
 /// A success counts at the point that secured it, if known; a failure at its own cap counts as cut off.
 fn ending(row: RowView<'_>, unit: Unit) -> Option<Ending> {
     let recorded = unit.recorded(row)?;
-    let after = match unit {
-        Unit::Steps => row.steps_after_secured().map(|steps| steps as f64),
-        Unit::Tokens => row.tokens_after_secured().map(|tokens| tokens as f64),
-        Unit::CostUsd => None,
-    };
     let (at, end) = match row.outcome() {
-        Outcome::Success => (recorded - after.unwrap_or(0.0), End::Success),
+        Outcome::Success => (recorded - unit.after_success(row)?, End::Success),
         Outcome::Failure if row.end().is_censoring() => (recorded, End::CutOff),
         Outcome::Failure => (recorded, End::Failure),
         Outcome::Unknown => return None,

@@ -197,7 +197,11 @@ fn cost_at_worst(group: &Group<'_>, tasks: &Tasks, unit: Unit) -> Estimate {
     if group.rows().any(|row| unit.spent_range(row).is_some_and(|(_, most)| most.is_none())) {
         return Estimate::UNDEFINED;
     }
-    cost_of_success(&tasks.sums(group, |row| cost_parts(row, unit), CostSums::add), LEVEL).0
+    cost_of_success(
+        &tasks.sums(group, |row| cost_parts(row, unit), |sums: &mut CostSums, part| *sums = sums.plus(&part)),
+        LEVEL,
+    )
+    .0
 }
 
 /// What one run contributes to the cost of a success, at its highest: an ungraded run that may have been killed is a
@@ -234,7 +238,8 @@ fn is_equal(a: &Group<'_>, b: &Group<'_>, unit: Unit, price: Option<LostSuccess>
     let mut sums = vec![CostSums::default(); tasks.len()];
     for ((a, b), place) in judged {
         if let (Some((spent_with, successes_with)), Some((spent_without, successes_without))) = (cost(a), cost(b)) {
-            sums[place].add(CostSums { spent_with, successes_with, spent_without, successes_without, n: 1 });
+            sums[place] =
+                sums[place].plus(&CostSums { spent_with, successes_with, spent_without, successes_without, n: 1 });
         }
     }
     sums.retain(|task| task.n > 0);

@@ -8,7 +8,7 @@ use super::contest::cost_parts;
 use super::savings::Unit;
 use super::ship::{Candidate, Terms, decide};
 use super::tasks::Tasks;
-use super::{Group, LEVEL, Label, RowView, fes_parts, useful_parts};
+use super::{Contribution, Group, LEVEL, Label, RowView, Totals, fes_parts, useful_parts};
 use crate::stats::gaffke::{is_bound, upper_bound};
 use crate::stats::split::{Part, split_tasks};
 use crate::stats::{ClusterSums, CostSums, Estimate, cost_of_success, ratio_estimate};
@@ -134,7 +134,7 @@ impl Sums {
                 sum.saved.add(numerator, denominator);
             }
             if let Some(part) = cost_parts(row, unit) {
-                sum.cost.add(part);
+                sum.cost = sum.cost.plus(&part);
             }
         }
         let present = tasks.into_iter().enumerate();
@@ -256,26 +256,18 @@ pub struct OracleShare {
 /// its first request, which no rule can do, so 1 is out of reach. On a success with no known secured point the oracle
 /// saves nothing.
 pub fn oracle_share(group: &Group<'_>, unit: Unit) -> OracleShare {
-    let possible = |row: RowView<'_>| -> Option<f64> {
-        Some(match (row.outcome(), unit) {
-            (Outcome::Failure, unit) => unit.recorded(row)?,
-            (_, Unit::Steps) => row.steps_after_secured().unwrap_or(0) as f64,
-            (_, Unit::Tokens) => row.tokens_after_secured().unwrap_or(0) as f64,
-            (_, Unit::CostUsd) => 0.0,
-        })
-    };
+    let amounts = |row: RowView<'_>| Contribution::of_row(row, unit)?.amounts;
     let tasks = Tasks::of(group);
-    let add = |sums: &mut ClusterSums, (part, whole): (f64, f64)| sums.add_either(part, whole);
-    let reached = tasks.sums(group, |row| Some((useful_parts(row, unit)?.0, possible(row)?)), add);
-    let oracle = tasks.sums(
+    let reached = tasks.sums(
         group,
-        |row| {
-            let (_, recorded) = useful_parts(row, unit)?;
-            Some((possible(row)?, recorded))
-        },
-        add,
+        |row| amounts(row).and_then(|of| Some((of.useful?, of.possible?))),
+        |sums: &mut ClusterSums, (useful, possible)| sums.add_either(useful, possible),
     );
-    OracleShare { reached: ratio_estimate(&reached, LEVEL), oracle: ratio_estimate(&oracle, LEVEL).value }
+    let parts = |row: RowView<'_>| Contribution::of_row(row, unit);
+    let sums: Vec<Totals> = tasks.sums(group, parts, |sums: &mut Totals, run| sums.add(&run));
+    let mut all = Totals::default();
+    sums.iter().for_each(|task| all.merge(task));
+    OracleShare { reached: ratio_estimate(&reached, LEVEL), oracle: all.oracle_ratio() }
 }
 
 /// The shares of one stack's failures that were certainly stopped by a quarter, a half and three quarters of what they

@@ -2,7 +2,7 @@
 
 use super::estimates::sums_over;
 use super::tasks::Tasks;
-use super::{Group, RowView, Unit};
+use super::{Contribution, Group, RowView, Totals, Unit};
 use crate::stats::{ClusterSums, CostSums, Estimate, RangeEstimate, WorthSums, cost_of_success, worth};
 use crate::transcript::Outcome;
 
@@ -116,24 +116,12 @@ pub struct CostOfSuccess {
 
 impl CostOfSuccess {
     fn of(group: &Group<'_>, tasks: &Tasks, unit: Unit, level: f64) -> Self {
-        let known = |row: RowView<'_>| {
-            let (spent, most) = unit.spent_range(row).filter(|_| row.is_judged())?;
-            let (kept, at_most) = kept(row);
-            let is_point = most == Some(spent) && kept.total_cmp(&at_most).is_eq();
-            Some(is_point.then_some((spent, kept)))
-        };
-        if group.rows().any(|row| known(row) == Some(None)) {
+        let parts = |row: RowView<'_>| Contribution::of_row(row, unit).filter(|run| run.amounts.is_some());
+        let sums: Vec<Totals> = tasks.sums(group, parts, |sums: &mut Totals, run| sums.add(&run));
+        if sums.iter().any(|task| task.inexact > 0) {
             return Self { ratio: Estimate::UNDEFINED, p: None };
         }
-        let parts = |row: RowView<'_>| Some((known(row)??, unit.recorded(row)?, row.outcome() == Outcome::Success));
-        let sums: Vec<CostSums> =
-            tasks.sums(group, parts, |sums: &mut CostSums, ((spent, kept), recorded, success)| {
-                sums.spent_with += spent;
-                sums.successes_with += kept;
-                sums.spent_without += recorded;
-                sums.successes_without += f64::from(u8::from(success));
-                sums.n += 1;
-            });
+        let sums: Vec<CostSums> = sums.into_iter().map(|task| task.cost).collect();
         let (ratio, p) = cost_of_success(&sums, level);
         Self { ratio, p }
     }

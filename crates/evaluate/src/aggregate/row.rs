@@ -124,6 +124,8 @@ pub struct Row {
     pub steps_after_secured: Option<u64>,
     /// Tokens after the success was secured.
     pub tokens_after_secured: Option<u64>,
+    /// Dollars after the success was secured.
+    pub cost_usd_after_secured: Option<f64>,
 }
 
 /// Reads 0 or 1; anything else is an error.
@@ -134,12 +136,13 @@ fn zero_or_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Erro
 
 /// Builds the rows of one run, one per stack, sharing what they have in common. Its serialised form omits the
 /// assumptions: restore them with [`Self::assuming`].
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct RunRows {
     run_id: Label,
     task_id: Option<Label>,
     suite: Option<Label>,
     model: Option<Label>,
+    agent: Option<Label>,
     outcome: Outcome,
     end: EndCause,
     course: Course,
@@ -157,6 +160,7 @@ impl RunRows {
             task_id: shared(&run.header.task_id),
             suite: shared(&run.header.suite),
             model: shared(&run.header.model),
+            agent: shared(&run.header.agent),
             outcome: run.grade.outcome,
             end: run.grade.end,
             course: Course::of(run),
@@ -171,9 +175,40 @@ impl RunRows {
         Self { assumptions, ..self }
     }
 
+    /// The same run as one of another task.
+    #[must_use]
+    pub fn of_task(self, task: &str) -> Self {
+        Self { task_id: Some(task.into()), ..self }
+    }
+
+    /// The run.
+    pub fn run_id(&self) -> &str {
+        &self.run_id
+    }
+
+    /// The model under test, if it is recorded.
+    pub fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    /// The agent or harness, if it is recorded.
+    pub fn agent(&self) -> Option<&str> {
+        self.agent.as_deref()
+    }
+
+    /// Whether the recording names the run's task.
+    pub fn has_task(&self) -> bool {
+        self.task_id.is_some()
+    }
+
     /// The recorded outcome.
     pub fn outcome(&self) -> Outcome {
         self.outcome
+    }
+
+    /// Why the recording ends.
+    pub fn end(&self) -> EndCause {
+        self.end
     }
 
     /// The cluster key: suite and task; a run without a task is a task of its own.
@@ -250,6 +285,7 @@ impl RunRows {
             interventions: replay.trail.iter().filter(|decision| decision.action.diverges()).count() as u64,
             steps_after_secured: after_secured.map(|amounts| amounts.steps),
             tokens_after_secured: after_secured.and_then(|amounts| amounts.tokens).map(|tokens| tokens.0),
+            cost_usd_after_secured: after_secured.and_then(|amounts| amounts.cost).map(|cost| cost.0),
         }
     }
 }

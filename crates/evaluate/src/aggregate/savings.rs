@@ -1,9 +1,9 @@
 //! What stops saved, split by the run's outcome: a success stopped early saves nothing.
 
-use super::frame::{Class, Sums};
 use super::ratios::AmountRange;
+use super::sums::{Class, Count, Sum, Sums};
 use super::{MIN_KNOWN, RowView, Rows};
-use crate::verdict::Verdict;
+use crate::verdict::{Amounts, Verdict};
 
 /// What a cost or a saving is measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,6 +70,27 @@ impl Unit {
         }
     }
 
+    /// This unit of some amounts; `None` if it is not recorded.
+    pub fn of_amounts(self, amounts: Amounts) -> Option<f64> {
+        match self {
+            Self::Steps => Some(amounts.steps as f64),
+            Self::Tokens => amounts.tokens.map(|tokens| tokens.0 as f64),
+            Self::CostUsd => amounts.cost.map(|cost| cost.0),
+        }
+    }
+
+    /// The amount spent after the success was secured: 0 if no such point is known, `None` if the recording does not
+    /// tell.
+    pub fn after_success(self, row: RowView<'_>) -> Option<f64> {
+        // Steps are always recorded: without them there is no such point.
+        let Some(steps) = row.steps_after_secured() else { return Some(0.0) };
+        match self {
+            Self::Steps => Some(steps as f64),
+            Self::Tokens => row.tokens_after_secured().map(|tokens| tokens as f64),
+            Self::CostUsd => row.cost_usd_after_secured(),
+        }
+    }
+
     /// The amount not spent because of the stop, on the recorded path.
     #[inline]
     pub fn saved(self, row: RowView<'_>) -> Option<f64> {
@@ -128,21 +149,23 @@ pub struct Savings {
 impl Savings {
     /// Reads the totals of `unit` from `sums`. `None` if no run records it.
     pub(super) fn of(sums: &Sums, unit: Unit) -> Option<Self> {
-        let name = |what: &str| format!("{}_{what}", unit.name());
-        let told = name("runs");
-        let runs = sums.count(&told);
-        let recorded = |of: &dyn Fn(Class) -> bool| sums.amount(&name("recorded"), of);
-        let saved = |of: fn(Verdict) -> bool| sums.amount(&name("saved"), |class| class.verdict().is_some_and(of));
+        let runs = sums.count(match unit {
+            Unit::Steps => Count::StepsRuns,
+            Unit::Tokens => Count::TokensRuns,
+            Unit::CostUsd => Count::CostUsdRuns,
+        });
+        let recorded = |of: fn(Class) -> bool| sums.amount(Sum::Recorded(unit), of);
+        let saved = |of: fn(Verdict) -> bool| sums.amount(Sum::Saved(unit), |class| of(class.verdict()));
         (runs > 0).then(|| Self {
             runs,
-            recorded: recorded(&|_| true),
-            at_stop: sums.amount(&name("at_stop"), |_| true),
+            recorded: recorded(|_| true),
+            at_stop: sums.amount(Sum::AtStop(unit), |_| true),
             saved: saved(|_| true),
             on_failures: saved(|verdict| matches!(verdict, Verdict::TrueStop | Verdict::Rescued)),
             after_success: saved(|verdict| verdict == Verdict::GoodTrim),
             unlabelled: saved(|verdict| verdict == Verdict::Unlabelled),
             forfeited: saved(Verdict::is_fes),
-            recorded_on_failures: recorded(&|class| class.has("failures")),
+            recorded_on_failures: recorded(|class| class.has(Count::Failures)),
         })
     }
 }

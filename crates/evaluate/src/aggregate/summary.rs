@@ -1,7 +1,7 @@
 //! One summary per stack: counts, rates with intervals, bounds, and sums.
 
-use super::frame::{Sums, sums};
 use super::ratios::net_benefit;
+use super::sums::{Count, Sum, Sums};
 use super::tasks::Tasks;
 use super::{
     CorrectedRate, Estimates, Group, LEVEL, Label, OutcomeBounds, SavingRatios, Savings, Unit, corrected_fes_rate,
@@ -50,37 +50,38 @@ impl Summary {
     /// True if no run could be judged by all of the stack's rules: there are then no rates, only what holds for all
     /// runs.
     pub fn is_unread(&self) -> bool {
-        self.counted("not_evaluable_runs") == self.runs
+        self.counted(Count::NotEvaluableRuns) == self.runs
     }
 
     /// True if the stack did nothing on any judged run: no stop and no message to the agent.
     pub fn never_acted(&self) -> bool {
-        self.stops() == 0 && self.counted("diverged") == 0 && !self.is_unread()
+        self.stops() == 0 && self.counted(Count::Diverged) == 0 && !self.is_unread()
     }
 
     /// Share of runs for which some counted value is unknown.
     pub fn unknown_share(&self) -> f64 {
-        if self.runs == 0 { 1.0 } else { self.counted("unknown") as f64 / self.runs as f64 }
+        if self.runs == 0 { 1.0 } else { self.counted(Count::Unknown) as f64 / self.runs as f64 }
     }
 
     /// How many runs got `verdict`.
     pub fn count(&self, verdict: Verdict) -> u64 {
-        self.counted(verdict.name())
+        self.sums.with_verdict(verdict)
     }
 
     /// Runs that were stopped early.
     pub fn stops(&self) -> u64 {
-        self.counted("stops")
+        self.counted(Count::Stops)
     }
 
-    /// A count by column name; 0 for an unknown name.
-    pub fn counted(&self, name: &str) -> u64 {
-        self.sums.count(name)
+    /// The number of runs in a count.
+    pub fn counted(&self, count: Count) -> u64 {
+        self.sums.count(count)
     }
 
     /// Milliseconds recorded, and elapsed by the stop, over the runs that record them; `None` if no run does.
     pub fn milliseconds(&self) -> [Option<f64>; 2] {
-        ["ms_recorded", "ms_at_stop"].map(|name| (self.counted(name) > 0).then(|| self.sums.amount(name, |_| true)))
+        [(Count::RunsWithTime, Sum::Ms), (Count::RunsWithTimeAtStop, Sum::MsAtStop)]
+            .map(|(count, sum)| (self.counted(count) > 0).then(|| self.sums.amount(sum, |_| true)))
     }
 
     /// The saving shares in `unit`.
@@ -132,7 +133,8 @@ pub fn summarise(groups: &[Group<'_>], errors: Option<ErrorRates>) -> Vec<Summar
 
 /// As [`summarise`], with intervals at `level`.
 pub fn summarise_at(groups: &[Group<'_>], errors: Option<ErrorRates>, level: f64) -> Vec<Summary> {
-    let summarise = |(group, sums): (&Group<'_>, Sums)| {
+    let summarise = |group: &Group<'_>| {
+        let sums = Sums::of(group);
         let tasks = Tasks::of(group);
         Summary {
             stack: group.stack.clone(),
@@ -150,5 +152,5 @@ pub fn summarise_at(groups: &[Group<'_>], errors: Option<ErrorRates>, level: f64
             sums,
         }
     };
-    groups.iter().zip(sums(groups)).map(summarise).collect()
+    groups.iter().map(summarise).collect()
 }

@@ -20,12 +20,22 @@ pub struct CostSums {
 }
 
 impl CostSums {
-    /// Adds another part of the task.
-    pub fn add(&mut self, part: Self) {
-        *self = self.plus(&part, 1.0);
+    /// Adds a run: what it spends and whether it is a success (0 or 1) with the strategy, and both as recorded.
+    pub fn add(&mut self, spent: f64, kept: f64, recorded: f64, is_success: bool) {
+        self.spent_with += spent;
+        self.successes_with += kept;
+        self.spent_without += recorded;
+        self.successes_without += f64::from(u8::from(is_success));
+        self.n += 1;
     }
 
-    fn plus(self, other: &Self, sign: f64) -> Self {
+    /// The sum of both.
+    #[must_use]
+    pub fn plus(self, other: &Self) -> Self {
+        self.with(other, 1.0)
+    }
+
+    fn with(self, other: &Self, sign: f64) -> Self {
         Self {
             spent_with: self.spent_with + sign * other.spent_with,
             successes_with: self.successes_with + sign * other.successes_with,
@@ -33,6 +43,13 @@ impl CostSums {
             successes_without: self.successes_without + sign * other.successes_without,
             n: self.n + other.n,
         }
+    }
+
+    /// (Spent with / successes with) over (spent without / successes without); `None` if any of them is not positive.
+    pub fn ratio(&self) -> Option<f64> {
+        let Self { spent_with, successes_with, spent_without, successes_without, .. } = *self;
+        let is_defined = [spent_with, successes_with, spent_without, successes_without].iter().all(|part| *part > 0.0);
+        is_defined.then(|| spent_with / successes_with / (spent_without / successes_without))
     }
 
     /// Logarithm of (spent with / successes with) over (spent without / successes without); `None` if any of them is
@@ -54,7 +71,7 @@ impl CostSums {
 ///
 /// Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapter 11 (the jackknife).
 pub fn cost_of_success(tasks: &[CostSums], level: f64) -> (Estimate, Option<f64>) {
-    let total = tasks.iter().fold(CostSums::default(), |sum, task| sum.plus(task, 1.0));
+    let total = tasks.iter().fold(CostSums::default(), |sum, task| sum.plus(task));
     let Some(value) = total.log_ratio() else { return (Estimate::UNDEFINED, None) };
     let clusters = tasks.len() as u64;
     // If one task holds the only success, the ratio without that task is undefined, and so is the spread.
@@ -69,7 +86,7 @@ pub fn cost_of_success(tasks: &[CostSums], level: f64) -> (Estimate, Option<f64>
         let [spent, kept, recorded, all] = shares;
         Some(Part {
             residual: spent - kept - recorded + all,
-            left_out: value - total.plus(task, -1.0).log_ratio()?,
+            left_out: value - total.with(task, -1.0).log_ratio()?,
             share: 0.25 * shares.iter().sum::<f64>(),
         })
     };

@@ -3,10 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use xxhash_rust::xxh3::xxh3_128;
-
 use super::results::by_saving;
-use crate::aggregate::{Group, LEVEL, RowView, Rows, Unit, by_stack, unit_of, useful_parts};
+use crate::aggregate::{Group, LEVEL, RowView, Rows, Unit, by_stack, fingerprint, unit_of, useful_parts};
 use crate::stats::certificate::{
     Calibration, Certificate, Certification, Promise, Rate, certify, certify_labelled, certify_unordered,
 };
@@ -72,7 +70,7 @@ pub struct CorpusCertificate {
     pub ordering: &'static str,
     /// The settings in the order tested.
     pub settings: Vec<CertifiedSetting>,
-    /// Fingerprint of the calibration runs (see [`fingerprint`]).
+    /// Fingerprint of the calibration runs (see [`fingerprint()`]).
     pub fingerprint: String,
     /// Models of the calibration runs, by name.
     pub models: Vec<String>,
@@ -80,8 +78,9 @@ pub struct CorpusCertificate {
     pub runs: u64,
     /// Number of successful ones.
     pub successes: u64,
-    /// Number of runs left out because they lack data that some setting needs.
-    pub left_out: u64,
+    /// The successful runs, by name, that count as stopped early under some setting because it cannot be evaluated on them
+    /// and might have stopped them.
+    pub counted_as_killed: Vec<String>,
     /// The label errors, if they are part of the certificate.
     pub doubt: Option<LabelDoubt>,
     /// The unit of the savings.
@@ -92,18 +91,10 @@ impl CorpusCertificate {
     /// Certifies from the rows of a sweep.
     ///
     /// An unverified false early stop counts as false, and so does a success whose recorded path was left before the
-    /// end. A run on which some setting cannot be evaluated is left out for all settings: that a rule without data did
-    /// not fire says nothing about it.
+    /// end. So does a success on which the setting cannot be evaluated: that a rule without data did not fire says nothing
+    /// about it, and to leave it out would certify the setting for other runs than were recorded.
     pub fn of(rows: &Rows, ordering: &Ordering, promise: Promise, doubt: Option<LabelDoubt>) -> Self {
-        let dark: BTreeSet<(&str, &str)> = rows
-            .iter()
-            .filter(|row| !row.not_evaluable().is_empty())
-            .map(|row| (row.cluster().0, &**row.run_id()))
-            .collect();
-        let mut groups = by_stack(rows);
-        for group in &mut groups {
-            group.retain(|row| !dark.contains(&(row.cluster().0, &**row.run_id())));
-        }
+        let groups = by_stack(rows);
         let order: Vec<usize> = match ordering {
             Ordering::Fixed(order) => order.clone(),
             Ordering::Unordered { .. } => (0..groups.len()).collect(),
@@ -128,7 +119,7 @@ impl CorpusCertificate {
         Self {
             settings: settings(&ordered, usefuls, &calibration, &certificate, ordering),
             ordering: ordering.name(),
-            fingerprint: fingerprint(&one),
+            fingerprint: fingerprint(one.iter().copied()),
             models: one
                 .iter()
                 .filter_map(|row| row.model())
@@ -138,7 +129,7 @@ impl CorpusCertificate {
                 .collect(),
             runs: one.len() as u64,
             successes: calibration.successes.iter().sum(),
-            left_out: dark.len() as u64,
+            counted_as_killed: counted_as_killed(&ordered),
             doubt,
             certificate,
             unit,
@@ -254,6 +245,13 @@ fn is_lost(row: RowView<'_>) -> bool {
     row.killed_high() == 1 && row.outcome() == Outcome::Success
 }
 
+/// The successes that a setting may end early, for all that can be read of them.
+fn counted_as_killed(groups: &[&Group<'_>]) -> Vec<String> {
+    let rows = groups.iter().flat_map(|group| group.rows());
+    let doubted = rows.filter(|row| row.unknown().unread && is_lost(*row) && row.killed_low() == 0);
+    doubted.map(|row| row.run_id().to_string()).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
 fn calibration(groups: &[&Group<'_>]) -> Calibration {
     let mut tasks: BTreeMap<usize, (u64, u64)> = BTreeMap::new();
     for row in groups.first().iter().flat_map(|group| group.rows()).filter(|row| row.outcome() != Outcome::Unknown) {
@@ -303,23 +301,4 @@ fn by_task(group: &Group<'_>, parts: impl Fn(RowView<'_>) -> Option<(f64, f64)>)
         }
     }
     tasks.into_values().collect()
-}
-
-/// A hash over the runs in name order: suite, task, run, steps recorded and outcome. `rows` has one row per run. The
-/// same recordings have the same fingerprint, whatever files they came from.
-pub fn fingerprint(rows: &[RowView<'_>]) -> String {
-    let mut lines: Vec<String> = rows
-        .iter()
-        .map(|row| {
-            let (suite, task) = row.cluster();
-            let outcome = match row.outcome() {
-                Outcome::Success => "success",
-                Outcome::Failure => "failure",
-                Outcome::Unknown => "unknown",
-            };
-            [suite, task, row.run_id(), &row.steps_recorded().to_string(), outcome].join("\u{1f}")
-        })
-        .collect();
-    lines.sort_unstable();
-    format!("xxh3-128:{:032x}", xxh3_128(lines.join("\n").as_bytes()))
 }

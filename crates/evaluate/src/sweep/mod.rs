@@ -11,7 +11,7 @@ mod results;
 mod rows;
 mod search;
 
-pub use certificate::{CertifiedSetting, CorpusCertificate, Ordering, fingerprint};
+pub use certificate::{CertifiedSetting, CorpusCertificate, Ordering};
 pub use grid::{Axis, Grid, Setting, limits};
 pub use grid_file::{Combine, GridAxis, GridFile, WideGrid, WrittenChoice};
 pub use parts::Split;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::Grid;
 use crate::aggregate::{
-    Difference, Group, RowView, Rows, Summary, Unit, by_stack, differences as family, fes_parts, frontier, paired,
-    summarise, unit_of, useful_parts,
+    Count, Difference, Group, RowView, Rows, Summary, Unit, by_stack, differences as family, fes_parts, frontier,
+    paired, summarise, unit_of, useful_parts,
 };
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::label_certificate::ErrorRates;
@@ -68,7 +68,7 @@ impl Results {
         let useful_differences = against(&|row| useful_parts(row, unit));
         let numbered = grid.settings.iter().zip(summaries).zip(points).enumerate();
         let settings = numbered.map(|(at, ((setting, summary), point))| SettingResult {
-            not_evaluable: summary.counted("not_evaluable_runs"),
+            not_evaluable: summary.counted(Count::NotEvaluableRuns),
             useful: summary.ratios_in(unit).useful,
             summary,
             axis: setting.axis,
@@ -100,7 +100,7 @@ impl Results {
 impl SettingResult {
     /// False early stops among the judged runs, unverified ones included.
     pub fn killed(&self) -> u64 {
-        self.summary.counted("killed")
+        self.summary.counted(Count::Killed)
     }
 }
 

@@ -3,12 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use xxhash_rust::xxh3::xxh3_128;
-
-use super::{Choice, GridChoice, Learned, Study};
+use super::{Choice, Fate, GridChoice, Learned, Study};
+use crate::aggregate::RunRows;
 use crate::rule::Rule;
 use crate::stack::Grounds;
-use crate::transcript::Outcome;
 
 /// What is shipped: one limit, a list of rules, or a stack of a grid.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,10 +22,10 @@ pub enum Shipped {
 impl Shipped {
     /// The share of the runs it was tuned on that it stops.
     fn stopped(&self, study: &Study) -> f64 {
-        let runs = study.tracks().len();
+        let runs = study.runs().len();
         let stops = |run: &usize| match self {
-            Self::Limit(choice) => study.stop_at(choice.family, choice.limit, *run).is_some(),
-            Self::List(learned) => learned.list.stop(study, *run).is_some(),
+            Self::Limit(choice) => matches!(study.fate(choice.family, choice.limit, *run), Fate::Stopped(_)),
+            Self::List(learned) => matches!(learned.list.fate(study, *run), Fate::Stopped(_)),
             Self::Grid(_) => false,
         };
         match self {
@@ -48,8 +46,26 @@ impl Shipped {
 
     /// Its rules, in the order they are consulted.
     fn family_rules(&self, study: &Study) -> Vec<Rule> {
-        let rule = |(family, limit): (usize, usize)| study.families().get(family).map(|family| family.rule(limit));
-        self.places().into_iter().filter_map(rule).collect()
+        self.places().into_iter().map(|(family, limit)| study.families()[family].rule(limit)).collect()
+    }
+
+    /// The runs on which some of its rules cannot be evaluated, by index: their successes count as killed.
+    pub fn unread(&self, study: &Study) -> Vec<usize> {
+        if let Self::Grid(choice) = self {
+            return choice.unread.clone();
+        }
+        let families: Vec<usize> = self.places().into_iter().map(|(family, _)| family).collect();
+        let runs = families.into_iter().flat_map(|family| study.unread_by(family));
+        runs.collect::<BTreeSet<usize>>().into_iter().collect()
+    }
+
+    /// What was chosen, as [`HeldOut::others`](super::HeldOut::others) compares it.
+    pub fn name(&self, study: &Study) -> String {
+        match self {
+            Self::Limit(choice) => study.families()[choice.family].rule(choice.limit).to_string(),
+            Self::List(learned) => learned.list.name(study),
+            Self::Grid(choice) => choice.written.clone(),
+        }
     }
 
     /// Its rules as text, in the order they are consulted.
@@ -96,7 +112,7 @@ impl Shipped {
     fn ranges(&self, study: &Study) -> Vec<(String, f64, f64)> {
         let range = |(family, _): &(usize, usize)| {
             let (low, high) = study.range(*family)?;
-            let rule = study.families().get(*family)?.first_rule();
+            let rule = study.families()[*family].first_rule();
             Some((rule.signal.id.to_owned(), low, high))
         };
         let mut ranges: Vec<(String, f64, f64)> = match self {
@@ -112,32 +128,16 @@ impl Shipped {
 /// The grounds of the certificate: the models and agents of the recordings, how often it stops, and the range of its
 /// signals.
 pub fn grounds(study: &Study, shipped: &Shipped, promise: String) -> Grounds {
-    let named = |of: fn(&super::Track) -> Option<&String>| -> Vec<String> {
-        study.tracks().iter().filter_map(of).collect::<BTreeSet<_>>().into_iter().cloned().collect()
+    let named = |of: fn(&RunRows) -> Option<&str>| -> Vec<String> {
+        let names = study.runs().iter().filter_map(|run| of(run.extract().shared()));
+        names.collect::<BTreeSet<_>>().into_iter().map(str::to_owned).collect()
     };
     Grounds {
         promise,
-        models: named(|track| track.model.as_ref()),
-        agents: named(|track| track.agent.as_ref()),
-        runs: u32::try_from(study.tracks().len()).unwrap_or(u32::MAX),
+        models: named(RunRows::model),
+        agents: named(RunRows::agent),
+        runs: u32::try_from(study.runs().len()).unwrap_or(u32::MAX),
         stopped: shipped.stopped(study),
         ranges: shipped.ranges(study),
     }
-}
-
-/// A hash over the runs: suite, task, run, points at which they may be stopped, and outcome. The same recordings have
-/// the same fingerprint, whatever files they came from.
-pub fn fingerprint(study: &Study) -> String {
-    let mut text = String::new();
-    for track in study.tracks() {
-        let outcome = match track.outcome {
-            Outcome::Success => "success",
-            Outcome::Failure => "failure",
-            Outcome::Unknown => "unknown",
-        };
-        let points = track.ends().len();
-        let _ =
-            writeln!(text, "{}\u{1f}{}\u{1f}{}\u{1f}{points}\u{1f}{outcome}", track.suite, track.task, track.run_id);
-    }
-    format!("xxh3-128:{:032x}", xxh3_128(text.as_bytes()))
 }

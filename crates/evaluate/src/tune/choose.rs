@@ -1,11 +1,19 @@
 //! Chooses what to ship: the certified limit that saves most, or the reason why there is none.
 
 use super::walk::Walks;
-use super::{Appetite, Study, Walk, clean_tasks_needed};
+use super::{Appetite, Fate, Study, Walk, clean_tasks_needed};
 use crate::aggregate::Unit;
 
 /// Maximum limits examined when the most valuable one need not be the boldest.
 const LOOKED_AT: usize = 200;
+
+/// No more than this share of the runs may name no task where a certificate is asked for.
+const UNNAMED: f64 = 0.05;
+
+/// Whether so many of the runs name no task that nothing can be certified.
+pub fn names_too_few_tasks(without: usize, runs: usize) -> bool {
+    without as f64 > UNNAMED * runs as f64
+}
 
 /// A certified limit of one family.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,6 +37,13 @@ pub struct Choice {
 pub enum Refusal {
     /// No run has an outcome.
     Ungraded,
+    /// Too many runs name no task: trials of one task that are taken for tasks of their own make any certificate too sure.
+    Unnamed {
+        /// Number of runs that name none.
+        without: usize,
+        /// Number of runs.
+        runs: usize,
+    },
     /// Too few tasks have a success, even if none of them were killed.
     TooFewTasks {
         /// Number of tasks with a success.
@@ -81,7 +96,10 @@ impl Walks<'_> {
         let least =
             study.families().iter().map(|family| clean_tasks_needed(appetite.alpha, appetite.delta * family.share()));
         let chosen = match best {
-            _ if study.tracks().iter().all(|track| track.outcome.grade().is_none()) => Err(Refusal::Ungraded),
+            _ if study.runs().iter().all(|run| run.outcome().grade().is_none()) => Err(Refusal::Ungraded),
+            _ if names_too_few_tasks(study.without_task(), study.runs().len()) => {
+                Err(Refusal::Unnamed { without: study.without_task(), runs: study.runs().len() })
+            }
             _ if appetite.lost_success_costs.is_some() && study.unit() != Unit::CostUsd => Err(Refusal::NoCosts),
             Some(choice) if value(&choice) > 0.0 => Ok(choice),
             Some(_) if appetite.lost_success_costs.is_some() => Err(Refusal::NotWorthIt),
@@ -113,21 +131,22 @@ impl Walks<'_> {
 impl Study {
     /// The useful saving of a limit on these tasks, as a share; and if a lost success has a price, its worth per run.
     fn value_of(&self, family: usize, limit: usize, tasks: &[usize], price: Option<f64>) -> (f64, Option<f64>) {
-        let effects = self.effects(tasks, |run| self.stop_at(family, limit, run));
-        let (saved, recorded) =
-            (effects.sum(|effect| effect.saved.numerator), effects.sum(|effect| effect.saved.denominator));
-        let worth = price.map(|price| {
-            let runs = effects.sum(|effect| effect.saved.n as f64);
-            (effects.sum(|effect| effect.unspent) - price * effects.sum(|effect| effect.killed.numerator)) / runs
-        });
-        let share = if recorded > 0.0 { saved / recorded } else { 0.0 };
-        (share, worth.map(|worth| if worth.is_finite() { worth } else { 0.0 }))
+        let all = self.totals(tasks, |run| self.fate(family, limit, run)).all();
+        let worth = price.map(|price| (all.unspent() - price * all.killed.numerator) / all.saved.n as f64);
+        (all.saved_ratio().unwrap_or(0.0), worth.map(|worth| if worth.is_finite() { worth } else { 0.0 }))
     }
 
-    /// Where the limit with that index would stop a run.
-    pub fn stop_at(&self, family: usize, limit: usize, run: usize) -> Option<usize> {
-        let limit = self.families().get(family)?.limits().get(limit)?;
-        self.first(family, *limit, run)
+    /// What becomes of a run under the limit with that index.
+    pub fn fate(&self, family: usize, limit: usize, run: usize) -> Fate {
+        if self.is_unread(family, run) {
+            return Fate::Unread;
+        }
+        self.fate_at(run, self.end_at(family, limit, run))
+    }
+
+    /// The end at which the limit with that index would stop a run that it can read.
+    pub(super) fn end_at(&self, family: usize, limit: usize, run: usize) -> Option<usize> {
+        self.first(family, self.families()[family].limits()[limit], run)
     }
 
     /// Walks the catalogue on these tasks and chooses; see [`Tuned`].

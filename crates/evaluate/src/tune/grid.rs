@@ -5,15 +5,15 @@
 //! half is looked at, so the probability that any stack that passed is worse than promised is at most delta (Learn
 //! then Test, arXiv 2110.01052; the frontier as the order: Pareto testing, arXiv 2210.07913).
 
-use super::held_out::{HeldOut, folds};
+use super::held_out::{Chosen, HeldOut, halves};
 use super::walk::p_value_of_picked;
-use super::{Appetite, CROSS_FIT_PARTS, Effect, Study, clean_tasks_needed};
+use super::{Appetite, Fate, Study, clean_tasks_needed};
 use crate::diagnostic::Diagnostics;
 use crate::rule::Rule;
 use crate::stack::Stack;
 use crate::sweep::engine::{Atom, Extract, Formula, Plan, Runs, Walk};
 use crate::sweep::{Combine, GridFile, Search, WideGrid};
-use crate::transcript::{Moment, Outcome, Point};
+use crate::transcript::{Moment, Outcome};
 
 /// Chunks of the walk held in memory at a time.
 const CHUNKS: u64 = 64;
@@ -23,8 +23,6 @@ pub struct GridStudy<'s> {
     study: &'s Study,
     file: &'s GridFile,
     plan: &'s Plan,
-    /// In the order of the study's runs.
-    extracts: Vec<&'s Extract>,
 }
 
 /// A stack of the grid that passed.
@@ -50,6 +48,8 @@ pub struct GridChoice {
     pub stopped: f64,
     /// For each of its signals, the lowest and the highest reading in these recordings.
     pub ranges: Vec<(String, f64, f64)>,
+    /// The runs on which some of its rules cannot be evaluated, by index.
+    pub unread: Vec<usize>,
 }
 
 /// Why no stack of a grid can be recommended.
@@ -84,33 +84,24 @@ struct Sequence {
 }
 
 impl<'s> GridStudy<'s> {
-    /// `extracts` must be made with `plan`, in the order in which the runs were read; see
-    /// [`Track::place`](super::Track::place).
-    pub fn new(study: &'s Study, file: &'s GridFile, plan: &'s Plan, extracts: &'s [Extract]) -> Self {
-        let ordered = study.tracks().iter().filter_map(|track| extracts.get(track.place)).collect();
-        Self { study, file, plan, extracts: ordered }
+    /// The study's extracts must be made with `plan`; see [`Self::plan`].
+    pub fn new(study: &'s Study, file: &'s GridFile, plan: &'s Plan) -> Self {
+        Self { study, file, plan }
     }
 
-    /// A plan for what each rule of the grid reads, and its readings after the tools, which `compare` checks against
+    /// Adds to a plan what each rule of the grid reads, and its readings after the tools, which `compare` checks against
     /// the certificate.
-    pub fn plan(file: &GridFile) -> Plan {
-        let mut plan = Plan::default();
-        file.plan(&mut plan);
+    pub fn plan(file: &GridFile, plan: &mut Plan) {
+        file.plan(plan);
         let rules: Vec<Rule> = plan.features().iter().map(|feature| feature.rule.clone()).collect();
         for rule in &rules {
             plan.feature(rule, Moment::AfterTools);
         }
-        plan
     }
 
     /// Chooses on one half of these tasks and certifies on the other.
     pub fn choose(&self, tasks: &[usize], appetite: Appetite) -> Result<GridChoice, GridRefusal> {
-        let Ok([dev, test]) = <[Vec<usize>; 2]>::try_from(folds(self.study, tasks, 2)) else {
-            return Err(GridRefusal::TooFewTasks {
-                there: 0,
-                needed: clean_tasks_needed(appetite.alpha, appetite.delta),
-            });
-        };
+        let [dev, test] = halves(self.study, tasks);
         let there = self.study.with_success(&test);
         let needed = clean_tasks_needed(appetite.alpha, appetite.delta);
         if there < needed {
@@ -131,7 +122,8 @@ impl<'s> GridStudy<'s> {
         let Some((index, p, ready)) = best else {
             return Err(first.map_or(GridRefusal::NothingToTry, GridRefusal::NonePassed));
         };
-        let stops = self.extracts.iter().filter(|on| ready.stop(on).is_some()).count();
+        let fates: Vec<Fate> = (0..self.study.runs().len()).map(|run| self.fate(&ready, run)).collect();
+        let stops = fates.iter().filter(|fate| matches!(fate, Fate::Stopped(_))).count();
         Ok(GridChoice {
             rules: sequence.grid.rules_of(index),
             combine: sequence.grid.combine,
@@ -141,18 +133,25 @@ impl<'s> GridStudy<'s> {
             passed,
             p,
             judged_on: there,
-            stopped: stops as f64 / self.extracts.len() as f64,
+            stopped: stops as f64 / fates.len() as f64,
             ranges: self.ranges(&ready.stack),
+            unread: (0..fates.len()).filter(|run| fates[*run] == Fate::Unread).collect(),
         })
     }
 
     /// The effects of this way of choosing on tasks it has not seen.
     pub fn held_out(&self, tasks: &[usize], appetite: Appetite) -> HeldOut {
-        HeldOut::by_effect(self.study, tasks, CROSS_FIT_PARTS, |others| {
+        HeldOut::by_part(self.study, tasks, |others| {
             let choice = self.choose(others, appetite).ok()?;
             let ready = self.ready(Self::stack_of(&choice)?)?;
-            Some(move |run: usize| self.effect(&ready, run))
+            Some(Chosen::of(self.study, tasks, choice.written, |run| self.fate(&ready, run)))
         })
+    }
+
+    /// What becomes of each run of the study under a choice. `None` if its stack does more than stop.
+    pub fn fates(&self, choice: &GridChoice) -> Option<Vec<Fate>> {
+        let ready = self.ready(Self::stack_of(choice)?)?;
+        Some((0..self.study.runs().len()).map(|run| self.fate(&ready, run)).collect())
     }
 
     /// The stack as it will be read back from its file, so that its reported results are those of the file.
@@ -170,8 +169,8 @@ impl<'s> GridStudy<'s> {
 
     /// The frontier of all stacks on these tasks, restricted to those that save something.
     fn sequence(&self, dev: &[usize]) -> Result<Sequence, Diagnostics> {
-        let of_dev = dev.iter().filter_map(|task| self.study.tasks().get(*task)).flat_map(|task| task.runs.clone());
-        let extracts: Vec<&Extract> = of_dev.filter_map(|run| self.extracts.get(run).copied()).collect();
+        let of_dev = dev.iter().flat_map(|task| self.study.tasks()[*task].runs.clone());
+        let extracts: Vec<&Extract> = of_dev.map(|run| self.study.runs()[run].extract()).collect();
         let grid = self.file.grid(&extracts, self.plan)?;
         let mut plan = self.plan.clone();
         let atoms = Walk::plan(grid.product(), &mut plan).unwrap_or_default();
@@ -192,31 +191,26 @@ impl<'s> GridStudy<'s> {
     }
 
     fn p_value(&self, ready: &Ready, test: &[usize], appetite: Appetite) -> f64 {
-        let tasks: Vec<_> = test.iter().filter_map(|task| self.study.tasks().get(*task)).collect();
-        let loss = |task: &&super::TaskRuns| {
-            let kills = |run: usize| self.extracts.get(run).is_some_and(|on| ready.kills(on));
-            let is_success =
-                |run: &usize| self.study.tracks().get(*run).is_some_and(|track| track.outcome == Outcome::Success);
+        let kills = |run: usize| self.study.loses(run, self.fate(ready, run));
+        let loss = |task: &super::TaskRuns| {
             let picked = task.picked?;
+            let is_success = |run: &usize| self.study.runs()[*run].outcome() == Outcome::Success;
             let successes: Vec<usize> = task.runs.clone().filter(is_success).collect();
             let killed = successes.iter().filter(|run| kills(**run)).count();
             Some((kills(picked), killed as f64 / successes.len() as f64))
         };
-        let losses: Vec<(bool, f64)> = tasks.iter().filter_map(loss).collect();
+        let losses: Vec<(bool, f64)> = test.iter().filter_map(|task| loss(&self.study.tasks()[*task])).collect();
         p_value_of_picked(&losses, appetite.alpha, appetite.bound)
     }
 
-    fn effect(&self, ready: &Ready, run: usize) -> Effect {
-        let Some((on, track)) = self.extracts.get(run).zip(self.study.tracks().get(run)) else {
-            return Effect::default();
-        };
-        let unit = self.study.unit();
-        let recorded = on.amount(None, unit);
-        let stop = ready.stop(on).map(|stop| {
-            let spent = recorded.zip(on.amount(Some(stop), unit)).map(|(recorded, spent)| (recorded - spent).max(0.0));
-            (on.shared().course().verdict(Some(stop)).is_fes(), spent.unwrap_or(0.0))
-        });
-        Effect::of_run(track.outcome, recorded, stop)
+    /// What becomes of a run under a stack.
+    fn fate(&self, ready: &Ready, run: usize) -> Fate {
+        let on = self.study.runs()[run].extract();
+        let replay = ready.formula.replay(on);
+        if !replay.not_evaluable.is_empty() {
+            return Fate::Unread;
+        }
+        on.early(replay.stop.map(|stop| stop.point)).map_or(Fate::Untouched, Fate::Stopped)
     }
 
     /// The range of a stack's signals, where the first rule of each is consulted after the tools.
@@ -227,8 +221,8 @@ impl<'s> GridStudy<'s> {
             if ranges.iter().any(|(id, ..)| id == rule.signal.id) {
                 continue;
             }
-            let readings =
-                self.extracts.iter().flat_map(|on| on.early_readings(place)).filter(|reading| !reading.is_nan());
+            let readings = self.study.runs().iter().flat_map(|run| run.extract().early_readings(place));
+            let readings = readings.filter(|reading| !reading.is_nan());
             let range = readings.fold(None, |range: Option<(f64, f64)>, reading| {
                 Some(range.map_or((reading, reading), |(low, high)| (low.min(reading), high.max(reading))))
             });
@@ -239,34 +233,23 @@ impl<'s> GridStudy<'s> {
     }
 }
 
-impl Ready {
-    /// Where it ends a run early.
-    fn stop(&self, on: &Extract) -> Option<Point> {
-        on.early(self.formula.replay(on).stop.map(|stop| stop.point))
-    }
-
-    fn kills(&self, on: &Extract) -> bool {
-        self.stop(on).is_some_and(|stop| on.shared().course().verdict(Some(stop)).is_fes())
-    }
-}
-
-/// For each run, whatever its outcome, whether all rules of the grid can be evaluated on it; and the rules that cannot
-/// be on some run, at one of their limits, with the number of such runs.
-pub fn readable(file: &GridFile, plan: &Plan, extracts: &[Extract]) -> (Vec<bool>, Vec<(String, usize)>) {
+/// The rules of a grid that cannot be evaluated on some run, at one of their limits, with the number of such runs; and
+/// the number of runs on which any of them cannot be.
+pub fn unread_rules(file: &GridFile, plan: &Plan, study: &Study) -> (Vec<(String, usize)>, usize) {
     let mut plan = plan.clone();
-    let mut all = vec![true; extracts.len()];
-    let mut unread = Vec::new();
+    let mut is_unread = vec![false; study.runs().len()];
+    let mut rules = Vec::new();
     for choice in file.samples() {
         let Some(atom) = Atom::of(&choice, &mut plan) else { continue };
         let mut lack = 0;
-        for (is_readable, on) in all.iter_mut().zip(extracts) {
-            let is_read = atom.is_read(on);
-            *is_readable &= is_read;
+        for (is_unread, run) in is_unread.iter_mut().zip(study.runs()) {
+            let is_read = atom.is_read(run.extract());
+            *is_unread |= !is_read;
             lack += usize::from(!is_read);
         }
         if lack > 0 {
-            unread.push((choice.name().to_string(), lack));
+            rules.push((choice.name().to_string(), lack));
         }
     }
-    (all, unread)
+    (rules, is_unread.into_iter().filter(|is_unread| *is_unread).count())
 }

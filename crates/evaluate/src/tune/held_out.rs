@@ -1,7 +1,9 @@
-//! Estimates a tuning procedure on tasks it did not learn from, by cross-fitting: every task is held out in turn.
+//! Estimates a tuning procedure on tasks it did not learn from: every task is held out in turn.
 
+use super::study::Spread;
 use super::walk::Walks;
-use super::{Appetite, Effect, Effects, Study, Tuned};
+use super::{Appetite, Fate, Study, TaskTotals, Tuned};
+use crate::aggregate::Totals;
 
 /// Number of parts the tasks are divided into; each is held out in turn and rated with what was learned on the others.
 pub const FOLDS: usize = 20;
@@ -9,13 +11,11 @@ pub const FOLDS: usize = 20;
 /// The tasks by part, in hash order: `parts` parts, or one per task if there are fewer tasks.
 pub fn folds(study: &Study, tasks: &[usize], parts: usize) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = tasks.to_vec();
-    order.sort_unstable_by_key(|task| study.tasks().get(*task).map_or(usize::MAX, |task| task.rank));
+    order.sort_unstable_by_key(|task| study.tasks()[*task].rank);
     let n = parts.min(order.len()).max(1);
     let mut folds: Vec<Vec<usize>> = vec![Vec::new(); n];
     for (nth, task) in order.into_iter().enumerate() {
-        if let Some(fold) = folds.get_mut(nth % n) {
-            fold.push(task);
-        }
+        folds[nth % n].push(task);
     }
     for fold in &mut folds {
         fold.sort_unstable();
@@ -23,59 +23,88 @@ pub fn folds(study: &Study, tasks: &[usize], parts: usize) -> Vec<Vec<usize>> {
     folds
 }
 
-/// The effects of a strategy that is learned anew without each part, on that part.
+/// The tasks in two halves. A task is always in the same half, whichever others are there: what is learned without a
+/// part is then learned on the same tasks as what is shipped, except for that part. Each part has as many tasks of one
+/// half as of the other.
+pub(super) fn halves(study: &Study, tasks: &[usize]) -> [Vec<usize>; 2] {
+    let half = |task: &usize| (study.tasks()[*task].rank + study.tasks()[*task].rank / FOLDS) % 2;
+    [0, 1].map(|nth| tasks.iter().copied().filter(|task| half(task) == nth).collect())
+}
+
+/// What was learned on some tasks.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// The rule or stack, to see whether two choices are the same.
+    name: String,
+    /// Its totals on all tasks, those it was learned on included.
+    totals: TaskTotals,
+    /// Its totals on each run of the study; empty if they are not known by run.
+    runs: Vec<Totals>,
+}
+
+impl Chosen {
+    /// A choice of which only the totals by task are known.
+    pub(super) fn by_task(name: String, totals: TaskTotals) -> Self {
+        Self { name, totals, runs: Vec::new() }
+    }
+
+    /// A choice that does this to each run.
+    pub(super) fn of(study: &Study, tasks: &[usize], name: String, fate: impl Fn(usize) -> Fate) -> Self {
+        let runs: Vec<Totals> = (0..study.runs().len()).map(|run| study.run_totals(run, fate(run))).collect();
+        Self { name, totals: study.totals_of(tasks, |run| runs[run]), runs }
+    }
+}
+
+/// The totals of a strategy that is learned anew without each part, on that part.
 #[derive(Clone, Debug, Default)]
 pub struct HeldOut {
-    /// Effects by task.
-    pub effects: Effects,
-    /// Number of parts for which nothing could be recommended: nothing was stopped there.
+    /// Totals by task, with the spread of the choice. The tasks of parts for which nothing could be recommended are left
+    /// out.
+    pub totals: TaskTotals,
+    /// Number of parts for which nothing could be recommended.
     pub refused: usize,
     /// Number of parts.
     pub parts: usize,
-    /// The effect on each run of the study.
-    pub runs: Vec<Effect>,
+    /// What was chosen without each of the other parts.
+    chosen: Vec<String>,
+    /// The totals on each run of the study; nothing for those left out.
+    pub runs: Vec<Totals>,
 }
 
 impl HeldOut {
-    /// Calls `learn` on all tasks except those of a part, and applies the result to the part. `learn` returns a
-    /// function from a run to where to stop it, or `None` if it refuses.
-    pub fn of<S: Fn(usize) -> Option<usize>>(
-        study: &Study,
-        tasks: &[usize],
-        parts: usize,
-        learn: impl Fn(&[usize]) -> Option<S>,
-    ) -> Self {
-        Self::by_effect(study, tasks, parts, |others| {
-            let stop = learn(others)?;
-            Some(move |run| study.run_effect(run, stop(run)))
-        })
-    }
-
-    /// As [`Self::of`], with `learn` returning a function from a run to the effect on it.
-    pub(super) fn by_effect<S: Fn(usize) -> Effect>(
-        study: &Study,
-        tasks: &[usize],
-        parts: usize,
-        learn: impl Fn(&[usize]) -> Option<S>,
-    ) -> Self {
-        let runs = (0..study.tracks().len()).map(|run| study.run_effect(run, None)).collect();
-        let mut held_out = Self { runs, ..Self::default() };
-        for fold in folds(study, tasks, parts) {
+    /// Calls `learn` on all tasks except those of a part, and rates the result on the part.
+    ///
+    /// The rate of each choice on all tasks tells how much the choice depends on a few tasks (a delete-a-group
+    /// jackknife); its spread is part of every interval. Bates, Hastie & Tibshirani (2024), Cross-validation: what does
+    /// it estimate and how well does it do it?, JASA 119; Shao & Tu (1995), The Jackknife and Bootstrap, chapter 2.
+    pub(super) fn by_part(study: &Study, tasks: &[usize], learn: impl Fn(&[usize]) -> Option<Chosen>) -> Self {
+        let mut held_out = Self { runs: vec![Totals::default(); study.runs().len()], ..Self::default() };
+        let mut rates: Vec<[Option<f64>; 3]> = Vec::new();
+        for fold in folds(study, tasks, FOLDS) {
             let others: Vec<usize> = tasks.iter().copied().filter(|task| fold.binary_search(task).is_err()).collect();
-            let learned = learn(&others);
             held_out.parts += 1;
-            held_out.refused += usize::from(learned.is_none());
-            if let Some(effect) = learned {
-                let runs = fold.iter().filter_map(|task| study.tasks().get(*task)).flat_map(|task| task.runs.clone());
-                for run in runs {
-                    if let Some(place) = held_out.runs.get_mut(run) {
-                        *place = effect(run);
-                    }
+            let Some(chosen) = learn(&others) else {
+                held_out.refused += 1;
+                continue;
+            };
+            rates.push(chosen.totals.rates());
+            let of_fold = chosen.totals.tasks.into_iter().filter(|(task, _)| fold.binary_search(task).is_ok());
+            held_out.totals.tasks.extend(of_fold);
+            for run in fold.iter().flat_map(|task| study.tasks()[*task].runs.clone()) {
+                if let Some(totals) = chosen.runs.get(run) {
+                    held_out.runs[run] = *totals;
                 }
             }
+            held_out.chosen.push(chosen.name);
         }
-        held_out.effects = study.effects_of(tasks, |run| held_out.runs.get(run).copied().unwrap_or_default());
+        held_out.totals.tasks.sort_unstable_by_key(|(task, _)| *task);
+        held_out.totals.spread = Spread::of(&rates);
         held_out
+    }
+
+    /// Number of parts without which something else was chosen than this.
+    pub fn others(&self, shipped: &str) -> usize {
+        self.chosen.iter().filter(|name| *name != shipped).count()
     }
 }
 
@@ -98,22 +127,27 @@ impl<'s> Tuner<'s> {
         self.0.tune(tasks, appetite)
     }
 
-    /// The held-out effects of the whole catalogue.
-    pub fn held_out(&self, tasks: &[usize], appetite: Appetite) -> HeldOut {
+    /// The held-out totals of a way to choose a limit: `choose` returns the indices of its family and itself.
+    fn held_out_limit(&self, tasks: &[usize], choose: impl Fn(&[usize]) -> Option<(usize, usize)>) -> HeldOut {
         let study = self.study();
-        HeldOut::of(study, tasks, FOLDS, |others| {
-            let choice = self.tune(others, appetite).chosen.ok()?;
-            Some(move |run| study.stop_at(choice.family, choice.limit, run))
+        HeldOut::by_part(study, tasks, |others| {
+            let (family, limit) = choose(others)?;
+            let name = study.families()[family].rule(limit).to_string();
+            Some(Chosen::of(study, tasks, name, |run| study.fate(family, limit, run)))
         })
     }
 
-    /// The held-out effects of the budget alone.
-    pub fn held_out_budget(&self, tasks: &[usize], appetite: Appetite) -> HeldOut {
-        let study = self.study();
-        HeldOut::of(study, tasks, FOLDS, |others| {
-            let choice = self.budget(others, appetite)?;
-            Some(move |run| study.stop_at(0, choice, run))
+    /// The held-out totals of the whole catalogue.
+    pub fn held_out(&self, tasks: &[usize], appetite: Appetite) -> HeldOut {
+        self.held_out_limit(tasks, |others| {
+            let choice = self.tune(others, appetite).chosen.ok()?;
+            Some((choice.family, choice.limit))
         })
+    }
+
+    /// The held-out totals of the budget alone.
+    pub fn held_out_budget(&self, tasks: &[usize], appetite: Appetite) -> HeldOut {
+        self.held_out_limit(tasks, |others| Some((0, self.budget(others, appetite)?)))
     }
 
     /// The boldest certified budget, walked on its own at half of delta.
@@ -126,23 +160,22 @@ impl<'s> Tuner<'s> {
     /// alpha there, walked on the other half at the full delta. Returns the indices of the family and the limit.
     pub fn single(&self, tasks: &[usize], appetite: Appetite) -> Option<(usize, usize)> {
         let study = self.study();
-        let [dev, test] = <[Vec<usize>; 2]>::try_from(folds(study, tasks, 2)).ok()?;
+        let [dev, test] = halves(study, tasks);
         let best = |family: usize| {
-            let limits = study.families().get(family)?.limits().len();
             // Kills increase from cautious to bold except for a task or two, so a binary search finds the boldest
             // limit that is safe here.
             let killed = |limit: usize| {
-                let effects = study.effects(&dev, |run| study.stop_at(family, limit, run));
-                let losses: Vec<f64> = effects.tasks.iter().filter_map(|(_, effect)| effect.loss()).collect();
+                let totals = study.totals(&dev, |run| study.fate(family, limit, run));
+                let losses: Vec<f64> = totals.tasks.iter().filter_map(|(_, totals)| totals.killed_rate()).collect();
                 losses.iter().sum::<f64>() / losses.len() as f64
             };
-            let (mut low, mut high) = (0, limits);
+            let (mut low, mut high) = (0, study.families()[family].limits().len());
             while low < high {
                 let middle = usize::midpoint(low, high);
                 if killed(middle) <= appetite.alpha { low = middle + 1 } else { high = middle }
             }
-            let effects = study.effects(&dev, |run| study.stop_at(family, low.checked_sub(1)?, run));
-            Some((effects.sum(|effect| effect.saved.numerator), family))
+            let boldest = low.checked_sub(1)?;
+            Some((study.totals(&dev, |run| study.fate(family, boldest, run)).all().saved.numerator, family))
         };
         let families = (0..study.families().len()).filter_map(best);
         let (saved, family) = families.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
@@ -150,12 +183,8 @@ impl<'s> Tuner<'s> {
         walk.boldest().filter(|_| saved > 0.0).map(|limit| (family, limit))
     }
 
-    /// The held-out effects of [`Self::single`].
+    /// The held-out totals of [`Self::single`].
     pub fn held_out_single(&self, tasks: &[usize], appetite: Appetite) -> HeldOut {
-        let study = self.study();
-        HeldOut::of(study, tasks, FOLDS, |others| {
-            let (family, limit) = self.single(others, appetite)?;
-            Some(move |run| study.stop_at(family, limit, run))
-        })
+        self.held_out_limit(tasks, |others| self.single(others, appetite))
     }
 }

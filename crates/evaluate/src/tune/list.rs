@@ -4,9 +4,8 @@
 //! cross-fitted kills. The nested family that is walked is the list armed from step s, with s from the longest run
 //! down to 0.
 
-use super::held_out::folds;
-use super::{Appetite, End, Study};
-use crate::rule::Comparator;
+use super::held_out::{Chosen, HeldOut, folds, halves};
+use super::{Appetite, Fate, Study, StudyRun};
 use crate::stats::distribution::binomial_cdf;
 use crate::transcript::Outcome;
 
@@ -25,7 +24,7 @@ const AIM: f64 = 0.9;
 const TASKS_AT_TENTH: f64 = 250.0;
 const GROWTH: f64 = 1.485;
 /// Number of parts the tasks are split into for `--cross-fit`.
-pub const CROSS_FIT_PARTS: usize = 5;
+const CROSS_FIT_PARTS: usize = 5;
 
 /// Indices of families, with the index of the limit in each.
 type Rules = Vec<(usize, usize)>;
@@ -40,9 +39,24 @@ pub struct RuleList {
 }
 
 impl RuleList {
-    /// Where it stops a run.
-    pub fn stop(&self, study: &Study, run: usize) -> Option<usize> {
-        self.rules.iter().filter_map(|(family, limit)| study.stop_from(*family, *limit, run, self.from_step)).min()
+    /// Its rules and the step from which it is armed, to see whether two lists are the same.
+    pub fn name(&self, study: &Study) -> String {
+        let rule = |(family, limit): &(usize, usize)| study.families()[*family].rule(*limit).to_string();
+        let rules: Vec<String> = self.rules.iter().map(rule).collect();
+        format!("{} from step {}", rules.join(", "), self.from_step)
+    }
+
+    /// The end at which it stops a run, as far as its rules can be evaluated.
+    fn end(&self, study: &Study, run: usize) -> Option<usize> {
+        self.rules.iter().filter_map(|(family, limit)| study.end_from(*family, *limit, run, self.from_step)).min()
+    }
+
+    /// What becomes of a run.
+    pub fn fate(&self, study: &Study, run: usize) -> Fate {
+        if self.rules.iter().any(|(family, _)| study.is_unread(*family, run)) {
+            return Fate::Unread;
+        }
+        study.fate_at(run, self.end(study, run))
     }
 }
 
@@ -79,18 +93,16 @@ pub fn tasks_for_list(alpha: f64) -> u64 {
 
 impl Study {
     /// Where the limit with that index first fires with at least `from_step` steps paid for.
-    fn stop_from(&self, family: usize, limit: usize, run: usize, from_step: u64) -> Option<usize> {
-        let first = self.stop_at(family, limit, run)?;
-        let ends = self.tracks().get(run)?.ends();
-        if ends.get(first)?.steps_paid() >= from_step {
+    fn end_from(&self, family: usize, limit: usize, run: usize, from_step: u64) -> Option<usize> {
+        let first = self.end_at(family, limit, run)?;
+        let of = &self.runs()[run];
+        if of.steps_paid(first) >= from_step {
             return Some(first);
         }
-        let family_of = self.families().get(family)?;
-        let (comparator, limit): (Comparator, f64) =
-            (family_of.first_rule().comparator, *family_of.limits().get(limit)?);
-        let readings = self.readings(family, run).iter().enumerate();
-        let mut later = readings.skip_while(|(at, _)| ends.get(*at).is_none_or(|end| end.steps_paid() < from_step));
-        later.find(|(_, reading)| comparator.passes(**reading, limit)).map(|(at, _)| at)
+        let family_of = &self.families()[family];
+        let (comparator, limit) = (family_of.first_rule().comparator, family_of.limits()[limit]);
+        let mut later = self.readings(family, run).enumerate().skip_while(|(at, _)| of.steps_paid(*at) < from_step);
+        later.find(|(_, reading)| comparator.passes(*reading, limit)).map(|(at, _)| at)
     }
 
     /// Learns a list on these tasks. `None` if no certified list saves anything.
@@ -137,12 +149,21 @@ impl<'s> Learner<'s> {
         if cross_fit {
             return self.cross_fitted(tasks, appetite);
         }
-        let [dev, test] = <[Vec<usize>; 2]>::try_from(folds(self.study, tasks, 2)).ok()?;
+        let [dev, test] = halves(self.study, tasks);
         let (rules, is_single) = self.choose(&dev, self.study.with_success(&test), appetite);
         let judged_on = self.study.with_success(&test);
         let (from_step, p) = self.armed(appetite, judged_on, &[(rules.clone(), test)])?;
         let list = RuleList { rules, from_step };
         Some(Learned { list, p, judged_on, is_estimate: false, is_single })
+    }
+
+    /// The held-out totals of learning a list.
+    pub fn held_out(&self, tasks: &[usize], options: ListOptions) -> HeldOut {
+        let study = self.study;
+        HeldOut::by_part(study, tasks, |others| {
+            let list = self.learn(others, options)?.list;
+            Some(Chosen::of(study, tasks, list.name(study), |run| list.fate(study, run)))
+        })
     }
 
     /// Learns on all tasks, and finds the step from the losses of each fifth under the list learned without it.
@@ -164,7 +185,8 @@ impl<'s> Learner<'s> {
     /// Walks s from the longest run down to 0 and returns the last step at which the lists, each on its own tasks,
     /// pass.
     fn armed(&self, appetite: Appetite, n: u64, parts: &[(Rules, Vec<usize>)]) -> Option<(u64, f64)> {
-        let steps = self.study.tracks().iter().filter_map(|track| track.ends().last().map(End::steps_paid));
+        let last = |run: &StudyRun| run.n_ends().checked_sub(1).map(|end| run.steps_paid(end));
+        let steps = self.study.runs().iter().filter_map(last);
         let longest = steps.max().unwrap_or(0) + 1;
         let mut passed = None;
         for from_step in (0..=longest).rev() {
@@ -182,19 +204,15 @@ impl<'s> Learner<'s> {
         let (from_step, p) = passed?;
         let stops_something = parts.iter().any(|(rules, tasks)| {
             let list = RuleList { rules: rules.clone(), from_step };
-            self.study.effects(tasks, |run| list.stop(self.study, run)).sum(|effect| effect.saved.numerator) > 0.0
+            self.study.totals(tasks, |run| list.fate(self.study, run)).all().saved.numerator > 0.0
         });
         stops_something.then_some((from_step, p))
     }
 
     /// Number of tasks whose picked run the list kills.
     fn picked_killed(&self, list: &RuleList, tasks: &[usize]) -> u64 {
-        let is_killed = |task: &&usize| {
-            let run = self.study.tasks().get(**task)?.picked?;
-            let end = list.stop(self.study, run)?;
-            Some(self.study.tracks().get(run)?.ends().get(end)?.kills)
-        };
-        tasks.iter().filter(|task| is_killed(task) == Some(true)).count() as u64
+        let picked = tasks.iter().filter_map(|task| self.study.tasks()[*task].picked);
+        picked.filter(|run| self.study.loses(*run, list.fate(self.study, *run))).count() as u64
     }
 
     /// The rules to ship from these tasks, to be certified on `judged_on` others; and whether a single rule is just as
@@ -218,7 +236,7 @@ impl<'s> Learner<'s> {
     /// The list that saves most among the prices at which its cross-fitted kills stay within `room`; with its
     /// cross-fitted value.
     fn priced(&self, tasks: &[usize], room: f64, most: usize) -> (Rules, Worth) {
-        let parts = folds(self.study, tasks, PARTS);
+        let parts = self.parts(tasks);
         let cross_fitted = PRICES.map(|price| {
             let mut worth = Worth::default();
             let (mut losses, mut saved, mut recorded) = (Vec::new(), 0.0, 0.0);
@@ -226,11 +244,12 @@ impl<'s> Learner<'s> {
                 let others: Vec<usize> =
                     tasks.iter().copied().filter(|task| part.binary_search(task).is_err()).collect();
                 let list = RuleList { rules: self.search(&others, price, most), from_step: 0 };
-                let effects = self.study.effects(part, |run| list.stop(self.study, run));
-                losses.extend(effects.tasks.iter().filter_map(|(_, effect)| effect.loss()));
-                worth.by_task.extend(effects.tasks.iter().map(|(_, effect)| effect.saved.numerator));
-                saved += effects.sum(|effect| effect.saved.numerator);
-                recorded += effects.sum(|effect| effect.saved.denominator);
+                let totals = self.study.totals(part, |run| list.fate(self.study, run));
+                losses.extend(totals.tasks.iter().filter_map(|(_, totals)| totals.killed_rate()));
+                worth.by_task.extend(totals.tasks.iter().map(|(_, totals)| totals.saved.numerator));
+                let all = totals.all();
+                saved += all.saved.numerator;
+                recorded += all.saved.denominator;
             }
             worth.killed = losses.iter().sum::<f64>() / (losses.len() as f64).max(1.0);
             worth.saved = if recorded > 0.0 { saved / recorded } else { 0.0 };
@@ -243,20 +262,24 @@ impl<'s> Learner<'s> {
         (self.search(tasks, price, most), worth)
     }
 
+    /// The tasks in parts. A task is always in the same part, as in [`halves`].
+    fn parts(&self, tasks: &[usize]) -> [Vec<usize>; PARTS] {
+        let part = |task: &usize| self.study.tasks()[*task].rank / 2 % PARTS;
+        std::array::from_fn(|nth| tasks.iter().copied().filter(|task| part(task) == nth).collect())
+    }
+
     fn runs_of(&self, tasks: &[usize]) -> Runs {
         let n = self.study.with_success(tasks).max(1) as f64;
         let mut runs = Vec::new();
         let mut recorded = 0.0;
-        for task in tasks.iter().filter_map(|task| self.study.tasks().get(*task)) {
-            let graded =
-                |run: &usize| self.study.tracks().get(*run).is_some_and(|track| track.outcome != Outcome::Unknown);
-            let is_success =
-                |run: &usize| self.study.tracks().get(*run).is_some_and(|track| track.outcome == Outcome::Success);
+        for task in tasks.iter().map(|task| &self.study.tasks()[*task]) {
+            let outcome = |run: usize| self.study.runs()[run].outcome();
+            let is_success = |run: &usize| outcome(*run) == Outcome::Success;
             let successes = task.runs.clone().filter(is_success).count();
-            for run in task.runs.clone().filter(graded) {
+            for run in task.runs.clone().filter(|run| outcome(*run) != Outcome::Unknown) {
                 runs.push((run, if is_success(&run) { 1.0 / (n * successes as f64) } else { 0.0 }));
-                recorded +=
-                    self.study.tracks().get(run).and_then(|track| track.recorded(self.study.unit())).unwrap_or(0.0);
+                // Runs that do not record the amount can save nothing of it.
+                recorded += self.study.runs()[run].recorded().unwrap_or(0.0);
             }
         }
         Runs { runs, recorded: recorded.max(f64::MIN_POSITIVE) }
@@ -270,11 +293,11 @@ impl<'s> Learner<'s> {
             if end == u32::MAX {
                 continue;
             }
-            let Some(track) = self.study.tracks().get(*run) else { continue };
-            if track.ends().get(end as usize).is_some_and(|end| end.kills) {
+            let of = &self.study.runs()[*run];
+            if of.kills(end as usize) {
                 killed += weight;
             } else {
-                saved += track.saved(end as usize, self.study.unit()).unwrap_or(0.0);
+                saved += of.saved(end as usize);
             }
         }
         saved / runs.recorded - price * killed
@@ -283,10 +306,10 @@ impl<'s> Learner<'s> {
     /// Greedy search: adds the best rule, up to `most` of them; then reconsiders each in turn.
     fn search(&self, tasks: &[usize], price: f64, most: usize) -> Rules {
         let runs = self.runs_of(tasks);
-        let none: Vec<u32> = vec![u32::MAX; self.study.tracks().len()];
+        let none: Vec<u32> = vec![u32::MAX; self.study.runs().len()];
         let stops_of = |chosen: &[usize]| {
             let mut stops = none.clone();
-            for stop in chosen.iter().filter_map(|at| self.atoms.get(*at)) {
+            for stop in chosen.iter().map(|at| &self.atoms[*at]) {
                 stops.iter_mut().zip(&stop.1).for_each(|(least, stop)| *least = (*least).min(*stop));
             }
             stops
@@ -295,11 +318,7 @@ impl<'s> Learner<'s> {
             let stops = stops_of(chosen);
             let mut best = (None, least);
             for (at, (_, atom)) in self.atoms.iter().enumerate() {
-                let least_of = |run: usize| {
-                    let own = stops.get(run).copied().unwrap_or(u32::MAX);
-                    own.min(atom.get(run).copied().unwrap_or(u32::MAX))
-                };
-                let value = self.value(&runs, price, least_of);
+                let value = self.value(&runs, price, |run| stops[run].min(atom[run]));
                 if value > best.1 + 1e-9 {
                     best = (Some(at), value);
                 }
@@ -322,7 +341,7 @@ impl<'s> Learner<'s> {
                 value = better;
             }
         }
-        chosen.into_iter().filter_map(|at| self.atoms.get(at).map(|(rule, _)| *rule)).collect()
+        chosen.into_iter().map(|at| self.atoms[at].0).collect()
     }
 }
 
@@ -334,15 +353,14 @@ fn room_for(tasks: u64, appetite: Appetite) -> f64 {
 
 /// The limits of a family at which something changes, thinned by how many runs they stop.
 fn atoms_of(study: &Study, family: usize) -> Vec<((usize, usize), Vec<u32>)> {
-    let limits = study.families().get(family).map_or(0, |family| family.limits().len());
+    let limits = study.families()[family].limits().len();
+    let all = study.runs().len();
     let stops = |limit: usize| -> Vec<u32> {
-        let stop = |run| study.stop_at(family, limit, run).and_then(|end| u32::try_from(end).ok()).unwrap_or(u32::MAX);
-        (0..study.tracks().len()).map(stop).collect()
+        let end = |end: usize| u32::try_from(end).expect("a run has fewer than 2^32 steps");
+        (0..all).map(|run| study.end_at(family, limit, run).map_or(u32::MAX, end)).collect()
     };
-    let stopped =
-        |limit: usize| (0..study.tracks().len()).filter(|run| study.stop_at(family, limit, *run).is_some()).count();
+    let stopped = |limit: usize| (0..all).filter(|run| study.end_at(family, limit, *run).is_some()).count();
     let mut found: Vec<usize> = Vec::new();
-    let all = study.tracks().len();
     for nth in 1..=LIMITS {
         // Denser where few runs are stopped: the rules of a list are found there.
         let share = (nth as f64 / LIMITS as f64).powi(2);

@@ -2,8 +2,8 @@
 //! all tasks, under one certificate; or a short list of rules, or a stack of the user's own grid, is chosen on one
 //! half of the tasks and certified on the other.
 //!
-//! Nothing here reads a file or prints. A [`Study`] holds the result of every possible stop of every run, so walks,
-//! cross-fits and draws of tasks need no replay.
+//! Nothing here reads a file or prints. A [`Study`] holds what the [engine](crate::sweep::engine) reads of every run, and
+//! the result of every possible stop, so walks, cross-fits and draws of tasks need no replay.
 
 mod catalogue;
 mod certificate;
@@ -15,17 +15,15 @@ mod list;
 mod study;
 #[cfg(test)]
 mod tests;
-mod track;
 mod walk;
 
 pub use catalogue::{BUDGETS, Family, catalogue, pool};
-pub use certificate::{Shipped, fingerprint, grounds};
-pub use choose::{Choice, Refusal, Tuned};
+pub use certificate::{Shipped, grounds};
+pub use choose::{Choice, Refusal, Tuned, names_too_few_tasks};
 pub use contender::{Contender, best_contender, held_out_contender};
-pub use grid::{GridChoice, GridRefusal, GridStudy, readable};
-pub use held_out::{FOLDS, HeldOut, Tuner, folds};
+pub use grid::{GridChoice, GridRefusal, GridStudy, unread_rules};
+pub use held_out::{Chosen, FOLDS, HeldOut, Tuner, folds};
 
-pub use list::{CROSS_FIT_PARTS, Learned, Learner, ListOptions, RuleList, tasks_for_list};
-pub use study::{Effect, Effects, Stratum, Study, TaskRuns};
-pub use track::{End, Track, Watched};
+pub use list::{Learned, Learner, ListOptions, RuleList, tasks_for_list};
+pub use study::{Fate, Spread, Stratum, Study, StudyRun, TaskRuns, TaskTotals, UNREADABLE};
 pub use walk::{Appetite, Bound, Walk, clean_tasks_needed};

@@ -1,6 +1,6 @@
 //! The walk of one family from cautious to bold, and how far it is certified.
 
-use super::Study;
+use super::{Fate, Study, names_too_few_tasks};
 use crate::stats::distribution::binomial_cdf;
 use crate::stats::gaffke::Surpluses;
 use crate::transcript::Outcome;
@@ -67,7 +67,6 @@ struct Loss {
 }
 
 /// What the limits of every family kill, precomputed so that walks on any tasks need no replay.
-#[derive(Clone, Debug)]
 pub(super) struct Walks<'s> {
     pub(super) study: &'s Study,
     /// For each family, the losses of its limits in order, up to the limit that kills in more than half of the tasks:
@@ -109,15 +108,16 @@ impl<'s> Walks<'s> {
     pub(super) fn walk(&self, family: usize, tasks: &[usize], alpha: f64, delta: f64, bound: Bound) -> Walk {
         let mut is_in = vec![false; self.study.tasks().len()];
         for task in tasks {
-            if let Some(is_in) = is_in.get_mut(*task) {
-                *is_in = true;
-            }
+            is_in[*task] = true;
         }
         let n = self.study.with_success(tasks);
         let mut walk = Walk { family, delta, passed: 0, p: None, p_next: None };
+        if names_too_few_tasks(self.study.without_task(), self.study.runs().len()) {
+            return walk;
+        }
         let mut last: Option<(Vec<(usize, u64)>, f64)> = None;
-        for losses in self.losses.get(family).into_iter().flatten() {
-            let here: Vec<&Loss> = losses.0.iter().filter(|loss| is_in.get(loss.task) == Some(&true)).collect();
+        for losses in &self.losses[family] {
+            let here: Vec<&Loss> = losses.0.iter().filter(|loss| is_in[loss.task]).collect();
             // Neighbouring limits mostly kill the same runs, so p-values are reused.
             let key: Vec<(usize, u64)> =
                 here.iter().map(|loss| (2 * loss.task + usize::from(loss.picked), loss.share.to_bits())).collect();
@@ -164,27 +164,29 @@ pub(super) fn p_value_of_picked(tasks: &[(bool, f64)], alpha: f64, bound: Bound)
 
 fn losses_of(study: &Study, family: usize, n_tasks: u64) -> Vec<Losses> {
     let mut all = Vec::new();
-    let limits = study.families().get(family).map_or(&[][..], super::Family::limits);
+    let limits = study.families()[family].limits();
+    let has_unread = study.unread_by(family).next().is_some();
     let range = study.range(family);
     for limit in limits {
         let mut losses = Losses::default();
-        if !range.is_some_and(|(low, high)| study.fires_within(family, *limit, low, high)) {
+        if !has_unread && !range.is_some_and(|(low, high)| study.fires_within(family, *limit, low, high)) {
             all.push(losses);
             continue;
         }
         for (at, task) in study.tasks().iter().enumerate().filter(|(_, task)| task.picked.is_some()) {
             let is_killed = |run: usize| {
-                let track = study.tracks().get(run)?;
-                let end = study.first(family, *limit, run).and_then(|end| track.ends().get(end));
-                (track.outcome == Outcome::Success).then(|| end.is_some_and(|end| end.kills))
+                if study.is_unread(family, run) {
+                    return study.loses(run, Fate::Unread);
+                }
+                study.first(family, *limit, run).is_some_and(|end| study.runs()[run].kills(end))
             };
             let (mut killed, mut successes) = (0_u32, 0_u32);
-            for is_killed in task.runs.clone().filter_map(is_killed) {
-                killed += u32::from(is_killed);
+            for run in task.runs.clone().filter(|run| study.runs()[*run].outcome() == Outcome::Success) {
+                killed += u32::from(is_killed(run));
                 successes += 1;
             }
             if killed > 0 {
-                let picked = task.picked.and_then(is_killed) == Some(true);
+                let picked = task.picked.is_some_and(is_killed);
                 losses.0.push(Loss { task: at, share: f64::from(killed) / f64::from(successes), picked });
             }
         }

@@ -28,6 +28,8 @@ pub enum NamedBy {
     /// `first-message`: a hash of the first user message, so that runs with the same first message are trials of one
     /// task.
     FirstMessage,
+    /// `run`: the run itself, which says that the runs are independent of one another.
+    EachRun,
 }
 
 impl fmt::Display for NamedBy {
@@ -36,6 +38,7 @@ impl fmt::Display for NamedBy {
             Self::Path(n) => write!(f, "path:{n}"),
             Self::Pattern(text) | Self::Field(text) => f.write_str(text),
             Self::FirstMessage => f.write_str("first-message"),
+            Self::EachRun => f.write_str("run"),
         }
     }
 }
@@ -115,7 +118,11 @@ impl NamedBy {
     /// # Errors
     /// What is wrong with it, in words for a person.
     pub fn parse_task(text: &str) -> Result<Self, String> {
-        if text == "first-message" { Ok(Self::FirstMessage) } else { Self::parse(text) }
+        match text {
+            "first-message" => Ok(Self::FirstMessage),
+            "run" => Ok(Self::EachRun),
+            _ => Self::parse(text),
+        }
     }
 
     /// The value found in that place.
@@ -136,6 +143,7 @@ impl NamedBy {
                 let first = messages.find(|message| message.role == Role::User)?;
                 Some(format!("message-{:016x}", xxhash_rust::xxh3::xxh3_64(first.text().as_bytes())))
             }
+            Self::EachRun => Some(draft.header.run_id.clone()),
         }
     }
 }
@@ -186,6 +194,9 @@ pub(super) fn apply(draft: &mut Draft, record: &Record<'_>, options: &ReadOption
     header.model = model.or(header.model.take());
     if let Some(run) = run {
         header.run_id = if record.key.is_empty() { run } else { format!("{run}/{}", record.key) };
+    }
+    if options.task == Some(NamedBy::EachRun) {
+        header.task_id = Some(header.run_id.clone());
     }
     if let Some(grade) = grade {
         draft.grade = grade;

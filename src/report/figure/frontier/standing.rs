@@ -151,11 +151,12 @@ mod tests {
 
     #[test]
     fn each_stack_stands_where_it_may_be_shipped_from() {
-        let of = |point: &FrontierPoint| entry(point, 0.05).unwrap().standing;
+        let decided = |point: &FrontierPoint, decided| entry(point, Some(decided), 0.05).unwrap().standing;
+        let of = |point: &FrontierPoint| decided(point, Decided::Unsafe);
         let saves = (Some(0.1), 0.1);
-        assert_eq!(of(&point((4, 4), saves)), Standing::Safe);
+        assert_eq!(decided(&point((4, 4), saves), Decided::Allowed), Standing::Safe);
         // Safe but useless.
-        assert_eq!(of(&point((4, 4), (Some(0.0), 0.0))), Standing::Neither);
+        assert_eq!(decided(&point((4, 4), (Some(0.0), 0.0)), Decided::SavesNothing), Standing::Neither);
         // The estimate is within the tolerated share, the interval is not.
         assert_eq!(of(&point((32, 32), saves)), Standing::Neither);
         assert_eq!(of(&FrontierPoint { on_frontier: true, ..point((32, 32), saves) }), Standing::Frontier);
@@ -164,7 +165,7 @@ mod tests {
             Standing::Beyond { beaten: false }
         );
         let beaten = |point: FrontierPoint| FrontierPoint { beaten_by: Some("other".into()), ..point };
-        assert_eq!(of(&beaten(point((4, 4), saves))), Standing::Beaten);
+        assert_eq!(decided(&beaten(point((4, 4), saves)), Decided::Allowed), Standing::Beaten);
         assert_eq!(of(&beaten(point((120, 120), saves))), Standing::Beyond { beaten: true });
         // It may kill more than tolerated: neither safe nor certainly beyond.
         assert_eq!(of(&point((0, 120), saves)), Standing::Neither);
@@ -175,15 +176,15 @@ mod tests {
     #[test]
     fn what_is_known_within_bounds_has_its_mark_at_the_careful_corner() {
         let known = point((4, 16), (Some(0.1), 0.3));
-        let range = entry(&known, 0.05).unwrap();
+        let range = entry(&known, None, 0.05).unwrap();
         assert!(range.is_range());
         assert_eq!(range.careful(), Some(range.mark()));
         assert!((range.mark().0 - 2.0).abs() < 1e-9 && (range.mark().1 - 10.0).abs() < 1e-9);
         let unlimited = point((1, 1), (None, 0.3));
-        let unlimited = entry(&unlimited, 0.05).unwrap();
+        let unlimited = entry(&unlimited, None, 0.05).unwrap();
         assert!(unlimited.is_range() && unlimited.careful().is_none());
         assert!((unlimited.mark().1 - 30.0).abs() < 1e-9);
         let known = point((1, 1), (Some(0.3), 0.3));
-        assert!(!entry(&known, 0.05).unwrap().is_range());
+        assert!(!entry(&known, None, 0.05).unwrap().is_range());
     }
 }

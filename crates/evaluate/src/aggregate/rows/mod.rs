@@ -64,6 +64,7 @@ frame! {
         interventions: u64,
         steps_after_secured: Option<u64>,
         tokens_after_secured: Option<u64>,
+        cost_usd_after_secured: Option<f64>,
     }
 }
 
@@ -318,6 +319,7 @@ impl RowsBuilder {
             interventions: row.interventions,
             steps_after_secured: row.steps_after_secured,
             tokens_after_secured: row.tokens_after_secured,
+            cost_usd_after_secured: row.cost_usd_after_secured,
         }
     }
 

@@ -107,6 +107,7 @@ impl<'r> RowView<'r> {
         interventions: u64,
         steps_after_secured: Option<u64>,
         tokens_after_secured: Option<u64>,
+        cost_usd_after_secured: Option<f64>,
     }
 
     of_marks! {
@@ -293,6 +294,7 @@ impl<'r> RowView<'r> {
             interventions: self.interventions(),
             steps_after_secured: self.steps_after_secured(),
             tokens_after_secured: self.tokens_after_secured(),
+            cost_usd_after_secured: self.cost_usd_after_secured(),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::decision::Need;
 use crate::replay::{Holding, RecordedEnd, Replay};
 use crate::signal::Signal;
 use crate::transcript::{Moment, Point, Run};
-use crate::verdict::{Amounts, Assumptions};
+use crate::verdict::Assumptions;
 
 /// Marks a reading that does not exist yet. Signals should not produce this particular NaN; if one does, it is stored
 /// as another NaN.
@@ -40,17 +40,9 @@ impl Series {
     }
 }
 
-/// The amount in one unit.
-pub(super) fn in_unit(amounts: Amounts, unit: Unit) -> Option<f64> {
-    match unit {
-        Unit::Steps => Some(amounts.steps as f64),
-        Unit::Tokens => amounts.tokens.map(|tokens| tokens.0 as f64),
-        Unit::CostUsd => amounts.cost.map(|cost| cost.0),
-    }
-}
-
 /// What is kept of one run. It may be used with the [`Plan`] it was made with, and with later versions of that plan
 /// that ask for nothing more.
+#[derive(Clone)]
 pub struct Extract {
     pub(super) rows: RunRows,
     pub(super) end: RecordedEnd,
@@ -104,8 +96,14 @@ impl Extract {
         }
     }
 
+    /// The same run as one of another task.
+    #[must_use]
+    pub fn of_task(self, task: &str) -> Self {
+        Self { rows: self.rows.of_task(task), ..self }
+    }
+
     /// How much of `need` the recording holds. Nothing for a need that the plan does not contain.
-    pub(super) fn holding(&self, need: Need) -> Holding {
+    pub fn holding(&self, need: Need) -> Holding {
         self.holdings.iter().find(|(of, _)| *of == need).map_or(Holding::Nothing, |(_, holding)| *holding)
     }
 
@@ -157,14 +155,19 @@ impl Extract {
     /// The amount spent by a point, or in total without one; `None` if the recording does not tell.
     pub fn amount(&self, by: Option<Point>, unit: Unit) -> Option<f64> {
         let ledger = self.rows.ledger();
-        in_unit(by.map_or_else(|| ledger.whole(), |point| ledger.until(point)), unit)
+        unit.of_amounts(by.map_or_else(|| ledger.whole(), |point| ledger.until(point)))
     }
 
-    /// The readings of a feature that is read after the tools, at points where a stop would be early.
+    /// The points of that moment at which a stop would be early.
+    pub fn early_points(&self, at: Moment) -> impl Iterator<Item = Point> + '_ {
+        (0..self.n_points(at)).map_while(move |nth| self.early(self.point(at, nth).map(|(point, _)| point)))
+    }
+
+    /// The readings of a feature that is read after the tools, at points where a stop would be early; NaN where nothing
+    /// could be read yet.
     pub fn early_readings(&self, feature: usize) -> impl Iterator<Item = f64> + '_ {
-        let at = Moment::AfterTools;
-        let is_early = move |nth: usize| self.point(at, nth).and_then(|(point, _)| self.early(Some(point))).is_some();
-        self.readings(feature).enumerate().filter(move |(nth, _)| is_early(*nth)).filter_map(|(_, reading)| reading)
+        let readings = self.readings(feature).map(|reading| reading.unwrap_or(f64::NAN));
+        self.early_points(Moment::AfterTools).zip(readings).map(|(_, reading)| reading)
     }
 
     /// The row of a stack with the result `replay`.

@@ -256,6 +256,7 @@ impl<'p, 'e> Walk<'p, 'e> {
                 base.recorded += recorded;
                 base.successes += u64::from(is_success);
                 base.failures += u64::from(!is_success);
+                base.recorded_successes += u64::from(is_success && block.is_recorded);
                 base.recorded_on_successes += if is_success { recorded } else { 0 };
                 base.recorded_on_failures += if block.kind == Kind::Failures { recorded } else { 0 };
             }
@@ -301,7 +302,7 @@ impl Descent<'_, '_, '_, '_> {
     }
 
     fn joined<J: Joins>(&self, prefix: &Prefix, column: &Column) -> Prefix {
-        let Block { start, len, kind } = self.block;
+        let Block { start, len, kind, .. } = self.block;
         let mut all = Prefix { spent: vec![0; len], stops: vec![0; len / 64], places: Vec::new() };
         if kind == Kind::Others {
             let places = prefix.places.iter().zip(&column.places[start..start + len]);
@@ -337,7 +338,7 @@ impl Descent<'_, '_, '_, '_> {
                     self.others::<J>(prefix, column, &lit, at);
                 }
             } else {
-                let Block { start, len, kind } = self.block;
+                let Block { start, len, kind, is_recorded } = self.block;
                 let dark = &lit.dark[start / 64..(start + len) / 64];
                 let slices = same.iter().map(|column| Slice {
                     spent: &column.spent[start..start + len],
@@ -353,6 +354,7 @@ impl Descent<'_, '_, '_, '_> {
                     } else {
                         sums.spent_on_successes += spent;
                         sums.stopped_successes += stops;
+                        sums.unrecorded_killed += if is_recorded { 0 } else { stops };
                     }
                 });
             }
@@ -363,7 +365,7 @@ impl Descent<'_, '_, '_, '_> {
 
     /// Adds runs whose verdict depends on the point, one by one.
     fn others<J: Joins>(&mut self, prefix: &Prefix, column: &Column, lit: &Lit, leaf: usize) {
-        let Block { start, len, .. } = self.block;
+        let Block { start, len, is_recorded, .. } = self.block;
         let (runs, places) = (self.walk.runs, &column.places[start..start + len]);
         let dark = &lit.dark[start / 64..(start + len) / 64];
         let all_lit = dark.iter().all(|word| *word == 0);
@@ -377,8 +379,12 @@ impl Descent<'_, '_, '_, '_> {
             spent += u64::from(ending.spent);
             useful += u64::from(ending.useful);
         }
-        let sums = &mut self.sums[leaf].others;
         let count = |nth: u32| counts >> (16 * nth) & 0xffff;
+        if !is_recorded {
+            self.sums[leaf].unrecorded_killed += count(1);
+            self.sums[leaf].unrecorded_rescued += count(3);
+        }
+        let sums = &mut self.sums[leaf].others;
         sums.stops += count(0);
         sums.killed += count(1);
         sums.true_stops += count(2);

@@ -1,6 +1,6 @@
 //! Runs as columns, on which every stack of a grid is evaluated.
 
-use super::extract::{Extract, in_unit};
+use super::extract::Extract;
 use super::kernel::NARROW;
 use crate::aggregate::Unit;
 use crate::transcript::{Outcome, Point, Secured};
@@ -23,6 +23,8 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
     pub(super) kind: Kind,
+    /// Whether its runs record the unit.
+    pub(super) is_recorded: bool,
     /// The first lane, a multiple of 64.
     pub(super) start: usize,
     /// Number of lanes, a multiple of 64: the last ones may hold no run.
@@ -78,12 +80,16 @@ impl<'e> Runs<'e> {
             begins: Vec::new(),
         };
         all.ungraded = kinds.iter().filter(|kind| kind.is_none()).count() as u64;
-        for section in [Kind::Failures, Kind::Successes, Kind::Others] {
+        let sections = [Kind::Failures, Kind::Successes, Kind::Others];
+        for (section, is_recorded) in sections.into_iter().flat_map(|kind| [(kind, true), (kind, false)]) {
+            let is_of = |on: &Extract, kind: Option<Kind>| {
+                kind == Some(section) && on.amount(None, unit).is_some() == is_recorded
+            };
             let of: Vec<&Extract> =
-                extracts.iter().zip(&kinds).filter(|(_, kind)| **kind == Some(section)).map(|(on, _)| *on).collect();
+                extracts.iter().zip(&kinds).filter(|(on, kind)| is_of(on, **kind)).map(|(on, _)| *on).collect();
             for chunk in of.chunks(BLOCK) {
                 let len = chunk.len().next_multiple_of(64);
-                all.blocks.push(Block { kind: section, start: all.lanes.len(), len });
+                all.blocks.push(Block { kind: section, is_recorded, start: all.lanes.len(), len });
                 all.lanes.extend(chunk.iter().copied().map(Some));
                 all.recorded.extend(chunk.iter().map(|on| whole(on.shared().ledger().whole(), unit, scale)));
                 all.lanes.resize(all.lanes.len().next_multiple_of(64), None);
@@ -202,7 +208,7 @@ fn spends_upwards(on: &Extract, unit: Unit, scale: f64) -> bool {
 
 /// The amount as a whole number; 0 if it is unknown.
 fn whole(amounts: Amounts, unit: Unit, scale: f64) -> u32 {
-    let amount = (in_unit(amounts, unit).unwrap_or(0.0) * scale).round();
+    let amount = (unit.of_amounts(amounts).unwrap_or(0.0) * scale).round();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "held within the range before")]
     let whole = amount.clamp(0.0, f64::from(u32::MAX - 1)) as u32;
     whole

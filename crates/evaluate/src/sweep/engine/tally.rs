@@ -1,5 +1,7 @@
 //! The result of a stack over all runs, in whole numbers, so that the order of summation does not matter.
 
+use crate::stats::CostSums;
+
 /// Counts and sums of one stack over the runs it can be judged on: graded, with every rule evaluated. Amounts are
 /// whole numbers of [`Runs::unit`](super::Runs::unit) times [`Runs::scale`](super::Runs::scale), over the runs that
 /// record them.
@@ -19,6 +21,10 @@ pub struct Tally {
     pub true_stops: u64,
     /// Failures that held their success when they were stopped.
     pub rescued: u64,
+    /// Successes that record the amount.
+    pub recorded_successes: u64,
+    /// Runs that record the amount and are a success in the end: kept, or rescued by the stop.
+    pub recorded_kept: u64,
     /// Total amount recorded.
     pub recorded: u64,
     /// Amount recorded on successes.
@@ -47,10 +53,19 @@ impl Tally {
 
     /// The cost of a success under the stack, relative to without it; `None` if no success is left.
     pub fn cost_of_success(&self) -> Option<f64> {
-        let kept = (self.successes - self.killed + self.rescued) as f64;
-        let with = self.spent as f64 / kept;
-        let without = self.recorded as f64 / self.successes as f64;
-        Some(with / without).filter(|ratio| ratio.is_finite())
+        let sums = CostSums {
+            spent_with: self.spent as f64,
+            successes_with: self.recorded_kept as f64,
+            spent_without: self.recorded as f64,
+            successes_without: self.recorded_successes as f64,
+            n: self.judged,
+        };
+        sums.ratio()
+    }
+
+    /// What killed successes would still have spent: not a saving.
+    pub fn forfeited(&self) -> u64 {
+        self.recorded.saturating_sub(self.spent).saturating_sub(self.useful)
     }
 }
 
@@ -65,6 +80,10 @@ pub(super) struct Sums {
     pub(super) spent_on_successes: u64,
     pub(super) stopped_failures: u64,
     pub(super) stopped_successes: u64,
+    /// Successes killed that do not record the amount.
+    pub(super) unrecorded_killed: u64,
+    /// Failures rescued that do not record the amount.
+    pub(super) unrecorded_rescued: u64,
     /// Sums over runs whose verdict depends on the point.
     pub(super) others: Others,
 }
@@ -85,6 +104,8 @@ pub(super) struct Others {
 pub(super) struct Base {
     pub(super) failures: u64,
     pub(super) successes: u64,
+    /// Successes that record the amount.
+    pub(super) recorded_successes: u64,
     /// Recorded on failures where every stop is a true stop.
     pub(super) recorded_on_failures: u64,
     pub(super) recorded: u64,
@@ -99,14 +120,19 @@ impl Base {
         let on_failures = sums.spent_on_failures - self.excess.0;
         let on_successes = sums.spent_on_successes - self.excess.1;
         let others = &sums.others;
+        let killed = sums.stopped_successes + others.killed;
+        let lost = killed - sums.unrecorded_killed;
         Tally {
             judged: self.failures + self.successes,
             successes: self.successes,
             failures: self.failures,
             stops: sums.stopped_failures + sums.stopped_successes + others.stops,
-            killed: sums.stopped_successes + others.killed,
+            killed,
             true_stops: sums.stopped_failures + others.true_stops,
             rescued: others.rescued,
+            recorded_successes: self.recorded_successes,
+            // A latched stack without rules stops lanes without runs as well; its tally is never shown.
+            recorded_kept: (self.recorded_successes + others.rescued - sums.unrecorded_rescued).saturating_sub(lost),
             recorded: self.recorded,
             recorded_on_successes: self.recorded_on_successes,
             spent: on_failures + on_successes + others.spent,

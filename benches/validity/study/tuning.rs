@@ -1,0 +1,200 @@
+//! What `tune` promises and estimates: certificates, and what its way of tuning does to tasks left out. The truth is what
+//! the shipped rule does to many more tasks of the same world.
+
+use whenstop::sweep::GridFile;
+use whenstop::sweep::engine::Extract;
+use whenstop::transcript::sketch::draft;
+use whenstop::transcript::{Outcome, Run};
+use whenstop::tune::{Appetite, Bound, Fate, GridStudy, HeldOut, Learner, ListOptions, Study, Tuner, catalogue, pool};
+use whenstop::verdict::Assumptions;
+
+use super::random::Random;
+use super::{Corpus, Row, repeat};
+
+/// Tasks that the truth is taken from.
+const TRUTH: usize = 1500;
+
+/// A kind of corpus.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct World {
+    /// How much tasks differ in length, on the logarithm.
+    spread: f64,
+    /// The share of runs by a second recorder, without flags of errors and 2.5 times as long.
+    other_recorder: f64,
+    /// Whether the runs name their tasks.
+    is_named: bool,
+    /// Whether all runs of a task are of one length and end alike.
+    is_alike: bool,
+    /// Whether each task has its own model, of four, with its own lengths.
+    has_models: bool,
+}
+
+const PLAIN: World = World { spread: 0.4, other_recorder: 0.0, is_named: true, is_alike: false, has_models: false };
+
+impl World {
+    /// The runs of one task.
+    fn task(self, name: &str, trials: u64, random: &mut Random) -> Vec<Run> {
+        let model = usize::try_from(random.one_to(4)).unwrap_or(1) - 1;
+        let pace = if self.has_models { [0.6, 0.9, 1.2, 1.8][model] } else { 1.0 };
+        let length = pace * 9.0 * (self.spread * random.normal()).exp();
+        let rate = random.task_rate(0.55, if self.is_alike { 0.9 } else { 0.3 });
+        let own = random.normal();
+        let alike = random.uniform();
+        (0..trials)
+            .map(|trial| {
+                let is_success = if self.is_alike { alike < rate } else { random.chance(rate) };
+                let noise = if self.is_alike { own } else { random.normal() };
+                let other = random.chance(self.other_recorder);
+                let longer = if is_success { 1.0 } else { 1.7 } * if other { 2.5 } else { 1.0 };
+                let steps = (length * longer * (0.35 * noise).exp()).round().clamp(2.0, 150.0);
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 2 to 150")]
+                let steps = steps as usize;
+                let failing = if is_success { 0.06 } else { 0.22 };
+                let repeating = if is_success { 0.03 } else { 0.15 };
+                let mut text = String::new();
+                for step in 0..steps - 1 {
+                    let error = if other {
+                        "?"
+                    } else if random.chance(failing) {
+                        "!"
+                    } else {
+                        ""
+                    };
+                    let call = if random.chance(repeating) { 0 } else { step + 1 };
+                    text += &format!("look({call})=seen{call}{error} ");
+                }
+                let mut run = draft(&(text + "-done"));
+                run.header.run_id = format!("{name}-{trial}");
+                run.header.task_id = self.is_named.then(|| name.to_owned());
+                run.header.model = self.has_models.then(|| format!("model-{model}"));
+                run.grade.outcome = if is_success { Outcome::Success } else { Outcome::Failure };
+                Run::new(run)
+            })
+            .collect()
+    }
+
+    fn runs(self, tasks: usize, trials: u64, random: &mut Random) -> Vec<Run> {
+        // Names differ from corpus to corpus: the picked runs and the parts are hashes of them.
+        let salt = random.bits();
+        (0..tasks).flat_map(|nth| self.task(&format!("{salt:x}-{nth}"), trials, random)).collect()
+    }
+}
+
+/// The families that lists may use, and the grid.
+const GRID: &str = "[[axis]]\nsignal = \"call_result.count\"\nat_least = [2, 3, 4, 5]\noptional = true\n\
+                    [[axis]]\nsignal = \"errors.count\"\nat_least = [2, 3, 4, 6]\noptional = true\n\
+                    [[axis]]\nsignal = \"steps\"\nat_least = [8, 12, 16, 20, 26, 32, 40]\noptional = true\n";
+
+fn grid() -> GridFile {
+    GridFile::parse("grid.toml", GRID).expect("the grid is well formed")
+}
+
+fn study(runs: &[Run]) -> (Study, whenstop::sweep::engine::Plan) {
+    let families = pool("steps");
+    let mut plan = Study::plan(&families);
+    GridStudy::plan(&grid(), &mut plan);
+    let extracts = runs.iter().map(|run| Extract::of(run, &plan, Assumptions::default())).collect();
+    (Study::new(extracts, families, &plan), plan)
+}
+
+/// The same with the catalogue alone.
+fn catalogued(runs: &[Run]) -> Study {
+    let families = catalogue("steps");
+    let plan = Study::plan(&families);
+    let extracts = runs.iter().map(|run| Extract::of(run, &plan, Assumptions::default())).collect();
+    Study::new(extracts, families, &plan)
+}
+
+/// What a shipped rule does to the truth: killed by task, killed of all, saved.
+type Truth = [Option<f64>; 3];
+
+fn true_rates(truth: &Study, fate: impl Fn(usize) -> Fate) -> Truth {
+    let totals = truth.totals(&truth.all_tasks(), fate);
+    [totals.task_rate().value, totals.killed().value, totals.saved().value]
+}
+
+fn appetite(alpha: f64) -> Appetite {
+    Appetite { alpha, delta: 0.1, bound: Bound::OneRun, lost_success_costs: None }
+}
+
+/// One of the answers of `tune`, against the truth.
+fn note(tally: &mut super::Tally, method: &str, alpha: f64, answer: Option<(Truth, &HeldOut)>) {
+    let Some(([by_task, killed, saved], held_out)) = answer else {
+        for measure in ["broken", "killed", "saved"] {
+            tally.note(method, measure, None);
+        }
+        return;
+    };
+    tally.note(method, "broken", by_task.map(|rate| rate > alpha));
+    let within = |estimate: whenstop::stats::Estimate, truth: Option<f64>| {
+        let (low, high) = (estimate.low()?, estimate.high()?);
+        truth.map(|truth| (low..=high).contains(&truth))
+    };
+    tally.note(method, "killed", within(held_out.totals.killed(), killed));
+    tally.note(method, "saved", within(held_out.totals.saved(), saved));
+}
+
+/// Walks the catalogue on corpora of a world.
+fn walked(experiment: &'static str, world: World, corpus: Corpus, repetitions: u64) -> Vec<Row> {
+    let truth = catalogued(&World { is_named: true, ..world }.runs(TRUTH, 3, &mut Random::new(77)));
+    repeat(experiment, corpus, repetitions, |random, tally| {
+        let study = catalogued(&world.runs(corpus.tasks, corpus.trials, random));
+        let (tuner, tasks) = (Tuner::new(&study), study.all_tasks());
+        let chosen = tuner.tune(&tasks, appetite(corpus.effect)).chosen.ok();
+        let answer = chosen.and_then(|choice| {
+            let rule = study.families()[choice.family].rule(choice.limit);
+            let families = truth.families().iter();
+            let family = families.clone().position(|of| of.first_rule().signal.id == rule.signal.id);
+            let held_out = tuner.held_out(&tasks, appetite(corpus.effect));
+            // A family that the truth lacks kills nothing there that anybody could see.
+            let fate = |run| family.map_or(Fate::Unread, |family| truth.fate(family, choice.limit, run));
+            Some((true_rates(&truth, fate), held_out))
+        });
+        note(tally, "catalogue", corpus.effect, answer.as_ref().map(|(truth, of)| (*truth, of)));
+    })
+}
+
+/// Runs of two recorders, one of which records no flags of errors and whose runs are longer.
+pub(crate) fn recorders(corpus: Corpus, repetitions: u64) -> Vec<Row> {
+    walked("recorders", World { other_recorder: 0.045, ..PLAIN }, corpus, repetitions)
+}
+
+/// Trials of one task that do not say so.
+pub(crate) fn unnamed(corpus: Corpus, repetitions: u64) -> Vec<Row> {
+    walked("unnamed", World { is_named: false, is_alike: true, ..PLAIN }, corpus, repetitions)
+}
+
+/// Tasks of several models, each with its own lengths.
+pub(crate) fn models(corpus: Corpus, repetitions: u64) -> Vec<Row> {
+    walked("models", World { has_models: true, ..PLAIN }, corpus, repetitions)
+}
+
+/// Tasks that differ much.
+pub(crate) fn unlike(corpus: Corpus, repetitions: u64) -> Vec<Row> {
+    walked("unlike", World { spread: 0.8, ..PLAIN }, corpus, repetitions)
+}
+
+/// Stacks of a grid, and lists of rules, chosen on one half and certified on the other.
+pub(crate) fn halved(corpus: Corpus, repetitions: u64) -> Vec<Row> {
+    let (truth, truth_plan) = study(&PLAIN.runs(TRUTH, 3, &mut Random::new(78)));
+    let file = grid();
+    let of_truth = GridStudy::new(&truth, &file, &truth_plan);
+    repeat("halved", corpus, repetitions, |random, tally| {
+        let (study, plan) = study(&PLAIN.runs(corpus.tasks, corpus.trials, random));
+        let tasks = study.all_tasks();
+        let of_grid = GridStudy::new(&study, &file, &plan);
+        let appetite = appetite(corpus.effect);
+        let chosen = of_grid.choose(&tasks, appetite).ok().and_then(|choice| {
+            let fates = of_truth.fates(&choice)?;
+            Some((true_rates(&truth, |run| fates[run]), of_grid.held_out(&tasks, appetite)))
+        });
+        note(tally, "grid", corpus.effect, chosen.as_ref().map(|(truth, of)| (*truth, of)));
+        let options = ListOptions { appetite, cross_fit: false };
+        let learner = Learner::new(&study);
+        let learned = learner.learn(&tasks, options).map(|learned| {
+            let fate = |run| learned.list.fate(&truth, run);
+            (true_rates(&truth, fate), learner.held_out(&tasks, options))
+        });
+        note(tally, "list", corpus.effect, learned.as_ref().map(|(truth, of)| (*truth, of)));
+    })
+}
