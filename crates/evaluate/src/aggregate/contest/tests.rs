@@ -76,6 +76,7 @@ fn row(stack: u64, run: usize, of: Recorded, stop: Option<u64>) -> Row {
         interventions: 0,
         steps_after_secured: None,
         tokens_after_secured: None,
+        cost_usd_after_secured: None,
     }
 }
 
