@@ -24,8 +24,8 @@ use crate::sweep::{CorpusCertificate, Grid, Ordering, ResultOptions, Results};
 pub(super) struct Args {
     #[command(flatten)]
     grid: GridArgs,
-    /// Highest tolerated rate of false early stops; see `--rate`.
-    #[arg(long, value_name = "RATE", default_value_t = 0.05, value_parser = share_inside)]
+    /// The share of successes that may be killed: this is what is certified; see `--rate`.
+    #[arg(long = "max-killed", aliases = ["max-fes", "alpha"], value_name = "RATE", default_value_t = 0.05, value_parser = share_inside)]
     alpha: f64,
     /// Probability that the certificate is wrong.
     #[arg(long, value_name = "CHANCE", default_value_t = 0.1, value_parser = share_inside)]

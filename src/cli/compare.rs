@@ -10,13 +10,13 @@ use std::sync::Arc;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::Exit;
-use super::export::configurations;
+use super::export::{configurations, hosts_by_stack};
 use super::failure::Failure;
 use super::inputs::{AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs, StackArgs, tell_troubles};
-use super::output::{Format, Output};
+use super::output::{Format, Output, lines_of};
 use super::sweep::{SplitArgs, SplitPart, parts};
 use super::values::share;
-use crate::aggregate::{Firings, Label, RowView, Rows};
+use crate::aggregate::{Firings, Label, MIN_KNOWN, RowView, Rows};
 use crate::compare::{Evaluation, Evaluator, Keeps, Options, StackInfo, Tuned};
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Location, nearest};
@@ -129,22 +129,27 @@ impl RowArgs {
 /// What is tolerated, and how much of the table is shown.
 #[derive(Clone, Copy, Debug, ClapArgs)]
 pub(super) struct AppetiteArgs {
-    /// The share of successes a stack may kill, compared with the upper end of its 95 % interval. It decides the
-    /// verdict, the order of the table, the figure and the choice of `--split`.
-    #[arg(long, value_name = "RATE", default_value_t = Appetite::DEFAULT_MAX_FES, value_parser = share)]
-    max_fes: f64,
-    /// What a lost success costs, in dollars. If given, stacks are ranked by what they are worth after the cost of
-    /// killed successes, instead of by `--max-fes`.
+    /// The share of successes a stack may kill, compared with the end of a 95 % bound that allows for all stacks
+    /// tried. It decides the verdict, the order of the table, the figure and the choice of `--split`.
+    #[arg(long, alias = "max-fes", value_name = "RATE", default_value_t = Appetite::DEFAULT_MAX_KILLED, value_parser = share)]
+    max_killed: f64,
+    /// What a lost success costs, in dollars. If given, the stacks within `--max-killed` are ranked by what they are
+    /// worth after the cost of killed successes, not by the cost of a success.
     #[arg(long, value_name = "USD", value_parser = price)]
     lost_success_costs: Option<f64>,
-    /// Show every stack in the table, not only the best twelve.
+    /// The least share of the runs on which kills and savings have to be known for a stack to be shipped, as in
+    /// `check`.
+    #[arg(long, value_name = "SHARE", default_value_t = MIN_KNOWN, value_parser = share)]
+    min_known: f64,
+    /// Show every stack in the table, not only the best eight.
     #[arg(long)]
     all: bool,
 }
 
 impl AppetiteArgs {
     fn appetite(self) -> Appetite {
-        Appetite { max_fes: self.max_fes, lost_success_costs: self.lost_success_costs, all: self.all }
+        let Self { max_killed, lost_success_costs, min_known, all } = self;
+        Appetite { max_killed, lost_success_costs, min_known, all }
     }
 }
 
@@ -274,7 +279,7 @@ pub(super) fn published(args: &Args, output: &Output) -> Result<(Publication, Co
         publication = publication.with_followed(followed);
     }
     if args.split.split != SplitPart::None {
-        let choice = args.split.choice(args.appetite.max_fes);
+        let choice = args.split.choice(args.appetite.max_killed);
         publication = publication.with_choice(choice, parts.other.as_ref());
     }
     Ok((publication, report))
@@ -303,6 +308,7 @@ impl Args {
         let configurations = if self.out.is_some() { configurations(&self.stacks)? } else { Vec::new() };
         let publication = Publication::new(rows, firings, stacks, self.baseline.as_deref(), assumptions)
             .with_configurations(configurations)
+            .with_hosts(&hosts_by_stack(&self.stacks)?)
             .with_label_errors(self.errors.rates())
             .with_proxies(self.corpus.reading.outcome_from.as_ref().map(ToString::to_string))
             .with_failure_rate(self.failure_rate)
@@ -324,12 +330,21 @@ fn refuse_unknown_baseline(args: &Args, stacks: &[StackInfo]) -> Result<(), Fail
     Ok(())
 }
 
-/// Compares with default options, writes the report to `out` and shows it, with the evidence of its runs.
-pub(super) fn publish(corpus: &CorpusArgs, stacks: &StackArgs, out: &Path, output: &Output) -> Result<Exit, Failure> {
+/// Compares with default options but for what is tolerated, writes the report to `out` and shows it, with the evidence
+/// of its runs.
+pub(super) fn publish(
+    corpus: &CorpusArgs,
+    stacks: &StackArgs,
+    appetite: Appetite,
+    out: &Path,
+    output: &Output,
+) -> Result<Exit, Failure> {
     let texts = Some(Texts::Evidence);
     let compared = compare(corpus, stacks, &AssumptionArgs::default(), texts, Keeps::Nothing, output)?;
     let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[])
         .with_configurations(configurations(stacks)?)
+        .with_hosts(&hosts_by_stack(stacks)?)
+        .with_appetite(appetite)
         .with_stories(compared.stories, compared.quality)
         .with_followed(compared.followed);
     show(&publication, Format::Table, Some(out), output)
@@ -353,6 +368,7 @@ pub(super) fn show(
                 "schema_version": 2,
                 "verdict": first.verdict(),
                 "ship": first.ship().map(|summary| summary.stack.to_string()),
+                "standing": first.standings(),
                 "summary": table::summary(&summaries).to_json(),
             }));
         }
@@ -371,10 +387,11 @@ pub(super) fn show_said(said: &Said, output: &Output) -> Result<(), Failure> {
     if let Some(table) = &said.table {
         output.table(table, Format::Table)?;
     }
-    if !said.notes.is_empty() {
-        output.data("\n");
+    let mut used = lines_of(&[&said.verdict, &said.headline], &said.table.iter().collect::<Vec<_>>()) + 1;
+    if let Some((words, table)) = &said.agreement {
+        used += lines_of(&[words], &[table]) + 1;
     }
-    said.notes.iter().for_each(|note| output.paragraph(note));
+    output.notes(used, &said.notes);
     if let Some((words, table)) = &said.agreement {
         output.data("\n");
         output.paragraph(words);

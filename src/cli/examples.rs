@@ -3,7 +3,7 @@
 pub(super) const COMPARE: &str = "Examples:\n  \
     whenstop compare runs --stacks my.toml --out report/\n  \
     whenstop compare runs --stacks preset:all --stacks system:all\n  \
-    whenstop compare runs --stacks my.toml --split test --max-fes 0.02\n  \
+    whenstop compare runs --stacks my.toml --split test --max-killed 0.02\n  \
     whenstop compare runs --stacks my.toml --guard mine='python3 my_guard.py'";
 
 pub(super) const GUARD: &str = "Examples:\n  \
@@ -14,9 +14,9 @@ pub(super) const GUARD: &str = "Examples:\n  \
 
 pub(super) const TUNE: &str = "Examples:\n  \
     whenstop tune runs                                # what to ship, at most 5 % of successes killed\n  \
-    whenstop tune runs --max-fes 0.02 --out tuned/    # and tuned.toml, its certificate, a report\n  \
+    whenstop tune runs --max-killed 0.02 --out tuned/    # and tuned.toml, its certificate, a report\n  \
     whenstop tune runs --price prices.toml --lost-success-costs 4.00\n  \
-    whenstop tune runs --learn --max-fes 0.10         # a short list of rules, from some 250 tasks with a success on\n\n\
+    whenstop tune runs --learn --max-killed 0.10         # a short list of rules, from some 250 tasks with a success on\n\n\
     Exits 0 with a stack to ship and 100 without one.";
 
 pub(super) const SWEEP: &str = "Examples:\n  \
@@ -48,7 +48,7 @@ pub(super) const CERTIFY: &str = "Examples:\n  \
 
 pub(super) const REPORT: &str = "Examples:\n  \
     whenstop report report/                           # redraw what `compare --out report/` wrote\n  \
-    whenstop report report/ --max-fes 0.02 --out strict/\n  \
+    whenstop report report/ --max-killed 0.02 --out strict/\n  \
     whenstop report report/ --format pr --default openhands --proposed mine";
 
 pub(super) const CORPUS: &str = "Examples:\n  \

@@ -166,6 +166,29 @@ pub(super) fn configurations(stacks: &StackArgs) -> Result<Vec<Configuration>, F
     Ok(all)
 }
 
+/// For each stack, how many frameworks have a setting for it: what one ships itself is a setting of that one.
+pub(super) fn hosts_by_stack(stacks: &StackArgs) -> Result<BTreeMap<String, usize>, Failure> {
+    let mut all = BTreeMap::new();
+    for path in stacks.files() {
+        let (file, strategies) = load_stack_file(path).map_err(Failure::usage)?;
+        all.extend(strategies.iter().map(|strategy| (strategy.name().to_owned(), 1)));
+        for entry in &file.entries {
+            if let Entry::Own(stack) = entry {
+                all.insert(stack.name.clone(), hosts_of(stack).len());
+            }
+        }
+    }
+    let named = stacks.stacks.iter().filter(|named| named.starts_with("preset:") || named.starts_with("system:"));
+    let named = StackArgs { stacks: named.cloned().collect() }.load()?;
+    all.extend(named.iter().map(|strategy| (strategy.name().to_owned(), 1)));
+    Ok(all)
+}
+
+/// The frameworks with settings for a stack, even if with a difference that `export` names.
+pub(super) fn hosts_of(stack: &Stack) -> Vec<&'static str> {
+    hosts().into_iter().filter(|to| Export::new(stack, *to, true).holds_all()).map(|to| to.id).collect()
+}
+
 /// The same for one file.
 pub(super) fn configurations_of(file: &StackFile) -> Vec<Configuration> {
     let own = file.entries.iter().filter_map(|entry| if let Entry::Own(stack) = entry { Some(stack) } else { None });

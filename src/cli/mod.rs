@@ -67,6 +67,9 @@ pub struct Cli {
     /// Print only errors to stderr.
     #[arg(long, global = true, help_heading = EVERYWHERE)]
     quiet: bool,
+    /// Print every note below an answer; by default those that fit on a screen of 24 lines. A page has them all.
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
+    notes: bool,
     /// Write CSV for a spreadsheet: a cell that it would read as a formula (`=1+1`, `@x`) gets a `'` in front. Without
     /// this option, rows hold ids exactly as recorded, for programs that join on them. `report` reads both.
     #[arg(long, global = true, help_heading = EVERYWHERE)]
@@ -189,7 +192,8 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> Exit {
 
 /// Runs the program and returns its exit code.
 pub fn run(cli: Cli) -> Exit {
-    let output = Output::new(cli.quiet, if cli.spreadsheet { CsvStyle::Spreadsheet } else { CsvStyle::Plain });
+    let csv = if cli.spreadsheet { CsvStyle::Spreadsheet } else { CsvStyle::Plain };
+    let output = Output::new(cli.quiet, csv).with_notes(cli.notes);
     clean_up_on_signals();
     if let Some(asked) = cli.threads {
         let threads = asked.min(MOST_THREADS);

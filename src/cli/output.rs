@@ -73,12 +73,22 @@ pub(super) struct Output {
     stderr: OnceLock<io::Error>,
     /// Collected messages for an embedding program; if set, nothing is written to stdout or stderr.
     kept: Option<Mutex<Vec<String>>>,
+    /// Print every note below an answer, not only those that fit on its screen.
+    all_notes: bool,
 }
+
+/// Lines of the screen that an answer fits on.
+const SCREEN: usize = 24;
 
 impl Output {
     /// Writes messages to stderr unless `quiet`; writes CSV in the given style.
     pub(super) fn new(quiet: bool, csv: CsvStyle) -> Self {
-        Self { quiet, csv, stdout: OnceLock::new(), stderr: OnceLock::new(), kept: None }
+        Self { quiet, csv, stdout: OnceLock::new(), stderr: OnceLock::new(), kept: None, all_notes: false }
+    }
+
+    /// Prints every note below an answer if `all`, else those that fit on its screen.
+    pub(super) fn with_notes(self, all: bool) -> Self {
+        Self { all_notes: all, ..self }
     }
 
     /// Collects messages and prints nothing, for a program that embeds whenstop.
@@ -127,20 +137,31 @@ impl Output {
 
     /// Prints a paragraph in a style.
     pub(super) fn styled_paragraph(&self, style: Style, text: &str) {
-        let width = usize::from(width()).min(80);
-        let (mut lines, mut line) = (String::new(), String::new());
-        // Names come from recordings: none of them may begin a line.
-        for word in diagnostic::one_line(text).split(' ') {
-            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
-                lines += &line;
-                lines.push('\n');
-                line.clear();
-            } else if !line.is_empty() {
-                line.push(' ');
-            }
-            line += word;
+        self.styled(style, &wrapped(text));
+    }
+
+    /// Prints the notes below an answer of `used` lines, in order, as far as they fit on the screen; and how many do
+    /// not.
+    pub(super) fn notes(&self, used: usize, notes: &[String]) {
+        let texts: Vec<String> = notes.iter().map(|note| wrapped(note)).collect();
+        let height = |text: &str| text.lines().count();
+        let fits = used + 1 + texts.iter().map(|text| height(text)).sum::<usize>() <= SCREEN;
+        if !texts.is_empty() {
+            self.data("\n");
         }
-        self.styled(style, &format!("{lines}{line}"));
+        // Room for the blank line above the notes and the line about those left out.
+        let (mut room, mut left_out) = (SCREEN.saturating_sub(used + 2), 0);
+        for text in &texts {
+            if self.all_notes || fits || height(text) <= room {
+                room = room.saturating_sub(height(text));
+                self.styled(Style::Plain, text);
+            } else {
+                left_out += 1;
+            }
+        }
+        if left_out > 0 {
+            self.data(&format!("{left_out} more {}: `--notes`\n", if left_out == 1 { "note" } else { "notes" }));
+        }
     }
 
     /// Prints a table in the requested format.
@@ -282,6 +303,30 @@ fn inert(text: &str) -> Cow<'_, str> {
         _ => line.to_owned(),
     });
     Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// Wraps sentences at 80 columns, or at the terminal's width if it is narrower.
+pub(super) fn wrapped(text: &str) -> String {
+    let width = usize::from(width()).min(80);
+    let (mut lines, mut line) = (String::new(), String::new());
+    // Names come from recordings: none of them may begin a line.
+    for word in diagnostic::one_line(text).split(' ') {
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+            lines += &line;
+            lines.push('\n');
+            line.clear();
+        } else if !line.is_empty() {
+            line.push(' ');
+        }
+        line += word;
+    }
+    lines + &line
+}
+
+/// The number of lines that paragraphs and tables take.
+pub(super) fn lines_of(paragraphs: &[&str], tables: &[&Table]) -> usize {
+    let paragraphs: usize = paragraphs.iter().map(|text| wrapped(text).lines().count()).sum();
+    paragraphs + tables.iter().map(|table| table.to_terminal(width()).lines().count()).sum::<usize>()
 }
 
 /// Writes everything, unless an earlier write failed; remembers a new failure.

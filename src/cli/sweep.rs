@@ -1,5 +1,6 @@
 //! `whenstop sweep`: tries many limits of one or more signals at once.
 
+mod answer;
 mod arguments;
 mod cache;
 mod manifest;
@@ -9,18 +10,20 @@ mod wide;
 use std::path::{Path, PathBuf};
 
 use super::Exit;
+use super::export::hosts_of;
 use super::failure::Failure;
 use super::inputs::{AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs};
-use super::output::{Format, Output};
-use super::values::{percent, share};
-use crate::aggregate::{Rows, RowsBuilder, SEED};
+use super::output::{Format, Output, lines_of};
+use super::values::share;
+use crate::aggregate::{Ease, Rows, RowsBuilder, SEED};
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::report::figure::{SweepFigure, save};
-use crate::report::{self, table, write_atomically, write_folder, write_rows};
+use crate::report::{self, Appetite, table, write_atomically, write_folder, write_rows};
 use crate::stats::label_certificate::ErrorRates;
 use crate::stats::split::optimism;
 use crate::sweep::{Grid, ResultOptions, Results, Sweep};
 
+use answer::Answer;
 pub(super) use arguments::{GridArgs, Parts, SplitArgs, SplitPart, parts};
 use manifest::Manifest;
 
@@ -37,8 +40,8 @@ pub(super) struct Args {
     baseline: Option<String>,
     /// Choose the setting that saves most among those whose rate of false early stops is at most this, at the upper
     /// end of its 95 % interval.
-    #[arg(long, value_name = "RATE", default_value_t = 0.05, value_parser = share)]
-    max_fes: f64,
+    #[arg(long, alias = "max-fes", value_name = "RATE", default_value_t = 0.05, value_parser = share)]
+    max_killed: f64,
     /// Seed of the resamples behind adjusted p-values.
     #[arg(long, value_name = "N", default_value_t = SEED)]
     seed: u64,
@@ -97,7 +100,7 @@ struct Judged {
     label_errors: Option<ErrorRates>,
     reported: Results,
     chosen_on: Option<Results>,
-    chosen: Option<usize>,
+    answer: Answer,
 }
 
 /// `whenstop sweep`.
@@ -113,8 +116,11 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let results = |rows: &Rows| Results::of(&grid, rows, options);
     let reported = results(&parts.reported);
     let chosen_on = parts.other.as_ref().map(results);
-    let chosen = chosen_on.as_ref().unwrap_or(&reported).choice(args.max_fes);
-    let judged = Judged { label_errors: options.label_errors, reported, chosen_on, chosen };
+    let hosts: Vec<usize> = grid.settings.iter().map(|setting| hosts_of(&setting.stack).len()).collect();
+    let ease: Vec<Ease> = hosts.iter().map(|hosts| Ease { hosts: *hosts, rules: 1 }).collect();
+    let appetite = Appetite { max_killed: args.max_killed, ..Appetite::default() };
+    let answer = Answer::of(&parts, &args.split, reported.unit, options.label_errors, &ease, appetite, None);
+    let judged = Judged { label_errors: options.label_errors, reported, chosen_on, answer };
     let headline = parts.headline();
     if let Some(out) = &args.out {
         let manifest = Manifest::of(args, &grid, &parts, &judged);
@@ -141,20 +147,22 @@ fn show(
 ) -> Result<(), Failure> {
     match args.format {
         Format::Table => {
-            output.paragraph(headline);
-            output.table(&table::sweep_overview(&judged.reported, judged.chosen), Format::Table)?;
+            output.paragraph(&judged.answer.verdict);
             output.data("\n");
-            for note in notes(args, judged) {
-                output.paragraph(&note);
-            }
+            output.paragraph(headline);
+            output.table(&table::sweep_overview(&judged.reported, judged.answer.chosen), Format::Table)?;
+            let table = table::sweep_overview(&judged.reported, judged.answer.chosen);
+            output.notes(lines_of(&[&judged.answer.verdict, headline], &[&table]) + 1, &notes(judged));
         }
         Format::Json => output.json(&serde_json::json!({
             "schema_version": 1,
+            "verdict": judged.answer.verdict,
+            "ship": judged.answer.ship,
             "manifest": Manifest::of(args, grid, parts, judged),
             "sweep": table::sweep(grid, &judged.reported).to_json(),
         })),
         Format::Csv | Format::Md => output.table(&table::sweep(grid, &judged.reported), args.format)?,
-        Format::Latex => output.table(&table::sweep_overview(&judged.reported, judged.chosen), args.format)?,
+        Format::Latex => output.table(&table::sweep_overview(&judged.reported, judged.answer.chosen), args.format)?,
     }
     Ok(())
 }
@@ -173,26 +181,31 @@ fn write(
         let table = table::sweep(grid, dev);
         write_atomically(&out.join("sweep-dev.csv"), |file| table.write_csv(file))?;
     }
-    let overview = table::sweep_overview(&judged.reported, judged.chosen).to_markdown();
-    let notes: Vec<String> = notes(args, judged).iter().map(|note| format!("- {note}\n")).collect();
+    let overview = table::sweep_overview(&judged.reported, judged.answer.chosen).to_markdown();
+    let notes: Vec<String> = notes(judged).iter().map(|note| format!("- {note}\n")).collect();
     let page = format!(
-        "# Which limit?\n\n{headline}.\n\n{overview}\n{}\n![Killed and saved against the limit](sweep.svg)\n",
+        "# Which limit?\n\n**{}**\n\n{headline}.\n\n{overview}\n{}\n![Killed and saved against the limit](sweep.svg)\n",
+        judged.answer.verdict,
         notes.concat()
     );
     write_atomically(&out.join("sweep.md"), |file| file.write_all(report::page(&page).as_bytes()))?;
     let json = serde_json::to_string_pretty(manifest).unwrap_or_default() + "\n";
     write_atomically(&out.join("manifest.json"), |file| file.write_all(json.as_bytes()))?;
     let subtitle = format!("{headline}; bars: 95 % intervals, clustered by task");
-    let Judged { reported, chosen, .. } = judged;
-    save(&SweepFigure { grid, results: reported, chosen: *chosen, max_fes: args.max_fes, subtitle }, out, "sweep")?;
+    let Judged { reported, answer, .. } = judged;
+    save(
+        &SweepFigure { grid, results: reported, chosen: answer.chosen, max_killed: args.max_killed, subtitle },
+        out,
+        "sweep",
+    )?;
     Ok(())
 }
 
 /// The notes below the table.
-fn notes(args: &Args, judged: &Judged) -> Vec<String> {
-    let Judged { reported, chosen_on, chosen, .. } = judged;
-    let mut notes = vec![choice_note(args.max_fes, judged)];
-    if let (Some(dev), Some(at)) = (chosen_on, *chosen) {
+fn notes(judged: &Judged) -> Vec<String> {
+    let Judged { reported, chosen_on, answer, .. } = judged;
+    let mut notes = vec![];
+    if let (Some(dev), Some(at)) = (chosen_on, answer.chosen) {
         let rate = |of: &Results| of.settings.get(at).and_then(|setting| setting.summary.fes_rate().value());
         let saved = |of: &Results| of.settings.get(at).and_then(|setting| setting.useful.value());
         let points =
@@ -225,19 +238,4 @@ fn notes(args: &Args, judged: &Judged) -> Vec<String> {
         notes.push(format!("{dark} runs lack what a signal reads and are left out of its settings"));
     }
     notes
-}
-
-fn choice_note(max_fes: f64, judged: &Judged) -> String {
-    let limit = format!("{} %", percent(max_fes));
-    let chosen = judged.chosen.and_then(|at| judged.reported.settings.get(at));
-    let Some(setting) = chosen else {
-        return format!("chosen: none; no setting's false-early-stop rate has an upper bound of at most {limit}");
-    };
-    let on = if judged.chosen_on.is_some() {
-        "chosen on the dev tasks, reported on the test tasks"
-    } else {
-        "chosen and reported on the same tasks, so it looks better than it is: split with `--split test`"
-    };
-    let name = &setting.summary.stack;
-    format!("chosen (*): `{name}` saves most of those with an upper bound on killed/successes of at most {limit}; {on}")
 }

@@ -36,8 +36,8 @@ use words::Words;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The share of successes that may be killed, averaged over tasks: this is what is certified.
-    #[arg(long, value_name = "RATE", default_value_t = 0.05, value_parser = share_inside)]
-    max_fes: f64,
+    #[arg(long, alias = "max-fes", value_name = "RATE", default_value_t = 0.05, value_parser = share_inside)]
+    max_killed: f64,
     /// What a lost success costs, in dollars. If given, ships the certified stack that is worth most after that cost,
     /// not the one that saves most. Needs the runs' costs, recorded or from `--price`.
     #[arg(long, value_name = "USD", value_parser = price)]
@@ -109,7 +109,7 @@ enum Shown {
 impl Args {
     fn appetite(&self) -> Appetite {
         Appetite {
-            alpha: self.max_fes,
+            alpha: self.max_killed,
             delta: self.delta,
             bound: match self.bound {
                 BoundArg::OneRun => Bound::OneRun,
@@ -247,7 +247,7 @@ fn of_grid(
 
 fn learned(args: &Args, study: &Study, tasks: &[usize], tuned: &Tuned) -> Result<(Shipped, HeldOut), Why> {
     let options = ListOptions { appetite: args.appetite(), cross_fit: args.cross_fit };
-    let needed = tasks_for_list(args.max_fes);
+    let needed = tasks_for_list(args.max_killed);
     if !args.cross_fit && tuned.with_success < needed {
         return Err(Why::TooFewForList(needed));
     }

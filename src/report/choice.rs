@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::aggregate::{Label, Summary, Unit, choose};
+use crate::aggregate::{Label, Summary, Unit};
 use crate::stats::split::optimism;
 
 /// How tasks were split and what was chosen; part of the manifest.
@@ -15,8 +15,9 @@ pub struct Choice {
     /// The share of each suite's tasks in dev.
     pub dev_share: f64,
     /// The largest tolerated upper bound on the rate of false early stops.
-    pub max_fes: f64,
-    /// The stack that saves most on the dev tasks among those within `max_fes`; `None` if no stack qualifies.
+    #[serde(alias = "max_fes")]
+    pub max_killed: f64,
+    /// The stack to ship by the dev tasks; `None` if no stack is safe at `max_killed` and worth it.
     pub chosen: Option<Label>,
     /// The chosen stack's rate of false early stops, dev minus test.
     pub optimism_fes_rate: Option<f64>,
@@ -25,12 +26,16 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Chooses on `dev` and, if `test` is reported, computes how much better the choice looked there. `self` says how
+    /// Whether the stack was chosen on other tasks than those reported.
+    pub fn is_apart(&self) -> bool {
+        self.split == "test"
+    }
+
+    /// Records what was `chosen` on `dev` and, if `test` is reported, computes how much better the choice looked there. `self` says how
     /// the tasks were split.
     #[must_use]
-    pub fn made(self, dev: &[Summary], test: Option<&[Summary]>, unit: Unit) -> Self {
-        let at = choose(dev.iter(), unit, self.max_fes);
-        let chosen = at.and_then(|at| dev.get(at));
+    pub fn made(self, chosen: Option<Label>, dev: &[Summary], test: Option<&[Summary]>, unit: Unit) -> Self {
+        let chosen = chosen.and_then(|chosen| dev.iter().find(|summary| summary.stack == chosen));
         let same = chosen.zip(test).and_then(|(chosen, test)| test.iter().find(|other| other.stack == chosen.stack));
         let gap = |of: fn(&Summary, Unit) -> Option<f64>| {
             let (dev, test) = chosen.zip(same)?;
@@ -46,15 +51,13 @@ impl Choice {
 
     /// The sentence about the choice below the table.
     pub fn sentence(&self) -> String {
-        let limit = percent(self.max_fes);
+        let limit = percent(self.max_killed);
         let Some(chosen) = &self.chosen else {
-            return format!(
-                "chosen on the dev tasks: none; no stack's rate of killed successes has an upper bound of at most {limit}"
-            );
+            return format!("chosen on the dev tasks: none; no stack is safe there at {limit} and worth it");
         };
         let points =
             |gap: Option<f64>| gap.map_or_else(|| "undefined".to_owned(), |gap| format!("{:+.1} points", gap * 100.0));
-        let reported = if self.split == "test" {
+        let reported = if self.is_apart() {
             format!(
                 "optimism (dev minus test): killed {}, saved {}",
                 points(self.optimism_fes_rate),
@@ -64,8 +67,7 @@ impl Choice {
             "reported on the same tasks, so it looks better than it is".to_owned()
         };
         format!(
-            "chosen on the dev tasks: `{chosen}` saves most of those with an upper bound on killed successes of at most \
-            {limit}; {reported}"
+            "chosen on the dev tasks: `{chosen}`, the best of those that are safe at {limit} and worth it; {reported}"
         )
     }
 }

@@ -1,63 +1,79 @@
-//! The first table: which stack to ship, and in which order the stacks are listed.
+//! The first table: which stack to ship, and in which order the stacks are listed. What it says is in [`super::verdict`].
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::rc::Rc;
 
-use super::choice::{Choice, percent};
+use super::choice::Choice;
 use super::table::{digits, join};
 use crate::aggregate::{
-    Count, Group, Label, NetBenefit, Rows, Summary, Unit, WorseStratum, by_stack, choose, worse_stratum,
+    Candidate, Contest, Count, Decision, Label, LostSuccess, MIN_KNOWN, Rows, Standing, Summary, Terms, Unit,
+    WorseStratum, worse_stratum,
 };
 use crate::stats::RangeEstimate;
 use crate::transcript::Outcome;
 
 /// Maximum stacks in the table unless all are asked for.
-const SHOWN: usize = 12;
+const SHOWN: usize = 8;
 /// Maximum names in one line below the table.
 const NAMED: usize = 6;
 
 /// How a comparison is shown: what is tolerated and how much is listed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Appetite {
-    /// The largest tolerated share of killed successes, compared with the upper end of its interval.
-    pub max_fes: f64,
-    /// What a lost success costs, in dollars; if given, the net benefit decides instead of the tolerated share.
+    /// The largest tolerated share of killed successes, compared with the end of a bound that allows for all stacks
+    /// tried.
+    pub max_killed: f64,
+    /// What a lost success costs, in dollars; if given, worth decides between what is tolerated.
     pub lost_success_costs: Option<f64>,
+    /// The least share of the runs on which kills and savings have to be known.
+    pub min_known: f64,
     /// Show every stack in the table.
     pub all: bool,
 }
 
 impl Appetite {
     /// 5 % of the successes.
-    pub const DEFAULT_MAX_FES: f64 = 0.05;
+    pub const DEFAULT_MAX_KILLED: f64 = 0.05;
+
+    /// What it asks of a stack.
+    pub fn terms(&self) -> Terms {
+        Terms { max_killed: self.max_killed, min_known: self.min_known }
+    }
+
+    /// The price of a lost success, if there is one.
+    pub fn price(&self) -> Option<LostSuccess> {
+        self.lost_success_costs.map(|costs| LostSuccess { unit: Unit::CostUsd, costs })
+    }
 }
 
 impl Default for Appetite {
     fn default() -> Self {
-        Self { max_fes: Self::DEFAULT_MAX_FES, lost_success_costs: None, all: false }
+        Self { max_killed: Self::DEFAULT_MAX_KILLED, lost_success_costs: None, min_known: MIN_KNOWN, all: false }
     }
 }
 
-/// In which suite and model each stack does far worse than overall. Computed lazily and once, since it takes a pass
-/// over the rows of a stack.
-pub(super) struct WorseStrata<'r> {
-    groups: Vec<Group<'r>>,
-    found: RefCell<BTreeMap<Label, Option<WorseStratum>>>,
+/// The stacks of a comparison, rated: what all tables over the same rows share, whatever is tolerated.
+pub struct Field<'r> {
+    pub(super) contest: Contest<'r>,
+    rows: &'r Rows,
+    /// In which suite and model each stack does far worse than overall, as far as anybody asked: it takes a pass over
+    /// the rows of a stack.
+    strata: RefCell<BTreeMap<Label, Option<WorseStratum>>>,
 }
 
-impl<'r> WorseStrata<'r> {
-    /// For all stacks in these rows.
-    pub(super) fn of(rows: &'r Rows) -> Rc<Self> {
-        Rc::new(Self { groups: by_stack(rows), found: RefCell::default() })
+impl<'r> Field<'r> {
+    /// The stacks in `rows`.
+    pub fn of(rows: &'r Rows, contest: Contest<'r>) -> Rc<Self> {
+        Rc::new(Self { contest, rows, strata: RefCell::default() })
     }
 
     fn stratum(&self, stack: &Label) -> Option<WorseStratum> {
-        let known = self.found.borrow().get(stack).cloned();
+        let known = self.strata.borrow().get(stack).cloned();
         known.unwrap_or_else(|| {
-            let found = self.groups.iter().find(|group| group.stack == *stack).and_then(worse_stratum);
-            self.found.borrow_mut().insert(stack.clone(), found.clone());
+            let group = self.contest.groups().iter().find(|group| group.stack == *stack);
+            let found = group.and_then(worse_stratum);
+            self.strata.borrow_mut().insert(stack.clone(), found.clone());
             found
         })
     }
@@ -65,12 +81,13 @@ impl<'r> WorseStrata<'r> {
 
 /// The stacks of a comparison, sorted for a reader.
 pub struct FirstTable<'s> {
-    summaries: &'s [Summary],
-    unit: Unit,
-    appetite: Appetite,
-    choice: Option<&'s Choice>,
-    rows: &'s Rows,
-    strata: Rc<WorseStrata<'s>>,
+    pub(super) summaries: &'s [Summary],
+    pub(super) unit: Unit,
+    pub(super) appetite: Appetite,
+    pub(super) choice: Option<&'s Choice>,
+    pub(super) rows: &'s Rows,
+    pub(super) field: Rc<Field<'s>>,
+    pub(super) decision: Decision,
     /// Stacks in the table, in order.
     pub shown: Vec<&'s Summary>,
     /// Stacks left out to keep the table short.
@@ -82,70 +99,77 @@ pub struct FirstTable<'s> {
 }
 
 impl<'s> FirstTable<'s> {
-    /// Sorts the stacks at the given appetite: first those that can be shipped by what they save, then the others with
-    /// the least dangerous first. With `choice`, the tasks were split and a stack was chosen on the other part.
+    /// Sorts the stacks at the given appetite: first the one to ship, then those that could be shipped too, by merit,
+    /// then the others, the least dangerous first. With `choice`, the tasks were split and a stack was chosen on one
+    /// part. The summaries are in the order of the field.
     pub fn of(
         summaries: &'s [Summary],
-        rows: &'s Rows,
+        field: &Rc<Field<'s>>,
         unit: Unit,
         appetite: Appetite,
         choice: Option<&'s Choice>,
     ) -> Self {
-        Self::sharing(&WorseStrata::of(rows), summaries, rows, unit, appetite, choice)
-    }
-
-    /// As [`Self::of`], with data shared with other tables of the same rows.
-    pub(super) fn sharing(
-        strata: &Rc<WorseStrata<'s>>,
-        summaries: &'s [Summary],
-        rows: &'s Rows,
-        unit: Unit,
-        appetite: Appetite,
-        choice: Option<&'s Choice>,
-    ) -> Self {
+        let field = Rc::clone(field);
+        let decision = field.contest.decide(appetite.terms());
         let unread: Vec<&Summary> = summaries.iter().filter(|summary| summary.is_unread()).collect();
         let idle: Vec<&Summary> = summaries.iter().filter(|summary| summary.never_acted()).collect();
-        let mut shown: Vec<&Summary> =
-            summaries.iter().filter(|summary| !summary.is_unread() && !summary.never_acted()).collect();
+        let acted = summaries.iter().enumerate().filter(|(_, summary)| !summary.is_unread() && !summary.never_acted());
+        let mut shown: Vec<(usize, &Summary)> = acted.collect();
+        let candidates = field.contest.candidates();
+        let merit = |at: usize| candidates.get(at).map_or(f64::NEG_INFINITY, Candidate::merit);
+        let is_allowed = |at: usize| decision.standings.get(at) == Some(&Standing::Allowed);
         let saved = |summary: &Summary| summary.ratios_in(unit).useful.low.value.unwrap_or(f64::NEG_INFINITY);
         let killed = |summary: &Summary| {
             let rate = summary.fes_rate();
             rate.upper().or(rate.high.value).unwrap_or(f64::INFINITY)
         };
-        let worth = |summary: &Summary| match &summary.net_benefit {
-            Some(NetBenefit { a_run, .. }) => a_run.lower().is_some_and(|low| low > 0.0),
-            None => is_safe(summary, appetite.max_fes) && saved(summary) > 0.0,
-        };
-        shown.sort_by(|a, b| {
-            let by_worth = worth(b).cmp(&worth(a));
-            let by_risk =
-                if worth(a) && worth(b) { std::cmp::Ordering::Equal } else { killed(a).total_cmp(&killed(b)) };
-            by_worth.then(by_risk).then(saved(b).total_cmp(&saved(a)))
+        shown.sort_by(|(at, a), (bt, b)| {
+            let first = |at: usize| (decision.ship != Some(at), !is_allowed(at));
+            let within = if is_allowed(*at) && is_allowed(*bt) {
+                merit(*bt).total_cmp(&merit(*at))
+            } else {
+                killed(a).total_cmp(&killed(b))
+            };
+            first(*at).cmp(&first(*bt)).then(within).then(saved(b).total_cmp(&saved(a)))
         });
+        let mut shown: Vec<&Summary> = shown.into_iter().map(|(_, summary)| summary).collect();
         let keep = if appetite.all { shown.len() } else { SHOWN.min(shown.len()) };
         let folded = shown.split_off(keep);
-        let strata = Rc::clone(strata);
-        Self { summaries, unit, appetite, choice, rows, strata, shown, folded, idle, unread }
+        let rows = field.rows;
+        Self { summaries, unit, appetite, choice, rows, field, decision, shown, folded, idle, unread }
     }
 
     /// The stack to ship, if there is one. If a stack was chosen on other tasks, it is that one or none.
     pub fn ship(&self) -> Option<&'s Summary> {
-        let summary = if self.is_test() {
-            self.tested().filter(|summary| is_safe(summary, self.appetite.max_fes))
-        } else {
-            choose(self.summaries.iter(), self.unit, self.appetite.max_fes).and_then(|at| self.summaries.get(at))
-        }?;
-        let saved = summary.ratios_in(self.unit).useful.low.value;
-        (summary.net_benefit.is_some() || saved.is_some_and(|saved| saved > 0.0)).then_some(summary)
+        if self.is_test() {
+            return self.tested().filter(|summary| self.standing(&summary.stack) == Some(Standing::Allowed));
+        }
+        self.decision.ship.and_then(|at| self.summaries.get(at))
+    }
+
+    /// How a stack stands at this appetite; `None` if there is no such stack.
+    pub fn standing(&self, stack: &str) -> Option<Standing> {
+        self.decision.standings.get(self.place(stack)?).copied()
+    }
+
+    /// How every stack stands, by name, for programs.
+    pub fn standings(&self) -> BTreeMap<String, &'static str> {
+        let named = self.summaries.iter().zip(&self.decision.standings);
+        named.map(|(summary, standing)| (summary.stack.to_string(), standing.name())).collect()
+    }
+
+    /// The index of a stack.
+    pub(super) fn place(&self, stack: &str) -> Option<usize> {
+        self.summaries.iter().position(|summary| *summary.stack == *stack)
     }
 
     /// Whether a stack was to be chosen on tasks that are not shown here.
-    fn is_test(&self) -> bool {
-        self.choice.is_some_and(|choice| choice.split == "test")
+    pub(super) fn is_test(&self) -> bool {
+        self.choice.is_some_and(Choice::is_apart)
     }
 
     /// The stack chosen on tasks that are not shown here; `None` if none was.
-    fn tested(&self) -> Option<&'s Summary> {
+    pub(super) fn tested(&self) -> Option<&'s Summary> {
         let chosen = self.choice.filter(|_| self.is_test())?.chosen.as_ref()?;
         self.summaries.iter().find(|summary| summary.stack == *chosen)
     }
@@ -155,157 +179,11 @@ impl<'s> FirstTable<'s> {
         self.summaries.iter().all(|summary| summary.counted(Count::UnlabelledRuns) == summary.runs)
     }
 
-    /// The answer in one or two sentences.
-    pub fn verdict(&self) -> String {
-        if self.is_ungraded() {
-            return "Nothing can be said about successes: no run has an outcome. `whenstop labels PATH --template \
-                    labels.csv` lists the runs to grade, those that matter most first."
-                .to_owned();
-        }
-        if self.rows.iter().all(|row| row.outcome() != Outcome::Success) {
-            return "Nothing can be said about the successes a stack kills: none of these runs succeeded. Add runs that did."
-                .to_owned();
-        }
-        match self.ship() {
-            Some(summary) => self.ship_sentence(summary),
-            None => self.refusal(),
-        }
-    }
-
-    /// The answer if a lost success has a price.
-    fn priced_sentence(summary: &Summary, benefit: &NetBenefit) -> String {
-        let worth = benefit.a_run.low.value.unwrap_or_default();
-        let interval = benefit
-            .a_run
-            .interval()
-            .map_or_else(String::new, |interval| format!(" ({} to {})", dollars(interval.low), dollars(interval.high)));
-        format!(
-            "Ship `{}`: at ${} for a lost success it is worth ${}{interval} a run, after the {} of {} successes it kills.",
-            summary.stack,
-            dollars(benefit.price.costs),
-            dollars(worth),
-            summary.counted(Count::KilledAtMost),
-            summary.counted(Count::JudgedSuccesses),
-        )
-    }
-
-    /// Up to which price of a lost success the stack pays, if the unit is money.
-    fn break_even(&self, summary: &Summary) -> String {
-        let range = &summary.ratios_in(self.unit).break_even;
-        let (Unit::CostUsd, Some(price)) = (self.unit, range.low.value) else { return String::new() };
-        let interval = range
-            .interval()
-            .filter(|interval| interval.low > 0.0 && interval.high < 30.0 * interval.low)
-            .map_or_else(String::new, |interval| format!(" ({}–{})", dollars(interval.low), dollars(interval.high)));
-        format!(" It pays while a lost success costs less than ${}{interval}.", dollars(price))
-    }
-
-    fn ship_sentence(&self, summary: &Summary) -> String {
-        if let Some(benefit) = &summary.net_benefit {
-            return Self::priced_sentence(summary, benefit);
-        }
-        let most = summary
-            .fes_rate()
-            .upper()
-            .map_or_else(|| "an unknown share".to_owned(), |high| format!("{} %", digits(high)));
-        let useful = summary.ratios_in(self.unit).useful;
-        let saved = useful.low.value.map(digits).unwrap_or_default();
-        let interval = useful
-            .interval()
-            .map_or_else(String::new, |interval| format!(" ({}–{})", digits(interval.low), digits(interval.high)));
-        let cost = summary.ratios_in(self.unit).cost_of_success.sentence();
-        let mut text = format!(
-            "Ship `{}`: it kills at most {most} of successes (95 %), saves {saved} % of the {}{interval}{cost}.",
-            summary.stack,
-            self.unit.noun()
-        );
-        text += &self.break_even(summary);
-        let judged = summary.counted(Count::Judged);
-        if judged < summary.runs {
-            let _ = write!(text, " Judged on the {judged} of {} runs that tell.", summary.runs);
-        }
-        if let Some(worse) = self.pooling().filter(|worse| worse.stack == summary.stack) {
-            let _ = write!(text, " But it {}: look at strata.csv first.", apart(&worse));
-        }
-        let tried = self.summaries.len() - self.idle.len() - self.unread.len();
-        if self.is_test() {
-            text += " It was chosen on other tasks than these.";
-        } else if tried > 1 {
-            let _ =
-                write!(text, " It is the best of {tried} tried on these same runs; `--split test` looks at others.");
-        }
-        text
-    }
-
-    /// The answer if nothing was chosen on the dev tasks, or if the choice does not hold on these.
-    fn not_upheld(&self, limit: &str) -> String {
-        let Some(chosen) = self.tested() else {
-            return format!("Nothing to ship: on the dev tasks no stack was safe at {limit}.");
-        };
-        let high = chosen.fes_rate().upper();
-        let high = high.map_or_else(|| "an unknown share".to_owned(), |high| format!("{} %", digits(high)));
-        format!(
-            "`{}`, chosen on the dev tasks, does not hold on these: it may kill up to {high} of successes, and {limit} is \
-             tolerated.",
-            chosen.stack
-        )
-    }
-
-    fn refusal(&self) -> String {
-        let limit = percent(self.appetite.max_fes);
-        if self.is_test() {
-            return self.not_upheld(&limit);
-        }
-        if let Some(price) = self.appetite.lost_success_costs {
-            let cost = self.shown.iter().all(|summary| summary.counted(Count::RunsWithCosts) == 0);
-            return if cost {
-                "Nothing can be said in dollars: no run has a cost. `--price FILE` computes it from tokens.".to_owned()
-            } else {
-                format!(
-                    "None of these {} is shown to pay at ${} for a lost success.",
-                    self.summaries.len(),
-                    dollars(price)
-                )
-            };
-        }
-        let tried: Vec<&&Summary> = self.shown.iter().chain(&self.folded).collect();
-        let Some(first) = tried.first() else {
-            return match (self.idle.len(), self.unread.len()) {
-                (_, 0) => {
-                    "None of these stacks acted on any run: there is nothing to ship, and nothing to fear.".to_owned()
-                }
-                (0, _) => {
-                    "None of these stacks can be judged on these recordings: their rules need what is not recorded."
-                        .to_owned()
-                }
-                _ => "None of these stacks acted on any run it could be judged on.".to_owned(),
-            };
-        };
-        if is_safe(first, self.appetite.max_fes) {
-            return format!(
-                "Nothing to ship: `{}` is safe at {limit}, and saves nothing that these runs show.",
-                first.stack
-            );
-        }
-        let rate = first.fes_rate();
-        let nearest = match rate.upper() {
-            Some(_) if rate.lower().is_some_and(|low| low > self.appetite.max_fes) => {
-                format!("kills at least {} % of successes", digits(rate.lower().unwrap_or_default()))
-            }
-            Some(high) => format!("may kill up to {} % of successes", digits(high)),
-            None => "has been tried on too few tasks to say".to_owned(),
-        };
-        match tried.len() {
-            1 => format!("`{}` cannot be shipped at {limit}: it {nearest}.", first.stack),
-            n => format!("None of these {n} can be shipped at {limit}: `{}` comes nearest and {nearest}.", first.stack),
-        }
-    }
-
     /// A stack with a suite or model that does far worse than the average: the stack to ship, else the first such
     /// stack in the table.
-    fn pooling(&self) -> Option<WorseStratum> {
+    pub(super) fn pooling(&self) -> Option<WorseStratum> {
         let mut candidates = self.ship().into_iter().chain(self.shown.iter().copied());
-        candidates.find_map(|summary| self.strata.stratum(&summary.stack))
+        candidates.find_map(|summary| self.field.stratum(&summary.stack))
     }
 
     /// The lines below the table: the letters of the unknown column, and the stacks that are not in the table.
@@ -351,7 +229,7 @@ impl<'s> FirstTable<'s> {
 
 /// Formats `kills 21 % of successes on airline, gpt-5, and 0.3 % over all`; `may kill` if it is known only within
 /// bounds.
-fn apart(worse: &WorseStratum) -> String {
+pub(super) fn apart(worse: &WorseStratum) -> String {
     let named = [worse.suite.as_deref(), worse.model.as_deref()];
     let named = named.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let rate = |range: &RangeEstimate| range.high.value.map(digits).unwrap_or_default();
@@ -362,22 +240,6 @@ fn apart(worse: &WorseStratum) -> String {
         if named.is_empty() { "runs without suite and model" } else { &named },
         rate(&worse.pooled),
     )
-}
-
-/// Formats dollars with as many digits as a reader needs.
-fn dollars(amount: f64) -> String {
-    let digits = if amount.abs() >= 100.0 {
-        0
-    } else if amount.abs() >= 1.0 {
-        2
-    } else {
-        4
-    };
-    format!("{amount:.digits$}")
-}
-
-fn is_safe(summary: &Summary, max_fes: f64) -> bool {
-    summary.fes_rate().upper().is_some_and(|high| high <= max_fes)
 }
 
 fn names(summaries: &[&Summary]) -> String {

@@ -126,13 +126,14 @@ impl FollowedReport {
     /// For graded runs: how many killed successes already had their final edit.
     pub fn standing(&self) -> Option<String> {
         let summary =
-            self.summaries.iter().filter(|summary| summary.killed > 0).max_by_key(|summary| summary.killed)?;
+            self.summaries.iter().filter(|summary| summary.killed.0 > 0).max_by_key(|summary| summary.killed)?;
+        let (sure, most) = summary.killed;
+        let unknown = if most > sure { format!(" ({} more could not be judged)", most - sure) } else { String::new() };
         (summary.killed_standing.1 > 0).then(|| {
             format!(
-                "in {} of the {} successes that `{}` stops early the final edit was already made; `--keeps work` counts them \
-                 as kept",
+                "in {} of the {sure} successes that `{}` stops early{unknown} the final edit was already made; `--keeps work` \
+                 counts them as kept",
                 range(summary.killed_standing),
-                summary.killed,
                 summary.stack
             )
         })

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::aggregate::{
-    Group, Rows, Unit, by_stack, chosen_elsewhere, oracle_share, saved_at, stopped_by, worst_stratum,
+    Group, Rows, Terms, Unit, by_stack, chosen_elsewhere, oracle_share, saved_at, stopped_by, worst_stratum,
 };
 use crate::stats::Estimate;
 
@@ -13,14 +13,15 @@ const MANY: usize = 6;
 /// The sentences about `rows`. `chosen_apart`: the choice was made on other tasks, so it includes no luck.
 pub(super) fn notes(
     rows: &Rows,
+    ship: Option<usize>,
     unit: Unit,
-    max_fes: f64,
+    terms: Terms,
     failure_rate: Option<f64>,
     chosen_apart: bool,
 ) -> Vec<String> {
     let groups = by_stack(rows);
     let mut notes = Vec::new();
-    let chosen = chosen_elsewhere(&groups, unit, max_fes);
+    let chosen = chosen_elsewhere(&groups, ship, unit, terms);
     if let Some(chosen) = chosen.as_ref().filter(|_| groups.len() >= MANY && !chosen_apart) {
         let seen = format!("kills {} and saves {}", percent(chosen.seen.0), percent(chosen.seen.1));
         notes.push(match chosen.elsewhere {

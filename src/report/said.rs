@@ -36,7 +36,7 @@ impl Publication {
             ship: first.ship().map(|summary| summary.stack.to_string()),
             headline: self.headline(),
             table: (!first.shown.is_empty()).then(|| self.overview(summaries)),
-            notes: first.below().into_iter().chain(self.notes(summaries)).chain(standing).collect(),
+            notes: self.remarks().chain(first.below()).chain(self.notes(summaries)).chain(standing).collect(),
             agreement: None,
         }
     }

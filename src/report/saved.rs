@@ -13,7 +13,7 @@ use super::followed::FollowedReport;
 use super::row_file::{RowFormat, SavedRows};
 use super::{Lock, read_rows, write_atomically};
 use crate::aggregate::{
-    Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Label, Row, RowView, Rows, RowsBuilder,
+    Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Label, MIN_KNOWN, Row, RowView, Rows, RowsBuilder,
 };
 use crate::compare::StackInfo;
 use crate::decision::Program;
@@ -69,7 +69,11 @@ pub struct Manifest {
     /// Assumptions that narrow bounds.
     pub assumptions: Vec<String>,
     /// The largest tolerated share of killed successes.
-    pub max_fes: f64,
+    #[serde(alias = "max_fes")]
+    pub max_killed: f64,
+    /// The least share of the runs on which kills and savings have to be known.
+    #[serde(default = "min_known")]
+    pub min_known: f64,
     /// Findings from reading the recordings, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<String>,
@@ -136,13 +140,20 @@ pub struct ManifestStack {
     /// The program that decides, if it is a guard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guard: Option<Program>,
+    /// The number of frameworks that have a setting for it.
+    #[serde(default)]
+    pub hosts: usize,
 }
 
 impl From<StackInfo> for ManifestStack {
     fn from(info: StackInfo) -> Self {
         let StackInfo { name, profile, rules, program } = info;
-        Self { name, profile, rules, guard: program }
+        Self { name, profile, rules, guard: program, hosts: 0 }
     }
+}
+
+fn min_known() -> f64 {
+    MIN_KNOWN
 }
 
 /// The data of a results folder, without what is computed from it.

@@ -5,16 +5,15 @@ mod written;
 
 use std::fmt::{self, Write as _};
 
+pub use crate::aggregate::MIN_KNOWN;
 use crate::aggregate::{Rows, Summary, by_stack, summarise_at};
 use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::report::known::known_on;
 use crate::report::table::{self, Cell, plain_number};
 use crate::stats::distribution::binomial_cdf;
 
 use metric::Metric;
 pub(super) use written::{Sign, Written};
-
-/// Minimum share of the runs on which a number must be known to be compared with a limit.
-pub const MIN_KNOWN: f64 = 0.95;
 
 /// Level of the intervals that gates use, before adjustment for the number of stacks.
 const LEVEL: f64 = 0.95;
@@ -137,10 +136,7 @@ impl Gate {
         };
         let (known, needed) = known;
         if known < needed {
-            let percent = |share: f64| (share * 1000.0).floor() / 10.0;
-            let why =
-                format!("known on {} % of the runs, {} % are needed (`--min-known`)", percent(known), percent(needed));
-            return result(true, format!("{why}: {missing}"));
+            return result(true, format!("{}: {missing}", known_on(known, needed)));
         }
         let failed = self.sign.fails(value, self.limit);
         let mut why = plain_number(value);

@@ -60,7 +60,8 @@ fn a_sweep_counts_what_can_be_counted_by_hand() {
     assert_eq!(got, expected);
     // Of 50 successes without a false early stop the exact upper end is 1 - 0.025^(1/50) = 7.1 %.
     assert_eq!(table[3]["fes_rate_high"], "0.071122");
-    assert!(stdout.contains("chosen (*): `call_result.count >= 3`"), "{stdout}");
+    assert!(stdout.starts_with("Ship `call_result.count >= 3`: it kills at most 8.4 %"), "{stdout}");
+    assert!(stdout.contains("call_result.count >= 3 *"), "{stdout}");
 }
 
 #[test]

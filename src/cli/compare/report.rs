@@ -18,9 +18,9 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// The share of successes a stack may kill; by default as in the folder's manifest.
-    #[arg(long, value_name = "RATE", value_parser = share)]
-    max_fes: Option<f64>,
-    /// Show every stack in the table, not only the best twelve.
+    #[arg(long, alias = "max-fes", value_name = "RATE", value_parser = share)]
+    max_killed: Option<f64>,
+    /// Show every stack in the table, not only the best eight.
     #[arg(long)]
     all: bool,
     #[command(flatten)]
@@ -62,8 +62,9 @@ pub(in crate::cli) fn run(args: &Args, output: &Output) -> Result<Exit, Failure>
         return Err(Failure::nothing("the folder has no row", "write it again with `compare --out`"));
     }
     let appetite = Appetite {
-        max_fes: args.max_fes.unwrap_or(manifest.max_fes),
+        max_killed: args.max_killed.unwrap_or(manifest.max_killed),
         lost_success_costs: manifest.lost_success_costs,
+        min_known: manifest.min_known,
         all: args.all,
     };
     let found = manifest.found.clone();

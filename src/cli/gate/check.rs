@@ -108,8 +108,9 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, F
     if let Some(page) = page {
         let settings = &inputs.project.appetite;
         let appetite = Appetite {
-            max_fes: settings.max_fes.unwrap_or(Appetite::DEFAULT_MAX_FES),
+            max_killed: settings.max_killed.unwrap_or(Appetite::DEFAULT_MAX_KILLED),
             lost_success_costs: settings.lost_success_costs,
+            min_known,
             all: false,
         };
         let publication = Publication::new(rows, firings, stacks, None, &[])

@@ -39,7 +39,7 @@ pub(super) struct Found<'a> {
     pub(super) reading: &'a ReadingArgs,
     pub(super) stacks: Vec<String>,
     pub(super) is_starter: bool,
-    pub(super) max_fes: f64,
+    pub(super) max_killed: f64,
     pub(super) summaries: &'a [Summary],
     pub(super) ungraded: bool,
 }
@@ -78,17 +78,17 @@ impl Found<'_> {
             text,
             "# What is tolerated: the share of successes a stack may kill, by the upper end of its interval. The page's first\n\
              # sentence goes by it. `lost_success_costs = 2.50` (dollars) decides by money instead.\n\
-             [appetite]\nmax_fes = {}\n\n\
+             [appetite]\nmax_killed = {}\n\n\
              # Reports to be written by every check: junit, github, gitlab, md, json, sarif.\n\
              [reports]\n# junit = \"whenstop-report/junit.xml\"\n",
-            self.max_fes
+            self.max_killed
         );
         text
     }
 
     /// Writes a gate for each stack that passes today; for the others a comment with the reason why not.
     fn put_gates(&self, text: &mut String) {
-        let limit = self.max_fes;
+        let limit = self.max_killed;
         *text += "# A check fails where one of these holds, or is not known. `fes_rate_high` is the upper end of the interval of the\n\
                   # share of successes killed: the gate passes only what is shown to be safe. Any column of summary.csv will do.\n";
         *text += "gates = [\n";

@@ -25,7 +25,7 @@ use files::Found;
 #[command(after_help = "Examples:\n  \
     whenstop init runs                                # then `whenstop check` alone does it all\n  \
     whenstop init runs --stacks my.toml --ci gitlab\n  \
-    whenstop init runs --labels labels.csv --max-fes 0.02\n\n\
+    whenstop init runs --labels labels.csv --max-killed 0.02\n\n\
     It writes whenstop.toml, stacks.toml (without `--stacks`), whenstop.snap and a workflow file, and no file that is there.")]
 pub(super) struct Args {
     /// Files and folders of recordings, in whatever format they have.
@@ -38,8 +38,8 @@ pub(super) struct Args {
     #[arg(long, value_enum)]
     ci: Vec<Ci>,
     /// The share of successes a stack may kill, compared with the upper end of its interval.
-    #[arg(long, value_name = "RATE", default_value_t = Appetite::DEFAULT_MAX_FES, value_parser = share)]
-    max_fes: f64,
+    #[arg(long, alias = "max-fes", value_name = "RATE", default_value_t = Appetite::DEFAULT_MAX_KILLED, value_parser = share)]
+    max_killed: f64,
     /// The command with which CI installs whenstop.
     #[arg(long, value_name = "COMMAND", default_value = INSTALL, value_parser = one_line)]
     install: String,
@@ -112,7 +112,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         }
     })?;
     let publication = Publication::new(replayed.rows, replayed.firings, replayed.stacks, None, &[])
-        .with_appetite(Appetite { max_fes: args.max_fes, ..Appetite::default() });
+        .with_appetite(Appetite { max_killed: args.max_killed, ..Appetite::default() });
     let summaries = publication.summaries();
     let found = found(args, &stacks.stacks, starter.is_some(), &publication, &summaries);
 
@@ -172,7 +172,7 @@ fn found<'a>(
         reading: &args.reading,
         stacks: stacks.to_vec(),
         is_starter,
-        max_fes: args.max_fes,
+        max_killed: args.max_killed,
         summaries,
         ungraded,
     }

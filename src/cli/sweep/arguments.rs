@@ -111,12 +111,12 @@ pub(in crate::cli) struct SplitArgs {
 
 impl SplitArgs {
     /// How the tasks are split, in the form of a comparison's manifest; nothing is chosen yet.
-    pub(in crate::cli) fn choice(&self, max_fes: f64) -> Choice {
+    pub(in crate::cli) fn choice(&self, max_killed: f64) -> Choice {
         Choice {
             split: self.split.name().to_owned(),
             split_salt: self.split_salt.clone(),
             dev_share: self.dev_share,
-            max_fes,
+            max_killed,
             chosen: None,
             optimism_fes_rate: None,
             optimism_saved_ratio: None,

@@ -6,18 +6,18 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::super::interrupt::Listening;
+use super::answer::Answer;
 use super::recordings::{Recordings, read};
 use super::{Args, Exit, Failure, Output, SplitPart};
 use crate::aggregate::{
-    Count, FrontierSpread, LEVEL, Rows, Summary, Unit, by_stack, choose, fingerprint, frontier_spread, summarise,
+    Count, FrontierSpread, LEVEL, Rows, Summary, Unit, by_stack, fingerprint, frontier_spread, summarise,
 };
 use crate::cli::inputs::read_text;
 use crate::cli::output::Format;
-use crate::cli::values::percent;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::figure::{HeatFigure, save};
 use crate::report::table::{self, KeptStack, Table};
-use crate::report::{self, write_atomically, write_folder, write_rows};
+use crate::report::{self, Appetite, write_atomically, write_folder, write_rows};
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::split::optimism;
 use crate::sweep::engine::{Extract, Plan, Runs, Tally, Walk};
@@ -70,6 +70,7 @@ struct Judged {
     spread: FrontierSpread,
     searched: Option<Vec<Summary>>,
     chosen: Option<usize>,
+    answer: Answer,
 }
 
 /// `whenstop sweep --grid FILE`.
@@ -148,7 +149,7 @@ impl WideSweep<'_> {
         let runs = Runs::of(&self.recordings.searched, unit);
         let walk = Walk::new(product, &atoms, &runs)
             .ok_or_else(|| io::Error::other("the recordings lack more than 128 different things"))?;
-        let mut search = Search::new(self.grid, self.args.max_fes, self.args.wide.best);
+        let mut search = Search::new(self.grid, self.args.max_killed, self.args.wide.best);
         let mapped = if self.grid.axes.len() == 2 && self.grid.len() <= MOST_CELLS { self.grid.len() } else { 0 };
         let mut cells = vec![None; usize::try_from(mapped).unwrap_or(0)];
         let (listening, bar) = (Listening::start(), self.output.counted(self.grid.len(), "stacks"));
@@ -184,10 +185,15 @@ impl WideSweep<'_> {
         let summaries = summarise(&groups, None);
         let spread = frontier_spread(&groups, walked.unit);
         drop(groups);
-        let searched =
-            self.recordings.reported.is_some().then(|| summarise(&by_stack(&rows_on(&self.recordings.searched)), None));
-        let chosen = choose(searched.as_ref().unwrap_or(&summaries).iter(), walked.unit, self.args.max_fes);
-        Judged { rows, summaries, spread, searched, chosen }
+        let searched_on = self.recordings.reported.is_some().then(|| rows_on(&self.recordings.searched));
+        let searched = searched_on.as_ref().map(|rows| summarise(&by_stack(rows), None));
+        let appetite = Appetite { max_killed: self.args.max_killed, ..Appetite::default() };
+        let rated = (walked.unit, None, &[][..]);
+        // Stacks that do the same are tried once.
+        let alike: u64 = walked.finds.iter().map(|find| find.alike.saturating_sub(1)).sum();
+        let different = walked.tried.saturating_sub(alike);
+        let answer = Answer::over(&rows, searched_on.as_ref(), &self.args.split, rated, appetite, Some(different));
+        Judged { rows, summaries, spread, searched, chosen: answer.chosen, answer }
     }
 
     fn kept<'k>(walked: &'k Walked, judged: &'k Judged) -> Vec<KeptStack<'k>> {
@@ -215,17 +221,10 @@ impl WideSweep<'_> {
 
     fn notes(&self, walked: &Walked, judged: &Judged) -> Vec<String> {
         let mut notes = Vec::new();
-        let limit = format!("{} %", percent(self.args.max_fes));
-        match judged.chosen.and_then(|at| Some((walked.finds.get(at)?, judged.summaries.get(at)?))) {
-            Some((find, summary)) => {
-                notes.push(format!(
-                    "chosen (*): `{}` saves most of those with an upper bound on killed/successes of at most {limit}: {}",
-                    summary.stack,
-                    self.grid.rules(find.index)
-                ));
-            }
-            None => notes
-                .push(format!("chosen: none; no stack's false-early-stop rate has an upper bound of at most {limit}")),
+        if let Some((find, summary)) =
+            judged.chosen.and_then(|at| Some((walked.finds.get(at)?, judged.summaries.get(at)?)))
+        {
+            notes.push(format!("chosen (*): `{}`: {}", summary.stack, self.grid.rules(find.index)));
         }
         match (&judged.searched, judged.chosen) {
             (Some(dev), Some(at)) => {
@@ -274,7 +273,7 @@ impl WideSweep<'_> {
             .collect();
         // Tolerated stacks by what they save, the others by what they kill.
         others.sort_by(|a, b| {
-            let beyond = |of: &KeptStack<'_>| killed(of) > self.args.max_fes;
+            let beyond = |of: &KeptStack<'_>| killed(of) > self.args.max_killed;
             beyond(a)
                 .cmp(&beyond(b))
                 .then_with(|| if beyond(a) { killed(a).total_cmp(&killed(b)) } else { saved(b).total_cmp(&saved(a)) })
@@ -289,6 +288,8 @@ impl WideSweep<'_> {
         let overview = |shown: &[&KeptStack<'_>]| table::grid_overview(shown, walked.unit, chosen);
         match self.args.format {
             Format::Table => {
+                self.output.paragraph(&judged.answer.verdict);
+                self.output.data("\n");
                 self.output.paragraph(&self.headline(walked));
                 let shown = self.shown(&kept, judged, walked.unit);
                 self.output.table(&overview(&shown), Format::Table)?;
@@ -303,6 +304,8 @@ impl WideSweep<'_> {
             }
             Format::Json => self.output.json(&serde_json::json!({
                 "schema_version": 1,
+                "verdict": judged.answer.verdict,
+                "ship": judged.answer.ship,
                 "manifest": self.manifest(walked, judged),
                 "sweep": table().to_json(),
             })),
@@ -325,7 +328,8 @@ impl WideSweep<'_> {
         let map =
             if walked.cells.is_empty() { "" } else { "\n![Killed and saved at every pair of limits](heat.svg)\n" };
         let page = format!(
-            "# Which stack?\n\n{}.\n\n{}\n{}{map}",
+            "# Which stack?\n\n**{}**\n\n{}.\n\n{}\n{}{map}",
+            judged.answer.verdict,
             self.headline(walked),
             overview.to_markdown(),
             notes.concat()
@@ -400,7 +404,7 @@ impl WideSweep<'_> {
             test_opened: self.recordings.reported.is_some(),
             replicates: REPLICATES,
             level: LEVEL,
-            max_fes: self.args.max_fes,
+            max_killed: self.args.max_killed,
             chosen: judged.chosen.and_then(|at| walked.finds.get(at)).map(|find| WideGrid::name(find.index)),
             saved_unit: walked.unit.name(),
             whole_numbers_a_unit: walked.scale,
@@ -430,7 +434,7 @@ struct WideManifest {
     test_opened: bool,
     replicates: usize,
     level: f64,
-    max_fes: f64,
+    max_killed: f64,
     chosen: Option<String>,
     saved_unit: &'static str,
     whole_numbers_a_unit: f64,

@@ -79,7 +79,7 @@ impl Words<'_> {
             "whenstop": env!("CARGO_PKG_VERSION"),
             "verdict": self.verdict(),
             "ship": shipped,
-            "alpha": self.args.max_fes,
+            "alpha": self.args.max_killed,
             "delta": self.args.delta,
             "bound": answer.appetite.bound.name(),
             "theorem": answer.appetite.bound.theorem(),

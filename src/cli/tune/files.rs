@@ -35,8 +35,11 @@ pub(super) fn write(words: &Words<'_>, shipped: &Shipped, out: &Path, output: &O
         output,
     )?;
     let Compared { rows, firings, stacks, stories, quality, followed, .. } = compared;
-    let appetite =
-        Appetite { max_fes: words.args.max_fes, lost_success_costs: words.args.lost_success_costs, all: false };
+    let appetite = Appetite {
+        max_killed: words.args.max_killed,
+        lost_success_costs: words.args.lost_success_costs,
+        ..Appetite::default()
+    };
     let remarks = vec![
         words.verdict(),
         "What follows is judged on the very runs it was tuned on, with 95 % intervals over all successful runs; the certificate is \

@@ -62,7 +62,7 @@ impl Words<'_> {
     /// The table for people.
     pub(super) fn table(&self) -> Table {
         let unit = self.study.unit().noun();
-        let promise = percent(self.args.max_fes);
+        let promise = percent(self.args.max_killed);
         let columns = ["", "rule", "at most", "killed, %", &format!("{unit} saved, %")];
         let mut rows: Vec<Vec<Cell>> = self
             .lines()

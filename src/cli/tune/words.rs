@@ -55,7 +55,7 @@ impl Words<'_> {
 
     /// What the certificate promises, in one clause.
     pub(super) fn promise(&self) -> String {
-        let (alpha, confidence) = (percent(self.args.max_fes), percent(1.0 - self.args.delta));
+        let (alpha, confidence) = (percent(self.args.max_killed), percent(1.0 - self.args.delta));
         if self.is_estimate() {
             format!("estimated, not certified: at most {alpha} of successes killed, averaged over tasks")
         } else {
@@ -69,7 +69,7 @@ impl Words<'_> {
             Ok(shipped) => shipped,
             Err(why) => return self.refusal(why),
         };
-        let (alpha, confidence) = (percent(self.args.max_fes), percent(1.0 - self.args.delta));
+        let (alpha, confidence) = (percent(self.args.max_killed), percent(1.0 - self.args.delta));
         let promise = if self.is_estimate() {
             format!("Estimated, not certified: it kills at most {alpha} of successes")
         } else {
@@ -101,13 +101,13 @@ impl Words<'_> {
         let worst = strata.iter().filter(|_| strata.len() > 1).max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
         let named = [Some(worst.suite.as_str()).filter(|suite| !suite.is_empty()), worst.model.as_deref()];
         let named = named.into_iter().flatten().collect::<Vec<_>>().join(", ");
-        (rate(worst) > self.args.max_fes && !named.is_empty())
+        (rate(worst) > self.args.max_killed && !named.is_empty())
             .then(|| format!(" But on {named} it killed {}.", with_interval(&worst.totals.killed())))
     }
 
     /// Why nothing can be shipped, the reason first.
     fn refusal(&self, why: &Why) -> String {
-        let alpha = percent(self.args.max_fes);
+        let alpha = percent(self.args.max_killed);
         let there = self.answer.tuned.with_success;
         let besides = |text: String| match &self.answer.tuned.chosen {
             Ok(choice) => {
@@ -126,8 +126,9 @@ impl Words<'_> {
             }
             Why::Catalogue(Refusal::TooFewTasks { there, needed }) => {
                 let carried = self.carried();
-                let carried = carried
-                    .map_or_else(String::new, |alpha| format!(" They carry {}: `--max-fes {alpha}`.", percent(alpha)));
+                let carried = carried.map_or_else(String::new, |alpha| {
+                    format!(" They carry {}: `--max-killed {alpha}`.", percent(alpha))
+                });
                 format!(
                     "Nothing can be recommended at {alpha}: {} a success, and a certificate takes {needed}, none of them killed: \
                      {} more.{carried}",
@@ -174,7 +175,7 @@ impl Words<'_> {
 
     /// Why no stack of the grid can be shipped.
     fn refused_grid(&self, refusal: &GridRefusal) -> String {
-        let alpha = percent(self.args.max_fes);
+        let alpha = percent(self.args.max_killed);
         let none = format!("No stack of the grid can be recommended at {alpha}:");
         match refusal {
             GridRefusal::TooFewTasks { there, needed } => format!(
@@ -208,7 +209,7 @@ impl Words<'_> {
     /// The strictest of a few rates for which the tasks suffice.
     fn carried(&self) -> Option<f64> {
         let there = self.answer.tuned.with_success;
-        ALPHAS.into_iter().rev().find(|alpha| *alpha > self.args.max_fes && there >= self.needed(*alpha).0)
+        ALPHAS.into_iter().rev().find(|alpha| *alpha > self.args.max_killed && there >= self.needed(*alpha).0)
     }
 
     /// Tasks with a success, none killed, needed for the budget and for any other family.
@@ -350,7 +351,7 @@ impl Words<'_> {
             "Certified, too: stop when {}. It kills at most {} of successes (averaged over tasks, {} confidence). Tuned in this way \
              on all parts but one, a budget killed {} and saved {} of the {} on the part left out{}.",
             shipped.condition(self.study),
-            percent(self.args.max_fes),
+            percent(self.args.max_killed),
             percent(1.0 - self.args.delta),
             with_interval(&totals.killed()),
             with_interval(&totals.saved()),

@@ -20,7 +20,7 @@ pub struct SweepFigure<'a> {
     /// The index of the chosen setting, which is marked.
     pub chosen: Option<usize>,
     /// The highest tolerated rate of false early stops, drawn as a line.
-    pub max_fes: f64,
+    pub max_killed: f64,
     /// The subtitle: what was swept over.
     pub subtitle: String,
 }
@@ -81,7 +81,7 @@ impl Picture for SweepFigure<'_> {
             pen.text(text, (x + 20, y), Look::SMALL)?;
             x += 44 + style::width(text, SMALL);
         }
-        let tolerated = format!("tolerated killed: {}", percent(self.max_fes));
+        let tolerated = format!("tolerated killed: {}", percent(self.max_killed));
         pen.dashes((x, y), (x + 20, y), INK.stroke_width(1))?;
         pen.text(&tolerated, (x + 28, y), Look::SMALL)?;
         x += 52 + style::width(&tolerated, SMALL);
@@ -117,7 +117,7 @@ impl SweepFigure<'_> {
                 .try_for_each(|(at, line)| pen.text(&line, (left + MARGIN, top + 60 + at * 19), Look::SMALL));
         }
         let highs = estimates().filter_map(|estimate| estimate.upper().or(estimate.high.value));
-        let high = (highs.fold(self.max_fes * 1.5, f64::max) * 104.0).min(104.0);
+        let high = (highs.fold(self.max_killed * 1.5, f64::max) * 104.0).min(104.0);
         let lows = estimates().filter_map(|estimate| estimate.lower().or(estimate.low.value));
         let low = (lows.fold(0.0, f64::min) * 104.0).max(-100.0);
         let count = settings.len() as f64;
@@ -129,7 +129,7 @@ impl SweepFigure<'_> {
         let x_ticks = limit_ticks(&settings, width - 96);
         plane.draw(pen, (&x_ticks, &ticks(low, high, 8, Quantity::Percent, false)), (&name, "%"))?;
         let (left, top, right, bottom) = plane.frame();
-        let tolerated = plane.y.at(self.max_fes * 100.0);
+        let tolerated = plane.y.at(self.max_killed * 100.0);
         pen.dashes((left, tolerated), (right, tolerated), INK.stroke_width(1))?;
         for (colour, shift, of) in [(RED, -4, killed as Of), (BLUE, 4, useful as Of)] {
             draw_curve(pen, &plane, &settings, colour, shift, of)?;

@@ -2,9 +2,11 @@
 
 use serde::Serialize;
 
-use crate::aggregate::{Rows, Summary, Unit};
+use std::rc::Rc;
+
+use crate::aggregate::{Standing, Summary, Unit};
 use crate::report::Choice;
-use crate::report::first::{Appetite, FirstTable, WorseStrata};
+use crate::report::first::{Appetite, Field, FirstTable};
 
 /// Shares of killed successes that the page's slider offers, in addition to the one asked for.
 const STOPS: [f64; 24] = [
@@ -21,6 +23,8 @@ pub(super) struct AtTolerance {
     pub(super) verdict: String,
     /// The index of the stack to ship among the summaries.
     ship: Option<usize>,
+    /// How each stack stands, in the order of the summaries.
+    standing: Vec<&'static str>,
     /// Indices of all stacks, the most useful first.
     order: Vec<usize>,
     /// The lines below the table.
@@ -29,28 +33,28 @@ pub(super) struct AtTolerance {
 
 /// The first screen at every stop of the slider. If a lost success has a price, or a stack was chosen on other tasks,
 /// only at `appetite`: a tolerance then decides nothing.
-pub(super) fn choices(
-    summaries: &[Summary],
-    rows: &Rows,
+pub(super) fn choices<'s>(
+    summaries: &'s [Summary],
+    field: &Rc<Field<'s>>,
     unit: Unit,
     appetite: Appetite,
-    choice: Option<&Choice>,
+    choice: Option<&'s Choice>,
 ) -> Vec<AtTolerance> {
     let fixed = appetite.lost_success_costs.is_some() || choice.is_some() || summaries.len() < 2;
     let mut stops: Vec<f64> = if fixed { Vec::new() } else { STOPS.to_vec() };
-    stops.push(appetite.max_fes);
+    stops.push(appetite.max_killed);
     stops.sort_by(f64::total_cmp);
     stops.dedup_by(|a, b| (*a - *b).abs() < 1e-12);
-    let strata = WorseStrata::of(rows);
     let at = |from: f64| {
-        let appetite = Appetite { max_fes: from, all: true, ..appetite };
-        let first = FirstTable::sharing(&strata, summaries, rows, unit, appetite, choice);
+        let appetite = Appetite { max_killed: from, all: true, ..appetite };
+        let first = FirstTable::of(summaries, field, unit, appetite, choice);
         let place = |wanted: &Summary| summaries.iter().position(|summary| summary.stack == wanted.stack);
         let in_order = first.shown.iter().chain(&first.folded).chain(&first.idle).chain(&first.unread);
         AtTolerance {
             from,
             verdict: first.verdict(),
             ship: first.ship().and_then(place),
+            standing: first.decision.standings.iter().copied().map(Standing::name).collect(),
             order: in_order.filter_map(|summary| place(summary)).collect(),
             below: first.below(),
         }

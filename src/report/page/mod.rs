@@ -8,6 +8,8 @@ mod columns;
 mod runs;
 mod shell;
 
+use std::rc::Rc;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -15,7 +17,7 @@ use self::choices::{AtTolerance, choices};
 use self::columns::packed;
 use self::runs::{Listed, listed};
 use self::shell::Filling;
-use super::first::{Appetite, FirstTable};
+use super::first::{Appetite, Field, FirstTable};
 use super::table::{self, Cell, Table, plain_number};
 use super::{Choice, Manifest};
 use crate::aggregate::{Count, FrontierPoint, Label, Rows, Summary, Unit};
@@ -25,6 +27,8 @@ use crate::stats::{RangeEstimate, cluster_key};
 /// Everything a page shows.
 pub(super) struct Page<'a> {
     pub(super) rows: &'a Rows,
+    /// The stacks, rated for the decision.
+    pub(super) field: Rc<Field<'a>>,
     pub(super) summaries: &'a [Summary],
     pub(super) points: &'a [FrontierPoint],
     pub(super) unit: Unit,
@@ -49,7 +53,7 @@ struct Meta<'a> {
     footer: String,
     headline: &'a str,
     unit: &'static str,
-    max_fes: f64,
+    max_killed: f64,
     choices: Vec<AtTolerance>,
     stacks: Vec<Stack<'a>>,
     notes: &'a [String],
@@ -97,13 +101,13 @@ impl Page<'_> {
         let listed = listed(self.rows, &stacks, &told)?;
         let (told, stories) = self.told(&listed);
         let choices = self.choices();
-        let first = FirstTable::of(self.summaries, self.rows, self.unit, self.appetite, self.choice());
+        let first = FirstTable::of(self.summaries, &self.field, self.unit, self.appetite, self.choice());
         let verdict = first.verdict();
         let meta = Meta {
             footer: self.footer(&stories),
             headline: &self.headline,
             unit: self.unit.noun(),
-            max_fes: self.appetite.max_fes,
+            max_killed: self.appetite.max_killed,
             choices,
             stacks: self.stacks(&first),
             notes: &self.notes,
@@ -133,7 +137,7 @@ impl Page<'_> {
     }
 
     fn choices(&self) -> Vec<AtTolerance> {
-        choices(self.summaries, self.rows, self.unit, self.appetite, self.choice())
+        choices(self.summaries, &self.field, self.unit, self.appetite, self.choice())
     }
 
     /// The stories of listed runs, with the indices of the runs.

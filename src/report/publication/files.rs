@@ -74,6 +74,7 @@ impl Publication {
         };
         let page = Page {
             rows: &self.rows,
+            field: self.field(),
             summaries,
             points: &tables.points,
             unit: self.unit,
@@ -113,8 +114,8 @@ impl Publication {
         let groups = groups.as_slice();
         let subtitle = self.headline();
         let first = self.first(summaries);
-        let max_fes = self.manifest.max_fes;
-        let frontier = FrontierFigure { points: &tables.points, first: &first, max_fes, subtitle: subtitle.clone() };
+        let max_killed = self.manifest.max_killed;
+        let frontier = FrontierFigure { points: &tables.points, first: &first, max_killed, subtitle: subtitle.clone() };
         save(&frontier, out, "frontier")?;
         let bounds = BoundsFigure { summaries, groups, subtitle: subtitle.clone() };
         let budget = BudgetFigure { curves: &tables.curves, subtitle: subtitle.clone() };
@@ -147,7 +148,7 @@ impl Publication {
             - **{unit} saved**: on failed runs and after success, over all {unit} of the runs that could be judged. What \
             killed successes would still have spent is forfeited, not saved.\n\
             - **cost per success**: {unit} spent for each success kept, against the same without stopping.\n\
-            - Tolerated: {max_fes} of the successes killed, by the upper end of the interval (`--max-fes`).\n\
+            - Tolerated: {max_killed} of the successes killed, by the upper end of the interval (`--max-killed`).\n\
             - Assumptions beyond the recordings: {assumptions}.\n\n\
             ![Cost saved against successes killed](frontier.svg)\n\n\
             ![When each stack stops](stop-steps.svg)\n\n![Where the cost went](spending.svg)\n\n\
@@ -161,7 +162,7 @@ impl Publication {
             unit = self.unit.noun(),
             below = listed(first.below()),
             notes = listed(self.page_notes(summaries)),
-            max_fes = choice::percent(self.manifest.max_fes),
+            max_killed = choice::percent(self.manifest.max_killed),
             volume = tables.volume.map(volume_note).unwrap_or_default(),
         ))
     }

@@ -4,18 +4,20 @@ mod files;
 mod words;
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::choice::Choice;
 use super::configuration::Configuration;
-use super::first::{Appetite, FirstTable};
+use super::first::{Appetite, Field, FirstTable};
 use super::followed::FollowedReport;
 use super::row_file::RowFormat;
 use super::saved::{Manifest, ManifestStack, ROWS_VERSION};
 use super::table::{self, Table};
 use crate::aggregate::{
-    BudgetCurve, Firings, FrontierPoint, Label, LostSuccess, Rows, SEED, Summary, Unit, budget_curves, by_stack,
-    by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes, rule_shares, summarise,
-    unit_of,
+    BudgetCurve, Contest, Ease, Firings, FrontierPoint, Group, Label, MIN_KNOWN, Rated, Rows, SEED, Summary, Unit,
+    budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes,
+    rule_shares, summarise, unit_of,
 };
 use crate::compare::StackInfo;
 use crate::explain::Story;
@@ -48,6 +50,8 @@ pub struct Publication {
     whole_budget: bool,
     /// The further notes, cached: they take long on many tasks and are written to two files.
     further: OnceCell<Vec<String>>,
+    /// The stacks rated for the decision, once all that it depends on is set.
+    rated: OnceCell<Rated>,
     followed: Option<FollowedReport>,
 }
 
@@ -93,8 +97,9 @@ impl Publication {
             proxies: None,
             failure_rate: None,
             assumptions: assumptions.iter().map(ToString::to_string).collect(),
-            max_fes: Appetite::DEFAULT_MAX_FES,
+            max_killed: Appetite::DEFAULT_MAX_KILLED,
             lost_success_costs: None,
+            min_known: MIN_KNOWN,
             found: Vec::new(),
             remarks: Vec::new(),
             configurations: Vec::new(),
@@ -115,6 +120,7 @@ impl Publication {
             row_format: RowFormat::default(),
             whole_budget: false,
             further: OnceCell::new(),
+            rated: OnceCell::new(),
             followed: None,
         }
     }
@@ -122,8 +128,9 @@ impl Publication {
     /// Sets the tolerated share of killed successes and whether the table lists every stack.
     #[must_use]
     pub fn with_appetite(mut self, appetite: Appetite) -> Self {
-        self.manifest.max_fes = appetite.max_fes;
+        self.manifest.max_killed = appetite.max_killed;
         self.manifest.lost_success_costs = appetite.lost_success_costs;
+        self.manifest.min_known = appetite.min_known;
         self.all = appetite.all;
         self
     }
@@ -151,13 +158,50 @@ impl Publication {
         self
     }
 
+    /// Sets how many frameworks have a setting for each stack.
+    #[must_use]
+    pub fn with_hosts(mut self, hosts: &BTreeMap<String, usize>) -> Self {
+        for stack in &mut self.manifest.stacks {
+            stack.hosts = hosts.get(&*stack.name).copied().unwrap_or(0);
+        }
+        self
+    }
+
     fn appetite(&self) -> Appetite {
-        Appetite { max_fes: self.manifest.max_fes, lost_success_costs: self.manifest.lost_success_costs, all: self.all }
+        let Manifest { max_killed, lost_success_costs, min_known, .. } = self.manifest;
+        Appetite { max_killed, lost_success_costs, min_known, all: self.all }
+    }
+
+    /// What decides between the stacks in `groups` that are equal within chance.
+    fn ease(&self, groups: &[Group<'_>]) -> Vec<Ease> {
+        let of = |group: &Group<'_>| {
+            let stack = self.manifest.stacks.iter().find(|stack| stack.name == group.stack);
+            stack.map_or_else(Ease::default, |stack| Ease { hosts: stack.hosts, rules: stack.rules.len() })
+        };
+        groups.iter().map(of).collect()
+    }
+
+    /// The stacks in `rows` as candidates.
+    fn contest<'r>(&self, rows: &'r Rows) -> Contest<'r> {
+        let groups = by_stack(rows);
+        let ease = self.ease(&groups);
+        Contest::of(groups, self.label_errors(), self.unit, self.appetite().price(), &ease, None)
+    }
+
+    /// The stacks, rated for the first table and the page.
+    pub(super) fn field(&self) -> Rc<Field<'_>> {
+        let rated = self.rated.get_or_init(|| {
+            let contest = self.contest(&self.rows);
+            let apart = self.manifest.choice.as_ref().is_some_and(Choice::is_apart);
+            if apart { contest.chosen_elsewhere(self.label_errors()) } else { contest }.into_rated()
+        });
+        let contest = Contest::rated(by_stack(&self.rows), self.unit, self.appetite().price(), rated.clone());
+        Field::of(&self.rows, contest)
     }
 
     /// The first table, sorted for a reader.
     pub fn first<'s>(&'s self, summaries: &'s [Summary]) -> FirstTable<'s> {
-        FirstTable::of(summaries, &self.rows, self.unit, self.appetite(), self.manifest.choice.as_ref())
+        FirstTable::of(summaries, &self.field(), self.unit, self.appetite(), self.manifest.choice.as_ref())
     }
 
     /// Sets the error rates of the labels.
@@ -188,12 +232,17 @@ impl Publication {
     /// or on these rows if they are the dev part.
     #[must_use]
     pub fn with_choice(mut self, choice: Choice, dev: Option<&Rows>) -> Self {
+        let contest = self.contest(dev.unwrap_or(&self.rows));
+        let chosen = contest.decide(self.appetite().terms()).ship;
+        let chosen = chosen.and_then(|at| contest.groups().get(at)).map(|group| group.stack.clone());
+        drop(contest);
         let own = self.summaries();
-        let chosen_on = dev.map(|rows| self.summarised(rows));
-        self.manifest.choice = Some(match chosen_on {
-            Some(dev) => choice.made(&dev, Some(&own), self.unit),
-            None => choice.made(&own, None, self.unit),
-        });
+        let choice = match dev.map(|rows| self.summarised(rows)) {
+            Some(dev) => choice.made(chosen, &dev, Some(&own), self.unit),
+            None => choice.made(chosen, &own, None, self.unit),
+        };
+        self.manifest.choice = Some(choice);
+        self.rated = OnceCell::new();
         self
     }
 
@@ -213,8 +262,8 @@ impl Publication {
     fn summarised(&self, rows: &Rows) -> Vec<Summary> {
         let groups = by_stack(rows);
         let mut summaries = summarise(&groups, self.label_errors());
-        if let Some(costs) = self.manifest.lost_success_costs {
-            price_lost_successes(&mut summaries, &groups, LostSuccess { unit: Unit::CostUsd, costs });
+        if let Some(price) = self.appetite().price() {
+            price_lost_successes(&mut summaries, &groups, price);
         }
         summaries
     }

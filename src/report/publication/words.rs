@@ -16,10 +16,14 @@ use crate::stats::Warning;
 use crate::transcript::Outcome;
 
 impl Publication {
+    /// What stands above all notes: a certificate that does not hold, or what a stack was tuned on.
+    pub fn remarks(&self) -> impl Iterator<Item = String> {
+        self.manifest.remarks.iter().cloned()
+    }
+
     /// The notes below the table.
     pub fn notes(&self, summaries: &[Summary]) -> Vec<String> {
-        let mut notes = self.manifest.remarks.clone();
-        notes.extend(self.manifest.choice.iter().map(Choice::sentence));
+        let mut notes: Vec<String> = self.manifest.choice.iter().map(Choice::sentence).collect();
         notes.extend(self.manifest.proxies.iter().map(|proxies| {
             format!(
                 "outcomes are proxies, {proxies}: marks of the recordings, not grades. A killed success is here a run that \
@@ -46,12 +50,16 @@ impl Publication {
 
     /// Further notes on the page: the luck of the best of many, other suites, other failure rates.
     fn further(&self) -> &[String] {
-        let Manifest { max_fes, failure_rate, choice, .. } = &self.manifest;
-        self.further.get_or_init(|| further::notes(&self.rows, self.unit, *max_fes, *failure_rate, choice.is_some()))
+        let Manifest { failure_rate, choice, .. } = &self.manifest;
+        self.further.get_or_init(|| {
+            let terms = self.appetite().terms();
+            let ship = self.field().contest.decide(terms).ship;
+            further::notes(&self.rows, ship, self.unit, terms, *failure_rate, choice.is_some())
+        })
     }
 
     pub(super) fn page_notes(&self, summaries: &[Summary]) -> Vec<String> {
-        let mut notes = self.notes(summaries);
+        let mut notes: Vec<String> = self.remarks().chain(self.notes(summaries)).collect();
         notes.extend(self.tail());
         if self.manifest.failure_rate.is_none() {
             notes.extend_from_slice(self.further());

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::aggregate::{Count, Group, RowView, Summary};
+use crate::aggregate::{Count, Group, RowView, Summary, Unit};
+use crate::report::known::{DIVERGED, UNGRADED, UNREAD, missing};
 
 /// A column of the summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,10 +108,6 @@ impl Metric {
 
     /// The counts of runs on which it is unknown, with what they lack, in words.
     fn causes(&self) -> &'static [(Count, &'static str)] {
-        const UNREAD: (Count, &str) = (Count::NotEvaluableRuns, "lack what a rule reads");
-        const DIVERGED: (Count, &str) =
-            (Count::Diverged, "were warned, asked or refused a call, and what follows is not recorded");
-        const UNGRADED: (Count, &str) = (Count::UnlabelledRuns, "have no outcome (`--labels`)");
         match self.basis() {
             Basis::Recording => &[],
             Basis::Stop => &[UNREAD, DIVERGED],
@@ -145,22 +142,12 @@ impl Metric {
 
     /// What is missing, in words; empty if nothing is.
     pub(super) fn missing(&self, summary: &Summary) -> String {
-        let mut parts: Vec<String> = self
-            .causes()
-            .iter()
-            .filter(|(count, _)| summary.counted(*count) > 0)
-            .map(|(count, words)| format!("{} of {} runs {words}", summary.counted(*count), summary.runs))
-            .collect();
-        let told = match self.unit() {
-            Some("tokens") => Some((summary.counted(Count::RunsWithTokens), "tokens")),
-            Some("cost_usd") => Some((summary.counted(Count::RunsWithCosts), "cost (`--price`)")),
+        let unit = match self.unit() {
+            Some("tokens") => Some(Unit::Tokens),
+            Some("cost_usd") => Some(Unit::CostUsd),
             _ => None,
         };
-        if let Some((_, what)) = told.filter(|(told, _)| *told < summary.runs) {
-            let lacking = summary.runs - told.map_or(0, |(told, _)| told);
-            parts.push(format!("{lacking} of {} runs record no {what}", summary.runs));
-        }
-        parts.join("; ")
+        missing(summary, self.causes(), unit)
     }
 }
 

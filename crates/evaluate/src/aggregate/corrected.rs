@@ -1,7 +1,7 @@
 //! Rates corrected for the errors of the judge that labelled the runs.
 
 use super::tasks::Tasks;
-use super::{Group, LEVEL, RowView};
+use super::{Group, RowView};
 use crate::stats::Estimate;
 use crate::stats::label_certificate::ErrorRates;
 use crate::stats::label_rate::{LabelSums, corrected_rate};
@@ -18,11 +18,12 @@ pub struct CorrectedRate {
     pub correction: Correction,
 }
 
-/// The rate of false early stops among true successes, when labels are wrong at these `rates`; see [`corrected_rate`].
+/// The rate of false early stops among true successes, when labels are wrong at these `rates`, with an interval at `level`; see
+/// [`corrected_rate`].
 ///
 /// A true success that was labelled a failure has no secured point, so its stop counts as false. A run on which the
 /// strategy left the recorded path counts as killed.
-pub fn corrected_fes_rate(group: &Group<'_>, rates: ErrorRates) -> CorrectedRate {
+pub fn corrected_fes_rate(group: &Group<'_>, rates: ErrorRates, level: f64) -> CorrectedRate {
     let flag = |is: bool| f64::from(u8::from(is));
     let parts = |row: RowView<'_>| {
         row.is_judged().then(|| LabelSums {
@@ -38,6 +39,6 @@ pub fn corrected_fes_rate(group: &Group<'_>, rates: ErrorRates) -> CorrectedRate
         sums.successes += run.successes;
         sums.runs += run.runs;
     });
-    let (estimate, correction) = corrected_rate(&sums, rates, LEVEL);
+    let (estimate, correction) = corrected_rate(&sums, rates, level);
     CorrectedRate { estimate, correction }
 }

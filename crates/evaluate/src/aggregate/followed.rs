@@ -67,9 +67,13 @@ pub struct FollowedRow {
 }
 
 impl FollowedRow {
-    /// Whether it may have killed a success that had changed something and whose reply nobody waited for.
+    /// Whether it stopped and may have killed a success that had changed something and whose reply nobody waited for.
     fn is_killed_with_work(&self) -> bool {
-        self.killed_high > 0 && self.stop_point.is_some() && self.last_effect_step.is_some() && self.awaited == 0
+        self.killed_high > 0
+            && self.stopped_low > 0
+            && self.stop_point.is_some()
+            && self.last_effect_step.is_some()
+            && self.awaited == 0
     }
 
     /// What followed the stop of `row`; `work` and `ledger` must come from the same run.
@@ -129,8 +133,8 @@ pub struct FollowedSummary {
     pub cut_short_high: Estimate,
     /// Killed successes with no edit after the stop: at least and at most.
     pub killed_standing: (u64, u64),
-    /// Successes the stack may have killed.
-    pub killed: u64,
+    /// Successes that the stack stops early, certainly and at most.
+    pub killed: (u64, u64),
     /// Runs whose tokens are known.
     pub runs_with_tokens: u64,
     /// Tokens after stops that no effect followed, as a share of all tokens; `None` if no run records tokens.
@@ -170,7 +174,7 @@ fn summary(stack: &Label, rows: &[FollowedRow]) -> FollowedSummary {
             count(|row| row.is_killed_with_work() && row.edits_high == 0),
             count(|row| row.is_killed_with_work() && row.edits_low == 0),
         ),
-        killed: count(|row| row.killed_high > 0),
+        killed: (count(|row| row.killed_high > 0 && row.stopped_low > 0), count(|row| row.killed_high > 0)),
         runs_with_tokens: known.len() as u64,
         saved_free: share(|row| row.stopped_low > 0 && row.cut_short_high == 0),
         saved: share(|row| row.stopped_low > 0),

@@ -4,12 +4,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::contest::cost_parts;
 use super::savings::Unit;
+use super::ship::{Candidate, Terms, decide};
 use super::tasks::Tasks;
 use super::{Contribution, Group, LEVEL, Label, RowView, Totals, fes_parts, useful_parts};
 use crate::stats::gaffke::{is_bound, upper_bound};
 use crate::stats::split::{Part, split_tasks};
-use crate::stats::{ClusterSums, Estimate, ratio_estimate};
+use crate::stats::{ClusterSums, CostSums, Estimate, cost_of_success, ratio_estimate};
 use crate::transcript::Outcome;
 
 /// How often the tasks are halved to see what a choice is worth on other tasks.
@@ -31,12 +33,16 @@ pub struct ChosenElsewhere {
     pub halves: u32,
 }
 
-/// Chooses the stack that saves most among those whose rate of false early stops has an upper end of at most
-/// `max_fes`, and estimates what such a choice is worth on tasks it was not made on. Every unknown counts at its
-/// worst. `None` if no stack qualifies.
+/// Rates the stack to ship, and estimates what such a choice is worth on tasks it was not made on: [`decide`] on one
+/// half of the tasks, without looking at ties. Every unknown counts at its worst. `None` if no stack qualifies.
 ///
 /// Cawley & Talbot (2010), On over-fitting in model selection, JMLR 11.
-pub fn chosen_elsewhere(groups: &[Group<'_>], unit: Unit, max_fes: f64) -> Option<ChosenElsewhere> {
+pub fn chosen_elsewhere(
+    groups: &[Group<'_>],
+    ship: Option<usize>,
+    unit: Unit,
+    terms: Terms,
+) -> Option<ChosenElsewhere> {
     let first = groups.first()?;
     let present: BTreeSet<usize> = first.rows().map(RowView::task).collect();
     if present.len() < 2 * MIN_TASKS {
@@ -45,23 +51,25 @@ pub fn chosen_elsewhere(groups: &[Group<'_>], unit: Unit, max_fes: f64) -> Optio
     let halves = halves(first, &present);
     let is_in = |half: &Half, task: usize| half.tasks.get(task) == Some(&Some(half.part));
     // Holds the sums of one stack at a time: those of all stacks would take more memory than the rows.
-    let mut best_of_all = Best::default();
-    let mut best_of: Vec<Best> = vec![Best::default(); halves.len()];
-    for (at, group) in groups.iter().enumerate() {
+    let everything = groups.get(ship?)?;
+    let seen = values(Sums::of(everything, unit).estimates(|_| true))?;
+    let level = 1.0 - (1.0 - LEVEL) / groups.len().max(1) as f64;
+    let mut candidates: Vec<Vec<Candidate>> = vec![Vec::with_capacity(groups.len()); halves.len()];
+    for group in groups {
         let sums = Sums::of(group, unit);
-        best_of_all.meet(at, sums.estimates(|_| true), max_fes);
-        for (best, half) in best_of.iter_mut().zip(&halves) {
-            best.meet(at, sums.estimates(|task| is_in(half, task)), max_fes);
+        for (of_half, half) in candidates.iter_mut().zip(&halves) {
+            of_half.push(sums.candidate(|task| is_in(half, task), level));
         }
     }
-    let everything = groups.get(best_of_all.at()?)?;
-    let seen = values(Sums::of(everything, unit).estimates(|_| true))?;
+    let best_of = candidates.iter().map(|of_half| decide(of_half, terms, |_, _| false).ship);
+    let best_of: Vec<Option<usize>> = best_of.collect();
+    drop(candidates);
     let mut elsewhere: Vec<Option<(f64, f64)>> = vec![None; halves.len()];
-    let chosen: BTreeSet<usize> = best_of.iter().filter_map(Best::at).collect();
+    let chosen: BTreeSet<usize> = best_of.iter().copied().flatten().collect();
     for (at, group) in chosen.into_iter().filter_map(|at| Some((at, groups.get(at)?))) {
         let sums = Sums::of(group, unit);
         for ((values_of, best), half) in elsewhere.iter_mut().zip(&best_of).zip(&halves) {
-            if best.at() == Some(at) {
+            if *best == Some(at) {
                 *values_of = values(sums.estimates(|task| !is_in(half, task)));
             }
         }
@@ -103,47 +111,58 @@ fn halves(group: &Group<'_>, present: &BTreeSet<usize>) -> Vec<Half> {
     (0..HALVINGS).flat_map(split).collect()
 }
 
-/// The stack that saves most so far among those that qualify, with its saving.
-#[derive(Clone, Copy, Debug, Default)]
-struct Best(Option<(usize, f64)>);
-
-impl Best {
-    fn meet(&mut self, at: usize, (killed, saved): (Estimate, Estimate), max_fes: f64) {
-        let is_safe = killed.high().is_some_and(|high| high <= max_fes);
-        if let Some(value) = saved.value.filter(|value| is_safe && self.0.is_none_or(|(_, most)| *value > most)) {
-            self.0 = Some((at, value));
-        }
-    }
-
-    fn at(&self) -> Option<usize> {
-        self.0.map(|(at, _)| at)
-    }
-}
-
 /// Sums of one stack per task, in name order, with task indices; only tasks that have a row.
-struct Sums(Vec<(usize, ClusterSums, ClusterSums)>);
+struct Sums(Vec<(usize, Sum)>);
+
+/// What one task contributes.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    killed: ClusterSums,
+    saved: ClusterSums,
+    cost: CostSums,
+}
 
 impl Sums {
     fn of(group: &Group<'_>, unit: Unit) -> Self {
-        let mut tasks = vec![None; group.all_rows().tasks().len()];
+        let mut tasks: Vec<Option<Sum>> = vec![None; group.all_rows().tasks().len()];
         for row in group.rows() {
-            let (killed, saved): &mut (ClusterSums, ClusterSums) = tasks[row.task()].get_or_insert_default();
+            let sum = tasks[row.task()].get_or_insert_default();
             if let Some((numerator, denominator)) = fes_parts(row) {
-                killed.add(numerator, denominator);
+                sum.killed.add(numerator, denominator);
             }
             if let Some((numerator, denominator)) = useful_parts(row, unit) {
-                saved.add(numerator, denominator);
+                sum.saved.add(numerator, denominator);
+            }
+            if let Some(part) = cost_parts(row, unit) {
+                sum.cost = sum.cost.plus(&part);
             }
         }
         let present = tasks.into_iter().enumerate();
-        Self(present.filter_map(|(task, sums)| sums.map(|(killed, saved)| (task, killed, saved))).collect())
+        Self(present.filter_map(|(task, sum)| Some((task, sum?))).collect())
     }
 
     /// The rate of false early stops and the useful saving.
     fn estimates(&self, on: impl Fn(usize) -> bool) -> (Estimate, Estimate) {
-        let of = self.0.iter().filter(|(task, ..)| on(*task)).map(|(_, killed, saved)| (*killed, *saved));
+        let of = self.0.iter().filter(|(task, _)| on(*task)).map(|(_, sum)| (sum.killed, sum.saved));
         let (killed, saved): (Vec<ClusterSums>, Vec<ClusterSums>) = of.unzip();
         (ratio_estimate(&killed, LEVEL), ratio_estimate(&saved, LEVEL))
+    }
+
+    /// The stack as a candidate on some of the tasks, with the bound on what it kills at `level`.
+    fn candidate(&self, on: impl Fn(usize) -> bool, level: f64) -> Candidate {
+        let of = || self.0.iter().filter(|(task, _)| on(*task)).map(|(_, sum)| sum);
+        let killed = ratio_estimate(&of().map(|sum| sum.killed).collect::<Vec<_>>(), level);
+        Candidate {
+            acted: true,
+            known: 1.0,
+            killed_at_most: killed.high(),
+            killed: killed.value,
+            saved: ratio_estimate(&of().map(|sum| sum.saved).collect::<Vec<_>>(), LEVEL),
+            cost: cost_of_success(&of().map(|sum| sum.cost).filter(|cost| cost.n > 0).collect::<Vec<_>>(), LEVEL).0,
+            worth: None,
+            hosts: 0,
+            rules: 0,
+        }
     }
 }
 
@@ -170,7 +189,8 @@ pub struct WorstStratum {
 type KilledOf = BTreeMap<usize, (f64, f64)>;
 
 /// For the rows of one stack, the largest of the strata's upper bounds, holding jointly at 95 % confidence (Bonferroni
-/// over strata, Gaffke within). `None` with fewer than two strata. Every unknown counts as killed.
+/// over strata, Gaffke within). `None` with fewer than two strata, or if one of
+/// them has fewer than 20 tasks with a success: it alone would set the bound. Every unknown counts as killed.
 pub fn worst_stratum(group: &Group<'_>) -> Option<WorstStratum> {
     let mut strata: BTreeMap<(Option<&Label>, Option<&Label>), KilledOf> = BTreeMap::new();
     for row in group.rows() {
@@ -181,7 +201,7 @@ pub fn worst_stratum(group: &Group<'_>) -> Option<WorstStratum> {
             task.1 += one;
         }
     }
-    if strata.len() < 2 {
+    if strata.len() < 2 || strata.values().any(|tasks| (tasks.len() as u64) < super::strata::MIN_TASKS) {
         return None;
     }
     let delta = (1.0 - LEVEL) / strata.len() as f64;

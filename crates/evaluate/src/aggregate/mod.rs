@@ -3,6 +3,7 @@
 
 mod beaten;
 mod budget;
+mod contest;
 mod corrected;
 mod estimates;
 mod firing;
@@ -19,6 +20,7 @@ mod row;
 mod rows;
 mod rules;
 mod savings;
+mod ship;
 mod strata;
 mod summary;
 mod sums;
@@ -28,6 +30,7 @@ mod totals;
 
 pub use beaten::beaten;
 pub use budget::{BudgetCurve, budget_curves};
+pub use contest::{Contest, Ease, Rated};
 pub use corrected::{CorrectedRate, corrected_fes_rate};
 pub use estimates::{Estimates, LEVEL};
 pub use firing::{Firing, firings};
@@ -46,8 +49,9 @@ pub use row::{ExactnessName, Row, RunRows};
 pub use rows::{AllRows, Firings, FiringsBuilder, FollowedBuilder, FollowedRows, RowView, Rows, RowsBuilder};
 pub use rules::{RuleShare, rule_shares};
 pub use savings::{Savings, Unit, unit_of};
+pub use ship::{Candidate, Decision, LEAST_SAVED, MIN_KNOWN, Standing, Terms, TieBreak, decide, is_open};
 pub use strata::{WorseStratum, worse_stratum};
-pub use summary::{LostSuccess, NetBenefit, Summary, choose, price_lost_successes, summarise, summarise_at};
+pub use summary::{LostSuccess, NetBenefit, Summary, price_lost_successes, summarise, summarise_at};
 pub use sums::Count;
 pub use tail::{Tail, Tails};
 pub use totals::{ContributedAmounts, Contribution, Totals};

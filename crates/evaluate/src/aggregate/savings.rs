@@ -2,7 +2,7 @@
 
 use super::ratios::AmountRange;
 use super::sums::{Class, Count, Sum, Sums};
-use super::{RowView, Rows};
+use super::{MIN_KNOWN, RowView, Rows};
 use crate::verdict::{Amounts, Verdict};
 
 /// What a cost or a saving is measured in.
@@ -20,11 +20,12 @@ impl Unit {
     /// All units.
     pub const ALL: [Self; 3] = [Self::Steps, Self::Tokens, Self::CostUsd];
 
-    /// Dollars when nearly all runs have a cost, tokens when at least half the runs have them, else steps.
+    /// Dollars where nearly all runs have a cost, else tokens where nearly all have them, else steps: an answer needs what
+    /// it counts in to be known on [`MIN_KNOWN`] of the runs.
     pub fn best(with_costs: f64, with_tokens: f64) -> Self {
-        if with_costs >= COSTS_KNOWN {
+        if with_costs >= MIN_KNOWN {
             Self::CostUsd
-        } else if with_tokens >= 0.5 {
+        } else if with_tokens >= MIN_KNOWN {
             Self::Tokens
         } else {
             Self::Steps
@@ -121,9 +122,6 @@ pub fn unit_of(rows: &Rows) -> Unit {
     let share = |has: fn(RowView<'_>) -> bool| rows.iter().filter(|row| has(*row)).count() as f64 / rows.len() as f64;
     Unit::best(share(|row| row.cost_usd_recorded().is_some()), share(|row| row.tokens_recorded().is_some()))
 }
-
-/// The share of runs with a known cost from which savings are reported in dollars.
-const COSTS_KNOWN: f64 = 0.95;
 
 /// What a group's stops saved in one unit: sums on the recorded path, over every run with a known amount.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -5,6 +5,9 @@ use super::tasks::Tasks;
 use super::{Group, Label};
 use crate::stats::RangeEstimate;
 
+/// A stratum is judged from so many tasks with a success on.
+pub(super) const MIN_TASKS: u64 = 20;
+
 /// A stratum in which a stack kills more successes than overall.
 #[derive(Clone, Debug)]
 pub struct WorseStratum {
@@ -21,14 +24,17 @@ pub struct WorseStratum {
 }
 
 /// The stratum of one stack with the highest rate of false early stops among those whose whole interval lies above the
-/// pooled interval, every unknown at its worst. `None` if there is no such stratum, or only one stratum.
+/// pooled interval, every unknown at its worst. `None` if there is no such stratum, or only one stratum. Strata with fewer than 20 tasks
+/// with a success are not judged.
 pub fn worse_stratum(pool: &Group<'_>) -> Option<WorseStratum> {
     let rate = |group: &Group<'_>| Estimates::of(group, &Tasks::of(group), LEVEL).fes_rate;
     let strata = pool.strata();
     let pooled = rate(pool);
     let rates = strata.iter().map(|group| (group, rate(group)));
     let most = |range: &RangeEstimate| range.high.value.unwrap_or(0.0);
-    let above = rates.filter(|(_, rate)| rate.high.low().zip(pooled.high.high()).is_some_and(|(low, high)| low > high));
+    let judged = rates.filter(|(_, rate)| rate.high.clusters >= MIN_TASKS);
+    let above =
+        judged.filter(|(_, rate)| rate.high.low().zip(pooled.high.high()).is_some_and(|(low, high)| low > high));
     let (group, fes_rate) = above.max_by(|(_, a), (_, b)| most(a).total_cmp(&most(b)))?;
     Some(WorseStratum {
         stack: group.stack.clone(),

@@ -100,30 +100,6 @@ impl Summary {
     }
 }
 
-/// Index of the summary with the largest useful saving in `unit` among those whose rate of false early stops has an
-/// upper bound of at most `max_fes`, every unknown at its worst; the first of equals. `None` if none qualifies.
-///
-/// If lost successes have a price, that decides instead: the largest net benefit among those whose interval is above
-/// 0.
-pub fn choose<'s>(summaries: impl Iterator<Item = &'s Summary>, unit: Unit, max_fes: f64) -> Option<usize> {
-    let mut best: Option<(usize, f64)> = None;
-    for (at, summary) in summaries.enumerate() {
-        if let Some(NetBenefit { a_run, .. }) = &summary.net_benefit {
-            let worth = a_run.low.value.filter(|_| a_run.lower().is_some_and(|low| low > 0.0));
-            if let Some(worth) = worth.filter(|worth| best.is_none_or(|(_, most)| *worth > most)) {
-                best = Some((at, worth));
-            }
-            continue;
-        }
-        let Some(saved) = summary.ratios_in(unit).useful.low.value else { continue };
-        let safe = summary.fes_rate().upper().is_some_and(|high| high <= max_fes);
-        if safe && best.is_none_or(|(_, most)| saved > most) {
-            best = Some((at, saved));
-        }
-    }
-    best.map(|(at, _)| at)
-}
-
 /// What stopping is worth per run at a given price of a lost success.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NetBenefit {
@@ -168,7 +144,7 @@ pub fn summarise_at(groups: &[Group<'_>], errors: Option<ErrorRates>, level: f64
             runs: group.len() as u64,
             tasks: tasks.len() as u64,
             estimates: Estimates::of(group, &tasks, level),
-            corrected: errors.map(|errors| corrected_fes_rate(group, errors)),
+            corrected: errors.map(|errors| corrected_fes_rate(group, errors, level)),
             outcomes: OutcomeBounds::of(group, &tasks, level),
             savings: Unit::ALL.map(|unit| (unit, Savings::of(&sums, unit))),
             ratios: Unit::ALL.map(|unit| SavingRatios::of(group, &tasks, unit, level)),

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::Grid;
 use crate::aggregate::{
-    Count, Difference, Group, RowView, Rows, Summary, Unit, by_stack, choose, differences as family, fes_parts,
-    frontier, paired, summarise, unit_of, useful_parts,
+    Count, Difference, Group, RowView, Rows, Summary, Unit, by_stack, differences as family, fes_parts, frontier,
+    paired, summarise, unit_of, useful_parts,
 };
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::label_certificate::ErrorRates;
@@ -94,13 +94,6 @@ impl Results {
     /// Indices from the least to the most useful; among equals, the more conservative ranks higher.
     pub fn by_saving(&self) -> Vec<usize> {
         by_saving(self.settings.iter().map(|setting| setting.useful.low.value))
-    }
-
-    /// Index of the setting with the largest useful saving among those whose rate of false early stops has an upper
-    /// bound of at most `max_fes`; among equals, the more conservative. `None` if no setting qualifies. Uses the
-    /// corrected rate if label errors are given.
-    pub fn choice(&self, max_fes: f64) -> Option<usize> {
-        choose(self.settings.iter().map(|setting| &setting.summary), self.unit, max_fes)
     }
 }
 

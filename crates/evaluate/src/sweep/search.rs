@@ -34,8 +34,8 @@ impl Objective {
     }
 
     /// The value to maximise; `None` for a stack that does not qualify.
-    fn worth(self, tally: &Tally, max_fes: f64) -> Option<f64> {
-        let tolerated = tally.killed_rate().is_some_and(|rate| rate <= max_fes);
+    fn worth(self, tally: &Tally, max_killed: f64) -> Option<f64> {
+        let tolerated = tally.killed_rate().is_some_and(|rate| rate <= max_killed);
         match self {
             Self::Saved => tally.useful_ratio().filter(|_| tolerated),
             Self::Failures => tally.stop_recall().filter(|_| tolerated),
@@ -82,7 +82,7 @@ impl Candidate {
 #[derive(Clone, Debug)]
 pub struct Search<'g> {
     grid: &'g WideGrid,
-    max_fes: f64,
+    max_killed: f64,
     best: usize,
     tried: u64,
     /// In ascending order of the killed rate, and therefore of the saving.
@@ -93,8 +93,8 @@ pub struct Search<'g> {
 
 impl<'g> Search<'g> {
     /// A search that keeps the `best` stacks by each objective, in addition to the frontier.
-    pub fn new(grid: &'g WideGrid, max_fes: f64, best: usize) -> Self {
-        Self { grid, max_fes, best, tried: 0, frontier: Vec::new(), lists: Default::default() }
+    pub fn new(grid: &'g WideGrid, max_killed: f64, best: usize) -> Self {
+        Self { grid, max_killed, best, tried: 0, frontier: Vec::new(), lists: Default::default() }
     }
 
     /// Number of stacks with a rule considered so far.
@@ -152,22 +152,23 @@ impl<'g> Search<'g> {
     }
 
     fn may_be_best(&self, objective: Objective, tally: &Tally) -> bool {
-        let Some(worth) = objective.worth(tally, self.max_fes) else { return false };
+        let Some(worth) = objective.worth(tally, self.max_killed) else { return false };
         let kept = &self.lists[objective as usize];
-        let least = kept.get(self.best.saturating_sub(1)).and_then(|of| objective.worth(&of.tally, self.max_fes));
+        let least = kept.get(self.best.saturating_sub(1)).and_then(|of| objective.worth(&of.tally, self.max_killed));
         self.best > 0 && least.is_none_or(|least| worth >= least)
     }
 
     fn rank(&mut self, objective: Objective, candidate: Candidate) {
-        let max_fes = self.max_fes;
-        let Some(worth) = objective.worth(&candidate.tally, max_fes) else { return };
+        let max_killed = self.max_killed;
+        let Some(worth) = objective.worth(&candidate.tally, max_killed) else { return };
         let list = &mut self.lists[objective as usize];
         if let Some(same) = list.iter_mut().find(|of| of.tally == candidate.tally) {
             same.merge(&candidate);
             return;
         }
         // Among equals, the one that kills less; then the first.
-        let key = |of: &Candidate| (objective.worth(&of.tally, max_fes).unwrap_or(f64::NEG_INFINITY), of.tally.killed);
+        let key =
+            |of: &Candidate| (objective.worth(&of.tally, max_killed).unwrap_or(f64::NEG_INFINITY), of.tally.killed);
         let at = list.partition_point(|of| {
             let (other, killed) = key(of);
             other > worth || (other.total_cmp(&worth).is_eq() && killed <= candidate.tally.killed)

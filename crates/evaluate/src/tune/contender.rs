@@ -38,12 +38,12 @@ impl Contender {
 }
 
 /// The index of the one that saves most, and more than nothing, among those whose killed share has an upper end of at
-/// most `max_fes`.
-pub fn best_contender(all: &[Contender], tasks: &[usize], max_fes: f64) -> Option<usize> {
+/// most `max_killed`.
+pub fn best_contender(all: &[Contender], tasks: &[usize], max_killed: f64) -> Option<usize> {
     let mut best: Option<(usize, f64)> = None;
     for (at, contender) in all.iter().enumerate() {
         let totals = contender.totals(tasks);
-        let is_safe = totals.killed().high().is_some_and(|high| high <= max_fes);
+        let is_safe = totals.killed().high().is_some_and(|high| high <= max_killed);
         let saved = totals.all().saved_ratio();
         if let Some(saved) = saved.filter(|saved| is_safe && *saved > best.map_or(0.0, |(_, most)| most)) {
             best = Some((at, saved));
@@ -53,9 +53,9 @@ pub fn best_contender(all: &[Contender], tasks: &[usize], max_fes: f64) -> Optio
 }
 
 /// The held-out totals of the best contender: chosen anew without each part of the tasks, and rated on that part.
-pub fn held_out_contender(all: &[Contender], study: &Study, tasks: &[usize], max_fes: f64) -> HeldOut {
+pub fn held_out_contender(all: &[Contender], study: &Study, tasks: &[usize], max_killed: f64) -> HeldOut {
     HeldOut::by_part(study, tasks, |others| {
-        let at = best_contender(all, others, max_fes)?;
+        let at = best_contender(all, others, max_killed)?;
         Some(Chosen::by_task(all[at].name.clone(), all[at].totals(tasks)))
     })
 }

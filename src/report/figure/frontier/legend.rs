@@ -42,7 +42,7 @@ const KILLED: i32 = 78;
 const SINGLE: usize = 3;
 
 impl Legend {
-    pub(super) fn of(entries: &[Entry<'_>], first: &FirstTable<'_>, max_fes: f64, width: i32) -> Self {
+    pub(super) fn of(entries: &[Entry<'_>], first: &FirstTable<'_>, max_killed: f64, width: i32) -> Self {
         let stacks = entries.iter().map(|entry| {
             let mark = match entry {
                 Entry { saved: (None, _), .. } => Mark::Open(entry.standing),
@@ -56,7 +56,7 @@ impl Legend {
             first.shown.iter().chain(&first.folded).copied().filter(|summary| !is_placed(summary)).collect();
         let left_out = [("never acted", &first.idle), ("not judged", &first.unread), ("not placed", &unplaced)];
         let left_out = left_out.into_iter().flat_map(|(why, who)| folded(why, who, width));
-        Self { width, keys: keys(entries, max_fes), stacks: stacks.collect(), left_out: left_out.collect() }
+        Self { width, keys: keys(entries, max_killed), stacks: stacks.collect(), left_out: left_out.collect() }
     }
 
     pub(super) fn height(&self) -> i32 {
@@ -95,8 +95,8 @@ impl Legend {
 }
 
 /// Keys for the colours that occur.
-fn keys(entries: &[Entry<'_>], max_fes: f64) -> Vec<(Mark, String)> {
-    let limit = percent(max_fes);
+fn keys(entries: &[Entry<'_>], max_killed: f64) -> Vec<(Mark, String)> {
+    let limit = percent(max_killed);
     let stands = |wanted: Standing| entries.iter().any(|entry| entry.standing == wanted);
     let beyond = |beaten| Standing::Beyond { beaten };
     let mut keys = Vec::new();
@@ -108,12 +108,12 @@ fn keys(entries: &[Entry<'_>], max_fes: f64) -> Vec<(Mark, String)> {
     key(
         stands(Standing::Safe),
         Mark::Dot(Standing::Safe),
-        format!("can be shipped: kills at most {limit} (95 % interval)"),
+        format!("can be shipped: kills at most {limit} (95 %), and pays"),
     );
     key(
         stands(Standing::Frontier),
         Mark::Dot(Standing::Frontier),
-        "on the frontier, but its interval reaches too far".to_owned(),
+        "on the frontier, but not shown to be safe and worth it".to_owned(),
     );
     key(
         stands(Standing::Beaten),

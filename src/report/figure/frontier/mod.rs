@@ -23,7 +23,7 @@ pub struct FrontierFigure<'a> {
     /// The same stacks as in the first table: what to ship, the order, and which are left out.
     pub first: &'a FirstTable<'a>,
     /// The largest tolerated share of killed successes.
-    pub max_fes: f64,
+    pub max_killed: f64,
     /// The subtitle: what was compared.
     pub subtitle: String,
 }
@@ -72,11 +72,11 @@ impl FrontierFigure<'_> {
     }
 
     fn entries(&self) -> Vec<Entry<'_>> {
-        if self.first.is_ungraded() { Vec::new() } else { entries(self.points, self.first, self.max_fes) }
+        if self.first.is_ungraded() { Vec::new() } else { entries(self.points, self.first, self.max_killed) }
     }
 
     fn legend(&self, entries: &[Entry<'_>]) -> Legend {
-        Legend::of(entries, self.first, self.max_fes, LEGEND.1 - LEGEND.0)
+        Legend::of(entries, self.first, self.max_killed, LEGEND.1 - LEGEND.0)
     }
 
     fn head(&self) -> Head {
@@ -97,7 +97,7 @@ impl FrontierFigure<'_> {
             let killed = entry.killed.1;
             entry.interval.map_or(killed, |(_, high)| high.min(killed * 3.0 + 5.0)).max(killed)
         });
-        let tolerated = self.max_fes * 100.0;
+        let tolerated = self.max_killed * 100.0;
         let right = ends.fold((tolerated * 1.6).max(2.0), f64::max).min(100.0);
         let high = entries.iter().map(|entry| entry.saved.1).fold(1.0_f64, f64::max) * 1.1;
         let low = entries.iter().filter_map(|entry| entry.saved.0).fold(0.0_f64, f64::min) * 1.1;
@@ -120,18 +120,18 @@ impl FrontierFigure<'_> {
     ) -> Result<(), FigureError> {
         let (plane, x_ticks, y_ticks) = self.plane(entries, top);
         let (_, top, right, bottom) = plane.frame();
-        let appetite = plane.x.at(self.max_fes * 100.0);
+        let appetite = plane.x.at(self.max_killed * 100.0);
         pen.rectangle((appetite, top, right, bottom), SHADE.filled())?;
         let scale = if plane.x.is_rooted() { ", square-root scale" } else { "" };
         let x_name = format!("successes killed, % of successes (line: 95 % interval{scale}); left is better");
         let y_name = format!("{} saved on failures and after success, %; up is better", self.unit().noun());
         plane.draw(pen, (&x_ticks, &y_ticks), (&x_name, &y_name))?;
         pen.line(&[(appetite, top), (appetite, bottom)], INK.stroke_width(2))?;
-        let tolerated = format!("tolerated: {}", percent(self.max_fes));
+        let tolerated = format!("tolerated: {}", percent(self.max_killed));
         let width = style::width(&tolerated, SMALL);
         let label = if appetite + width + 12 < right { appetite + 6 } else { appetite - width - 6 };
         pen.text(&tolerated, (label, top + 10), Look::SMALL)?;
-        let mut lines = frontier_line(pen, &plane, entries, self.max_fes * 100.0)?;
+        let mut lines = frontier_line(pen, &plane, entries, self.max_killed * 100.0)?;
         lines.push((appetite - 3, top, appetite + 3, bottom));
         for entry in entries {
             lines.extend(draw_interval(pen, &plane, entry)?);

@@ -2,7 +2,7 @@
 
 use plotters::prelude::RGBColor;
 
-use crate::aggregate::{FrontierPoint, Summary};
+use crate::aggregate::{FrontierPoint, Standing as Decided, Summary};
 use crate::report::FirstTable;
 use crate::report::figure::style::{BLUE, INK, RED, STONE};
 
@@ -16,7 +16,7 @@ pub(super) enum Standing {
     },
     /// Another stack is better on both counts beyond chance.
     Beaten,
-    /// The upper end of its kill interval is within the tolerated share, and it saves something.
+    /// It can be shipped: safe and worth it.
     Safe,
     /// By point estimates, no stack within the tolerated share is better on both counts, but it may kill more than
     /// tolerated.
@@ -82,15 +82,15 @@ impl Entry<'_> {
 }
 
 /// The stacks that can be placed, in the order of the first table.
-pub(super) fn entries<'a>(points: &'a [FrontierPoint], first: &FirstTable<'_>, max_fes: f64) -> Vec<Entry<'a>> {
+pub(super) fn entries<'a>(points: &'a [FrontierPoint], first: &FirstTable<'_>, max_killed: f64) -> Vec<Entry<'a>> {
     let found = |summary: &&Summary| points.iter().find(|point| point.stack == summary.stack);
     let placed = first.shown.iter().chain(&first.folded).filter_map(found);
     let ship = first.ship().map(|summary| &*summary.stack);
-    let numbered = placed.filter_map(|point| entry(point, max_fes)).zip(1..);
+    let numbered = placed.filter_map(|point| entry(point, first.standing(&point.stack), max_killed)).zip(1..);
     numbered.map(|(entry, number)| Entry { number, ship: ship == Some(entry.stack), ..entry }).collect()
 }
 
-fn entry(point: &FrontierPoint, max_fes: f64) -> Option<Entry<'_>> {
+fn entry(point: &FrontierPoint, decided: Option<Decided>, max_killed: f64) -> Option<Entry<'_>> {
     let killed = point.fes_rate.bounds()?;
     let saved = (point.saved_ratio.low.value, point.saved_ratio.high.value?);
     let percent = |share: f64| share * 100.0;
@@ -102,16 +102,16 @@ fn entry(point: &FrontierPoint, max_fes: f64) -> Option<Entry<'_>> {
         interval: point.fes_rate.interval().map(|interval| (percent(interval.low), percent(interval.high))),
         on_frontier: point.on_frontier,
         ship: false,
-        standing: standing(point, killed.low, saved.0, max_fes),
+        standing: standing(point, killed.low, decided, max_killed),
     })
 }
 
-fn standing(point: &FrontierPoint, killed: f64, saved: Option<f64>, max_fes: f64) -> Standing {
+fn standing(point: &FrontierPoint, killed: f64, decided: Option<Decided>, max_killed: f64) -> Standing {
     let beaten = point.beaten_by.is_some();
-    let is_safe = point.fes_rate.upper().is_some_and(|high| high <= max_fes) && saved.is_some_and(|saved| saved > 0.0);
-    let within = point.fes_rate.high.value.is_some_and(|high| high <= max_fes);
+    let is_safe = decided == Some(Decided::Allowed);
+    let within = point.fes_rate.high.value.is_some_and(|high| high <= max_killed);
     match () {
-        () if killed > max_fes => Standing::Beyond { beaten },
+        () if killed > max_killed => Standing::Beyond { beaten },
         () if beaten => Standing::Beaten,
         () if is_safe => Standing::Safe,
         () if point.on_frontier && within => Standing::Frontier,
@@ -151,11 +151,12 @@ mod tests {
 
     #[test]
     fn each_stack_stands_where_it_may_be_shipped_from() {
-        let of = |point: &FrontierPoint| entry(point, 0.05).unwrap().standing;
+        let decided = |point: &FrontierPoint, decided| entry(point, Some(decided), 0.05).unwrap().standing;
+        let of = |point: &FrontierPoint| decided(point, Decided::Unsafe);
         let saves = (Some(0.1), 0.1);
-        assert_eq!(of(&point((4, 4), saves)), Standing::Safe);
+        assert_eq!(decided(&point((4, 4), saves), Decided::Allowed), Standing::Safe);
         // Safe but useless.
-        assert_eq!(of(&point((4, 4), (Some(0.0), 0.0))), Standing::Neither);
+        assert_eq!(decided(&point((4, 4), (Some(0.0), 0.0)), Decided::SavesNothing), Standing::Neither);
         // The estimate is within the tolerated share, the interval is not.
         assert_eq!(of(&point((32, 32), saves)), Standing::Neither);
         assert_eq!(of(&FrontierPoint { on_frontier: true, ..point((32, 32), saves) }), Standing::Frontier);
@@ -164,7 +165,7 @@ mod tests {
             Standing::Beyond { beaten: false }
         );
         let beaten = |point: FrontierPoint| FrontierPoint { beaten_by: Some("other".into()), ..point };
-        assert_eq!(of(&beaten(point((4, 4), saves))), Standing::Beaten);
+        assert_eq!(decided(&beaten(point((4, 4), saves)), Decided::Allowed), Standing::Beaten);
         assert_eq!(of(&beaten(point((120, 120), saves))), Standing::Beyond { beaten: true });
         // It may kill more than tolerated: neither safe nor certainly beyond.
         assert_eq!(of(&point((0, 120), saves)), Standing::Neither);
@@ -175,15 +176,15 @@ mod tests {
     #[test]
     fn what_is_known_within_bounds_has_its_mark_at_the_careful_corner() {
         let known = point((4, 16), (Some(0.1), 0.3));
-        let range = entry(&known, 0.05).unwrap();
+        let range = entry(&known, None, 0.05).unwrap();
         assert!(range.is_range());
         assert_eq!(range.careful(), Some(range.mark()));
         assert!((range.mark().0 - 2.0).abs() < 1e-9 && (range.mark().1 - 10.0).abs() < 1e-9);
         let unlimited = point((1, 1), (None, 0.3));
-        let unlimited = entry(&unlimited, 0.05).unwrap();
+        let unlimited = entry(&unlimited, None, 0.05).unwrap();
         assert!(unlimited.is_range() && unlimited.careful().is_none());
         assert!((unlimited.mark().1 - 30.0).abs() < 1e-9);
         let known = point((1, 1), (Some(0.3), 0.3));
-        assert!(!entry(&known, 0.05).unwrap().is_range());
+        assert!(!entry(&known, None, 0.05).unwrap().is_range());
     }
 }

@@ -1,5 +1,5 @@
 // What is shown, and its encoding in the URL: a link shows somebody else the same screen.
-const state = { tab: 'overview', stack: 0, tolerated: meta.max_fes, text: '', kind: null, suite: null, model: null, rule: null, sort: '', down: false, run: null, at: 0 };
+const state = { tab: 'overview', stack: 0, tolerated: meta.max_killed, text: '', kind: null, suite: null, model: null, rule: null, sort: '', down: false, run: null, at: 0 };
 state.stack = choiceAt(state.tolerated).ship ?? choiceAt(state.tolerated).order[0] ?? 0;
 const START = { ...state };
 

@@ -5,6 +5,9 @@ const choiceAt = (tolerated) => {
   return found;
 };
 
+// Whether a stack is within what is tolerated; whether it is worth it is another question, which the verdict answers.
+const isSafe = (choice, at) => ['allowed', 'not_worth_it'].includes(choice.standing[at]);
+
 function appetite() {
   if (meta.choices.length < 2) return null;
   const at = Math.max(0, meta.choices.indexOf(choiceAt(state.tolerated)));
@@ -68,7 +71,7 @@ function frontierPlot() {
   }
   for (const dot of [...placed].sort((a, b) => weight(a) - weight(b))) {
     const { name, fes, useful, at, frontier } = dot;
-    const safe = fes[3] !== null && fes[3] <= state.tolerated + 1e-12;
+    const safe = isSafe(choice, at);
     const colour = choice.ship === at ? 'var(--saved)' : safe ? 'var(--accent)' : 'var(--open)';
     if (fes[3] !== null) drawing.append(svg('line', { class: 'ci', x1: x(fes[1]), x2: x(fes[3]), y1: y(useful[0]), y2: y(useful[0]) }));
     const choose = () => { state.stack = at; refreshOverview(); save(); };
@@ -163,7 +166,7 @@ function stackTable() {
   }));
   const listed = choice.order.filter((at) => meta.stacks[at].group === 'shown');
   const rows = listed.map((at) => {
-    const stack = meta.stacks[at], safe = stack.fes[3] !== null && stack.fes[3] <= state.tolerated + 1e-12;
+    const stack = meta.stacks[at], safe = isSafe(choice, at);
     return el('tr', { class: `pick${choice.ship === at ? ' ship' : ''}${safe ? '' : ' beyond'}`, 'aria-selected': String(state.stack === at), 'data-stack': at },
       el('td', { class: 'name' }, stack.name),
       ...STACK_COLUMNS.flatMap(([key]) => {

@@ -1,0 +1,60 @@
+//! Which setting of a sweep to ship: decided and said as for any other comparison.
+
+use super::{Parts, SplitArgs, SplitPart};
+use crate::aggregate::{Contest, Ease, Label, Rows, Unit, by_stack, summarise};
+use crate::report::{Appetite, Field, FirstTable};
+use crate::stats::label_certificate::ErrorRates;
+
+/// The answer of a sweep.
+pub(super) struct Answer {
+    /// The answer in a few sentences.
+    pub(super) verdict: String,
+    /// The setting that was chosen, by its index: on the dev tasks, if the tasks were split.
+    pub(super) chosen: Option<usize>,
+    /// The setting to ship: the one chosen, unless the test tasks contradict it.
+    pub(super) ship: Option<String>,
+}
+
+impl Answer {
+    /// The answer from the rows of all settings. `tried`: these are the best of so many.
+    pub(super) fn of(
+        parts: &Parts,
+        split: &SplitArgs,
+        unit: Unit,
+        errors: Option<ErrorRates>,
+        ease: &[Ease],
+        appetite: Appetite,
+        tried: Option<u64>,
+    ) -> Self {
+        Self::over(&parts.reported, parts.other.as_ref(), split, (unit, errors, ease), appetite, tried)
+    }
+
+    /// As [`Self::of`], from the rows reported and, if they are others, those to choose on.
+    pub(super) fn over(
+        reported: &Rows,
+        chosen_on: Option<&Rows>,
+        split: &SplitArgs,
+        (unit, errors, ease): (Unit, Option<ErrorRates>, &[Ease]),
+        appetite: Appetite,
+        tried: Option<u64>,
+    ) -> Self {
+        let contest = |rows| Contest::of(by_stack(rows), errors, unit, None, ease, tried);
+        let own = contest(reported);
+        let decided = chosen_on.map(contest);
+        let chosen = decided.as_ref().unwrap_or(&own).decide(appetite.terms()).ship;
+        let name: Option<Label> = chosen.and_then(|at| own.groups().get(at)).map(|group| group.stack.clone());
+        let summaries = summarise(own.groups(), errors);
+        let choice = (split.split != SplitPart::None).then(|| {
+            let dev = decided.as_ref().map(|contest| summarise(contest.groups(), errors));
+            let choice = split.choice(appetite.max_killed);
+            match dev {
+                Some(dev) => choice.made(name, &dev, Some(&summaries), unit),
+                None => choice.made(name, &summaries, None, unit),
+            }
+        });
+        let own = if decided.is_some() { own.chosen_elsewhere(errors) } else { own };
+        let first = FirstTable::of(&summaries, &Field::of(reported, own), unit, appetite, choice.as_ref());
+        let ship = first.ship().map(|summary| summary.stack.to_string());
+        Self { verdict: first.verdict(), chosen, ship }
+    }
+}
