@@ -179,7 +179,7 @@ pub(super) fn hosts_by_stack(stacks: &StackArgs) -> Result<BTreeMap<String, usiz
         }
     }
     let named = stacks.stacks.iter().filter(|named| named.starts_with("preset:") || named.starts_with("system:"));
-    let named = StackArgs { stacks: named.cloned().collect() }.load()?;
+    let named = StackArgs::named(named.cloned().collect()).load()?;
     all.extend(named.iter().map(|strategy| (strategy.name().to_owned(), 1)));
     Ok(all)
 }
