@@ -53,6 +53,7 @@ pub use whenstop_core::{bailout, decision, diagnostic, judge, replay, rule, sign
 pub use whenstop_effects as effects;
 pub use whenstop_evaluate::{aggregate, compare, explain, stats, sweep, tune};
 pub use whenstop_frameworks::{catalog, export, framework, host, preset, python, system};
+pub use whenstop_guard as guard;
 pub use whenstop_readers::{reader, redact};
 
 #[doc(hidden)]

@@ -15,6 +15,34 @@ use whenstop::{catalog, verdict};
 /// Longest seed: what is large is slow to mutate, and says nothing that the small ones do not.
 const LONGEST: usize = 1 << 16;
 
+/// Commands of both kinds of shell: what nests, what lists, what runs others.
+const COMMANDS: [&str; 24] = [
+    "a;",
+    "a && b || c &",
+    "$(a)",
+    "`a`",
+    "<(a)",
+    "${a:-b}",
+    "((1+2))",
+    "{ a; }",
+    "(a)",
+    "if a; then b; fi",
+    "! time a",
+    "for a in b; do c; done",
+    "case a in b) c;; esac",
+    "f() { a; }",
+    "bash -c 'a'",
+    "find . -exec rm {} +",
+    "sudo env A=1 xargs -n 1 git commit -m 'a b' --amend",
+    "sed -i s/a/b/ f",
+    "awk '{print > \"f\"}'",
+    "a >f 2>&1 <<E\nx\nE\n",
+    "Get-Item a | % { $_.Delete() }",
+    "@'\na\n'@ | Set-Content b",
+    "$a = \"$(b)\"; & $a @{c=1}",
+    "[IO.File]::Write('a')[0]",
+];
+
 /// A seed's name and its bytes.
 pub type Seed = (String, Vec<u8>);
 
@@ -34,12 +62,18 @@ pub fn of(target: &str, root: &Path) -> io::Result<Vec<Seed>> {
             "run_id,task_id,success,score,end,secured_step\na,t,true,0.5,self_finish,1\nb,,no,,cap,\n",
         )],
         "snapshot" => vec![("stops".to_owned(), Snapshot::of(&results(&readers)?.0).to_text().into_bytes())],
+        "effects" => numbered(|command| format!("bash\n{command}")),
+        "repeated" => numbered(|command| format!("\u{5}{command} ")),
         "rows" => vec![("folder".to_owned(), results(&readers)?.1)],
         _ => traces(&readers)?,
     };
     seeds.retain(|(_, bytes)| bytes.len() <= LONGEST);
     seeds.sort();
     Ok(seeds)
+}
+
+fn numbered(text: impl Fn(&str) -> String) -> Vec<Seed> {
+    COMMANDS.iter().enumerate().map(|(nth, command)| seed(&format!("command-{nth:02}"), &text(command))).collect()
 }
 
 fn seed(name: &str, text: &str) -> Seed {

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use whenstop::aggregate::{Row, RowView};
 use whenstop::catalog::{self, Strategies};
 use whenstop::diagnostic::{Diagnostic, is_hostile};
-use whenstop::effects::EffectTable;
+use whenstop::effects::{Effect, EffectReader, EffectTable};
 use whenstop::explain::{Explanation, Extent};
 use whenstop::framework::Kind;
 use whenstop::reader::{self, Corpus, FORMATS, PriceTable, Probe, ReadOptions, ReadText, trace};
@@ -18,14 +18,14 @@ use whenstop::replay::replay;
 use whenstop::report::{CsvStyle, Publication, Saved, read_saved};
 use whenstop::snapshot::Snapshot;
 use whenstop::stack::StackFile;
-use whenstop::transcript::Run;
+use whenstop::transcript::{Run, ToolCall};
 use whenstop::{compare, verdict};
 
 /// A target by its name.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub const ALL: [Target; 11] = [
+pub const ALL: [Target; 13] = [
     ("reader", reader),
     ("corpus", corpus),
     ("archive", archive),
@@ -37,6 +37,8 @@ pub const ALL: [Target; 11] = [
     ("redact", redacted),
     ("convert", convert),
     ("replay", replayed),
+    ("effects", effects),
+    ("repeated", repeated),
 ];
 
 /// The format of the first byte reads the rest, as one record.
@@ -200,6 +202,39 @@ pub fn replayed(data: &[u8]) {
             assert!(!story.contains(|c| c != '\n' && is_hostile(c)), "{story:?}");
         }
     }
+}
+
+/// A tool and its arguments, apart by a line end: what the call does is one of the effects, for a reason that can be
+/// shown. The same as a command of each shell.
+pub fn effects(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let (tool, arguments) = text.split_once('\n').unwrap_or(("bash", &text));
+    let command = serde_json::json!({ "command": arguments }).to_string();
+    let table = EffectTable::default();
+    let mut reader = EffectReader::new(&table);
+    for (tool, arguments) in [(tool, arguments), ("bash", &command), ("powershell", &command), ("action", arguments)] {
+        let told = reader.tell(&ToolCall::new(None, tool, arguments));
+        assert!(!told.why.is_empty(), "{told:?}");
+        assert!(told.effect != Effect::Unknown || told.may_change, "{told:?}");
+    }
+}
+
+/// Its input again and again, up to a megabyte, as a command, a script, and a text: nothing overflows, and nothing takes
+/// longer than its length allows. The first byte says how often.
+pub fn repeated(data: &[u8]) {
+    const LONGEST: usize = 1 << 20;
+    let Some((often, part)) = data.split_first().filter(|(_, part)| !part.is_empty()) else { return };
+    let times = (1_usize << (often % 21)).min(LONGEST / part.len());
+    let text = String::from_utf8_lossy(part).repeat(times);
+    effects(text.as_bytes());
+    let call = serde_json::json!({ "id": "1", "name": "bash", "arguments": { "command": text } });
+    let message = serde_json::json!({ "type": "message", "role": "assistant", "content": text, "tool_calls": [call] });
+    let lines = format!("{{\"type\":\"run\",\"run_id\":\"a\"}}\n{message}\n");
+    replayed(lines.as_bytes());
+    redacted(lines.as_bytes());
+    stack(text.as_bytes());
+    snapshot(text.as_bytes());
+    prices(text.as_bytes());
 }
 
 /// What a run is, but for what was repaired while it was read.

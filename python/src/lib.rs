@@ -9,8 +9,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 use whenstop::aggregate::{Firing, Row};
-use whenstop::cli::embedded::{self, Compared, Tuned};
+use whenstop::cli::embedded::{self, Compared, EmbeddedGuard, Tuned};
+use whenstop::decision::Program;
 use whenstop::diagnostic::{Diagnostic, Diagnostics, Location, lines};
+use whenstop::guard::{Failure, Link};
 use whenstop::reader::{Corpus, Detail, ReadError, ReadOptions};
 use whenstop::report::table::Table;
 use whenstop::report::{Publication, Shard, parquet_bytes};
@@ -75,11 +77,36 @@ fn parquet(publication: &Publication) -> io::Result<(Vec<u8>, Vec<u8>)> {
     Ok((parquet_bytes::<Row>(publication.rows())?, parquet_bytes::<Firing>(publication.firings().iter())?))
 }
 
-/// `whenstop compare`, by the arguments of its command line.
+/// An object of Python that answers the lines of the guard protocol (`whenstop._guards.Host`).
+struct Host(Py<PyAny>);
+
+impl Link for Host {
+    fn exchange(&mut self, lines: &[u8]) -> Result<Vec<u8>, Failure> {
+        let lines = String::from_utf8_lossy(lines);
+        let answer = Python::attach(|py| self.0.call_method1(py, "exchange", (lines,))?.extract::<String>(py));
+        answer.map(String::into_bytes).map_err(|error| Failure::Raised(error.to_string()))
+    }
+}
+
+/// A guard as Python gives it: its name, the name of its function, the files it is in with their SHA-256, and what makes
+/// a host.
+type Given = (String, String, Vec<(String, String)>, Py<PyAny>);
+
+fn guard((name, function, files, host): Given) -> EmbeddedGuard {
+    let open = move || {
+        let host = Python::attach(|py| host.call0(py));
+        host.map(|host| Box::new(Host(host)) as Box<dyn Link>).map_err(|error| Failure::Raised(error.to_string()))
+    };
+    let program = Program { command: vec![function], version: None, files };
+    EmbeddedGuard { name, program, open: Box::new(open) }
+}
+
+/// `whenstop compare`, by the arguments of its command line, and guards that are called in this process.
 #[pyfunction]
-fn compare(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<Told<'_>> {
+fn compare(py: Python<'_>, arguments: Vec<OsString>, guards: Vec<Given>) -> PyResult<Told<'_>> {
     let work = || -> Result<_, Failed> {
-        let Compared { publication, said, report, messages } = embedded::compare(arguments)?;
+        let guards = guards.into_iter().map(guard).collect();
+        let Compared { publication, said, report, messages } = embedded::compare(arguments, guards)?;
         let (rows, firings) = parquet(&publication)?;
         let told = json!({
             "verdict": said.verdict,

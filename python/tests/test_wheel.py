@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -172,3 +173,57 @@ def test_a_corpus_is_described() -> None:
     told = whenstop.corpus(REPOSITORY / "fixtures/readers/parquet/good-list.parquet")
     assert [run["outcome"] for run in told["runs"]] == ["success", "failure", "unknown", "unknown"]
     assert json.dumps(told)
+
+
+class SameCall:
+    """Three steps in a row that asked for the same calls."""
+
+    answers = ["stop"]
+    rules = ["same call"]
+
+    def __init__(self) -> None:
+        self.last: list[Any] = []
+        self.streak = 0
+
+    def at(self, point: dict[str, Any], news: list[dict[str, Any]]) -> Any:
+        for event in news:
+            if event["type"] == "message" and event["role"] == "assistant" and "lane" not in event:
+                calls = [(call["name"], json.dumps(call["arguments"], sort_keys=True)) for call in event.get("tool_calls", [])]
+                self.streak = self.streak + 1 if calls and calls == self.last else min(len(calls), 1)
+                self.last = calls
+        return {"answer": "stop" if self.streak >= 3 else "continue", "reading": self.streak, "limit": 3}
+
+
+def fifth_step(events: list[dict[str, Any]], point: dict[str, Any]) -> str | None:
+    replies = [event for event in events if event["type"] == "message" and event["role"] == "assistant"]
+    return "stop" if len(replies) >= 5 else None
+
+
+def test_a_guard_in_the_process_has_the_rows_of_the_command() -> None:
+    example = subprocess.run([str(Path(sys.executable).with_name("whenstop")), "guard", "new", "--language", "python"], capture_output=True)
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "guard.py"
+        script.write_bytes(example.stdout)
+        stack = f'[[stack]]\nname = "mine"\ncommand = ["{sys.executable}", "{script}"]\n'
+        command = whenstop.replay(REPOSITORY / "traces", stack)
+    inside = whenstop.replay(REPOSITORY / "traces", guards={"mine": SameCall})
+    assert inside.num_rows == 513 and inside.equals(command)
+    assert sum(point is not None for point in inside.column("stop_point").to_pylist()) > 50
+
+
+def test_a_function_a_mistake_and_an_error() -> None:
+    rows = whenstop.replay(REPOSITORY / "traces/verdicts", STACK.replace("at_least = 2", "at_least = 5"), guards={"fifth": fifth_step})
+    stops = {}
+    for row in rows.to_pylist():
+        stops.setdefault(row["stack"], []).append(row["stop_point"])
+    assert stops["three"] == stops["fifth"]
+
+    def broken(events: list[dict[str, Any]], point: dict[str, Any]) -> None:
+        raise ValueError("no such tool")
+
+    result = whenstop.compare(REPOSITORY / "traces/verdicts", STACK, guards={"broken": broken})
+    assert any("guard `broken` raised `ValueError: no such tool`; unknown on 9 runs" in message for message in result.messages)
+    with pytest.raises(TypeError, match="method `at"):
+        whenstop.compare(REPOSITORY / "traces/verdicts", guards={"no": int})
+    with pytest.raises(whenstop.Error, match="no stack is named"):
+        whenstop.compare(REPOSITORY / "traces/verdicts")

@@ -21,7 +21,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Union
@@ -33,6 +33,7 @@ from . import _whenstop
 from ._answers import Comparison, Page, Tuned
 from ._arguments import Options, Paths, Reading, arguments, check, paths
 from ._error import Error
+from ._guards import Rule, given
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -45,8 +46,9 @@ __all__ = ["Comparison", "Error", "Options", "Page", "Reading", "Tuned", "compar
 
 def compare(
     runs: Runs,
-    stacks: Paths,
+    stacks: Paths = (),
     *,
+    guards: Mapping[str, Rule] | None = None,
     out: str | os.PathLike[str] | None = None,
     rows: Literal["csv", "parquet"] = "csv",
     **options: Unpack[Options],
@@ -56,6 +58,11 @@ def compare(
     :param runs: files and folders of recordings in any format whenstop reads, or a table of runs (pyarrow, polars,
         pandas) with the columns of a known layout or those that ``columns`` names.
     :param stacks: stack files, the text of a stack file (TOML), ``"preset:NAME"``, ``"system:NAME"``, ``"preset:all"``.
+    :param guards: rules of your own by name. A class is called once for each run with the run's header, and its method
+        ``at(point, news)`` at each point with the events since the last one; a function is called as ``rule(events, point)``
+        with all events so far. Both return None to go on, or an answer: ``"stop"``, or a dictionary with ``answer``,
+        ``reading``, ``limit`` … The attributes ``reads``, ``points``, ``answers``, ``rules`` and ``version`` are those of
+        the handshake of a guard (``whenstop schema guard``).
     :param out: a folder for all tables and figures, as ``whenstop compare --out`` writes it; ``result.page()`` shows its page.
     :param rows: the file format of rows and firings in that folder.
     :param options: the keys of :class:`Options`: ``unit="round"``, ``keeps="work"``, ``labels="labels.csv"``,
@@ -65,8 +72,8 @@ def compare(
     check("compare", Options, options)
     target = {"out": out, "rows": rows} if out is not None else {}
     with _files(runs) as files:
-        given = arguments({"stacks": paths(stacks), **target, **options}, files)
-        batch, firings, report, told = _whenstop.compare(given)
+        command = arguments({"stacks": paths(stacks), **target, **options}, files)
+        batch, firings, report, told = _whenstop.compare(command, [given(name, rule) for name, rule in (guards or {}).items()])
     said = json.loads(told)
     table, agreement = said.pop("table"), said.pop("agreement")
     return Comparison(
@@ -81,10 +88,12 @@ def compare(
     )
 
 
-def replay(runs: Runs, stacks: Paths, **options: Unpack[Options]) -> pa.RecordBatch:
+def replay(
+    runs: Runs, stacks: Paths = (), *, guards: Mapping[str, Rule] | None = None, **options: Unpack[Options]
+) -> pa.RecordBatch:
     """Only the rows of :func:`compare`: one per run and stack, in the order of the runs."""
     check("replay", Options, options)
-    return compare(runs, stacks, **options).rows
+    return compare(runs, stacks, guards=guards, **options).rows
 
 
 def tune(

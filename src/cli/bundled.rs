@@ -12,7 +12,8 @@ use super::failure::Failure;
 use super::inputs::{CorpusArgs, ReadingArgs, StackArgs, UnitOfRun};
 use super::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::reader::Held;
+use crate::reader::{Held, trace};
+use crate::transcript::Run;
 
 /// A file by its name in `traces/`, with its text.
 macro_rules! recordings {
@@ -58,13 +59,18 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let path = |name: &str| folder.path().join(name);
     output.note("comparing the bundled example stacks on the bundled recordings");
     let corpus = CorpusArgs { paths: vec![path(TRACES)], reading: ReadingArgs::default(), unit: UnitOfRun::Run };
-    let stacks = StackArgs { stacks: vec![path(STACK_FILE).display().to_string()] };
+    let stacks = StackArgs::named(vec![path(STACK_FILE).display().to_string()]);
     let exit = publish(&corpus, &stacks, &args.out, output)?;
     let agents = super::local::agents_here();
     if !agents.is_empty() {
         output.note(&format!("sessions of {} are on this machine: `whenstop local` looks at them", agents.join(", ")));
     }
     Ok(exit)
+}
+
+/// The bundled runs.
+pub(super) fn runs() -> Vec<Run> {
+    RECORDINGS.iter().flat_map(|(_, text)| trace::read_text(text).runs).collect()
 }
 
 const TRACES: &str = "traces";

@@ -12,7 +12,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use super::Exit;
 use super::export::configurations;
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs, StackArgs};
+use super::inputs::{AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs, StackArgs, tell_troubles};
 use super::output::{Format, Output};
 use super::sweep::{SplitArgs, SplitPart, parts};
 use super::values::share;
@@ -202,10 +202,7 @@ pub(super) fn compare(
     keeps: Keeps,
     output: &Output,
 ) -> Result<Compared, Failure> {
-    let strategies = stacks.load()?;
-    if strategies.is_empty() {
-        return Err(Failure::nothing("no stack to compare", "name one with `--stacks`"));
-    }
+    let strategies = stacks.load_some()?;
     let grounds = stacks.grounds()?;
     compare_loaded(corpus, (&strategies, &stacks.effects()?, &grounds), assumptions, texts, keeps, output)
 }
@@ -234,14 +231,17 @@ pub(super) fn compare_loaded(
     keeps: Keeps,
     output: &Output,
 ) -> Result<Compared, Failure> {
+    let hides_texts = matches!(texts, Some(Texts::None));
     let options =
         Options { assumptions: assumptions.assumptions(), effects: effects.clone(), keeps, stories: texts, grounds };
     let evaluator = Evaluator::new(strategies, options);
     let mut gathered = evaluator.gather();
     let report = corpus.process(output, |run| evaluator.of(&run), |run| gathered.take(run))?;
+    tell_troubles(strategies, output);
     let Evaluation { rows, firings, followed, stacks, stories, void } = gathered.finish();
     let followed = FollowedReport::new(followed, corpus.unit.noun());
-    let quality = Found::of(&report).lines();
+    let found = Found::of(&report);
+    let quality = if hides_texts { found.without_values().lines() } else { found.lines() };
     Ok(Compared { rows, firings, stacks, stories, quality, report, followed, void })
 }
 
@@ -284,6 +284,11 @@ impl Args {
     /// The output folder, if one was given.
     pub(super) fn out(&self) -> Option<&Path> {
         self.out.as_deref()
+    }
+
+    /// Adds guards of a program that embeds whenstop.
+    pub(super) fn add_guards(&mut self, guards: impl Iterator<Item = Arc<dyn Strategy>>) {
+        self.stacks.guards.embedded.0.extend(guards);
     }
 
     /// The publication as requested by the arguments.

@@ -2,17 +2,31 @@
 //! code, so they have the same options and write byte-identical files, but return results as values and print nothing.
 
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use clap::Parser;
 
 use super::compare::shard::{Extent, write};
 use super::failure::Failure;
+use super::inputs::NOTATION;
 use super::output::Output;
 use super::{Cli, Command, compare, corpus, merge, tune};
+use crate::decision::{Program, Strategy};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
+use crate::guard::{Guard, Opener};
 use crate::reader::CorpusReport;
 use crate::report::table::Table;
 use crate::report::{CsvStyle, Division, Publication, Said, Shard};
+
+/// A guard of the embedding program.
+pub struct EmbeddedGuard {
+    /// Its name in tables.
+    pub name: String,
+    /// What the manifest says about it.
+    pub program: Program,
+    /// Makes a link to it; called once per thread.
+    pub open: Box<Opener>,
+}
 
 /// The result of a comparison.
 pub struct Compared {
@@ -45,12 +59,16 @@ pub struct Tuned {
     pub certificate: serde_json::Value,
 }
 
-/// `whenstop compare`: the arguments after the command's name. Writes a folder if they include `--out`.
+/// `whenstop compare`: the arguments after the command's name, and guards that are compared besides. Writes a folder if
+/// the arguments include `--out`.
 ///
 /// # Errors
 /// Every error that would end the command.
-pub fn compare(arguments: Vec<OsString>) -> Result<Compared, Diagnostics> {
-    let Command::Compare(args) = parsed("compare", arguments)? else { return Err(unexpected()) };
+pub fn compare(arguments: Vec<OsString>, guards: Vec<EmbeddedGuard>) -> Result<Compared, Diagnostics> {
+    let Command::Compare(mut args) = parsed("compare", arguments)? else { return Err(unexpected()) };
+    args.add_guards(guards.into_iter().map(|EmbeddedGuard { name, program, open }| {
+        Arc::new(Guard::new(&name, program, open, NOTATION)) as Arc<dyn Strategy>
+    }));
     let output = Output::keeping();
     let (publication, report) = compare::published(&args, &output).map_err(told)?;
     let summaries = publication.summaries();

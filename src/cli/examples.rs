@@ -3,7 +3,14 @@
 pub(super) const COMPARE: &str = "Examples:\n  \
     whenstop compare runs --stacks my.toml --out report/\n  \
     whenstop compare runs --stacks preset:all --stacks system:all\n  \
-    whenstop compare runs --stacks my.toml --split test --max-fes 0.02";
+    whenstop compare runs --stacks my.toml --split test --max-fes 0.02\n  \
+    whenstop compare runs --stacks my.toml --guard mine='python3 my_guard.py'";
+
+pub(super) const GUARD: &str = "Examples:\n  \
+    whenstop guard new --language python > my_guard.py\n  \
+    whenstop guard test python3 my_guard.py\n  \
+    whenstop compare runs --stacks my.toml --guard mine='python3 my_guard.py'\n  \
+    whenstop schema guard                             # the protocol";
 
 pub(super) const TUNE: &str = "Examples:\n  \
     whenstop tune runs                                # what to ship, at most 5 % of successes killed\n  \

@@ -3,7 +3,7 @@
 
 use super::Exit;
 use super::failure::Failure;
-use super::inputs::{CorpusArgs, StackArgs};
+use super::inputs::{CorpusArgs, StackArgs, tell_troubles};
 use super::output::{Format, Output, Style, width};
 use crate::catalog::Strategies;
 use crate::diagnostic::{Diagnostic, Location};
@@ -46,7 +46,7 @@ const WITHOUT_NAME: usize = 1;
 
 /// `whenstop explain`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let strategies = args.stacks.load()?;
+    let strategies = args.stacks.load_some()?;
     let wanted = |id: &str| args.run.is_empty() || args.run.iter().any(|part| id.contains(part.as_str()));
     if args.trail || args.first {
         return decisions(args, &strategies, &wanted, output);
@@ -69,6 +69,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
             _ => others += 1,
         },
     )?;
+    tell_troubles(&strategies, output);
     if shown.is_empty() {
         return Err(no_such_run(args));
     }
@@ -122,6 +123,7 @@ fn decisions(
         |run| wanted(&run.header.run_id).then(|| (run.header.run_id.clone(), trail_lines(&run, strategies))),
         |run| runs.extend(run),
     )?;
+    tell_troubles(strategies, output);
     if runs.is_empty() {
         return Err(no_such_run(args));
     }

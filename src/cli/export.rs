@@ -74,6 +74,13 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let path =
         args.stacks.as_deref().ok_or_else(|| wrong("no stack file", "name one: `whenstop export FILE --to HOST`"))?;
     let (file, _) = load_stack_file(path).map_err(Failure::usage)?;
+    let is_input =
+        |out: &PathBuf| out.canonicalize().is_ok_and(|out| path.canonicalize().is_ok_and(|path| path == out));
+    if let Some(out) = args.out.as_ref().filter(|out| is_input(out)) {
+        let what = "this is the stack file that is exported";
+        let at = Location::file(out.display().to_string());
+        return Err(Failure::usage(Diagnostic::new(at, what, "write somewhere else")));
+    }
     let stack = chosen(&file, path, args.stack.as_deref())?;
     if args.to == "all" {
         return all(args, &stack, output);

@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let mut warnings = catalog::warnings(&file, &|config| read_config(&args.stacks, config));
     if !args.paths.is_empty() {
         let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
-        let stacks = StackArgs { stacks: vec![args.stacks.display().to_string()] };
+        let stacks = StackArgs::named(vec![args.stacks.display().to_string()]);
         let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), None, Keeps::Nothing, output)?;
         warnings.extend(corpus_warnings(&compared, &file));
         warnings.extend(session_warnings(&corpus, &file)?);
@@ -74,7 +74,7 @@ fn at_rule(file: &StackFile, stack: &str, rule: &str, what: String, help: &str) 
     };
     let clause = match &file.entries[index] {
         Entry::Own(stack) => stack.clauses.iter().position(|clause| clause.name.as_str() == rule),
-        Entry::Use(_) => None,
+        Entry::Use(_) | Entry::Guard(_) => None,
     };
     let is_cap = matches!(&file.entries[index], Entry::Own(stack) if stack.cap.is_some()) && clause.is_none();
     let path = clause.map_or(if is_cap { "cap".to_owned() } else { "use".to_owned() }, |at| format!("any.{at}"));

@@ -16,6 +16,7 @@ mod explain;
 mod export;
 mod failure;
 mod gate;
+mod guard;
 mod hook;
 mod init;
 mod inputs;
@@ -135,6 +136,9 @@ enum Command {
     Check(gate::CheckArgs),
     /// Show what changed between two snapshots, stack files or corpora, or since a snapshot, without judging it.
     Diff(gate::DiffArgs),
+    /// Try a stop rule of your own in another program, or write one to begin with.
+    #[command(after_help = examples::GUARD)]
+    Guard(guard::Args),
     /// Print the JSON Schema of one of whenstop's own formats.
     #[command(after_help = examples::SCHEMA)]
     Schema(schema::Args),
@@ -149,18 +153,20 @@ enum Command {
 /// Maximum threads. More would only wait for the thread that reads the files.
 const MOST_THREADS: u16 = 256;
 
-/// Removes temporary folders when Ctrl-C or `kill` ends the program, which then ends as usual.
+/// Removes temporary folders and ends guards when Ctrl-C, `kill` or a closed terminal ends the program, which then ends
+/// as usual.
 #[cfg(unix)]
 fn clean_up_on_signals() {
-    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     // If no handler can be set, folders of an interrupted run remain: no reason not to run.
-    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]) else { return };
+    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
     std::thread::spawn(move || {
         for signal in signals.forever() {
             if interrupt::is_taken() {
                 continue;
             }
             crate::reader::clean_up();
+            crate::guard::end_all();
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
     });
@@ -222,6 +228,7 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Accept(args)) => gate::accept(&args, &output),
         Some(Command::Check(args)) => gate::check(&args, &output),
         Some(Command::Diff(args)) => gate::diff(&args, &output),
+        Some(Command::Guard(args)) => guard::run(&args, &output),
         Some(Command::Schema(args)) => schema::run(&args, &output),
         Some(Command::Completions(args)) => completions::run(&args, &output),
         Some(Command::Man(args)) => man::run(&args, &output),

@@ -1,5 +1,6 @@
 //! All writes to stdout and stderr.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -97,12 +98,12 @@ impl Output {
 
     /// Prints lines for people; control and unprintable characters are escaped.
     pub(super) fn data(&self, text: &str) {
-        self.to_stdout(diagnostic::lines(text).as_bytes());
+        self.to_stdout(inert(&diagnostic::lines(text)).as_bytes());
     }
 
     /// Prints lines for people in a style, if the terminal has colour.
     pub(super) fn styled(&self, style: Style, text: &str) {
-        let text = diagnostic::lines(text.trim_end_matches('\n'));
+        let text = inert(&diagnostic::lines(text.trim_end_matches('\n'))).into_owned();
         if style == Style::Plain || !has_colour() {
             self.to_stdout(format!("{text}\n").as_bytes());
         } else {
@@ -234,10 +235,10 @@ impl Output {
 
     fn message(&self, text: &str) {
         if let Some(kept) = &self.kept {
-            kept.lock().unwrap_or_else(PoisonError::into_inner).push(diagnostic::lines(text).to_string());
+            kept.lock().unwrap_or_else(PoisonError::into_inner).push(inert(&diagnostic::lines(text)).into_owned());
             return;
         }
-        write_all(&mut io::stderr().lock(), format!("{}\n", diagnostic::lines(text)).as_bytes(), &self.stderr);
+        write_all(&mut io::stderr().lock(), format!("{}\n", inert(&diagnostic::lines(text))).as_bytes(), &self.stderr);
     }
 
     /// A progress bar for counted items; hidden unless stderr is a terminal.
@@ -266,6 +267,21 @@ impl Output {
             Err(_) => bar,
         }
     }
+}
+
+/// The text without lines that a CI system would take for a command to it: GitHub's runner obeys any line that begins
+/// with `::`, and a line may begin with an id from a recording.
+fn inert(text: &str) -> Cow<'_, str> {
+    let begins = |line: &str, sign: &str| line.trim_start().starts_with(sign);
+    if !text.lines().any(|line| begins(line, "::") || begins(line, "##[")) {
+        return Cow::Borrowed(text);
+    }
+    let lines = text.split('\n').map(|line| match (begins(line, "::"), begins(line, "##[")) {
+        (true, _) => line.replacen(':', "\\u{3a}", 1),
+        (_, true) => line.replacen('#', "\\u{23}", 1),
+        _ => line.to_owned(),
+    });
+    Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// Writes everything, unless an earlier write failed; remembers a new failure.

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use super::Exit;
 use super::failure::Failure;
 use super::output::Output;
-use crate::{reader, review};
+use crate::{guard, reader, review};
 
 /// Arguments of `schema`.
 #[derive(Debug, clap::Args)]
@@ -24,6 +24,8 @@ enum What {
     Check,
     /// `lint --format json`.
     Lint,
+    /// The lines between whenstop and a guard, in both directions.
+    Guard,
 }
 
 /// `whenstop schema`.
@@ -32,6 +34,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     match args.what {
         What::Trace => output.bytes(reader::trace_schema().as_bytes()),
         What::Check => output.bytes(review::CHECK_SCHEMA.as_bytes()),
+        What::Guard => output.bytes(guard::SCHEMA.as_bytes()),
         What::Lint => output.bytes(review::LINT_SCHEMA.as_bytes()),
     }
     Ok(Exit::Done)

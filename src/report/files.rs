@@ -1,8 +1,10 @@
 //! Writes files atomically: under a temporary name, then renamed.
 
+use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
+use std::rc::Rc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -10,6 +12,7 @@ use tempfile::NamedTempFile;
 
 use super::CsvStyle;
 use crate::diagnostic::{Diagnostic, Location};
+use crate::reader::open_regular;
 
 /// Writes a file through `fill`; on any error no file of that name appears, and an existing one stays.
 pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Diagnostic> {
@@ -30,7 +33,24 @@ pub(super) fn unwritten(path: &Path, error: &io::Error) -> Diagnostic {
 fn begin(path: &Path) -> io::Result<BufWriter<NamedTempFile>> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
-    NamedTempFile::new_in(folder).map(BufWriter::new)
+    let prefix = format!(".{}.whenstop-", path.file_name().unwrap_or_default().to_string_lossy());
+    sweep(folder, &prefix);
+    let file = tempfile::Builder::new().prefix(&prefix).tempfile_in(folder)?;
+    // A lock dies with its process, a file does not. Some file systems have no locks.
+    let _ = file.as_file().try_lock();
+    Ok(BufWriter::new(file))
+}
+
+/// Removes what killed processes left of earlier attempts to write a file.
+fn sweep(folder: &Path, prefix: &str) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_ours = entry.file_name().to_string_lossy().starts_with(prefix)
+            && entry.file_type().is_ok_and(|kind| kind.is_file());
+        let is_left = || File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok());
+        if is_ours && is_left() {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Renames the file to its final name.
@@ -64,13 +84,32 @@ pub fn write_rows<T: Serialize>(path: &Path, rows: impl IntoIterator<Item = T>) 
     })
 }
 
+/// The most bytes of one row.
+const LONGEST_ROW: u64 = 64 << 20;
+
+/// A file of rows, none of which is longer than [`LONGEST_ROW`]: whoever takes a row renews what is left.
+struct Paced {
+    input: File,
+    left: Rc<Cell<u64>>,
+}
+
+impl Read for Paced {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let n = self.input.read(into)?;
+        let left = self.left.get().checked_sub(n as u64);
+        self.left.set(left.ok_or_else(|| io::Error::other(format!("a row is longer than {LONGEST_ROW} bytes")))?);
+        Ok(n)
+    }
+}
+
 /// Reads records from CSV of either style, one at a time. The first bad line is the error, with its line number.
 pub fn read_rows<T: DeserializeOwned, R: FromIterator<T>>(path: &Path) -> Result<R, Diagnostic> {
     let name = path.display().to_string();
     let unread = |error: io::Error| {
         Diagnostic::new(Location::file(&name), format!("cannot read: {error}"), "give the folder `compare --out` wrote")
     };
-    let mut text = BufReader::new(File::open(path).map_err(unread)?);
+    let left = Rc::new(Cell::new(LONGEST_ROW));
+    let mut text = BufReader::new(Paced { input: open_regular(path).map_err(unread)?, left: Rc::clone(&left) });
     let style = CsvStyle::of(text.fill_buf().map_err(unread)?);
     let wrong = |error: csv::Error| {
         if let csv::ErrorKind::Io(_) = error.kind() {
@@ -86,6 +125,7 @@ pub fn read_rows<T: DeserializeOwned, R: FromIterator<T>>(path: &Path) -> Result
         .records()
         .map(|record| {
             let record = record?;
+            left.set(LONGEST_ROW);
             if style == CsvStyle::Plain {
                 return record.deserialize(Some(&header));
             }

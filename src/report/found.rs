@@ -37,6 +37,15 @@ impl Found {
         }
     }
 
+    /// Takes out what the findings quote: values may be texts of the recordings.
+    #[must_use]
+    pub fn without_values(mut self) -> Self {
+        for line in self.notices.iter_mut().chain(&mut self.findings) {
+            *line = unquoted(line);
+        }
+        self
+    }
+
     /// Replaces file paths by other names: pairs of path and name.
     pub fn renamed(&mut self, names: &[(String, String)]) {
         for line in self.notices.iter_mut().chain(&mut self.findings) {
@@ -78,4 +87,13 @@ impl Found {
 /// Formats the number of unreadable inputs.
 pub fn unreadable(n: u64) -> String {
     format!("{n} {} could not be read, or not to the end", if n == 1 { "input" } else { "inputs" })
+}
+
+/// The line without what is between its first quotation mark or backtick and its last: a value may hold more of them.
+fn unquoted(line: &str) -> String {
+    let mark = |c: char| matches!(c, '`' | '"');
+    match (line.find(mark), line.rfind(mark)) {
+        (Some(first), Some(last)) if first < last => format!("{}`…`{}", &line[..first], &line[last + 1..]),
+        _ => line.to_owned(),
+    }
 }

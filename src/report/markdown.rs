@@ -5,7 +5,13 @@ use std::borrow::Cow;
 use crate::diagnostic::{is_hostile, one_line};
 
 /// Escapes text for a table cell: nothing in it is markup, ends the cell, or is HTML.
+///
+/// A site makes a link or a mention of bare text too: such text is shown as code.
 pub(super) fn cell(text: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    if text.contains('@') || ["://", "www.", "#"].iter().any(|sign| lower.contains(sign)) {
+        return code(&text.replace('|', "\\u{7c}").replace('<', "\\u{3c}"));
+    }
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -1,7 +1,7 @@
 //! The contents of a results folder: enough to redraw it without the recordings.
 
-use std::fs::File;
-use std::io::{self, BufRead as _, BufReader};
+use std::collections::HashMap;
+use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -12,9 +12,14 @@ use super::configuration::Configuration;
 use super::followed::FollowedReport;
 use super::row_file::{RowFormat, SavedRows};
 use super::{Lock, read_rows, write_atomically};
-use crate::aggregate::{Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Label, Row, Rows, RowsBuilder};
+use crate::aggregate::{
+    Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Label, Row, RowView, Rows, RowsBuilder,
+};
+use crate::compare::StackInfo;
+use crate::decision::Program;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::Story;
+use crate::reader::{LARGEST_WHOLE, open_regular, read_whole_text};
 
 /// The file with the stories, one JSON line each.
 pub(super) const STORIES: &str = "stories.jsonl";
@@ -31,6 +36,9 @@ pub struct Manifest {
     pub whenstop: String,
     /// Version of the row columns.
     pub rows_version: u32,
+    /// The number of rows; `None` in folders written before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u64>,
     /// Stacks in order, each with its rules in order.
     pub stacks: Vec<ManifestStack>,
     /// The stack the others are compared with in `pairs.csv`.
@@ -81,6 +89,35 @@ pub struct Manifest {
 }
 
 impl Manifest {
+    /// Refuses rows that are not those the folder was written with: some are missing or stand there twice, or the
+    /// stacks of one run disagree on its outcome.
+    fn check(&self, rows: &Rows, path: &Path) -> Result<(), Diagnostic> {
+        let wrong = |what: String| {
+            let help = "write the folder again with `compare --out`";
+            Err(Diagnostic::new(Location::file(path.display().to_string()), what, help))
+        };
+        let n = rows.len() as u64;
+        if let Some(expected) = self.rows.filter(|expected| n > 0 && *expected != n) {
+            return wrong(format!("{n} rows, but the manifest says {expected}"));
+        }
+        // The rows of a run stand together, in the order of the stacks.
+        let place: HashMap<&str, usize> =
+            self.stacks.iter().enumerate().map(|(nth, stack)| (&*stack.name, nth)).collect();
+        let mut before: Option<(RowView<'_>, Option<&usize>)> = None;
+        for row in rows {
+            let nth = place.get(&**row.stack());
+            if let Some((first, last)) = before
+                && first.run_id() == row.run_id()
+                && last < nth
+                && first.outcome() != row.outcome()
+            {
+                return wrong(format!("run `{}` has another outcome under `{}`", row.run_id(), row.stack()));
+            }
+            before = Some((row, nth));
+        }
+        Ok(())
+    }
+
     /// The plural of what counts as a run.
     pub fn noun(&self) -> &'static str {
         if self.unit.is_some() { "rounds" } else { "runs" }
@@ -96,6 +133,16 @@ pub struct ManifestStack {
     pub profile: Label,
     /// Its rules.
     pub rules: Vec<Label>,
+    /// The program that decides, if it is a guard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guard: Option<Program>,
+}
+
+impl From<StackInfo> for ManifestStack {
+    fn from(info: StackInfo) -> Self {
+        let StackInfo { name, profile, rules, program } = info;
+        Self { name, profile, rules, guard: program }
+    }
 }
 
 /// The data of a results folder, without what is computed from it.
@@ -128,16 +175,13 @@ pub fn read_saved(folder: &Path) -> Result<Saved, Diagnostic> {
         let table = SavedRows::open(&folder.join("firings.parquet"))?;
         table.each(|firing: Firing| firings.push(&firing))?;
         let (rows, firings) = (rows.finish(), firings.finish());
+        manifest.check(&rows, &folder.join("rows.parquet"))?;
         return Ok(Saved { rows, firings, manifest, row_format: RowFormat::Parquet, stories, followed });
     }
-    Ok(Saved {
-        rows: read_rows::<Row, Rows>(&folder.join("rows.csv"))?,
-        firings: read_rows::<Firing, Firings>(&folder.join("firings.csv"))?,
-        manifest,
-        row_format: RowFormat::Csv,
-        stories,
-        followed,
-    })
+    let rows = read_rows::<Row, Rows>(&folder.join("rows.csv"))?;
+    manifest.check(&rows, &folder.join("rows.csv"))?;
+    let firings = read_rows::<Firing, Firings>(&folder.join("firings.csv"))?;
+    Ok(Saved { rows, firings, manifest, row_format: RowFormat::Csv, stories, followed })
 }
 
 fn read_followed(path: &Path, manifest: &Manifest) -> Result<Option<FollowedReport>, Diagnostic> {
@@ -170,9 +214,18 @@ pub(super) fn read_lines<T: DeserializeOwned>(
 ) -> Result<(), Diagnostic> {
     let name = path.display().to_string();
     let unread = |error: io::Error| Diagnostic::new(Location::file(&name), format!("cannot read: {error}"), help);
-    for (index, line) in BufReader::new(File::open(path).map_err(unread)?).lines().enumerate() {
-        take(serde_json::from_str(&line.map_err(unread)?).map_err(|error| {
-            Diagnostic::new(Location::line(&name, index + 1), format!("not a {what} of this version: {error}"), help)
+    let mut input = BufReader::new(open_regular(path).map_err(unread)?);
+    for number in 1.. {
+        let mut line = Vec::new();
+        let n = input.by_ref().take(LARGEST_WHOLE + 1).read_until(b'\n', &mut line).map_err(unread)?;
+        if n == 0 {
+            break;
+        }
+        if n as u64 > LARGEST_WHOLE {
+            return Err(unread(io::Error::other(format!("line {number} is longer than {LARGEST_WHOLE} bytes"))));
+        }
+        take(serde_json::from_slice(&line).map_err(|error| {
+            Diagnostic::new(Location::line(&name, number), format!("not a {what} of this version: {error}"), help)
         })?);
     }
     Ok(())
@@ -192,7 +245,7 @@ fn read_manifest(folder: &Path) -> Result<Manifest, Diagnostic> {
     let path = folder.join("manifest.json");
     let at = Location::file(path.display().to_string());
     let help = "give the folder `compare --out` wrote";
-    let text = std::fs::read_to_string(&path)
+    let text = read_whole_text(&path, LARGEST_WHOLE)
         .map_err(|error| Diagnostic::new(at.clone(), format!("cannot read: {error}"), help))?;
     let manifest: Manifest = serde_json::from_str(&text)
         .map_err(|error| Diagnostic::new(at.clone(), format!("not a manifest: {error}"), help))?;

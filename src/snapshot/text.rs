@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::{CorpusPrint, Numbers, RuleSet, Snapshot, Span, StackStops, StopLine};
-use crate::diagnostic::{self, Diagnostic, Location, is_hostile};
+use crate::diagnostic::{self, Diagnostic, Location, is_hostile, one_line};
 
 /// The first line; the number is the version of the format.
 const HEADER: &str = "# whenstop stop points v2: stack | run | rule | stop | verdict";
@@ -95,7 +95,21 @@ impl Snapshot {
                 return Err(wrong(number, "a run and stack that stand here twice"));
             }
         }
-        Ok(snapshot)
+        match snapshot.incomplete() {
+            Some(what) => Err(Diagnostic::new(Location::file(path), what, "write it anew with `whenstop accept`")),
+            None => Ok(snapshot),
+        }
+    }
+
+    /// What is missing or superfluous: a snapshot has a stop of each run under each stack.
+    fn incomplete(&self) -> Option<String> {
+        self.stacks.iter().find_map(|(name, stack)| {
+            let stated =
+                [self.corpus.as_ref().map(|corpus| corpus.runs), stack.numbers.as_ref().map(|numbers| numbers.runs)];
+            let found = stack.stops.len() as u64;
+            let runs = stated.into_iter().flatten().find(|runs| *runs != found)?;
+            Some(format!("stops of {found} runs under `{}`, not of the {runs} that were accepted", one_line(name)))
+        })
     }
 
     /// Reads a line about the corpus, a stack, or its numbers.

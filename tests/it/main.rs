@@ -20,6 +20,8 @@ mod export;
 mod faults;
 mod gate;
 mod golden;
+#[cfg(unix)]
+mod guards;
 mod hook;
 mod hostile;
 mod live;

@@ -116,3 +116,9 @@ fn copies_read_back_whatever_the_run() {
 fn rules_take_any_run() {
     check("replay", 800);
 }
+
+#[test]
+fn effects_take_any_call_and_any_text_that_repeats() {
+    check("effects", 3_000);
+    check("repeated", 24);
+}

@@ -40,6 +40,8 @@ pub(super) fn wrapped<'w>(program: &str, rest: &'w [Word]) -> Option<&'w [Word]>
         "--add-host",
         "-H",
         "--host",
+        "-h",
+        "--hostname",
     ];
     let rest = after_options(rest, &with_value);
     let rest = match (program, rest.first()?.text.as_str()) {

@@ -1,9 +1,9 @@
 //! What the recording shows after a stop: evidence of what the stop would have cost, without any label.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{Effect, EffectReader, EffectTable, Told};
-use crate::transcript::{Message, Moment, Point, PromptedBy, RoundEnd, Run, Tokens};
+use crate::transcript::{Message, Moment, Point, PromptedBy, RoundEnd, Run, Tokens, ToolCall};
 use crate::verdict::Ledger;
 
 /// A count known within bounds, because calls with an unknown effect may or may not count.
@@ -104,19 +104,21 @@ impl Work {
         let told: Vec<Vec<Told>> =
             (0..run.steps().len()).map(|step| calls(step).iter().map(|call| reader.tell(call)).collect()).collect();
         let scratch = Scratch::of(&told);
+        let delivered = Delivered::of(run);
         let mut checks = Checks::default();
         let mut steps = Vec::with_capacity(told.len());
         for (step, calls) in told.iter().enumerate() {
             let mut work = StepWork::default();
+            let flags = Flags::of(run, step);
             for (nth, told) in calls.iter().enumerate() {
                 match told.effect {
-                    Effect::Edit => match delivered(run, told) {
+                    Effect::Edit => match delivered.as_ref().map(|files| files.changed_by(told)) {
                         Some((certain, possible)) => work.edits.add(certain, possible),
                         None => work.edits.add(!scratch.holds(told, step), true),
                     },
                     Effect::Handover => work.handovers.add(true, true),
                     Effect::Check => {
-                        let (certain, possible) = checks.take(flag(run, step, nth));
+                        let (certain, possible) = checks.take(flags.of_call(nth));
                         work.greens.add(certain, possible);
                         work.edits.add(false, told.may_change);
                     }
@@ -199,27 +201,68 @@ impl Work {
     }
 }
 
-/// Whether an edit changed a file in the patch that the run submitted: certainly, and possibly. `None` if no patch is
-/// known.
-fn delivered(run: &Run, told: &Told) -> Option<(bool, bool)> {
-    let files = run.header.delivered.as_ref()?;
-    let is_one = |touched: &String| {
-        let touched = name(touched);
-        let within = |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.ends_with('/'));
-        files.iter().any(|file| *file == touched || within(&touched, file) || within(file, &touched))
-    };
-    let certain = told.touched.iter().any(is_one);
-    Some((certain, certain || told.blind || told.may_change))
+/// The files of the patch that a run submitted.
+struct Delivered<'r> {
+    files: HashSet<&'r str>,
+    /// Their paths without the first folders: a call may have been made from within one.
+    endings: HashSet<&'r str>,
 }
 
-/// The error flag of the result of a call.
-fn flag(run: &Run, step: usize, nth: usize) -> Option<bool> {
-    let at = run.steps().get(step)?;
-    let results: Vec<&Message> =
-        run.events()[at.reply..at.end].iter().filter_map(|event| event.message()).filter(|m| m.is_result()).collect();
-    let id = run.reply(step)?.tool_calls.get(nth)?.id.as_deref();
-    let named = id.and_then(|id| results.iter().find(|result| result.tool_call_id.as_deref() == Some(id)));
-    named.or_else(|| results.get(nth).filter(|result| id.is_none() || result.tool_call_id.is_none()))?.is_error
+impl<'r> Delivered<'r> {
+    fn of(run: &'r Run) -> Option<Self> {
+        let files = run.header.delivered.as_ref()?;
+        Some(Self {
+            files: files.iter().map(String::as_str).collect(),
+            endings: files.iter().flat_map(|file| endings(file)).collect(),
+        })
+    }
+
+    /// Whether an edit changed one of them: certainly, and possibly.
+    fn changed_by(&self, told: &Told) -> (bool, bool) {
+        let is_one = |touched: &String| {
+            let touched = name(touched);
+            self.files.contains(touched.as_str())
+                || self.endings.contains(touched.as_str())
+                || endings(&touched).any(|ending| self.files.contains(ending))
+        };
+        let certain = told.touched.iter().any(is_one);
+        (certain, certain || told.blind || told.may_change)
+    }
+}
+
+/// A path without its first folder, without its first two, and so on; of a path of more than 64 folders, the shortest.
+fn endings(path: &str) -> impl Iterator<Item = &str> {
+    path.rmatch_indices('/').take(64).map(|(at, _)| &path[at + 1..])
+}
+
+/// The error flags of the results of a step's calls.
+struct Flags<'r> {
+    calls: &'r [ToolCall],
+    results: Vec<&'r Message>,
+    /// The first result of each call that a result names.
+    named: HashMap<&'r str, &'r Message>,
+}
+
+impl<'r> Flags<'r> {
+    fn of(run: &'r Run, step: usize) -> Self {
+        let events = run.steps().get(step).map_or(&[][..], |at| &run.events()[at.reply..at.end]);
+        let results: Vec<&Message> =
+            events.iter().filter_map(|event| event.message()).filter(|message| message.is_result()).collect();
+        let mut named = HashMap::new();
+        for result in &results {
+            if let Some(id) = result.tool_call_id.as_deref() {
+                named.entry(id).or_insert(*result);
+            }
+        }
+        Self { calls: run.reply(step).map_or(&[], |reply| reply.tool_calls.as_slice()), results, named }
+    }
+
+    /// The error flag of the result of the call at `nth` of the step.
+    fn of_call(&self, nth: usize) -> Option<bool> {
+        let id = self.calls.get(nth)?.id.as_deref();
+        let named = id.and_then(|id| self.named.get(id));
+        named.or_else(|| self.results.get(nth).filter(|result| id.is_none() || result.tool_call_id.is_none()))?.is_error
+    }
 }
 
 /// Tracks whether the checks so far failed.
@@ -264,7 +307,8 @@ impl Scratch {
         let (mut made, mut removed) = (BTreeMap::new(), BTreeMap::new());
         for (step, told) in told.iter().enumerate().flat_map(|(step, calls)| calls.iter().map(move |told| (step, told)))
         {
-            for file in told.touched.iter().filter(|file| !told.removed.contains(file)) {
+            let taken: HashSet<&String> = told.removed.iter().collect();
+            for file in told.touched.iter().filter(|file| !taken.contains(file)) {
                 made.entry(name(file)).or_insert(step);
             }
             for file in &told.removed {

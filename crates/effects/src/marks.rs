@@ -1,5 +1,7 @@
 //! Signs in a recording of how a round turned out. They are not grades.
 
+use std::collections::HashSet;
+
 use super::{Effect, EffectReader, EffectTable, Told};
 use crate::transcript::{Event, Message, Origin, Round, Run, Text, ToolCall};
 
@@ -61,7 +63,7 @@ impl Marks {
         let marks = rounds.iter().zip(&acts).enumerate().map(|(nth, (round, own))| {
             let next = acts.get(nth + 1);
             let later = || typed[nth].iter().chain(next.into_iter().flat_map(|next| &next.calls));
-            let taken_back = later().any(|told| told.discards.iter().any(|discarded| own.edited(discarded)));
+            let taken_back = own.edited_one_of(later().flat_map(|told| &told.discards));
             let is_act = |told: &&Told| !matches!(told.effect, Effect::Read | Effect::Plan);
             let first_act = later().find(is_act).map(|told| told.effect);
             Self {
@@ -100,10 +102,18 @@ impl Acts {
         Self { has_edits, rewinds: before_it.into_iter().any(Event::is_taking_back), calls }
     }
 
-    /// True if it changed a file that a later command discards.
-    fn edited(&self, discarded: &str) -> bool {
+    /// True if it changed a file that later commands discard, whatever their working directory was.
+    fn edited_one_of<'d>(&self, discarded: impl Iterator<Item = &'d String>) -> bool {
+        let mut named = HashSet::new();
+        for path in discarded {
+            if matches!(path.as_str(), "." | ":/" | "*") {
+                return true;
+            }
+            named.insert(path.trim_start_matches("./").trim_end_matches('/'));
+        }
+        named.remove("");
         let mut files = self.calls.iter().filter(|told| told.discards.is_empty()).flat_map(|told| &told.touched);
-        matches!(discarded, "." | ":/" | "*") || files.any(|file| is_within(file, discarded))
+        !named.is_empty() && files.any(|file| is_within_one_of(file, &named))
     }
 }
 
@@ -111,11 +121,14 @@ fn is_step(event: &Event) -> bool {
     event.message().is_some_and(Message::is_step)
 }
 
-/// True if `file` is the path `named` or inside that directory, whatever the command's working directory was.
-fn is_within(file: &str, named: &str) -> bool {
-    let (file, named) = (file.replace('\\', "/"), named.trim_start_matches("./").trim_end_matches('/'));
-    let ends = |place: &str| place == named || place.strip_suffix(named).is_some_and(|before| before.ends_with('/'));
-    !named.is_empty() && file.match_indices('/').map(|(at, _)| &file[..at]).chain([file.as_str()]).any(ends)
+/// True if `file` or a folder it is in has one of these paths, or ends with one. Of a path of more than 64 folders, the
+/// last ones are compared.
+fn is_within_one_of(file: &str, named: &HashSet<&str>) -> bool {
+    let file = file.replace('\\', "/");
+    let joints: Vec<usize> = file.rmatch_indices('/').map(|(at, _)| at).take(64).collect();
+    let starts = || joints.iter().map(|at| at + 1).chain([0]);
+    let ends = || joints.iter().copied().chain([file.len()]);
+    starts().any(|start| ends().any(|end| start < end && named.contains(&file[start..end])))
 }
 
 /// Commands that a person typed at the agent's prompt after step `end - 1` and before the next model call.

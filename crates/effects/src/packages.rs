@@ -164,6 +164,12 @@ pub(super) fn effect(program: &str, words: &[Word]) -> Option<Told> {
         ("cargo" | "ruff", "clippy" | "check") if has(rest, &["--fix"]) => return said(Effect::Edit),
         ("cargo", "run" | "r") => return said(of_program_arguments(rest)),
         ("go", "fmt") => return said(Effect::Edit),
+        ("go", "clean") if has(rest, &["-testcache", "-cache"]) => return said(Effect::Check),
+        ("npm" | "pnpm" | "yarn" | "bun", "pm")
+            if matches!(second, Some("bin" | "ls" | "hash" | "whoami" | "view")) =>
+        {
+            return said(Effect::Read);
+        }
         ("go", "list" | "env" | "version" | "doc") if !has(rest, &["-w", "-u"]) => return said(Effect::Read),
         ("go", "mod") => {
             return said(if matches!(second, Some("graph" | "why" | "verify")) { Effect::Read } else { Effect::Edit });

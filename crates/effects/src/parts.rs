@@ -1,5 +1,7 @@
 //! Combines the effects of the parts of one call.
 
+use std::collections::HashSet;
+
 use super::Effect;
 
 /// The effect of a call, with the reason.
@@ -45,19 +47,24 @@ impl Told {
 
 /// The effects of the parts of a call, combined.
 #[derive(Debug, Default)]
-pub(super) struct Parts(Option<Told>);
+pub(super) struct Parts {
+    told: Option<Told>,
+    /// The files in `told.touched`: one command can name a hundred thousand.
+    touched: HashSet<String>,
+}
 
 impl Parts {
     /// Adds a part. Of two equally strong parts, the first gives the reason.
     pub(super) fn add(&mut self, part: Told) {
-        let Some(all) = &mut self.0 else {
-            self.0 = Some(part);
+        let Some(all) = &mut self.told else {
+            self.touched.extend(part.touched.iter().cloned());
+            self.told = Some(part);
             return;
         };
         all.may_change |= part.may_change;
         all.blind |= part.blind;
         for file in part.touched {
-            if !all.touched.contains(&file) {
+            if self.touched.insert(file.clone()) {
                 all.touched.push(file);
             }
         }
@@ -76,6 +83,6 @@ impl Parts {
 
     /// The combined effect; [`Effect::Read`] if there are no parts.
     pub(super) fn told(self) -> Told {
-        self.0.unwrap_or_else(|| Told::new(Effect::Read, "nothing is run"))
+        self.told.unwrap_or_else(|| Told::new(Effect::Read, "nothing is run"))
     }
 }

@@ -95,9 +95,10 @@ pub(super) fn awk(program: &str) -> Awk {
             ')' => depth = depth.saturating_sub(1),
             ';' | '}' | '{' | '\n' => (printing, depth) = (false, 0),
             '>' if printing && depth == 0 => {
-                let target: String = characters[at + 1..].iter().collect();
-                let target = target.trim_start_matches(['>', ' ', '\t']);
-                let name = target.strip_prefix('"').and_then(|rest| rest.split('"').next()).map(str::to_owned);
+                let after = characters[at + 1..].iter().position(|c| !matches!(c, '>' | ' ' | '\t'));
+                let from = after.map_or(characters.len(), |after| at + 1 + after);
+                let name = (characters.get(from) == Some(&'"'))
+                    .then(|| characters[from + 1..].iter().take_while(|c| **c != '"').collect::<String>());
                 if !name.as_deref().is_some_and(super::path::is_sink) {
                     return Awk::Writes(name);
                 }

@@ -16,32 +16,53 @@ const LONGEST_SCRIPT: usize = 1 << 20;
 pub(super) struct Scripts(BTreeMap<String, Told>);
 
 impl Scripts {
-    /// Records that `text` was written to `file`.
-    pub(super) fn wrote(&mut self, file: &str, text: &str, table: &EffectTable) {
-        let shebang = text.lines().next().filter(|line| line.starts_with("#!")).unwrap_or_default();
-        let language = Language::of_file(file).or_else(|| {
-            let languages = [
-                ("python", Language::Python),
-                ("node", Language::JavaScript),
-                ("ruby", Language::Ruby),
-                ("perl", Language::Perl),
-                ("sh", Language::Shell),
-            ];
-            languages.into_iter().find(|(name, _)| shebang.contains(name)).map(|(_, language)| language)
-        });
-        let Some(language) = language.filter(|_| text.len() <= LONGEST_SCRIPT) else { return };
-        let told = match language {
-            Language::Shell => shell::effect(text, table, &mut Self::default()),
-            language => code::effect(text, language),
-        };
-        let told = if told.effect < Effect::Check { Told::new(Effect::Check, told.why) } else { told };
-        self.0.insert(path::file_name(file).to_owned(), told);
+    /// Records that `text` was written to each of `files`, and searches it once for each language.
+    pub(super) fn wrote<'f>(&mut self, files: impl IntoIterator<Item = &'f str>, text: &str, table: &EffectTable) {
+        if text.len() > LONGEST_SCRIPT {
+            return;
+        }
+        let by_first_line = language_of_script(text);
+        let mut known: Vec<(Language, Told)> = Vec::new();
+        for file in files {
+            let Some(language) = Language::of_file(file).or(by_first_line) else { continue };
+            let told = match known.iter().find(|(other, _)| *other == language) {
+                Some((_, told)) => told.clone(),
+                None => {
+                    let told = of_script(text, language, table);
+                    known.push((language, told.clone()));
+                    told
+                }
+            };
+            self.0.insert(path::file_name(file).to_owned(), told);
+        }
     }
 
     /// The effect of running `file`; `None` if the run did not write it.
     pub(super) fn what_runs(&self, file: &str) -> Option<&Told> {
         self.0.get(path::file_name(file))
     }
+}
+
+/// The language of a script, by its first line.
+fn language_of_script(text: &str) -> Option<Language> {
+    let interpreters = [
+        ("python", Language::Python),
+        ("node", Language::JavaScript),
+        ("ruby", Language::Ruby),
+        ("perl", Language::Perl),
+        ("sh", Language::Shell),
+    ];
+    let shebang = text.lines().next().filter(|line| line.starts_with("#!"))?;
+    interpreters.into_iter().find(|(name, _)| shebang.contains(name)).map(|(_, language)| language)
+}
+
+/// What running a script does: at least a check.
+fn of_script(text: &str, language: Language, table: &EffectTable) -> Told {
+    let told = match language {
+        Language::Shell => shell::effect(text, table, &mut Scripts::default()),
+        language => code::effect(text, language),
+    };
+    if told.effect < Effect::Check { Told::new(Effect::Check, told.why) } else { told }
 }
 
 /// Determines the effects of one run's calls, one after another.

@@ -9,11 +9,24 @@ use super::parts::{Parts, Told};
 use super::reader::Scripts;
 use super::{Effect, code, command, path, powershell};
 
+/// A longer command, in bytes, is not parsed: its tree takes up to a kilobyte for each of them.
+const LONGEST: usize = 256 << 10;
+
+/// A command with more `;`, `&`, `|` and line ends than this is not parsed: the parser makes `a;b;c` a tree as deep as
+/// the list is long, and dropping such a tree recurses.
+const MOST_JOINTS: usize = 10_000;
+
 /// A command with more expansions than this is not parsed, because the parser recurses into each.
 const MOST_EXPANSIONS: usize = 120;
 
+/// The most bytes that the parser reads of one command, over and over.
+const MOST_READ: usize = 10_000_000;
+
 /// Shells within shells (`bash -c "ssh host 'bash -c …'"`) are followed to this depth.
 const MOST_SHELLS: usize = 8;
+
+/// Commands within commands (`find -exec docker exec web find -exec …`) are followed to this depth.
+const MOST_COMMANDS: usize = 64;
 
 /// A word of a command, without its quotes.
 #[derive(Clone, Debug)]
@@ -53,6 +66,8 @@ pub(super) struct Shell<'t> {
     pub(super) parts: Parts,
     functions: BTreeSet<String>,
     depth: usize,
+    /// How many commands the current one is within.
+    within: usize,
 }
 
 /// A longer command, in bytes, could nest deeper than a worker thread's stack allows.
@@ -77,44 +92,90 @@ pub(super) fn effect(text: &str, table: &EffectTable, scripts: &mut Scripts) -> 
     })
 }
 
+/// The effect of a command for PowerShell.
+pub(super) fn effect_in_powershell(text: &str, table: &EffectTable, scripts: &mut Scripts) -> Told {
+    if let Some(why) = beyond_limits(text) {
+        return Told::new(Effect::Unknown, why);
+    }
+    let mut shell = Shell::new(table, scripts);
+    shell.depth += 1;
+    powershell::effect(text, &mut shell)
+}
+
 fn effect_here(text: &str, table: &EffectTable, scripts: &mut Scripts) -> Told {
-    let mut shell = Shell { table, scripts, parts: Parts::default(), functions: BTreeSet::new(), depth: 0 };
+    let mut shell = Shell::new(table, scripts);
     shell.script(text);
     shell.parts.told()
 }
 
-/// True if `text` has too many expansions to be parsed.
-fn is_too_deep(text: &str) -> bool {
-    let opens = |pair: &[u8]| matches!(pair, b"$(" | b"<(" | b">(" | b"${" | b"((" | b"=(");
-    let nested = text.as_bytes().windows(2).filter(|pair| opens(pair)).count();
-    let ticks = text.bytes().filter(|byte| *byte == b'`').count();
-    nested + ticks / 2 > MOST_EXPANSIONS
+/// Why `text` is not parsed, if it is too long or may nest too deep.
+fn beyond_limits(text: &str) -> Option<&'static str> {
+    let joints = text.bytes().filter(|byte| matches!(byte, b';' | b'&' | b'|' | b'\n')).count();
+    if text.len() > LONGEST || joints > MOST_JOINTS {
+        return Some("too long to be followed");
+    }
+    is_too_deep(text).then_some("nested too deep to be followed")
 }
 
-impl Shell<'_> {
+/// True if `text` has too many expansions to be parsed: the parser reads what is within `n` of them about `n²` times. How
+/// many are within each other is seen without regard to quotes, so their number counts too.
+fn is_too_deep(text: &str) -> bool {
+    let (mut depth, mut deepest, mut expansions) = (0_usize, 0, text.bytes().filter(|byte| *byte == b'`').count() / 2);
+    for pair in text.as_bytes().windows(2) {
+        match pair {
+            b"$(" | b"<(" | b">(" | b"${" | b"((" | b"=(" => {
+                (depth, expansions) = (depth + 1, expansions + 1);
+                deepest = deepest.max(depth);
+            }
+            [b')' | b'}', _] => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    expansions > MOST_EXPANSIONS
+        || deepest.pow(2) * text.len() > MOST_READ
+        || expansions.pow(2) * text.len() > 10 * MOST_READ
+}
+
+impl<'t> Shell<'t> {
+    fn new(table: &'t EffectTable, scripts: &'t mut Scripts) -> Self {
+        Self { table, scripts, parts: Parts::default(), functions: BTreeSet::new(), depth: 0, within: 0 }
+    }
+
     /// Adds the effects of a script's commands.
     pub(super) fn script(&mut self, text: &str) {
         if text.trim().is_empty() {
             return;
         }
-        if powershell::looks_like(text) {
-            let told = powershell::effect(text, self);
-            self.parts.add(told);
-            return;
-        }
-        if self.depth >= MOST_SHELLS || is_too_deep(text) {
-            self.parts.push(Effect::Unknown, "nested too deep to be followed");
+        let beyond = beyond_limits(text);
+        if self.depth >= MOST_SHELLS || beyond.is_some() {
+            self.parts.push(Effect::Unknown, beyond.unwrap_or("nested too deep to be followed"));
             return;
         }
         self.depth += 1;
-        match rable::parse(text, false) {
-            Ok(nodes) => nodes.iter().for_each(|node| self.node(node, false)),
-            Err(_) => match powershell::effect_of_other_shell(text, self) {
-                Some(told) => self.parts.add(told),
-                None => self.parts.push(Effect::Unknown, "the command cannot be parsed"),
-            },
+        if powershell::looks_like(text) {
+            let told = powershell::effect(text, self);
+            self.parts.add(told);
+        } else {
+            match rable::parse(text, false) {
+                Ok(nodes) => nodes.iter().for_each(|node| self.node(node, false)),
+                Err(_) => match powershell::effect_of_other_shell(text, self) {
+                    Some(told) => self.parts.add(told),
+                    None => self.parts.push(Effect::Unknown, "the command cannot be parsed"),
+                },
+            }
         }
         self.depth -= 1;
+    }
+
+    /// Adds the effect of a simple command, unless it is within too many others.
+    pub(super) fn command(&mut self, words: &[Word], given: Given<'_>) {
+        if self.within >= MOST_COMMANDS {
+            self.parts.push(Effect::Unknown, "nested too deep to be followed");
+            return;
+        }
+        self.within += 1;
+        command::run(self, words, given);
+        self.within -= 1;
     }
 
     fn node(&mut self, node: &Node, piped: bool) {
@@ -189,14 +250,12 @@ impl Shell<'_> {
         let writer = matches!(first.text.as_str(), "cat" | "tee" | "printf" | "echo");
         if let (true, Some(text)) = (writer, input.as_deref()) {
             let tee = words[1..].iter().map(|word| word.text.as_str()).filter(|_| first.text == "tee");
-            for file in targets.iter().map(String::as_str).chain(tee) {
-                self.scripts.wrote(file, text, self.table);
-            }
+            self.scripts.wrote(targets.iter().map(String::as_str).chain(tee), text, self.table);
         }
         if self.functions.contains(&first.text) {
             return;
         }
-        command::run(self, &words, Given { input: input.as_deref(), piped });
+        self.command(&words, Given { input: input.as_deref(), piped });
     }
 
     /// Adds the commands in expansions: `$(…)`, `<(…)` and the like.
@@ -245,8 +304,9 @@ impl Shell<'_> {
             return;
         }
         let quoted = format!(": \"{}\"", text.replace('"', ""));
-        match (is_too_deep(&quoted), rable::parse(&quoted, false)) {
-            (false, Ok(nodes)) if self.depth < MOST_SHELLS => {
+        let followed = self.depth < MOST_SHELLS && beyond_limits(&quoted).is_none();
+        match followed.then(|| rable::parse(&quoted, false)) {
+            Some(Ok(nodes)) => {
                 self.depth += 1;
                 for node in &nodes {
                     self.node(node, false);

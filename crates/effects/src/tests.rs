@@ -276,10 +276,141 @@ fn a_stack_file_comes_first() {
 }
 
 #[test]
-fn no_nesting_is_too_deep() {
-    for open in ["$(", "\"$(", "<(", "${a:-", "((", "{ ", "( ", "if ", "`", "case x in ", "! ", "a=(", "bash -c '"] {
-        let command = open.repeat(20_000);
+fn asking_for_help_is_a_read() {
+    check_shell(
+        "read",
+        &[
+            "git commit --help",
+            "npm publish -h",
+            "gh pr create --help",
+            "kubectl apply --help && ls",
+            "mytool enable --help",
+            "terraform apply -help",
+            "sudo systemctl restart --help",
+            "bash -c 'git push --help'",
+            "npx vercel deploy --help",
+        ],
+    );
+    check_shell("handover", &["git commit -m 'add --help'", "git commit -m --help", "git push origin main # --help"]);
+    check_shell(
+        "edit",
+        &["rm -- --help", "psql -h db -c 'delete from t'", "chown u f -h", "bash -c 'rm x' --help", "ssh h rm x"],
+    );
+}
+
+/// The effects of commands for PowerShell.
+fn check_powershell(expected: &str, commands: &[&str]) {
+    for command in commands {
         let table = EffectTable::default();
-        EffectReader::new(&table).tell(&ToolCall::new(None, "bash", command));
+        let arguments = serde_json::json!({ "command": command }).to_string();
+        let told = EffectReader::new(&table).tell(&ToolCall::new(None, "PowerShell", arguments));
+        assert_eq!(told.effect.name(), expected, "{command}: {told:?}");
     }
+}
+
+#[test]
+fn powershell_is_read_by_its_pipelines() {
+    check_powershell(
+        "read",
+        &[
+            "'a','b' | ForEach-Object { (Select-String -Path $_ -Pattern 'x').Count }",
+            "(git show HEAD:a.md).Split(\"`n\")[1..3] | ForEach-Object { \"|$_|\" }",
+            "1..5 | % { $_ * 2 }",
+            "[System.IO.File]::ReadAllText('C:\\a\\b.txt')",
+            "if (Test-Path .git) { git status } else { 'no repo' }",
+            "$p = Get-Process -Id 5; if ($p) { \"running\" } else { \"completed\" }",
+            "Get-ChildItem | ? { $_.PSIsContainer } | % FullName",
+            "$files | Group-Object Extension | ForEach-Object { \"{0}: {1}\" -f $_.Name, $_.Count }",
+            "Get-ChildItem | Select-Object @{Name='x'; Expression={$_.Length / 1kb}}",
+            "switch ($x) { 'remove' { 1 } default { 2 } }",
+            "# Remove-Item x\nGet-Date <# git push #>",
+            "echo 'rm x'",
+        ],
+    );
+    check_powershell(
+        "edit",
+        &[
+            "@'\nmake deploy; git push\n'@ | Set-Content a.txt",
+            "$body = @\"\nnpm publish\n\"@\nSet-Content -Path n.txt -Value $body",
+            "Get-ChildItem *.tmp | ForEach-Object { $_.Delete() }",
+            "[IO.File]::WriteAllText(\"a.txt\", (Get-Content b.txt -Raw))",
+            "foreach ($f in Get-ChildItem) { Remove-Item $f }",
+            "\"$(Remove-Item x)\"",
+            "try { Get-Item x } catch { New-Item x }",
+            "@'\nopen('a','w').write('x')\n'@ | python",
+            "'x' > a.txt",
+            "Get-Content a 2>$null > b.txt",
+        ],
+    );
+    check_powershell("handover", &["git commit -m @'\nfix: it's\n'@", "if ($?) { npm publish }", "& git push"]);
+    check_powershell("unknown", &["& $unknown", "iex (iwr https://x)", "frobnicate 5"]);
+}
+
+#[test]
+fn a_script_that_powershell_wrote_does_what_its_text_does() {
+    let write = serde_json::json!({"command": "@'\nopen('a','w').write('b')\n'@ | Set-Content x.py"}).to_string();
+    assert_eq!(tell(&[("powershell", &write), ("bash", "{\"command\":\"python x.py\"}")]), ["edit", "edit"]);
+}
+
+#[test]
+fn a_tool_that_runs_commands_is_known_by_its_name() {
+    for tool in ["bash_execute", "run-in-shell", "mcp__x__terminal", "executeCommandInTerminal"] {
+        assert_eq!(tell(&[(tool, "{\"command\":\"git push\"}")]), ["handover"], "{tool}");
+    }
+}
+
+#[test]
+fn no_nesting_is_too_deep() {
+    let opens = [
+        "$(",
+        "\"$(",
+        "<(",
+        "${a:-",
+        "((",
+        "{ ",
+        "( ",
+        "if ",
+        "`",
+        "case x in ",
+        "! ",
+        "a=(",
+        "bash -c '",
+        "a;",
+        "a&&",
+        "a||",
+        "a&",
+        "a|",
+        "a\n",
+        "(a\n",
+        "find -exec ",
+        "docker exec a ",
+        "chroot / ",
+        "sudo ",
+        "npm exec ",
+        "eval ",
+        "python -m pytest;",
+        "@'\n",
+        "@\"\n$(",
+        "@{a=",
+        "Get-X (",
+        "Get-X {",
+        "<<E $(",
+    ];
+    for open in opens {
+        for (tool, n) in [("bash", 20_000), ("powershell", 20_000), ("bash", 9_000)] {
+            let table = EffectTable::default();
+            let arguments = serde_json::json!({ "command": open.repeat(n) }).to_string();
+            EffectReader::new(&table).tell(&ToolCall::new(None, tool, arguments));
+        }
+    }
+}
+
+#[test]
+fn what_is_too_long_is_unknown_and_says_so() {
+    for command in ["a;".repeat(200_000), format!("echo {}", "a".repeat(300_000)), "a\n".repeat(10_001)] {
+        let table = EffectTable::default();
+        let told = EffectReader::new(&table).tell(&ToolCall::new(None, "bash", command));
+        assert_eq!((told.effect, &*told.why), (super::Effect::Unknown, "too long to be followed"));
+    }
+    assert_eq!(tell(&[("tool", "{\"tool\":\"tool\"}"), ("tool", "{\"tool\":\"a__Tool\"}")]), ["unknown", "unknown"]);
 }

@@ -134,10 +134,20 @@ pub(super) fn tell(name: &str, arguments: &Arguments<'_>, table: &EffectTable, s
     {
         return by_name(*effect);
     }
+    if runs_commands(own) && arguments.text(&["command", "cmd", "command_line", "shell_command", "script"]).is_some() {
+        return of_shell(&lower, arguments, table, scripts);
+    }
     if let Some(effect) = arguments.text(&["sql", "query", "statement"]).and_then(sql::effect) {
         return by_name(effect);
     }
     by_name(verbs::of_name(own).unwrap_or(Effect::Unknown))
+}
+
+/// True for a tool of a name such as `bash_execute` or `run-in-shell`.
+fn runs_commands(name: &str) -> bool {
+    let words =
+        ["bash", "zsh", "sh", "shell", "terminal", "console", "powershell", "pwsh", "cmd", "command", "commands"];
+    verbs::words(name).iter().any(|word| words.contains(&word.as_str()))
 }
 
 fn of_shell(name: &str, arguments: &Arguments<'_>, table: &EffectTable, scripts: &mut Scripts) -> Told {
@@ -145,7 +155,11 @@ fn of_shell(name: &str, arguments: &Arguments<'_>, table: &EffectTable, scripts:
         // Cline's log appends the host's marker to the command.
         Some(Command::Text(text)) => {
             let text = text.strip_suffix("REQ_APP").unwrap_or(text);
-            if name == "action" { of_editor_command(text, table, scripts) } else { shell::effect(text, table, scripts) }
+            match name {
+                "action" => of_editor_command(text, table, scripts),
+                "powershell" | "pwsh" => shell::effect_in_powershell(text, table, scripts),
+                _ => shell::effect(text, table, scripts),
+            }
         }
         Some(Command::Script(text)) => shell::effect(&text, table, scripts),
         Some(Command::Words(words)) => {
@@ -220,8 +234,12 @@ fn by_arguments(
         }
         // Cline's own log has one tool, whose argument names the real one.
         "tool" => {
-            let named = arguments.text(&["tool"])?.to_owned();
-            tell(&named, arguments, table, scripts)
+            let named = arguments.text(&["tool"])?;
+            let names_itself = named.rsplit("__").next().is_some_and(|own| own.eq_ignore_ascii_case("tool"));
+            if names_itself {
+                return None;
+            }
+            tell(named, arguments, table, scripts)
         }
         "write_stdin" | "write_bash" | "send_keys"
             if arguments.text(&["chars", "input", "text", "keys"]).is_none_or(|text| text.trim().is_empty()) =>
@@ -299,7 +317,7 @@ fn on_a_file(told: Told, arguments: &Arguments<'_>, table: &EffectTable, scripts
     let Some(file) = arguments.path() else { return told };
     let file = file.to_owned();
     if let Some(text) = arguments.text(&["content", "file_text", "contents", "code_edit", "text", "CodeContent"]) {
-        scripts.wrote(&file, text, table);
+        scripts.wrote([file.as_str()], text, table);
     }
     let why = format!("{} on `{}`", told.why, code::shortened(path::file_name(&file)));
     Told { why, ..told.touching(vec![file]) }

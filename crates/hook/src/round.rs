@@ -84,6 +84,8 @@ pub enum Shown {
 struct Known {
     usage: HashMap<u64, Usage>,
     message_of: HashMap<u64, u64>,
+    /// Messages that have a call; their other lines (a thought, a text) have none.
+    calling: HashSet<u64>,
     failed: HashSet<u64>,
 }
 
@@ -97,6 +99,7 @@ impl Known {
                     *usage = largest(*usage, usage_of(record));
                     if record.b != 0 {
                         known.message_of.insert(record.b, record.id);
+                        known.calling.insert(record.id);
                     }
                 }
                 Kind::Failure => {
@@ -141,7 +144,9 @@ pub fn shown(records: &[Record]) -> (Vec<Shown>, bool) {
                 side.ts = ts;
                 out.push(event(side));
             }
-            Kind::Usage if record.b == 0 && !record.flags.has(Flag::SIDE) => unbooked = Some(record.id),
+            Kind::Usage if record.b == 0 && !record.flags.has(Flag::SIDE) && !known.calling.contains(&record.id) => {
+                unbooked = Some(record.id)
+            }
             Kind::Reply => {
                 let mut message = Message::new(Role::Assistant);
                 message.ts = ts;

@@ -142,7 +142,7 @@ impl Setup {
 fn own(file: &StackFile) -> Vec<Option<std::sync::Arc<crate::stack::Stack>>> {
     let own = |entry: &Entry| match entry {
         Entry::Own(stack) => Some(std::sync::Arc::clone(stack)),
-        Entry::Use(_) => None,
+        Entry::Use(_) | Entry::Guard(_) => None,
     };
     file.entries.iter().map(own).collect()
 }

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use super::{Args, Exit, refuse_unknown_baseline};
 use crate::aggregate::{Firings, FollowedRows, Rows};
+use crate::cli::compare::EmbedText;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::has_runs;
+use crate::cli::inputs::{has_runs, tell_troubles};
 use crate::cli::output::Output;
 use crate::compare::{Evaluator, Options};
 use crate::diagnostic::count;
@@ -45,10 +46,7 @@ pub(super) fn run_shard(args: &Args, shard: Shard, out: &Path, output: &Output) 
 
 /// Computes one part of a comparison and writes it run by run. Returns the number of its runs.
 pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &Output) -> Result<u64, Failure> {
-    let strategies = args.stacks.load()?;
-    if strategies.is_empty() {
-        return Err(Failure::nothing("no stack to compare", "name one with `--stacks`"));
-    }
+    let strategies = args.stacks.load_some()?;
     let grounds = args.stacks.grounds()?;
     let options = Options {
         assumptions: args.assumptions.assumptions(),
@@ -100,6 +98,9 @@ pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &O
             .map_err(|failure| failure.diagnostics.first().clone())?
             .with_followed(FollowedReport::new(FollowedRows::default(), args.corpus.unit.noun()));
         let mut found = Found::of(&report);
+        if matches!(args.embed_text, EmbedText::None) {
+            found = found.without_values();
+        }
         found.renamed(&named);
         Ok(About {
             shard: extent.shard,
@@ -115,6 +116,7 @@ pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &O
         return Err(failure);
     }
     written.map_err(Failure::input)?;
+    tell_troubles(&strategies, output);
     Ok(runs)
 }
 

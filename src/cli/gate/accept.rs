@@ -1,5 +1,6 @@
 //! `whenstop accept`: makes the current stop points the accepted ones.
 
+use super::LARGEST_SNAPSHOT;
 use super::inputs::GateInputs;
 use super::replayed::replayed;
 use super::{read_snapshot, told};
@@ -7,6 +8,7 @@ use crate::cli::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::reader::read_whole_text;
 use crate::report::write_atomically;
 use crate::review::Review;
 use crate::snapshot::Snapshot;
@@ -59,7 +61,8 @@ fn read_old(args: &AcceptArgs, path: &std::path::Path, output: &Output) -> Resul
         Ok(snapshot) => Ok(Some(snapshot)),
         // Never overwrites a file that is not a snapshot.
         Err(failure)
-            if args.only.is_empty() && std::fs::read_to_string(path).is_ok_and(|text| Snapshot::is_one(&text)) =>
+            if args.only.is_empty()
+                && read_whole_text(path, LARGEST_SNAPSHOT).is_ok_and(|text| Snapshot::is_one(&text)) =>
         {
             failure.diagnostics.iter().for_each(|diagnostic| output.warning(diagnostic));
             Ok(None)

@@ -82,6 +82,13 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, F
             "mend them or leave them out, or judge without what is lost: `--allow-unreadable`",
         )));
     }
+    if replayed.troubles > 0 && !args.allow_unreadable {
+        return Err(Failure::input(Diagnostic::new(
+            Location::default(),
+            "a guard failed on some runs: a gate that does not know what it does there says nothing",
+            "mend the guard, or judge without those runs: `--allow-unreadable`",
+        )));
+    }
     let min_known = args.min_known.or(inputs.project.min_known).unwrap_or(MIN_KNOWN);
     let mut held = Vec::new();
     for (gate, at) in &gates {

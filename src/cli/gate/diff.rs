@@ -12,7 +12,7 @@ use super::reports::pretty;
 use super::{read_snapshot, told};
 use crate::cli::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::{READING, ReadingArgs};
+use crate::cli::inputs::{GuardArgs, READING, ReadingArgs};
 use crate::cli::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::review::{self, Checked, Review};
@@ -159,6 +159,8 @@ fn inputs(args: &DiffArgs, paths: Vec<PathBuf>, stacks: Vec<String>) -> GateInpu
     GateInputs {
         paths,
         stacks,
+        guards: GuardArgs::default(),
+        allow_commands: false,
         snapshot: args.snapshot.clone(),
         project: args.project.clone(),
         unit: None,

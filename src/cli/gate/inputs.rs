@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
-use crate::cli::inputs::{CorpusArgs, READING, ReadingArgs, StackArgs, UnitOfRun, read_text};
+use crate::cli::inputs::{
+    CorpusArgs, GuardArgs, READING, ReadingArgs, StackArgs, UnitOfRun, load_stack_file, read_text,
+};
 use crate::cli::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::project::{self, Project};
@@ -17,6 +19,11 @@ pub(super) struct GateInputs {
     /// A stack file, or `preset:NAME`, `preset:all`, `system:NAME`, `system:all`. Repeatable.
     #[arg(long, value_name = "FILE|preset:NAME|system:NAME")]
     pub(super) stacks: Vec<String>,
+    #[command(flatten)]
+    pub(super) guards: GuardArgs,
+    /// Start the guards of stack files that the project file names. Look at them first if it comes from elsewhere.
+    #[arg(long)]
+    pub(super) allow_commands: bool,
     /// The snapshot file.
     #[arg(long, value_name = "FILE")]
     pub(super) snapshot: Option<PathBuf>,
@@ -45,7 +52,8 @@ impl GateInputs {
         let or = |given: &[String], else_: &[String]| if given.is_empty() { else_.to_vec() } else { given.to_vec() };
         let paths = if self.paths.is_empty() { project.recordings.clone() } else { self.paths.clone() };
         let stacks = or(&self.stacks, &project.stacks);
-        let missing = match (paths.is_empty(), stacks.is_empty()) {
+        let no_stack = stacks.is_empty() && self.guards.guard.is_empty();
+        let missing = match (paths.is_empty(), no_stack) {
             (false, false) => None,
             (true, _) => Some("no recordings are named"),
             (_, true) => Some("no stack is named"),
@@ -60,13 +68,19 @@ impl GateInputs {
             };
             return Err(Failure::usage(Diagnostic::new(Location::file(from), what, help)));
         }
+        if self.stacks.is_empty() {
+            refuse_quietly(&stacks, &project.path)?;
+        }
+        let is_named_elsewhere = self.stacks.is_empty() && !self.allow_commands;
+        let refused_by = is_named_elsewhere.then(|| project.path.clone());
+        let guards = GuardArgs { refused_by, ..self.guards.clone() };
         let unit = match project.unit {
             Some(project::Unit::Round) => UnitOfRun::Round,
             Some(project::Unit::Run) | None => UnitOfRun::Run,
         };
         Ok(Inputs {
             corpus: CorpusArgs { paths, reading: self.reading_with(&project), unit: self.unit.unwrap_or(unit) },
-            stacks: StackArgs { stacks },
+            stacks: StackArgs { stacks, guards },
             snapshot: self.snapshot.clone().or_else(|| project.snapshot.clone()),
             project,
         })
@@ -104,6 +118,22 @@ impl GateInputs {
             ..given.clone()
         }
     }
+}
+
+/// Refuses stack files outside the project's folder that cannot be read as such, without their lines: a project file
+/// may be somebody else's, and the message may end in a public log.
+fn refuse_quietly(stacks: &[String], project: &Path) -> Result<(), Failure> {
+    let folder = project.canonicalize().ok().and_then(|path| path.parent().map(Path::to_path_buf)).unwrap_or_default();
+    let is_outside = |path: &Path| path.canonicalize().is_ok_and(|path| !path.starts_with(&folder));
+    let files = stacks.iter().filter(|named| !named.starts_with("preset:") && !named.starts_with("system:"));
+    for path in files.map(Path::new).filter(|path| is_outside(path)) {
+        if load_stack_file(path).is_err() {
+            let at = Location::file(path.display().to_string());
+            let help = "it is outside the project's folder, so its text is not shown: `whenstop lint FILE` does";
+            return Err(Failure::usage(Diagnostic::new(at, "not a stack file", help)));
+        }
+    }
+    Ok(())
 }
 
 impl Inputs {

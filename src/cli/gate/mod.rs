@@ -18,11 +18,19 @@ pub(super) use reports::{ReportFormat, lint_report};
 use std::path::Path;
 
 use super::failure::Failure;
-use super::inputs::read_text;
+use crate::diagnostic::{Diagnostic, Location};
+use crate::reader::read_whole_text;
 use crate::snapshot::Snapshot;
+
+/// The most bytes of a snapshot: a line of it is a stop of a run under a stack.
+const LARGEST_SNAPSHOT: u64 = 2 << 30;
 
 /// Reads the snapshot at `path`.
 fn read_snapshot(path: &Path) -> Result<Snapshot, Failure> {
-    let text = read_text(path, "write it first with `whenstop accept`").map_err(Failure::input)?;
-    Snapshot::parse(&path.display().to_string(), &text).map_err(Failure::input)
+    let name = path.display().to_string();
+    let text = read_whole_text(path, LARGEST_SNAPSHOT).map_err(|error| {
+        let help = "write it first with `whenstop accept`";
+        Failure::input(Diagnostic::new(Location::file(&*name), format!("cannot read: {error}"), help))
+    })?;
+    Snapshot::parse(&name, &text).map_err(Failure::input)
 }

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::rule_sets::RuleSets;
 use crate::aggregate::{Firings, Row, Rows};
 use crate::cli::failure::Failure;
-use crate::cli::inputs::{CorpusArgs, StackArgs};
+use crate::cli::inputs::{CorpusArgs, StackArgs, tell_troubles};
 use crate::cli::output::Output;
 use crate::compare::{Evaluation, Evaluator, Options, StackInfo};
 use crate::explain::{Story, Texts};
@@ -34,6 +34,8 @@ pub(in crate::cli) struct Replayed {
     pub(in crate::cli) stories: Vec<Story>,
     /// Inputs that could not be read, or not completely.
     pub(in crate::cli) unreadable: u64,
+    /// Kinds of failures of guards.
+    pub(in crate::cli) troubles: usize,
     /// Findings about lost data, those about unreadable inputs included.
     pub(in crate::cli) errors: u64,
 }
@@ -85,13 +87,14 @@ pub(in crate::cli) fn replayed(
             words.extend(changed);
         },
     )?;
+    let troubles = tell_troubles(&strategies, output);
     let formats = report.formats.iter().filter(|counts| counts.runs > 0);
     let formats = formats.map(|counts| (counts.format.clone(), counts.runs)).collect();
     let Evaluation { rows, firings, followed, stacks, stories, .. } = gathered.finish();
     let snapshot = Snapshot::accepted(&rows, CorpusPrint::of(prints, formats), &sets.by_stack);
     let followed = FollowedReport::new(followed, corpus.unit.noun());
     let (places, unreadable, errors) = (sets.places, report.unreadable, report.errors);
-    Ok(Replayed { rows, firings, stacks, snapshot, words, places, followed, stories, unreadable, errors })
+    Ok(Replayed { rows, firings, stacks, snapshot, words, places, followed, stories, unreadable, errors, troubles })
 }
 
 /// New names of stacks, each with the name that a stack with equal rules had before.

@@ -33,7 +33,12 @@ impl RuleSets {
         }
         // The other stacks, named on the command line, use their defaults.
         for info in infos {
-            if !sets.by_stack.contains_key(&*info.name) {
+            if sets.by_stack.contains_key(&*info.name) {
+                continue;
+            }
+            if info.program.is_some() {
+                sets.put(&info.name, "guard".to_owned(), &program(info));
+            } else {
                 let of = info.name.split(" (").next().unwrap_or_default();
                 sets.put(&info.name, source(of, &info.profile), "");
             }
@@ -58,6 +63,10 @@ impl RuleSets {
             let name = entry.name();
             let source = match entry {
                 Entry::Own(_) => "own rules".to_owned(),
+                Entry::Guard(_) => {
+                    settings += &infos.iter().find(|info| *info.name == *name).map(program).unwrap_or_default();
+                    "guard".to_owned()
+                }
                 Entry::Use(used) => {
                     if let Some(config) = used.config.as_deref().and_then(|config| read_config(path, config).ok()) {
                         settings += &config.text;
@@ -88,6 +97,11 @@ impl RuleSets {
         }
         self.places.insert((name, None), at(""));
     }
+}
+
+/// The program that decides: its command, its version, and the contents of its files.
+fn program(info: &StackInfo) -> String {
+    info.program.as_ref().map(|program| format!("{program:?}")).unwrap_or_default()
 }
 
 /// The origin of the rules, with the version.

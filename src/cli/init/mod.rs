@@ -16,6 +16,7 @@ use super::values::share;
 use crate::aggregate::Summary;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::project;
+use crate::reader::{LARGEST_WHOLE, read_whole_text};
 use crate::report::{Appetite, Publication, write_atomically};
 use files::Found;
 
@@ -145,10 +146,10 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 /// it is.
 fn stacks(args: &Args) -> Result<(StackArgs, Option<(PathBuf, String)>), Failure> {
     if !args.stacks.is_empty() {
-        return Ok((StackArgs { stacks: args.stacks.clone() }, None));
+        return Ok((StackArgs::named(args.stacks.clone()), None));
     }
     let path = PathBuf::from(files::STACKS);
-    let named = StackArgs { stacks: vec![files::STACKS.to_owned()] };
+    let named = StackArgs::named(vec![files::STACKS.to_owned()]);
     if path.exists() {
         return Ok((named, None));
     }
@@ -193,7 +194,7 @@ fn gitlab_file() -> PathBuf {
 /// Writes a file that does not exist, or any file with `force`; reports which.
 fn write(path: &Path, text: &str, force: bool, output: &Output) -> Result<(), Failure> {
     let name = path.display();
-    let is_there = std::fs::read_to_string(path);
+    let is_there = read_whole_text(path, LARGEST_WHOLE);
     match is_there {
         Ok(there) if there == text => output.data(&format!("written  {name}\n")),
         Ok(_) if !force => output.data(&format!("kept     {name}, which was there (`--force` writes over it)\n")),

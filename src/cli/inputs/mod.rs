@@ -1,6 +1,7 @@
 //! Arguments shared by several commands: which recordings, and which stacks.
 
 mod doubts;
+mod guards;
 mod process;
 mod stacks;
 
@@ -11,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::Args;
 
 pub(super) use self::doubts::{AssumptionArgs, DOUBTS, LabelErrorArgs};
+pub(super) use self::guards::{GuardArgs, NOTATION, split, started, tell_troubles};
 pub(super) use self::process::{Tell, counted, has_read, has_runs, open, process, process_any, process_telling};
 pub(super) use self::stacks::{StackArgs, load_stack_file, read_config, read_text};
 use super::failure::Failure;

@@ -4,23 +4,32 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::catalog::{self, Strategies};
+use super::GuardArgs;
+use crate::catalog::{self, StartGuard, Strategies};
 use crate::cli::failure::Failure;
 use crate::compare::Tuned;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
 use crate::effects::EffectTable;
 use crate::framework::{ConfigText, Kind};
-use crate::stack::{StackFile, Use};
+use crate::reader::{LARGEST_WHOLE, read_whole_text};
+use crate::stack::{GuardCommand, StackFile, Use};
 
 /// The stacks to use.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(in crate::cli) struct StackArgs {
     /// A stack file, or `preset:NAME`, `preset:all`, `system:NAME`, `system:all`. Repeatable.
-    #[arg(long, required = true, value_name = "FILE|preset:NAME|system:NAME")]
+    #[arg(long, value_name = "FILE|preset:NAME|system:NAME")]
     pub(in crate::cli) stacks: Vec<String>,
+    #[command(flatten)]
+    pub(in crate::cli) guards: GuardArgs,
 }
 
 impl StackArgs {
+    /// The stacks of these names, without further guards.
+    pub(in crate::cli) fn named(stacks: Vec<String>) -> Self {
+        Self { stacks, guards: GuardArgs::default() }
+    }
+
     /// The `[effects]` of the stack files among `paths`; earlier files win.
     pub(in crate::cli) fn effects_of(paths: &[PathBuf]) -> Result<EffectTable, Failure> {
         let mut all = EffectTable::default();
@@ -52,12 +61,23 @@ impl StackArgs {
         Ok(all)
     }
 
+    /// Loads the strategies, in the order named; there must be one.
+    pub(in crate::cli) fn load_some(&self) -> Result<Strategies, Failure> {
+        let all = self.load()?;
+        if all.is_empty() {
+            let help = "name one with `--stacks`, or a program of your own with `--guard`";
+            return Err(Failure::usage(Diagnostic::new(Location::default(), "no stack is named", help)));
+        }
+        Ok(all)
+    }
+
     /// Loads the strategies, in the order named.
     pub(in crate::cli) fn load(&self) -> Result<Strategies, Failure> {
         let mut all = Strategies::new();
         for named in &self.stacks {
-            all.extend(load_one(named).map_err(Failure::usage)?);
+            all.extend(self.load_one(named).map_err(Failure::usage)?);
         }
+        all.extend(self.guards.load().map_err(Failure::usage)?);
         for (index, strategy) in all.iter().enumerate() {
             if all[..index].iter().any(|other| other.name() == strategy.name()) {
                 let what = format!("two stacks are named `{}`", strategy.name());
@@ -70,32 +90,37 @@ impl StackArgs {
         }
         Ok(all)
     }
-}
 
-fn load_one(named: &str) -> Result<Strategies, Diagnostics> {
-    match named.split_once(':') {
-        Some(("preset", "all")) => Ok(catalog::all(Kind::Preset)),
-        Some(("system", "all")) => Ok(catalog::all(Kind::System)),
-        Some(("preset" | "system", name)) => {
-            let used = Use { name: name.to_owned(), system: name.to_owned(), ..Use::default() };
-            Ok(vec![catalog::by_name(&used)?])
+    fn load_one(&self, named: &str) -> Result<Strategies, Diagnostics> {
+        match named.split_once(':') {
+            Some(("preset", "all")) => Ok(catalog::all(Kind::Preset)),
+            Some(("system", "all")) => Ok(catalog::all(Kind::System)),
+            Some(("preset" | "system", name)) => {
+                let used = Use { name: name.to_owned(), system: name.to_owned(), ..Use::default() };
+                Ok(vec![catalog::by_name(&used)?])
+            }
+            _ => {
+                let path = Path::new(named);
+                let start = |guard: &GuardCommand| self.guards.start(guard, path).map(Some);
+                load_with(path, &start).map(|(_, strategies)| strategies)
+            }
         }
-        _ => load_file(Path::new(named)),
     }
 }
 
-fn load_file(path: &Path) -> Result<Strategies, Diagnostics> {
-    load_stack_file(path).map(|(_, strategies)| strategies)
+/// Reads a stack file and its strategies, without its guards: nothing is started.
+pub(in crate::cli) fn load_stack_file(path: &Path) -> Result<(StackFile, Strategies), Diagnostics> {
+    load_with(path, &|_| Ok(None))
 }
 
 /// Reads a stack file and its strategies. If there is no such file, the error suggests the preset or system of that
 /// name.
-pub(in crate::cli) fn load_stack_file(path: &Path) -> Result<(StackFile, Strategies), Diagnostics> {
+fn load_with(path: &Path, start: &StartGuard<'_>) -> Result<(StackFile, Strategies), Diagnostics> {
     let name = path.display().to_string();
     let near = catalog::near(&name).filter(|_| !path.exists()).map(|near| format!("did you mean `{near}`?"));
     let help = near.unwrap_or_else(|| "give a stack file, `preset:NAME` or `system:NAME`".to_owned());
     let (name, text) = stack_text(path, &help)?;
-    catalog::load_with(&name, &text, &|config| read_config(Path::new(&name), config))
+    catalog::load_starting(&name, &text, &|config| read_config(Path::new(&name), config), start)
 }
 
 /// The path shown for a stack file that is given as text.
@@ -129,7 +154,7 @@ fn near_file(path: &Path) -> String {
 
 /// Reads a text file.
 pub(in crate::cli) fn read_text(path: &Path, help: &str) -> Result<String, Diagnostic> {
-    std::fs::read_to_string(path).map_err(|error| {
+    read_whole_text(path, LARGEST_WHOLE).map_err(|error| {
         Diagnostic::new(Location::file(path.display().to_string()), format!("cannot read: {error}"), help)
     })
 }

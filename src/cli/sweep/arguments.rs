@@ -54,8 +54,8 @@ impl GridArgs {
         let near = nearest(name, file.entries.iter().map(Entry::name)).map(|near| format!("did you mean `{near}`?"));
         match file.entries.into_iter().find(|entry| entry.name() == name) {
             Some(Entry::Own(stack)) => Ok(Some(Arc::unwrap_or_clone(stack))),
-            Some(Entry::Use(_)) => {
-                let what = format!("`{name}` is a system or preset, which takes no further rule");
+            Some(Entry::Use(_) | Entry::Guard(_)) => {
+                let what = format!("`{name}` has rules of another program, which takes no further one");
                 Err(Diagnostic::new(Location::file(path), what, "name a stack with rules of its own").into())
             }
             None => {

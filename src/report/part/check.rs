@@ -121,7 +121,8 @@ pub(super) fn read_part(folder: &Path) -> Result<PartManifest, (Option<u32>, Dia
     let told =
         |number, why: String| (number, Diagnostic::new(at.clone(), format!("this part is not whole: {why}"), help));
     let torn = |why: String| told(None, why);
-    let text = std::fs::read_to_string(folder.join(PART)).map_err(|error| torn(format!("`{PART}`: {error}")))?;
+    let text = crate::reader::read_whole_text(&folder.join(PART), crate::reader::LARGEST_WHOLE)
+        .map_err(|error| torn(format!("`{PART}`: {error}")))?;
     let version =
         serde_json::from_str::<serde_json::Value>(&text).ok().and_then(|value| value.get("part_version")?.as_u64());
     if version.is_some_and(|version| version != u64::from(VERSION)) {

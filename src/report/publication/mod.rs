@@ -80,7 +80,8 @@ impl Publication {
         let manifest = Manifest {
             whenstop: env!("CARGO_PKG_VERSION").to_owned(),
             rows_version: ROWS_VERSION,
-            stacks: stacks.map(|StackInfo { name, profile, rules }| ManifestStack { name, profile, rules }).collect(),
+            rows: None,
+            stacks: stacks.map(ManifestStack::from).collect(),
             baseline: baseline.map_or(first, Label::from),
             seed: SEED,
             stacks_tried,
@@ -103,6 +104,7 @@ impl Publication {
 
     /// From saved rows.
     pub fn from_rows(rows: Rows, firings: Firings, manifest: Manifest) -> Self {
+        let manifest = Manifest { rows: Some(rows.len() as u64), ..manifest };
         Self {
             unit: unit_of(&rows),
             rows,

@@ -49,11 +49,21 @@ fn any_snapshot() -> impl Strategy<Value = Snapshot> {
     let corpus =
         (any::<u64>(), formats, any_text()).prop_map(|(runs, formats, print)| CorpusPrint { runs, formats, print });
     let stacks = prop::collection::btree_map(any_text(), any_stack(), 0..4);
-    (prop::option::of(any_text()), prop::option::of(corpus), stacks).prop_map(|(whenstop, corpus, stacks)| Snapshot {
-        whenstop,
-        corpus,
-        stacks,
-    })
+    (prop::option::of(any_text()), prop::option::of(corpus), stacks)
+        .prop_map(|(whenstop, corpus, stacks)| whole(Snapshot { whenstop, corpus, stacks }))
+}
+
+/// The snapshot with as many runs under each stack, and everywhere their number.
+fn whole(mut snapshot: Snapshot) -> Snapshot {
+    let n = snapshot.stacks.values().map(|stack| stack.stops.len()).min().unwrap_or_default();
+    for stack in snapshot.stacks.values_mut() {
+        while stack.stops.len() > n {
+            stack.stops.pop_last();
+        }
+        stack.numbers.iter_mut().for_each(|numbers| numbers.runs = n as u64);
+    }
+    snapshot.corpus.iter_mut().for_each(|corpus| corpus.runs = n as u64);
+    snapshot
 }
 
 proptest! {
@@ -148,6 +158,18 @@ fn the_first_version_is_read_as_it_was_written() {
     let numbers = old.stacks["s"].numbers();
     assert_eq!((numbers.stops, numbers.kills, numbers.unknown), (Span::exactly(1.0), Span::exactly(1.0), None));
     assert!(numbers.saved.is_unknown(), "verdicts do not tell what was saved");
+}
+
+#[test]
+fn a_snapshot_that_lacks_a_run_of_a_stack_is_refused() {
+    let line = "s | b | - | end | missed_stop\n";
+    for text in [NEW.replace(line, ""), format!("{NEW}s | c | - | end | missed_stop\n")] {
+        assert!(Snapshot::parse("s", &text).unwrap_err().what.contains("not of the 2 that were accepted"), "{text}");
+    }
+    assert!(
+        Snapshot::parse("s", &NEW.replace("# corpus | 2 runs | trace 2 | 00000000000000aa\n", "").replace(line, ""))
+            .is_err()
+    );
 }
 
 #[test]

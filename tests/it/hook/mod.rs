@@ -185,7 +185,7 @@ impl Differences {
                     count(&mut self.late, stack);
                 }
                 live => {
-                    let cause = session.cause(*round, stack, usage).unwrap_or("unexplained");
+                    let cause = session.cause(*round, stack, usage, Some(stop.acted_after)).unwrap_or("unexplained");
                     if std::env::var_os("WHENSTOP_SHOW").is_some() {
                         eprintln!("{} round {round} {stack}: {cause}\n  {stop:?}\n  {live:?}", session.name);
                     }
@@ -194,7 +194,7 @@ impl Differences {
             }
         }
         for (round, stack) in lived.keys().filter(|key| !replayed.contains_key(key)) {
-            let cause = session.cause(*round, stack, usage).unwrap_or("unexplained, extra");
+            let cause = session.cause(*round, stack, usage, None).unwrap_or("unexplained, extra");
             if std::env::var_os("WHENSTOP_SHOW").is_some() {
                 eprintln!("{} round {round} {stack}: extra, {cause}", session.name);
             }

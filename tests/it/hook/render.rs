@@ -133,14 +133,16 @@ impl Session {
     }
 
     /// Why the hook may differ from the replay in a round, if the host's events do not tell all.
-    pub(super) fn cause(&self, round: usize, stack: &str, usage: Usage) -> Option<&'static str> {
+    /// `step` is the one that the replay stops at, if it stops.
+    pub(super) fn cause(&self, round: usize, stack: &str, usage: Usage, step: Option<u32>) -> Option<&'static str> {
         let round = self.rounds.get(round)?;
         let relevant = |cause: &&&'static str| match **cause {
             LATE_ERROR => stack.starts_with("errors") && usage == Usage::OneEventLate,
             REPLY_TIME => stack.starts_with("active"),
             _ => true,
         };
-        let last_reply = usage == Usage::OneEventLate && stack.starts_with("tokens");
+        let is_last = step.is_some_and(|step| step as usize + 1 == round.steps.len());
+        let last_reply = usage == Usage::OneEventLate && stack.starts_with("tokens") && is_last;
         round
             .causes
             .iter()

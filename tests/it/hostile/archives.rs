@@ -372,3 +372,30 @@ fn a_packed_file_that_breaks_off_is_read_so_far_and_told() {
 }
 
 const STACK: &str = "[[stack]]\nname = \"l\"\nany = [{ signal = \"steps\", at_least = 3 }]\n";
+
+/// Folders take inodes and time, and nothing in an archive: their number and depth have limits.
+#[test]
+fn folders_in_folders_are_no_bomb() {
+    let deep = |nth: usize| format!("{nth}{}/x.jsonl", "/a".repeat(1_900));
+    let wide = |nth: usize| format!("{nth}{}/x.jsonl", "/a".repeat(90));
+    let zip_of = |n: usize, name: &dyn Fn(usize) -> String| {
+        let members: Vec<(String, String)> = (0..n).map(|nth| (name(nth), run(&format!("b{nth}")))).collect();
+        zip(&members.iter().map(|(name, text)| (name.as_str(), text.as_bytes())).collect::<Vec<_>>())
+    };
+    check(vec![
+        row("folders of 1,900 levels", "corpus .")
+            .file("x.zip", zip_of(40, &deep))
+            .between_good_ones()
+            .runs(2)
+            .says("at most 100 are made"),
+        row("more folders than its size allows for", "corpus .")
+            .file("x.zip", zip_of(60, &wide))
+            .between_good_ones()
+            .says("more folders than its size allows for"),
+        row("a folder for each run", "corpus . --strict")
+            .file("x.zip", zip_of(300, &|nth| format!("{nth}/x.jsonl")))
+            .exit(0)
+            .runs(300)
+            .says("300"),
+    ]);
+}

@@ -8,6 +8,8 @@
 //! the machine. Where these programs are missing (other systems than Linux) the commands run without.
 
 mod archives;
+mod commands;
+mod linear;
 mod names;
 mod numbers;
 mod outputs;
@@ -16,6 +18,7 @@ mod redaction;
 mod silence;
 mod snapshots;
 mod sources;
+mod whole;
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

@@ -11,7 +11,7 @@ type Damage = fn(&Desk);
 /// A folder of results.
 fn compared(desk: &Desk) {
     desk.put("a.jsonl", &run("a"));
-    desk.put("s.toml", STACK);
+    desk.put("s.toml", &(STACK.to_owned() + &STACK.replace("\"s\"", "\"u\"")));
     assert_eq!(desk.told("compare a.jsonl --stacks s.toml --out out").0, 0);
 }
 
@@ -56,7 +56,7 @@ fn what_cannot_be_written_is_an_error() {
 
 #[test]
 fn results_that_are_no_results_are_refused_with_their_place() {
-    let cases: [(&str, Damage, i32, &str); 11] = [
+    let cases: [(&str, Damage, i32, &str); 14] = [
         ("half written", |desk| desk.put("out/INCOMPLETE", ""), 3, "half written"),
         ("without rows", |desk| std::fs::remove_file(desk.path("out/rows.csv")).unwrap(), 3, "rows.csv"),
         ("without firings", |desk| std::fs::remove_file(desk.path("out/firings.csv")).unwrap(), 3, "firings.csv"),
@@ -82,7 +82,37 @@ fn results_that_are_no_results_are_refused_with_their_place() {
             "with a row cut short",
             |desk| desk.put("out/rows.csv", &(desk.read("out/rows.csv") + "x,y\n")),
             3,
-            "rows.csv:3",
+            "rows.csv:4",
+        ),
+        (
+            "with rows that are cut off at a line's end",
+            |desk| {
+                let text = desk.read("out/rows.csv");
+                let kept: Vec<&str> = text.lines().collect();
+                desk.put("out/rows.csv", &(kept[..kept.len() - 1].join("\n") + "\n"));
+            },
+            3,
+            "1 rows, but the manifest says 2",
+        ),
+        (
+            "with its rows twice",
+            |desk| {
+                let text = desk.read("out/rows.csv");
+                let rows: String = text.lines().skip(1).map(|line| format!("{line}\n")).collect();
+                desk.put("out/rows.csv", &(text + &rows));
+            },
+            3,
+            "4 rows, but the manifest says 2",
+        ),
+        (
+            "with two outcomes of one run",
+            |desk| {
+                let text = desk.read("out/rows.csv");
+                let (first, last) = text.trim_end().rsplit_once('\n').unwrap();
+                desk.put("out/rows.csv", &format!("{first}\n{}\n", last.replace(",exact,unknown,", ",exact,success,")));
+            },
+            3,
+            "has another outcome under",
         ),
         ("with a verdict of no sense", |desk| put_cell(desk, "verdict", "splendid"), 3, "splendid"),
         ("with a number of no sense", |desk| put_cell(desk, "steps_recorded", "-1"), 3, "rows.csv:2"),
@@ -157,4 +187,60 @@ fn a_half_written_folder_is_no_corpus() {
         .says("in the way")
         .after(|desk| assert_eq!(desk.read("each/INCOMPLETE"), "my list"));
     check(rows.into_iter().chain([mine, in_the_way]).collect());
+}
+
+#[test]
+fn an_input_is_not_written_over_and_what_a_kill_left_is_taken_away() {
+    let left = "out/.x.jsonl.whenstop-abc";
+    check(vec![
+        row("a stack file exported over itself", "export s.toml --to langchain --out s.toml")
+            .file("s.toml", STACK)
+            .exit(2)
+            .says("this is the stack file that is exported")
+            .after(|desk| assert_eq!(desk.read("s.toml"), STACK)),
+        row("a copy, after one that was killed", "convert a.jsonl --out out/x.jsonl")
+            .file("a.jsonl", run("a"))
+            .file(left, "half a r")
+            .file("out/.other.whenstop-abc", "of another file")
+            .says("1 run")
+            .after(|desk| {
+                assert!(!desk.path("out/.x.jsonl.whenstop-abc").exists());
+                assert!(desk.path("out/.other.whenstop-abc").exists() && desk.path("out/x.jsonl").exists());
+            }),
+    ]);
+}
+
+#[test]
+fn no_name_is_a_link_or_a_mention_in_markdown() {
+    for id in ["@octocat", "https://evil.example/x", "www.evil.example", "#12"] {
+        let text = format!(
+            "{}\n{}\n",
+            serde_json::json!({"type": "run", "run_id": id}),
+            "{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"x\"}"
+        );
+        check(vec![
+            row(id, "corpus x.jsonl --runs --format md")
+                .file("x.jsonl", text)
+                .says(format!("`{id}`"))
+                .never_says(format!("| {id}")),
+        ]);
+    }
+}
+
+#[test]
+fn a_page_without_texts_quotes_none() {
+    let lines = [
+        "{\"type\":\"run\",\"run_id\":\"r\"}",
+        "{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"x\",\"lane\":\"hunter2 `x\"}",
+        "{\"type\":\"outcome\",\"success\":\"hunter2\"}",
+    ];
+    let texts = row("findings that quote", "compare x.jsonl --stacks s.toml --out out --embed-text none")
+        .file("x.jsonl", lines.join("\n") + "\n")
+        .file("s.toml", STACK)
+        .says("1 run");
+    check(vec![texts.after(|desk| {
+        for name in ["out/report.html", "out/manifest.json"] {
+            assert!(!desk.read(name).contains("hunter2"), "{name}");
+        }
+    })]);
 }

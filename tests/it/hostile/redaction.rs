@@ -99,3 +99,17 @@ fn ids_are_keyed_and_wide() {
     assert!(ids[0] != ids[1] && ids[1] != ids[2] && ids[1] == id("--salt a"), "{ids:?}");
     assert_eq!(desk.told("convert a.jsonl --salt a").0, 2, "a salt without --redact does nothing");
 }
+
+#[test]
+fn no_name_with_blanks_passes() {
+    let names = ["Jane Doe", "password: hunter2", "+49 151 1234567", "sk-live 12 9f8e7d", "a b/c"];
+    let rows = names.map(|name| {
+        let head = json!({"type": "run", "run_id": "r", "suite": name, "model": name, "agent": name});
+        let reply = json!({"type": "message", "role": "assistant", "content": "done", "model": name});
+        row(name, "convert x.jsonl --redact --salt s")
+            .file("x.jsonl", format!("{head}\n{reply}\n"))
+            .says("\"redacted\":true")
+            .never_says(name)
+    });
+    check(rows.into_iter().collect());
+}

@@ -81,3 +81,36 @@ fn any_ids_are_held_apart() {
     }
     check(rows);
 }
+
+/// A stop of each run under each stack stands in a snapshot: one that is missing is not "as before".
+#[test]
+fn a_snapshot_without_a_run_or_a_section_does_not_pass() {
+    let stacks = format!("{STACK}{}", STACK.replace("\"s\"", "\"u\"").replace("at_least = 1", "at_least = 2"));
+    let runs: String = (0..5).map(|nth| run(&format!("r{nth}"), nth + 1)).collect();
+    let desk = crate::desk::Desk::with(&[("a.jsonl", &runs), ("s.toml", &stacks)]);
+    assert_eq!(desk.told("accept a.jsonl --stacks s.toml --snapshot x.snap").0, 0);
+    let whole = desk.read("x.snap");
+    let without = |gone: fn(&str) -> bool| {
+        whole.lines().filter(|line| !gone(line)).map(|line| format!("{line}\n")).collect::<String>()
+    };
+    let of = |what: &str, text: String| {
+        row(format!("a snapshot {what}"), "check a.jsonl --stacks s.toml --snapshot x.snap")
+            .file("a.jsonl", runs.clone())
+            .file("s.toml", stacks.clone())
+            .file("x.snap", text)
+    };
+    check(vec![
+        of("as it was accepted", whole.clone()).says("no stop point changed"),
+        of("without a run of a stack", without(|line| line.starts_with("s | r3")))
+            .exit(3)
+            .says("4 runs under `s`, not of the 5"),
+        of("without half of its runs", without(|line| line.contains(" | r1 |") || line.contains(" | r2 |")))
+            .exit(3)
+            .says("3 runs under `s`, not of the 5"),
+        of("without the stops of a stack", without(|line| line.starts_with("s | "))).exit(3).says("0 runs under `s`"),
+        of("without a stack", without(|line| line.starts_with("s | ") || line.contains(" | s | ")))
+            .exit(100)
+            .says("`s` is new"),
+        of("with a run too many", whole.clone() + "u | r9 | - | end | unlabelled\n").exit(3).says("6 runs under `u`"),
+    ]);
+}

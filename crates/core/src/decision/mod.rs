@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 use crate::transcript::{Header, Name, Point, PointView, Truth};
@@ -278,6 +279,8 @@ pub enum Need {
     ResultDetails,
     /// The whole session: a rule that counts over a session cannot be evaluated on one of its rounds.
     WholeSession,
+    /// Answers of another program: a guard that failed on this run.
+    Answers,
     /// A message field that only one framework records, by name.
     Field(&'static str),
     /// Something no recording contains, described in words.
@@ -308,6 +311,7 @@ impl Need {
             Self::GoalRows => "agentica.goal",
             Self::ResultDetails => "result details",
             Self::WholeSession => "whole session",
+            Self::Answers => "answers from the guard",
             Self::Field(name) | Self::Unrecorded(name) => name,
         }
     }
@@ -320,6 +324,28 @@ pub struct Requirement {
     pub rule: RuleName,
     /// What it needs.
     pub need: Need,
+}
+
+/// Another program that makes a strategy's decisions, as a comparison's manifest names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// The program and its arguments, or the name of a function.
+    pub command: Vec<String>,
+    /// The version it states.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The files that the command names, with the SHA-256 of each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<(String, String)>,
+}
+
+/// What went wrong with another program that makes a strategy's decisions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// What happened, on how many runs, and where first.
+    pub what: String,
+    /// How to mend it.
+    pub help: String,
 }
 
 /// A strategy: an immutable recipe, shared by all runs and threads.
@@ -343,6 +369,16 @@ pub trait Strategy: Send + Sync {
     /// recording. If so, one rule that cannot be evaluated puts the rest of the path in doubt.
     fn may_leave_path(&self) -> bool {
         true
+    }
+
+    /// The program that makes its decisions, if it is not this one.
+    fn program(&self) -> Option<&Program> {
+        None
+    }
+
+    /// What went wrong with that program so far. The strategy is unknown on those runs.
+    fn troubles(&self) -> Vec<Trouble> {
+        Vec::new()
     }
 
     /// Starts a state machine for one run, of which only the header is known yet. The result is `'static` and [`Send`]:
@@ -376,6 +412,12 @@ pub trait Watch: Send {
     /// Receives the truth about the run before its first point. Only a strategy with a simulated judge keeps it, to
     /// pass it on to the judge; the strategy itself cannot read it.
     fn seat_judge(&mut self, _truth: Truth) {}
+
+    /// Ends the run: no point follows. Returns the rules that could not decide, for a reason that is not in the
+    /// recording: their program failed. What the strategy would have done is then unknown.
+    fn conclude(&mut self) -> Vec<RuleName> {
+        Vec::new()
+    }
 
     /// Model calls made by the strategy so far that the recording does not contain: those of a simulated judge. They
     /// count as cost.

@@ -124,7 +124,7 @@ impl<'r> Recorded<'r> {
             // The results of the latest reply may be on their way.
             Need::Results => self.messages().filter(|message| message.is_step()).count() > 1,
             Need::ErrorFlags | Need::ResultDetails => self.messages().any(Message::is_result),
-            Need::WholeSession | Need::Unrecorded(_) => true,
+            Need::WholeSession | Need::Answers | Need::Unrecorded(_) => true,
             _ => self.messages().any(Message::is_step),
         }
     }
@@ -229,7 +229,7 @@ impl<'r> Recorded<'r> {
             Need::GoalRows => self.notes().any(|note| note.carries() == Carries::GoalRow),
             Need::ResultDetails => messages.any(has_details),
             Need::Field(name) => messages.any(|message| has_field(message, name)),
-            Need::Unrecorded(_) => false,
+            Need::Answers | Need::Unrecorded(_) => false,
         }
     }
 }

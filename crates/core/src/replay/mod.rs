@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::decision::{Action, Decision, Evidence, FirstFiring, Requirement, RuleName, Strategy, Watch};
+use crate::decision::{Action, Decision, Evidence, FirstFiring, Need, Requirement, RuleName, Strategy, Watch};
 use crate::transcript::{Point, PointView, Run};
 use following::Following;
 
@@ -95,6 +95,8 @@ pub struct Said {
     pub ends_next: bool,
     /// See [`Replay::extra_calls`].
     pub extra_calls: u64,
+    /// Rules whose program failed on this run ([`Watch::conclude`](crate::decision::Watch::conclude)).
+    pub failed: Vec<RuleName>,
 }
 
 /// Where a recording ends, and whether it was cut off there.
@@ -123,7 +125,9 @@ impl Replay {
 
     /// The same when the recording itself is no longer available; `not_evaluable` is what it lacked.
     pub fn concluded(recorded: RecordedEnd, said: Said, not_evaluable: Vec<Unread>, may_leave_path: bool) -> Self {
-        let Said { trail, first_firings, ends_next, extra_calls } = said;
+        let Said { trail, first_firings, ends_next, extra_calls, failed } = said;
+        let mut not_evaluable = not_evaluable;
+        not_evaluable.extend(failed.into_iter().map(|rule| Unread { rule, need: Need::Answers, partly: false }));
         let end = recorded.last_point;
         let ending = trail.iter().find(|decision| ends_path(decision.action));
         let counts = |decision: &&Decision| end.is_some_and(|end| decision.point < end || decision.drops_reply);
@@ -188,7 +192,11 @@ fn follow(run: &Run, watch: Box<dyn Watch>, each_rule: bool, seen: &mut dyn FnMu
     let first_firings = following.watch.first_firings().map(<[_]>::to_vec);
     let is_cut_off = !following.has_ended() && run.grade.end.is_censoring();
     let ends_next = is_cut_off && run.one_more_request().is_some_and(|view| following.would_end(&view));
-    Said { trail, first_firings, ends_next, extra_calls }
+    let failed = following.watch.conclude();
+    if !failed.is_empty() {
+        return Said { failed, ..Said::default() };
+    }
+    Said { trail, first_firings, ends_next, extra_calls, failed }
 }
 
 /// See [`Replay::path_in_doubt`]. A sum with gaps is too small: if it reached the limit all the same, the full sum had

@@ -87,6 +87,10 @@ impl Watch for Remaining {
         self.watch.first_firings().map(|_| &*self.first_firings)
     }
 
+    fn conclude(&mut self) -> Vec<RuleName> {
+        self.watch.conclude()
+    }
+
     fn extra_calls(&self) -> u64 {
         self.watch.extra_calls()
     }

@@ -16,7 +16,7 @@ use crate::rule::{Condition, Rule, Watching};
 use crate::transcript::{Header, Moment};
 
 pub use cap::{Cap, CapRow, OnHit};
-pub use file::{Entry, StackFile, Use};
+pub use file::{Entry, GuardCommand, StackFile, Use};
 pub use lint::lint;
 pub use scope::Scope;
 

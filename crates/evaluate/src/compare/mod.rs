@@ -8,7 +8,7 @@ mod shelf;
 use std::sync::Arc;
 
 use crate::aggregate::{Firing, Label, Row, RunRows, firings};
-use crate::decision::Strategy;
+use crate::decision::{Program, Strategy};
 use crate::effects::EffectTable;
 use crate::explain::{Story, Texts};
 use crate::replay::replay;
@@ -28,6 +28,8 @@ pub struct StackInfo {
     pub profile: Label,
     /// Its rules.
     pub rules: Vec<Label>,
+    /// The program that decides, if it is a guard.
+    pub program: Option<Program>,
 }
 
 impl StackInfo {
@@ -37,6 +39,7 @@ impl StackInfo {
             name: strategy.name().into(),
             profile: strategy.profile().into(),
             rules: strategy.rules().iter().map(|rule| rule.as_str().into()).collect(),
+            program: strategy.program().cloned(),
         }
     }
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
 use crate::framework::{ConfigText, Framework, Kind, Settings};
-use crate::stack::{Entry, StackFile, Use, lint};
+use crate::stack::{Entry, GuardCommand, StackFile, Use, lint};
 use crate::{preset, system};
 
 pub use golden::{GOLDEN_CASES, golden_cases};
@@ -21,6 +21,9 @@ pub type Strategies = Vec<Arc<dyn Strategy>>;
 
 /// Reads a native configuration file named in a stack file.
 pub type ReadConfig<'r> = dyn Fn(&str) -> Result<ConfigText, Diagnostic> + 'r;
+
+/// Starts a guard named in a stack file, or leaves it out.
+pub type StartGuard<'r> = dyn Fn(&GuardCommand) -> Result<Option<Arc<dyn Strategy>>, Diagnostic> + 'r;
 
 /// Every framework: the seed systems in the order of their manuals, then the presets by name.
 static ALL: LazyLock<Vec<&'static Framework>> =
@@ -72,10 +75,17 @@ fn at_defaults(framework: &'static Framework) -> impl Iterator<Item = Arc<dyn St
 }
 
 /// The strategies of a stack file, in file order; else every error in its settings and in the configurations it names.
+/// A guard is an error: nothing is started here.
 pub fn strategies(file: &StackFile, read_config: &ReadConfig<'_>) -> Result<Strategies, Diagnostics> {
     let mut errors = Vec::new();
-    let all = built(file, read_config, &mut errors);
+    let all = built(file, read_config, &start_nothing, &mut errors);
     Diagnostics::of(errors).map_or(Ok(all), Err)
+}
+
+/// Refuses a guard, where a stack file must not start programs.
+fn start_nothing(guard: &GuardCommand) -> Result<Option<Arc<dyn Strategy>>, Diagnostic> {
+    let help = "compare, check, accept and explain start guards";
+    Err(guard.places.at_name("command", "a guard, where no program is started", help))
 }
 
 /// Parses a stack file and builds its strategies: own stacks, systems and presets. Else returns every error in the file
@@ -89,13 +99,28 @@ pub fn load(path: &str, text: &str) -> Result<(StackFile, Strategies), Diagnosti
 
 /// The same, for a file that may name native configurations, which `read_config` reads.
 pub fn load_with(path: &str, text: &str, read_config: &ReadConfig<'_>) -> Result<(StackFile, Strategies), Diagnostics> {
+    load_starting(path, text, read_config, &start_nothing)
+}
+
+/// The same, for a file that may also name guards, which `start` starts, in file order, if the file has no other errors.
+pub fn load_starting(
+    path: &str,
+    text: &str,
+    read_config: &ReadConfig<'_>,
+    start: &StartGuard<'_>,
+) -> Result<(StackFile, Strategies), Diagnostics> {
     let (file, mut errors) = StackFile::parse_partly(path, text);
-    let all = built(&file, read_config, &mut errors);
+    let all = built(&file, read_config, start, &mut errors);
     Diagnostics::of(errors).map_or(Ok((file, all)), Err)
 }
 
 /// The strategies that can be built; the errors of the others are added to `errors`.
-fn built(file: &StackFile, read_config: &ReadConfig<'_>, errors: &mut Vec<Diagnostic>) -> Strategies {
+fn built(
+    file: &StackFile,
+    read_config: &ReadConfig<'_>,
+    start: &StartGuard<'_>,
+    errors: &mut Vec<Diagnostic>,
+) -> Strategies {
     let mut all = Strategies::new();
     for entry in &file.entries {
         match entry {
@@ -104,6 +129,11 @@ fn built(file: &StackFile, read_config: &ReadConfig<'_>, errors: &mut Vec<Diagno
                 Ok(strategy) => all.push(strategy),
                 Err(more) => errors.extend(more),
             },
+            Entry::Guard(guard) if errors.is_empty() => match start(guard) {
+                Ok(strategy) => all.extend(strategy),
+                Err(error) => errors.push(error),
+            },
+            Entry::Guard(_) => {}
         }
     }
     all
@@ -115,6 +145,7 @@ pub fn warnings(file: &StackFile, read_config: &ReadConfig<'_>) -> Vec<Diagnosti
     let of_entry = |(index, entry): (usize, &Entry)| match entry {
         Entry::Own(stack) => lint(stack, &file.places(index)),
         Entry::Use(used) => find(&used.system).map_or_else(Vec::new, |it| settings::warnings(it, used, read_config)),
+        Entry::Guard(_) => Vec::new(),
     };
     file.entries.iter().enumerate().flat_map(of_entry).collect()
 }

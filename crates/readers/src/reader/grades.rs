@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 
 use super::reading::FileName;
+use super::whole::read_whole_text;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::transcript::{Grade, Outcome, OutcomeSource, Usage};
 pub(super) use report::is_report;
@@ -322,13 +323,14 @@ fn trial_result(folder: &Path) -> Option<Graded> {
         task: None,
         usage: None,
     };
-    if let Some(value) = std::fs::read_to_string(&path).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok())
+    if let Some(value) =
+        read_whole_text(&path, LARGEST_SIBLING).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok())
     {
         let score = value.pointer("/verifier_result/rewards/reward").and_then(Value::as_f64)?;
         return Some(graded(score, &path));
     }
     let path = folder.join("verifier/reward.txt");
-    let score: f64 = std::fs::read_to_string(&path).ok()?.trim().parse().ok()?;
+    let score: f64 = read_whole_text(&path, LARGEST_SIBLING).ok()?.trim().parse().ok()?;
     Some(graded(score, &path))
 }
 

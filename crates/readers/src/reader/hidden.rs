@@ -97,8 +97,9 @@ fn is_closed(name: &str) -> bool {
 pub(super) struct HiddenNames(BTreeMap<PathBuf, (u64, Vec<String>)>);
 
 impl HiddenNames {
-    /// Calls `take` with everything in a folder that may be a recording, in path order. Hidden folders are not opened.
-    pub(super) fn walk(&mut self, folder: &Path, mut take: impl FnMut(walkdir::Result<walkdir::DirEntry>)) {
+    /// Calls `take` with everything in a folder that may be a recording, in path order. Hidden folders are not opened,
+    /// nor those for which `take` returns false.
+    pub(super) fn walk(&mut self, folder: &Path, mut take: impl FnMut(walkdir::Result<walkdir::DirEntry>) -> bool) {
         let mut entries = walkdir::WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter();
         while let Some(entry) = entries.next() {
             if let Ok(found) = &entry
@@ -111,7 +112,10 @@ impl HiddenNames {
                 }
                 continue;
             }
-            take(entry);
+            let is_folder = entry.as_ref().is_ok_and(|entry| entry.file_type().is_dir());
+            if !take(entry) && is_folder {
+                entries.skip_current_dir();
+            }
         }
     }
 
@@ -159,6 +163,7 @@ mod tests {
             if entry.file_type().is_file() {
                 found.push(entry.path().strip_prefix(folder.path()).unwrap().display().to_string());
             }
+            true
         });
         assert_eq!(found, [".aider.chat.history.md", ".codex/sessions/a.jsonl", "e.json"]);
         let skipped: Vec<Skipped> = hidden.skipped().collect();

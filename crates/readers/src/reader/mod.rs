@@ -53,6 +53,7 @@ mod unpack;
 mod unread;
 mod unreadable;
 mod unused;
+mod whole;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -77,13 +78,15 @@ pub use reading::{FileName, Places, Reading, Record};
 pub use report::{CorpusReport, FileRead, Finding, FormatCounts, RunRead, Skipped, tokens};
 pub use subagents::SubAgents;
 pub use unused::UnusedField;
+pub use whole::{LARGEST_WHOLE, open_regular, read_whole, read_whole_text};
 
 use crate::diagnostic::Diagnostic;
 
 /// Our own trace format. It is read like any other format; its writer and schema are exported here.
 pub mod trace {
     pub use super::format::read_trace_text as read_text;
-    pub use super::format::write_trace as write;
+    pub use super::format::{write_trace as write, write_trace_event as write_event};
+    pub use super::time::rfc3339;
 }
 
 /// The JSON Schema of one line of a `whenstop trace v1` file.

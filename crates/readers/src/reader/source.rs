@@ -158,7 +158,7 @@ fn place_of(path: &Path) -> PathBuf {
 }
 
 /// What kind of thing a path is that is neither a file nor a folder.
-fn kind_of(kind: FileType) -> &'static str {
+pub(super) fn kind_of(kind: FileType) -> &'static str {
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt as _;
@@ -171,6 +171,12 @@ fn kind_of(kind: FileType) -> &'static str {
     }
     let _ = kind;
     "a device"
+}
+
+/// True for a pipe that is open already: `/dev/stdin`, `/dev/fd/63`.
+pub(super) fn is_open_stream(path: &Path, kind: FileType) -> bool {
+    let is_open = ["/dev/stdin", "/dev/fd", "/proc/self/fd"].iter().any(|open| path.starts_with(open));
+    is_open && kind_of(kind) != "a device"
 }
 
 impl Sources {
@@ -187,20 +193,29 @@ impl Sources {
 
     fn add_folder(&mut self, folder: &Path, place: &Path, seen: &mut BTreeSet<PathBuf>) {
         let mut hidden = HiddenNames::default();
-        hidden.walk(folder, |entry| match entry {
-            Ok(entry) if entry.file_type().is_file() => {
-                let place = place.join(entry.path().strip_prefix(folder).unwrap_or(entry.path()));
-                if seen.insert(place.clone()) {
-                    let bytes = entry.metadata().map_or(0, |data| data.len());
-                    self.add_file(entry.path(), &place, bytes, false);
+        hidden.walk(folder, |entry| {
+            match entry {
+                Ok(entry) if entry.depth() > 0 && leads_out(&entry, folder) => {
+                    let what = "a link that leads out of the folder: it is not followed";
+                    let help = "name what it leads to as well, if recordings are there";
+                    self.lose(Diagnostic::new(Location::file(entry.path().display().to_string()), what, help));
+                    return false;
                 }
+                Ok(entry) if entry.file_type().is_file() => {
+                    let place = place.join(entry.path().strip_prefix(folder).unwrap_or(entry.path()));
+                    if seen.insert(place.clone()) {
+                        let bytes = entry.metadata().map_or(0, |data| data.len());
+                        self.add_file(entry.path(), &place, bytes, false);
+                    }
+                }
+                Ok(entry) if entry.file_type().is_dir() => {}
+                Ok(entry) => {
+                    let reason = format!("it is {}, not a file", kind_of(entry.file_type()));
+                    self.skip(entry.path().display().to_string(), reason);
+                }
+                Err(error) => self.add_unlisted(&error, &folder.display().to_string()),
             }
-            Ok(entry) if entry.file_type().is_dir() => {}
-            Ok(entry) => {
-                let reason = format!("it is {}, not a file", kind_of(entry.file_type()));
-                self.skip(entry.path().display().to_string(), reason);
-            }
-            Err(error) => self.add_unlisted(&error, &folder.display().to_string()),
+            true
         });
         self.skipped.extend(hidden.skipped());
     }
@@ -235,8 +250,7 @@ impl Sources {
     /// special file is refused: it may never end, or block until something writes to it.
     fn add_stream(&mut self, path: &Path, kind: FileType) {
         let shown = path.display().to_string();
-        let is_open = ["/dev/stdin", "/dev/fd", "/proc/self/fd"].iter().any(|open| path.starts_with(open));
-        if !is_open || kind_of(kind) == "a device" {
+        if !is_open_stream(path, kind) {
             let what = format!("this is {}, which may never end: it is not read", kind_of(kind));
             let help = "write it to a file, or pipe it in and name `/dev/stdin`";
             return self.lose(Diagnostic::new(Location::file(shown), what, help));
@@ -306,8 +320,11 @@ impl Sources {
         hidden.walk(&unpacked.folder, |entry| {
             let entry = match entry {
                 Ok(entry) if entry.file_type().is_file() => entry,
-                Ok(_) => return,
-                Err(error) => return self.add_unlisted(&error, archive),
+                Ok(_) => return true,
+                Err(error) => {
+                    self.add_unlisted(&error, archive);
+                    return true;
+                }
             };
             let inner = entry.path().strip_prefix(&unpacked.folder).unwrap_or(entry.path());
             let shown = format!("{archive}!{}", inner.display());
@@ -318,12 +335,13 @@ impl Sources {
                     let what = "an archive in an archive in an archive: unpack it first";
                     self.lose(Diagnostic::new(Location::file(shown), what, unreadable::ARCHIVE));
                 }
-                return;
+                return true;
             }
             let bytes = entry.metadata().map_or(0, |data| data.len());
             let mut source = Source::of(entry.path(), entry.path(), bytes, false);
             source.name.path = shown;
             self.files.push(source);
+            true
         });
         for skipped in hidden.skipped() {
             let inner = Path::new(&skipped.path).strip_prefix(&unpacked.folder).unwrap_or(Path::new(""));
@@ -331,6 +349,18 @@ impl Sources {
         }
         self.held.push(unpacked.held);
     }
+}
+
+/// True for a link to a folder outside `folder`, or to what the system makes up while it is read. A link to a file
+/// elsewhere is followed: caches of data sets keep their files so.
+fn leads_out(entry: &walkdir::DirEntry, folder: &Path) -> bool {
+    const MADE_UP: [&str; 3] = ["/proc", "/sys", "/dev"];
+    if !entry.path_is_symlink() {
+        return false;
+    }
+    let Ok(target) = entry.path().canonicalize() else { return false };
+    let is_outside = || folder.canonicalize().is_ok_and(|folder| !target.starts_with(folder));
+    (entry.file_type().is_dir() || MADE_UP.iter().any(|root| target.starts_with(root))) && is_outside()
 }
 
 #[cfg(test)]

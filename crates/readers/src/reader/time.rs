@@ -99,7 +99,7 @@ fn since_1970(number: f64) -> Option<Instant> {
 }
 
 /// RFC 3339 in UTC with milliseconds; empty for a time outside the calendar.
-pub(super) fn rfc3339(instant: Instant) -> String {
+pub fn rfc3339(instant: Instant) -> String {
     jiff::Timestamp::from_millisecond(instant.0).map(|stamp| format!("{stamp:.3}")).unwrap_or_default()
 }
 

@@ -32,18 +32,32 @@ const OUTSIDE: &str = "its path leads out of the archive";
 /// Longest header that only holds a member's name, in bytes. Real paths are a few kilobytes at most.
 const LONGEST_NAME: u64 = 1 << 20;
 
+/// Most folders that a member may be in.
+const DEEPEST: usize = 100;
+
 /// How much an archive, including archives inside it, may still unpack to.
 #[derive(Debug)]
 pub(super) struct Budget {
     bytes: u64,
     members: usize,
+    folders: u64,
 }
 
 impl Budget {
     /// The budget for an archive of `packed` bytes.
     pub(super) fn of(packed: u64) -> Self {
-        Self { bytes: LARGEST.min(FREE.saturating_add(packed.saturating_mul(HIGHEST_RATIO))), members: MEMBERS }
+        Self {
+            bytes: most_unpacked(packed),
+            members: MEMBERS,
+            // A folder with a file in it takes an archive a hundred bytes or more.
+            folders: 1_000 + packed / 20,
+        }
     }
+}
+
+/// How many bytes a file of `packed` bytes may unpack to.
+pub(super) fn most_unpacked(packed: u64) -> u64 {
+    LARGEST.min(FREE.saturating_add(packed.saturating_mul(HIGHEST_RATIO)))
 }
 
 /// A member that was left out or not completely unpacked.
@@ -75,6 +89,21 @@ pub(super) struct Unpacked {
 impl Unpacked {
     fn lose(&mut self, name: &str, reason: impl Into<String>) {
         self.refused.push(Refused { name: name.to_owned(), reason: reason.into(), lost: true });
+    }
+
+    /// Why a member's folders are not made, if they are too deep or too many; else they are taken from the budget.
+    fn too_many_folders(&self, inner: &Path, budget: &mut Budget) -> Option<String> {
+        let parents = || inner.ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty());
+        let deep = parents().count();
+        if deep > DEEPEST {
+            return Some(format!("it is in {deep} folders, each in another; at most {DEEPEST} are made"));
+        }
+        let new = parents().take_while(|parent| !self.folder.join(parent).exists()).count() as u64;
+        match budget.folders.checked_sub(new) {
+            Some(left) => budget.folders = left,
+            None => return Some("the archive has more folders than its size allows for".to_owned()),
+        }
+        None
     }
 
     /// Creates a file for a member, under its own name or, if an earlier member has that name, under a numbered one.
@@ -449,6 +478,10 @@ fn store(
         unpacked.lose(name, OUTSIDE);
         return Ok(Stored::Done);
     };
+    if let Some(why) = unpacked.too_many_folders(&inner, budget) {
+        unpacked.lose(name, why);
+        return Ok(Stored::Done);
+    }
     let (mut file, path) = match unpacked.create(name, inner) {
         Ok(created) => created,
         Err(error) => {

@@ -60,10 +60,11 @@ fn header(header: &Header, salt: &str) -> Header {
     }
 }
 
-/// True for the name of a model, a suite or an agent, with its owner and version: `openai/gpt-4o`, `codex 1.2`.
+/// True for the name of a model, a suite or an agent, with its owner: `openai/gpt-4o`. A name with blanks may be a
+/// person's, or a sentence.
 fn is_catalogued(name: &str) -> bool {
     const MOST_PARTS: usize = 3;
-    let mut parts = name.split(['/', ' ']);
+    let mut parts = name.split('/');
     parts.clone().count() <= MOST_PARTS && parts.all(|part| !part.is_empty() && is_public_name(part))
 }
 

@@ -20,6 +20,8 @@ pub(super) enum Level<'s> {
     Part(Option<&'s str>),
     /// The options of one signal on their own.
     Options(&'s str),
+    /// A stack that names a program.
+    Guard,
     /// A cap.
     Cap,
     /// Anything else.
@@ -160,6 +162,14 @@ pub(super) fn of_unknown(level: Level<'_>, key: &str, value: &DeValue<'_>) -> Op
             };
             Some((plain, format!("did you mean `{meant}`?")))
         }
+        Level::Guard => match key {
+            "any" | "all" | "cap" | "use" => Some((
+                format!("`{key}` beside `command`: a guard has its own rules"),
+                "write a second `[[stack]]` for it".to_owned(),
+            )),
+            "timeout" | "limit" | "seconds" => Some((plain, "did you mean `time_limit`, in seconds?".to_owned())),
+            _ => None,
+        },
         Level::Clause(signal) | Level::Part(signal) => rule_key(level, signal, key, value),
         Level::Options(_) if is_of_stack_file(key) => {
             let help = "give options of the signal only".to_owned();

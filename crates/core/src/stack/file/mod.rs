@@ -45,6 +45,8 @@ pub enum Entry {
     Own(Arc<Stack>),
     /// A reference to a system or preset.
     Use(Box<Use>),
+    /// A program of the user's own that decides.
+    Guard(Box<GuardCommand>),
 }
 
 impl Entry {
@@ -53,6 +55,7 @@ impl Entry {
         match self {
             Self::Own(stack) => &stack.name,
             Self::Use(used) => &used.name,
+            Self::Guard(guard) => &guard.name,
         }
     }
 }
@@ -72,6 +75,24 @@ pub struct Use {
     pub set: serde_json::Map<String, serde_json::Value>,
     /// Positions of its keys, for errors about the system: `use`, `profile`, `config`, `set.NAME`.
     pub places: Places,
+}
+
+/// A guard: a program that is asked for a decision at every point. Nothing is started here.
+#[derive(Clone, Debug, Default)]
+pub struct GuardCommand {
+    /// The stack's name in tables.
+    pub name: String,
+    /// The program and its arguments; relative paths are relative to the stack file.
+    pub command: Vec<String>,
+    /// Seconds that it may take for one answer; by default [`Self::TIME_LIMIT`].
+    pub time_limit: Option<u32>,
+    /// Positions of its keys, for errors: `command`, `time_limit`.
+    pub places: Places,
+}
+
+impl GuardCommand {
+    /// Seconds that a guard may take for one answer, unless it says otherwise.
+    pub const TIME_LIMIT: u32 = 10;
 }
 
 impl StackFile {
@@ -189,8 +210,10 @@ fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
             let at = if fields.has("name") { "name" } else { "use" };
             let _ = fields.error_at_value(at, what, "give each stack a `name` of its own");
         }
-        if let Entry::Use(used) = &mut entry {
-            used.places = places.clone();
+        match &mut entry {
+            Entry::Own(_) => {}
+            Entry::Use(used) => used.places = places.clone(),
+            Entry::Guard(guard) => guard.places = places.clone(),
         }
         file.grounds.extend(grounds.map(|grounds| (entry.name().to_owned(), grounds)));
         file.entries.push(entry);
@@ -249,6 +272,9 @@ fn read_entry(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<(E
     let name = fields.string("name");
     if fields.has("use") {
         return read_use(fields, name, places).map(|entry| (entry, None));
+    }
+    if fields.has("command") {
+        return read_guard(fields, name, places).map(|entry| (entry, None));
     }
     let grounds = grounds::read(fields);
     let own_scope = clause::scope(fields);
@@ -346,6 +372,23 @@ fn read_use(fields: &Fields<'_>, name: Read<Option<String>>, places: &mut Places
         None => system.clone(),
     });
     Ok(Entry::Use(Box::new(Use { name, system, profile, config, set, places: Places::default() })))
+}
+
+fn read_guard(fields: &Fields<'_>, name: Read<Option<String>>, places: &mut Places) -> Read<Entry> {
+    let (command, time_limit) = (fields.strings("command"), fields.count("time_limit"));
+    for key in ["command", "time_limit"] {
+        places.put(key, fields.key_span(key), fields.value(key).map(|(_, span)| span));
+    }
+    let finished = fields.finish(Level::Guard);
+    let (name, command, time_limit) = (name?, command?.unwrap_or_default(), time_limit?);
+    finished?;
+    if command.is_empty() {
+        let help = "name the program and its arguments: `command = [\"python3\", \"my_guard.py\"]`";
+        return Err(fields.error_at_value("command", "`command` is empty", help));
+    }
+    let name = name
+        .ok_or_else(|| fields.error_here("a guard without a `name`", "add `name = \"…\"`: tables are keyed by it"))?;
+    Ok(Entry::Guard(Box::new(GuardCommand { name, command, time_limit, places: Places::default() })))
 }
 
 /// Records the positions of the settings, nested ones under dotted paths.

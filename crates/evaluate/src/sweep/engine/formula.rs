@@ -297,7 +297,7 @@ impl Formula {
             ends_next: ends_next && stop.is_none() && on.end().is_cut_off,
             trail: stop.into_iter().collect(),
             first_firings: Some(first_firings),
-            extra_calls: 0,
+            ..Said::default()
         };
         Replay::concluded(on.end(), said, unread(&self.requirements, |need| on.holding(need)), false)
     }

@@ -149,7 +149,7 @@ mod mapped;
 pub(super) static MAPPED: &dyn Format = &mapped::Mapped;
 
 pub(super) use mapped::{fits as map_fits, joins_lines as map_joins_lines};
-pub use trace::{read_text as read_trace_text, write as write_trace};
+pub use trace::{read_text as read_trace_text, write as write_trace, write_event as write_trace_event};
 
 /// Size limit for files beside a recording that are read for information about the run, in bytes.
 const LARGEST_BESIDE: u64 = 16 << 20;

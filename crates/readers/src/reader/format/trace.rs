@@ -17,7 +17,7 @@ use crate::transcript::{
     OutcomeSource, PromptedBy, Totals, Usage,
 };
 
-pub use write::write;
+pub use write::{write, write_event};
 
 /// `whenstop trace v1`.
 pub(super) struct Trace;

@@ -7,6 +7,7 @@ use super::{FIELDS, Label};
 use crate::diagnostic::{Diagnostic, Location, Severity, nearest};
 use crate::reader::Finding;
 use crate::reader::reading::STEPS;
+use crate::reader::{LARGEST_WHOLE, read_whole};
 
 /// The columns, each with its alternative names.
 const COLUMNS: &[(&str, &[&str])] = &[
@@ -104,7 +105,7 @@ impl LabelFile {
     /// Parses a file. Fails if it yields no label: it cannot be read, is not a label file, or has only empty labels.
     pub(super) fn read(path: &Path, named: Option<&LabelColumns>) -> Result<Self, Diagnostic> {
         let shown = path.display().to_string();
-        let bytes = std::fs::read(path).map_err(|error| {
+        let bytes = read_whole(path, LARGEST_WHOLE).map_err(|error| {
             let what = format!("cannot read the labels: {error}");
             Diagnostic::new(Location::file(&shown), what, "check the path; labels are a CSV file")
         })?;

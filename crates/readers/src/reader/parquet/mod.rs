@@ -20,10 +20,11 @@ use std::path::Path;
 use std::sync::{Arc, Once};
 
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::reader::Length as _;
 use parquet::schema::types::TypePtr;
 
 use super::records::{Cut, Item};
-use super::{Finding, unreadable};
+use super::{Finding, unpack, unreadable};
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use assemble::{Node, begin};
 use guarded::Guarded;
@@ -159,22 +160,29 @@ impl Rows {
     }
 }
 
+/// What a row counts for besides its text: one without any costs time too.
+const EMPTY_ROW: u64 = 256;
+
 /// The runs of a table as records: the short fields as an object, followed by the long ones as they are.
 pub(super) struct TableRecords {
     rows: Rows,
     plan: Plan,
     limit: u64,
+    /// How many bytes the table may still unpack to; `None` once it would be more.
+    left: Option<u64>,
 }
 
 impl TableRecords {
     /// The records of a table; a record longer than `limit` bytes is refused.
     pub(super) fn new(table: Table, plan: Plan, limit: u64) -> Self {
         let columns = plan.fields.iter().map(|(_, column)| *column).chain(plan.long.iter().flatten().copied());
-        Self { rows: table.rows(columns.collect()), plan, limit }
+        let left = Some(unpack::most_unpacked(table.file.len()));
+        Self { rows: table.rows(columns.collect()), plan, limit, left }
     }
 
     /// The next record or finding; `None` at the end.
     pub(super) fn next(&mut self) -> Option<Item> {
+        let left = self.left?;
         let plan = &self.plan;
         let bytes = match self.rows.next(|nodes| record(plan, nodes))? {
             Ok(read) => read,
@@ -182,6 +190,12 @@ impl TableRecords {
         };
         let (row, bytes) = bytes;
         let line = usize::try_from(row + 1).unwrap_or(usize::MAX);
+        self.left = left.checked_sub(bytes.len() as u64 + EMPTY_ROW);
+        if self.left.is_none() {
+            let at = Location::line(self.rows.table.path.as_str(), line);
+            let what = "it unpacks to many times its size, as no recording does; its rows from here on are left out";
+            return Some(Item::Broken(Diagnostic::new(at, what, unreadable::CUT)));
+        }
         if bytes.len() as u64 > self.limit {
             let at = Location::line(self.rows.table.path.as_str(), line);
             let what = format!("this row is longer than {} bytes and is left out", self.limit);

@@ -1,5 +1,6 @@
 //! The machine that compares counters with caps.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -136,8 +137,9 @@ impl CapMachine {
         if results.is_empty() {
             return;
         }
+        let calls = Calls::of(reply);
         let succeeded = results.iter().filter(|result| {
-            result.is_error != Some(true) && !call_of(reply, result).is_some_and(|call| self.is_end_tool(&call.name))
+            result.is_error != Some(true) && !calls.of_result(result).is_some_and(|call| self.is_end_tool(&call.name))
         });
         self.counts.calls_succeeded += succeeded.count() as u64;
         if self.tool_stop(reply, &results, acts) {
@@ -155,6 +157,7 @@ impl CapMachine {
         let from = view.reply_index().map_or(0, |index| index + 1);
         let place =
             Place { point: Some(Point { moment: Moment::AfterResponse, ..view.point() }), event: view.reply_index() };
+        let mut answered = None;
         for (nth, call) in reply.tool_calls.iter().enumerate() {
             if self.plan.uncounted_tools.iter().any(|tool| **tool == *call.name) {
                 continue;
@@ -177,8 +180,8 @@ impl CapMachine {
             if let Some(template) = cap.detail {
                 act.detail(fill(template, cap, &counts).replace("{tool}", &call.name));
             }
-            let events = view.events().get(from..).unwrap_or_default();
-            if let Some(offset) = events.iter().position(|event| event.message().is_some_and(|m| answers(m, call))) {
+            let answers = answered.get_or_insert_with(|| Answers::of(view.events().get(from..).unwrap_or_default()));
+            if let Some(offset) = answers.to_call(call) {
                 act.field("event", from + offset);
             }
         }
@@ -188,7 +191,7 @@ impl CapMachine {
         let plan = Arc::clone(&self.plan);
         for stop in &plan.tool_stops {
             let named = reply.tool_calls.iter().enumerate().find(|(nth, call)| {
-                !self.refused.contains(nth)
+                self.refused.binary_search(nth).is_err()
                     && !plan.uncounted_tools.iter().any(|tool| **tool == *call.name)
                     && stop.tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| **tool == *call.name))
             });
@@ -294,8 +297,79 @@ fn answers(result: &Message, call: &ToolCall) -> bool {
     }
 }
 
-fn call_of<'m>(reply: &'m Message, result: &Message) -> Option<&'m ToolCall> {
-    reply.tool_calls.iter().find(|call| answers(result, call))
+/// The calls of a reply by what their results may name: a reply can hold a hundred thousand.
+struct Calls<'m> {
+    calls: &'m [ToolCall],
+    /// The first call with an id.
+    by_id: HashMap<&'m str, usize>,
+    /// The first call of a tool, and the first of those without an id.
+    by_name: HashMap<&'m str, (usize, Option<usize>)>,
+}
+
+impl<'m> Calls<'m> {
+    fn of(reply: &'m Message) -> Self {
+        let mut all = Self { calls: &reply.tool_calls, by_id: HashMap::new(), by_name: HashMap::new() };
+        for (nth, call) in reply.tool_calls.iter().enumerate() {
+            let named = all.by_name.entry(&*call.name).or_insert((nth, None));
+            match call.id.as_deref() {
+                Some(id) => _ = all.by_id.entry(id).or_insert(nth),
+                None => _ = named.1.get_or_insert(nth),
+            }
+        }
+        all
+    }
+
+    /// The first call that a result answers.
+    fn of_result(&self, result: &Message) -> Option<&'m ToolCall> {
+        let named = result.name.as_deref().and_then(|name| self.by_name.get(name));
+        let nth = match result.tool_call_id.as_deref() {
+            Some(id) => {
+                let by_name = named.and_then(|named| named.1);
+                self.by_id.get(id).copied().into_iter().chain(by_name).min()
+            }
+            None => named.map(|named| named.0),
+        };
+        nth.and_then(|nth| self.calls.get(nth))
+    }
+}
+
+/// Messages by the call that they answer.
+struct Answers<'m> {
+    /// The first message for an id.
+    by_id: HashMap<&'m str, usize>,
+    /// The first message of a tool, and the first of those without an id.
+    by_name: HashMap<&'m str, (usize, Option<usize>)>,
+}
+
+impl<'m> Answers<'m> {
+    fn of(events: &'m [Event]) -> Self {
+        let mut all = Self { by_id: HashMap::new(), by_name: HashMap::new() };
+        for (nth, message) in events.iter().enumerate().filter_map(|(nth, event)| Some((nth, event.message()?))) {
+            let id = message.tool_call_id.as_deref();
+            if let Some(id) = id {
+                all.by_id.entry(id).or_insert(nth);
+            }
+            if let Some(name) = message.name.as_deref() {
+                let named = all.by_name.entry(name).or_insert((nth, None));
+                if id.is_none() {
+                    named.1.get_or_insert(nth);
+                }
+            }
+        }
+        all
+    }
+
+    /// The first message that answers a call.
+    fn to_call(&self, call: &ToolCall) -> Option<usize> {
+        let named = self.by_name.get(&*call.name);
+        match call.id.as_deref() {
+            Some(id) => {
+                let by_name = named.and_then(|named| named.1);
+                self.by_id.get(id).copied().into_iter().chain(by_name).min()
+            }
+            None => named.map(|named| named.0),
+        }
+    }
 }
 
 fn ends_with_tools(end: &End, reply: &Message, results: &[&Message]) -> bool {

@@ -13,28 +13,7 @@ use crate::transcript::{
 /// Writes a run as lines of `whenstop trace v1`.
 pub fn write(run: &Run, mut to: impl Write) -> io::Result<()> {
     line(&mut to, &run_line(run))?;
-    for event in run.events() {
-        match event {
-            Event::Message(message) => line(&mut to, &message_line(message))?,
-            Event::Metrics(metrics) => line(&mut to, &metrics_line(metrics))?,
-            Event::Judge(judge) => line(
-                &mut to,
-                &JudgeLine {
-                    line_type: "judge",
-                    reply: judge.reply.as_ref().map(Text::as_str),
-                    error: judge.error.as_deref(),
-                    usage: judge.usage.as_ref().map(usage),
-                },
-            )?,
-            Event::Checkpoint(checkpoint) => line(
-                &mut to,
-                &CheckpointLine { line_type: "checkpoint", success: checkpoint.success, score: checkpoint.score },
-            )?,
-            Event::Note(note) => {
-                line(&mut to, &NoteLine { line_type: "note", kind: &note.kind, body: one_line(&note.body) })?;
-            }
-        }
-    }
+    run.events().iter().try_for_each(|event| write_event(event, &mut to))?;
     let Grade { outcome, score, end, secured_step, .. } = &run.grade;
     if *outcome != Outcome::Unknown || *end != EndCause::Unknown || score.is_some() || secured_step.is_some() {
         let success = success(*outcome, *score);
@@ -42,6 +21,30 @@ pub fn write(run: &Run, mut to: impl Write) -> io::Result<()> {
         line(&mut to, &OutcomeLine { line_type: "outcome", success, score, end, secured_step })?;
     }
     Ok(())
+}
+
+/// Writes one event as a line.
+pub fn write_event(event: &Event, mut to: impl Write) -> io::Result<()> {
+    match event {
+        Event::Message(message) => line(&mut to, &message_line(message)),
+        Event::Metrics(metrics) => line(&mut to, &metrics_line(metrics)),
+        Event::Judge(judge) => line(
+            &mut to,
+            &JudgeLine {
+                line_type: "judge",
+                reply: judge.reply.as_ref().map(Text::as_str),
+                error: judge.error.as_deref(),
+                usage: judge.usage.as_ref().map(usage),
+            },
+        ),
+        Event::Checkpoint(checkpoint) => line(
+            &mut to,
+            &CheckpointLine { line_type: "checkpoint", success: checkpoint.success, score: checkpoint.score },
+        ),
+        Event::Note(note) => {
+            line(&mut to, &NoteLine { line_type: "note", kind: &note.kind, body: one_line(&note.body) })
+        }
+    }
 }
 
 /// The success field. A score by itself would be read as a grade, so an ungraded score gets an explicit word.

@@ -1,0 +1,110 @@
+//! An answer: what a guard does at a point.
+
+use serde::Deserialize;
+use whenstop_core::decision::{Action, Decision, Evidence, RuleName};
+use whenstop_core::transcript::PointView;
+
+use super::{Failure, Hello};
+
+/// The word of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Word {
+    /// The run goes on.
+    Continue,
+    /// The run ends here.
+    Stop,
+    /// The model is shown a warning.
+    Warn,
+    /// One call is refused.
+    Refuse,
+    /// A person is asked.
+    Ask,
+    /// The model is given an instruction.
+    Inject,
+}
+
+impl Word {
+    /// Every answer except `continue`.
+    pub const ACTS: [Self; 5] = [Self::Stop, Self::Warn, Self::Refuse, Self::Ask, Self::Inject];
+
+    /// The word, as it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Continue => "continue",
+            Self::Stop => "stop",
+            Self::Warn => "warn",
+            Self::Refuse => "refuse",
+            Self::Ask => "ask",
+            Self::Inject => "inject",
+        }
+    }
+
+    fn action(self) -> Option<Action> {
+        match self {
+            Self::Continue => None,
+            Self::Stop => Some(Action::Stop),
+            Self::Warn => Some(Action::Warn),
+            Self::Refuse => Some(Action::Deny),
+            Self::Ask => Some(Action::Ask),
+            Self::Inject => Some(Action::Inject),
+        }
+    }
+}
+
+/// An answer, as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Answer {
+    id: String,
+    answer: Word,
+    rule: Option<String>,
+    reading: Option<f64>,
+    limit: Option<f64>,
+    call: Option<String>,
+    message: Option<String>,
+}
+
+impl Answer {
+    /// Reads the answer to the question `id`.
+    pub(super) fn parse(line: &[u8], id: &str, hello: &Hello) -> Result<Self, Failure> {
+        let answer: Self = serde_json::from_slice(line).map_err(|error| Failure::foreign(line, error))?;
+        if answer.id != id {
+            return Err(Failure::Stray(super::failure::beginning(&String::from_utf8_lossy(line))));
+        }
+        if answer.answer != Word::Continue && !hello.answers.contains(&answer.answer) {
+            let why = format!("its handshake does not list `{}` among its `answers`", answer.answer.name());
+            return Err(Failure::foreign(line, why));
+        }
+        match &answer.rule {
+            Some(rule) if !hello.rules.iter().any(|known| known.name == *rule) => {
+                Err(Failure::foreign(line, format!("its handshake does not list the rule `{rule}`")))
+            }
+            None if answer.answer != Word::Continue && hello.rules.len() > 1 => {
+                Err(Failure::foreign(line, "it has several rules and does not say which one acts"))
+            }
+            _ => Ok(answer),
+        }
+    }
+
+    /// The rule that the answer names, or the only one there is; `None` if there are several and it names none.
+    pub(super) fn rule(&self, hello: &Hello) -> Option<RuleName> {
+        let only = hello.rules.first().filter(|_| hello.rules.len() == 1).map(|rule| rule.name.as_str());
+        self.rule.as_deref().or(only).map(RuleName::new)
+    }
+
+    /// Reading and limit.
+    pub(super) fn evidence(&self) -> Evidence {
+        Evidence { observed: self.reading, limit: self.limit }
+    }
+
+    /// The decision at this point; `None` if the run goes on.
+    pub(super) fn decision(self, view: &PointView<'_>, hello: &Hello) -> Option<Decision> {
+        let decision = Decision::at(view, self.answer.action()?, self.rule(hello)?, self.evidence());
+        let decision = decision.about_call(self.call.as_deref());
+        Some(match self.message {
+            Some(message) => decision.detail(message),
+            None => decision,
+        })
+    }
+}

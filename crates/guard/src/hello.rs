@@ -1,0 +1,200 @@
+//! The handshake: what a guard says about itself before the first run.
+
+use serde::Deserialize;
+use whenstop_core::decision::{Need, Requirement, RuleName};
+use whenstop_core::transcript::Moment;
+
+use super::answer::Word;
+use super::{Failure, PROTOCOL};
+
+/// Something a recording may lack. What a guard does not name here is not sent to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reads {
+    /// `usage` of messages.
+    Tokens,
+    /// `cost_usd` of messages.
+    Cost,
+    /// `ts` of messages, and `started_at` of the run.
+    Times,
+    /// `is_error` of tool results.
+    Errors,
+    /// The results of tool calls. They are always sent where they are recorded.
+    Results,
+    /// The words of texts and arguments. Without this, texts are only compared with each other, which redacted
+    /// recordings allow as well; they are always sent.
+    Texts,
+    /// `finish_reason` of messages.
+    FinishReasons,
+    /// Events of type `metrics`.
+    Metrics,
+    /// The task plans among them.
+    Plan,
+    /// Events of type `judge`.
+    Judge,
+}
+
+impl Reads {
+    /// Every one.
+    pub const ALL: [Self; 10] = [
+        Self::Tokens,
+        Self::Cost,
+        Self::Times,
+        Self::Errors,
+        Self::Results,
+        Self::Texts,
+        Self::FinishReasons,
+        Self::Metrics,
+        Self::Plan,
+        Self::Judge,
+    ];
+
+    /// What a recording must contain.
+    pub fn need(self) -> Need {
+        match self {
+            Self::Tokens => Need::Usage,
+            Self::Cost => Need::Cost,
+            Self::Times => Need::Times,
+            Self::Errors => Need::ErrorFlags,
+            Self::Results => Need::Results,
+            Self::Texts => Need::Texts,
+            Self::FinishReasons => Need::FinishReasons,
+            Self::Metrics => Need::Metrics,
+            Self::Plan => Need::Plan,
+            Self::Judge => Need::Judge,
+        }
+    }
+}
+
+/// One rule of a guard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleHello {
+    /// Its name in tables.
+    pub name: String,
+    /// What it reads, besides what the whole guard reads.
+    pub reads: Vec<Reads>,
+}
+
+/// What a guard says about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hello {
+    /// Its own version.
+    pub version: Option<String>,
+    /// What all its rules read.
+    pub reads: Vec<Reads>,
+    /// The moments at which it is asked.
+    pub points: Vec<Moment>,
+    /// What it may answer besides `continue`.
+    pub answers: Vec<Word>,
+    /// Its rules, in the order in which they are consulted; at least one.
+    pub rules: Vec<RuleHello>,
+}
+
+/// The answer to the handshake, as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wire {
+    id: String,
+    protocol: serde_json::Value,
+    version: Option<String>,
+    #[serde(default)]
+    reads: Vec<Reads>,
+    points: Option<Vec<String>>,
+    answers: Option<Vec<Word>>,
+    #[serde(default)]
+    rules: Vec<WireRule>,
+}
+
+/// The name of a rule, or the rule with what it reads.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WireRule {
+    Name(String),
+    Rule(NamedRule),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NamedRule {
+    name: String,
+    #[serde(default)]
+    reads: Vec<Reads>,
+}
+
+impl Hello {
+    /// The question.
+    pub(super) fn question() -> String {
+        format!("{{\"id\":\"{}\",\"type\":\"hello\",\"protocol\":{PROTOCOL}}}\n", Self::ID)
+    }
+
+    /// The id of the question.
+    const ID: &'static str = "hello";
+
+    /// Reads the answer of the guard called `name`, which is also its only rule if it names none.
+    pub(super) fn parse(line: &[u8], name: &str) -> Result<Self, Failure> {
+        let wire: Wire = match serde_json::from_slice(line) {
+            Ok(wire) => wire,
+            Err(error) => return Err(other_version(line).unwrap_or_else(|| Failure::foreign(line, error))),
+        };
+        if wire.protocol.as_u64() != Some(u64::from(PROTOCOL)) {
+            return Err(Failure::Version(wire.protocol.to_string()));
+        }
+        if wire.id != Self::ID {
+            return Err(Failure::foreign(line, "its `id` is not that of the handshake"));
+        }
+        let points = wire.points.unwrap_or_else(|| vec![Moment::AfterTools.name().to_owned()]);
+        let points: Result<Vec<Moment>, Failure> = points.iter().map(|name| moment(name, line)).collect();
+        let rule = |rule| match rule {
+            WireRule::Name(name) => RuleHello { name, reads: Vec::new() },
+            WireRule::Rule(NamedRule { name, reads }) => RuleHello { name, reads },
+        };
+        let mut rules: Vec<RuleHello> = wire.rules.into_iter().map(rule).collect();
+        if rules.is_empty() {
+            rules.push(RuleHello { name: name.to_owned(), reads: Vec::new() });
+        }
+        for (nth, rule) in rules.iter().enumerate() {
+            if rules[..nth].iter().any(|other| other.name == rule.name) {
+                return Err(Failure::foreign(line, format!("two rules are called `{}`", rule.name)));
+            }
+        }
+        let answers = wire.answers.unwrap_or_else(|| Word::ACTS.to_vec());
+        Ok(Self { version: wire.version, reads: wire.reads, points: points?, answers, rules })
+    }
+
+    /// A guard about which nothing is known, because its handshake failed.
+    pub(super) fn unknown(name: &str) -> Self {
+        let rules = vec![RuleHello { name: name.to_owned(), reads: Vec::new() }];
+        Self { version: None, reads: Vec::new(), points: Vec::new(), answers: Word::ACTS.to_vec(), rules }
+    }
+
+    /// True if some rule reads it, so that it is sent.
+    pub fn reads(&self, what: Reads) -> bool {
+        self.reads.contains(&what) || self.rules.iter().any(|rule| rule.reads.contains(&what))
+    }
+
+    /// What each rule needs from a recording.
+    pub(super) fn requirements(&self) -> Vec<Requirement> {
+        let mut all: Vec<Requirement> = Vec::new();
+        for rule in &self.rules {
+            let needs = self.reads.iter().chain(&rule.reads).map(|reads| reads.need());
+            all.extend(needs.map(|need| Requirement { rule: RuleName::new(rule.name.as_str()), need }));
+        }
+        all.sort();
+        all.dedup();
+        all
+    }
+}
+
+/// The failure of an answer that has a protocol version other than ours, whatever else it has.
+fn other_version(line: &[u8]) -> Option<Failure> {
+    let value: serde_json::Value = serde_json::from_slice(line).ok()?;
+    let version = value.get("protocol")?;
+    (version.as_u64() != Some(u64::from(PROTOCOL))).then(|| Failure::Version(version.to_string()))
+}
+
+fn moment(name: &str, line: &[u8]) -> Result<Moment, Failure> {
+    name.parse().map_err(|()| {
+        let known = Moment::ALL.map(Moment::name).join(", ");
+        Failure::foreign(line, format!("`{name}` is not a point; there are {known}"))
+    })
+}

@@ -1,0 +1,190 @@
+//! A guard as a strategy: its handshake, its idle links, and what went wrong with it.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use whenstop_core::decision::{Program, Requirement, RuleName, Strategy, Trouble, Watch};
+use whenstop_core::transcript::{Header, Point};
+
+use super::answer::{Answer, Word};
+use super::ledger::Ledger;
+use super::watch::Asked;
+use super::{Failure, Hello, Notation, lines};
+
+/// A connection to one instance of a guard, which is asked about one run at a time.
+pub trait Link: Send {
+    /// Sends these lines, of which the last is a question, and returns the answer: one line.
+    ///
+    /// # Errors
+    /// If there is no answer. The link is then dropped.
+    fn exchange(&mut self, lines: &[u8]) -> Result<Vec<u8>, Failure>;
+}
+
+/// Makes a new link.
+pub type Opener = dyn Fn() -> Result<Box<dyn Link>, Failure> + Send + Sync;
+
+/// A stop rule in another program.
+pub struct Guard {
+    name: String,
+    program: Program,
+    hello: Hello,
+    open: Box<Opener>,
+    pub(super) notation: Notation,
+    /// Links that no run is using.
+    idle: Mutex<Vec<Idle>>,
+    ledger: Mutex<Ledger>,
+    /// Why the guard cannot be asked at all, if its handshake failed.
+    broken: Option<Failure>,
+    /// Failed runs since the last one that ended well.
+    failed_in_a_row: AtomicU32,
+    /// Points asked about so far.
+    asked: AtomicU64,
+}
+
+/// A link that no run is using.
+struct Idle {
+    link: Box<dyn Link>,
+    /// The run that was left before its end, if the last one was.
+    unfinished: Option<String>,
+}
+
+/// After this many failed runs in a row the guard is not asked any more: each may have taken the whole time limit.
+const GIVEN_UP_AFTER: u32 = 10;
+
+impl Guard {
+    /// Opens a first link and shakes hands. A guard whose handshake fails is unknown on every run; see
+    /// [`Self::broken`].
+    pub fn new(name: &str, program: Program, open: Box<Opener>, notation: Notation) -> Self {
+        let first = connected(&*open, name);
+        let (hello, idle, broken) = match first {
+            Ok((hello, link)) => (hello, vec![Idle { link, unfinished: None }], None),
+            Err(failure) => (Hello::unknown(name), Vec::new(), Some(failure)),
+        };
+        Self {
+            name: name.to_owned(),
+            program: Program { version: hello.version.clone(), ..program },
+            hello,
+            open,
+            notation,
+            idle: Mutex::new(idle),
+            ledger: Mutex::default(),
+            broken,
+            failed_in_a_row: AtomicU32::new(0),
+            asked: AtomicU64::new(0),
+        }
+    }
+
+    /// What the guard says about itself.
+    pub fn hello(&self) -> &Hello {
+        &self.hello
+    }
+
+    /// Why its handshake failed, if it did.
+    pub fn broken(&self) -> Option<&Failure> {
+        self.broken.as_ref()
+    }
+
+    /// Points asked about so far.
+    pub fn asked(&self) -> u64 {
+        self.asked.load(Ordering::Relaxed)
+    }
+
+    /// Drops the idle links, so that the next run begins with a new one.
+    pub fn restart(&self) {
+        locked(&self.idle).clear();
+    }
+
+    /// A link for a run.
+    pub(super) fn link(&self) -> Result<Box<dyn Link>, Failure> {
+        if let Some(failure) = &self.broken {
+            return Err(failure.clone());
+        }
+        if self.failed_in_a_row.load(Ordering::Relaxed) >= GIVEN_UP_AFTER {
+            return Err(Failure::GivenUp(GIVEN_UP_AFTER));
+        }
+        let idle = locked(&self.idle).pop();
+        if let Some(Idle { mut link, unfinished }) = idle {
+            let is_ready = unfinished.is_none_or(|alias| self.finish(&mut *link, &alias).is_ok());
+            if is_ready {
+                return Ok(link);
+            }
+        }
+        let (hello, link) = connected(&*self.open, &self.name)?;
+        if hello == self.hello {
+            return Ok(link);
+        }
+        let why = "its handshake differs from the first one";
+        Err(Failure::Foreign { line: format!("{hello:?}").chars().take(60).collect(), why: why.to_owned() })
+    }
+
+    /// Announces the end of a run and waits until the guard has confirmed it.
+    pub(super) fn finish(&self, link: &mut dyn Link, alias: &str) -> Result<(), Failure> {
+        let (question, id) = lines::end(alias);
+        Answer::parse(&link.exchange(question.as_bytes())?, &id, &self.hello).map(|_| ())
+    }
+
+    /// Takes back a link after a run, or after the part of it that was watched.
+    pub(super) fn give_back(&self, link: Box<dyn Link>, unfinished: Option<String>) {
+        locked(&self.idle).push(Idle { link, unfinished });
+    }
+
+    pub(super) fn count_point(&self) {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn succeeded(&self) {
+        self.failed_in_a_row.store(0, Ordering::Relaxed);
+    }
+
+    pub(super) fn failed(&self, run: &str, point: Option<Point>, failure: Failure) {
+        if locked(&self.ledger).put(run, point, failure) {
+            self.failed_in_a_row.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// All its rules.
+    pub(super) fn rule_names(&self) -> Vec<RuleName> {
+        self.hello.rules.iter().map(|rule| RuleName::new(rule.name.as_str())).collect()
+    }
+}
+
+/// A new link whose handshake went well.
+fn connected(open: &Opener, name: &str) -> Result<(Hello, Box<dyn Link>), Failure> {
+    let mut link = open()?;
+    let answer = link.exchange(Hello::question().as_bytes())?;
+    Hello::parse(&answer, name).map(|hello| (hello, link))
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Strategy for Guard {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn rules(&self) -> Vec<RuleName> {
+        self.rule_names()
+    }
+
+    fn requirements(&self) -> Vec<Requirement> {
+        self.hello.requirements()
+    }
+
+    fn may_leave_path(&self) -> bool {
+        self.hello.answers.iter().any(|answer| *answer != Word::Stop)
+    }
+
+    fn program(&self) -> Option<&Program> {
+        Some(&self.program)
+    }
+
+    fn troubles(&self) -> Vec<Trouble> {
+        locked(&self.ledger).troubles(&self.name)
+    }
+
+    fn start(self: Arc<Self>, header: &Header) -> Box<dyn Watch> {
+        Box::new(Asked::start(self, header))
+    }
+}

@@ -1,0 +1,143 @@
+//! One run under a guard: which events it has been sent, and what it answered.
+
+use std::sync::Arc;
+
+use whenstop_core::decision::{Decision, RuleName, RuleReading, Watch};
+use whenstop_core::transcript::{Header, PointView};
+
+use super::answer::Answer;
+use super::strategy::{Guard, Link};
+use super::{Failure, lines};
+
+/// A run under a guard.
+pub(super) struct Asked {
+    guard: Arc<Guard>,
+    /// The recorded id, for messages. The guard never sees it.
+    run: String,
+    alias: String,
+    /// The header, until it is sent with the first point.
+    header: Option<Vec<u8>>,
+    link: Option<Box<dyn Link>>,
+    /// How many events were sent.
+    sent: usize,
+    /// How many points were asked about.
+    asked: u32,
+    state: State,
+    /// The latest reading of each rule.
+    readings: Vec<RuleReading>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Going,
+    /// The guard ended the run, or confirmed its end.
+    Done,
+    Failed,
+}
+
+impl Asked {
+    pub(super) fn start(guard: Arc<Guard>, header: &Header) -> Self {
+        let state = if guard.broken().is_some() { State::Failed } else { State::Going };
+        let mut watch = Self {
+            run: header.run_id.clone(),
+            alias: lines::alias(header),
+            header: Some(lines::header(header, guard.hello(), guard.notation)),
+            link: None,
+            sent: 0,
+            asked: 0,
+            state,
+            readings: Vec::new(),
+            guard,
+        };
+        if let Some(failure) = watch.guard.broken().cloned() {
+            watch.fail(None, failure);
+        }
+        watch
+    }
+
+    fn fail(&mut self, view: Option<&PointView<'_>>, failure: Failure) {
+        self.state = State::Failed;
+        // Whatever it still writes belongs to a run that is over, so the link is closed.
+        self.link = None;
+        self.guard.failed(&self.run, view.map(PointView::point), failure);
+    }
+
+    /// Sends what happened since the last point and returns the answer.
+    fn ask(&mut self, view: &PointView<'_>) -> Result<Answer, Failure> {
+        let link = match &mut self.link {
+            Some(link) => link,
+            empty => empty.insert(self.guard.link()?),
+        };
+        let hello = self.guard.hello();
+        let mut lines = self.header.take().unwrap_or_default();
+        for event in &view.events()[self.sent.min(view.events().len())..] {
+            lines::event(event, hello, self.guard.notation, &mut lines)
+                .map_err(|error| Failure::NotStarted(format!("an event cannot be written: {error}")))?;
+        }
+        self.sent = view.events().len();
+        self.asked += 1;
+        self.guard.count_point();
+        let (question, id) = lines::point(&self.alias, self.asked, view.point());
+        lines.extend_from_slice(question.as_bytes());
+        Answer::parse(&link.exchange(&lines)?, &id, hello)
+    }
+
+    fn note(&mut self, answer: &Answer) {
+        let Some(rule) = answer.rule(self.guard.hello()) else { return };
+        let evidence = answer.evidence();
+        let Some(observed) = evidence.observed else { return };
+        let what = self.guard.hello().rules.len().gt(&1).then(|| "reading".to_owned()).unwrap_or_default();
+        let mut reading = RuleReading::new(rule, what, Some(observed));
+        if let Some(limit) = evidence.limit {
+            reading = reading.against(limit, observed >= limit);
+        }
+        match self.readings.iter_mut().find(|known| known.rule == reading.rule) {
+            Some(known) => *known = reading,
+            None => self.readings.push(reading),
+        }
+    }
+}
+
+impl Watch for Asked {
+    fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
+        if self.state != State::Going || !self.guard.hello().points.contains(&view.moment()) {
+            return;
+        }
+        match self.ask(view) {
+            Ok(answer) => {
+                self.note(&answer);
+                let decision = answer.decision(view, self.guard.hello());
+                if decision.as_ref().is_some_and(|decision| decision.action.is_terminal()) {
+                    self.state = State::Done;
+                }
+                trail.extend(decision);
+            }
+            Err(failure) => self.fail(Some(view), failure),
+        }
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        self.readings.clone()
+    }
+
+    fn conclude(&mut self) -> Vec<RuleName> {
+        if let Some(mut link) = self.link.take() {
+            match self.guard.finish(&mut *link, &self.alias) {
+                Ok(()) => {
+                    self.guard.give_back(link, None);
+                    self.guard.succeeded();
+                }
+                Err(failure) => self.fail(None, failure),
+            }
+        }
+        if self.state == State::Failed { self.guard.rule_names() } else { Vec::new() }
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        if let Some(link) = self.link.take() {
+            self.guard.give_back(link, Some(self.alias.clone()));
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Guards: rules of the user's own in other programs, named on the command line or in a stack file.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use sha2::{Digest as _, Sha256};
+
+use crate::catalog::Strategies;
+use crate::cli::output::Output;
+use crate::decision::{Program, Strategy};
+use crate::diagnostic::{Diagnostic, Location};
+use crate::guard::{Failure as GuardFailure, Guard, Notation};
+use crate::reader::trace;
+use crate::stack::GuardCommand;
+
+/// Guards, and who may start them.
+#[derive(Clone, Debug, Default, Args)]
+pub(in crate::cli) struct GuardArgs {
+    /// A rule of your own, in any language: a name, and the command of a program that is asked at every point
+    /// (`whenstop guard new` writes one). Quotes group words; there is no shell. Repeatable.
+    #[arg(long, value_name = "NAME=COMMAND", value_parser = named)]
+    pub(in crate::cli) guard: Vec<NamedGuard>,
+    /// Guards of a program that embeds whenstop.
+    #[arg(skip)]
+    pub(in crate::cli) embedded: Embedded,
+    /// The project file that names the stack files, if its guards must not be started.
+    #[arg(skip)]
+    pub(in crate::cli) refused_by: Option<PathBuf>,
+}
+
+/// A guard as named on the command line.
+#[derive(Clone, Debug)]
+pub(in crate::cli) struct NamedGuard(GuardCommand);
+
+/// Strategies that were not loaded from a file.
+#[derive(Clone, Default)]
+pub(in crate::cli) struct Embedded(pub(in crate::cli) Strategies);
+
+impl fmt::Debug for Embedded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|strategy| strategy.name())).finish()
+    }
+}
+
+fn named(text: &str) -> Result<NamedGuard, String> {
+    let (name, command) = text
+        .split_once('=')
+        .filter(|(name, _)| !name.trim().is_empty())
+        .ok_or_else(|| "give a name and a command, such as `mine='python3 my_guard.py'`".to_owned())?;
+    let command = split(command)?;
+    Ok(NamedGuard(GuardCommand { name: name.trim().to_owned(), command, ..GuardCommand::default() }))
+}
+
+/// The words of a command, with quotes as a shell has them.
+pub(in crate::cli) fn split(command: &str) -> Result<Vec<String>, String> {
+    match shlex::split(command) {
+        Some(words) if words.is_empty() => Err("the command is empty".to_owned()),
+        Some(words) => Ok(words),
+        None => Err(format!("a quote is not closed in `{command}`")),
+    }
+}
+
+impl GuardArgs {
+    /// The guards named on the command line and those of an embedding program.
+    pub(in crate::cli) fn load(&self) -> Result<Vec<Arc<dyn Strategy>>, Diagnostic> {
+        let mut all: Strategies = Vec::new();
+        for NamedGuard(guard) in &self.guard {
+            all.push(started(guard, None)?);
+        }
+        all.extend(self.embedded.0.iter().cloned());
+        Ok(all)
+    }
+
+    /// Starts a guard of the stack file at `path`.
+    pub(in crate::cli) fn start(&self, guard: &GuardCommand, path: &Path) -> Result<Arc<dyn Strategy>, Diagnostic> {
+        if let Some(project) = &self.refused_by {
+            let what = format!("a guard that would start `{}`", guard.command.join(" "));
+            let help = format!(
+                "{} names this file, and may come from elsewhere: look at both, then add `--allow-commands`",
+                project.display()
+            );
+            return Err(guard.places.at_name("command", what, help));
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        started(guard, folder).map(|guard| guard as Arc<dyn Strategy>)
+    }
+}
+
+/// Starts a guard, with relative paths relative to `folder`. Only a program that cannot be run at all is an error.
+pub(in crate::cli) fn started(guard: &GuardCommand, folder: Option<&Path>) -> Result<Arc<Guard>, Diagnostic> {
+    let time_limit = guard.time_limit.unwrap_or(GuardCommand::TIME_LIMIT);
+    let program = Program { command: guard.command.clone(), version: None, files: files(&guard.command, folder) };
+    let open = opener(guard.command.clone(), folder.map(Path::to_owned), time_limit);
+    let strategy = Guard::new(&guard.name, program, open, NOTATION);
+    match strategy.broken() {
+        Some(failure @ GuardFailure::NotStarted(_)) => {
+            let what = format!("guard `{}` {failure}", guard.name);
+            Err(guard.places.at_name("command", what, failure.help()))
+        }
+        _ => Ok(Arc::new(strategy)),
+    }
+}
+
+/// Events as in `whenstop trace v1`.
+pub(in crate::cli) const NOTATION: Notation =
+    Notation { event: |event, to| trace::write_event(event, to), time: trace::rfc3339 };
+
+#[cfg(unix)]
+fn opener(command: Vec<String>, folder: Option<PathBuf>, time_limit: u32) -> Box<crate::guard::Opener> {
+    let launch = crate::guard::process::Launch { command, folder, time_limit };
+    Box::new(move || launch.start())
+}
+
+#[cfg(not(unix))]
+fn opener(command: Vec<String>, _: Option<PathBuf>, _: u32) -> Box<crate::guard::Opener> {
+    let why = format!("{}: commands need Linux or macOS; in Python, pass a function instead", command.join(" "));
+    Box::new(move || Err(GuardFailure::NotStarted(why.clone())))
+}
+
+/// The files that a command names, with their SHA-256.
+fn files(command: &[String], folder: Option<&Path>) -> Vec<(String, String)> {
+    let of_word = |word: &String| {
+        let path = folder.unwrap_or(Path::new("")).join(word);
+        let bytes = path.is_file().then(|| std::fs::read(&path).ok()).flatten()?;
+        let hash = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        Some((word.clone(), hash))
+    };
+    command.iter().filter_map(of_word).collect()
+}
+
+/// Reports what went wrong with guards, and returns how many kinds of failure there were.
+pub(in crate::cli) fn tell_troubles(strategies: &[Arc<dyn Strategy>], output: &Output) -> usize {
+    let troubles: Vec<_> = strategies.iter().flat_map(|strategy| strategy.troubles()).collect();
+    for trouble in &troubles {
+        output.error(&Diagnostic::new(Location::default(), &trouble.what, &trouble.help));
+    }
+    troubles.len()
+}

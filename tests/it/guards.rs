@@ -1,0 +1,453 @@
+//! Guards: what they are sent, that they decide as a stack does, and that a bad one harms nobody else. The guards here
+//! are written in `sh`, so that no other language is needed.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use whenstop::decision::{Program, Strategy as _};
+use whenstop::guard::process::Launch;
+use whenstop::guard::{EXAMPLES, Guard, Notation, SCHEMA};
+use whenstop::reader::{Corpus, ReadOptions, trace, trace_schema};
+use whenstop::replay::{Live, replay};
+use whenstop::stack::StackFile;
+use whenstop::transcript::Run;
+
+/// A guard in `sh`. `hello` is the rest of the answer to the handshake; `run`, `event`, `point` and `end` are what it
+/// does then. `say` answers the question.
+struct Sh {
+    hello: &'static str,
+    run: &'static str,
+    event: &'static str,
+    point: &'static str,
+    end: &'static str,
+}
+
+const CONTINUES: Sh = Sh {
+    hello: r#""answers":["stop"]"#,
+    run: ":",
+    event: ":",
+    point: r#"say '"answer":"continue"'"#,
+    end: r#"say '"answer":"continue"'"#,
+};
+
+impl Sh {
+    fn script(&self) -> String {
+        let Self { hello, run, event, point, end } = self;
+        format!(
+            r#"say() {{ echo "{{\"id\":\"$id\",$1}}"; }}
+n=0; runs=0
+while IFS= read -r line; do
+  case $line in
+    '{{"id":"'*) id=${{line#'{{"id":"'}}; id=${{id%%'"'*}};;
+    '{{"type":"run"'*) n=0; runs=$((runs + 1)); {run}; continue;;
+    *) {event}; continue;;
+  esac
+  case $id in
+    hello) say '"protocol":1,{hello}';;
+    *-end) {end};;
+    *) n=$((n + 1)); {point};;
+  esac
+done
+"#
+        )
+    }
+
+    fn write(&self, folder: &Path, name: &str) -> PathBuf {
+        let path = folder.join(format!("{name}.sh"));
+        std::fs::write(&path, self.script()).unwrap();
+        path
+    }
+
+    /// The guard as a strategy, called `name`.
+    fn start(&self, folder: &Path, name: &str) -> Arc<Guard> {
+        let path = self.write(folder, name);
+        let command = vec!["sh".to_owned(), path.display().to_string()];
+        let launch = Launch { command, folder: None, time_limit: 60 };
+        let notation = Notation { event: |event, to| trace::write_event(event, to), time: trace::rfc3339 };
+        Arc::new(Guard::new(name, Program::default(), Box::new(move || launch.start()), notation))
+    }
+}
+
+fn bundled(name: &str) -> Vec<Run> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+    Corpus::open(&[path], ReadOptions::default()).unwrap().runs().unwrap().0
+}
+
+fn whenstop(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_whenstop")).args(arguments).current_dir(folder).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_guard_that_counts_stops_where_the_stack_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let point = r#"if [ $n -ge 4 ]; then say "\"answer\":\"stop\",\"reading\":$n,\"limit\":4"
+        else say "\"answer\":\"continue\",\"reading\":$n"; fi"#;
+    let guard = Sh { point, ..CONTINUES }.start(folder.path(), "steps >= 4");
+    let text = "[[stack]]\nname = \"steps\"\nany = [{ signal = \"steps\", at_least = 4 }]";
+    let stack = StackFile::parse("stacks.toml", text).unwrap().stack("steps").unwrap();
+    let mut stops = 0;
+    for run in bundled("traces/verdicts").iter().chain(&bundled("traces/synthetic/service.jsonl")) {
+        let (here, there) = (replay(run, &stack), replay(run, &guard));
+        assert_eq!((&here.trail, &here.stop), (&there.trail, &there.stop), "{}", run.header.run_id);
+        assert_eq!((here.exactness, &here.not_evaluable), (there.exactness, &there.not_evaluable));
+        stops += usize::from(here.stop.is_some());
+    }
+    assert!(stops > 100, "{stops}");
+    assert_eq!(guard.troubles(), []);
+}
+
+#[test]
+fn a_guard_decides_live_as_in_the_replay() {
+    let folder = tempfile::tempdir().unwrap();
+    let point =
+        r#"if [ $n = 2 ]; then say '"answer":"warn","message":"slow down"'; else say '"answer":"continue"'; fi"#;
+    let guard = Sh { hello: r#""answers":["warn"]"#, point, ..CONTINUES }.start(folder.path(), "warns");
+    for run in bundled("traces/verdicts") {
+        let mut live = Live::start(&guard, run.header.clone());
+        let mut trail: Vec<_> = run.events().iter().flat_map(|event| live.push(event.clone())).collect();
+        trail.extend(live.end());
+        // The link of a run that nobody concluded is used for the next one.
+        drop(live);
+        assert_eq!(trail, replay(&run, &guard).trail, "{}", run.header.run_id);
+        assert!(trail.iter().all(|decision| decision.detail.as_deref() == Some("slow down")));
+    }
+    assert_eq!(guard.troubles(), []);
+}
+
+/// Everything that was sent, and everything that was answered.
+fn lines(folder: &Path, hello: &'static str, runs: &[Run]) -> Vec<serde_json::Value> {
+    let seen = folder.join("seen.jsonl");
+    let script = Sh { hello, ..CONTINUES }.write(folder, "seen");
+    let tee = format!("tee -a {0} | sh {1} | tee -a {0}", seen.display(), script.display());
+    let launch = Launch { command: vec!["sh".to_owned(), "-c".to_owned(), tee], folder: None, time_limit: 60 };
+    let notation = Notation { event: |event, to| trace::write_event(event, to), time: trace::rfc3339 };
+    let guard = Arc::new(Guard::new("seen", Program::default(), Box::new(move || launch.start()), notation));
+    for run in runs {
+        assert_eq!(replay(run, &guard).stop, None);
+    }
+    drop(guard);
+    let text = std::fs::read_to_string(seen).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn a_guard_is_sent_what_it_reads_and_no_grade_or_task() {
+    let schema = |text: &str| jsonschema::validator_for(&serde_json::from_str(text).unwrap()).unwrap();
+    let (ours, traces) = (schema(SCHEMA), schema(trace_schema()));
+    let mut runs = bundled("traces/verdicts");
+    runs.truncate(6);
+    assert!(runs.iter().any(|run| run.header.task_id.is_some() && !run.checkpoints().is_empty()));
+    let hidden = ["usage", "cost_usd", "ts", "is_error", "started_at", "finish_reason"];
+    for (hello, sends) in [
+        (r#""reads":[]"#, &[][..]),
+        (r#""reads":["tokens","times"]"#, &["usage", "ts"]),
+        (r#""rules":[{"name":"r","reads":["cost"]}]"#, &["cost_usd"]),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let all = lines(folder.path(), hello, &runs);
+        assert!(all.len() > 60, "{}", all.len());
+        let mut seen: Vec<&str> = Vec::new();
+        for line in &all {
+            let errors: Vec<String> = ours.iter_errors(line).map(|error| error.to_string()).collect();
+            assert!(errors.is_empty(), "{line}: {errors:?}");
+            if line.get("id").is_none() {
+                assert!(traces.is_valid(line), "{line}");
+            }
+            for secret in ["task_id", "trial", "suite", "meta", "delivered", "native", "success", "score"] {
+                assert!(line.get(secret).is_none(), "{line}");
+            }
+            assert!(!["outcome", "checkpoint"].contains(&line["type"].as_str().unwrap_or_default()), "{line}");
+            seen.extend(hidden.iter().filter(|field| line.get(**field).is_some()));
+        }
+        seen.sort_unstable();
+        seen.dedup();
+        assert!(sends.iter().all(|field| seen.contains(field)), "{hello} is sent {seen:?}");
+        assert!(seen.iter().all(|field| sends.contains(field) || *field == "started_at" && sends.contains(&"ts")));
+        let runs = all.iter().filter(|line| line["type"] == "run");
+        assert!(runs.clone().count() == 6 && runs.into_iter().all(|run| run["run_id"].as_str().unwrap().len() == 16));
+    }
+}
+
+#[test]
+fn what_a_guard_reads_and_a_run_lacks_is_not_evaluable() {
+    let folder = tempfile::tempdir().unwrap();
+    let hello = r#""answers":["stop"],"rules":["steps",{"name":"budget","reads":["tokens"]}]"#;
+    let guard = Sh { hello, ..CONTINUES }.start(folder.path(), "two");
+    let text = r#"{"type":"run","run_id":"a"}
+{"type":"message","role":"assistant","content":"done"}
+"#;
+    let replayed = replay(&trace::read_text(text).runs[0], &guard);
+    let unread: Vec<String> = replayed.not_evaluable.iter().map(ToString::to_string).collect();
+    assert_eq!(unread, ["budget: no usage"]);
+    assert!(!replayed.path_in_doubt, "a guard that only stops leaves no path");
+}
+
+/// Recordings for the bad guards; the page replays each once more.
+const FEW: usize = 4;
+
+/// How a guard is bad, what is said about it, and on how many of these runs it is unknown (`None`: it depends on
+/// how many processes there are).
+const BAD: [(&str, Sh, &str, Option<usize>); 12] = [
+    ("silent", Sh { point: "sleep 1000", ..CONTINUES }, "gave no answer within 1 s", Some(FEW)),
+    (
+        "slow",
+        Sh { point: r#"[ $n = 2 ] && sleep 3; say '"answer":"continue"'"#, ..CONTINUES },
+        "gave no answer within 1 s",
+        None,
+    ),
+    (
+        "crashes",
+        Sh { run: "[ $runs = 7 ] && { echo oh no >&2; exit 3; }", ..CONTINUES },
+        "ended (exit status 3) and wrote to stderr `oh no`",
+        None,
+    ),
+    (
+        "twice",
+        Sh { point: r#"say '"answer":"continue"'; say '"answer":"continue"'"#, ..CONTINUES },
+        "which answers something it was not asked",
+        Some(FEW),
+    ),
+    (
+        "logs",
+        Sh { point: r#"echo point $n; say '"answer":"continue"'"#, ..CONTINUES },
+        "wrote `point 1`, which is not an answer",
+        Some(FEW),
+    ),
+    (
+        "late-logs",
+        Sh { end: r#"echo over; say '"answer":"continue"'"#, ..CONTINUES },
+        "wrote `over`, which is not an answer",
+        Some(FEW),
+    ),
+    (
+        "long",
+        Sh { point: r#"head -c 10000000 /dev/zero | tr '\0' x; say '"answer":"continue"'"#, ..CONTINUES },
+        "answered with more than 65536 bytes",
+        Some(FEW),
+    ),
+    ("version", Sh { hello: r#""protocol":2"#, ..CONTINUES }, "speaks version 2 of the protocol", Some(FEW)),
+    ("killed", Sh { point: "kill -9 $$", ..CONTINUES }, "ended (signal 9)", Some(FEW)),
+    (
+        "torn",
+        Sh { point: r#"printf '{"id":"%s","ans' "$id"; exit 0"#, ..CONTINUES },
+        "ended (exit status 0)",
+        Some(FEW),
+    ),
+    (
+        "foreign",
+        Sh { point: r#"say '"answer":"warn"'"#, ..CONTINUES },
+        "does not list `warn` among its `answers`",
+        Some(FEW),
+    ),
+    ("nan", Sh { point: r#"say '"answer":"stop","reading":NaN'"#, ..CONTINUES }, "which is not an answer", Some(FEW)),
+];
+
+#[test]
+fn a_bad_guard_is_named_once_and_harms_nobody_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut stacks = "[[stack]]\nname = \"good\"\nany = [{ signal = \"steps\", at_least = 3 }]\n".to_owned();
+    for (name, sh, ..) in &BAD {
+        let file = sh.write(folder.path(), name);
+        let command = format!("[\"sh\", \"{}\"]", file.file_name().unwrap().display());
+        stacks += &format!("[[stack]]\nname = \"{name}\"\ncommand = {command}\ntime_limit = 1\n");
+    }
+    std::fs::write(folder.path().join("stacks.toml"), stacks).unwrap();
+    let verdicts = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/verdicts");
+    std::fs::create_dir(folder.path().join("runs")).unwrap();
+    for name in ["clean_pass", "fes", "good_trim", "missed_stop"] {
+        let name = format!("{name}.jsonl");
+        std::fs::copy(verdicts.join(&name), folder.path().join("runs").join(&name)).unwrap();
+    }
+    let runs = "runs";
+    let begin = Instant::now();
+    let output =
+        whenstop(folder.path(), &["--threads", "1", "compare", runs, "--stacks", "stacks.toml", "--out", "out"]);
+    assert!(begin.elapsed() < Duration::from_secs(120), "{:?}", begin.elapsed());
+    let stderr = text(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    let mut reader = csv::Reader::from_path(folder.path().join("out/rows.csv")).unwrap();
+    let rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
+    assert!(
+        rows.iter().filter(|row| row["stack"] == "good").all(|row| row["unknown"].replace("unlabelled", "").is_empty())
+    );
+    for (name, _, said, unknown) in &BAD {
+        let errors: Vec<&str> = stderr
+            .lines()
+            .filter(|line| line.starts_with("error: ") && line.contains(&format!("guard `{name}`")))
+            .collect();
+        assert!(errors.len() == 1 && errors[0].contains(said), "{name}: {errors:?}\n{stderr}");
+        let no_answers = |row: &&BTreeMap<String, String>| {
+            row["stack"] == *name && row["not_evaluable"].contains("no answers from the guard")
+        };
+        let n = rows.iter().filter(no_answers).count();
+        assert!(unknown.is_none_or(|unknown| n == unknown) && n > 0, "{name} is unknown on {n} runs");
+        assert!(
+            rows.iter().filter(no_answers).all(|row| row["stop_point"].is_empty() && row["stopped_low"] == "0"),
+            "{name}"
+        );
+    }
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(folder.path().join("out/manifest.json")).unwrap()).unwrap();
+    let guard = &manifest["stacks"][1]["guard"];
+    assert_eq!(guard["command"], serde_json::json!(["sh", "silent.sh"]));
+    assert!(guard["files"][0][0] == "silent.sh" && guard["files"][0][1].as_str().unwrap().len() == 64, "{guard}");
+}
+
+/// Whether a process with this number runs.
+fn runs(pid: &str) -> bool {
+    let state = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().unwrap();
+    let state = text(&state.stdout);
+    !state.trim().is_empty() && !state.trim().starts_with('Z')
+}
+
+fn waits_for(what: &str, mut holds: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !holds() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn no_process_stays_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    // It waits for a child of its own, and neither ends when stdin does.
+    let point = "sleep 1000 & echo $! > child; echo $$ > guard.tmp; mv guard.tmp guard; wait";
+    let file = Sh { point, ..CONTINUES }.write(folder.path(), "waits");
+    let command = format!("waits=sh {}", file.display());
+    let runs_at = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/verdicts");
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let _ = std::fs::remove_file(folder.path().join("guard"));
+        let mut compare = Command::new(env!("CARGO_BIN_EXE_whenstop"));
+        compare.args(["compare", runs_at.to_str().unwrap(), "--guard", &command]).current_dir(folder.path());
+        let mut compare = compare.stderr(std::process::Stdio::null()).spawn().unwrap();
+        waits_for("the guard is asked", || folder.path().join("guard").exists());
+        let pid = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap().trim().to_owned();
+        let (guard, child) = (pid("guard"), pid("child"));
+        assert!(runs(&guard) && runs(&child));
+        Command::new("kill").args([signal, &compare.id().to_string()]).status().unwrap();
+        assert!(!compare.wait().unwrap().success());
+        waits_for("both have ended", || !runs(&guard) && !runs(&child));
+    }
+}
+
+#[test]
+fn a_project_file_starts_no_guard_unless_it_is_told_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = Sh { run: "touch started", ..CONTINUES }.write(folder.path(), "mine");
+    let stack = format!("[[stack]]\nname = \"mine\"\ncommand = [\"sh\", \"{}\"]\n", file.display());
+    std::fs::write(folder.path().join("stacks.toml"), stack).unwrap();
+    let recordings = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/verdicts");
+    let project = format!("recordings = [{recordings:?}]\nstacks = [\"stacks.toml\"]\nsnapshot = \"stops.snap\"\n");
+    std::fs::write(folder.path().join("whenstop.toml"), project).unwrap();
+    let refused = whenstop(folder.path(), &["check"]);
+    let said = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("stacks.toml:3:1") && said.contains("add `--allow-commands`"), "{said}");
+    assert!(!folder.path().join("started").exists());
+    let accepted = Command::new(env!("CARGO_BIN_EXE_whenstop"))
+        .args(["accept", "--allow-commands"])
+        .current_dir(folder.path())
+        .env_remove("CI")
+        .output()
+        .unwrap();
+    assert!(accepted.status.success(), "{}", text(&accepted.stderr));
+    assert!(folder.path().join("started").exists());
+    let held = whenstop(folder.path(), &["check", "--allow-commands"]);
+    assert!(held.status.success(), "{}{}", text(&held.stdout), text(&held.stderr));
+    // Another text of the guard is another rule set, even with the same stops.
+    std::fs::write(&file, format!("{}\n# changed\n", std::fs::read_to_string(&file).unwrap())).unwrap();
+    let changed = whenstop(folder.path(), &["check", "--allow-commands", "--format", "json"]);
+    assert!(text(&changed.stdout).contains("\"rules_changed\": true"), "{}", text(&changed.stdout));
+}
+
+#[test]
+fn guard_test_finds_state_and_what_never_happens() {
+    let folder = tempfile::tempdir().unwrap();
+    let test = |name: &str, sh: Sh| {
+        let file = sh.write(folder.path(), name);
+        let output = whenstop(folder.path(), &["guard", "test", "sh", file.to_str().unwrap()]);
+        (output.status.code(), text(&output.stdout))
+    };
+    let (code, said) = test("good", CONTINUES);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("in another order: yes") && said.contains("never answers `stop`"), "{said}");
+    let stops = r#"[ $runs -gt 40 ] && say '"answer":"stop"' || say '"answer":"continue"'"#;
+    let (code, said) = test("counts-runs", Sh { point: stops, ..CONTINUES });
+    assert_eq!(code, Some(100), "{said}");
+    assert!(said.contains("asked again: yes") && said.contains("in another order: no"), "{said}");
+    let chance =
+        r#"say "\"answer\":\"continue\",\"reading\":1"; [ $(($(date +%N | tr -d 0 | tail -c 2) % 2)) = 0 ] && exit"#;
+    let (code, said) = test("fails", Sh { point: chance, ..CONTINUES });
+    assert_eq!(code, Some(100), "{said}");
+    assert!(said.contains("mend: "), "{said}");
+}
+
+#[test]
+fn the_examples_are_short() {
+    for (language, file, text) in EXAMPLES {
+        assert!(text.lines().count() < 30, "{file}");
+        let printed = whenstop(Path::new("."), &["guard", "new", "--language", language]);
+        assert_eq!(printed.stdout, text.as_bytes());
+    }
+}
+
+#[test]
+fn a_wrong_guard_is_an_error_with_advice() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/verdicts");
+    let compare = |rest: &[&str]| whenstop(folder.path(), &[&["compare", runs.to_str().unwrap()], rest].concat());
+    for (guard, said) in [
+        ("mine=no-such-program", "cannot be started: no-such-program"),
+        ("mine=", "the command is empty"),
+        ("mine='sh", "a quote is not closed"),
+        ("sh guard.sh", "give a name and a command"),
+    ] {
+        let output = compare(&["--guard", guard]);
+        let stderr = text(&output.stderr);
+        assert!(output.status.code() == Some(2) && stderr.contains(said), "{guard}: {stderr}");
+    }
+    let keys = "[[stack]]\nname = \"a\"\ncommand = []\n[[stack]]\ncommand = [\"sh\"]\n[[stack]]\nname = \"c\"\ncommand = [\"sh\"]\nany = []\ntimeout = 3\n";
+    std::fs::write(folder.path().join("stacks.toml"), keys).unwrap();
+    let output = compare(&["--stacks", "stacks.toml"]);
+    let stderr = text(&output.stderr);
+    for said in
+        ["`command` is empty", "a guard without a `name`", "`any` beside `command`", "did you mean `time_limit`"]
+    {
+        assert!(stderr.contains(said), "{said}: {stderr}");
+    }
+}
+
+/// The rules of the example stacks, written in Python, against our own.
+#[test]
+#[ignore = "needs python3: cargo test --test it guards -- --ignored"]
+fn the_rules_of_the_example_stacks_in_python_stop_as_ours_do() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let ours = crate::bundled::example();
+    let (mut pairs, mut stops) = (0, 0);
+    let runs = bundled("traces");
+    for name in ["tight-budget", "loose-budget", "same-call", "same-call-and-result", "errors", "mixed"] {
+        let stack = ours.iter().find(|stack| stack.name() == name).unwrap();
+        let script = root.join("tests/guards/signals.py").display().to_string();
+        let launch =
+            Launch { command: vec!["python3".to_owned(), script, name.to_owned()], folder: None, time_limit: 60 };
+        let notation = Notation { event: |event, to| trace::write_event(event, to), time: trace::rfc3339 };
+        let guard = Arc::new(Guard::new(name, Program::default(), Box::new(move || launch.start()), notation));
+        for run in &runs {
+            let (here, there) = (replay(run, stack), replay(run, &guard));
+            assert_eq!(here.stop, there.stop, "{} under {name}", run.header.run_id);
+            assert_eq!(here.not_evaluable, there.not_evaluable, "{} under {name}", run.header.run_id);
+            pairs += 1;
+            stops += usize::from(here.stop.is_some());
+        }
+        assert_eq!(guard.troubles(), []);
+    }
+    assert!(pairs > 3_000 && stops > 400, "{pairs} {stops}");
+}

@@ -1,0 +1,82 @@
+//! Time that grows with the length and not with its square: CPU time at n and at 4 n.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use super::commands::calling;
+use crate::desk::Desk;
+
+/// Four times as much may take this many times as long: a square takes sixteen.
+const MOST: f64 = 8.0;
+/// Seconds below which nothing is compared: starting takes as long.
+const LEAST: f64 = 0.5;
+
+/// Seconds of CPU time of a command; `None` where GNU time is missing.
+fn seconds(desk: &Desk, arguments: &str) -> Option<f64> {
+    if !Path::new("/usr/bin/time").exists() {
+        return None;
+    }
+    let command = desk.command(arguments);
+    let mut timed = Command::new("/usr/bin/time");
+    timed.args(["-q", "-f", "%U %S", "-o"]).arg(desk.path("time")).arg(command.get_program()).args(command.get_args());
+    timed.current_dir(desk.path(".")).env("RAYON_NUM_THREADS", "1").stdout(Stdio::null()).stderr(Stdio::null());
+    timed.status().unwrap();
+    desk.read("time").split_whitespace().map(|seconds| seconds.parse::<f64>().ok()).sum()
+}
+
+/// `text` makes a recording of a size.
+fn check(what: &str, arguments: &str, n: usize, text: impl Fn(usize) -> String) {
+    let [small, large] = [n, 4 * n].map(|n| {
+        let desk = Desk::with(&[("x.jsonl", &text(n))]);
+        seconds(&desk, arguments)
+    });
+    let (Some(small), Some(large)) = (small, large) else { return eprintln!("SKIPPED: there is no GNU time") };
+    assert!(
+        large < LEAST || large / small.max(LEAST / 16.0) < MOST,
+        "{what}: {small} s at {n}, {large} s at {}",
+        4 * n
+    );
+}
+
+#[test]
+fn commands_are_read_in_time_that_grows_with_their_length() {
+    let many = |n: usize, part: fn(usize) -> String| (0..n).map(part).collect::<String>();
+    let cases: [(&str, usize, fn(usize) -> String); 10] = [
+        ("a >f1 >f2", 7_000, |nth| format!(" >f{nth}")),
+        ("tee ", 7_000, |nth| format!(" f{nth}")),
+        ("rm ", 7_000, |nth| format!(" f{nth}")),
+        ("git checkout -- ", 7_000, |nth| format!(" a/f{nth}")),
+        ("sed -e s/a/b/ ", 7_000, |nth| format!(" -e s/{nth}/b/ f{nth}")),
+        ("npm exec ", 6_000, |_| "npm exec ".to_owned()),
+        ("find ", 6_000, |_| " -exec a ".to_owned()),
+        ("awk '", 2_500, |_| "print > \"/dev/null\";".to_owned()),
+        ("Get-Item ", 60_000, |_| "1".to_owned()),
+        ("$a = 'b'; Get-Item ", 15_000, |_| " $a".to_owned()),
+    ];
+    for (head, n, part) in cases {
+        let text = |n| calling("bash", &json!({ "command": format!("{head}{}", many(n, part)) }));
+        check(head, "effects x.jsonl", n, text);
+    }
+}
+
+#[test]
+fn calls_of_one_step_are_compared_in_time_that_grows_with_their_number() {
+    let step = |n: usize| {
+        let calls: Vec<_> =
+            (0..n).map(|nth| json!({"id": nth.to_string(), "name": "ls", "arguments": {"a": nth}})).collect();
+        let reply = json!({"type": "message", "role": "assistant", "content": "", "tool_calls": calls});
+        let results = (0..n).map(|nth| {
+            let id = nth.to_string();
+            format!(
+                "{}\n",
+                json!({"type": "message", "role": "tool", "tool_call_id": id, "content": "x", "is_error": nth % 2 == 0})
+            )
+        });
+        format!("{}\n{reply}\n{}", json!({"type": "run", "run_id": "r"}), results.collect::<String>())
+    };
+    for stack in ["preset:pydantic-ai", "preset:smolagents"] {
+        check(stack, &format!("compare x.jsonl --stacks {stack}"), 5_000, step);
+    }
+}

@@ -1,0 +1,136 @@
+//! Rows about files that are read whole or line by line: without end, longer than memory, pipes.
+
+use std::fs::File;
+use std::process::Command;
+
+use super::{check, row, run};
+use crate::desk::Desk;
+
+const STACK: &str = "[[stack]]\nname = \"s\"\nany = [{ signal = \"steps\", at_least = 1 }]\n";
+
+/// Commands that read `x` whole, each with the exit code of a refusal.
+const COMMANDS: [(&str, i32); 6] = [
+    ("corpus a.jsonl --labels x", 3),
+    ("corpus a.jsonl --price x", 2),
+    ("compare a.jsonl --stacks x", 2),
+    ("check a.jsonl --stacks s.toml --snapshot x", 3),
+    ("accept a.jsonl --stacks s.toml --snapshot y --project x", 2),
+    ("lint x", 2),
+];
+
+#[cfg(unix)]
+#[test]
+fn pipes_and_devices_are_refused_wherever_a_file_is_named() {
+    let mut rows = Vec::new();
+    for (command, exit) in COMMANDS {
+        for (what, prepare) in [
+            (
+                "a pipe",
+                (|desk| assert!(Command::new("mkfifo").arg(desk.path("x")).status().unwrap().success())) as fn(&Desk),
+            ),
+            ("a device", |desk| std::os::unix::fs::symlink("/dev/zero", desk.path("x")).unwrap()),
+        ] {
+            let row = row(format!("{command}: {what}"), command).file("a.jsonl", run("a")).file("s.toml", STACK);
+            rows.push(row.prepare(prepare).exit(exit).says(format!("this is {what}, which may never end")));
+        }
+    }
+    check(rows);
+}
+
+#[test]
+fn files_longer_than_memory_are_refused() {
+    let sparse: fn(&Desk) = |desk| File::create(desk.path("x")).unwrap().set_len(20 << 30).unwrap();
+    let rows = COMMANDS.map(|(command, exit)| {
+        row(format!("{command}: 20 GB"), command)
+            .file("a.jsonl", run("a"))
+            .file("s.toml", STACK)
+            .prepare(sparse)
+            .exit(exit)
+            .says("is longer than")
+    });
+    check(rows.into_iter().collect());
+}
+
+#[test]
+fn results_longer_than_memory_are_refused() {
+    for name in ["rows.csv", "firings.csv", "manifest.json", "stories.jsonl", "followed.csv"] {
+        let desk = Desk::with(&[]);
+        desk.put("a.jsonl", &run("a"));
+        desk.put("s.toml", STACK);
+        assert_eq!(desk.told("compare a.jsonl --stacks s.toml --out out").0, 0);
+        let prepare: fn(&Desk) = |desk| {
+            for name in desk.names("out").into_iter().filter(|name| name.ends_with(".long")) {
+                let path = desk.path("out").join(name.trim_end_matches(".long"));
+                File::create(path).unwrap().set_len(20 << 30).unwrap();
+            }
+        };
+        let row = desk
+            .contents("out")
+            .into_iter()
+            .fold(row(format!("20 GB of {name}"), "report out --out again"), |row, (name, bytes)| {
+                row.file(&format!("out/{name}"), bytes)
+            });
+        check(vec![
+            row.file(&format!("out/{name}.long"), "").prepare(prepare).exit(3).says("longer than").megabytes(900),
+        ]);
+    }
+}
+
+#[test]
+fn a_file_outside_the_project_is_not_quoted() {
+    let project = "recordings = [\"a.jsonl\"]\nstacks = [\"../secret\"]\n";
+    check(vec![
+        row("a stack file outside the project", "check --project p/whenstop.toml")
+            .file("p/a.jsonl", run("a"))
+            .file("p/whenstop.toml", project)
+            .file("secret", "root:x:0:0:hunter2\n")
+            .exit(2)
+            .says("not a stack file")
+            .never_says("hunter2"),
+    ]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_out_of_a_folder_is_not_followed() {
+    let proc: fn(&Desk) = |desk| std::os::unix::fs::symlink("/proc/self", desk.path("in/x")).unwrap();
+    let etc: fn(&Desk) = |desk| std::os::unix::fs::symlink("/etc", desk.path("in/x")).unwrap();
+    let log: fn(&Desk) = |desk| std::os::unix::fs::symlink("/proc/kmsg", desk.path("in/x.jsonl")).unwrap();
+    let file: fn(&Desk) = |desk| std::os::unix::fs::symlink("../elsewhere.jsonl", desk.path("in/x.jsonl")).unwrap();
+    let of = |what: &str, command: &str, prepare: fn(&Desk)| {
+        row(format!("a link to {what}"), command)
+            .file("in/a.jsonl", run("a"))
+            .file("elsewhere.jsonl", run("b"))
+            .prepare(prepare)
+    };
+    check(vec![
+        of("/proc/self", "corpus in --why", proc).runs(1).says("a link that leads out of the folder"),
+        of("/etc", "corpus in --why", etc).runs(1).says("a link that leads out of the folder"),
+        of("/etc, strictly", "corpus in --strict", etc).exit(3).says("a link that leads out of the folder"),
+        of("what the kernel says", "corpus in --why", log).runs(1).says("a link that leads out of the folder"),
+        of("a file, as in a cache", "corpus in", file).runs(2).says("2"),
+    ]);
+}
+
+/// A page of equal texts takes few bytes for many, as an archive does.
+#[test]
+fn a_table_does_not_unpack_to_many_times_its_size() {
+    use whenstop::reader::{ParquetCell as Cell, ParquetKind as Kind, ParquetWriter};
+    let mut table = ParquetWriter::in_memory(&[("run_id", Kind::Text), ("trace", Kind::Text)]).unwrap();
+    for nth in 0..200 {
+        let id = format!("r{nth}");
+        let trace = run(&id).replace("\"x\"", &format!("\"{}\"", "x".repeat(1 << 20)));
+        table.row([Cell::Text(&id), Cell::Text(trace.trim_end())]).unwrap();
+    }
+    let bytes = table.close().unwrap();
+    assert!(bytes.len() < 100_000, "{}", bytes.len());
+    check(vec![
+        row("200 MB of text in a small table", "corpus x.parquet")
+            .file("x.parquet", bytes.clone())
+            .says("it unpacks to many times its size"),
+        row("the same, strictly", "corpus x.parquet --strict")
+            .file("x.parquet", bytes)
+            .exit(3)
+            .says("it unpacks to many times its size"),
+    ]);
+}
