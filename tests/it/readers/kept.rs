@@ -53,7 +53,7 @@ fn a_wrapper_has_an_outcome_too() {
     let folder = tempfile::tempdir().unwrap();
     for n in 0..4 {
         let text = format!(
-            "{{\"solved_it\":{},\"run\":{{\"trajectory_format\":\"mini-swe-agent-1\",\"info\":{{}},\"messages\":[\
+            "{{\"n\":{n},\"solved_it\":{},\"run\":{{\"trajectory_format\":\"mini-swe-agent-1\",\"info\":{{}},\"messages\":[\
              {{\"role\":\"user\",\"content\":\"go\"}},{{\"role\":\"assistant\",\"content\":\"ok\"}}]}}}}",
             n % 2 == 0
         );

@@ -97,8 +97,8 @@ fn is_closed(name: &str) -> bool {
 pub(super) struct HiddenNames(BTreeMap<PathBuf, (u64, Vec<String>)>);
 
 impl HiddenNames {
-    /// Calls `take` with everything in a folder that may be a recording, in path order. Hidden folders are not opened, nor
-    /// those for which `take` returns false.
+    /// Calls `take` with everything in a folder that may be a recording, in path order. Hidden folders are not opened,
+    /// nor those for which `take` returns false.
     pub(super) fn walk(&mut self, folder: &Path, mut take: impl FnMut(walkdir::Result<walkdir::DirEntry>) -> bool) {
         let mut entries = walkdir::WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter();
         while let Some(entry) = entries.next() {
@@ -112,7 +112,7 @@ impl HiddenNames {
                 }
                 continue;
             }
-            let is_folder = entry.as_ref().is_ok_and(|found| found.file_type().is_dir());
+            let is_folder = entry.as_ref().is_ok_and(|entry| entry.file_type().is_dir());
             if !take(entry) && is_folder {
                 entries.skip_current_dir();
             }

@@ -4,7 +4,7 @@
 use super::{Format, Layout};
 use crate::reader::dialect;
 use crate::reader::node::Node;
-use crate::reader::probe::{Probe, Sketch};
+use crate::reader::probe::{Probe, Shape, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
 use crate::transcript::{EndCause, Grade, Header, Instant, Lane, Message, PromptedBy, Role, ToolCall};
@@ -44,8 +44,10 @@ impl Format for ManagedAgents {
         first.has(&["type"])
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, probe: &Probe) -> Layout {
+        let is_page = |value: &Sketch| value.has(&["data"]) || value.has(&["events"]);
+        let are_pages = probe.shape == Shape::Lines && probe.values.iter().all(is_page);
+        if are_pages { Layout::Lines } else { Layout::Whole }
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
