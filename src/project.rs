@@ -8,7 +8,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use crate::diagnostic::{Diagnostic, Location, nearest};
-use crate::reader::NamedBy;
+use crate::reader::{FieldMap, LabelColumns, NamedBy};
 
 /// The file name.
 pub const FILE: &str = "whenstop.toml";
@@ -76,10 +76,24 @@ pub struct ReadingSection {
     /// Where the run's id is found.
     #[serde(deserialize_with = "place")]
     pub run: Option<NamedBy>,
+    /// Which field of a log is which.
+    #[serde(deserialize_with = "map")]
+    pub map: Option<FieldMap>,
+    /// Which column of the labels is which.
+    #[serde(deserialize_with = "label_columns")]
+    pub label_columns: Option<LabelColumns>,
 }
 
 fn place<'de, D: Deserializer<'de>>(from: D) -> Result<Option<NamedBy>, D::Error> {
     NamedBy::parse(&String::deserialize(from)?).map(Some).map_err(D::Error::custom)
+}
+
+fn map<'de, D: Deserializer<'de>>(from: D) -> Result<Option<FieldMap>, D::Error> {
+    FieldMap::parse(&String::deserialize(from)?).map(Some).map_err(D::Error::custom)
+}
+
+fn label_columns<'de, D: Deserializer<'de>>(from: D) -> Result<Option<LabelColumns>, D::Error> {
+    LabelColumns::parse(&String::deserialize(from)?).map(Some).map_err(D::Error::custom)
 }
 
 fn task_place<'de, D: Deserializer<'de>>(from: D) -> Result<Option<NamedBy>, D::Error> {
@@ -113,7 +127,9 @@ struct Wire {
 }
 
 /// All keys, for suggestions on misspelled ones.
-const KEYS: [&str; 21] = [
+const KEYS: [&str; 23] = [
+    "map",
+    "label_columns",
     "recordings",
     "stacks",
     "snapshot",

@@ -9,7 +9,9 @@ use crate::aggregate::{Tail, Tails};
 use crate::diagnostic::{count, one_line};
 use crate::effects::EffectTable;
 use crate::effects::Work;
-use crate::reader::{Corpus, CorpusReport, Detail, FormatCounts, Oddity, PricingReport, ReadOptions, RunRead};
+use crate::reader::{
+    Corpus, CorpusReport, Detail, FormatCounts, OWN_FORMAT, Oddity, PricingReport, ReadOptions, RunRead, UnusedField,
+};
 use crate::report::table::{Cell, Table, percents};
 use crate::transcript::Run;
 use crate::verdict::Ledger;
@@ -29,6 +31,9 @@ pub(super) struct Args {
     /// List every round instead, as CSV: what each prompt led to.
     #[arg(long)]
     rounds: bool,
+    /// List the fields that most runs have and that were not used.
+    #[arg(long)]
+    unused: bool,
     /// How the counts are printed.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -64,12 +69,23 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         output.data("\n");
         output.table(&run_table(runs), args.format)?;
     }
+    if args.unused && args.format != Format::Json {
+        output.data("\n");
+        output.table(&unused_table(&report.unused), args.format)?;
+    }
     if args.format == Format::Table {
         tell_tails(&tails, output)?;
         output.data(&details(&report, args.why));
     }
     has_read(&report)?;
+    if report.runs() > 0 && args.format == Format::Table {
+        kept(args).into_iter().for_each(|line| output.note(&line));
+    }
     if report.runs() == 0 {
+        if let Some(advice) = report.skipped.iter().find_map(|skipped| skipped.advice.clone()) {
+            output.data(&own_format());
+            return Err(Failure::nothing("no recorded run in these files", advice));
+        }
         return Err(Failure::nothing("no recorded run in these files", "`--why` says what each file was taken for"));
     }
     Ok(Exit::Done)
@@ -134,6 +150,63 @@ fn run_table(runs: &[RunRead]) -> Table {
     Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
 }
 
+/// One line for each field.
+fn unused_table(fields: &[UnusedField]) -> Table {
+    let columns = ["format", "field", "runs", "of", "values", "may be used"].map(str::to_owned).to_vec();
+    let rows = fields.iter().map(|field| {
+        vec![
+            Cell::Text(field.format.clone()),
+            Cell::Text(field.field.clone()),
+            Cell::Count(field.runs),
+            Cell::Count(field.of),
+            Cell::Text(field.look.clone()),
+            field.hint.clone().map_or(Cell::Missing, Cell::Text),
+        ]
+    });
+    Table { columns, rows: rows.collect() }
+}
+
+/// The fields that may be what is missing.
+fn hints(report: &CorpusReport) -> Vec<String> {
+    const SHOWN: usize = 8;
+    let hints: Vec<String> = report
+        .unused
+        .iter()
+        .filter_map(|field| {
+            Some(format!("not used: field `{}` ({}) {}", field.field, field.format, field.hint.as_ref()?))
+        })
+        .collect();
+    let more = hints.len().saturating_sub(SHOWN);
+    let rest = (more > 0).then(|| format!("not used: {more} more fields that may be; `--unused` lists them"));
+    hints.into_iter().take(SHOWN).chain(rest).collect()
+}
+
+/// Where the mapping is kept, and what comes next.
+fn kept(args: &Args) -> Option<String> {
+    let map = args.reading.map.as_ref()?;
+    let columns = args.reading.label_columns.as_ref();
+    let labels = args.reading.labels.first().map(|path| path.display().to_string());
+    let mut keys = vec![format!("map = \"{map}\"")];
+    keys.extend(labels.as_ref().map(|path| format!("labels = [\"{path}\"]")));
+    keys.extend(columns.map(|columns| format!("label_columns = \"{columns}\"")));
+    let mut arguments = format!("--map {map}");
+    arguments.extend(labels.map(|path| format!(" --labels {path}")));
+    arguments.extend(columns.map(|columns| format!(" --label-columns {columns}")));
+    let paths: Vec<String> = args.paths.iter().map(|path| path.display().to_string()).collect();
+    Some(format!(
+        "for `whenstop check` it is kept in whenstop.toml, under `[reading]`: {}; next, `whenstop tune {} {arguments}` \
+         looks for a limit to ship",
+        keys.join(", "),
+        paths.join(" "),
+    ))
+}
+
+/// What a log looks like that needs no mapping.
+fn own_format() -> String {
+    let lines = OWN_FORMAT.iter().map(|line| format!("  {line}\n"));
+    format!("in whenstop's own format, one object a line (`whenstop schema trace`):\n{}", lines.collect::<String>())
+}
+
 /// Prints the tokens after the last effect of each run, by outcome and model; only the first if there are many.
 fn tell_tails(tails: &Tails, output: &Output) -> Result<(), Failure> {
     const TOLD: usize = 12;
@@ -192,6 +265,12 @@ fn sources(format: &FormatCounts) -> Vec<String> {
     lines
 }
 
+/// How many hidden names were not looked into.
+fn hidden(report: &CorpusReport) -> Option<String> {
+    let n: u64 = report.skipped.iter().map(|skipped| skipped.hidden).sum();
+    (n > 0).then(|| format!("{} not looked into; `--why` lists them", count(n, "hidden name")))
+}
+
 /// Sources of outcomes, findings, and files left out.
 fn details(report: &CorpusReport, why: bool) -> String {
     let notices: Vec<String> = report.notices.iter().map(|notice| notice.diagnostic.render(notice.severity)).collect();
@@ -213,6 +292,7 @@ fn details(report: &CorpusReport, why: bool) -> String {
             ));
         }
     }
+    told.extend(hints(report));
     told.extend(oddities(report));
     told.extend(report.pricing.iter().flat_map(PricingReport::lines));
     if why {
@@ -221,7 +301,7 @@ fn details(report: &CorpusReport, why: bool) -> String {
         );
         told.extend(report.skipped.iter().map(|skipped| format!("{}: left out: {}", skipped.path, skipped.reason)));
     } else {
-        let other = report.skipped.iter().filter(|skipped| !skipped.unreadable).count();
+        let other = report.skipped.iter().filter(|skipped| !skipped.unreadable && skipped.hidden == 0).count();
         if other > 0 {
             told.push(format!(
                 "{} no recording; `--why` lists {}",
@@ -230,6 +310,7 @@ fn details(report: &CorpusReport, why: bool) -> String {
             ));
         }
     }
+    told.extend(hidden(report).filter(|_| !why));
     for (kind, times) in &report.unknown_kinds {
         told.push(format!("{} of an unknown kind: {kind}", count(*times, "line")));
     }

@@ -34,7 +34,7 @@ pub(super) fn rows(run: &Run, effects: &EffectTable) -> Vec<Vec<Cell>> {
             run.header.file.clone().map_or(Cell::Missing, Cell::Text),
             Cell::Text(run.header.run_id.clone()),
             Cell::Count(nth as u64 + 1),
-            Some(run.header.prompted_by.name())
+            Some(round.prompted_by(run.header.prompted_by).name())
                 .filter(|name| !name.is_empty())
                 .map_or(Cell::Missing, |name| Cell::Text(name.to_owned())),
             Cell::Count(round.n_steps() as u64),

@@ -132,7 +132,7 @@ impl Work {
         let hands_over = run.header.delivered.is_some() && steps.last().is_some_and(|step| step.handovers.low > 0);
         let closing = match last {
             Some(reply) if reply.tool_calls.is_empty() => Closing::Reply,
-            Some(reply) if reply.hands_back() || hands_over => Closing::Submission,
+            Some(reply) if reply.submits() || hands_over => Closing::Submission,
             _ => Closing::Work,
         };
         let awaited = matches!(run.header.prompted_by, PromptedBy::Person | PromptedBy::SimulatedUser);

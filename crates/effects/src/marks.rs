@@ -135,11 +135,12 @@ fn is_within_one_of(file: &str, named: &HashSet<&str>) -> bool {
 fn typed_after(run: &Run, end: usize, reader: &mut EffectReader<'_>) -> Vec<Told> {
     let from = run.steps().get(end.wrapping_sub(1)).map_or(0, |step| step.end);
     let rest = run.events()[from..].iter().take_while(|event| !is_step(event)).filter_map(Event::message);
-    let typed = rest.filter(|message| message.origin == Origin::Host).filter_map(|message| {
-        let text = message.text();
-        let command = text.trim_start().strip_prefix("<bash-input>")?.split("</bash-input>").next()?.trim();
-        let arguments = serde_json::json!({ "command": command }).to_string();
-        Some(ToolCall::new(None, "bash", Text::plain(arguments)))
-    });
+    let typed =
+        rest.filter(|message| matches!(message.origin, Origin::Host | Origin::Notification)).filter_map(|message| {
+            let text = message.text();
+            let command = text.trim_start().strip_prefix("<bash-input>")?.split("</bash-input>").next()?.trim();
+            let arguments = serde_json::json!({ "command": command }).to_string();
+            Some(ToolCall::new(None, "bash", Text::plain(arguments)))
+        });
     typed.map(|call| reader.tell(&call)).collect()
 }

@@ -17,7 +17,7 @@ pub(super) const SHELLS: &str = "bash shell sh zsh run execute_command run_shell
      bash_tool run_bash run_bash_command execute_shell execute_shell_command execute_shell_command_tool shell_exec execute run_cmd \
      mcp__acp__bash shelltool bashtool async_bash start_process launch-process launch_process create_and_run_task terminal_execute \
      execute_terminal_command system_shell run_script unix_shell functions.shell repl_shell execute_bash_command computer_terminal \
-     builder_shell ssh_exec run_shell bash_session";
+     builder_shell ssh_exec run_shell bash_session aider.run";
 
 /// Tools by their effect, in lower case; for `mcp__` tools, the last part of the name.
 pub(super) const TOOLS: &[(Effect, &str)] = &[
@@ -56,7 +56,7 @@ pub(super) const TOOLS: &[(Effect, &str)] = &[
     (
         Effect::Check,
         "run_tests runtests execute_tests test_failure get_errors read_lints get_diagnostics diagnostics getdiagnostics \
-         lsp_diagnostics mcp__ide__getdiagnostics run_notebook_cell build_project run_speed_test lint pytest run_test run_build",
+         lsp_diagnostics mcp__ide__getdiagnostics run_notebook_cell build_project run_speed_test lint pytest run_test run_build aider.lint aider.test",
     ),
     (
         Effect::Delegate,
@@ -80,19 +80,19 @@ pub(super) const TOOLS: &[(Effect, &str)] = &[
          core_memory_append core_memory_replace archival_memory_insert memory_insert memory_replace memory_rethink memory_apply_patch \
          platform__manage_extensions manage_extensions export_node_images undo rename_symbol replace_symbol_body \
          insert_after_symbol insert_before_symbol replace_regex replace_lines insert_at_line delete_lines image_gen imagegen \
-         generate_image install_extension run_vscode_command create_new_workspace config",
+         generate_image install_extension run_vscode_command create_new_workspace config aider.edit",
     ),
     (
         Effect::Handover,
         "submit attempt_completion completion_result finish done complete_task task_complete final_answer finalanswer complete submit_answer \
          submit_solution answer create_pull_request push_to_github commit git_commit git_push open_pr make_pr deploy_web_app \
          agentfinish finish_task exit_forfeit submit_patch submit_final_answer report_results structuredoutput structured_output \
-         response_submit send_email book_reservation transfer_to_human_agents transfer_to_human",
+         response_submit aider.commit send_email book_reservation transfer_to_human_agents transfer_to_human",
     ),
     (
         Effect::Unknown,
         "slashcommand invalid computer browser browser_action browser_interactive browse_interactive use_browser write_stdin \
-         write_bash js_repl mcp call_tool_mcp send_keys",
+         write_bash js_repl mcp call_tool_mcp send_keys aider.proposal",
     ),
 ];
 

@@ -112,6 +112,8 @@ impl GateInputs {
             free_model: if given.free_model.is_empty() { file.free_models.clone() } else { given.free_model.clone() },
             task: given.task.clone().or_else(|| file.task.clone()),
             model: given.model.clone().or_else(|| file.model.clone()),
+            map: given.map.clone().or_else(|| file.map.clone()),
+            label_columns: given.label_columns.clone().or_else(|| file.label_columns.clone()),
             run_id: given.run_id.clone().or_else(|| file.run.clone()),
             ..given.clone()
         }

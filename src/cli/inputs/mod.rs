@@ -21,7 +21,7 @@ use super::proxies::OutcomeFrom;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::effects::EffectTable;
 use crate::reader::{
-    ColumnMap, Corpus, CorpusReport, Detail, NamedBy, PriceTable, ReadOptions, RecordedCosts, SubAgents,
+    Corpus, CorpusReport, Detail, FieldMap, LabelColumns, NamedBy, PriceTable, ReadOptions, RecordedCosts, SubAgents,
 };
 use crate::transcript::{PromptedBy, Run};
 use crate::tune::names_too_few_tasks;
@@ -108,10 +108,16 @@ pub(super) struct ReadingArgs {
     /// (`drop`).
     #[arg(long, value_name = "own|parent|drop", default_value = "parent")]
     pub(super) subagents: SubAgents,
-    /// Which Parquet column is which, if the layout is not a known one:
-    /// `id=…,task=…,outcome=…,messages=…,cost=…,model=…`; only `messages` is required.
-    #[arg(long, value_name = "COLUMNS", value_parser = ColumnMap::parse)]
-    pub(super) map: Option<ColumnMap>,
+    /// Which field is which, in a log or a table of no known format: `run=session,messages=turns,role=speaker,
+    /// text=utterance,calls=invocations`. A field inside another is written `metrics.cost`. Without `messages`, each line
+    /// is a message. Also: task, trial, model, agent, outcome; in a message call_id, tokens, input_tokens,
+    /// output_tokens, cost, ts; in a call name, arguments, result, error; `assistant=alice` says whose messages are the
+    /// agent's.
+    #[arg(long, value_name = "MEANING=FIELD,…", value_parser = FieldMap::parse)]
+    pub(super) map: Option<FieldMap>,
+    /// Which columns of `--labels` are which, if they have other names: `run_id=session,success=resolved`.
+    #[arg(long, value_name = "MEANING=COLUMN,…", value_parser = LabelColumns::parse)]
+    pub(super) label_columns: Option<LabelColumns>,
     /// Use marks in the recordings as outcomes of ungraded runs: `interrupted=failure, undone=failure,
     /// handover=success`, or any of them; if a run has two, the first one named counts. They are proxies, and every
     /// table says so: no certificate is made from them unless their errors are stated (`--label-checked`).
@@ -140,6 +146,7 @@ impl ReadingArgs {
             recorded_costs: if self.override_costs { RecordedCosts::Overridden } else { RecordedCosts::Trusted },
             free_models: self.free_model.clone(),
             columns: self.map.clone(),
+            label_columns: self.label_columns.clone(),
             ..ReadOptions::default()
         })
     }

@@ -109,6 +109,8 @@ fn every_file_of_the_real_corpora_is_read_or_named() {
         ("duplicate_call_ids", 77),
         ("calls_without_results", 2),
         ("results_without_calls", 1),
+        // Who&When writes what agents said to each other, and no calls.
+        ("no_calls", 118),
         ("falling_prompt", 2),
         ("time_steps_back", 2),
         ("steps_too_fast", 1),

@@ -243,6 +243,8 @@ pub enum Need {
     Cost,
     /// Timestamps.
     Times,
+    /// Tool calls, by any run of the same source. A run without calls among runs with calls made none.
+    Calls,
     /// Results of the tool calls.
     Results,
     /// Tool results flagged as failed or successful.
@@ -293,6 +295,7 @@ impl Need {
             Self::Cost => "cost",
             Self::Times => "times",
             Self::ExperimentTags => "experiment or conclusion tags",
+            Self::Calls => "calls recorded",
             Self::Results => "tool results",
             Self::ErrorFlags => "error flags",
             Self::Metrics => "metrics",

@@ -63,7 +63,13 @@ pub fn unread(requirements: &[Requirement], holding: impl Fn(Need) -> Holding) -
         };
         Some(Unread { rule: requirement.rule.clone(), need: requirement.need, partly })
     };
-    requirements.iter().filter_map(gap).collect()
+    let mut unread: Vec<Unread> = requirements.iter().filter_map(gap).collect();
+    // Where no call is recorded, that is why there are no results and no flags.
+    let without_calls: Vec<RuleName> =
+        unread.iter().filter(|unread| unread.need == Need::Calls).map(|unread| unread.rule.clone()).collect();
+    let follows = |need| matches!(need, Need::Results | Need::ErrorFlags);
+    unread.retain(|unread| !(follows(unread.need) && without_calls.contains(&unread.rule)));
+    unread
 }
 
 /// The requirements that `run` does not meet, or meets only at some steps.
@@ -184,6 +190,7 @@ impl<'r> Recorded<'r> {
             Need::Usage => messages.any(|message| is_call(message) && message.has_usage()),
             Need::Cost => messages.any(|message| is_call(message) && message.cost.is_some()),
             Need::Times => messages.any(|message| message.ts.is_some()),
+            Need::Calls => !self.header.calls_unrecorded,
             // A run without tool calls lacks no results.
             Need::Results => {
                 let mut called = false;

@@ -107,7 +107,9 @@ impl Rule {
         let texts = named.any(|name| !is_public_name(name)).then_some(Need::Texts);
         let arguments = matches!(identity, Identity::Raw | Identity::Fields(_)).then_some(Need::Arguments);
         let named = names_tool.then_some(Need::ToolNames);
-        self.signal.need.into_iter().chain(texts).chain(arguments).chain(named)
+        let reads_calls = ["call", "result", "tool", "errors"].iter().any(|of| self.signal.id.starts_with(of));
+        let calls = reads_calls.then_some(Need::Calls);
+        calls.into_iter().chain(self.signal.need).chain(texts).chain(arguments).chain(named)
     }
 }
 

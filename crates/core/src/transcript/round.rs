@@ -1,6 +1,6 @@
 //! Rounds: a prompt and everything the agent does until the next one.
 
-use super::{Event, Lane, Message, Millis, Note, Role, Run};
+use super::{Event, Lane, Message, Millis, Note, Role, Run, ToolCall};
 
 /// Who wrote a message of the user role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,6 +11,9 @@ pub enum Origin {
     Prompt,
     /// The host: a reminder, a hook's output, a local command, a notification, a resumption.
     Host,
+    /// The host's, about something that happened meanwhile (a background task ended). If nobody has prompted the agent
+    /// yet, it begins a round.
+    Notification,
     /// Typed while the agent works: it steers the agent and does not begin a round.
     Steering,
     /// The host's marker that the agent was interrupted.
@@ -23,6 +26,7 @@ impl Origin {
         match self {
             Self::Prompt => None,
             Self::Host => Some("host"),
+            Self::Notification => Some("notification"),
             Self::Steering => Some("steering"),
             Self::Interruption => Some("interruption"),
         }
@@ -30,7 +34,9 @@ impl Origin {
 
     /// The origin with that name; `None` for an unknown name.
     pub fn named(name: &str) -> Option<Self> {
-        [Self::Host, Self::Steering, Self::Interruption].into_iter().find(|origin| origin.name() == Some(name))
+        [Self::Host, Self::Notification, Self::Steering, Self::Interruption]
+            .into_iter()
+            .find(|origin| origin.name() == Some(name))
     }
 }
 
@@ -108,6 +114,8 @@ pub struct Round {
     pub ends: usize,
     /// Whether the recording contains the prompt.
     pub has_prompt: bool,
+    /// Whether a notification of the host began it, and nobody prompted.
+    pub is_notified: bool,
     /// Index of its first step.
     pub first_step: usize,
     /// One past the index of its last step. A round has at least one step.
@@ -126,13 +134,18 @@ impl Round {
             return Vec::new();
         }
         let events = run.events();
-        let mut begins: Vec<(usize, bool, usize)> = Vec::new();
+        let mut begins: Vec<(usize, Beginning, usize)> = Vec::new();
         let mut from = 0;
         for (index, step) in run.steps().iter().enumerate() {
-            let prompt = events[from..step.reply].iter().rposition(Event::is_prompt).map(|at| from + at);
-            match prompt {
-                Some(at) => begins.push((at, true, index)),
-                None if begins.is_empty() && !is_hosts(&events[step.reply]) => begins.push((0, false, index)),
+            let since = &events[from..step.reply];
+            match since.iter().rposition(Event::is_prompt) {
+                Some(at) => begins.push((from + at, Beginning::Prompt, index)),
+                None if begins.is_empty() && !is_hosts(&events[step.reply]) => {
+                    let notified =
+                        since.iter().rposition(is_notification).map(|at| (from + at, Beginning::Notification));
+                    let (at, beginning) = notified.unwrap_or((0, Beginning::Unrecorded));
+                    begins.push((at, beginning, index));
+                }
                 None => {}
             }
             from = step.reply + 1;
@@ -141,7 +154,8 @@ impl Round {
         let ends = begins.iter().skip(1).map(|next| (next.0, next.2)).chain([(events.len(), n_steps)]);
         let rounds = begins.iter().zip(ends);
         rounds
-            .map(|(&(begins, has_prompt, first_step), (ends, end_step))| {
+            .map(|(&(begins, beginning, first_step), (ends, end_step))| {
+                let (has_prompt, is_notified) = (beginning == Beginning::Prompt, beginning == Beginning::Notification);
                 let last = run.steps()[end_step - 1];
                 // An unanswered prompt, and a note that it was rolled back, belong to no round.
                 let unanswered = events[last.reply + 1..ends].iter().position(Event::is_prompt);
@@ -155,20 +169,40 @@ impl Round {
                     (false, true) => RoundEnd::Reply,
                     (false, false) => RoundEnd::Cut,
                 };
-                let start = if has_prompt { events[begins].ts() } else { within.iter().find_map(Event::ts) };
+                let start =
+                    if has_prompt || is_notified { events[begins].ts() } else { within.iter().find_map(Event::ts) };
                 let of_agent =
                     within.iter().filter_map(Event::message).filter(|message| message.is_step() || message.is_result());
                 let last_time = of_agent.filter_map(|message| message.ts).max();
                 let active = last_time.zip(start).map(|(end, start)| Millis(end.since(start).0.max(0)));
-                Self { begins, ends, has_prompt, first_step, end_step, end, active }
+                Self { begins, ends, has_prompt, is_notified, first_step, end_step, end, active }
             })
             .collect()
+    }
+
+    /// Who prompted it, in a run that is prompted by `usual`.
+    pub fn prompted_by(&self, usual: PromptedBy) -> PromptedBy {
+        if self.is_notified { PromptedBy::Program } else { usual }
     }
 
     /// The number of steps in the round; at least 1.
     pub fn n_steps(&self) -> usize {
         self.end_step - self.first_step
     }
+}
+
+/// What a round begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Beginning {
+    Prompt,
+    Notification,
+    /// The recording begins later.
+    Unrecorded,
+}
+
+/// True for the host's notification in the main conversation.
+fn is_notification(event: &Event) -> bool {
+    event.message().is_some_and(|message| message.origin == Origin::Notification && message.lane == Lane::Main)
 }
 
 /// True if the host wrote this reply itself.
@@ -226,6 +260,9 @@ const HAND_BACK: [&str; 12] = [
     "task_complete",
 ];
 
+/// What begins the names of calls that a host makes of a reply's text: aider applies its edits and commits them.
+const BY_HOST: &str = "aider.";
+
 impl Message {
     /// True for a user message written by whoever prompts; false for the host's messages, steering and interruption
     /// markers.
@@ -234,8 +271,14 @@ impl Message {
     }
 
     /// True for a reply after which the agent waits for the next prompt: it calls no tool, or a tool that hands control
-    /// back.
+    /// back, or says what its host then does.
     pub fn hands_back(&self) -> bool {
-        self.tool_calls.is_empty() || self.tool_calls.iter().any(|call| HAND_BACK.contains(&&*call.name))
+        let by_host = |call: &ToolCall| call.name.starts_with(BY_HOST);
+        self.tool_calls.iter().all(by_host) || self.submits()
+    }
+
+    /// True for a reply with a call that hands control back.
+    pub fn submits(&self) -> bool {
+        self.tool_calls.iter().any(|call| HAND_BACK.contains(&&*call.name))
     }
 }

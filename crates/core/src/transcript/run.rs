@@ -41,6 +41,8 @@ pub struct Header {
     pub prompted_by: super::PromptedBy,
     /// True if this run is one of several rounds of a session.
     pub of_session: bool,
+    /// True if no run of its source has a tool call: it has none because none is recorded, not because none was made.
+    pub calls_unrecorded: bool,
     /// The path of the file it was read from, as the user gave it.
     pub file: Option<String>,
     /// True if the texts were redacted: placeholders preserve only which texts were equal, how long each was, and which
@@ -173,6 +175,7 @@ impl Run {
                     ended_at: None,
                     totals: if single { self.header.totals } else { None },
                     of_session: !single,
+                    prompted_by: round.prompted_by(self.header.prompted_by),
                     ..self.header.clone()
                 },
                 events: self.events[round.begins..round.ends].to_vec(),
@@ -257,6 +260,11 @@ impl Run {
         let suite = self.header.suite.clone().unwrap_or_default();
         let task = self.header.task_id.clone().unwrap_or_else(|| format!("run {}", self.header.run_id));
         (suite, task)
+    }
+
+    /// True if the agent called a tool in any step.
+    pub fn has_calls(&self) -> bool {
+        self.replies().any(|reply| !reply.tool_calls.is_empty())
     }
 
     /// The reply of each step, in order.

@@ -217,9 +217,19 @@ impl Recipe {
     #[must_use]
     pub fn needs(mut self, rule: &'static str, need: Need) -> Self {
         if self.rules.contains(&rule) {
+            // Flags and results are those of calls.
+            if matches!(need, Need::ErrorFlags | Need::Results) {
+                self.needs.push(Requirement { rule: RuleName::fixed(rule), need: Need::Calls });
+            }
             self.needs.push(Requirement { rule: RuleName::fixed(rule), need });
         }
         self
+    }
+
+    /// Declares that these rules compare or count calls, so that they see nothing in a recording without any.
+    #[must_use]
+    pub fn reads_calls(self, rules: &[&'static str]) -> Self {
+        rules.iter().fold(self, |recipe, rule| recipe.needs(rule, Need::Calls))
     }
 
     /// Declares that these rules count and compare but never read texts or arguments, so they can be replayed on a

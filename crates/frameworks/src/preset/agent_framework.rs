@@ -198,6 +198,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     rules.extend(agent.agent_loop.as_ref().map(|_| LOOP));
     Ok(Recipe::new(Rounds::new(agent), &rules)
         .blind(&[ERRORS, DURATION, CALLS, ITERATIONS, UNKNOWN, CALLER])
+        .reads_calls(&[CALLS, UNKNOWN])
         .needs(ERRORS, Need::ErrorFlags)
         .needs(DURATION, Need::Times)
         .needs(UNKNOWN, Need::Field("invalid_call"))

@@ -135,6 +135,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         done: false,
     };
     Ok(Recipe::new(machine, &[STEPS, PLANNING, REPETITION, STAGNATION, FAILURES])
+        .reads_calls(&[REPETITION])
         .needs(PLANNING, Need::Field("plan_update"))
         .needs(STAGNATION, Need::Field("page"))
         .needs(FAILURES, Need::ErrorFlags)

@@ -115,7 +115,8 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         streak: Streak::default(),
         mistakes: 0,
     };
-    Ok(Recipe::new(machine, &[LOOP, MISTAKES]).needs(MISTAKES, Need::ErrorFlags).blind(&[LOOP, MISTAKES]))
+    let recipe = Recipe::new(machine, &[LOOP, MISTAKES]).blind(&[LOOP, MISTAKES]);
+    Ok(recipe.reads_calls(&[LOOP]).needs(MISTAKES, Need::ErrorFlags))
 }
 
 impl Cline {

@@ -128,7 +128,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         warned_names: Vec::new(),
         pending: None,
     };
-    Ok(Recipe::new(machine, &[SETS, FREQUENCY]).blind(&[FREQUENCY]).resumes_at_user())
+    Ok(Recipe::new(machine, &[SETS, FREQUENCY]).reads_calls(&[SETS, FREQUENCY]).blind(&[FREQUENCY]).resumes_at_user())
 }
 
 /// `[warn, hard]`, or `{ warn, hard_limit }`.

@@ -180,6 +180,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let rules: &[&str] = if machine.enabled { &[TOOLS, TEXT, JUDGE, TURNS] } else { &[TURNS] };
     let recipe = Recipe::new(machine, rules)
         .blind(&[TOOLS, TURNS])
+        .reads_calls(&[TOOLS])
         .needs(JUDGE, Need::Unrecorded("loop judge's confidences"))
         .recorded_requests_only(settings.only.is_some());
     Ok(if max_session_turns > 0 { recipe.needs(TURNS, Need::WholeSession) } else { recipe })

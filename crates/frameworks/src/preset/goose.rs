@@ -98,7 +98,8 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let errors = (settings.is_profile("repeated-error") || both).then(RepeatedError::default);
     let rules: &[&str] = if errors.is_some() { &[REPETITION, ERRORS] } else { &[REPETITION] };
     let machine = Goose { max, streak: Streak::default(), errors };
-    Ok(Recipe::new(machine, rules).needs(ERRORS, Need::ErrorFlags).blind(&[REPETITION]))
+    let recipe = Recipe::new(machine, rules).reads_calls(&[REPETITION]).blind(&[REPETITION]);
+    Ok(recipe.needs(ERRORS, Need::ErrorFlags))
 }
 
 /// Counts the same error of one tool in a row.

@@ -168,6 +168,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let recipe = Recipe::new(machine, &rules)
         .requests_before_prompts()
         .blind(&[STEPS, COMPACTIONS, COST])
+        .reads_calls(&[DOOM_LOOP])
         .needs(MALFORMED, Need::ErrorFlags)
         .needs(COMPACTIONS, Need::Usage)
         .needs(COST, Need::Cost);

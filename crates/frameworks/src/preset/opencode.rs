@@ -122,7 +122,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         requests: 0,
     };
     let recipe = Recipe::new(machine, &[DOOM_LOOP, STEPS]).blind(&[DOOM_LOOP, STEPS]);
-    Ok(recipe.resumes_at_user().requests_before_prompts())
+    Ok(recipe.reads_calls(&[DOOM_LOOP]).resumes_at_user().requests_before_prompts())
 }
 
 impl OpenCode {

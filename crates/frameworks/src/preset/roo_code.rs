@@ -108,6 +108,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let is_approval_case = settings.only.as_deref() == Some(APPROVAL);
     let mut recipe = Recipe::new(machine, &rules)
         .blind(&rules)
+        .reads_calls(&[REPETITION])
         .needs(MISTAKES, Need::ErrorFlags)
         .recorded_requests_only(is_approval_case);
     if settings.opt_number(&param::ALLOWED_MAX_COST)?.is_some_and(|max| max > 0.0) {

@@ -178,7 +178,6 @@ const HOST: &[&str] = &[
     "<bash-input>",
     "<bash-stdout>",
     "<bash-stderr>",
-    "<task-notification>",
     "<system-reminder>",
     "<user-memory-input>",
     "<user-prompt-submit-hook>",
@@ -188,12 +187,14 @@ const HOST: &[&str] = &[
     "<session-start-hook>",
     "Stop hook feedback:",
     "SessionStart hook",
-    "[SYSTEM NOTIFICATION",
     "This session is being continued from a previous conversation",
     "Base directory for this skill:",
     "[Image: original",
     "[Image: source:",
 ];
+
+/// Beginnings of texts in which the program tells of something that happened meanwhile.
+const NOTIFICATIONS: [&str; 2] = ["<task-notification>", "[SYSTEM NOTIFICATION"];
 
 /// Commands that the program answers itself.
 const LOCAL: &[&str] = &[
@@ -248,6 +249,9 @@ fn origin(text: &str) -> Origin {
     let text = text.trim_start();
     if text.starts_with("[Request interrupted by user") {
         return Origin::Interruption;
+    }
+    if NOTIFICATIONS.iter().any(|mark| text.starts_with(mark)) {
+        return Origin::Notification;
     }
     let command = text.split("<command-name>").nth(1).and_then(|rest| rest.split("</command-name>").next());
     let is_local = |name: &str| LOCAL.contains(&name.trim().trim_start_matches('/'));

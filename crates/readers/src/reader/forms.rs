@@ -3,7 +3,8 @@
 
 use serde_json::value::RawValue;
 
-use super::format::{FORMATS, Format};
+use super::field_map::FieldMap;
+use super::format::{self, FORMATS, Format};
 use super::layout::Layout;
 use super::probe::{Probe, Shape, Sketch};
 use super::records::{self, Cut, Item, Records};
@@ -12,7 +13,7 @@ use crate::diagnostic::Severity;
 use crate::json_text::{SPACES, trimmed};
 
 /// Keys that commonly wrap recordings.
-const KEYS: &[&str] = &[
+pub(super) const KEYS: &[&str] = &[
     "runs",
     "results",
     "data",
@@ -120,6 +121,34 @@ pub(super) fn forced(format: &'static dyn Format, probe: &Probe) -> Form {
         within: None,
     };
     Form { why: "named by the user".to_owned(), ..other.unwrap_or_else(plain) }
+}
+
+/// The file as a log that the user describes, if the description fits it or a list in it.
+pub(super) fn mapped(format: &'static dyn Format, map: &FieldMap, probe: &Probe) -> Option<Form> {
+    let fits = |value: &Sketch| format::map_fits(map, value);
+    let joins = format::map_joins_lines(map);
+    let list = |values: &[Sketch]| values.iter().any(fits);
+    let first = probe.first()?;
+    let whole_or = |layout| if joins { Layout::Whole } else { layout };
+    let (layout, reshape) = match probe.shape {
+        Shape::Lines if list(&probe.values) => (whole_or(Layout::Lines), Reshape::None),
+        Shape::Concatenated if list(&probe.values) => (whole_or(Layout::Values), Reshape::None),
+        Shape::Document if fits(first) => (Layout::Whole, Reshape::None),
+        Shape::Document if list(first.elements()) => {
+            (whole_or(Layout::Elements { at: None, envelope: &[] }), Reshape::None)
+        }
+        Shape::Document => {
+            let key = KEYS.iter().find(|key| first.get(key).is_some_and(|inner| list(inner.elements())))?;
+            match joins {
+                true => (Layout::Whole, Reshape::Lines(Some(key))),
+                false => (Layout::Elements { at: Some(key), envelope: &[] }, Reshape::None),
+            }
+        }
+        _ => return None,
+    };
+    let fields: Vec<String> = map.fields().map(|(_, field)| format!("`{field}`")).collect();
+    let why = format!("as `--map` says: {}", fields.join(", "));
+    Some(Form { format, why, layout, reshape, as_files: false, within: None })
 }
 
 /// A part of a file, probed like a separate file.

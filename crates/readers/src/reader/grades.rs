@@ -57,8 +57,17 @@ impl Graded {
     }
 }
 
-/// Paths of the reports that graded a run.
-pub(super) type Joined = Arc<Mutex<BTreeSet<String>>>;
+/// What became of the reports that name a run.
+#[derive(Debug, Default)]
+pub(super) struct ReportsUsed {
+    /// Paths of those that graded one.
+    pub(super) joined: BTreeSet<String>,
+    /// Paths of those that list only successes, of a number of runs that they do not state, and how many they list.
+    pub(super) one_sided: BTreeMap<String, usize>,
+}
+
+/// The same, as the runs are read.
+pub(super) type Joined = Arc<Mutex<ReportsUsed>>;
 
 /// The reports of one directory.
 #[derive(Clone, Debug, Default)]
@@ -69,11 +78,15 @@ struct Folder {
     only: Option<Graded>,
     /// A submission's report: submitted instances that it does not list as resolved have failed.
     rest_failed: Option<Graded>,
+    /// Whether the names of its instances have the form of SWE-bench's, so that no other name can be one.
+    has_instances: bool,
+    /// A report of successes alone, which does not say how many runs it covers, and what it lists.
+    one_sided: Option<(String, BTreeSet<String>)>,
 }
 
 impl Folder {
     fn is_empty(&self) -> bool {
-        self.instances.is_empty() && self.only.is_none() && self.rest_failed.is_none()
+        self.instances.is_empty() && self.only.is_none() && self.rest_failed.is_none() && self.one_sided.is_none()
     }
 }
 
@@ -120,9 +133,10 @@ impl FolderGrades {
             self.join(all);
             return first;
         }
+        self.note_one_sided(instance);
         let is_instance = instance.contains("__");
-        let failed = self.near.iter().find_map(|folder| folder.rest_failed.as_ref()).filter(|_| is_instance);
-        failed.inspect(|graded| self.join([*graded]))
+        let failed = self.near.iter().filter(|folder| is_instance || !folder.has_instances);
+        failed.filter_map(|folder| folder.rest_failed.as_ref()).next().inspect(|graded| self.join([*graded]))
     }
 
     /// The grade of a run of any format that names `task` and was read from `file`.
@@ -156,9 +170,18 @@ impl FolderGrades {
         self.near.iter().any(|folder| folder.instances.contains_key(instance))
     }
 
+    /// Records that a report lists this instance as a success, where it is silent about failures.
+    fn note_one_sided(&self, instance: &str) {
+        let lists = self.near.iter().filter_map(|folder| folder.one_sided.as_ref());
+        for (path, listed) in lists.filter(|(_, listed)| listed.contains(instance)) {
+            let mut used = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
+            used.one_sided.insert(path.clone(), listed.len());
+        }
+    }
+
     fn join<'g>(&self, graded: impl IntoIterator<Item = &'g Graded>) {
         let mut joined = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
-        joined.extend(graded.into_iter().map(|graded| graded.path.clone()));
+        joined.joined.extend(graded.into_iter().map(|graded| graded.path.clone()));
     }
 }
 
@@ -167,14 +190,16 @@ impl FolderGrades {
 pub(super) struct Reports {
     folders: BTreeMap<PathBuf, Arc<Folder>>,
     joined: Joined,
+    /// The folder of each file that may be a recording.
+    recordings: Vec<PathBuf>,
     /// Reports that could not be read since this was last taken.
     pub(super) unreadable: Vec<Diagnostic>,
 }
 
 impl Reports {
     /// An empty cache; reports that grade a run will be added to `joined`.
-    pub(super) fn new(joined: Joined) -> Self {
-        Self { joined, ..Self::default() }
+    pub(super) fn new(joined: Joined, recordings: Vec<PathBuf>) -> Self {
+        Self { joined, recordings, ..Self::default() }
     }
 
     /// The reports that apply to the recording at `path` in `folder`.
@@ -203,13 +228,28 @@ impl Reports {
         if let Some(known) = self.folders.get(folder) {
             return known.clone();
         }
-        let found = Arc::new(read_folder(folder, &mut self.unreadable));
+        let mut unreadable = Vec::new();
+        let within = |covered: u64| self.recordings_under(folder) <= covered;
+        let found = Arc::new(read_folder(folder, &within, &mut unreadable));
+        self.unreadable.append(&mut unreadable);
         self.folders.insert(folder.to_path_buf(), found.clone());
         found
     }
 }
 
-fn read_folder(folder: &Path, unreadable: &mut Vec<Diagnostic>) -> Folder {
+impl Reports {
+    /// How many files in the folder, or in the one whose reports it holds, may be recordings.
+    fn recordings_under(&self, folder: &Path) -> u64 {
+        let holds_reports = folder.file_name().is_some_and(|name| name == "reports" || name == "results");
+        let base = if holds_reports { folder.parent().unwrap_or(folder) } else { folder };
+        let base = if base == Path::new(".") { Path::new("") } else { base };
+        self.recordings.iter().filter(|of| of.starts_with(base)).count() as u64
+    }
+}
+
+/// The grades in the reports of a folder. `covers_all` says whether a report that covers this many runs covers all of
+/// those here.
+fn read_folder(folder: &Path, covers_all: &dyn Fn(u64) -> bool, unreadable: &mut Vec<Diagnostic>) -> Folder {
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
         .map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())
         .unwrap_or_default();
@@ -222,6 +262,12 @@ fn read_folder(folder: &Path, unreadable: &mut Vec<Diagnostic>) -> Folder {
         let report = report::read(&path, &text);
         let graded =
             |resolved| Graded { resolved, score: None, model: None, path: shown.clone(), task: None, usage: None };
+        if report.lists_successes_only && !report.covered.is_some_and(covers_all) {
+            found.one_sided = Some((shown, report.instances.into_iter().map(|(instance, _)| instance).collect()));
+            continue;
+        }
+        found.has_instances |= report.instances.iter().any(|(instance, _)| instance.contains("__"));
+        let rest_failed = report.rest_failed || report.lists_successes_only;
         for (instance, resolved) in report.instances {
             found.instances.entry(instance).or_default().push(graded(resolved));
         }
@@ -229,7 +275,7 @@ fn read_folder(folder: &Path, unreadable: &mut Vec<Diagnostic>) -> Folder {
             let report::Only { resolved, task, model, usage } = report.only?;
             Some(Graded { task, model, usage, ..graded(resolved) })
         });
-        found.rest_failed = found.rest_failed.take().or_else(|| report.rest_failed.then(|| graded(false)));
+        found.rest_failed = found.rest_failed.take().or_else(|| rest_failed.then(|| graded(false)));
     }
     found
 }

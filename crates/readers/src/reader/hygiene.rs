@@ -32,6 +32,10 @@ pub enum Check {
     FallingPrompt,
     /// Some calls have tokens and some have none.
     PartialUsage,
+    /// Replies look like calls, and none was read.
+    CallsInTexts,
+    /// No run of this format has a call.
+    NoCalls,
     /// The clock stepped back.
     TimeStepsBack,
     /// Steps are only milliseconds apart: seconds may have been read as milliseconds.
@@ -54,10 +58,12 @@ pub enum Check {
 
 impl Check {
     /// All checks, in the order used in reports.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::DuplicateCallIds,
         Self::CallsWithoutResults,
         Self::ResultsWithoutCalls,
+        Self::CallsInTexts,
+        Self::NoCalls,
         Self::CumulativeUsage,
         Self::CacheBeyondInput,
         Self::FallingPrompt,
@@ -79,6 +85,8 @@ impl Check {
             Self::DuplicateCallIds => "duplicate_call_ids",
             Self::CallsWithoutResults => "calls_without_results",
             Self::ResultsWithoutCalls => "results_without_calls",
+            Self::CallsInTexts => "calls_in_texts",
+            Self::NoCalls => "no_calls",
             Self::CumulativeUsage => "cumulative_usage",
             Self::CacheBeyondInput => "cache_beyond_input",
             Self::FallingPrompt => "falling_prompt",
@@ -101,6 +109,12 @@ impl Check {
             Self::DuplicateCallIds => "what joins results to calls by id may join the wrong ones",
             Self::CallsWithoutResults => "rules on results see nothing there",
             Self::ResultsWithoutCalls => "rules on calls see nothing there",
+            Self::CallsInTexts => {
+                "their replies look like calls in a notation that is not known: rules on calls see nothing"
+            }
+            Self::NoCalls => {
+                "no run of this format records a call: rules on calls, results and errors are not evaluable"
+            }
             Self::CumulativeUsage => {
                 "if the counts are totals, token rules fire far too early: convert to counts per call"
             }
@@ -144,6 +158,8 @@ pub(super) struct Hygiene {
     /// By format, counts of graded runs: finished by themselves and succeeded, finished and failed, ended otherwise
     /// and succeeded, ended otherwise and failed.
     ends: BTreeMap<&'static str, [u64; 4]>,
+    /// By format, the number of runs while none has a call, and the first of them; `None` once one has.
+    without_calls: BTreeMap<&'static str, Option<(u64, String)>>,
 }
 
 impl Hygiene {
@@ -164,7 +180,21 @@ impl Hygiene {
             self.find(*check, &run.header.run_id);
         }
         self.compare_ends(format, run);
+        self.look_for_calls(format, run);
         checked.odd.into_iter().map(Check::name).collect()
+    }
+
+    fn look_for_calls(&mut self, format: &'static str, run: &Run) {
+        if run.steps().is_empty() {
+            return;
+        }
+        let id = &run.header.run_id;
+        let none = self.without_calls.entry(format).or_insert_with(|| Some((0, id.clone())));
+        if run.has_calls() {
+            *none = None;
+        } else if let Some((runs, _)) = none {
+            *runs += 1;
+        }
     }
 
     fn compare_ends(&mut self, format: &'static str, run: &Run) {
@@ -198,6 +228,11 @@ impl Hygiene {
                 self.found.insert(Check::OutcomeIsEndCause, (done_well + cut_badly, vec![format!("all of {format}")]));
             }
         }
+        for (runs, first) in std::mem::take(&mut self.without_calls).into_values().flatten() {
+            let (all, ids) = self.found.entry(Check::NoCalls).or_default();
+            *all += runs;
+            ids.push(first);
+        }
         Check::ALL
             .into_iter()
             .filter_map(|check| {
@@ -217,9 +252,13 @@ pub(super) struct Checked {
 }
 
 impl Checked {
-    /// Checks a run.
-    pub(super) fn of(run: &Run) -> Self {
-        Self { odd: check(run), print: print(run) }
+    /// Checks a run. `unread_calls` is how many of its replies look like calls that were not read.
+    pub(super) fn of(run: &Run, unread_calls: u64) -> Self {
+        let mut odd = check(run);
+        if unread_calls > 0 && 2 * unread_calls >= run.steps().len() as u64 {
+            odd.insert(Check::CallsInTexts);
+        }
+        Self { odd, print: print(run) }
     }
 
     /// Adds a check that needs the whole corpus.

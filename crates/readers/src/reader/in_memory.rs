@@ -40,6 +40,7 @@ pub(super) fn within<T>(name: &str, text: &str, read: impl FnOnce(&mut Reading<'
         envelope: "",
         grades: &grades,
         places: &places,
+        children: &[],
         options: &options,
         line: 1,
         column: 1,

@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use super::{Finding, ReadError};
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::transcript::{EndCause, Grade, Outcome, OutcomeSource, Run};
+pub use file::LabelColumns;
 use file::LabelFile;
+pub(super) use file::outcomes_in;
 
 /// Names under which label files are found next to recordings.
 const NAMES: &[&str] = &["labels.csv", "outcomes.csv"];
@@ -129,11 +131,11 @@ impl Labels {
     /// Adds the labels of a file, unless it was added before.
     ///
     /// Fails if a file that should have labels yields none.
-    pub(super) fn add(&mut self, path: &Path, origin: Origin) -> Result<(), ReadError> {
+    pub(super) fn add(&mut self, path: &Path, origin: Origin, columns: Option<&LabelColumns>) -> Result<(), ReadError> {
         if self.files.iter().any(|(added, _)| added == path) {
             return Ok(());
         }
-        let LabelFile { labels, findings, notices } = match LabelFile::read(path) {
+        let LabelFile { labels, findings, notices } = match LabelFile::read(path, columns) {
             Ok(file) => file,
             Err(diagnostic) if origin == Origin::Nearby => {
                 self.findings.push(Finding { severity: Severity::Error, diagnostic });
@@ -149,6 +151,12 @@ impl Labels {
             self.insert(id, Label { file, ..label });
         }
         Ok(())
+    }
+
+    /// Whether the labels of this file were added.
+    pub(super) fn has_read(&self, path: &Path) -> bool {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        self.files.iter().any(|(added, _)| real(added) == real(path))
     }
 
     fn insert(&mut self, id: String, label: Label) {

@@ -11,12 +11,15 @@ mod corpus;
 mod decode;
 mod dialect;
 mod eval_log;
+mod family;
+mod field_map;
 mod format;
 mod forms;
 mod google;
 mod grades;
 mod grown;
 mod held;
+mod hidden;
 mod hygiene;
 mod in_memory;
 mod json;
@@ -26,6 +29,7 @@ mod naming;
 mod node;
 mod openai;
 mod outcomes;
+mod own_log;
 mod parquet;
 mod price;
 mod probe;
@@ -39,6 +43,7 @@ mod source;
 mod spans;
 mod subagents;
 mod tasks;
+mod text_calls;
 mod time;
 mod tokens;
 mod turns;
@@ -47,6 +52,7 @@ mod unknown;
 mod unpack;
 mod unread;
 mod unreadable;
+mod unused;
 mod whole;
 
 use std::path::PathBuf;
@@ -54,20 +60,24 @@ use std::sync::Arc;
 
 pub use corpus::Corpus;
 pub use decode::unpacked_text;
+pub use field_map::FieldMap;
 pub use format::{FORMATS, Format, by_id, detect};
 pub use grades::{FolderGrades, Graded, LARGEST_REPORT, REPORTS_ABOVE, REPORTS_WITHIN};
 pub use held::{Held, clean_up};
 pub use hygiene::{Check, Oddity};
 pub use in_memory::{ReadText, read_text};
 pub use json::Written;
+pub use labels::LabelColumns;
 pub use layout::Layout;
 pub use naming::NamedBy;
-pub use parquet::{ColumnMap, ParquetCell, ParquetKind, ParquetRows, ParquetWriter};
+pub use own_log::OWN_FORMAT;
+pub use parquet::{ParquetCell, ParquetKind, ParquetRows, ParquetWriter};
 pub use price::{NotPriced, Price, PriceTable, PricedModel, Pricing, PricingReport, Unpriced, ZeroCosts};
 pub use probe::{Probe, Shape, Sketch};
 pub use reading::{FileName, Places, Reading, Record};
 pub use report::{CorpusReport, FileRead, Finding, FormatCounts, RunRead, Skipped, tokens};
 pub use subagents::SubAgents;
+pub use unused::UnusedField;
 pub use whole::{LARGEST_WHOLE, open_regular, read_whole, read_whole_text};
 
 use crate::diagnostic::Diagnostic;
@@ -140,8 +150,10 @@ pub struct ReadOptions {
     /// Models that are free, so that a recorded cost of 0 is correct. For other models, a cost of 0 with tokens means
     /// unknown.
     pub free_models: Vec<String>,
-    /// What each column of a table holds, for tables whose layout is not built in.
-    pub columns: Option<ColumnMap>,
+    /// What each field of a log, or column of a table, holds, where that is not known.
+    pub columns: Option<FieldMap>,
+    /// Which columns of the label files are the known ones.
+    pub label_columns: Option<LabelColumns>,
     /// Open only the files named: do not look for outcomes or labels beside them or in parent folders.
     pub sealed: bool,
     /// How closely the runs are examined for the report.
@@ -167,6 +179,7 @@ impl Default for ReadOptions {
             recorded_costs: RecordedCosts::default(),
             free_models: Vec::new(),
             columns: None,
+            label_columns: None,
             detail: Detail::Hygiene,
         }
     }

@@ -141,7 +141,8 @@ impl NamedBy {
             Self::Pattern(pattern) => matched(pattern, &record.file.path),
             Self::Field(path) => {
                 let meta = || field(draft.header.meta.as_ref()?.get(), path);
-                field(record.text, path).or_else(|| field(record.envelope, path)).or_else(meta)
+                let around = || field(record.original, path);
+                field(record.text, path).or_else(|| field(record.envelope, path)).or_else(around).or_else(meta)
             }
             Self::FirstMessage => {
                 let mut messages = draft.events.iter().filter_map(Event::message);

@@ -14,7 +14,7 @@ pub(super) use lenient::{Opened, sound};
 
 use super::json::{self, Written};
 use super::reading::{Reading, Record, plausible};
-use super::{openai, time};
+use super::{openai, time, unused};
 use crate::diagnostic::Diagnostic;
 use crate::json_text::{self, trimmed};
 use crate::transcript::{Event, Instant, Json, Name, Note, Text, Usage, Usd};
@@ -114,7 +114,9 @@ impl<'a> Node<'a> {
     fn named<'n>(&self, names: &'n impl Names) -> Option<(&'n str, &'a str)> {
         names.names().iter().find_map(|name| {
             let found = self.members().iter().rev().find(|(key, value)| key == name && *value != "null");
-            found.map(|(_, value)| (*name, *value))
+            let (_, value) = found?;
+            unused::used(value);
+            Some((*name, *value))
         })
     }
 

@@ -79,6 +79,11 @@ pub(super) fn role(name: &str) -> Option<Role> {
 
 /// One chat message; anything else is reported and gives `None`.
 pub(super) fn message<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Option<Message> {
+    message_with(raw, &[], out)
+}
+
+/// The same, where the caller reads the members `known` if the message has no text.
+pub(super) fn message_with<'a>(raw: impl Written<'a>, known: &[&str], out: &mut Reading<'_>) -> Option<Message> {
     let raw = raw.written();
     let wire: ChatMessage<'_> = out.object(Some(raw), "message", "a chat message (an object)")?;
     let named = out.string(wire.role.or(wire.from), "role");
@@ -113,7 +118,7 @@ pub(super) fn message<'a>(raw: impl Written<'a>, out: &mut Reading<'_>) -> Optio
     if role == Role::Tool {
         complete_result(raw, &mut message, out);
     } else if says_nothing(&message) && message.usage.is_none() {
-        out.left_untaken(Of::Message, raw, &["tool_calls", "content"]);
+        out.left_untaken(Of::Message, raw, &[&["tool_calls", "content"], known].concat());
     }
     Some(message)
 }

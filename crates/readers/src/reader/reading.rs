@@ -69,6 +69,15 @@ pub struct FileName {
     pub is_alone: bool,
 }
 
+/// Another file that is read with a recording.
+#[derive(Clone, Debug)]
+pub(super) struct OtherFile {
+    /// Its path on disk.
+    pub(super) path: PathBuf,
+    /// Its name.
+    pub(super) name: FileName,
+}
+
 /// The last position looked up in a text. Findings come in order, so the next position is counted from there; counting
 /// from the beginning each time would take time quadratic in the number of findings.
 #[derive(Debug, Default)]
@@ -123,6 +132,8 @@ pub struct Record<'r> {
     pub grades: &'r FolderGrades,
     /// The last position looked up in this record; must not be shared with another record.
     pub places: &'r Places,
+    /// The files of the sessions that this one's agent started, to be read with it.
+    pub(super) children: &'r [OtherFile],
     /// The options to read with.
     pub options: &'r ReadOptions,
     /// Line where the record begins, from 1.
@@ -300,6 +311,14 @@ impl<'r> Reading<'r> {
             }
             let first = self.record.locate(written);
             self.untaken.entry((of, name)).or_insert(Untaken { times: 0, first }).times += 1;
+        }
+    }
+
+    /// Adds what was found in another file that is read with this one.
+    pub(super) fn take_in(&mut self, other: Reading<'_>) {
+        self.findings.extend(other.findings);
+        for (kind, n) in other.unknown {
+            *self.unknown.entry(kind).or_default() += n;
         }
     }
 

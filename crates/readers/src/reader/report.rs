@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
+use super::UnusedField;
 use super::hygiene::Oddity;
 use super::price::{PricingReport, ZeroCosts};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -48,7 +49,7 @@ impl Serialize for Finding {
 }
 
 /// A file that was not read as a recording.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Skipped {
     /// The file's path.
     pub path: String,
@@ -56,6 +57,11 @@ pub struct Skipped {
     pub reason: String,
     /// True if it should have been read; false if it is not a recording.
     pub unreadable: bool,
+    /// How many hidden names this stands for that were not looked into; 0 for a file that was.
+    pub hidden: u64,
+    /// How it could be read, in a few lines, if it is a log of no known format.
+    #[serde(skip)]
+    pub advice: Option<String>,
     /// True if it is named or begins like a recording, and no format recognises it.
     pub looks_recorded: bool,
     /// True if it holds the same as a file that is read, byte for byte.
@@ -204,6 +210,9 @@ pub struct CorpusReport {
     pub run_list: Option<Vec<RunRead>>,
     /// Suspicious content in runs that were read without errors.
     pub hygiene: Vec<Oddity>,
+    /// Fields of the recordings that were not used, and what they may be.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unused: Vec<UnusedField>,
     /// How the costs were determined, if prices were given.
     pub pricing: Option<PricingReport>,
     /// Runs whose recorded cost of 0 is treated as unknown; `None` if there are none.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::grades::is_report;
 use super::held::Held;
+use super::hidden::HiddenNames;
 use super::reading::FileName;
 use super::unpack::{self, Budget, Refused, Unpacked};
 use super::{ReadError, Skipped, decode, eval_log, run_ids, unreadable};
@@ -58,6 +59,11 @@ impl Source {
     /// The file's name without its folder.
     pub(super) fn file_name(&self) -> String {
         self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// Whether its name is that of a recording, rather than of a report or of something about runs.
+    pub(super) fn may_be_recording(&self) -> bool {
+        !is_report(&self.file_name()) && !is_prose(&self.file_name())
     }
 
     /// Its path on disk.
@@ -117,8 +123,8 @@ pub(super) fn stem(path: &Path) -> String {
 /// Most bytes read from a pipe. Its content is stored on disk, since files are read more than once.
 const PIPED: u64 = 16 << 30;
 
-/// Lists the files under `paths`: paths in the order given, folders and archives in path order without hidden files. A
-/// file named twice is listed once, even if spelled differently.
+/// Lists the files under `paths`: paths in the order given, folders and archives in path order, hidden names only where
+/// agents keep recordings. A file named twice is listed once, even if spelled differently.
 pub(super) fn walk(paths: &[PathBuf]) -> Result<Sources, ReadError> {
     let mut found = Sources::default();
     let mut seen = BTreeSet::new();
@@ -176,9 +182,8 @@ pub(super) fn is_open_stream(path: &Path, kind: FileType) -> bool {
 impl Sources {
     /// Marks files that are the only possible recording in their folder.
     fn mark_alone(&mut self) {
-        let may_be_recording = |source: &Source| !is_report(&source.file_name()) && !is_prose(&source.file_name());
         let mut n_files: BTreeMap<PathBuf, usize> = BTreeMap::new();
-        for source in self.files.iter().filter(|source| may_be_recording(source)) {
+        for source in self.files.iter().filter(|source| source.may_be_recording()) {
             *n_files.entry(source.name.folder.clone()).or_default() += 1;
         }
         for source in &mut self.files {
@@ -187,21 +192,14 @@ impl Sources {
     }
 
     fn add_folder(&mut self, folder: &Path, place: &Path, seen: &mut BTreeSet<PathBuf>) {
-        let mut entries = files_of(folder);
-        while let Some(entry) = entries.next() {
+        let mut hidden = HiddenNames::default();
+        hidden.walk(folder, |entry| {
             match entry {
-                Ok(entry) if entry.depth() > 0 && is_hidden(&entry) => {
-                    if entry.file_type().is_dir() {
-                        entries.skip_current_dir();
-                    }
-                }
                 Ok(entry) if entry.depth() > 0 && leads_out(&entry, folder) => {
-                    if entry.file_type().is_dir() {
-                        entries.skip_current_dir();
-                    }
                     let what = "a link that leads out of the folder: it is not followed";
                     let help = "name what it leads to as well, if recordings are there";
                     self.lose(Diagnostic::new(Location::file(entry.path().display().to_string()), what, help));
+                    return false;
                 }
                 Ok(entry) if entry.file_type().is_file() => {
                     let place = place.join(entry.path().strip_prefix(folder).unwrap_or(entry.path()));
@@ -217,7 +215,9 @@ impl Sources {
                 }
                 Err(error) => self.add_unlisted(&error, &folder.display().to_string()),
             }
-        }
+            true
+        });
+        self.skipped.extend(hidden.skipped());
     }
 
     /// Reports an entry of a folder that could not be listed.
@@ -236,13 +236,13 @@ impl Sources {
     }
 
     fn skip(&mut self, path: String, reason: String) {
-        self.skipped.push(Skipped { path, reason, unreadable: false, looks_recorded: false, is_twin: false });
+        self.skipped.push(Skipped { path, reason, unreadable: false, ..Skipped::default() });
     }
 
     /// Reports something that should have been read.
     fn lose(&mut self, diagnostic: Diagnostic) {
         let (path, reason) = (diagnostic.at.path.clone(), diagnostic.what.clone());
-        self.skipped.push(Skipped { path, reason, unreadable: true, looks_recorded: false, is_twin: false });
+        self.skipped.push(Skipped { path, reason, unreadable: true, ..Skipped::default() });
         self.unreadable.push(diagnostic);
     }
 
@@ -316,13 +316,14 @@ impl Sources {
             let help = "give each member a name of its own";
             self.renamed.push(Diagnostic::new(Location::file(format!("{archive}!{name}")), what, help));
         }
-        for entry in files_of(&unpacked.folder).filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry)) {
+        let mut hidden = HiddenNames::default();
+        hidden.walk(&unpacked.folder, |entry| {
             let entry = match entry {
                 Ok(entry) if entry.file_type().is_file() => entry,
-                Ok(_) => continue,
+                Ok(_) => return true,
                 Err(error) => {
                     self.add_unlisted(&error, archive);
-                    continue;
+                    return true;
                 }
             };
             let inner = entry.path().strip_prefix(&unpacked.folder).unwrap_or(entry.path());
@@ -334,24 +335,20 @@ impl Sources {
                     let what = "an archive in an archive in an archive: unpack it first";
                     self.lose(Diagnostic::new(Location::file(shown), what, unreadable::ARCHIVE));
                 }
-                continue;
+                return true;
             }
             let bytes = entry.metadata().map_or(0, |data| data.len());
             let mut source = Source::of(entry.path(), entry.path(), bytes, false);
             source.name.path = shown;
             self.files.push(source);
+            true
+        });
+        for skipped in hidden.skipped() {
+            let inner = Path::new(&skipped.path).strip_prefix(&unpacked.folder).unwrap_or(Path::new(""));
+            self.skipped.push(Skipped { path: format!("{archive}!{}", inner.display()), ..skipped });
         }
         self.held.push(unpacked.held);
     }
-}
-
-/// Everything in a folder, in path order.
-fn files_of(folder: &Path) -> walkdir::IntoIter {
-    walkdir::WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter()
-}
-
-fn is_hidden(entry: &walkdir::DirEntry) -> bool {
-    entry.file_name().to_string_lossy().starts_with('.')
 }
 
 /// True for a link to a folder outside `folder`, or to what the system makes up while it is read. A link to a file

@@ -115,6 +115,15 @@ impl Turns {
         }
     }
 
+    /// Adds the messages of a sub-agent before the first message of the agent that is as late as the last of them: the
+    /// result of the call that started it.
+    pub(super) fn insert_by_time(&mut self, events: Vec<Event>) {
+        let last = events.iter().filter_map(Event::ts).max();
+        let is_later = |event: &Event| last.is_some() && event.ts() >= last;
+        let at = self.events.iter().position(is_later).unwrap_or(self.events.len());
+        self.events.splice(at..at, events);
+    }
+
     /// Whether the agent has a call without a result.
     pub(super) fn awaits(&self) -> bool {
         self.open.iter().any(|open| open.lane == Lane::Main)

@@ -55,6 +55,7 @@ fn header(header: &Header, salt: &str) -> Header {
         delivered: None,
         file: None,
         of_session: header.of_session,
+        calls_unrecorded: header.calls_unrecorded,
         redacted: true,
     }
 }

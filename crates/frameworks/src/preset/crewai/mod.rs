@@ -148,7 +148,8 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         ended_at: None,
         tool_runs: 0,
     };
-    let recipe = Recipe::new(crew, &rules).keeps_own_state().requests_before_prompts();
+    let recipe = Recipe::new(crew, &rules).reads_calls(&[SAME_INPUT, REPEATED, USES]);
+    let recipe = recipe.keeps_own_state().requests_before_prompts();
     Ok(if react { recipe.needs(SAME_INPUT, Need::ErrorFlags) } else { recipe })
 }
 

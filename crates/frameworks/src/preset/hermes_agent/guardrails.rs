@@ -13,7 +13,7 @@ use crate::transcript::{Event, Message, ToolCall, json_value};
 
 pub(super) const EXACT: &str = "tool_guardrails.exact_failure";
 pub(super) const SAME_TOOL: &str = "tool_guardrails.same_tool_failure";
-const NO_PROGRESS: &str = "tool_guardrails.idempotent_no_progress";
+pub(super) const NO_PROGRESS: &str = "tool_guardrails.idempotent_no_progress";
 const HALT: &str = "tool_guardrails.halt";
 pub(super) const RULES: &[&str] = &[EXACT, SAME_TOOL, NO_PROGRESS, HALT];
 

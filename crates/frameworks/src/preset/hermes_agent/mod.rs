@@ -153,6 +153,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         on.iter().filter(|(on, _)| *on).flat_map(|(_, rules)| rules.iter().copied()).collect();
     Ok(Recipe::new(machine, &rules)
         .blind(&[BUDGET])
+        .reads_calls(&[guardrails::NO_PROGRESS])
         .requests_before_prompts()
         .needs(guardrails::EXACT, Need::ErrorFlags)
         .needs(guardrails::SAME_TOOL, Need::ErrorFlags)

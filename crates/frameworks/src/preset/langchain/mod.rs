@@ -194,6 +194,6 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
             rules.push(rule);
         }
     }
-    let recipe = Recipe::new(graph::Graph::new(limit, react, hooks), &rules).blind(&rules);
+    let recipe = Recipe::new(graph::Graph::new(limit, react, hooks), &rules).reads_calls(&[TOOL_CALLS]).blind(&rules);
     Ok(recipe.resumes_at_user().requests_before_prompts())
 }

@@ -159,7 +159,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         model_calls: 0,
         tools_executed: 0,
     };
-    let mut recipe = Recipe::new(machine, &rules);
+    let mut recipe = Recipe::new(machine, &rules).reads_calls(&[GUARD]);
     for rule in rules.iter().filter(|rule| **rule != GUARD) {
         recipe = recipe.needs(rule, Need::Results);
         if has_details && *rule != "unknown_tool_repeat" {

@@ -162,6 +162,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     };
     Ok(recipe
         .blind(&[BUDGET, ITERATIONS, CORRECTIVE])
+        .reads_calls(&[ACTION_OBSERVATION, ALTERNATING])
         .needs(ACTION_ERROR, Need::ErrorFlags)
         .needs(BUDGET, Need::Cost)
         .needs(BUDGET, Need::WholeSession)

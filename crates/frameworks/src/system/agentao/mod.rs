@@ -133,6 +133,7 @@ impl Strategy for Agentao {
 
     fn requirements(&self) -> Vec<Requirement> {
         let cut = Requirement { rule: RuleName::fixed(Tripped::CutReplies.rule()), need: Need::FinishReasons };
+        let calls = |guard: Tripped| Requirement { rule: RuleName::fixed(guard.rule()), need: Need::Calls };
         match self.profile {
             Profile::Documented => Vec::new(),
             // An unreadable call neither counts for one guard nor clears the counts of the other.
@@ -140,6 +141,7 @@ impl Strategy for Agentao {
                 .map(|guard| Requirement { rule: RuleName::fixed(guard.rule()), need: Need::PlainArguments })
                 .into_iter()
                 .chain([cut])
+                .chain([Tripped::SameCall, Tripped::EmptyName, Tripped::BadArguments].map(calls))
                 .collect(),
         }
     }

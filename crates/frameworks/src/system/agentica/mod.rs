@@ -215,7 +215,9 @@ impl Strategy for Agentica {
 
     fn requirements(&self) -> Vec<Requirement> {
         let causes = self.causes().into_iter();
-        causes.filter_map(|cause| Some(Requirement { rule: self.rule(cause), need: self.need(cause)? })).collect()
+        let calls = [Requirement { rule: self.rule(Cause::ToolStuck), need: Need::Calls }];
+        let needs = causes.filter_map(|cause| Some(Requirement { rule: self.rule(cause), need: self.need(cause)? }));
+        calls.into_iter().chain(needs).collect()
     }
 
     fn start(self: Arc<Self>, _header: &Header) -> Box<dyn Watch> {

@@ -69,6 +69,7 @@ impl Policy {
             StopConditionSpec::TokenBudget { max_total: 1.. } => Some(Need::Usage),
             StopConditionSpec::ConsecutiveErrors { max } if low_32_bits(*max) > 0 => Some(Need::FinishReasons),
             StopConditionSpec::ContentMatch { .. } => Some(Need::Texts),
+            StopConditionSpec::StopOnTool { .. } | StopConditionSpec::LoopDetection { .. } => Some(Need::Calls),
             _ => None,
         }
     }

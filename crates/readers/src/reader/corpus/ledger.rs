@@ -16,8 +16,9 @@ use crate::reader::parquet::Tables;
 use crate::reader::reading::{FileName, Of, Untaken};
 use crate::reader::run_ids;
 use crate::reader::tasks::Tasks;
+use crate::reader::unused::Unused;
 use crate::reader::{
-    CorpusReport, Detail, Finding, Pricing, PricingReport, ReadError, ReadOptions, Skipped, ZeroCosts,
+    CorpusReport, Detail, Finding, LabelColumns, Pricing, PricingReport, ReadError, ReadOptions, Skipped, ZeroCosts,
 };
 use crate::transcript::{Event, Lane, Outcome, OutcomeSource, Run, Spend};
 
@@ -25,6 +26,7 @@ use crate::transcript::{Event, Lane, Outcome, OutcomeSource, Run, Spend};
 pub(super) struct Ledger<'c> {
     report: CorpusReport,
     options: &'c ReadOptions,
+    corpus: &'c Corpus,
     labels: Labels,
     hygiene: Hygiene,
     copies: Copies,
@@ -47,6 +49,8 @@ pub(super) struct Ledger<'c> {
     tasks: Tasks,
     /// Texts that were not read, by format, by what they belong to, and by the name of their field.
     untaken: BTreeMap<(&'static str, Of, String), Untaken>,
+    /// Fields that were not used.
+    unused: Unused,
 }
 
 impl<'c> Ledger<'c> {
@@ -60,6 +64,7 @@ impl<'c> Ledger<'c> {
         Self {
             report,
             options: &corpus.options,
+            corpus,
             labels,
             hygiene: Hygiene::default(),
             copies: Copies::default(),
@@ -73,6 +78,7 @@ impl<'c> Ledger<'c> {
             of_labels,
             tasks: Tasks::default(),
             untaken: BTreeMap::new(),
+            unused: Unused::default(),
         }
     }
 
@@ -98,7 +104,7 @@ impl<'c> Ledger<'c> {
                 }
                 for mut found in found {
                     self.take_copies_out(&mut found, &file);
-                    let Found { mut run, spend, checked, pricing, unknown_zero, named, replies, .. } = found;
+                    let Found { mut run, spend, checked, pricing, unknown_zero, named, replies, unused } = found;
                     if row.is_some_and(|row| !self.tables.enter(&file.name.path, &run, &spend, row)) {
                         continue;
                     }
@@ -117,6 +123,9 @@ impl<'c> Ledger<'c> {
                     // Replies with ids of their own already show that two files hold the same session.
                     let known_by = if replies.is_empty() { native.as_str() } else { "" };
                     let odd = checked.map(|checked| self.hygiene.enter(file.format.id(), &run, known_by, checked));
+                    if let Some(unused) = unused {
+                        self.unused.enter(file.format.id(), &run, &unused);
+                    }
                     self.report.add(file.format.id(), &file.name.path, &run, &spend, odd.unwrap_or_default());
                     runs.push(run);
                 }
@@ -249,7 +258,10 @@ impl<'c> Ledger<'c> {
 
     pub(super) fn close(mut self) -> Result<CorpusReport, ReadError> {
         let ReadOptions { success_at, allow_unmatched_labels, strict, .. } = *self.options;
+        let used = std::mem::take(&mut *self.joined.lock().unwrap_or_else(PoisonError::into_inner));
         let mut notices = self.labels.close(success_at, allow_unmatched_labels, strict)?;
+        notices.extend(used.one_sided.iter().map(one_sided));
+        notices.extend(self.outcomes_beside());
         notices.extend(self.outcome_notice());
         notices.extend(self.named.notices(self.options));
         notices.extend(self.tables.notices());
@@ -260,9 +272,9 @@ impl<'c> Ledger<'c> {
         let warning = |diagnostic| Finding { severity: Severity::Warning, diagnostic };
         self.report.notices = notices.into_iter().map(warning).collect();
         self.report.hygiene = self.hygiene.oddities();
-        let joined = std::mem::take(&mut *self.joined.lock().unwrap_or_else(PoisonError::into_inner));
+        self.report.unused = self.unused.fields();
         for skipped in &mut self.report.skipped {
-            if joined.contains(skipped.path.strip_prefix("./").unwrap_or(&skipped.path)) {
+            if used.joined.contains(skipped.path.strip_prefix("./").unwrap_or(&skipped.path)) {
                 JOINED.clone_into(&mut skipped.reason);
             }
         }
@@ -291,6 +303,25 @@ impl<'c> Ledger<'c> {
         })
     }
 
+    /// CSV files among the recordings or beside them that grade runs, if nobody else does.
+    fn outcomes_beside(&self) -> Vec<Diagnostic> {
+        let ungraded = self.report.formats.iter().any(|counts| counts.unknown > 0);
+        if !ungraded || !self.options.labels.is_empty() || self.options.sealed {
+            return Vec::new();
+        }
+        let is_run = |id: &str| self.ids.contains(&xxhash_rust::xxh3::xxh3_64(id.as_bytes()));
+        let files = self.corpus.csv_files();
+        let unread = files.iter().filter(|path| !self.labels.has_read(path));
+        let found = unread.filter_map(|path| Some((path, labels::outcomes_in(path, &is_run)?)));
+        let notice = |(path, (columns, n)): (&std::path::PathBuf, (LabelColumns, usize))| {
+            let path = path.display().to_string();
+            let what = format!("outcomes of {} stand in this file, which is not used", count(n as u64, "run"));
+            let help = format!("read them: `--labels {path} --label-columns {columns}`");
+            Diagnostic::new(Location::file(path), what, help)
+        };
+        found.map(notice).collect()
+    }
+
     /// A warning if the outcome field the user named has no effect: no run has it, or no format uses it.
     fn outcome_notice(&self) -> Option<Diagnostic> {
         let key = self.options.outcome_key.as_deref().filter(|_| self.graded_by_key == 0)?;
@@ -307,6 +338,14 @@ impl<'c> Ledger<'c> {
         let help = "their outcomes are unknown: correct the name, or use `--labels`";
         Some(Diagnostic::new(Location::default(), what, help))
     }
+}
+
+/// A warning about a report that lists only successes.
+fn one_sided((path, listed): (&String, &usize)) -> Diagnostic {
+    let what = format!("only successes are listed ({listed}), and not how many runs were graded: none of it is used");
+    let help = "rates need both: add the number of runs that were graded, as in `\"total\": 826`, or name the failures \
+                with `--labels`";
+    Diagnostic::new(Location::file(path.as_str()), what, help)
 }
 
 /// The finding about files that look like recordings and are not read.

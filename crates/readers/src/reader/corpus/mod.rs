@@ -1,6 +1,7 @@
 //! A corpus of recordings. Files are split into records in path order, parsed in parallel and delivered in path order;
 //! memory is bounded by the runs being processed.
 
+mod calls;
 mod ledger;
 mod parse;
 mod stream;
@@ -12,6 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
+use calls::CallSources;
 use ledger::Ledger;
 use parse::{Parsed, read_record};
 use stream::{Piece, Stream};
@@ -36,6 +38,8 @@ pub struct Corpus {
     options: ReadOptions,
     labels: Labels,
     passed: AtomicU64,
+    /// The same for what is read ahead; not shown.
+    looked_through: AtomicU64,
 }
 
 impl Corpus {
@@ -47,18 +51,19 @@ impl Corpus {
         }
         let sources = walk(paths)?;
         let mut labels = Labels::default();
+        let columns = options.label_columns.as_ref();
         for path in &options.labels {
-            labels.add(path, Origin::Named)?;
+            labels.add(path, Origin::Named, columns)?;
         }
         let among = sources.files.iter().filter(|source| labels::is_label_file(&source.file_name()));
         for source in among {
             let origin = if source.file_name() == "labels.csv" { Origin::Among } else { Origin::Nearby };
-            labels.add(source.path(), origin)?;
+            labels.add(source.path(), origin, columns)?;
         }
         for (path, origin) in labels::nearby(if options.sealed { &[] } else { paths }) {
-            labels.add(&path, origin)?;
+            labels.add(&path, origin, columns)?;
         }
-        Ok(Self { sources, options, labels, passed: AtomicU64::new(0) })
+        Ok(Self { sources, options, labels, passed: AtomicU64::new(0), looked_through: AtomicU64::new(0) })
     }
 
     /// The number of files, whether they are recordings or not.
@@ -74,6 +79,23 @@ impl Corpus {
     /// The files by the names used in messages, with their sizes in bytes, in order.
     pub fn files(&self) -> impl Iterator<Item = (&str, u64)> {
         self.sources.files.iter().map(|source| (source.name.path.as_str(), source.bytes))
+    }
+
+    /// The CSV files among the recordings, and those beside a recording that was named.
+    fn csv_files(&self) -> Vec<PathBuf> {
+        const MOST: usize = 50;
+        let is_csv = |path: &std::path::Path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+        let named = self.sources.files.iter().filter(|source| source.named);
+        let folders: BTreeSet<PathBuf> = named.map(|source| source.name.folder.clone()).collect();
+        let beside = folders.iter().filter_map(|folder| {
+            let folder = if folder.as_os_str().is_empty() { std::path::Path::new(".") } else { folder };
+            std::fs::read_dir(folder).ok()
+        });
+        let beside = beside.flatten().filter_map(|entry| Some(entry.ok()?.path()));
+        let among = self.sources.files.iter().map(|source| source.path().to_path_buf());
+        let plain = |path: PathBuf| path.strip_prefix(".").map(std::path::Path::to_path_buf).unwrap_or(path);
+        let all: BTreeSet<PathBuf> = among.chain(beside).filter(|path| is_csv(path)).map(plain).collect();
+        all.into_iter().filter(|path| path.is_file()).take(MOST).collect()
     }
 
     /// The total size of all files on disk, in bytes.
@@ -119,7 +141,8 @@ impl Corpus {
     ) -> Result<CorpusReport, ReadError> {
         self.passed.store(0, Ordering::Relaxed);
         let joined = Joined::default();
-        let mut stream = Stream::new(self, joined.clone());
+        let mut stream = Stream::new(self, joined.clone(), &self.passed);
+        let mut sources = CallSources::new(self);
         let mut ledger = Ledger::new(self, joined);
         ledger.begin(self)?;
         let mut batch = stream.next_batch();
@@ -140,7 +163,8 @@ impl Corpus {
                     );
                     batch = next;
                     let mut runs = Vec::new();
-                    for parsed in parsed {
+                    for mut parsed in parsed {
+                        sources.mark(&mut parsed);
                         ledger.enter(parsed, &mut runs)?;
                     }
                     let n = runs.len();

@@ -14,9 +14,11 @@ use crate::reader::naming::{self, Named};
 use crate::reader::price::{self, Settled};
 use crate::reader::reading::{FileName, Findings, Of, Places, Reading, Record, Untaken};
 use crate::reader::records::Cut;
-use crate::reader::subagents;
+use crate::reader::subagents::{self, SubAgents};
+use crate::reader::text_calls::{self, InTexts};
+use crate::reader::unused::{self, Look};
 use crate::reader::{Detail, Finding, Pricing, ReadOptions, Skipped, json};
-use crate::transcript::{Draft, Event, Grade, Message, Outcome, OutcomeSource, Run, Spend, Totals};
+use crate::transcript::{Draft, Event, Grade, Message, Outcome, OutcomeSource, PromptedBy, Run, Spend, Totals};
 
 /// The result of parsing a piece.
 pub(super) enum Parsed {
@@ -47,6 +49,8 @@ pub(super) struct Found {
     /// Which of outcome, task, model and id were found where the options say.
     pub(super) named: Named,
     pub(super) replies: Vec<ReplyId>,
+    /// The fields of its record that nothing looked at; `None` if that was not asked.
+    pub(super) unused: Option<Arc<[(String, Look)]>>,
 }
 
 /// Parses one record, even if its bytes are not valid UTF-8.
@@ -76,6 +80,7 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
         key: if file.as_files { "" } else { &cut.key },
         envelope: &file.envelope,
         grades: &file.grades,
+        children: &file.children,
         options,
         line: cut.line,
         column: cut.column,
@@ -97,8 +102,14 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
         ));
     }
     let mut gathered = Gathered::default();
+    let watches = options.detail != Detail::Counts && file.format.id() != "trace";
     match file.within {
-        None => file.format.read(&record, &mut reading),
+        None => {
+            if watches {
+                unused::watch();
+            }
+            file.format.read(&record, &mut reading);
+        }
         Some(layout) => gathered.parts(file, &record, layout),
     }
     gathered.take(reading, file, options);
@@ -139,6 +150,9 @@ impl Gathered {
                 ..*whole
             };
             let mut reading = Reading::of(record);
+            if whole.options.detail != Detail::Counts && file.format.id() != "trace" {
+                unused::watch();
+            }
             file.format.read(&record, &mut reading);
             self.take(reading, file, whole.options);
         }
@@ -156,20 +170,37 @@ impl Gathered {
         for (kind, n) in unknown {
             *self.unknown.entry(kind).or_default() += n;
         }
+        let mut taken = Vec::new();
         for (n, mut draft) in drafts.into_iter().enumerate() {
+            if draft.header.parent.is_some() {
+                if options.sub_agents == SubAgents::Drop {
+                    continue;
+                }
+                draft.header.prompted_by = draft.header.prompted_by.max(PromptedBy::Program);
+            }
             draft.header.prompted_by = draft.header.prompted_by.max(file.format.prompted_by());
+            let in_texts = if text_calls::OF_READERS.contains(&file.format.id()) {
+                InTexts::default()
+            } else {
+                text_calls::read(&mut draft, file.format.acts_in_texts())
+            };
             let named = naming::apply(&mut draft, &record, options);
             join_report(&mut draft, record);
             let Settled { pricing, unknown_zero } = price::settle(&mut draft, options, file.format.counts_by_turn());
             let replies = replies.remove(&n).unwrap_or_default();
             for (draft, replies) in subagents::apart(draft, replies, options.sub_agents) {
                 let run = Run::new(draft);
-                let checked = (options.detail != Detail::Counts).then(|| Checked::of(&run));
+                let checked = (options.detail != Detail::Counts).then(|| Checked::of(&run, in_texts.unread));
                 let spend = Spend::of_run(&run);
                 let pricing = pricing.clone();
-                self.runs.push(Found { run, spend, checked, pricing, unknown_zero, named, replies });
+                taken.push(Found { run, spend, checked, pricing, unknown_zero, named, replies, unused: None });
             }
         }
+        if options.detail != Detail::Counts {
+            let left: Arc<[(String, Look)]> = unused::left(&record).into();
+            taken.iter_mut().for_each(|found| found.unused = Some(left.clone()));
+        }
+        self.runs.append(&mut taken);
     }
 }
 

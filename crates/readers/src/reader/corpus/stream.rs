@@ -3,25 +3,27 @@
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Corpus;
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::reader::eval_log::EvalLog;
+use crate::reader::family::Family;
 use crate::reader::format::{self, Format};
 use crate::reader::forms::{self, Form, Reshape};
 use crate::reader::grades::{FolderGrades, Joined, Reports};
 use crate::reader::grown::{self, Grown};
 use crate::reader::labels;
 use crate::reader::layout::Layout;
+use crate::reader::own_log;
 use crate::reader::parquet::{self, Dialect, Export, Plan, Table, TableRecords};
 use crate::reader::probe::{Probe, Shape};
-use crate::reader::reading::FileName;
+use crate::reader::reading::{FileName, OtherFile};
 use crate::reader::records::{self, Cut, Item, Records};
 use crate::reader::source::Source;
 use crate::reader::twins::Twins;
 use crate::reader::unread::Unread;
-use crate::reader::{Finding, NamedBy, Skipped};
+use crate::reader::{Finding, NamedBy, Skipped, SubAgents};
 
 /// A batch ends at this many bytes, so that they are parsed while still in the processor's cache …
 const BATCH_BYTES: usize = 256 << 10;
@@ -59,6 +61,8 @@ pub(super) struct OpenFile {
     pub(super) within: Option<Layout>,
     pub(super) envelope: String,
     pub(super) grades: FolderGrades,
+    /// Files of sub-agents that are read with this one.
+    pub(super) children: Vec<OtherFile>,
 }
 
 impl OpenFile {
@@ -72,6 +76,7 @@ impl OpenFile {
             within: None,
             envelope,
             grades: FolderGrades::default(),
+            children: Vec::new(),
         }
     }
 }
@@ -102,6 +107,8 @@ impl Piece {
 /// The corpus as a stream of pieces.
 pub(super) struct Stream<'c> {
     corpus: &'c Corpus,
+    /// Counts the bytes read.
+    passed: &'c AtomicU64,
     next_file: usize,
     open: Option<(Arc<OpenFile>, Cuts)>,
     /// Bytes of the open file, by its size on disk, not yet counted as read.
@@ -109,13 +116,27 @@ pub(super) struct Stream<'c> {
     reports: Reports,
     /// Files of which another file holds a longer version; computed when first needed.
     grown: Option<Grown<'c>>,
+    /// Who started which session; found out when first needed.
+    family: Option<Family<'c>>,
     /// Files that hold the same as another; computed when first needed.
     twins: Option<Twins<'c>>,
 }
 
 impl<'c> Stream<'c> {
-    pub(super) fn new(corpus: &'c Corpus, joined: Joined) -> Self {
-        Self { corpus, next_file: 0, open: None, uncounted: 0, reports: Reports::new(joined), grown: None, twins: None }
+    pub(super) fn new(corpus: &'c Corpus, joined: Joined, passed: &'c AtomicU64) -> Self {
+        let recordings = corpus.sources.files.iter().filter(|source| source.may_be_recording());
+        let recordings = recordings.map(|source| source.name.folder.clone()).collect();
+        Self {
+            corpus,
+            passed,
+            next_file: 0,
+            open: None,
+            uncounted: 0,
+            reports: Reports::new(joined, recordings),
+            grown: None,
+            family: None,
+            twins: None,
+        }
     }
 
     /// The next batch of pieces; empty at the end of the corpus.
@@ -130,13 +151,13 @@ impl<'c> Stream<'c> {
                         bytes += cut.bytes.len();
                         let read = (cut.bytes.len() as u64).min(self.uncounted);
                         self.uncounted -= read;
-                        self.corpus.passed.fetch_add(read, Ordering::Relaxed);
+                        self.passed.fetch_add(read, Ordering::Relaxed);
                         batch.push(Piece::Record(file.clone(), cut));
                     }
                     Some(Item::Finding(finding)) => batch.push(Piece::Finding(finding)),
                     Some(Item::Broken(diagnostic)) => batch.push(Piece::Lost(diagnostic)),
                     None => {
-                        self.corpus.passed.fetch_add(self.uncounted, Ordering::Relaxed);
+                        self.passed.fetch_add(self.uncounted, Ordering::Relaxed);
                         self.open = None;
                     }
                 }
@@ -159,9 +180,9 @@ impl<'c> Stream<'c> {
                 self.open = Some((file, records));
                 self.uncounted = source.bytes;
             }
-            Err(NotRead { reason, kind }) => {
+            Err(NotRead { reason, kind, advice }) => {
                 let unreadable = kind == Left::Unreadable;
-                self.corpus.passed.fetch_add(source.bytes, Ordering::Relaxed);
+                self.passed.fetch_add(source.bytes, Ordering::Relaxed);
                 if unreadable {
                     let at = Location::file(source.name.path.as_str());
                     batch.push(Piece::Lost(Diagnostic::new(at, reason.as_str(), UNREADABLE)));
@@ -171,7 +192,9 @@ impl<'c> Stream<'c> {
                         diagnostic: Diagnostic::new(
                             Location::file(source.name.path.as_str()),
                             format!("not read: {reason}"),
-                            "name a recording, or say what format it is with `--as`",
+                            advice
+                                .clone()
+                                .unwrap_or_else(|| "name a recording, or say what format it is with `--as`".to_owned()),
                         ),
                     }));
                 }
@@ -184,6 +207,8 @@ impl<'c> Stream<'c> {
                     unreadable,
                     looks_recorded,
                     is_twin,
+                    hidden: 0,
+                    advice,
                 }));
             }
         }
@@ -205,7 +230,7 @@ impl<'c> Stream<'c> {
             return Ok(opened);
         }
         let reason = format!("the same as `{}`, byte for byte", first.name.path);
-        Err(NotRead { reason, kind: Left::Twin })
+        Err(NotRead { reason, kind: Left::Twin, advice: None })
     }
 
     fn recognise(&mut self, source: &Source) -> Result<Opened, NotRead> {
@@ -238,12 +263,19 @@ impl<'c> Stream<'c> {
             .and_then(|_| format::by_id("chat"));
         let form = match forced.or(empty_run) {
             Some(format) => forms::forced(format, &probe),
-            None => forms::detect(&probe).ok_or_else(|| {
-                why_not(&|| match source.open() {
-                    Ok(bytes) => Unread::of(&name, &probe, bytes),
-                    Err(_) => Unread::of(&name, &probe, std::io::empty()),
-                })
-            })?,
+            None => match self.mapped(&probe).or_else(|| forms::detect(&probe)) {
+                Some(form) => form,
+                None => {
+                    let not_read = why_not(&|| match source.open() {
+                        Ok(bytes) => Unread::of(&name, &probe, bytes),
+                        Err(_) => Unread::of(&name, &probe, std::io::empty()),
+                    });
+                    // What is known by name needs no mapping.
+                    let is_unknown = not_read.reason.contains("of no known format");
+                    let advice = own_log::advice(&probe, &source.name.path).filter(|_| is_unknown);
+                    return Err(NotRead { advice, ..not_read });
+                }
+            },
         };
         let Form { format, why, layout, reshape, as_files, within } = form;
         if let Some(reason) = self.left_for_another(source, format) {
@@ -263,7 +295,13 @@ impl<'c> Stream<'c> {
         let input = source.open().map_err(unreadable)?;
         let records = Cuts::Stream(Box::new(Records::new(input, layout, &source.name.path, options.limit)));
         let name = source.name.clone();
-        Ok((OpenFile { name, format, reshape, as_files, within, envelope, grades }, why, records))
+        let children = self.children(source, format);
+        Ok((OpenFile { name, format, reshape, as_files, within, envelope, grades, children }, why, records))
+    }
+
+    /// The file as the log that the user describes, if it fits.
+    fn mapped(&self, probe: &Probe) -> Option<Form> {
+        own_log::form(self.corpus.options.columns.as_ref()?, probe)
     }
 
     /// A table of runs, recognised by its columns.
@@ -317,10 +355,28 @@ impl<'c> Stream<'c> {
             let other = files.iter().find(is_other).filter(|other| grown::is_same_task(source.path(), other.path()));
             return other.map(|_| format!("the same run as `{name}` beside it, which says more"));
         }
+        if let Some(root) = self.family(format).and_then(|family| family.root_of(source)) {
+            return Some(format!("a sub-agent's session, read with `{}`, which started it", root.name.path));
+        }
         let grown = self.grown.get_or_insert_with(|| Grown::of(files));
         let latest =
             if format.latest_copy_counts() { grown.later_conversation(source) } else { grown.later_checkpoint(source) };
         latest.map(|latest| format!("an earlier state of the session that `{}` holds to its end", latest.name.path))
+    }
+
+    /// The sessions of this corpus, if sub-agents are part of their parents' runs and may be in other files.
+    fn family(&mut self, format: &dyn Format) -> Option<&Family<'c>> {
+        let files: &'c [Source] = &self.corpus.sources.files;
+        let joins = format.keeps_sub_agents_apart() && self.corpus.options.sub_agents == SubAgents::Parent;
+        joins.then(|| &*self.family.get_or_insert_with(|| Family::of(files)))
+    }
+
+    /// The files of the sub-agents that the session in this file started.
+    fn children(&mut self, source: &Source, format: &dyn Format) -> Vec<OtherFile> {
+        let family = self.family(format);
+        let below = family.map(|family| family.below(source)).unwrap_or_default();
+        let other = |child: &Source| OtherFile { path: child.path().to_path_buf(), name: child.name.clone() };
+        below.iter().map(|child| other(child)).collect()
     }
 
     /// A zip file that is not an archive of files: a log of Inspect.
@@ -340,6 +396,8 @@ impl<'c> Stream<'c> {
 struct NotRead {
     reason: String,
     kind: Left,
+    /// How it could be read.
+    advice: Option<String>,
 }
 
 /// What kind of file is left out.
@@ -357,19 +415,19 @@ enum Left {
 
 impl NotRead {
     fn unreadable(error: impl std::fmt::Display) -> Self {
-        Self { reason: format!("cannot be read: {error}"), kind: Left::Unreadable }
+        Self { reason: format!("cannot be read: {error}"), kind: Left::Unreadable, advice: None }
     }
 }
 
 impl From<String> for NotRead {
     fn from(reason: String) -> Self {
-        Self { reason, kind: Left::Other }
+        Self { reason, kind: Left::Other, advice: None }
     }
 }
 
 impl From<Unread> for NotRead {
     fn from(Unread { reason, looks_recorded }: Unread) -> Self {
-        Self { reason, kind: if looks_recorded { Left::LooksRecorded } else { Left::Other } }
+        Self { reason, kind: if looks_recorded { Left::LooksRecorded } else { Left::Other }, advice: None }
     }
 }
 

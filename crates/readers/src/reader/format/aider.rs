@@ -9,7 +9,7 @@ use crate::reader::probe::Probe;
 use crate::reader::reading::{Reading, Record, plausible};
 use crate::reader::time;
 use crate::reader::turns::Turns;
-use crate::transcript::{EndCause, Grade, Header, Instant, Message, PromptedBy, Role, Text, Usage, Usd};
+use crate::transcript::{EndCause, Grade, Header, Instant, Message, PromptedBy, Role, Text, ToolCall, Usage, Usd};
 
 /// aider's chat history.
 pub(super) struct Aider;
@@ -104,9 +104,34 @@ struct Session {
     /// Counts recorded before the reply they belong to.
     ahead: Option<(Usage, Option<Usd>)>,
     interrupted: bool,
+    /// Calls so far.
+    n_done: usize,
 }
 
 impl Session {
+    /// Adds what aider did with the current reply as a call: the reply asked for it by its edit blocks.
+    fn did(&mut self, name: &str, argument: Option<(&str, &str)>, told: &str, is_error: bool) {
+        if self.turns.current().is_none() {
+            return;
+        }
+        self.n_done += 1;
+        let id = format!("aider-{}", self.n_done);
+        let arguments = argument.map_or_else(String::new, |(key, value)| serde_json::json!({ key: value }).to_string());
+        self.turns.call(ToolCall::new(Some(&id), name, Text::plain(arguments)), None);
+        let mut result = Message::saying(Role::Tool, Text::plain(told));
+        (result.tool_call_id, result.is_error) = (Some(id.into()), Some(is_error));
+        self.turns.push(result);
+    }
+
+    /// Ends the current reply. If it proposes an edit, and nothing says what became of it, that is not known.
+    fn settle(&mut self) {
+        let Some(reply) = self.turns.current() else { return };
+        let proposes = reply.text().lines().any(|line| line.starts_with("<<<<<<< SEARCH") || line == "```diff");
+        if reply.tool_calls.is_empty() && proposes {
+            self.turns.call(ToolCall::new(None, "aider.proposal", Text::default()), None);
+        }
+    }
+
     fn line(&mut self, line: &str) {
         if let Some(time) = line.strip_prefix(BEGINS) {
             self.close_block();
@@ -141,12 +166,14 @@ impl Session {
         match self.speaker.take() {
             Some(Speaker::User) => {
                 self.reply_without_words();
+                self.settle();
                 // A command for the program itself is not a message to the model.
                 if !text.starts_with('/') || text.starts_with("/ask") || text.starts_with("/architect") {
                     self.turns.say(Role::User, Text::plain(text), None);
                 }
             }
             Some(Speaker::Model) if !text.is_empty() => {
+                self.settle();
                 let mut reply = Message::saying(Role::Assistant, Text::plain(text));
                 if let Some((usage, cost)) = self.ahead.take() {
                     (reply.usage, reply.cost) = (Some(usage), cost);
@@ -160,6 +187,7 @@ impl Session {
     /// Adds an empty reply for a call that was counted but has no recorded text.
     fn reply_without_words(&mut self) {
         if let Some((usage, cost)) = self.ahead.take() {
+            self.settle();
             let mut reply = Message::new(Role::Assistant);
             (reply.usage, reply.cost) = (Some(usage), cost);
             self.turns.push(reply);
@@ -176,6 +204,20 @@ impl Session {
             self.model.get_or_insert_with(|| name.to_owned());
         } else if line.starts_with("^C") || line.contains("KeyboardInterrupt") {
             self.interrupted = true;
+        } else if let Some(file) = line.strip_prefix("Applied edit to ") {
+            self.did("aider.edit", Some(("path", file.trim())), line, false);
+        } else if let Some(commit) = line.strip_prefix("Commit ") {
+            self.did("aider.commit", Some(("message", commit.trim())), line, false);
+        } else if let Some(command) =
+            line.strip_prefix("Running ").filter(|command| !command.ends_with("...") && !command.ends_with(':'))
+        {
+            self.did("aider.run", Some(("command", command.trim())), line, false);
+        } else if line.starts_with("The LLM did not conform to the") {
+            self.did("aider.edit", None, line, true);
+        } else if line.starts_with("Attempt to fix lint errors?") {
+            self.did("aider.lint", None, line, true);
+        } else if line.starts_with("Attempt to fix test errors?") {
+            self.did("aider.test", None, line, true);
         } else if let Some(counted) = counted_before(line) {
             self.reply_without_words();
             self.ahead = Some(counted);
@@ -194,6 +236,7 @@ impl Session {
     fn close(&mut self) {
         self.close_block();
         self.reply_without_words();
+        self.settle();
     }
 
     fn hand_over(mut self, header: Header, grade: Grade, out: &mut Reading<'_>) {

@@ -1,12 +1,14 @@
 //! Chat messages in any wrapping: an array of messages, objects with `messages` (or another name), or one message per
 //! line (FORMATS 15). Messages in the blocks, parts or items of other APIs are read in those dialects.
 
-use super::{Format, Layout};
+use super::{Format, Layout, codex};
 use crate::reader::node::{Node, sound};
 use crate::reader::probe::{Probe, Shape, Sketch};
 use crate::reader::reading::{Reading, Record, plausible};
-use crate::reader::{dialect, openai};
-use crate::transcript::{Draft, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Tokens, Totals, Usd};
+use crate::reader::{dialect, openai, time};
+use crate::transcript::{
+    Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Tokens, Totals, Usd,
+};
 
 /// OpenAI chat messages.
 pub(super) struct Chat;
@@ -167,13 +169,21 @@ fn strange_roles(messages: &[Node<'_>]) -> Option<(usize, Vec<String>)> {
 fn push_run(record: &Record<'_>, fields: &Node<'_>, messages: &[Node<'_>], out: &mut Reading<'_>) {
     let found = out.findings.made();
     let mut events = Vec::new();
-    for message in messages {
-        let (said, goes_on) = said(message, out);
-        for message in said {
+    let of_codex = is_of_codex(record.text);
+    for node in messages {
+        let (said, goes_on) = said(node, out);
+        for mut message in said {
+            if of_codex {
+                message.ts = message.ts.or_else(|| time::instant(&node.at(&["_metadata", "timestamp"])?));
+                codex::attribute(&mut message);
+            }
+            // In these chats the text and the calls of one reply are messages of their own.
+            let goes_on = goes_on || (of_codex && message.role == Role::Assistant);
             let before = events.last_mut().filter(|_| goes_on && message.role == Role::Assistant);
             if let Some(Event::Message(reply)) = before
                 && reply.role == Role::Assistant
             {
+                reply.ts = message.ts.or(reply.ts);
                 dialect::join(reply, message);
                 continue;
             }
@@ -204,8 +214,19 @@ fn push_run(record: &Record<'_>, fields: &Node<'_>, messages: &[Node<'_>], out: 
         agent: fields.some_word("agent"),
         ..Header::default()
     };
-    let grade = grade(fields, record.options.outcome_key.as_deref(), out);
+    let mut grade = grade(fields, record.options.outcome_key.as_deref(), out);
+    if events.last().is_some_and(Event::is_interruption) {
+        grade.end = EndCause::Killed;
+    }
     out.run(Draft { header, events, grade, warnings: Vec::new() });
+}
+
+/// Whether the chat was exported from Codex, by the marks that its program or its exporter leaves.
+fn is_of_codex(text: &str) -> bool {
+    // They stand at the beginning, in the first message.
+    let head = &text.as_bytes()[..text.len().min(64 << 10)];
+    let has = |mark: &str| memchr::memmem::find(head, mark.as_bytes()).is_some();
+    has("\"_metadata\"") || ["<environment_context>", "<permissions instructions>", codex::ABORTED].into_iter().any(has)
 }
 
 /// The totals for the run from the object around the messages, if the messages do not have them.

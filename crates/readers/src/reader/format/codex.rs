@@ -194,34 +194,18 @@ impl Session {
             });
         }
         let mut message = Message::new(role);
-        // The program writes its context before the user's message, in the user's name.
-        let put_in = |text: &Text| {
-            let text = text.as_str();
-            ["<environment_context>", "<user_instructions>", "# AGENTS.md", "<INSTRUCTIONS>"]
-                .iter()
-                .any(|mark| text.starts_with(mark))
-        };
-        if role == Role::User && content.as_ref().is_some_and(put_in) {
-            message.role = Role::System;
-        }
         message.content = content;
         message.ts = ts;
-        if message.role == Role::User {
-            message.origin = self.origin(&message.text());
+        attribute(&mut message);
+        if message.role == Role::User && message.origin == Origin::Prompt {
+            message.origin = self.origin();
         }
         self.events.push(Event::Message(message));
         self.open = None;
     }
 
-    /// Who wrote a text in the user's name. In the program's turns, the first text is the prompt and later texts are
-    /// steering.
-    fn origin(&mut self, text: &str) -> Origin {
-        if text.starts_with("<turn_aborted>") {
-            return Origin::Interruption;
-        }
-        if HOST.iter().any(|mark| text.starts_with(mark)) {
-            return Origin::Host;
-        }
+    /// What a text of the user's is. In the program's turns, the first text is the prompt and later texts are steering.
+    fn origin(&mut self) -> Origin {
         let steers = self.turn.as_mut().is_some_and(|prompted| std::mem::replace(prompted, true));
         if steers { Origin::Steering } else { Origin::Prompt }
     }
@@ -304,6 +288,30 @@ impl Session {
         self.events.extend(item.kept().map(|body| Event::Note(Note { kind: kind.into(), body })));
     }
 }
+
+/// Says who wrote a message in the user's name: the program writes its context, its notes and its interruption marks
+/// there.
+pub(super) fn attribute(message: &mut Message) {
+    let text = message.text();
+    let begins = |marks: &[&str]| marks.iter().any(|mark| text.starts_with(mark));
+    if message.role != Role::User {
+        return;
+    }
+    let (is_context, is_interruption, is_host) = (begins(CONTEXT), begins(&[ABORTED]), begins(HOST));
+    drop(text);
+    if is_context {
+        message.role = Role::System;
+    } else if is_interruption {
+        message.origin = Origin::Interruption;
+    } else if is_host {
+        message.origin = Origin::Host;
+    }
+}
+
+/// Beginnings of the context that the program writes before the user's message, in the user's name.
+const CONTEXT: &[&str] = &["<environment_context>", "<user_instructions>", "# AGENTS.md", "<INSTRUCTIONS>"];
+/// How the mark of an interruption begins.
+pub(super) const ABORTED: &str = "<turn_aborted>";
 
 /// The token counts: cached tokens are part of the input, reasoning of the output.
 pub(super) fn usage(counts: &Node<'_>, out: &mut Reading<'_>) -> Usage {

@@ -9,9 +9,10 @@ use crate::json_text::trimmed;
 use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
+use crate::reader::text_calls::{only_command, return_code};
 use crate::reader::{json, openai};
 use crate::transcript::{
-    Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, PromptedBy, Role, Text, ToolCall,
+    Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, PromptedBy, Role, ToolCall,
 };
 
 /// mini-swe-agent trajectories.
@@ -164,21 +165,4 @@ fn complete_reply(message: &mut Message, extra: &Node<'_>, out: &mut Reading<'_>
     if message.ts.is_none() {
         message.ts = response.instant("created", out);
     }
-}
-
-/// The command in a reply with exactly one fenced shell block, as JSON arguments.
-fn only_command(text: &str) -> Option<Text> {
-    let blocks: Vec<&str> = FENCES.iter().flat_map(|fence| text.split(fence).skip(1)).collect();
-    let [block] = blocks[..] else { return None };
-    let command = block.split("\n```").next().filter(|command| command.len() < block.len())?;
-    let arguments = serde_json::json!({ "command": command.trim() });
-    Some(Text::plain(arguments.to_string()))
-}
-
-/// The opening of a shell block in older and newer versions.
-const FENCES: [&str; 2] = ["```bash\n", "```mswea_bash_command\n"];
-
-/// The return code at the beginning of an observation.
-fn return_code(text: &str) -> Option<f64> {
-    text.trim_start().strip_prefix("<returncode>")?.split("</returncode>").next()?.trim().parse().ok()
 }

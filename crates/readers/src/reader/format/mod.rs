@@ -54,6 +54,11 @@ pub trait Format: Sync {
         false
     }
 
+    /// True if the replies are those of an agent that acts by fenced blocks in its text, where no call is recorded.
+    fn acts_in_texts(&self) -> bool {
+        false
+    }
+
     /// Who writes the prompts in these recordings, as far as the format tells.
     fn prompted_by(&self) -> PromptedBy {
         PromptedBy::Unknown
@@ -62,6 +67,11 @@ pub trait Format: Sync {
     /// The name of a neighbouring file that has more about the same run. If it exists, this file is skipped.
     fn superseded_by(&self) -> Option<&'static str> {
         None
+    }
+
+    /// True if the sessions of sub-agents are in files of their own, which name the session that started them.
+    fn keeps_sub_agents_apart(&self) -> bool {
+        false
     }
 
     /// True if each file of a folder holds the conversation up to some point, so that the latest file has all of it.
@@ -93,6 +103,9 @@ formats! {
     bashkit::Bashkit,
     mint::Mint,
     aider::Aider,
+    specstory::SpecStory,
+    exgentic::Exgentic,
+    managed_agents::ManagedAgents,
     copilot_cli::CopilotCli,
     cline::Cline,
     cline_ui::ClineUi,
@@ -130,6 +143,12 @@ formats! {
     parquet::Parquet,
 }
 
+mod mapped;
+
+/// Logs that the user describes. It is none of the formats that are tried.
+pub(super) static MAPPED: &dyn Format = &mapped::Mapped;
+
+pub(super) use mapped::{fits as map_fits, joins_lines as map_joins_lines};
 pub use trace::{read_text as read_trace_text, write as write_trace, write_event as write_trace_event};
 
 /// Size limit for files beside a recording that are read for information about the run, in bytes.

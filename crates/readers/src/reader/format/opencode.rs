@@ -7,12 +7,14 @@
 use std::collections::BTreeMap;
 
 use super::{Format, Layout};
+use crate::diagnostic::{Diagnostic, Location};
+use crate::reader::decode::unpacked_text;
 use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Shape, Sketch};
-use crate::reader::reading::{Reading, Record};
+use crate::reader::reading::{OtherFile, Places, Reading, Record};
 use crate::reader::turns::Turns;
 use crate::reader::{json, openai};
-use crate::transcript::{EndCause, Grade, Header, Instant, Message, Role, Text, ToolCall, Usage};
+use crate::transcript::{EndCause, Event, Grade, Header, Instant, Lane, Message, Role, Text, ToolCall, Usage};
 
 /// OpenCode sessions.
 pub(super) struct OpenCode;
@@ -56,23 +58,23 @@ impl Format for OpenCode {
         crate::transcript::PromptedBy::Person
     }
 
+    fn keeps_sub_agents_apart(&self) -> bool {
+        true
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut session = Session::default();
-        for value in Node::values(record, out) {
-            let Some(entry) = value.into_object("entry", out) else { continue };
-            session.take_in(entry, out);
-        }
-        let loose = std::mem::take(&mut session.loose);
-        for (message, parts) in loose {
-            session.message(&message, &parts, out);
-        }
+        let mut session = Session::of(record, out);
         if session.turns.len() == 0 && session.id.is_none() {
             out.error_at(record.text, "no session and no messages", "it is left out");
             return;
         }
+        for child in record.children {
+            session.turns.insert_by_time(sub_agent(child, record, out));
+        }
         let agent = session.version.map_or_else(|| "opencode".to_owned(), |version| format!("opencode {version}"));
         let header = Header {
             run_id: session.id.unwrap_or_else(|| record.file.stem.clone()),
+            parent: session.parent,
             model: session.model,
             agent: Some(agent),
             ..Header::default()
@@ -85,6 +87,8 @@ impl Format for OpenCode {
 #[derive(Default)]
 struct Session<'a> {
     id: Option<String>,
+    /// The session whose agent started this one.
+    parent: Option<String>,
     version: Option<String>,
     model: Option<String>,
     turns: Turns,
@@ -94,7 +98,60 @@ struct Session<'a> {
     end: EndCause,
 }
 
+/// The messages of a sub-agent, whose session is in another file.
+fn sub_agent(child: &OtherFile, record: &Record<'_>, out: &mut Reading<'_>) -> Vec<Event> {
+    let text = match unpacked_text(&child.path) {
+        Ok(text) => text,
+        Err(error) => {
+            let what = format!("cannot read this sub-agent's session: {error}");
+            let help = "the run is read without it: check its permissions, or leave it out";
+            out.error(Diagnostic::new(Location::file(child.name.path.as_str()), what, help));
+            return Vec::new();
+        }
+    };
+    let places = Places::default();
+    let record = Record {
+        text: &text,
+        original: &text,
+        inserted: &[],
+        file: &child.name,
+        key: "",
+        places: &places,
+        children: &[],
+        line: 1,
+        column: 1,
+        ..*record
+    };
+    let mut reading = Reading::of(record);
+    let session = Session::of(&record, &mut reading);
+    out.take_in(reading);
+    let lane = Lane::Side(session.id.unwrap_or_else(|| child.name.stem.clone()).into());
+    let mut events = session.turns.into_draft(Header::default(), Grade::default()).events;
+    // A sub-agent that was interrupted did not interrupt the agent that started it.
+    events.retain(|event| event.message().is_some());
+    for event in &mut events {
+        if let Event::Message(message) = event {
+            message.lane = lane.clone();
+        }
+    }
+    events
+}
+
 impl<'a> Session<'a> {
+    /// Reads everything in a record.
+    fn of(record: &Record<'a>, out: &mut Reading<'_>) -> Self {
+        let mut session = Self::default();
+        for value in Node::values(record, out) {
+            let Some(entry) = value.into_object("entry", out) else { continue };
+            session.take_in(entry, out);
+        }
+        let loose = std::mem::take(&mut session.loose);
+        for (message, parts) in loose {
+            session.message(&message, &parts, out);
+        }
+        session
+    }
+
     /// Reads a session, a message with its parts, a message, or a part.
     fn take_in(&mut self, entry: Node<'a>, out: &mut Reading<'_>) {
         if entry.has("messages") {
@@ -127,6 +184,7 @@ impl<'a> Session<'a> {
 
     fn begin(&mut self, info: &Node<'a>) {
         self.id = info.some_word("id").or(self.id.take());
+        self.parent = info.some_word("parentID").filter(|id| !id.is_empty()).or(self.parent.take());
         self.version = info.some_word("version").or(self.version.take());
     }
 

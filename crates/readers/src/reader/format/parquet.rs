@@ -5,13 +5,16 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::value::RawValue;
 
+use super::mapped::push_messages;
 use super::swe_agent::end_cause;
 use super::{Format, Layout};
+use crate::reader::field_map::FieldMap;
 use crate::reader::node::Node;
 use crate::reader::parquet::{self, Dialect};
 use crate::reader::probe::Probe;
 use crate::reader::reading::{Reading, Record};
-use crate::reader::{json, openai};
+use crate::reader::turns::Turns;
+use crate::reader::{json, openai, text_calls};
 use crate::transcript::{
     Draft, EndCause, Event, Grade, Header, Instant, Json, Message, Name, Outcome, OutcomeSource, Role, ToolCall, Usage,
 };
@@ -68,10 +71,18 @@ impl Format for Parquet {
         }
         let events = match dialect {
             Dialect::Steps => steps(long(1).as_ref(), out),
-            _ => chat(long(1).as_ref(), long(2).as_ref(), out),
+            _ => match record.options.columns.as_ref().filter(|map| map.names_inner() && record.envelope == "mapped") {
+                Some(map) => described(long(1).as_ref(), map, out),
+                None => chat(long(1).as_ref(), long(2).as_ref(), out),
+            },
         };
         let header = header(&row, run_id, record, out);
-        out.run(Draft { header, events, grade, warnings: Vec::new() });
+        let mut draft = Draft { header, events, grade, warnings: Vec::new() };
+        // The agents of the known collections act by what they write, where they call no tool.
+        if layout.is_some_and(|layout| !layout.is_mapped()) {
+            text_calls::read(&mut draft, true);
+        }
+        out.run(draft);
     }
 }
 
@@ -167,6 +178,13 @@ fn elements<'a>(long: Option<&Node<'a>>, name: &str, out: &mut Reading<'_>) -> V
     out.elements(long, name).into_iter().map(Node::of).collect()
 }
 
+/// Messages whose fields the user names.
+fn described(messages: Option<&Node<'_>>, map: &FieldMap, out: &mut Reading<'_>) -> Vec<Event> {
+    let mut turns = Turns::default();
+    push_messages(&elements(messages, "messages", out), map, &mut turns, out);
+    turns.into_draft(Header::default(), Grade::default()).events
+}
+
 /// Messages as in chat completions, with usage and times from the events.
 fn chat(messages: Option<&Node<'_>>, events: Option<&Node<'_>>, out: &mut Reading<'_>) -> Vec<Event> {
     let mut read = Vec::new();
@@ -183,17 +201,20 @@ fn chat(messages: Option<&Node<'_>>, events: Option<&Node<'_>>, out: &mut Readin
     read.into_iter().map(Event::Message).collect()
 }
 
+/// Other names of the text.
+const OTHER_NAMES: [&str; 3] = ["text", "system_prompt", "cutoff_date"];
+
 /// One message. SWE-agent names its text `text` or `system_prompt`, and the calls it answers `tool_call_ids`; Inspect
 /// names the tool in `function`.
 fn message(node: &Node<'_>, out: &mut Reading<'_>) -> Option<Message> {
-    let mut message = openai::message(node, out)?;
+    let mut message = openai::message_with(node, &OTHER_NAMES, out)?;
     let bare = message.content.is_none() && message.tool_calls.is_empty();
     let unnamed = message.role == Role::Tool && (message.tool_call_id.is_none() || message.name.is_none());
     if !bare && !unnamed {
         return Some(message);
     }
     if bare {
-        message.content = node.content(["text", "system_prompt"], out);
+        message.content = node.content(OTHER_NAMES, out);
     }
     if unnamed {
         let answered = || node.get("tool_call_ids")?.elements()?.first().and_then(json::word);

@@ -79,15 +79,18 @@ impl Format for Pi {
     }
 }
 
-/// The ids on the path from the last entry up to the root.
+/// The ids on the path from the last entry up to the root. Where an entry answers one that is not in the file, because
+/// its line could not be read, the path goes on with the entry before it in the file.
 fn path_to_last(entries: &[Node<'_>]) -> BTreeSet<String> {
     let ids = |entry: &Node<'_>| Some((entry.some_word("id")?, entry.some_word("parentId")));
-    let parents: BTreeMap<String, Option<String>> = entries.iter().filter_map(ids).collect();
+    let entries: Vec<(String, Option<String>)> = entries.iter().filter_map(ids).collect();
+    let places: BTreeMap<&str, usize> = entries.iter().enumerate().map(|(at, (id, _))| (id.as_str(), at)).collect();
     let mut path = BTreeSet::new();
-    let mut at = entries.iter().rev().find_map(ids).map(|(id, _)| id);
-    while let Some(id) = at {
-        at = parents.get(&id).cloned().flatten();
-        if !path.insert(id) {
+    let mut at = entries.len().checked_sub(1);
+    while let Some((id, parent)) = at.and_then(|at| entries.get(at)) {
+        let before = at.and_then(|at| at.checked_sub(1));
+        at = parent.as_ref().and_then(|parent| places.get(parent.as_str()).copied().or(before));
+        if !path.insert(id.clone()) {
             break;
         }
     }

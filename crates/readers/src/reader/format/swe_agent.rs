@@ -6,10 +6,8 @@ use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::reader::{json, openai};
-use crate::transcript::{
-    EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Totals, Usage,
-};
+use crate::reader::{json, openai, text_calls};
+use crate::transcript::{EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, Totals, Usage};
 
 /// SWE-agent trajectories.
 pub(super) struct SweAgent;
@@ -40,6 +38,10 @@ impl Format for SweAgent {
     }
 
     fn joins_reports(&self) -> bool {
+        true
+    }
+
+    fn acts_in_texts(&self) -> bool {
         true
     }
 
@@ -153,14 +155,10 @@ fn push_calls(node: &Node<'_>, action: Option<&str>, index: usize, reply: &mut M
     let calls = node.list("tool_calls", out);
     reply.tool_calls = calls.iter().filter_map(|call| openai::tool_call(call, out)).collect();
     if let Some(action) = action.filter(|_| reply.tool_calls.is_empty()) {
-        let arguments = serde_json::Value::String(action.trim().to_owned()).to_string();
-        reply.tool_calls.push(ToolCall::new(Some(&format!("s{index}")), &tool_name(action), arguments));
+        let mut call = text_calls::command_of(action);
+        call.id = Some(format!("s{index}").into());
+        reply.tool_calls.push(call);
     }
-}
-
-/// The command that an action begins with.
-fn tool_name(action: &str) -> String {
-    action.split_whitespace().next().unwrap_or_default().to_owned()
 }
 
 /// Adds a message of a file that has only its history.

@@ -74,6 +74,7 @@ fields! {
         kind = "kind",
         body = "body",
         redacted = "redacted",
+        calls_unrecorded = "calls_unrecorded",
         prompted_by = "prompted_by",
         delivered = "delivered",
     }
@@ -201,6 +202,7 @@ fn begin(line: &Line<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>
             .map_or_else(PromptedBy::default, |name| PromptedBy::named(&name)),
         delivered: out.part(line.delivered, "delivered", "an array of strings"),
         redacted: out.flag(line.redacted, "redacted").unwrap_or(false),
+        calls_unrecorded: out.flag(line.calls_unrecorded, "calls_unrecorded").unwrap_or(false),
         ..Header::default()
     };
     Draft { header, ..Draft::default() }

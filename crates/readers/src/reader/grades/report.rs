@@ -1,6 +1,6 @@
 //! Parses an outcome report in any of its known forms.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::Value;
@@ -16,6 +16,10 @@ pub(super) struct Report {
     pub(super) only: Option<Only>,
     /// True for a submission: instances it does not list as resolved have failed.
     pub(super) rest_failed: bool,
+    /// True if it lists the instances that are resolved, and none of the others.
+    pub(super) lists_successes_only: bool,
+    /// How many runs it covers, if it says so.
+    pub(super) covered: Option<u64>,
 }
 
 /// What a report says of the only run beside it.
@@ -56,6 +60,9 @@ pub(super) fn read(path: &Path, text: &str) -> Report {
             report.only = only(&value);
             let lists = |name: &str| value.get(name).is_some_and(Value::is_array);
             report.rest_failed = lists("resolved") && (lists("no_generation") || lists("no_logs"));
+            let lists_others = FAILED.iter().chain(COVERED).any(|name| lists(name));
+            report.lists_successes_only = RESOLVED.iter().any(|name| lists(name)) && !lists_others;
+            report.covered = covered(&value);
         }
         Err(_) => {
             for value in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
@@ -73,6 +80,42 @@ pub(super) fn read(path: &Path, text: &str) -> Report {
     kept.sort_unstable();
     report.instances = kept.into_iter().map(|(_, id, resolved)| (id.to_owned(), resolved)).collect();
     report
+}
+
+/// Lists of ids of what is resolved, of what is not, and of all that a report covers.
+const RESOLVED: &[&str] = &["resolved_ids", "resolved"];
+const FAILED: &[&str] =
+    &["unresolved_ids", "unresolved", "error_ids", "empty_patch_ids", "no_generation", "failed_ids", "failed"];
+const COVERED: &[&str] = &["submitted_ids", "completed_ids", "evaluated_ids", "instance_ids", "all_ids", "generated"];
+
+/// How many runs a report says that it covers.
+fn covered(report: &Value) -> Option<u64> {
+    const NAMES: &[&str] = &[
+        "total_instances",
+        "submitted_instances",
+        "completed_instances",
+        "total",
+        "generated",
+        "submitted",
+        "completed",
+        "with_logs",
+        "evaluated",
+        "n_total",
+        "n_instances",
+        "num_instances",
+        "instances",
+        "total_tasks",
+        "n_tasks",
+        "total_runs",
+        "n_runs",
+        "n_trials",
+        "count",
+        "n",
+    ];
+    let places = [Some(report), report.get("stats"), report.get("summary"), report.get("totals")];
+    let counts =
+        places.into_iter().flatten().flat_map(|place| NAMES.iter().filter_map(|name| place.get(*name)?.as_u64()));
+    counts.max()
 }
 
 /// The grade in a `meta.json` or similar file, for the run next to it.
@@ -127,19 +170,17 @@ fn collect(value: &Value, own: Option<&str>, out: &mut Vec<(String, bool)>) {
     for list in ["instances", "results"] {
         object.get(list).map(&mut entries);
     }
-    for (list, resolved) in [
-        ("resolved_ids", true),
-        ("resolved", true),
-        ("unresolved_ids", false),
-        ("unresolved", false),
-        ("error_ids", false),
-        ("empty_patch_ids", false),
-        ("no_generation", false),
-    ] {
-        let ids = object.get(list).and_then(Value::as_array).into_iter().flatten();
-        let ids = ids.filter_map(Value::as_str).flat_map(spellings);
-        out.extend(ids.map(|id| (id, resolved)));
-    }
+    let ids = |lists: &[&str]| -> Vec<String> {
+        let listed = lists.iter().filter_map(|list| object.get(*list).and_then(Value::as_array)).flatten();
+        listed.filter_map(Value::as_str).flat_map(spellings).collect()
+    };
+    let resolved = ids(RESOLVED);
+    out.extend(ids(FAILED).into_iter().map(|id| (id, false)));
+    // What was covered and is not resolved has failed.
+    let is_resolved: BTreeSet<&String> = resolved.iter().collect();
+    let rest: Vec<String> = ids(COVERED).into_iter().filter(|id| !is_resolved.contains(id)).collect();
+    out.extend(if resolved.is_empty() { Vec::new() } else { rest }.into_iter().map(|id| (id, false)));
+    out.extend(resolved.into_iter().map(|id| (id, true)));
     let id = object.get("instance_id").and_then(Value::as_str).or(own);
     let report = object.get("test_result").and_then(|test| test.get("report")).unwrap_or(value);
     if let Some((id, resolved)) = id.zip(report.get("resolved").and_then(Value::as_bool)) {

@@ -1,5 +1,6 @@
 //! Parses a label file: CSV with a header, one row per run.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::{FIELDS, Label};
@@ -22,6 +23,73 @@ const CONTEXT: &[&str] = &["model", "steps", "tokens", "cost_usd", "recorded_end
 /// An example of a correct file, for help texts.
 const EXAMPLE: &str = "the first line is for example `run_id,success`, the next `run-1,true`";
 
+/// Which columns of a label file are the known ones: `run_id=session,success=resolved`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LabelColumns(BTreeMap<&'static str, String>);
+
+impl LabelColumns {
+    /// Parses `run_id=…,success=…`. The error describes the mistake.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let names = || COLUMNS.iter().map(|(name, _)| *name);
+        let mut columns = BTreeMap::new();
+        for part in text.split(',') {
+            let (name, column) = part.split_once('=').ok_or_else(|| format!("`{part}` is no `name=column`"))?;
+            let known = names().find(|known| *known == name.trim());
+            let known =
+                known.ok_or_else(|| format!("`{name}` is none of {}", names().collect::<Vec<_>>().join(", ")))?;
+            columns.insert(known, column.trim().to_owned());
+        }
+        if columns.contains_key("run_id") {
+            Ok(Self(columns))
+        } else {
+            Err("it names no column for `run_id`".to_owned())
+        }
+    }
+
+    /// Whether a file has all of these columns.
+    fn fit(&self, header: &csv::StringRecord) -> bool {
+        self.0.values().all(|column| header.iter().any(|name| name == column))
+    }
+
+    /// What each column is. Those that are not named are not read.
+    fn of(&self, header: &csv::StringRecord) -> Vec<Option<&'static str>> {
+        let known = |name: &str| self.0.iter().find(|(_, column)| *column == name).map(|(known, _)| *known);
+        header.iter().map(known).collect()
+    }
+}
+
+impl std::fmt::Display for LabelColumns {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let columns: Vec<String> = self.0.iter().map(|(name, column)| format!("{name}={column}")).collect();
+        f.write_str(&columns.join(","))
+    }
+}
+
+/// The columns of a CSV file that name runs and grade them, if it has such columns. `is_run` tells the ids of runs.
+pub(in crate::reader) fn outcomes_in(path: &Path, is_run: &dyn Fn(&str) -> bool) -> Option<(LabelColumns, usize)> {
+    const ROWS: usize = 2000;
+    const LARGEST: u64 = 64 << 20;
+    if std::fs::metadata(path).ok()?.len() > LARGEST {
+        return None;
+    }
+    let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_path(path).ok()?;
+    let header = reader.headers().ok()?.clone();
+    let rows: Vec<csv::StringRecord> = reader.records().take(ROWS).filter_map(Result::ok).collect();
+    let cells = |at: usize| rows.iter().filter_map(move |row| row.get(at)).filter(|cell| !cell.is_empty());
+    let runs = |at: usize| cells(at).filter(|cell| is_run(cell)).count();
+    let id = (0..header.len()).max_by_key(|at| (runs(*at), std::cmp::Reverse(*at))).filter(|at| runs(*at) > 0)?;
+    let grades =
+        |at: &usize| *at != id && cells(*at).count() > 0 && cells(*at).all(|cell| super::grade_word(cell).is_some());
+    let is_score = |at: &usize| {
+        let named = header.get(*at).is_some_and(|name| ["score", "reward"].iter().any(|word| name.contains(word)));
+        named && *at != id && cells(*at).all(|cell| cell.parse::<f64>().is_ok())
+    };
+    let name = |at: usize| header.get(at).unwrap_or_default().to_owned();
+    let success = (0..header.len()).find(grades).map(|at| ("success", name(at)));
+    let graded = success.or_else(|| (0..header.len()).find(is_score).map(|at| ("score", name(at))))?;
+    Some((LabelColumns(BTreeMap::from([("run_id", name(id)), graded])), runs(id)))
+}
+
 /// The contents of a label file.
 #[derive(Debug, Default)]
 pub(super) struct LabelFile {
@@ -35,7 +103,7 @@ pub(super) struct LabelFile {
 
 impl LabelFile {
     /// Parses a file. Fails if it yields no label: it cannot be read, is not a label file, or has only empty labels.
-    pub(super) fn read(path: &Path) -> Result<Self, Diagnostic> {
+    pub(super) fn read(path: &Path, named: Option<&LabelColumns>) -> Result<Self, Diagnostic> {
         let shown = path.display().to_string();
         let bytes = read_whole(path, LARGEST_WHOLE).map_err(|error| {
             let what = format!("cannot read the labels: {error}");
@@ -47,7 +115,10 @@ impl LabelFile {
         let mut file = Self::default();
         let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
         let names = reader.headers().cloned().unwrap_or_default();
-        let columns = file.columns(&names, &shown, &text);
+        let columns = match named.filter(|named| named.fit(&names)) {
+            Some(named) => named.of(&names),
+            None => file.columns(&names, &shown, &text),
+        };
         if !columns.contains(&Some("run_id")) {
             return Err(no_run_id(&shown, &text, &names));
         }
@@ -225,8 +296,8 @@ fn no_run_id(path: &str, text: &str, names: &csv::StringRecord) -> Diagnostic {
         ["id", "run", "runid", "run id", "instance_id", "session_id", "trace_id", "name"].contains(&name.as_str())
     });
     let help = match near {
-        Some(near) => format!("is it the column `{near}`? call it `run_id`"),
-        None => "name the column that holds the runs' ids `run_id`".to_owned(),
+        Some(near) => format!("is it the column `{near}`? say so: `--label-columns run_id={near}`"),
+        None => "name the column that holds the runs' ids: `--label-columns run_id=COLUMN`".to_owned(),
     };
     let header = text.lines().next().map_or(0, str::len);
     Diagnostic::in_text(path, text, 0..header, "labels without a column `run_id`", help)

@@ -1,7 +1,7 @@
 //! Maps the columns of a table to what they mean: known layouts of public collections, recognised by their columns, and
 //! layouts the user describes.
 
-use std::collections::BTreeMap;
+use crate::reader::field_map::FieldMap;
 
 /// The layout of a collection: its name, the columns it is recognised by, and what each column means.
 #[derive(Debug)]
@@ -172,61 +172,45 @@ pub(in crate::reader) struct Plan {
     pub(in crate::reader) told_by: Vec<String>,
 }
 
-/// The user's column mapping: `id=…,task=…,outcome=…,messages=…,cost=…`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ColumnMap(BTreeMap<&'static str, String>);
+/// The columns that a table's plan has a place for.
+const COLUMNS: [&str; 6] = ["run", "task", "outcome", "messages", "cost", "model"];
 
-/// The names a mapping may use.
-const MAPPABLE: &[&str] = &["id", "task", "outcome", "messages", "cost", "model"];
-
-impl ColumnMap {
-    /// Parses `id=…,task=…,outcome=…,messages=…,cost=…,model=…`; `messages` is required. The error describes the
-    /// mistake.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let mut map = BTreeMap::new();
-        for part in text.split(',') {
-            let (name, column) = part.split_once('=').ok_or_else(|| format!("`{part}` is no `name=column`"))?;
-            let known = MAPPABLE.iter().find(|known| **known == name.trim());
-            let known = known.ok_or_else(|| format!("`{name}` is none of {}", MAPPABLE.join(", ")))?;
-            if column.trim().is_empty() || map.insert(*known, column.trim().to_owned()).is_some() {
-                return Err(format!("`{known}` needs one column"));
-            }
-        }
-        if map.contains_key("messages") { Ok(Self(map)) } else { Err("it names no column for `messages`".to_owned()) }
+/// The plan for a table that the user describes. The error names the missing column.
+fn mapped(map: &FieldMap, columns: &[String]) -> Result<Plan, String> {
+    let mut plan = Plan { layout: &MAPPED, fields: Vec::new(), long: Vec::new(), told_by: Vec::new() };
+    if map.get("messages").is_none() {
+        return Err("the mapping names no column for `messages`".to_owned());
     }
-
-    /// The plan for a table. The error names the missing column.
-    fn plan(&self, columns: &[String]) -> Result<Plan, String> {
-        let at = |name: &str| columns.iter().position(|column| column == name);
-        let mut plan = Plan { layout: &MAPPED, fields: Vec::new(), long: Vec::new(), told_by: Vec::new() };
-        for (name, column) in &self.0 {
-            let found = at(column).ok_or_else(|| format!("there is no column `{column}` (`--map {name}={column}`)"))?;
-            match *name {
-                "messages" => plan.long.push(Some(found)),
-                "cost" => plan.fields.push(("cost_usd", found)),
-                name => plan.fields.push((name, found)),
-            }
-            plan.told_by.push(column.clone());
+    // The other fields are those of the messages.
+    for (name, column) in map.fields().filter(|(name, _)| COLUMNS.contains(name)) {
+        let found = columns.iter().position(|known| known == column);
+        let found = found.ok_or_else(|| format!("there is no column `{column}` (`--map {name}={column}`)"))?;
+        match name {
+            "messages" => plan.long.push(Some(found)),
+            "cost" => plan.fields.push(("cost_usd", found)),
+            "run" => plan.fields.push(("id", found)),
+            name => plan.fields.push((name, found)),
         }
-        Ok(plan)
+        plan.told_by.push(column.to_owned());
     }
+    Ok(plan)
 }
 
 impl Plan {
     /// The plan for a table with these columns. The error is a reason worded for a message.
-    pub(in crate::reader) fn of(columns: &[String], map: Option<&ColumnMap>) -> Result<Self, String> {
+    pub(in crate::reader) fn of(columns: &[String], map: Option<&FieldMap>) -> Result<Self, String> {
         let found = LAYOUTS.iter().find_map(|layout| layout.plan(columns));
         match (found, map) {
             // A table without the columns the user described keeps its known layout.
-            (Some(plan), Some(map)) => Ok(map.plan(columns).unwrap_or(plan)),
+            (Some(plan), Some(map)) => Ok(mapped(map, columns).unwrap_or(plan)),
             (Some(plan), None) => Ok(plan),
-            (None, Some(map)) => map.plan(columns),
+            (None, Some(map)) => mapped(map, columns),
             (None, None) => {
                 let mut names = columns.join(", ");
                 if names.chars().count() > 200 {
                     names = names.chars().take(200).chain(std::iter::once('…')).collect();
                 }
-                let help = "say which column is what with `--map id=…,task=…,outcome=…,messages=…`";
+                let help = "say which column is what with `--map run=…,task=…,outcome=…,messages=…`";
                 Err(format!("Parquet with columns of no known layout ({names}); {help}"))
             }
         }
@@ -239,6 +223,11 @@ impl Plan {
 }
 
 impl Layout {
+    /// True for a layout that the user described.
+    pub(in crate::reader) fn is_mapped(&self) -> bool {
+        self.name == MAPPED.name
+    }
+
     /// The column with the outcome, for the report.
     pub(in crate::reader) fn outcome_column(&self) -> &'static str {
         let outcome = self.fields.iter().find(|(name, _)| *name == "outcome");
@@ -271,7 +260,7 @@ mod tests {
 
     fn plan(columns: &[&str], map: Option<&str>) -> Result<&'static str, String> {
         let columns: Vec<String> = columns.iter().map(|&column| column.to_owned()).collect();
-        Plan::of(&columns, map.map(|map| ColumnMap::parse(map).unwrap()).as_ref()).map(|plan| plan.layout.name)
+        Plan::of(&columns, map.map(|map| FieldMap::parse(map).unwrap()).as_ref()).map(|plan| plan.layout.name)
     }
 
     #[test]
@@ -294,11 +283,8 @@ mod tests {
         assert_eq!(plan(&["chat", "key"], Some("messages=chat,id=key")).unwrap(), "mapped");
         assert_eq!(
             plan(&["chat"], Some("messages=chat,id=key")).unwrap_err(),
-            "there is no column `key` (`--map id=key`)"
+            "there is no column `key` (`--map run=key`)"
         );
         assert_eq!(plan(&["trajectory_id", "messages", "reward"], Some("messages=chat")).unwrap(), "coderforge");
-        assert_eq!(ColumnMap::parse("id=a").unwrap_err(), "it names no column for `messages`");
-        assert_eq!(ColumnMap::parse("x=a").unwrap_err(), "`x` is none of id, task, outcome, messages, cost, model");
-        assert_eq!(ColumnMap::parse("messages").unwrap_err(), "`messages` is no `name=column`");
     }
 }

@@ -31,7 +31,6 @@ use guarded::Guarded;
 use leaf::Torn;
 
 pub(super) use export::Export;
-pub use layout::ColumnMap;
 pub(super) use layout::{Dialect, Plan, by_name};
 pub(super) use tables::Tables;
 pub use write::{Cell as ParquetCell, Kind as ParquetKind, ParquetWriter};

@@ -60,11 +60,8 @@ impl Count {
     /// What the counter needs from a recording.
     pub(super) fn need(self) -> Option<Need> {
         match self {
-            Self::Requests
-            | Self::Calls
-            | Self::RepliesWithoutCall
-            | Self::RepliesWithoutUsage
-            | Self::RunsWithoutCost => None,
+            Self::Calls => Some(Need::Calls),
+            Self::Requests | Self::RepliesWithoutCall | Self::RepliesWithoutUsage | Self::RunsWithoutCost => None,
             Self::CallsProjected => Some(Need::ErrorFlags),
             Self::InputTokens | Self::OutputTokens | Self::TotalTokens | Self::RequestInputTokens => Some(Need::Usage),
             Self::CostSum | Self::CostExact => Some(Need::Cost),

@@ -93,6 +93,8 @@ struct RunLine<'a> {
     delivered: Option<&'a [String]>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     redacted: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    calls_unrecorded: bool,
 }
 
 #[derive(Serialize)]
@@ -257,6 +259,7 @@ fn run_line(run: &Run) -> RunLine<'_> {
         prompted_by: header.prompted_by.name(),
         delivered: header.delivered.as_deref(),
         redacted: header.redacted,
+        calls_unrecorded: header.calls_unrecorded,
     }
 }
 

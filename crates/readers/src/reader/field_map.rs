@@ -1,0 +1,136 @@
+//! What each field of somebody's own log means: `--map run=session,messages=turns,role=speaker,…`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::node::Node;
+use crate::diagnostic::nearest;
+use crate::transcript::Role;
+
+/// The user's mapping, for tables and logs of no known layout.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldMap(BTreeMap<&'static str, String>);
+
+/// What a field may be, in the order in which a mapping is written. `id` is another name for `run`, `time` for `ts`.
+pub(super) const MEANINGS: &[&str] = &[
+    "run",
+    "task",
+    "trial",
+    "model",
+    "agent",
+    "outcome",
+    "messages",
+    "role",
+    "text",
+    "calls",
+    "call_id",
+    "name",
+    "arguments",
+    "result",
+    "error",
+    "tokens",
+    "input_tokens",
+    "output_tokens",
+    "cost",
+    "ts",
+];
+/// Which word in the log stands for a role: `assistant=planner`.
+const ROLES: [&str; 4] = ["assistant", "user", "tool", "system"];
+
+impl FieldMap {
+    /// Parses `run=…,messages=…,role=…`. The error describes the mistake.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut map = BTreeMap::new();
+        for part in text.split(',') {
+            let (name, field) = part.split_once('=').ok_or_else(|| format!("`{part}` is no `name=field`"))?;
+            let name = match name.trim() {
+                "id" | "run_id" => "run",
+                "time" | "timestamp" => "ts",
+                "content" => "text",
+                name => name,
+            };
+            let known = MEANINGS.iter().chain(&ROLES).find(|known| **known == name);
+            let known = known.ok_or_else(|| {
+                let near = nearest(name, MEANINGS.iter().copied()).map(|near| format!("; did you mean `{near}`?"));
+                format!("`{name}` is none of {}{}", MEANINGS.join(", "), near.unwrap_or_default())
+            })?;
+            if field.trim().is_empty() || map.insert(*known, field.trim().to_owned()).is_some() {
+                return Err(format!("`{known}` needs one field"));
+            }
+        }
+        let reads = ["messages", "text", "calls"].iter().any(|name| map.contains_key(name));
+        if reads { Ok(Self(map)) } else { Err("it names no field for `messages`, `text` or `calls`".to_owned()) }
+    }
+
+    /// A mapping of these fields.
+    pub(super) fn of(fields: impl IntoIterator<Item = (&'static str, String)>) -> Self {
+        Self(fields.into_iter().collect())
+    }
+
+    /// The field that means this.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// Whether a field inside the messages is named.
+    pub(super) fn names_inner(&self) -> bool {
+        ["role", "text", "calls"].iter().any(|name| self.0.contains_key(name))
+    }
+
+    /// The fields with their meanings, in the order of the meanings.
+    pub(super) fn fields(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let order = MEANINGS.iter().chain(&ROLES);
+        order.filter_map(|name| Some((*name, self.get(name)?)))
+    }
+
+    /// The value that means this, in a message or around it: under the field that is named or, if none is, under one
+    /// of the usual names.
+    pub(super) fn find<'a, const N: usize>(&self, node: &Node<'a>, name: &str, usual: [&str; N]) -> Option<Node<'a>> {
+        match self.get(name) {
+            Some(path) => node.get(path).or_else(|| node.at(&path.split('.').collect::<Vec<_>>())),
+            None => node.get(usual),
+        }
+    }
+
+    /// The role that a word stands for.
+    pub(super) fn role(&self, word: &str) -> Option<Role> {
+        let named =
+            ROLES.iter().find(|role| self.get(role).is_some_and(|words| words.split('|').any(|one| one == word)));
+        match named.copied().unwrap_or(word).to_lowercase().as_str() {
+            "assistant" | "agent" | "ai" | "bot" | "model" | "llm" | "gpt" | "planner" | "worker" | "actor" => {
+                Some(Role::Assistant)
+            }
+            "user" | "human" | "customer" | "client" | "person" | "requester" | "caller" | "operator" => {
+                Some(Role::User)
+            }
+            "tool" | "function" | "observation" | "env" | "environment" | "result" | "executor" | "tool_result"
+            | "sandbox" => Some(Role::Tool),
+            "system" | "developer" | "instructions" => Some(Role::System),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for FieldMap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fields: Vec<String> = self.fields().map(|(name, field)| format!("{name}={field}")).collect();
+        f.write_str(&fields.join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mapping_is_parsed_or_refused_with_a_reason() {
+        let map = FieldMap::parse("id=session,messages=turns,role=speaker,assistant=alice|bob").unwrap();
+        assert_eq!(map.to_string(), "run=session,messages=turns,role=speaker,assistant=alice|bob");
+        assert_eq!(map.role("bob"), Some(Role::Assistant));
+        assert_eq!(map.role("Customer"), Some(Role::User));
+        assert_eq!(map.role("carol"), None);
+        assert_eq!(FieldMap::parse("id=a").unwrap_err(), "it names no field for `messages`, `text` or `calls`");
+        assert!(FieldMap::parse("mesages=a").unwrap_err().ends_with("did you mean `messages`?"));
+        assert_eq!(FieldMap::parse("messages").unwrap_err(), "`messages` is no `name=field`");
+    }
+}
