@@ -1,10 +1,12 @@
 //! Writes files atomically: under a temporary name, then renamed.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -34,11 +36,19 @@ fn begin(path: &Path) -> io::Result<BufWriter<NamedTempFile>> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
     let prefix = format!(".{}.whenstop-", path.file_name().unwrap_or_default().to_string_lossy());
-    sweep(folder, &prefix);
+    if is_first_in(folder) {
+        sweep(folder, &prefix);
+    }
     let file = tempfile::Builder::new().prefix(&prefix).tempfile_in(folder)?;
     // A lock dies with its process, a file does not. Some file systems have no locks.
     let _ = file.as_file().try_lock();
     Ok(BufWriter::new(file))
+}
+
+/// True once for each folder: looking through one for each of its files would take the square of their number.
+fn is_first_in(folder: &Path) -> bool {
+    static SEEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    SEEN.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_path_buf())
 }
 
 /// Removes what killed processes left of earlier attempts to write a file.

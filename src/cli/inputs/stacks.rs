@@ -101,7 +101,9 @@ impl StackArgs {
             }
             _ => {
                 let path = Path::new(named);
-                let start = |guard: &GuardCommand| self.guards.start(guard, path).map(Some);
+                // A stack file given as text is in no folder: its guards are started in the current one.
+                let at = if named.contains('\n') { Path::new(TEXT) } else { path };
+                let start = |guard: &GuardCommand| self.guards.start(guard, at).map(Some);
                 load_with(path, &start).map(|(_, strategies)| strategies)
             }
         }
