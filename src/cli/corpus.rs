@@ -18,6 +18,7 @@ use crate::verdict::Ledger;
 
 /// Arguments of `corpus`.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct Args {
     /// Files and folders.
     #[arg(required = true, value_name = "PATH")]
@@ -78,8 +79,11 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         output.data(&details(&report, args.why));
     }
     has_read(&report)?;
-    if report.runs() > 0 && args.format == Format::Table {
-        kept(args).into_iter().for_each(|line| output.note(&line));
+    if report.runs() > 0
+        && args.format == Format::Table
+        && let Some(line) = kept(args)
+    {
+        output.note(&line);
     }
     if report.runs() == 0 {
         if let Some(advice) = report.skipped.iter().find_map(|skipped| skipped.advice.clone()) {

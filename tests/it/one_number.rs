@@ -189,7 +189,7 @@ fn check(runs: &[Run]) {
     for name in [
         "fixtures/stacks/example.toml",
         "fixtures/stacks/five-systems.toml",
-        "src/cli/local-stacks.toml",
+        "src/cli/local/stacks.toml",
         "src/cli/init/stacks.toml",
     ] {
         hold_file(&mut found, name, runs);

@@ -1,6 +1,7 @@
 //! What `tune` promises and estimates: certificates, and what its way of tuning does to tasks left out. The truth is what
 //! the shipped rule does to many more tasks of the same world.
 
+use std::fmt::Write as _;
 use whenstop::sweep::GridFile;
 use whenstop::sweep::engine::Extract;
 use whenstop::transcript::sketch::draft;
@@ -61,7 +62,7 @@ impl World {
                         ""
                     };
                     let call = if random.chance(repeating) { 0 } else { step + 1 };
-                    text += &format!("look({call})=seen{call}{error} ");
+                    let _ = write!(text, "look({call})=seen{call}{error} ");
                 }
                 let mut run = draft(&(text + "-done"));
                 run.header.run_id = format!("{name}-{trial}");
@@ -141,14 +142,14 @@ fn walked(experiment: &'static str, world: World, corpus: Corpus, repetitions: u
         let study = catalogued(&world.runs(corpus.tasks, corpus.trials, random));
         let (tuner, tasks) = (Tuner::new(&study), study.all_tasks());
         let chosen = tuner.tune(&tasks, appetite(corpus.effect)).chosen.ok();
-        let answer = chosen.and_then(|choice| {
+        let answer = chosen.map(|choice| {
             let rule = study.families()[choice.family].rule(choice.limit);
             let families = truth.families().iter();
             let family = families.clone().position(|of| of.first_rule().signal.id == rule.signal.id);
             let held_out = tuner.held_out(&tasks, appetite(corpus.effect));
             // A family that the truth lacks kills nothing there that anybody could see.
             let fate = |run| family.map_or(Fate::Unread, |family| truth.fate(family, choice.limit, run));
-            Some((true_rates(&truth, fate), held_out))
+            (true_rates(&truth, fate), held_out)
         });
         note(tally, "catalogue", corpus.effect, answer.as_ref().map(|(truth, of)| (*truth, of)));
     })
@@ -190,10 +191,10 @@ pub(crate) fn halved(corpus: Corpus, repetitions: u64) -> Vec<Row> {
         });
         note(tally, "grid", corpus.effect, chosen.as_ref().map(|(truth, of)| (*truth, of)));
         let options = ListOptions { appetite, cross_fit: false };
-        let learner = Learner::new(&study);
-        let learned = learner.learn(&tasks, options).map(|learned| {
+        let lists = Learner::new(&study);
+        let learned = lists.learn(&tasks, options).map(|learned| {
             let fate = |run| learned.list.fate(&truth, run);
-            (true_rates(&truth, fate), learner.held_out(&tasks, options))
+            (true_rates(&truth, fate), lists.held_out(&tasks, options))
         });
         note(tally, "list", corpus.effect, learned.as_ref().map(|(truth, of)| (*truth, of)));
     })

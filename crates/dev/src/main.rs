@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         Err(error) => {
             #[expect(clippy::print_stderr, reason = "the program's own message")]
             {
-                eprintln!("{error}");
+                eprintln!("error: {}\n  = help: {}", error.what, error.help);
             }
             ExitCode::from(2)
         }

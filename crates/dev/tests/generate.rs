@@ -1,5 +1,5 @@
 //! The generated runs among the bundled recordings are what the commands in `traces/README.md` write.
-#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+#![allow(clippy::unwrap_used, clippy::allow_attributes, reason = "a failed unwrap is a failed test")]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -25,13 +25,12 @@ impl Scripts {
         let mut known: Vec<(Language, Told)> = Vec::new();
         for file in files {
             let Some(language) = Language::of_file(file).or(by_first_line) else { continue };
-            let told = match known.iter().find(|(other, _)| *other == language) {
-                Some((_, told)) => told.clone(),
-                None => {
-                    let told = of_script(text, language, table);
-                    known.push((language, told.clone()));
-                    told
-                }
+            let told = if let Some((_, told)) = known.iter().find(|(other, _)| *other == language) {
+                told.clone()
+            } else {
+                let told = of_script(text, language, table);
+                known.push((language, told.clone()));
+                told
             };
             self.0.insert(path::file_name(file).to_owned(), told);
         }

@@ -189,6 +189,7 @@ fn of_editor_command(text: &str, table: &EffectTable, scripts: &mut Scripts) -> 
 }
 
 /// Tools whose effect depends on their arguments.
+#[expect(clippy::too_many_lines, reason = "a table: an arm a family of tools")]
 fn by_arguments(
     lower: &str,
     shown: &str,

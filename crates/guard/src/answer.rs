@@ -55,6 +55,7 @@ impl Word {
 /// An answer, as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "the names of the protocol")]
 pub(super) struct Answer {
     id: String,
     answer: Word,

@@ -1,6 +1,7 @@
 //! Which runs a guard failed on, and how: each kind of failure once, with a count.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use whenstop_core::decision::Trouble;
 use whenstop_core::diagnostic::{count, one_line};
@@ -26,12 +27,12 @@ impl Ledger {
     /// Adds a failure. Returns false if the same was known of this run: it was replayed once more.
     pub(super) fn put(&mut self, run: &str, point: Option<Point>, failure: Failure) -> bool {
         let first = First { run: run.to_owned(), point, failure };
-        let print = whenstop_core::transcript::fingerprint::of_text(run).0;
+        let fingerprint = whenstop_core::transcript::fingerprint::of_text(run).0;
         let (runs, known) = self.kinds.entry(first.failure.kind()).or_insert_with(|| (BTreeSet::new(), first.clone()));
         if first < *known {
             *known = first;
         }
-        runs.insert(print)
+        runs.insert(fingerprint)
     }
 
     /// One line for each kind of failure.
@@ -48,7 +49,7 @@ impl Ledger {
                 one_line(&first.run)
             );
             if not_asked > 0 {
-                what += &format!(", and on {} after too many failures in a row", count(not_asked, "more run"));
+                let _ = write!(what, ", and on {} after too many failures in a row", count(not_asked, "more run"));
             }
             Trouble { what, help: first.failure.help().to_owned() }
         };

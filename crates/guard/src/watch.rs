@@ -10,6 +10,7 @@ use super::strategy::{Guard, Link};
 use super::{Failure, lines};
 
 /// A run under a guard.
+#[expect(clippy::struct_field_names, reason = "`asked` counts the points, which is what is asked about")]
 pub(super) struct Asked {
     guard: Arc<Guard>,
     /// The recorded id, for messages. The guard never sees it.
@@ -86,7 +87,7 @@ impl Asked {
         let Some(rule) = answer.rule(self.guard.hello()) else { return };
         let evidence = answer.evidence();
         let Some(observed) = evidence.observed else { return };
-        let what = self.guard.hello().rules.len().gt(&1).then(|| "reading".to_owned()).unwrap_or_default();
+        let what = if self.guard.hello().rules.len().gt(&1) { "reading".to_owned() } else { String::new() };
         let mut reading = RuleReading::new(rule, what, Some(observed));
         if let Some(limit) = evidence.limit {
             reading = reading.against(limit, observed >= limit);

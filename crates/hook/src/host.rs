@@ -117,6 +117,7 @@ impl Host {
 fn need(need: Need, own: bool) -> (Reach, &'static str) {
     match need {
         Need::Times
+        | Need::Calls
         | Need::Results
         | Need::ErrorFlags
         | Need::ToolNames

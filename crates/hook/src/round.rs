@@ -145,7 +145,7 @@ pub fn shown(records: &[Record]) -> (Vec<Shown>, bool) {
                 out.push(event(side));
             }
             Kind::Usage if record.b == 0 && !record.flags.has(Flag::SIDE) && !known.calling.contains(&record.id) => {
-                unbooked = Some(record.id)
+                unbooked = Some(record.id);
             }
             Kind::Reply => {
                 let mut message = Message::new(Role::Assistant);

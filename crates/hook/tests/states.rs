@@ -65,6 +65,7 @@ impl Home {
         self.send_text(&self.event(event, more).to_string())
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "each call makes its fields on the spot")]
     fn event(&self, event: &str, more: Value) -> Value {
         let mut payload = json!({
             "session_id": "s", "hook_event_name": event, "prompt_id": "p1",

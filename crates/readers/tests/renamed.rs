@@ -80,10 +80,13 @@ fn recordings(format: &str) -> Vec<(PathBuf, Vec<Value>, bool)> {
     found
 }
 
+/// Id, steps, tokens, outcome and messages of a run.
+type RunFacts = (String, usize, Option<u64>, String, Vec<String>);
+
 /// What a reading came to.
 #[derive(Debug, PartialEq)]
 struct Facts {
-    runs: Vec<(String, usize, Option<u64>, String, Vec<String>)>,
+    runs: Vec<RunFacts>,
 }
 
 impl Facts {
@@ -101,7 +104,7 @@ fn facts(runs: &[Run]) -> Facts {
                 lane => format!("{lane:?} "),
             };
             let calls: Vec<&str> = message.tool_calls.iter().map(|call| call.name.as_str()).collect();
-            let is_empty = message.content.as_ref().is_none_or(|text| text.is_empty());
+            let is_empty = message.content.as_ref().is_none_or(whenstop_core::transcript::Text::is_empty);
             format!("{lane}{} {} {}", message.role.name(), if is_empty { "-" } else { "text" }, calls.join(","))
         }
         Event::Checkpoint(_) => "checkpoint".to_owned(),
@@ -117,8 +120,11 @@ fn facts(runs: &[Run]) -> Facts {
 
 /// Writes the values as the recording had them and reads them.
 fn read(folder: &Path, path: &Path, values: &[Value], lines: bool, broken: &str) -> (Facts, CorpusReport) {
-    let text =
-        if lines { values.iter().map(|value| format!("{value}\n")).collect::<String>() } else { values[0].to_string() };
+    let text = if lines {
+        values.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n") + "\n"
+    } else {
+        values[0].to_string()
+    };
     let text = text.replace(&format!("\"{MARK}\""), broken);
     let file = folder.join(path.file_name().unwrap());
     std::fs::write(&file, text).unwrap();
@@ -339,7 +345,7 @@ fn no_part_of_a_usage_is_broken_in_silence() {
                     match (now == base, is_told) {
                         (false, false) => wrong.push(format!("{name}: silent")),
                         (_, true) if knew && !gone && now.runs.len() == base.runs.len() => {
-                            wrong.push(format!("{name}: told, and the tokens are known"))
+                            wrong.push(format!("{name}: told, and the tokens are known"));
                         }
                         _ => {}
                     }

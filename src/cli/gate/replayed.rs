@@ -94,7 +94,7 @@ pub(in crate::cli) fn replayed(
     let snapshot = Snapshot::accepted(&rows, CorpusPrint::of(prints, formats), &sets.by_stack);
     let followed = FollowedReport::new(followed, corpus.unit.noun());
     let (places, unreadable, errors) = (sets.places, report.unreadable, report.errors);
-    Ok(Replayed { rows, firings, stacks, snapshot, words, places, followed, stories, unreadable, errors, troubles })
+    Ok(Replayed { rows, firings, stacks, snapshot, words, places, followed, stories, unreadable, troubles, errors })
 }
 
 /// New names of stacks, each with the name that a stack with equal rules had before.

@@ -3,6 +3,7 @@
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstRootNode};
 use serde_json::Value;
+use std::fmt::Write as _;
 use whenstop_hook::host::Host;
 use whenstop_hook::payload::Event;
 use whenstop_hook::settings::Mode;
@@ -161,7 +162,7 @@ pub(super) fn difference(before: &str, after: &str) -> String {
     let mut text = String::new();
     for (at, (mark, line)) in lines.iter().enumerate() {
         if is_near(at) {
-            text += &format!("{mark} {line}\n");
+            let _ = writeln!(text, "{mark} {line}");
         }
     }
     text

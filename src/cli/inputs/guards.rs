@@ -1,6 +1,7 @@
 //! Guards: rules of the user's own in other programs, named on the command line or in a stack file.
 
 use std::fmt;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -124,7 +125,10 @@ fn files(command: &[String], folder: Option<&Path>) -> Vec<(String, String)> {
     let of_word = |word: &String| {
         let path = folder.unwrap_or(Path::new("")).join(word);
         let bytes = path.is_file().then(|| std::fs::read(&path).ok()).flatten()?;
-        let hash = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = Sha256::digest(&bytes).iter().fold(String::new(), |mut hash, byte| {
+            let _ = write!(hash, "{byte:02x}");
+            hash
+        });
         Some((word.clone(), hash))
     };
     command.iter().filter_map(of_word).collect()

@@ -108,13 +108,13 @@ fn held(host: Host) -> Option<Held> {
 /// Prints the fuse and how to set it.
 pub(super) fn show(
     judges: &Judges,
-    judged: Vec<Judged>,
+    of_sessions: Vec<Judged>,
     agents: &[&str],
     accept: f64,
     output: &Output,
 ) -> Result<(), Failure> {
     let mut by_judge: Vec<Vec<Session>> = vec![Vec::new(); 1 + judges.held.len()];
-    for Judged(sessions) in judged {
+    for Judged(sessions) in of_sessions {
         for (all, session) in by_judge.iter_mut().zip(sessions) {
             all.push(session);
         }

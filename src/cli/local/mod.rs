@@ -248,7 +248,7 @@ fn compare(corpus: &Corpus, agents: &[&str], args: &Args, output: &Output) -> Re
     let mut gathered = evaluator.gather();
     let mut sum = Sum::default();
     let judges = fuse::Judges::new(instant(now()));
-    let mut judged = Vec::new();
+    let mut of_sessions = Vec::new();
     let work = |run: Run| {
         let spend = Spend::of(run.events());
         // What a sub-agent spent belongs to its session; it has no prompts of its own.
@@ -258,7 +258,7 @@ fn compare(corpus: &Corpus, agents: &[&str], args: &Args, output: &Output) -> Re
         (spend, n, session, rounds.iter().map(|round| evaluator.of(round)).collect::<Vec<_>>())
     };
     process_telling(Tell::Lost, corpus, output, work, |(spend, n, session, replayed)| {
-        judged.extend(session);
+        of_sessions.extend(session);
         sum.sessions += u64::from(n > 0);
         sum.rounds += n;
         if let Some(tokens) = spend.total {
@@ -284,7 +284,7 @@ fn compare(corpus: &Corpus, agents: &[&str], args: &Args, output: &Output) -> Re
     let report = FollowedReport::new(followed, "rounds");
     let publication = Publication::new(rows, firings, stacks, None, &[]).with_followed(report.clone());
     show_said(&report.said(publication.headline()), output)?;
-    fuse::show(&judges, judged, agents, args.accept / 100.0, output)?;
+    fuse::show(&judges, of_sessions, agents, args.accept / 100.0, output)?;
     output.data(
         "\nGo on with\n\n  whenstop corpus ~/.claude/projects --rounds            every round as CSV\n  \
          whenstop compare PATH --unit round --stacks FILE       your own stacks on them\n  \

@@ -113,7 +113,7 @@ impl Words<'_> {
             Ok(choice) => {
                 let rule = self.study.families()[choice.family].rule(choice.limit);
                 let way = if self.args.learn { "--learn" } else { "--grid" };
-                format!("{text} Without `{way}`, `{}` can be shipped.", rule)
+                format!("{text} Without `{way}`, `{rule}` can be shipped.")
             }
             Err(_) => text,
         };

@@ -1,6 +1,7 @@
 //! A made session of Claude Code's: parallel calls, repeats, errors of every kind, several prompts.
 
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 
 /// The lines of a transcript, as they are added.
 #[derive(Default)]
@@ -20,7 +21,7 @@ impl Lines {
             "isSidechain": false, "timestamp": format!("2026-11-23T10:{minutes:02}:{seconds:02}.000Z"),
             "message": message,
         });
-        self.text += &format!("{line}\n");
+        let _ = writeln!(self.text, "{line}");
     }
 
     /// One reply: a line per call, each with the tokens known by then, and then the results.

@@ -5,6 +5,7 @@ mod render;
 mod setup;
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -53,7 +54,8 @@ fn stacks() -> String {
     let mut text = String::new();
     for (signal, limits) in LIMITS {
         for limit in limits {
-            text += &format!(
+            let _ = write!(
+                text,
                 "[[stack]]\nname = \"{signal} {limit}\"\nany = [{{ signal = \"{signal}\", at_least = {limit} }}]\n"
             );
         }

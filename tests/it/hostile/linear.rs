@@ -40,10 +40,13 @@ fn check(what: &str, arguments: &str, n: usize, text: impl Fn(usize) -> String) 
     );
 }
 
+/// How a command begins, how many parts it has, and each of them.
+type Case = (&'static str, usize, fn(usize) -> String);
+
 #[test]
 fn commands_are_read_in_time_that_grows_with_their_length() {
     let many = |n: usize, part: fn(usize) -> String| (0..n).map(part).collect::<String>();
-    let cases: [(&str, usize, fn(usize) -> String); 10] = [
+    let cases: [Case; 10] = [
         ("a >f1 >f2", 7_000, |nth| format!(" >f{nth}")),
         ("tee ", 7_000, |nth| format!(" f{nth}")),
         ("rm ", 7_000, |nth| format!(" f{nth}")),

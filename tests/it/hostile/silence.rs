@@ -51,7 +51,7 @@ fn a_file_that_looks_like_a_recording_and_is_not_read_is_an_error() {
         (
             "a prefix on every line",
             "x.jsonl",
-            text.lines().map(|line| format!("12:00 {line}\n")).collect::<String>().into(),
+            text.lines().flat_map(|line| ["12:00 ", line, "\n"]).collect::<String>().into(),
         ),
         ("single quotes", "x.jsonl", text.replace('"', "'").into_bytes()),
         ("a web page", "x.json", b"<!DOCTYPE html><html><body>404</body></html>".to_vec()),
@@ -173,7 +173,7 @@ fn labels_that_do_not_parse_are_refused() {
             .file("x.jsonl", nine.clone())
             .file("l.csv", text)
     };
-    let open: String = (2..9).map(|n| format!("r{n},false\n")).collect();
+    let open = (2..9).map(|n| format!("r{n},false\n")).collect::<Vec<_>>().concat();
     check(vec![
         labels(&format!("run_id,success\nr0,false\n\"r1,false\n{open}"))
             .exit(3)

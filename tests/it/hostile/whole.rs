@@ -59,7 +59,11 @@ fn results_longer_than_memory_are_refused() {
         desk.put("s.toml", STACK);
         assert_eq!(desk.told("compare a.jsonl --stacks s.toml --out out").0, 0);
         let prepare: fn(&Desk) = |desk| {
-            for name in desk.names("out").into_iter().filter(|name| name.ends_with(".long")) {
+            for name in desk
+                .names("out")
+                .into_iter()
+                .filter(|name| std::path::Path::new(name).extension().is_some_and(|own| own == "long"))
+            {
                 let path = desk.path("out").join(name.trim_end_matches(".long"));
                 File::create(path).unwrap().set_len(20 << 30).unwrap();
             }

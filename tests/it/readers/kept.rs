@@ -89,7 +89,9 @@ fn a_report_of_successes_alone_makes_no_one_sided_rate() {
         (r#"{"resolved":["o__r-1"],"total":2}"#, ["unknown"; 3], true),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        ["o__r-1", "o__r-2", "o__r-3"].iter().for_each(|id| trajectory(folder.path(), id));
+        for id in ["o__r-1", "o__r-2", "o__r-3"] {
+            trajectory(folder.path(), id);
+        }
         write(folder.path(), "final_report.json", report);
         let (runs, read) = read(folder.path(), ReadOptions::default());
         let outcomes: Vec<&str> = runs.iter().map(|run| run.grade.outcome.name()).collect();

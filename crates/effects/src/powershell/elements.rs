@@ -96,7 +96,9 @@ impl<'t> Lexer<'t> {
                 other if is_plain => self.push(other),
                 '^' if self.dialect == Dialect::Cmd => {
                     let escaped = self.next().filter(|next| *next != '\n');
-                    escaped.into_iter().for_each(|next| self.push(next));
+                    if let Some(next) = escaped {
+                        self.push(next);
+                    }
                 }
                 '@' if !begun && self.here_string() => {}
                 '\'' | '"' => self.quoted(character),

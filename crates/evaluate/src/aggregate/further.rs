@@ -266,7 +266,9 @@ pub fn oracle_share(group: &Group<'_>, unit: Unit) -> OracleShare {
     let parts = |row: RowView<'_>| Contribution::of_row(row, unit);
     let sums: Vec<Totals> = tasks.sums(group, parts, |sums: &mut Totals, run| sums.add(&run));
     let mut all = Totals::default();
-    sums.iter().for_each(|task| all.merge(task));
+    for task in &sums {
+        all.merge(task);
+    }
     OracleShare { reached: ratio_estimate(&reached, LEVEL), oracle: all.oracle_ratio() }
 }
 

@@ -10,6 +10,7 @@ use crate::verdict::Verdict;
 
 /// What one judged run (graded, with every rule evaluated) adds to the totals of a strategy.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not exclude each other")]
 pub struct Contribution {
     /// Whether the recording is a success.
     pub is_success: bool,

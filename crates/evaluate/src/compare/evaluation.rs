@@ -107,9 +107,9 @@ impl<'s> Evaluator<'s> {
         let work = Work::of(run, &self.effects, &ledger);
         let (rows, firings) = self.keeps.rows_of(&self.comparison, run, &work);
         let followed = rows.iter().map(|row| FollowedRow::of(row, &work, &ledger)).collect();
-        let wanted = self.shelf.as_ref().and_then(|shelf| {
-            let shelf = shelf.read().unwrap_or_else(PoisonError::into_inner);
-            shelf.wants(&rows).then(|| shelf.texts())
+        let wanted = self.shelf.as_ref().and_then(|stories| {
+            let stories = stories.read().unwrap_or_else(PoisonError::into_inner);
+            stories.wants(&rows).then(|| stories.texts())
         });
         let story = wanted.map(|texts| self.comparison.story_of(run, &rows, texts, &self.effects));
         let outside = self.grounds.iter().map(|tuned| tuned.outside(run, &rows)).collect();
@@ -118,8 +118,8 @@ impl<'s> Evaluator<'s> {
 
     /// Stores the story of a run, if it has one. Call it in the order of the runs.
     pub fn keep_story(&self, run: &mut OfRun) {
-        if let Some((story, shelf)) = run.story.take().zip(self.shelf.as_ref()) {
-            shelf.write().unwrap_or_else(PoisonError::into_inner).put(&run.rows, story);
+        if let Some((story, stories)) = run.story.take().zip(self.shelf.as_ref()) {
+            stories.write().unwrap_or_else(PoisonError::into_inner).put(&run.rows, story);
         }
     }
 
@@ -143,7 +143,7 @@ impl<'s> Evaluator<'s> {
     pub fn take_shelf(&self) -> Shelf {
         let empty = Shelf::new(Texts::None);
         match &self.shelf {
-            Some(shelf) => std::mem::replace(&mut *shelf.write().unwrap_or_else(PoisonError::into_inner), empty),
+            Some(stories) => std::mem::replace(&mut *stories.write().unwrap_or_else(PoisonError::into_inner), empty),
             None => empty,
         }
     }

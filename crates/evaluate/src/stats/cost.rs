@@ -71,7 +71,7 @@ impl CostSums {
 ///
 /// Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapter 11 (the jackknife).
 pub fn cost_of_success(tasks: &[CostSums], level: f64) -> (Estimate, Option<f64>) {
-    let total = tasks.iter().fold(CostSums::default(), |sum, task| sum.plus(task));
+    let total = tasks.iter().fold(CostSums::default(), CostSums::plus);
     let Some(value) = total.log_ratio() else { return (Estimate::UNDEFINED, None) };
     let clusters = tasks.len() as u64;
     // If one task holds the only success, the ratio without that task is undefined, and so is the spread.

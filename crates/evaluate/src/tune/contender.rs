@@ -24,7 +24,9 @@ impl Contender {
             let mut tasks = vec![Totals::default(); study.tasks().len()];
             for row in group.rows() {
                 let task = *places.get(&row.cluster()).expect("the rows are of the runs of the study");
-                Contribution::of_row(row, study.unit()).iter().for_each(|run| tasks[task].add(run));
+                if let Some(run) = Contribution::of_row(row, study.unit()) {
+                    tasks[task].add(&run);
+                }
             }
             Self { name: group.stack.to_string(), tasks }
         };

@@ -185,8 +185,8 @@ impl<'s> Learner<'s> {
     /// Walks s from the longest run down to 0 and returns the last step at which the lists, each on its own tasks,
     /// pass.
     fn armed(&self, appetite: Appetite, n: u64, parts: &[(Rules, Vec<usize>)]) -> Option<(u64, f64)> {
-        let last = |run: &StudyRun| run.n_ends().checked_sub(1).map(|end| run.steps_paid(end));
-        let steps = self.study.runs().iter().filter_map(last);
+        let longest_of = |run: &StudyRun| run.n_ends().checked_sub(1).map(|end| run.steps_paid(end));
+        let steps = self.study.runs().iter().filter_map(longest_of);
         let longest = steps.max().unwrap_or(0) + 1;
         let mut passed = None;
         for from_step in (0..=longest).rev() {

@@ -178,6 +178,7 @@ pub enum AfterStop {
 type Start = Box<dyn Fn(&Header) -> Box<dyn Machine> + Send + Sync>;
 
 /// A factory that can start a machine for any number of runs.
+#[expect(clippy::struct_excessive_bools, reason = "a preset declares each on its own")]
 pub struct Recipe {
     rules: Vec<&'static str>,
     needs: Vec<Requirement>,

@@ -139,9 +139,10 @@ pub(super) fn mapped(format: &'static dyn Format, map: &FieldMap, probe: &Probe)
         }
         Shape::Document => {
             let key = KEYS.iter().find(|key| first.get(key).is_some_and(|inner| list(inner.elements())))?;
-            match joins {
-                true => (Layout::Whole, Reshape::Lines(Some(key))),
-                false => (Layout::Elements { at: Some(key), envelope: &[] }, Reshape::None),
+            if joins {
+                (Layout::Whole, Reshape::Lines(Some(key)))
+            } else {
+                (Layout::Elements { at: Some(key), envelope: &[] }, Reshape::None)
             }
         }
         _ => return None,

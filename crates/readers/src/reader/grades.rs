@@ -135,8 +135,8 @@ impl FolderGrades {
         }
         self.note_one_sided(instance);
         let is_instance = instance.contains("__");
-        let failed = self.near.iter().filter(|folder| is_instance || !folder.has_instances);
-        failed.filter_map(|folder| folder.rest_failed.as_ref()).next().inspect(|graded| self.join([*graded]))
+        let mut failed = self.near.iter().filter(|folder| is_instance || !folder.has_instances);
+        failed.find_map(|folder| folder.rest_failed.as_ref()).inspect(|graded| self.join([*graded]))
     }
 
     /// The grade of a run of any format that names `task` and was read from `file`.
@@ -273,7 +273,7 @@ fn read_folder(folder: &Path, covers_all: &dyn Fn(u64) -> bool, unreadable: &mut
         }
         found.only = found.only.take().or_else(|| {
             let report::Only { resolved, task, model, usage } = report.only?;
-            Some(Graded { task, model, usage, ..graded(resolved) })
+            Some(Graded { model, task, usage, ..graded(resolved) })
         });
         found.rest_failed = found.rest_failed.take().or_else(|| rest_failed.then(|| graded(false)));
     }

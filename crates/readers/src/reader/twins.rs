@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -58,7 +59,8 @@ impl<'c> Twins<'c> {
 /// The length of a file's content, as far as it can be known without reading it.
 fn unpacked_length(source: &Source) -> Option<u64> {
     let name = source.file_name();
-    if name.ends_with(".gz") {
+    let ends = |extension: &str| Path::new(&name).extension().is_some_and(|own| own == extension);
+    if ends("gz") {
         // A gzip file ends with the length of its content.
         let mut file = File::open(source.path()).ok()?;
         file.seek(SeekFrom::End(-4)).ok()?;
@@ -66,7 +68,7 @@ fn unpacked_length(source: &Source) -> Option<u64> {
         file.read_exact(&mut length).ok()?;
         return Some(u64::from(u32::from_le_bytes(length)));
     }
-    if name.ends_with(".zst") {
+    if ends("zst") {
         // Its frames need not say; few corpora have any.
         return source.open().and_then(|mut input| io::copy(&mut input, &mut io::sink())).ok();
     }

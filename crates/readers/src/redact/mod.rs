@@ -223,7 +223,9 @@ mod tests {
 
     #[test]
     fn names_of_models_stay_and_paths_do_not() {
-        assert!(is_catalogued("openai/gpt-4o") && is_catalogued("claude-code 2.0.1"));
+        assert!(is_catalogued("openai/gpt-4o") && is_catalogued("claude-code:2.0.1"));
+        // A name with blanks may be a person's.
+        assert!(!is_catalogued("claude-code 2.0.1") && !is_catalogued("Jane Doe"));
         assert!(
             !is_catalogued("/home/ann/runs") && !is_catalogued("the best of all models") && !is_catalogued("a@b.c")
         );

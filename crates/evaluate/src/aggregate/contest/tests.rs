@@ -94,7 +94,7 @@ fn world(world: u64) -> Vec<Row> {
     let mut rows = Vec::new();
     for nth in 0..stacks {
         // In every third world the last stack is nearly the first, and easier to hold.
-        let is_twin = nth > 0 && nth + 1 == stacks && world % 3 == 0;
+        let is_twin = nth > 0 && nth + 1 == stacks && world.is_multiple_of(3);
         let stack = if is_twin { 0 } else { nth };
         let kills = [0, 0, 2, 10, 60, 200][usize::try_from(chance([world, 2, stack, 0]) % 6).unwrap()];
         let stops = [5, 40, 200, 500, 800][usize::try_from(chance([world, 2, stack, 1]) % 5).unwrap()];
@@ -209,7 +209,7 @@ fn hiding_outcomes_or_flags_never_turns_not_worth_it_into_ship() {
         for (turn, share) in [10, 30, 45, 200].into_iter().enumerate() {
             let turn = turn as u64;
             // From the runs that speak against a stack, or from any.
-            let spiteful = chance([seed, 9, turn, 0]) % 2 == 0;
+            let spiteful = chance([seed, 9, turn, 0]).is_multiple_of(2);
             let n_hidden = |row: &Row| {
                 let run: u64 = row.run_id[4..].parse().unwrap();
                 let against = row.killed_high == 1 || !spiteful;
@@ -218,7 +218,7 @@ fn hiding_outcomes_or_flags_never_turns_not_worth_it_into_ship() {
             let named: BTreeSet<&Label> = rows.iter().filter(|row| n_hidden(row)).map(|row| &row.run_id).collect();
             let budget = runs.len() * usize::try_from(share).unwrap() / 1000;
             let named: BTreeSet<&Label> = named.into_iter().take(budget.max(1)).collect();
-            let hidden = if chance([seed, 11, turn, 0]) % 2 == 0 { Hidden::Outcome } else { Hidden::Flags };
+            let hidden = if chance([seed, 11, turn, 0]).is_multiple_of(2) { Hidden::Outcome } else { Hidden::Flags };
             let less: Vec<Row> = rows
                 .iter()
                 .map(|row| if named.contains(&row.run_id) { without(row.clone(), hidden) } else { row.clone() })

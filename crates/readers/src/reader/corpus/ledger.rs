@@ -223,14 +223,14 @@ impl<'c> Ledger<'c> {
         } else {
             let place = if file.clashes { &file.in_corpus } else { &file.stem };
             let in_file = format!("{place}/{native}");
-            let names = [in_file.clone(), format!("{}/{native}", file.in_corpus)];
+            let candidates = [in_file.clone(), format!("{}/{native}", file.in_corpus)];
             let next = self.numbers.entry(print(&in_file)).or_insert(2);
             let numbered = std::iter::repeat_with(|| {
                 let name = format!("{in_file}#{next}");
                 *next += 1;
                 name
             });
-            let name = names.into_iter().chain(numbered).find(|name| self.ids.insert(print(name)));
+            let name = candidates.into_iter().chain(numbered).find(|name| self.ids.insert(print(name)));
             name.unwrap_or(in_file)
         };
         if run.header.run_id != wanted {
@@ -246,10 +246,10 @@ impl<'c> Ledger<'c> {
         if let Some((success_at, score)) = self.options.success_at.zip(run.grade.score) {
             run.grade.outcome = Outcome::from_grade(Some(score >= success_at));
         }
-        let mut names = vec![run.header.run_id.clone()];
-        names.extend(run_ids::other_names(&native, file));
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        self.labels.apply(run, &names, self.options.success_at);
+        let mut ids = vec![run.header.run_id.clone()];
+        ids.extend(run_ids::other_names(&native, file));
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        self.labels.apply(run, &ids, self.options.success_at);
         if file.clashes && !named {
             self.labels.doubt(&[&native, labels::file_name(&file.path)], &run.header.run_id);
         }

@@ -198,7 +198,9 @@ impl Gathered {
         }
         if options.detail != Detail::Counts {
             let left: Arc<[(String, Look)]> = unused::left(&record).into();
-            taken.iter_mut().for_each(|found| found.unused = Some(left.clone()));
+            for found in &mut taken {
+                found.unused = Some(left.clone());
+            }
         }
         self.runs.append(&mut taken);
     }

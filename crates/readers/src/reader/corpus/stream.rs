@@ -261,21 +261,20 @@ impl<'c> Stream<'c> {
             .then(|| self.reports.seen_from(&source.name.folder, source.path()))
             .filter(FolderGrades::grade_only_run)
             .and_then(|_| format::by_id("chat"));
-        let form = match forced.or(empty_run) {
-            Some(format) => forms::forced(format, &probe),
-            None => match self.mapped(&probe).or_else(|| forms::detect(&probe)) {
-                Some(form) => form,
-                None => {
-                    let not_read = why_not(&|| match source.open() {
-                        Ok(bytes) => Unread::of(&name, &probe, bytes),
-                        Err(_) => Unread::of(&name, &probe, std::io::empty()),
-                    });
-                    // What is known by name needs no mapping.
-                    let is_unknown = not_read.reason.contains("of no known format");
-                    let advice = own_log::advice(&probe, &source.name.path).filter(|_| is_unknown);
-                    return Err(NotRead { advice, ..not_read });
-                }
-            },
+        let form = if let Some(format) = forced.or(empty_run) {
+            forms::forced(format, &probe)
+        } else {
+            let Some(form) = self.mapped(&probe).or_else(|| forms::detect(&probe)) else {
+                let not_read = why_not(&|| match source.open() {
+                    Ok(bytes) => Unread::of(&name, &probe, bytes),
+                    Err(_) => Unread::of(&name, &probe, std::io::empty()),
+                });
+                // What is known by name needs no mapping.
+                let is_unknown = not_read.reason.contains("of no known format");
+                let advice = own_log::advice(&probe, &source.name.path).filter(|_| is_unknown);
+                return Err(NotRead { advice, ..not_read });
+            };
+            form
         };
         let Form { format, why, layout, reshape, as_files, within } = form;
         if let Some(reason) = self.left_for_another(source, format) {

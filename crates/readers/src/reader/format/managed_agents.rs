@@ -12,6 +12,8 @@ use crate::transcript::{EndCause, Grade, Header, Instant, Lane, Message, Prompte
 /// Events of managed agents' sessions.
 pub(super) struct ManagedAgents;
 
+/// What spans of model calls begin with: one of an unknown kind may hold tokens.
+const REQUEST: &str = "span.model_request";
 /// Kinds of events that hold nothing about the run.
 const IGNORED: &[&str] = &["session.", "span.", "agent.thread_", "user.tool_confirmation", "user.define_outcome"];
 
@@ -124,7 +126,7 @@ impl Session {
             }
             "session.error" | "session.status_terminated" => self.end = EndCause::Error,
             "agent.thread_context_compacted" => self.turns.note("managed-agents.compaction", event.kept()),
-            kind if IGNORED.iter().any(|begins| kind.starts_with(begins)) => {}
+            kind if !kind.starts_with(REQUEST) && IGNORED.iter().any(|begins| kind.starts_with(begins)) => {}
             other => out.unknown(other, event),
         }
     }

@@ -240,16 +240,14 @@ fn call<'a>(
 fn error(node: &Node<'_>, map: &FieldMap) -> Option<bool> {
     let path = map.get("error");
     let found = map.find(node, "error", ERROR);
-    match found {
-        Some(found) => json::flag(&found)
+    if let Some(found) = found {
+        return json::flag(&found)
             .or_else(|| json::number(&found).map(|code| code != 0.0))
-            .or_else(|| Some(!matches!(found.as_string().as_deref(), Some("" | "none" | "ok")))),
-        // A null under the name of an error says that there was none.
-        None => {
-            let names: Vec<&str> = path.map_or_else(|| ERROR.to_vec(), |path| vec![path]);
-            names.iter().any(|name| node.mentions(name)).then_some(false)
-        }
+            .or_else(|| Some(!matches!(found.as_string().as_deref(), Some("" | "none" | "ok"))));
     }
+    // A null under the name of an error says that there was none.
+    let names: Vec<&str> = path.map_or_else(|| ERROR.to_vec(), |path| vec![path]);
+    names.iter().any(|name| node.mentions(name)).then_some(false)
 }
 
 fn usage(node: &Node<'_>, map: &FieldMap, out: &mut Reading<'_>) -> Option<Usage> {

@@ -176,9 +176,9 @@ fn parts(body: &str) -> (String, Vec<Used<'_>>) {
     }
     // Early histories name the tool in a line of its own.
     for line in rest.lines() {
-        let named = line.trim().strip_prefix("_Tools used: ").and_then(|names| names.strip_suffix('_'));
+        let named = line.trim().strip_prefix("_Tools used: ").and_then(|list| list.strip_suffix('_'));
         match named {
-            Some(names) => uses.extend(names.split(", ").map(|name| Used { name, kind: "", body: "" })),
+            Some(tools) => uses.extend(tools.split(", ").map(|name| Used { name, kind: "", body: "" })),
             None if line.trim() != "---" => {
                 text.push_str(line);
                 text.push('\n');

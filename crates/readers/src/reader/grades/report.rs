@@ -175,12 +175,12 @@ fn collect(value: &Value, own: Option<&str>, out: &mut Vec<(String, bool)>) {
         listed.filter_map(Value::as_str).flat_map(spellings).collect()
     };
     let resolved = ids(RESOLVED);
-    out.extend(ids(FAILED).into_iter().map(|id| (id, false)));
     // What was covered and is not resolved has failed.
     let is_resolved: BTreeSet<&String> = resolved.iter().collect();
     let rest: Vec<String> = ids(COVERED).into_iter().filter(|id| !is_resolved.contains(id)).collect();
-    out.extend(if resolved.is_empty() { Vec::new() } else { rest }.into_iter().map(|id| (id, false)));
+    let rest = if resolved.is_empty() { Vec::new() } else { rest };
     out.extend(resolved.into_iter().map(|id| (id, true)));
+    out.extend(ids(FAILED).into_iter().chain(rest).map(|id| (id, false)));
     let id = object.get("instance_id").and_then(Value::as_str).or(own);
     let report = object.get("test_result").and_then(|test| test.get("report")).unwrap_or(value);
     if let Some((id, resolved)) = id.zip(report.get("resolved").and_then(Value::as_bool)) {

@@ -86,8 +86,8 @@ pub(in crate::reader) fn outcomes_in(path: &Path, is_run: &dyn Fn(&str) -> bool)
     };
     let name = |at: usize| header.get(at).unwrap_or_default().to_owned();
     let success = (0..header.len()).find(grades).map(|at| ("success", name(at)));
-    let graded = success.or_else(|| (0..header.len()).find(is_score).map(|at| ("score", name(at))))?;
-    Some((LabelColumns(BTreeMap::from([("run_id", name(id)), graded])), runs(id)))
+    let outcome = success.or_else(|| (0..header.len()).find(is_score).map(|at| ("score", name(at))))?;
+    Some((LabelColumns(BTreeMap::from([("run_id", name(id)), outcome])), runs(id)))
 }
 
 /// The contents of a label file.
@@ -114,13 +114,13 @@ impl LabelFile {
         check_shape(&shown, &text, header)?;
         let mut file = Self::default();
         let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
-        let names = reader.headers().cloned().unwrap_or_default();
-        let columns = match named.filter(|named| named.fit(&names)) {
-            Some(named) => named.of(&names),
-            None => file.columns(&names, &shown, &text),
+        let titles = reader.headers().cloned().unwrap_or_default();
+        let columns = match named.filter(|named| named.fit(&titles)) {
+            Some(named) => named.of(&titles),
+            None => file.columns(&titles, &shown, &text),
         };
         if !columns.contains(&Some("run_id")) {
-            return Err(no_run_id(&shown, &text, &names));
+            return Err(no_run_id(&shown, &text, &titles));
         }
         let (mut rows, mut line) = (0, 1);
         for record in reader.records() {
@@ -133,7 +133,7 @@ impl LabelFile {
                         // Whatever stands behind it is inside its quotes.
                         Some((what, true)) => return Err(Diagnostic::new(at, what, "close the quote, or take it out")),
                         Some((what, false)) => {
-                            file.complain(at, what, "write a cell for each column; the row is left out")
+                            file.complain(at, what, "write a cell for each column; the row is left out");
                         }
                         None => file.row(&record, &columns, at),
                     }

@@ -31,8 +31,8 @@ impl Look {
         if let Some(flag) = json::flag(written) {
             return Some(Self::Flag(flag));
         }
-        if written.starts_with('[') {
-            let first = written[1..].trim_start();
+        if let Some(inner) = written.strip_prefix('[') {
+            let first = inner.trim_start();
             let is_message = first.starts_with('{') && (first.contains("\"role\"") || first.contains("\"content\""));
             return (!first.starts_with(']')).then_some(if is_message { Self::Messages } else { Self::List });
         }

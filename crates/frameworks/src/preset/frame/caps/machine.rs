@@ -299,7 +299,7 @@ fn answers(result: &Message, call: &ToolCall) -> bool {
 
 /// The calls of a reply by what their results may name: a reply can hold a hundred thousand.
 struct Calls<'m> {
-    calls: &'m [ToolCall],
+    in_order: &'m [ToolCall],
     /// The first call with an id.
     by_id: HashMap<&'m str, usize>,
     /// The first call of a tool, and the first of those without an id.
@@ -308,7 +308,7 @@ struct Calls<'m> {
 
 impl<'m> Calls<'m> {
     fn of(reply: &'m Message) -> Self {
-        let mut all = Self { calls: &reply.tool_calls, by_id: HashMap::new(), by_name: HashMap::new() };
+        let mut all = Self { in_order: &reply.tool_calls, by_id: HashMap::new(), by_name: HashMap::new() };
         for (nth, call) in reply.tool_calls.iter().enumerate() {
             let named = all.by_name.entry(&*call.name).or_insert((nth, None));
             match call.id.as_deref() {
@@ -329,7 +329,7 @@ impl<'m> Calls<'m> {
             }
             None => named.map(|named| named.0),
         };
-        nth.and_then(|nth| self.calls.get(nth))
+        nth.and_then(|nth| self.in_order.get(nth))
     }
 }
 
