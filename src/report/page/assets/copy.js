@@ -19,7 +19,7 @@ function copyPane() {
   return [
     el('h2', {}, 'Copy ', el('code', {}, stack.name), ' as a configuration'),
     el('div', { class: 'row' }, el('label', { for: 'host' }, 'for'), choice, button, told),
-    el('p', { class: 'quiet' }, says), shown,
+    el('p', { class: 'quiet' }, inked(says)), shown,
   ];
 }
 function refreshCopy() {

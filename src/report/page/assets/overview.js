@@ -96,7 +96,7 @@ function frontierLegend() {
   const keys = [
     [choice.ship !== null, dot('var(--saved)'), 'the one to ship'],
     [placed.some(({ at }) => at !== choice.ship && isSafe(choice, at)), dot('var(--accent)'), 'kills no more than I accept'],
-    [placed.some(({ at }) => !isSafe(choice, at)), dot('var(--open)'), 'kills more, or is not shown to kill less'],
+    [placed.some(({ at }) => !isSafe(choice, at)), dot('var(--open)'), 'kills more, or too little of it is known'],
     [placed.some(({ frontier }) => frontier), dot('var(--open)', 6.5), 'larger: no other kills less and saves more'],
   ];
   const shown = keys.filter(([applies]) => applies);
@@ -234,5 +234,7 @@ function refreshOverview() {
   replace(pane('frontier-pane'), el('h2', {}, `${meta.unit[0].toUpperCase()}${meta.unit.slice(1)} saved against successes killed`), frontierPlot(), frontierLegend());
   replace(pane('stack-pane'), stackTable());
   refreshCopy();
-  replace(pane('below'), [...choice.below, ...meta.notes].map((line) => el('li', {}, inked(line))));
+  // The letters of `unknown` are explained at the table.
+  const notes = [...choice.below, ...meta.notes].filter((line) => !line.startsWith('unknown, of all runs'));
+  replace(pane('below'), notes.map((line) => el('li', {}, inked(line))));
 }
