@@ -19,7 +19,7 @@ use super::values::share;
 use crate::aggregate::{Firings, Label, MIN_KNOWN, RowView, Rows};
 use crate::compare::{Evaluation, Evaluator, Keeps, Options, StackInfo, Tuned};
 use crate::decision::Strategy;
-use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::diagnostic::{Diagnostic, Location, nearest, one_line};
 use crate::effects::EffectTable;
 use crate::explain::{Story, Texts};
 use crate::reader::CorpusReport;
@@ -377,7 +377,11 @@ pub(super) fn show(
         }
         Format::Csv | Format::Md => output.table(&table::summary(&summaries), format)?,
         // A paper has room for the first table, not for all columns.
-        Format::Latex => output.table(&publication.said(&summaries).table.unwrap_or_default(), format)?,
+        Format::Latex => {
+            let said = publication.said(&summaries);
+            output.data(&format!("% whenstop {}: {}\n", env!("CARGO_PKG_VERSION"), one_line(&said.headline)));
+            output.table(&said.table.unwrap_or_default(), format)?;
+        }
     }
     Ok(written(out, output))
 }

@@ -135,8 +135,35 @@ impl Table {
     }
 
     /// Text for a terminal of `width` columns. Columns are two spaces apart, or one if two do not fit; if that is
-    /// still too wide, names in the first column are shortened, then texts are wrapped. No word is broken.
+    /// still too wide, names in the first column are shortened, then texts are wrapped, and columns that have no room
+    /// even so stand below, beside the first column again. No word is broken.
     pub fn to_terminal(&self, width: u16) -> String {
+        let whole = self.block(width);
+        let is_too_wide = |text: &str| longest(text.lines()) > usize::from(width);
+        if self.columns.len() <= 2 || !is_too_wide(&whole) {
+            return whole;
+        }
+        // The most columns that fit; never fewer than the first and one more.
+        let fits = |n: &usize| !is_too_wide(&self.picked(0..*n).block(width));
+        let n = (3..self.columns.len()).rev().find(fits).unwrap_or(2);
+        let rest = self.picked(std::iter::once(0).chain(n..self.columns.len()));
+        self.picked(0..n).block(width) + "\n" + &rest.to_terminal(width)
+    }
+
+    /// The table of some of its columns.
+    fn picked(&self, columns: impl Iterator<Item = usize> + Clone) -> Self {
+        Self {
+            columns: columns.clone().filter_map(|column| self.columns.get(column).cloned()).collect(),
+            rows: self
+                .rows
+                .iter()
+                .map(|row| columns.clone().filter_map(|column| row.get(column).cloned()).collect())
+                .collect(),
+        }
+    }
+
+    /// All columns side by side.
+    fn block(&self, width: u16) -> String {
         let width = usize::from(width);
         let headers: Vec<[String; 2]> = (0..self.columns.len()).map(|column| self.header(column)).collect();
         let mut cells: Vec<Vec<String>> = self.rows.iter().map(|row| row.iter().map(Cell::shown).collect()).collect();
@@ -232,6 +259,26 @@ mod tests {
         assert_eq!(broken("äöüß", 3), ["äöüß"]);
         assert_eq!(broken("  a", 1), ["", "a"]);
         assert_eq!(broken("field reward_info.reward", 12), ["field", "reward_info.", "reward"]);
+    }
+
+    #[test]
+    fn columns_without_room_stand_below_beside_the_names() {
+        let table = Table {
+            columns: ["stack", "stops", "killed", "saved"].map(str::to_owned).to_vec(),
+            rows: vec![vec![
+                Cell::Text("mixed".into()),
+                Cell::Count(136),
+                Cell::Text("2/272 0.7 (0.1–4.6)".into()),
+                Cell::Text("26 %".into()),
+            ]],
+        };
+        let narrow = table.to_terminal(32);
+        assert!(longest(narrow.lines()) <= 32, "{narrow}");
+        assert_eq!(
+            narrow,
+            "stack stops              killed\nmixed   136 2/272 0.7 (0.1–4.6)\n\nstack  saved\nmixed   26 %\n"
+        );
+        assert_eq!(table.to_terminal(80).lines().count(), 2);
     }
 
     #[test]
