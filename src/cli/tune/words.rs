@@ -2,13 +2,13 @@
 
 use super::{Answer, Args, Why};
 use crate::cli::inputs::unnamed_tasks;
-use crate::report::table::digits;
 use crate::stats::Estimate;
 use crate::transcript::{EndCause, Outcome};
 use crate::tune::{
     GridChoice, GridRefusal, HeldOut, Learned, Refusal, Shipped, Stratum, Study, StudyRun, TaskTotals,
     clean_tasks_needed,
 };
+use crate::words::{chosen_percent as percent, digits};
 
 /// Rates for which the answer says whether the tasks suffice.
 const ALPHAS: [f64; 3] = [0.10, 0.05, 0.02];
@@ -18,11 +18,6 @@ pub(super) struct Words<'a> {
     pub(super) study: &'a Study,
     pub(super) answer: &'a Answer,
     pub(super) args: &'a Args,
-}
-
-/// Formats a share in percent, without floating-point noise.
-pub(super) fn percent(share: f64) -> String {
-    format!("{} %", super::super::values::percent(share))
 }
 
 /// Formats `12 % (8.1–17)`.
