@@ -13,6 +13,9 @@ use crate::words::{chosen_percent, digits, dollars};
 impl FirstTable<'_> {
     /// The answer in a few sentences.
     pub fn verdict(&self) -> String {
+        if let Some(tuned) = &self.field.tuned {
+            return tuned.verdict.clone();
+        }
         if self.is_ungraded() {
             return "Nothing can be said about successes: no run has an outcome. `whenstop labels PATH --template \
                     labels.csv` lists the runs to grade, those that matter most first."
@@ -22,9 +25,13 @@ impl FirstTable<'_> {
             return "Nothing can be said about the successes a stack kills: none of these runs succeeded. Add runs that did."
                 .to_owned();
         }
-        match self.ship() {
+        let answer = match self.ship() {
             Some(summary) => self.ship_sentence(summary),
             None => self.refusal(),
+        };
+        match &self.field.picked {
+            Some(picked) => format!("{answer} {}", picked.sentence()),
+            None => answer,
         }
     }
 
