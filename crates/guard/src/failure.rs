@@ -46,6 +46,12 @@ impl Failure {
         Self::Foreign { line: beginning(&String::from_utf8_lossy(line)), why: beginning(&why.to_string()) }
     }
 
+    /// A line that answers no question.
+    pub(super) fn stray(line: &[u8]) -> Self {
+        let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        Self::Stray(beginning(&String::from_utf8_lossy(line)))
+    }
+
     /// A word for the kind of failure: failures of one kind are reported together.
     pub(super) fn kind(&self) -> &'static str {
         match self {
