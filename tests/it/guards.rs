@@ -194,7 +194,7 @@ const FEW: usize = 4;
 
 /// How a guard is bad, what is said about it, and on how many of these runs it is unknown (`None`: it depends on
 /// how many processes there are).
-const BAD: [(&str, Sh, &str, Option<usize>); 12] = [
+const BAD: [(&str, Sh, &str, Option<usize>); 14] = [
     ("silent", Sh { point: "sleep 1000", ..CONTINUES }, "gave no answer within 1 s", Some(FEW)),
     (
         "slow",
@@ -218,6 +218,21 @@ const BAD: [(&str, Sh, &str, Option<usize>); 12] = [
         "logs",
         Sh { point: r#"echo point $n; say '"answer":"continue"'"#, ..CONTINUES },
         "wrote `point 1`, which is not an answer",
+        Some(FEW),
+    ),
+    (
+        "list",
+        Sh { point: "echo []", ..CONTINUES },
+        "wrote `[]`, which is not an answer: an answer is one JSON object",
+        Some(FEW),
+    ),
+    (
+        "ahead",
+        Sh {
+            point: r#"printf '{"id":"%s","answer":"continue"}\n{"id":"%s","answer":"stop"}\n' "$id" "${id%-*}-$((n + 1))""#,
+            ..CONTINUES
+        },
+        "which answers something it was not asked",
         Some(FEW),
     ),
     (
