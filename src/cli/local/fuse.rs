@@ -11,10 +11,11 @@ use super::held::{About, Held};
 use crate::compare::fuse::{Fuses, Known, Session, boldest, known};
 use crate::diagnostic::count;
 use crate::export::{Export, find};
-use crate::report::table::{Cell, Table, digits};
+use crate::report::table::{Cell, Table};
 use crate::rule::Condition;
 use crate::stack::Stack;
 use crate::transcript::{Event, Instant, Run};
+use crate::words::digits;
 
 /// One minus how sure all bounds together are.
 pub(super) const DELTA: f64 = 0.1;
