@@ -19,15 +19,17 @@ fn main() -> ExitCode {
         let _ = std::io::stderr().write_all(text.as_bytes());
         return ExitCode::from(if named == "--version" { 0 } else { 64 });
     };
-    // A panic is a line in the log and an answer, nothing on the terminal of somebody at work. The program ends in the
-    // panic's hook, so that it needs no unwinding: its profile aborts.
-    std::panic::set_hook(Box::new(move |_| {
-        say(&failed(host, "the hook failed; this is a defect in whenstop"));
-        #[expect(clippy::exit, reason = "nothing of this program is worth unwinding")]
-        std::process::exit(0);
-    }));
+    // A panic is a line in the log and an answer, nothing on the terminal of somebody at work.
+    std::panic::set_hook(Box::new(move |_| end(host)));
     say(&answered(host).unwrap_or_else(|error| failed(host, &error)));
     ExitCode::SUCCESS
+}
+
+/// Answers and ends within the hook of a panic, so that the program needs no unwinding: its profile aborts.
+#[expect(clippy::exit, reason = "nothing of this program is worth unwinding")]
+fn end(host: Host) {
+    say(&failed(host, "the hook failed; this is a defect in whenstop"));
+    std::process::exit(0);
 }
 
 fn say(answer: &serde_json::Value) {

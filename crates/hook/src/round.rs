@@ -235,7 +235,7 @@ fn result(record: &Record, known: &Known) -> Message {
 
 /// An id as text.
 pub fn hex(id: u64) -> Name {
-    let digits: [u8; 16] = std::array::from_fn(|at| b"0123456789abcdef"[(id >> (60 - 4 * at)) as usize & 15]);
+    let digits: [u8; 16] = std::array::from_fn(|at| b"0123456789abcdef"[((id >> (60 - 4 * at)) & 15) as usize]);
     Name::new_inline(std::str::from_utf8(&digits).unwrap_or_default())
 }
 
