@@ -2,7 +2,6 @@
 //! are written in `sh`, so that no other language is needed.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
@@ -195,7 +194,7 @@ const FEW: usize = 4;
 
 /// How a guard is bad, what is said about it, and on how many of these runs it is unknown (`None`: it depends on
 /// how many processes there are).
-const BAD: [(&str, Sh, &str, Option<usize>); 12] = [
+const BAD: [(&str, Sh, &str, Option<usize>); 14] = [
     ("silent", Sh { point: "sleep 1000", ..CONTINUES }, "gave no answer within 1 s", Some(FEW)),
     (
         "slow",
@@ -219,6 +218,21 @@ const BAD: [(&str, Sh, &str, Option<usize>); 12] = [
         "logs",
         Sh { point: r#"echo point $n; say '"answer":"continue"'"#, ..CONTINUES },
         "wrote `point 1`, which is not an answer",
+        Some(FEW),
+    ),
+    (
+        "list",
+        Sh { point: "echo []", ..CONTINUES },
+        "wrote `[]`, which is not an answer: an answer is one JSON object",
+        Some(FEW),
+    ),
+    (
+        "ahead",
+        Sh {
+            point: r#"printf '{"id":"%s","answer":"continue"}\n{"id":"%s","answer":"stop"}\n' "$id" "${id%-*}-$((n + 1))""#,
+            ..CONTINUES
+        },
+        "which answers something it was not asked",
         Some(FEW),
     ),
     (
@@ -250,35 +264,53 @@ const BAD: [(&str, Sh, &str, Option<usize>); 12] = [
     ("nan", Sh { point: r#"say '"answer":"stop","reading":NaN'"#, ..CONTINUES }, "which is not an answer", Some(FEW)),
 ];
 
-#[test]
-#[expect(clippy::disallowed_methods, reason = "a bound on waiting, far above what is needed")]
-fn a_bad_guard_is_named_once_and_harms_nobody_else() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut stacks = "[[stack]]\nname = \"good\"\nany = [{ signal = \"steps\", at_least = 3 }]\n".to_owned();
-    for (name, sh, ..) in &BAD {
-        let file = sh.write(folder.path(), name);
-        let command = format!("[\"sh\", \"{}\"]", file.file_name().unwrap().display());
-        let _ = write!(stacks, "[[stack]]\nname = \"{name}\"\ncommand = {command}\ntime_limit = 1\n");
-    }
-    std::fs::write(folder.path().join("stacks.toml"), stacks).unwrap();
+/// Stacks beside the bad guards: the user's own, and a framework's.
+const OTHERS: &str = "[[stack]]
+name = \"good\"
+any = [{ signal = \"steps\", at_least = 3 }]
+[[stack]]
+name = \"repeats\"
+any = [{ signal = \"call_result.streak\", at_least = 2, then = \"warn\" }]
+[[stack]]
+use = \"openhands\"
+";
+
+/// The stack file entry of a guard in this folder.
+fn entry(sh: &Sh, folder: &Path, name: &str) -> String {
+    let file = sh.write(folder, name);
+    let command = format!("[\"sh\", \"{}\"]", file.file_name().unwrap().display());
+    format!("[[stack]]\nname = \"{name}\"\ncommand = {command}\ntime_limit = 1\n")
+}
+
+/// Copies [`FEW`] recordings into the folder `runs`.
+fn copy_few(folder: &Path) {
     let verdicts = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/verdicts");
-    std::fs::create_dir(folder.path().join("runs")).unwrap();
+    std::fs::create_dir(folder.join("runs")).unwrap();
     for name in ["clean_pass", "fes", "good_trim", "missed_stop"] {
         let name = format!("{name}.jsonl");
-        std::fs::copy(verdicts.join(&name), folder.path().join("runs").join(&name)).unwrap();
+        std::fs::copy(verdicts.join(&name), folder.join("runs").join(&name)).unwrap();
     }
-    let runs = "runs";
+}
+
+fn rows_of(folder: &Path) -> Vec<BTreeMap<String, String>> {
+    let mut reader = csv::Reader::from_path(folder.join("out/rows.csv")).unwrap();
+    reader.deserialize().map(Result::unwrap).collect()
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a bound on waiting, far above what is needed")]
+fn a_bad_guard_is_named_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let stacks: String = BAD.iter().map(|(name, sh, ..)| entry(sh, folder.path(), name)).collect();
+    std::fs::write(folder.path().join("stacks.toml"), stacks).unwrap();
+    copy_few(folder.path());
     let begin = Instant::now();
     let output =
-        whenstop(folder.path(), &["--threads", "1", "compare", runs, "--stacks", "stacks.toml", "--out", "out"]);
+        whenstop(folder.path(), &["--threads", "1", "compare", "runs", "--stacks", "stacks.toml", "--out", "out"]);
     assert!(begin.elapsed() < Duration::from_mins(2), "{:?}", begin.elapsed());
     let stderr = text(&output.stderr);
     assert!(output.status.success(), "{stderr}");
-    let mut reader = csv::Reader::from_path(folder.path().join("out/rows.csv")).unwrap();
-    let rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
-    assert!(
-        rows.iter().filter(|row| row["stack"] == "good").all(|row| row["unknown"].replace("unlabelled", "").is_empty())
-    );
+    let rows = rows_of(folder.path());
     for (name, _, said, unknown) in &BAD {
         let errors: Vec<&str> = stderr
             .lines()
@@ -297,9 +329,58 @@ fn a_bad_guard_is_named_once_and_harms_nobody_else() {
     }
     let manifest: serde_json::Value =
         serde_json::from_slice(&std::fs::read(folder.path().join("out/manifest.json")).unwrap()).unwrap();
-    let guard = &manifest["stacks"][1]["guard"];
+    let guard = &manifest["stacks"][0]["guard"];
     assert_eq!(guard["command"], serde_json::json!(["sh", "silent.sh"]));
     assert!(guard["files"][0][0] == "silent.sh" && guard["files"][0][1].as_str().unwrap().len() == 64, "{guard}");
+}
+
+#[test]
+fn a_bad_guard_changes_no_row_of_another_stack() {
+    let folder = tempfile::tempdir().unwrap();
+    copy_few(folder.path());
+    let others_beside = |bad: &str| {
+        std::fs::write(folder.path().join("stacks.toml"), format!("{OTHERS}{bad}")).unwrap();
+        let out = ["--threads", "2", "compare", "runs", "--stacks", "stacks.toml", "--out", "out"];
+        let output = whenstop(folder.path(), &out);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let rows = rows_of(folder.path());
+        let (ours, theirs): (Vec<_>, Vec<_>) =
+            rows.into_iter().partition(|row| !BAD.iter().any(|(name, ..)| row["stack"] == *name));
+        (ours, theirs.len())
+    };
+    let (alone, _) = others_beside("");
+    assert!(alone.len() == 3 * FEW && alone.iter().any(|row| !row["stop_point"].is_empty()));
+    for (name, sh, ..) in &BAD {
+        let (beside, theirs) = others_beside(&entry(sh, folder.path(), name));
+        assert_eq!(theirs, FEW, "{name}");
+        assert_eq!(beside, alone, "beside {name}");
+    }
+}
+
+#[test]
+fn a_guard_that_fails_ten_runs_in_a_row_is_given_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut runs = bundled("traces/synthetic/service.jsonl");
+    runs.truncate(25);
+    assert_eq!(runs.len(), 25);
+    let seen = |name: &str| {
+        let text = std::fs::read_to_string(folder.path().join(name)).unwrap_or_default();
+        text.lines().count()
+    };
+    // `$0` is its file: beside it, a line for each run that it was asked about.
+    for (name, fails, asked, said) in [
+        ("always", "exit 3", 10, "unknown on 10 runs, such as"),
+        ("nine-of-ten", "[ $(wc -l < $0.seen) = 10 ] && seen=1; [ $seen ] || exit 3", 25, "unknown on 9 runs, such as"),
+    ] {
+        let run: &'static str = Box::leak(format!("echo >> $0.seen; {fails}").into_boxed_str());
+        let guard = Sh { run, ..CONTINUES }.start(folder.path(), name);
+        let unknown = runs.iter().filter(|run| !replay(run, &guard).not_evaluable.is_empty()).count();
+        let [trouble] = &guard.troubles()[..] else { panic!("{name}: {:?}", guard.troubles()) };
+        assert!(trouble.what.contains(said), "{name}: {}", trouble.what);
+        assert_eq!(seen(&format!("{name}.sh.seen")), asked, "{name}");
+        let given_up = trouble.what.contains("and on 15 more runs after too many failures in a row");
+        assert_eq!((unknown, given_up), if asked == 10 { (25, true) } else { (9, false) }, "{}", trouble.what);
+    }
 }
 
 /// Whether a process with this number runs.
@@ -322,14 +403,15 @@ fn waits_for(what: &str, mut holds: impl FnMut() -> bool) {
 fn no_process_stays_behind() {
     let folder = tempfile::tempdir().unwrap();
     // It waits for a child of its own, and neither ends when stdin does.
-    let point = "sleep 1000 & echo $! > child; echo $$ > guard.tmp; mv guard.tmp guard; wait";
+    let point = "sleep 1000 & echo $! > child.tmp; mv child.tmp child; echo $$ > guard.tmp; mv guard.tmp guard; wait";
     let file = Sh { point, ..CONTINUES }.write(folder.path(), "waits");
     let command = format!("waits=sh {}", file.display());
     let runs_at = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/verdicts");
     for signal in ["-INT", "-TERM", "-HUP"] {
         let _ = std::fs::remove_file(folder.path().join("guard"));
         let mut compare = Command::new(env!("CARGO_BIN_EXE_whenstop"));
-        compare.args(["compare", runs_at.to_str().unwrap(), "--guard", &command]).current_dir(folder.path());
+        compare.args(["--threads", "1", "compare", runs_at.to_str().unwrap(), "--guard", &command]);
+        compare.current_dir(folder.path());
         let mut compare = compare.stderr(std::process::Stdio::null()).spawn().unwrap();
         waits_for("the guard is asked", || folder.path().join("guard").exists());
         let pid = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap().trim().to_owned();

@@ -69,9 +69,10 @@ pub(super) struct Answer {
 impl Answer {
     /// Reads the answer to the question `id`.
     pub(super) fn parse(line: &[u8], id: &str, hello: &Hello) -> Result<Self, Failure> {
+        Failure::unless_object(line)?;
         let answer: Self = serde_json::from_slice(line).map_err(|error| Failure::foreign(line, error))?;
         if answer.id != id {
-            return Err(Failure::Stray(super::failure::beginning(&String::from_utf8_lossy(line))));
+            return Err(Failure::stray(line));
         }
         if answer.answer != Word::Continue && !hello.answers.contains(&answer.answer) {
             let why = format!("its handshake does not list `{}` among its `answers`", answer.answer.name());

@@ -46,6 +46,18 @@ impl Failure {
         Self::Foreign { line: beginning(&String::from_utf8_lossy(line)), why: beginning(&why.to_string()) }
     }
 
+    /// Refuses a line that is no JSON object, in words that do not depend on how objects are read.
+    pub(super) fn unless_object(line: &[u8]) -> Result<(), Self> {
+        let begins = line.iter().find(|byte| !byte.is_ascii_whitespace());
+        if begins == Some(&b'{') { Ok(()) } else { Err(Self::foreign(line, "an answer is one JSON object")) }
+    }
+
+    /// A line that answers no question.
+    pub(super) fn stray(line: &[u8]) -> Self {
+        let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        Self::Stray(beginning(&String::from_utf8_lossy(line)))
+    }
+
     /// A word for the kind of failure: failures of one kind are reported together.
     pub(super) fn kind(&self) -> &'static str {
         match self {

@@ -132,6 +132,7 @@ impl Hello {
 
     /// Reads the answer of the guard called `name`, which is also its only rule if it names none.
     pub(super) fn parse(line: &[u8], name: &str) -> Result<Self, Failure> {
+        Failure::unless_object(line)?;
         let wire: Wire = match serde_json::from_slice(line) {
             Ok(wire) => wire,
             Err(error) => return Err(other_version(line).unwrap_or_else(|| Failure::foreign(line, error))),

@@ -108,9 +108,17 @@ impl Launch {
 
 impl Link for Process {
     fn exchange(&mut self, lines: &[u8]) -> Result<Vec<u8>, Failure> {
-        let answer = self.answer(lines);
+        let answer = self.is_quiet().and_then(|()| self.answer(lines));
         self.failed = answer.is_err();
         answer
+    }
+
+    fn is_quiet(&mut self) -> Result<(), Failure> {
+        // A guard that has ended is only missed when it is asked again.
+        let mut bytes = [0; 1024];
+        let read = self.stdout.read(&mut bytes).unwrap_or(0);
+        self.unread.extend_from_slice(&bytes[..read]);
+        if self.unread.is_empty() { Ok(()) } else { Err(Failure::stray(&self.unread)) }
     }
 }
 
@@ -123,7 +131,7 @@ impl Process {
         let until = Instant::now() + Duration::from_secs(u64::from(self.time_limit));
         let mut to_write = lines;
         loop {
-            // An answer that comes before the question has been sent is read after it, and then refused by its id.
+            // What comes before the whole question has been sent is read after it.
             if to_write.is_empty()
                 && let Some(line) = self.line()?
             {

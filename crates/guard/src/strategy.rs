@@ -18,6 +18,14 @@ pub trait Link: Send {
     /// # Errors
     /// If there is no answer. The link is then dropped.
     fn exchange(&mut self, lines: &[u8]) -> Result<Vec<u8>, Failure>;
+
+    /// Checks that nothing was written besides the answers.
+    ///
+    /// # Errors
+    /// If there is a line that nobody asked for.
+    fn is_quiet(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
 }
 
 /// Makes a new link.
@@ -120,7 +128,14 @@ impl Guard {
     /// Announces the end of a run and waits until the guard has confirmed it.
     pub(super) fn finish(&self, link: &mut dyn Link, alias: &str) -> Result<(), Failure> {
         let (question, id) = lines::end(alias);
-        Answer::parse(&link.exchange(question.as_bytes())?, &id, &self.hello).map(|_| ())
+        self.ask(link, question.as_bytes(), &id).map(|_| ())
+    }
+
+    /// Sends lines that end with the question `id`, and returns its answer.
+    pub(super) fn ask(&self, link: &mut dyn Link, lines: &[u8], id: &str) -> Result<Answer, Failure> {
+        let answer = Answer::parse(&link.exchange(lines)?, id, &self.hello)?;
+        link.is_quiet()?;
+        Ok(answer)
     }
 
     /// Takes back a link after a run, or after the part of it that was watched.

@@ -80,14 +80,14 @@ impl Asked {
         self.guard.count_point();
         let (question, id) = lines::point(&self.alias, self.asked, view.point());
         lines.extend_from_slice(question.as_bytes());
-        Answer::parse(&link.exchange(&lines)?, &id, hello)
+        self.guard.ask(&mut **link, &lines, &id)
     }
 
     fn note(&mut self, answer: &Answer) {
         let Some(rule) = answer.rule(self.guard.hello()) else { return };
         let evidence = answer.evidence();
         let Some(observed) = evidence.observed else { return };
-        let what = if self.guard.hello().rules.len().gt(&1) { "reading".to_owned() } else { String::new() };
+        let what = if self.guard.hello().rules.len() > 1 { "reading".to_owned() } else { String::new() };
         let mut reading = RuleReading::new(rule, what, Some(observed));
         if let Some(limit) = evidence.limit {
             reading = reading.against(limit, observed >= limit);

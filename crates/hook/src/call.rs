@@ -10,6 +10,7 @@ use super::answer;
 use super::host::Host;
 use super::log::{self, Line};
 use super::payload::{Call, Event, Payload};
+use super::question::is_unattended;
 use super::record::{Flag, Kind, Record, id_of};
 use super::round::{self, Unit, Verdict, id_of_decision};
 use super::settings::{Folders, Mode, Setup};
@@ -61,16 +62,16 @@ fn note_fields(folders: &Folders, event: Event, payload: &Payload<'_>) {
 }
 
 /// A call that holds its session's lock.
-struct Hook<'c> {
+pub(super) struct Hook<'c> {
     host: Host,
-    setup: Setup,
-    payload: &'c Payload<'c>,
+    pub(super) setup: Setup,
+    pub(super) payload: &'c Payload<'c>,
     session: String,
-    time: i64,
+    pub(super) time: i64,
     /// True if records hold texts.
     texts: bool,
-    state: State,
-    lines: Vec<Line>,
+    pub(super) state: State,
+    pub(super) lines: Vec<Line>,
 }
 
 impl Hook<'_> {
@@ -97,7 +98,7 @@ impl Hook<'_> {
         Ok(answer::nothing())
     }
 
-    fn add(&mut self, records: Vec<Record>) -> Result<(), String> {
+    pub(super) fn add(&mut self, records: Vec<Record>) -> Result<(), String> {
         self.state.append(records).map_err(|error| format!("cannot write the session's state: {error}"))
     }
 
@@ -261,26 +262,7 @@ impl Hook<'_> {
         records
     }
 
-    /// If the question of this round was put at one of these calls and the person did not refuse it, the agent may go
-    /// on: the limit was a mistake here.
-    fn went_on(&mut self, calls: &[Call<'_>]) -> Result<(), String> {
-        let current = round::current(self.state.records(), self.setup.settings.unit());
-        let asked = current.iter().rev().find(|record| matches!(record.kind, Kind::Asked | Kind::WentOn));
-        let Some(asked) = asked.filter(|record| record.kind == Kind::Asked).cloned() else { return Ok(()) };
-        let Some(call) = calls.iter().find(|call| call_id(call) == asked.id) else { return Ok(()) };
-        if call.is_refused() {
-            return Ok(());
-        }
-        let mut record = Record::new(Kind::WentOn, self.time).named(asked.name.clone());
-        record.a = asked.a;
-        self.add(vec![record])?;
-        let round = self.n_rounds();
-        let line = Line { stack: asked.name, round, did: "went on".to_owned(), ..self.line() };
-        self.lines.push(line);
-        Ok(())
-    }
-
-    fn n_rounds(&self) -> u64 {
+    pub(super) fn n_rounds(&self) -> u64 {
         self.state.records().iter().filter(|record| record.kind == Kind::Prompt).count() as u64
     }
 
@@ -304,13 +286,6 @@ impl Hook<'_> {
             }
         }
         answer
-    }
-
-    /// After each "go on", the same rule may act again at its higher limit.
-    fn asks_so_far(&self, stack: &str) -> u64 {
-        let current = round::current(self.state.records(), self.setup.settings.unit());
-        let stack = id_of(stack);
-        current.iter().filter(|record| record.kind == Kind::WentOn && record.a == stack).count() as u64
     }
 
     fn act(&mut self, verdict: &Verdict, decision: &Decision, id: u64) -> Value {
@@ -354,7 +329,7 @@ impl Hook<'_> {
         requirements.iter().any(|requirement| requirement.rule == decision.rule && requirement.need == Need::Usage)
     }
 
-    fn line(&self) -> Line {
+    pub(super) fn line(&self) -> Line {
         let time = jiff::Timestamp::from_millisecond(self.time).map_or_else(|_| String::new(), |time| time.to_string());
         Line {
             time,
@@ -417,28 +392,10 @@ impl Hook<'_> {
         // The agent has handed back: there is nothing to add to its next request.
         Ok(if answer.get("hookSpecificOutput").is_some() { answer::nothing() } else { answer })
     }
-
-    /// Puts the question of this round, if there is one that was not put yet.
-    fn before_tool(&mut self) -> Result<Value, String> {
-        let current = round::current(self.state.records(), self.setup.settings.unit());
-        let last = current.iter().rev().find(|record| {
-            matches!(record.kind, Kind::Asked | Kind::WentOn)
-                || (record.kind == Kind::Acted && record.flags.has(Flag::ASK))
-        });
-        let Some(open) = last.filter(|record| record.kind == Kind::Acted).cloned() else {
-            return Ok(answer::nothing());
-        };
-        let id = id_of(&self.payload.text("tool_use_id").unwrap_or_default());
-        let mut record = Record::new(Kind::Asked, self.time).id(id).named(open.name.clone());
-        record.a = open.a;
-        self.add(vec![record])?;
-        let words = String::from_utf8_lossy(&open.text).into_owned();
-        Ok(answer::ask(&format!("{words}. Go on? The limit is then doubled for this round.")))
-    }
 }
 
 /// The number of a call: of the host's id.
-fn call_id(call: &Call<'_>) -> u64 {
+pub(super) fn call_id(call: &Call<'_>) -> u64 {
     call.ids().first().map_or(0, |id| id_of(id))
 }
 
@@ -452,9 +409,4 @@ fn aliases(calls: &[Call<'_>], known: &[Record], new: &[Record]) -> Vec<Record> 
         records.extend(of_second.cloned().map(|record| Record { b: first, ..record }));
     }
     records
-}
-
-/// True if nobody is there to be asked: Claude Code says how it was started.
-fn is_unattended() -> bool {
-    std::env::var("CLAUDE_CODE_ENTRYPOINT").is_ok_and(|entry| entry.starts_with("sdk"))
 }

@@ -13,6 +13,7 @@ pub mod call;
 pub mod host;
 pub mod log;
 pub mod payload;
+mod question;
 pub mod record;
 pub mod recording;
 pub mod round;

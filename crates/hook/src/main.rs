@@ -1,7 +1,6 @@
 //! `whenstop-hook HOST`: answers one event of an agent, read from standard input.
 
 use std::io::{Read, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use whenstop_hook::host::Host;
@@ -20,16 +19,21 @@ fn main() -> ExitCode {
         let _ = std::io::stderr().write_all(text.as_bytes());
         return ExitCode::from(if named == "--version" { 0 } else { 64 });
     };
-    // A panic is a line in the log, nothing on the terminal of somebody at work.
-    std::panic::set_hook(Box::new(|_| {}));
-    let answered = catch_unwind(AssertUnwindSafe(|| answered(host)));
-    let answer = match answered {
-        Ok(Ok(answer)) => answer,
-        Ok(Err(error)) => failed(host, &error),
-        Err(_) => failed(host, "the hook failed; this is a defect in whenstop"),
-    };
-    let _ = std::io::stdout().write_all(format!("{answer}\n").as_bytes());
+    // A panic is a line in the log and an answer, nothing on the terminal of somebody at work.
+    std::panic::set_hook(Box::new(move |_| end(host)));
+    say(&answered(host).unwrap_or_else(|error| failed(host, &error)));
     ExitCode::SUCCESS
+}
+
+/// Answers and ends within the hook of a panic, so that the program needs no unwinding: its profile aborts.
+#[expect(clippy::exit, reason = "nothing of this program is worth unwinding")]
+fn end(host: Host) {
+    say(&failed(host, "the hook failed; this is a defect in whenstop"));
+    std::process::exit(0);
+}
+
+fn say(answer: &serde_json::Value) {
+    let _ = std::io::stdout().write_all(format!("{answer}\n").as_bytes());
 }
 
 #[expect(clippy::disallowed_methods, reason = "events of Claude Code have no time of their own")]

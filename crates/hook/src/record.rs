@@ -5,8 +5,10 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::transcript::Name;
+
 /// The size of a record without its name and text.
-const HEAD: usize = 48;
+pub(super) const HEAD: usize = 48;
 /// The longest name or text that is kept.
 const LONGEST: usize = 4 << 20;
 
@@ -125,7 +127,7 @@ pub struct Record {
     /// See [`Kind`].
     pub b: u64,
     /// A tool's name, or another short word.
-    pub name: String,
+    pub name: Name,
     /// A text, or other bytes.
     pub text: Vec<u8>,
 }
@@ -133,7 +135,7 @@ pub struct Record {
 impl Record {
     /// An empty record.
     pub fn new(kind: Kind, time: i64) -> Self {
-        Self { kind, flags: Flag::default(), time, id: 0, a: 0, b: 0, name: String::new(), text: Vec::new() }
+        Self { kind, flags: Flag::default(), time, id: 0, a: 0, b: 0, name: Name::default(), text: Vec::new() }
     }
 
     /// Sets the id.
@@ -145,7 +147,7 @@ impl Record {
 
     /// Sets the name.
     #[must_use]
-    pub fn named(mut self, name: impl Into<String>) -> Self {
+    pub fn named(mut self, name: impl Into<Name>) -> Self {
         self.name = name.into();
         self
     }
@@ -192,7 +194,7 @@ impl Record {
             id: number(24)?,
             a: number(32)?,
             b: number(40)?,
-            name: std::str::from_utf8(name).ok()?.to_owned(),
+            name: std::str::from_utf8(name).ok()?.into(),
             text: text.to_vec(),
         };
         Some((record, length))

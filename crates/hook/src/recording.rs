@@ -16,9 +16,12 @@ pub fn of(path: &Path) -> std::io::Result<Option<Draft>> {
 /// The recording of a session's records; `None` if they hold no events.
 pub fn draft(records: &[Record]) -> Option<Draft> {
     let known = state::header(records)?;
-    let (shown, _) = round::shown(records);
-    let event = |shown| if let Shown::Event(event) = shown { Some(*event) } else { None };
-    let mut events: Vec<Event> = shown.into_iter().filter_map(event).collect();
+    let mut events: Vec<Event> = Vec::new();
+    round::show(records, |shown| {
+        if let Shown::Event(event) = shown {
+            events.push(event);
+        }
+    });
     if !events.iter().any(|event| event.message().is_some_and(Message::is_step)) {
         return None;
     }

@@ -4,15 +4,18 @@
 //! and what came late (a call's tokens, that it failed) is where it belongs.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use super::record::{Flag, Kind, Record, id_of};
 use super::tail::{largest, usage_of};
-use crate::decision::{Action, Decision, Need, Strategy};
-use crate::replay::{Live, Terms, Unread};
+use crate::decision::{Action, Decision, Need, Strategy, Watch};
+use crate::replay::Terms;
 use crate::rule::{Comparator, Condition};
 use crate::stack::Stack;
-use crate::transcript::{Event, Fingerprint, Header, Instant, Lane, Message, Name, Origin, Role, ToolCall, Usage};
+use crate::transcript::{
+    Event, Fingerprint, Header, Instant, Lane, Message, Name, Origin, PointView, Recorder, Role, ToolCall, Usage,
+};
 
 /// A strategy of the stack file, and the stack it is, if it is the user's own.
 #[derive(Clone)]
@@ -70,28 +73,54 @@ pub fn rounds(records: &[Record]) -> Vec<&[Record]> {
 
 /// Something shown to the rules.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "most are events")]
 pub enum Shown {
     /// An event.
-    Event(Box<Event>),
+    Event(Event),
     /// The next request is about to be made.
     Request,
     /// The agent has handed back.
     Close,
 }
 
+/// Ids are fingerprints: there is nothing left to hash.
+#[derive(Default)]
+struct Id(u64);
+
+impl Hasher for Id {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, id: u64) {
+        self.0 = id;
+    }
+}
+
+type ById<V> = HashMap<u64, V, BuildHasherDefault<Id>>;
+type Ids = HashSet<u64, BuildHasherDefault<Id>>;
+
 /// What records say about model calls and results, wherever it stands among them.
 #[derive(Default)]
 struct Known {
-    usage: HashMap<u64, Usage>,
-    message_of: HashMap<u64, u64>,
+    usage: ById<Usage>,
+    message_of: ById<u64>,
     /// Messages that have a call; their other lines (a thought, a text) have none.
-    calling: HashSet<u64>,
-    failed: HashSet<u64>,
+    calling: Ids,
+    failed: Ids,
 }
 
 impl Known {
     fn of(records: &[Record]) -> Self {
+        let n = records.iter().filter(|record| record.kind == Kind::Usage).count();
         let mut known = Self::default();
+        known.usage.reserve(n);
+        known.message_of.reserve(n);
+        known.calling.reserve(n);
         for record in records {
             match record.kind {
                 Kind::Usage => {
@@ -116,17 +145,15 @@ impl Known {
     }
 }
 
-/// The events that records stand for, with the requests between them, and whether the tokens of the latest reply are
-/// still missing.
-pub fn shown(records: &[Record]) -> (Vec<Shown>, bool) {
+/// Hands over the events that records stand for, with the requests between them. Nothing is collected on the way: at
+/// each call of the hook, what takes the time is memory that is touched for the first time.
+pub fn show(records: &[Record], mut to: impl FnMut(Shown)) {
     let known = Known::of(records);
-    let mut out = Vec::with_capacity(records.len());
     let mut reply: Option<Message> = None;
     let mut results: Vec<Message> = Vec::new();
-    let mut sides = HashSet::new();
+    let mut sides = Ids::default();
     let mut unbooked = None;
-    let mut missing = false;
-    let event = |message| Shown::Event(Box::new(Event::Message(message)));
+    let event = |message| Shown::Event(Event::Message(message));
     for record in records {
         let ts = Some(Instant(record.time));
         match record.kind {
@@ -135,14 +162,14 @@ pub fn shown(records: &[Record]) -> (Vec<Shown>, bool) {
                 prompt.ts = ts;
                 let is_steering = record.kind == Kind::Steering;
                 prompt.origin = if is_steering { Origin::Steering } else { Origin::Prompt };
-                out.push(event(prompt));
+                to(event(prompt));
             }
             Kind::Usage if record.flags.has(Flag::SIDE) && sides.insert(record.id) => {
                 let mut side = Message::new(Role::Assistant);
                 side.lane = Lane::Side(hex(record.id));
                 side.usage = known.usage.get(&record.id).copied();
                 side.ts = ts;
-                out.push(event(side));
+                to(event(side));
             }
             Kind::Usage if record.b == 0 && !record.flags.has(Flag::SIDE) && !known.calling.contains(&record.id) => {
                 unbooked = Some(record.id);
@@ -155,30 +182,29 @@ pub fn shown(records: &[Record]) -> (Vec<Shown>, bool) {
             }
             Kind::Call => {
                 let Some(reply) = &mut reply else { continue };
+                // Most replies have one call; a vector that grows by itself begins with room for four.
+                reply.tool_calls.reserve_exact(1);
                 reply.tool_calls.push(call(record));
                 reply.usage = reply.usage.or_else(|| known.usage_of_call(record.id));
             }
             Kind::Result => results.push(result(record, &known)),
             Kind::Batch => {
                 let Some(reply) = reply.take() else { continue };
-                missing = reply.usage.is_none();
                 unbooked = None;
-                out.push(event(reply));
-                out.extend(results.drain(..).map(event));
-                out.push(Shown::Request);
+                to(event(reply));
+                results.drain(..).for_each(|result| to(event(result)));
+                to(Shown::Request);
             }
             Kind::Close => {
                 let mut message = Message::new(Role::Assistant);
                 message.ts = ts;
                 message.usage = unbooked.take().and_then(|id| known.usage.get(&id).copied());
-                missing = message.usage.is_none();
-                out.push(event(message));
-                out.push(Shown::Close);
+                to(event(message));
+                to(Shown::Close);
             }
             _ => {}
         }
     }
-    (out, missing)
 }
 
 fn text_message(role: Role, record: &Record) -> Message {
@@ -209,7 +235,8 @@ fn result(record: &Record, known: &Known) -> Message {
 
 /// An id as text.
 pub fn hex(id: u64) -> Name {
-    format!("{id:016x}").into()
+    let digits: [u8; 16] = std::array::from_fn(|at| b"0123456789abcdef"[((id >> (60 - 4 * at)) & 15) as usize]);
+    Name::new_inline(std::str::from_utf8(&digits).unwrap_or_default())
 }
 
 /// What the rules of one stack say about a round.
@@ -221,56 +248,74 @@ pub struct Verdict {
     pub stack: String,
     /// All decisions so far, in order.
     pub decisions: Vec<Decision>,
-    /// The rules that cannot be evaluated on what has come.
-    pub unread: Vec<Unread>,
     /// The steps of the round so far.
     pub n_steps: u32,
-    /// True if the tokens of the latest reply are not known yet.
-    pub is_late: bool,
+}
+
+/// The rules of one stack while they are shown a round.
+struct Watched {
+    /// `None` for rules that are silent in this round.
+    watch: Option<Box<dyn Watch>>,
+    decisions: Vec<Decision>,
+}
+
+impl Watched {
+    fn start(rules: &Rules, went_on: u32, header: &Header, texts: bool) -> Self {
+        let strategy = match (&rules.own, went_on) {
+            (_, 0) => Some(Arc::clone(&rules.strategy)),
+            (Some(stack), times) => Some(raised(stack, times) as Arc<dyn Strategy>),
+            // The limits of others are not known by number: the person has said to go on, and they are silent.
+            (None, _) => None,
+        };
+        let start = |strategy: Arc<dyn Strategy>| {
+            Terms::lacking(&strategy.requirements(), |need| !texts && is_text(need)).start(&strategy, header)
+        };
+        Self { watch: strategy.map(start), decisions: Vec::new() }
+    }
+
+    /// Shows it the next point, unless it has ended the round, after which it says nothing.
+    fn see(&mut self, view: &PointView<'_>) {
+        let Some(watch) = &mut self.watch else { return };
+        let before = self.decisions.len();
+        watch.at(view, &mut self.decisions);
+        let end = self.decisions[before..].iter().position(|decision| decision.action.is_terminal());
+        if let Some(end) = end {
+            self.decisions.truncate(before + end + 1);
+            self.watch = None;
+        }
+    }
 }
 
 /// Shows a round to all rules. `texts` says whether its records hold texts.
 pub fn judge(records: &[Record], rules: &[Rules], unit: Unit, texts: bool) -> Vec<Verdict> {
-    let (shown, missing) = shown(records);
     let went_on = went_on(records);
-    let is_reply =
-        |shown: &&Shown| matches!(shown, Shown::Event(event) if event.message().is_some_and(Message::is_step));
-    let n_steps = u32::try_from(shown.iter().filter(is_reply).count()).unwrap_or(u32::MAX);
-    let of = |(nth, rules): (usize, &Rules)| {
-        let name = rules.strategy.name().to_owned();
-        let times = went_on.get(&id_of(&name)).copied().unwrap_or(0);
-        let strategy = match (&rules.own, times) {
-            (_, 0) => Arc::clone(&rules.strategy),
-            (Some(stack), times) => raised(stack, times) as Arc<dyn Strategy>,
-            // The limits of others are not known by number: the person has said to go on, and they are silent.
-            (None, _) => {
-                return Verdict {
-                    nth,
-                    stack: name,
-                    decisions: Vec::new(),
-                    unread: Vec::new(),
-                    n_steps,
-                    is_late: missing,
-                };
-            }
-        };
-        let terms = Terms::lacking(&strategy.requirements(), |need| !texts && is_text(need));
-        let mut live =
-            Live::start_on(terms, &strategy, Header { of_session: unit == Unit::Round, ..Header::default() });
-        let mut decisions = Vec::new();
-        for shown in &shown {
-            decisions.extend(match shown {
-                Shown::Event(event) => live.push((**event).clone()),
-                Shown::Request => live.request(),
-                Shown::Close => live.close_step(),
-            });
-            if live.has_ended() {
-                break;
-            }
-        }
-        Verdict { nth, stack: name, decisions, unread: live.unread(), n_steps, is_late: missing }
+    let header = Header { of_session: unit == Unit::Round, ..Header::default() };
+    let times = |rules: &Rules| went_on.get(&id_of(rules.strategy.name())).copied().unwrap_or(0);
+    let mut watched: Vec<Watched> =
+        rules.iter().map(|rules| Watched::start(rules, times(rules), &header, texts)).collect();
+    let is_event = |record: &&Record| {
+        matches!(record.kind, Kind::Prompt | Kind::Steering | Kind::Reply | Kind::Result | Kind::Close)
     };
-    rules.iter().enumerate().map(of).collect()
+    let mut recorder = Recorder::new(header).with_room_for(records.iter().filter(is_event).count());
+    let mut n_steps = 0;
+    show(records, |shown| {
+        let see = |view: PointView<'_>| watched.iter_mut().for_each(|watched| watched.see(&view));
+        match shown {
+            Shown::Event(event) => {
+                n_steps += u32::from(event.message().is_some_and(Message::is_step));
+                recorder.push(event).for_each(see);
+            }
+            Shown::Request => recorder.request().for_each(see),
+            Shown::Close => recorder.close_step().for_each(see),
+        }
+    });
+    let of = |((nth, rules), watched): ((usize, &Rules), Watched)| Verdict {
+        nth,
+        stack: rules.strategy.name().to_owned(),
+        decisions: watched.decisions,
+        n_steps,
+    };
+    rules.iter().enumerate().zip(watched).map(of).collect()
 }
 
 /// How often the person let the agent go on, by stack.

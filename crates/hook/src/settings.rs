@@ -2,15 +2,17 @@
 //! `$XDG_CONFIG_HOME/whenstop/hook/HOST`. The command line in the host's configuration never changes.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::host::Host;
 use super::round::{Rules, Unit};
 use crate::catalog;
+use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::framework::ConfigText;
-use crate::stack::{Entry, StackFile};
+use crate::stack::{Entry, Scope, Stack, StackFile};
 
 /// What a decision to stop leads to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -133,15 +135,33 @@ impl Setup {
             read(Path::new(&path)).map(|text| ConfigText { path: path.clone(), text }).ok_or_else(missing)
         };
         let (file, strategies) = catalog::load_with(&path.display().to_string(), text, &read_config)?;
-        let rules = own(&file).into_iter().zip(strategies).map(|(own, strategy)| Rules { strategy, own });
+        let unit = settings.unit();
+        let rules =
+            own(&file).into_iter().zip(strategies).map(|(own, strategy)| match own.map(|own| shown_alone(own, unit)) {
+                Some(own) => Rules { strategy: Arc::clone(&own) as Arc<dyn Strategy>, own: Some(own) },
+                None => Rules { strategy, own: None },
+            });
         Ok(Self { settings, rules: rules.collect(), print: super::record::id_of(text) })
     }
 }
 
+/// A stack whose rules are shown nothing but a round: what counts by round then counts by all that it is shown, and need
+/// not look for the round itself.
+fn shown_alone(mut stack: Arc<Stack>, unit: Unit) -> Arc<Stack> {
+    let by_round = stack.clauses.iter().any(|clause| clause.scope == Scope::Round)
+        || stack.cap.as_ref().is_some_and(|cap| cap.scope == Scope::Round);
+    if unit == Unit::Round && by_round {
+        let stack = Arc::make_mut(&mut stack);
+        stack.clauses.iter_mut().for_each(|clause| clause.scope = Scope::Run);
+        stack.cap.iter_mut().for_each(|cap| cap.scope = Scope::Run);
+    }
+    stack
+}
+
 /// For each stack of the file, the stack itself if it is the user's own.
-fn own(file: &StackFile) -> Vec<Option<std::sync::Arc<crate::stack::Stack>>> {
+fn own(file: &StackFile) -> Vec<Option<Arc<Stack>>> {
     let own = |entry: &Entry| match entry {
-        Entry::Own(stack) => Some(std::sync::Arc::clone(stack)),
+        Entry::Own(stack) => Some(Arc::clone(stack)),
         Entry::Use(_) | Entry::Guard(_) => None,
     };
     file.entries.iter().map(own).collect()

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::record::{Kind, Record, id_of};
+use super::record::{HEAD, Kind, Record, id_of};
 
 /// The first bytes of a state file: what it is, and the layout of its records.
 const MAGIC: &[u8; 16] = b"whenstop-hook 1\n";
@@ -160,7 +160,7 @@ fn is_same(_: &File, _: &Path) -> bool {
 
 /// The whole records at the beginning of `bytes`, and how many bytes they take.
 fn all(bytes: &[u8]) -> (Vec<Record>, usize) {
-    let (mut records, mut at) = (Vec::new(), 0);
+    let (mut records, mut at) = (Vec::with_capacity(bytes.len() / HEAD), 0);
     while let Some((record, length)) = Record::read(&bytes[at..]) {
         records.push(record);
         at += length;

@@ -140,7 +140,10 @@ fn agrees(args: &EditArgs, output: &Output) -> Result<bool, Failure> {
 
 /// Writes the hook's own files.
 pub(super) fn write_setup(folders: &Folders, mode: &str, unit: &str, stacks: &str) -> Result<(), Failure> {
-    replace(&folders.stacks(), stacks)?;
+    // A stack file that stays as it is keeps its time: the evidence for its limits begins with it.
+    if std::fs::read_to_string(folders.stacks()).ok().as_deref() != Some(stacks) {
+        replace(&folders.stacks(), stacks)?;
+    }
     replace(&folders.settings(), &format!("mode = \"{mode}\"\nunit = \"{unit}\"\n"))
 }
 

@@ -1,16 +1,14 @@
 //! The fuse at the end of `whenstop local`: limits that would have cut none of these rounds short, what is known of how
 //! often they will, and how to set them in the agents found here.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use whenstop_hook::host::Host;
-use whenstop_hook::log;
-use whenstop_hook::settings::{Folders, Setup};
 
 use super::super::failure::Failure;
 use super::super::output::{Format, Output};
-use crate::compare::fuse::{Effect, Fuses, Known, Session, boldest, known};
+use super::held::{About, Held};
+use crate::compare::fuse::{Fuses, Known, Session, boldest, known};
 use crate::diagnostic::count;
 use crate::export::{Export, find};
 use crate::report::table::{Cell, Table};
@@ -20,9 +18,9 @@ use crate::transcript::{Event, Instant, Run};
 use crate::words::digits;
 
 /// One minus how sure all bounds together are.
-const DELTA: f64 = 0.1;
+pub(super) const DELTA: f64 = 0.1;
 /// The share of a session's rounds that a fuse may cut before it is worth naming how many sessions are missing.
-const GOAL: f64 = 0.05;
+pub(super) const GOAL: f64 = 0.05;
 /// A session is closed when it has been silent for so long.
 const SILENT_MS: i64 = 24 * 3600 * 1000;
 
@@ -33,21 +31,16 @@ pub(super) struct Judges {
     now: Instant,
 }
 
-/// The stacks that the hook holds for one agent.
-struct Held {
-    host: Host,
-    fuses: Fuses,
-    /// Rounds that it ended and that nobody continued: session and round, from 1.
-    ended: BTreeSet<(String, u64)>,
-    said: BTreeMap<String, u64>,
+/// A closed session under all of them.
+pub(super) struct Judged {
+    fuse: Session,
+    held: Vec<Session>,
+    about: About,
 }
-
-/// A session under all of them; the first is the fuse.
-pub(super) struct Judged(Vec<Session>);
 
 impl Judges {
     pub(super) fn new(now: Instant) -> Self {
-        Self { fuse: Fuses::default(), held: Host::ALL.into_iter().filter_map(held).collect(), now }
+        Self { fuse: Fuses::default(), held: Host::ALL.into_iter().filter_map(Held::of).collect(), now }
     }
 
     /// The session of which these are the rounds; `None` while it is open.
@@ -61,67 +54,25 @@ impl Judges {
             id: session.header.run_id.clone(),
             rounds: rounds.iter().map(|round| fuses.judge(round)).collect(),
         };
-        let mut all = vec![under(&self.fuse)];
-        all.extend(self.held.iter().map(|held| under(&held.fuses)));
-        // What the hook ended has no end of its own: nobody can judge what would have followed.
-        for (host, session_id, round) in self.ended() {
-            if *session_id != session.header.run_id {
-                continue;
-            }
-            for (nth, session) in
-                all.iter_mut().enumerate().filter(|(nth, _)| *nth == 0 || self.held[nth - 1].host == host)
-            {
-                let _ = nth;
-                let last = session.rounds.len().saturating_sub(1);
-                let at = usize::try_from(round.saturating_sub(1)).unwrap_or(last).min(last);
-                for effect in session.rounds.get_mut(at).into_iter().flatten() {
-                    *effect = Effect { may_cut: true, spared: None, ..*effect };
-                }
-            }
+        let mut fuse = under(&self.fuse);
+        let mut held: Vec<Session> = self.held.iter().map(|held| under(&held.fuses)).collect();
+        for (by, under_held) in self.held.iter().zip(&mut held) {
+            by.doubt(&mut fuse);
+            by.doubt(under_held);
         }
-        Some(Judged(all))
+        Some(Judged { fuse, held, about: About::of(session) })
     }
-
-    fn ended(&self) -> impl Iterator<Item = (Host, &String, u64)> {
-        self.held.iter().flat_map(|held| held.ended.iter().map(|(session, round)| (held.host, session, *round)))
-    }
-}
-
-/// What the hook holds for an agent, if it is set up; rules of systems and presets are left out.
-fn held(host: Host) -> Option<Held> {
-    let folders = Folders::of(host)?;
-    let setup = Setup::load(&folders).ok()?;
-    let clauses = setup.rules.iter().filter_map(|rules| rules.own.as_deref()).flat_map(|stack| stack.clauses.clone());
-    let stack = Stack { name: "held".to_owned(), clauses: clauses.collect(), cap: None };
-    let (mut ended, mut said) = (BTreeSet::new(), BTreeMap::new());
-    for line in log::read(&folders.log()) {
-        let round = (line.session, line.round);
-        match &*line.did {
-            "stopped" | "asked" => drop(ended.insert(round)),
-            "went on" => drop(ended.remove(&round)),
-            _ => {}
-        }
-        *said.entry(line.did).or_insert(0) += 1;
-    }
-    Some(Held { host, fuses: Fuses::of(stack), ended, said })
 }
 
 /// Prints the fuse and how to set it.
 pub(super) fn show(
     judges: &Judges,
-    of_sessions: Vec<Judged>,
+    of_sessions: &[Judged],
     agents: &[&str],
     accept: f64,
     output: &Output,
 ) -> Result<(), Failure> {
-    let mut by_judge: Vec<Vec<Session>> = vec![Vec::new(); 1 + judges.held.len()];
-    for Judged(sessions) in of_sessions {
-        for (all, session) in by_judge.iter_mut().zip(sessions) {
-            all.push(session);
-        }
-    }
-    let mut by_judge = by_judge.into_iter();
-    let mut sessions = by_judge.next().unwrap_or_default();
+    let mut sessions: Vec<Session> = of_sessions.iter().map(|judged| judged.fuse.clone()).collect();
     output.data("\n");
     if sessions.is_empty() {
         output.paragraph("No session here is closed yet (silent for a day): there is nothing to fit a fuse to.");
@@ -142,8 +93,9 @@ pub(super) fn show(
     if !chosen.is_empty() {
         paste(&judges.fuse, &chosen, agents, output);
     }
-    for (held, mut sessions) in judges.held.iter().zip(by_judge) {
-        show_held(held, &mut sessions, output)?;
+    for (nth, held) in judges.held.iter().enumerate() {
+        let sessions = of_sessions.iter().map(|judged| (&judged.about, &judged.held[nth]));
+        held.show(held.evidence(sessions), output)?;
     }
     Ok(())
 }
@@ -162,7 +114,7 @@ fn say_what(chosen: &[usize], all: &[Known], n_rounds: u64, n_sessions: usize, a
     output.data("\n");
 }
 
-fn table(fuses: &Fuses, all: &[Known], chosen: &[usize], level: f64) -> Table {
+pub(super) fn table(fuses: &Fuses, all: &[Known], chosen: &[usize], level: f64) -> Table {
     let columns =
         ["limit, by round", "would have ended", "cut short", "tokens after", "at most", "sessions missing for 5 %"];
     let row = |nth: &usize| {
@@ -226,26 +178,4 @@ fn paste(fuses: &Fuses, chosen: &[usize], agents: &[&str], output: &Output) {
         }
     }
     output.data(&text);
-}
-
-/// What the hook did here, and whether its limits still are what they were thought to be.
-fn show_held(held: &Held, sessions: &mut [Session], output: &Output) -> Result<(), Failure> {
-    let known = known(held.fuses.clauses().len(), sessions);
-    output.data("\n");
-    let said: Vec<String> = held.said.iter().map(|(did, n)| format!("{did} {n} times")).collect();
-    let said = if said.is_empty() { "has not acted yet".to_owned() } else { said.join(", ") };
-    output.paragraph(&format!("The hook in {}: {said}. Its limits on the sessions above:", held.host.name()));
-    output.data("\n");
-    let level = DELTA / known.len().max(1) as f64;
-    let every: Vec<usize> = (0..known.len()).collect();
-    output.table(&table(&held.fuses, &known, &every, level), Format::Table)?;
-    for (clause, known) in held.fuses.clauses().iter().zip(&known) {
-        if known.watched.alarm(GOAL, level).is_some() {
-            output.paragraph(&format!(
-                "`{}` cuts more than 5 % of a session's rounds, as is now known: raise it or take it out.",
-                clause.name
-            ));
-        }
-    }
-    Ok(())
 }

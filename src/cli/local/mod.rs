@@ -2,6 +2,7 @@
 //! stopped.
 
 mod fuse;
+mod held;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -284,7 +285,7 @@ fn compare(corpus: &Corpus, agents: &[&str], args: &Args, output: &Output) -> Re
     let report = FollowedReport::new(followed, "rounds");
     let publication = Publication::new(rows, firings, stacks, None, &[]).with_followed(report.clone());
     show_said(&report.said(publication.headline()), output)?;
-    fuse::show(&judges, of_sessions, agents, args.accept / 100.0, output)?;
+    fuse::show(&judges, &of_sessions, agents, args.accept / 100.0, output)?;
     output.data(
         "\nGo on with\n\n  whenstop corpus ~/.claude/projects --rounds            every round as CSV\n  \
          whenstop compare PATH --unit round --stacks FILE       your own stacks on them\n  \

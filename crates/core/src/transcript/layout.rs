@@ -32,14 +32,19 @@ pub(super) struct Layout {
 impl Layout {
     /// The layout of a finished recording.
     pub(super) fn of(events: &[Event]) -> Self {
-        let n_steps = events.iter().filter(|event| is_reply(event)).count();
-        let points = Vec::with_capacity(n_steps.saturating_mul(3).saturating_add(1));
-        let mut layout = Self { steps: Vec::with_capacity(n_steps), points, ..Self::default() };
+        let mut layout = Self::default();
+        layout.reserve(events.iter().filter(|event| is_reply(event)).count());
         for n in 1..=events.len() {
             layout.take(&events[..n]);
         }
         layout.end(events);
         layout
+    }
+
+    /// Makes room for this many steps.
+    pub(super) fn reserve(&mut self, n_steps: usize) {
+        self.steps.reserve_exact(n_steps);
+        self.points.reserve_exact(n_steps.saturating_mul(3).saturating_add(1));
     }
 
     /// Processes the last of `events`. A reply ends the step before it.

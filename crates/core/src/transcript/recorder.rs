@@ -26,6 +26,15 @@ impl Recorder {
         Self { header, events: Vec::new(), layout: Layout::default() }
     }
 
+    /// Makes room for this many events, for a caller that knows how many there will be.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_room_for(mut self, n_events: usize) -> Self {
+        self.events.reserve_exact(n_events);
+        self.layout.reserve(n_events / 2 + 1);
+        self
+    }
+
     /// Records an event. A reply of the agent returns the open points of the step before it, `before_request` of its
     /// own step unless [`Self::request`] already returned it, and `after_response`. Any other event returns no points.
     pub fn push(&mut self, event: Event) -> impl ExactSizeIterator<Item = PointView<'_>> {

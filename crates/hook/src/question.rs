@@ -1,0 +1,61 @@
+//! The question that `ask` puts to the person: whether to go on, before the next call, and what the answer was.
+
+use serde_json::Value;
+
+use super::answer;
+use super::call::{Hook, call_id};
+use super::log::Line;
+use super::payload::Call;
+use super::record::{Flag, Kind, Record, id_of};
+use super::round;
+
+impl Hook<'_> {
+    /// Puts the question of this round, if there is one that was not put yet.
+    pub(super) fn before_tool(&mut self) -> Result<Value, String> {
+        let current = round::current(self.state.records(), self.setup.settings.unit());
+        let last = current.iter().rev().find(|record| {
+            matches!(record.kind, Kind::Asked | Kind::WentOn)
+                || (record.kind == Kind::Acted && record.flags.has(Flag::ASK))
+        });
+        let Some(open) = last.filter(|record| record.kind == Kind::Acted).cloned() else {
+            return Ok(answer::nothing());
+        };
+        let id = id_of(&self.payload.text("tool_use_id").unwrap_or_default());
+        let mut record = Record::new(Kind::Asked, self.time).id(id).named(open.name.clone());
+        record.a = open.a;
+        self.add(vec![record])?;
+        let words = String::from_utf8_lossy(&open.text).into_owned();
+        Ok(answer::ask(&format!("{words}. Go on? The limit is then doubled for this round.")))
+    }
+
+    /// If the question of this round was put at one of these calls and the person did not refuse it, the agent may go
+    /// on: the limit was a mistake here.
+    pub(super) fn went_on(&mut self, calls: &[Call<'_>]) -> Result<(), String> {
+        let current = round::current(self.state.records(), self.setup.settings.unit());
+        let asked = current.iter().rev().find(|record| matches!(record.kind, Kind::Asked | Kind::WentOn));
+        let Some(asked) = asked.filter(|record| record.kind == Kind::Asked).cloned() else { return Ok(()) };
+        let Some(call) = calls.iter().find(|call| call_id(call) == asked.id) else { return Ok(()) };
+        if call.is_refused() {
+            return Ok(());
+        }
+        let mut record = Record::new(Kind::WentOn, self.time).named(asked.name.clone());
+        record.a = asked.a;
+        self.add(vec![record])?;
+        let round = self.n_rounds();
+        let line = Line { stack: asked.name.to_string(), round, did: "went on".to_owned(), ..self.line() };
+        self.lines.push(line);
+        Ok(())
+    }
+
+    /// After each "go on", the same rule may act again at its higher limit.
+    pub(super) fn asks_so_far(&self, stack: &str) -> u64 {
+        let current = round::current(self.state.records(), self.setup.settings.unit());
+        let stack = id_of(stack);
+        current.iter().filter(|record| record.kind == Kind::WentOn && record.a == stack).count() as u64
+    }
+}
+
+/// True if nobody is there to be asked: Claude Code says how it was started.
+pub(super) fn is_unattended() -> bool {
+    std::env::var("CLAUDE_CODE_ENTRYPOINT").is_ok_and(|entry| entry.starts_with("sdk"))
+}
