@@ -91,6 +91,28 @@ fn a_file_outside_the_project_is_not_quoted() {
             .exit(2)
             .says("not a stack file")
             .never_says("hunter2"),
+        row("labels outside the project", "check --project p/whenstop.toml")
+            .file("p/a.jsonl", run("a"))
+            .file("p/s.toml", STACK)
+            .file(
+                "p/whenstop.toml",
+                "recordings = [\"a.jsonl\"]\nstacks = [\"s.toml\"]\n[reading]\nlabels = [\"../secret\"]\n",
+            )
+            .file("secret", "root:x:0:0:hunter2\n")
+            .exit(2)
+            .says("secret")
+            .never_says("hunter2"),
+        row("prices outside the project", "check --project p/whenstop.toml")
+            .file("p/a.jsonl", run("a"))
+            .file("p/s.toml", STACK)
+            .file(
+                "p/whenstop.toml",
+                "recordings = [\"a.jsonl\"]\nstacks = [\"s.toml\"]\n[reading]\nprice = \"../secret\"\n",
+            )
+            .file("secret", "root:x:0:0:hunter2\n")
+            .exit(2)
+            .says("secret")
+            .never_says("hunter2"),
     ]);
 }
 

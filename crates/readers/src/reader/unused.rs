@@ -190,6 +190,12 @@ fn hint(field: &str, looks: &Looks, missing: &Missing) -> Option<String> {
     None
 }
 
+/// Whether the last name of a path is one that outcomes have.
+pub(super) fn may_be_outcome(field: &str) -> bool {
+    let name = field.rsplit('.').next().unwrap_or(field).to_lowercase();
+    OUTCOME.iter().any(|word| name.contains(word))
+}
+
 const OUTCOME: &[&str] = &[
     "pass",
     "success",
