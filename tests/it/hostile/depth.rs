@@ -54,7 +54,11 @@ fn json_that_is_nested_too_deep_is_told() {
     let told =
         |name: &str, text: String| row(name, "corpus .").file("x.jsonl", text).between_good_ones().says("x.jsonl");
     check(vec![
-        told("lists in a note", note(&nested("[", "]"))),
+        row("lists in a note", "corpus .")
+            .file("x.jsonl", note(&nested("[", "]")))
+            .between_good_ones()
+            .runs(3)
+            .says("3 trace runs"),
         told("objects in a message", chat(&nested("{\"a\":", "}"))),
         told("lists in a message", chat(&nested("[", "]"))),
         row("a document of lists", "corpus . --why")
@@ -83,6 +87,9 @@ fn markup_that_is_nested_too_deep_is_text() {
             .file("x.jsonl", text.clone())
             .file("s.toml", stack)
             .says("report.html"),
-        row("its effects", "effects x.jsonl").file("x.jsonl", text).says(""),
+        row("a run of it", "explain x.jsonl --run m --stacks s.toml")
+            .file("x.jsonl", text)
+            .file("s.toml", stack)
+            .says("<div>"),
     ]);
 }

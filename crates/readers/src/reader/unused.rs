@@ -178,7 +178,7 @@ fn hint(field: &str, looks: &Looks, missing: &Missing) -> Option<String> {
             looks.runs
         ));
     }
-    if lacks(missing.model) && looks.is_name() && named(MODEL) {
+    if lacks(missing.model) && looks.is_name() && looks.range().is_none() && named(MODEL) {
         return Some(format!("may be the model ({}): `--model {argument}`", looks.values_in_words()));
     }
     if lacks(missing.usage) && looks.range().is_some() && named(&["token"]) {

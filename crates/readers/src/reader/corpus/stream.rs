@@ -278,7 +278,11 @@ impl<'c> Stream<'c> {
                 let is_unknown = not_read.reason.contains("of no known format");
                 let advice = match table {
                     Some(rows) => own_log::of_table(&rows, &self.corpus.paths),
-                    None => own_log::advice(&probe, &self.corpus.paths).filter(|_| is_unknown),
+                    None if is_unknown => {
+                        let longer = source.open().ok().and_then(|bytes| Probe::at_length(&name, bytes).ok());
+                        own_log::advice(longer.as_ref().unwrap_or(&probe), &self.corpus.paths)
+                    }
+                    None => None,
                 };
                 return Err(NotRead { advice, ..not_read });
             };
@@ -310,7 +314,9 @@ impl<'c> Stream<'c> {
     /// The first look at the rows of a CSV table.
     fn table(&self, source: &Source, probe: &Probe) -> Option<Probe> {
         let rows = (probe.shape == Shape::Text).then(|| table_lines::lines(source)).flatten()?;
-        Probe::of(&source.file_name(), rows).ok().filter(|rows| rows.shape == Shape::Lines || rows.document().is_some())
+        Probe::at_length(&source.file_name(), rows)
+            .ok()
+            .filter(|rows| rows.shape == Shape::Lines || rows.document().is_some())
     }
 
     /// The file as the log that the user describes, if it fits.

@@ -293,7 +293,7 @@ fn check_shape(path: &str, text: &str, header: &str) -> Result<(), Diagnostic> {
     }
     if header.trim_start().starts_with(['{', '[']) {
         let what = "labels in JSON, and they should be CSV";
-        return Err(Diagnostic::in_text(path, text, 0..1, what, EXAMPLE));
+        return Err(Diagnostic::new(Location::line(path, 1), what, EXAMPLE));
     }
     for (separator, name) in [(';', "semicolons"), ('\t', "tabs"), ('|', "vertical bars")] {
         if let Some(at) = header.find(separator).filter(|_| !header.contains(',')) {
@@ -302,7 +302,7 @@ fn check_shape(path: &str, text: &str, header: &str) -> Result<(), Diagnostic> {
                 ';' => "save the file as CSV with commas; decimal commas become points",
                 _ => "save the file as CSV with commas",
             };
-            return Err(Diagnostic::in_text(path, text, at..at + 1, what, help));
+            return Err(in_header(path, text, separator, at..at + 1, what, help));
         }
     }
     Ok(())
@@ -317,7 +317,28 @@ fn no_run_id(path: &str, text: &str) -> Diagnostic {
         None => "name the column that holds the runs' ids: `--label-columns run_id=COLUMN`".to_owned(),
     };
     let header = text.lines().next().map_or(0, str::len);
-    Diagnostic::in_text(path, text, 0..header, NO_RUN_ID, help)
+    in_header(path, text, ',', 0..header, NO_RUN_ID, help)
+}
+
+/// Something wrong with the first line. It is quoted only if it is a header: any file may be named as labels.
+fn in_header(
+    path: &str,
+    text: &str,
+    separator: char,
+    span: std::ops::Range<usize>,
+    what: impl Into<String>,
+    help: impl Into<String>,
+) -> Diagnostic {
+    const LONGEST: usize = 40;
+    let header = text.lines().next().unwrap_or_default();
+    let is_word = |name: &str| {
+        let name = name.trim().trim_matches('"');
+        let is_plain = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ' | '.'));
+        (1..=LONGEST).contains(&name.len()) && is_plain
+    };
+    let is_header = header.contains(separator) && header.split(separator).all(is_word);
+    let diagnostic = Diagnostic::in_text(path, text, span, what, help);
+    if is_header { diagnostic } else { Diagnostic { excerpt: None, ..diagnostic } }
 }
 
 /// Which columns the names and the cells suggest: each run has an id of its own, and a grade is one of few words. `id` is
