@@ -27,7 +27,10 @@ SLOW = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=write,openat,rena
 
 
 def prepare(desk, run):
-    shutil.copytree(TRACES, desk / "traces")
+    for name, leave_out in [("a", 0), ("b", 1)]:
+        (desk / f"traces-{name}").mkdir()
+        for path in sorted(TRACES.rglob("*.jsonl*"))[leave_out:]:
+            shutil.copy(path, desk / f"traces-{name}")
     for name, success in [("a", "true"), ("b", "false")]:
         ungraded = "".join(RUN % (n, n % 5, success) for n in range(20)).replace(f'"success":{success},', "")
         (desk / f"{name}-ungraded.jsonl").write_text(ungraded.replace("run-", f"{name}-"))
@@ -59,7 +62,7 @@ COMMANDS = {
     "merge": lambda x, to: ["merge", f"{x}-part1", f"{x}-part2", "--out", to],
     "labels": lambda x, to: ["labels", f"{x}-ungraded.jsonl", "--template", to + ".csv"],
     "hook": lambda x, to: ["hook", "install", "claude-code", "--stacks", f"{x}.toml", "--config", to + ".json", "--program", "/bin/true", "--yes"],
-    "tune": lambda x, to: ["tune", "traces", "--max-killed", "0.9" if x == "a" else "0.8", "--out", to],
+    "tune": lambda x, to: ["tune", f"traces-{x}", "--max-killed", "0.9", "--out", to],
 }
 
 

@@ -9,8 +9,9 @@ use crate::report::figure::{BoundsFigure, BudgetFigure, FrontierFigure, Spending
 use crate::report::page::Page;
 use crate::report::row_file::{RowFormat, write_parquet};
 use crate::report::saved::{FOLLOWED, STORIES, write_stories};
-use crate::report::{CsvStyle, choice, markdown, table, write_atomically, write_folder, write_rows};
+use crate::report::{CsvStyle, markdown, table, write_atomically, write_folder, write_rows};
 use crate::stats::Interval;
+use crate::words::chosen_percent;
 
 /// Figures by name, as SVG.
 type Figures = Vec<(&'static str, String)>;
@@ -152,8 +153,8 @@ impl Publication {
             - **cost per success**: {unit} spent for each success kept, against the same without stopping.\n\
             - Tolerated: {max_killed} of the successes killed, by the upper end of the interval (`--max-killed`).\n\
             - Assumptions beyond the recordings: {assumptions}.\n\n\
-            ![Cost saved against successes killed](frontier.svg)\n\n\
-            ![When each stack stops](stop-steps.svg)\n\n![Where the cost went](spending.svg)\n\n\
+            ![Where the cost went](spending.svg)\n\n\
+            ![Cost saved against successes killed](frontier.svg)\n\n![When each stack stops](stop-steps.svg)\n\n\
             ![Success by budget](budget.svg)\n\n![Bounds on success](bounds.svg)\n\n\
             `pairs.csv` holds every stack against {baseline}; `summary.csv` what was counted and saved; `estimates.csv` every estimate with its interval. \
             `whenstop schema summary` says what the columns mean.\n",
@@ -165,7 +166,7 @@ impl Publication {
             unit = self.unit.noun(),
             below = listed(first.below()),
             notes = listed(self.page_notes(summaries)),
-            max_killed = choice::percent(self.manifest.max_killed),
+            max_killed = chosen_percent(self.manifest.max_killed),
             volume = tables.volume.map(volume_note).unwrap_or_default(),
         ))
     }

@@ -1,5 +1,5 @@
 //! OpenCode sessions: `opencode export`, the messages of its server, session, messages and parts as concatenated
-//! values (FORMATS 17), or the events that `opencode run --format json` prints.
+//! values, or the events that `opencode run --format json` prints.
 //!
 //! A message may hold several model calls, each between `step-start` and `step-finish`, with its tokens at the end.
 //! Cached tokens are counted separately from the input.
