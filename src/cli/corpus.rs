@@ -221,7 +221,7 @@ fn next_step(args: &Args, report: &CorpusReport) -> Option<String> {
             format!("next, with the outcomes: `whenstop corpus {arguments} --labels {path} --label-columns {columns}`")
         }
         None => format!(
-            "next, `whenstop init {arguments}` keeps this in whenstop.toml, and `whenstop tune {arguments}` looks for a limit to ship"
+            "next, `whenstop ci init {arguments}` keeps this in whenstop.toml, and `whenstop tune {arguments}` looks for a limit to ship"
         ),
     })
 }

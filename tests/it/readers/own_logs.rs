@@ -155,7 +155,7 @@ fn each_command_is_suggested_by_the_one_before() {
             let short = |line: &str| line.replace(&desk.path("").display().to_string(), "");
             let row = told.lines().find(|line| line.starts_with("mapped")).map(short);
             let _ = writeln!(walked, "{nth} exit {code}: whenstop {command}\n    {}", row.unwrap_or_default());
-            if command.starts_with("init") {
+            if command.starts_with("ci init") {
                 break;
             }
             let next = ["say which field is what: ", "next, with the outcomes: ", "next, "];
@@ -166,7 +166,7 @@ fn each_command_is_suggested_by_the_one_before() {
         let counts: Vec<usize> = found.split_whitespace().skip(2).map_while(|word| word.parse().ok()).collect();
         assert_eq!(counts[..5], [RUNS, steps, RUNS / 2, RUNS / 2, 0], "{name}: {found}");
         // What the project file keeps is what `check` reads with.
-        let (code, out, err) = desk.told("check");
+        let (code, out, err) = desk.told("ci check");
         assert_eq!(code, 0, "{name}: {out}{err}");
         assert!(desk.read("whenstop.toml").contains("\nmap = \"run="), "{name}");
     }
