@@ -61,7 +61,8 @@ COMMANDS = {
     "accept": lambda x, to: ["accept", f"{x}.jsonl", "--stacks", f"{x}.toml", "--snapshot", to + ".snap"],
     "merge": lambda x, to: ["merge", f"{x}-part1", f"{x}-part2", "--out", to],
     "labels": lambda x, to: ["labels", f"{x}-ungraded.jsonl", "--template", to + ".csv"],
-    "hook": lambda x, to: ["hook", "install", "claude-code", "--stacks", f"{x}.toml", "--config", to + ".json", "--program", "/bin/true", "--yes"],
+    "hook": lambda x, to: ["hook", "install", "claude-code", "--stacks", f"{x}.toml", "--config", to + ".json", "--program", "/bin/true",
+                           "--mode", "observe" if x == "a" else "nudge", "--yes"],
     "tune": lambda x, to: ["tune", f"traces-{x}", "--max-killed", "0.9", "--out", to],
 }
 
@@ -114,10 +115,12 @@ def kills(args, program, desk, environment):
             shutil.rmtree(written) if written.is_dir() else written.unlink()
         takes[what] = (time.monotonic() - begun) / 2
         names = lambda x: [n for n, _ in whole[what, x]] if what not in FILES else []
-        assert names("a") == names("b") and whole[what, "a"] != whole[what, "b"]
+        assert names("a") == names("b") and whole[what, "a"] != whole[what, "b"], what
     count = {key: 0 for key in ["killed", "old", "new", "none", "half", "TORN", "MIXED"]}
     for nth in range(args.kills):
-        what = list(COMMANDS)[nth % len(COMMANDS)]
+        # `tune` takes many times as long as the rest.
+        quick = [name for name in COMMANDS if name != "tune"]
+        what = "tune" if nth % 20 == 19 else quick[nth % len(quick)]
         x = dice.choice("ab")
         reset(desk, what, what)
         child = start(COMMANDS[what](x, what))

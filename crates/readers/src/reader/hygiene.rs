@@ -200,7 +200,7 @@ impl Hygiene {
 
     fn compare_ends(&mut self, format: &'static str, run: &Run) {
         // A run graded at every turn ends because it succeeded, so the outcome matches the end cause by design.
-        let ends_on_success = format::by_id(format).is_some_and(|format| format.ends_on_success());
+        let ends_on_success = format::by_id(format).is_some_and(format::Format::ends_on_success);
         if ends_on_success || run.events().iter().any(|event| matches!(event, Event::Checkpoint(_))) {
             return;
         }

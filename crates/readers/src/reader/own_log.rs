@@ -9,7 +9,10 @@ use super::format;
 use super::forms::{KEYS, MAPPED_KEYS};
 use super::labels::grade_word;
 use super::probe::{Probe, Shape, Sketch};
-use words::*;
+use words::{
+    AROUND, CALLED, CALLS, COMMANDS, COSTS, EXITS, IDS, INPUT_TOKENS, OUTCOMES, OUTPUT_TOKENS, PASSED, RESULTS,
+    RETURNS, ROLES, TEXTS, TIMES, TOKENS,
+};
 
 /// Levels of objects searched for a list of messages.
 const DEPTH: usize = 3;

@@ -266,7 +266,7 @@ impl<'c> Stream<'c> {
         let form = if let Some(format) = forced.or(empty_run) {
             forms::forced(format, &probe)
         } else {
-            let table = self.table(source, &probe);
+            let table = first_rows(source, &probe);
             let of_rows = table.as_ref().and_then(|rows| self.mapped(rows));
             is_table = of_rows.is_some();
             let Some(form) = of_rows.or_else(|| self.mapped(&probe)).or_else(|| forms::detect(&probe)) else {
@@ -309,14 +309,6 @@ impl<'c> Stream<'c> {
         let name = source.name.clone();
         let children = self.children(source, format);
         Ok((OpenFile { name, format, reshape, as_files, within, envelope, grades, children }, why, records))
-    }
-
-    /// The first look at the rows of a CSV table.
-    fn table(&self, source: &Source, probe: &Probe) -> Option<Probe> {
-        let rows = (probe.shape == Shape::Text).then(|| table_lines::lines(source)).flatten()?;
-        Probe::at_length(&source.file_name(), rows)
-            .ok()
-            .filter(|rows| rows.shape == Shape::Lines || rows.document().is_some())
     }
 
     /// The file as the log that the user describes, if it fits.
@@ -410,6 +402,14 @@ impl<'c> Stream<'c> {
         let file = OpenFile::plain(&source.name, format, envelope);
         Ok((file, "a zip with a log's header".to_owned(), Cuts::Log(Box::new(log))))
     }
+}
+
+/// The first look at the rows of a CSV table.
+fn first_rows(source: &Source, probe: &Probe) -> Option<Probe> {
+    let rows = (probe.shape == Shape::Text).then(|| table_lines::lines(source)).flatten()?;
+    Probe::at_length(&source.file_name(), rows)
+        .ok()
+        .filter(|rows| rows.shape == Shape::Lines || rows.document().is_some())
 }
 
 /// Why a file is not read as a recording.

@@ -358,12 +358,11 @@ fn guessed(text: &str, id: Option<&String>) -> Option<LabelColumns> {
         let name = header.get(*at).unwrap_or_default().to_lowercase();
         name == "id" || name.ends_with("_id") || IDS.iter().any(|word| name.contains(word))
     };
-    let at = match id {
-        Some(id) => header.iter().position(|name| name == id)?,
-        None => {
-            let mut distinct = (0..header.len()).filter(|at| is_distinct(at) && (rows.len() > 2 || is_named(at)));
-            (0..header.len()).find(|at| is_distinct(at) && is_named(at)).or_else(|| distinct.next())?
-        }
+    let at = if let Some(id) = id {
+        header.iter().position(|name| name == id)?
+    } else {
+        let mut distinct = (0..header.len()).filter(|at| is_distinct(at) && (rows.len() > 2 || is_named(at)));
+        (0..header.len()).find(|at| is_distinct(at) && is_named(at)).or_else(|| distinct.next())?
     };
     let grade = (0..header.len()).find(|other| *other != at && is_grade(other));
     let name = |at: usize| header.get(at).unwrap_or_default().to_owned();
