@@ -49,7 +49,7 @@ def reset(desk, what, to):
 
 
 # Commands that write one file, and what it is called; the rest write a folder.
-FILES = {"accept": ".snap", "labels": ".csv", "hook": ".json"}
+FILES = {"accept": ".snap", "labels": ".to-fill.csv", "hook": ".json"}
 # Files that the command refuses to replace, or adds to: what stands there before.
 BEFORE = {"labels": None, "hook": "{}\n"}
 # What `tune` finds something to ship in: half of the bundled recordings each.
@@ -60,7 +60,7 @@ COMMANDS = {
     "convert": lambda x, to: ["convert", f"{x}.jsonl", "--out", to],
     "accept": lambda x, to: ["accept", f"{x}.jsonl", "--stacks", f"{x}.toml", "--snapshot", to + ".snap"],
     "merge": lambda x, to: ["merge", f"{x}-part1", f"{x}-part2", "--out", to],
-    "labels": lambda x, to: ["labels", f"{x}-ungraded.jsonl", "--template", to + ".csv"],
+    "labels": lambda x, to: ["labels", f"{x}-ungraded.jsonl", "--template", to + ".to-fill.csv"],
     "hook": lambda x, to: ["hook", "install", "claude-code", "--stacks", f"{x}.toml", "--config", to + ".json", "--program", "/bin/true",
                            "--mode", "observe" if x == "a" else "nudge", "--yes"],
     "tune": lambda x, to: ["tune", f"traces-{x}", "--max-killed", "0.9", "--out", to],
