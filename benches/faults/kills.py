@@ -3,8 +3,8 @@
 
     benches/faults/kills.py [--kills 1000] [--slow] [--seed 1] [--program target/release/whenstop]
 
-A third of the kills each go to `compare --out`, `convert --out DIR` and `accept`, all over the same files again and
-again, with two kinds of input in turn. After each kill every file must be whole: byte for byte one of the two results.
+The kills go in turn to `compare --out`, `convert --out`, `accept`, `merge`, `labels`, `hook install` and `tune --out`, all over the
+same files again and again, with two kinds of input in turn. After each kill every file must be whole: byte for byte one of the two results.
 The files of a folder must all come from one of them, or the folder must hold `INCOMPLETE`, and `report` must refuse it.
 
 Moments are uniform over the time a whole run takes. `--slow` runs the program under `strace`, which delays every write,
@@ -26,16 +26,44 @@ SLOW = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=write,openat,rena
         "-e", "inject=write,openat,rename,renameat2:delay_enter=2000"]
 
 
-def prepare(desk):
+def prepare(desk, run):
+    for name, leave_out in [("a", 0), ("b", 1)]:
+        (desk / f"traces-{name}").mkdir()
+        for path in sorted(TRACES.rglob("*.jsonl*"))[leave_out:]:
+            shutil.copy(path, desk / f"traces-{name}")
     for name, success in [("a", "true"), ("b", "false")]:
+        ungraded = "".join(RUN % (n, n % 5, success) for n in range(20)).replace(f'"success":{success},', "")
+        (desk / f"{name}-ungraded.jsonl").write_text(ungraded.replace("run-", f"{name}-"))
         (desk / f"{name}.jsonl").write_text("".join(RUN % (n, n % 5, success) for n in range(20)))
         (desk / f"{name}.toml").write_text(STACK % name)
+        for part in "12":
+            run(["compare", f"{name}.jsonl", "--stacks", f"{name}.toml", "--shard", f"{part}/2", "--out", f"{name}-part{part}"])
 
+
+def reset(desk, what, to):
+    if what in BEFORE:
+        path = desk / (to + FILES[what])
+        path.unlink(missing_ok=True)
+        if BEFORE[what] is not None:
+            path.write_text(BEFORE[what])
+
+
+# Commands that write one file, and what it is called; the rest write a folder.
+FILES = {"accept": ".snap", "labels": ".to-fill.csv", "hook": ".json"}
+# Files that the command refuses to replace, or adds to: what stands there before.
+BEFORE = {"labels": None, "hook": "{}\n"}
+# What `tune` finds something to ship in: half of the bundled recordings each.
+TRACES = pathlib.Path(__file__).resolve().parents[2] / "traces"
 
 COMMANDS = {
     "compare": lambda x, to: ["compare", f"{x}.jsonl", "--stacks", f"{x}.toml", "--out", to],
     "convert": lambda x, to: ["convert", f"{x}.jsonl", "--out", to],
     "accept": lambda x, to: ["accept", f"{x}.jsonl", "--stacks", f"{x}.toml", "--snapshot", to + ".snap"],
+    "merge": lambda x, to: ["merge", f"{x}-part1", f"{x}-part2", "--out", to],
+    "labels": lambda x, to: ["labels", f"{x}-ungraded.jsonl", "--template", to + ".to-fill.csv"],
+    "hook": lambda x, to: ["hook", "install", "claude-code", "--stacks", f"{x}.toml", "--config", to + ".json", "--program", "/bin/true",
+                           "--mode", "observe" if x == "a" else "nudge", "--yes"],
+    "tune": lambda x, to: ["tune", f"traces-{x}", "--max-killed", "0.9", "--out", to],
 }
 
 
@@ -49,7 +77,7 @@ def seen(path):
 
 
 def target(desk, what, to):
-    return desk / (to + ".snap" if what == "accept" else to)
+    return desk / (to + FILES.get(what, ""))
 
 
 def main():
@@ -64,7 +92,8 @@ def main():
     environment = {k: v for k, v in os.environ.items() if k != "CI"}
     with tempfile.TemporaryDirectory() as folder:
         desk = pathlib.Path(folder)
-        prepare(desk)
+        environment.update(HOME=folder, XDG_CONFIG_HOME=folder + "/config", XDG_DATA_HOME=folder + "/data")
+        prepare(desk, lambda command: subprocess.run([program] + command, cwd=desk, env=environment, capture_output=True, check=True))
         failed = disks(program, desk, environment) if args.disks else kills(args, program, desk, environment)
     sys.exit(1 if failed else 0)
 
@@ -78,16 +107,22 @@ def kills(args, program, desk, environment):
     for what, command in COMMANDS.items():
         begun = time.monotonic()
         for x in "ab":
-            to = f"whole-{what}-{x}"
-            assert start(command(x, to)).wait() == 0, command(x, to)
-            whole[what, x] = list(seen(target(desk, what, to)).items())
+            # Some results name the folder that they are written to.
+            reset(desk, what, what)
+            assert start(command(x, what)).wait() == 0, command(x, what)
+            written = target(desk, what, what)
+            whole[what, x] = list(seen(written).items())
+            shutil.rmtree(written) if written.is_dir() else written.unlink()
         takes[what] = (time.monotonic() - begun) / 2
-        names = lambda x: [n for n, _ in whole[what, x]] if what != "accept" else []
-        assert names("a") == names("b") and whole[what, "a"] != whole[what, "b"]
+        names = lambda x: [n for n, _ in whole[what, x]] if what not in FILES else []
+        assert names("a") == names("b") and whole[what, "a"] != whole[what, "b"], what
     count = {key: 0 for key in ["killed", "old", "new", "none", "half", "TORN", "MIXED"]}
     for nth in range(args.kills):
-        what = ["compare", "convert", "accept"][nth % 3]
+        # `tune` takes many times as long as the rest.
+        quick = [name for name in COMMANDS if name != "tune"]
+        what = "tune" if nth % 20 == 19 else quick[nth % len(quick)]
         x = dice.choice("ab")
+        reset(desk, what, what)
         child = start(COMMANDS[what](x, what))
         time.sleep(dice.uniform(0, takes[what] * 1.05))
         count["killed"] += child.poll() is None
@@ -99,22 +134,25 @@ def kills(args, program, desk, environment):
         found = seen(target(desk, what, what))
         half = found.pop("INCOMPLETE", None) is not None
         results = {y: dict(whole[what, y]) for y in "ab"}
-        if what == "accept":
-            results = {y: {"accept.snap": bytes} for y in "ab" for bytes in results[y].values()}
-        torn = [n for n, b in found.items() if b not in (results["a"].get(n), results["b"].get(n))]
+        if what in FILES:
+            name = what + FILES[what]
+            results = {y: {name: bytes for bytes in results[y].values()} for y in "ab"}
+            if BEFORE.get(what) is not None:
+                results["before"] = {name: BEFORE[what].encode()}
+        torn = [n for n, b in found.items() if b not in [result.get(n) for result in results.values()]]
         if torn:
             count["TORN"] += 1
             print("torn:", what, torn)
         elif half:
             count["half"] += 1
-            if what == "compare":
+            if what in ("compare", "merge", "tune"):
                 told = subprocess.run([program, "report", what], cwd=desk, env=environment, capture_output=True, text=True)
                 if told.returncode != 3 or "half written" not in told.stderr:
                     count["MIXED"] += 1
                     print("not refused:", told.returncode, told.stderr)
         elif found == results[x]:
             count["new"] += 1
-        elif found == results["b" if x == "a" else "a"]:
+        elif found in results.values():
             count["old"] += 1
         elif not found:
             count["none"] += 1
@@ -123,8 +161,13 @@ def kills(args, program, desk, environment):
             print("mixed:", what, sorted(found))
     # A last whole run leaves nothing behind.
     for what, command in COMMANDS.items():
+        reset(desk, what, what)
         assert subprocess.run([program] + command("a", what), cwd=desk, env=environment, capture_output=True).returncode == 0
-        left = [p.name for p in (desk / what).glob(".whenstop-new-*")] if what != "accept" else []
+        written = seen(target(desk, what, what))
+        if list(written.values()) != [bytes for _, bytes in whole[what, "a"]]:
+            count["MIXED"] += 1
+            print("the next run is another:", what)
+        left = [p.name for p in (desk / what).glob(".whenstop-new-*")] if what not in FILES else []
         if left:
             count["MIXED"] += 1
             print("left behind:", left)

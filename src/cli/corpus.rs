@@ -101,7 +101,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     has_read(&report)?;
     if report.runs() > 0
         && args.format == Format::Table
-        && let Some(line) = kept(args)
+        && let Some(line) = next_step(args, &report)
     {
         output.note(&line);
     }
@@ -204,24 +204,26 @@ fn hints(report: &CorpusReport) -> Vec<String> {
     hints.into_iter().take(SHOWN).chain(rest).collect()
 }
 
-/// Where the mapping is kept, and what comes next.
-fn kept(args: &Args) -> Option<String> {
+/// What comes next where `--map` reads the recordings: the outcomes beside them, or a project that keeps the mapping.
+fn next_step(args: &Args, report: &CorpusReport) -> Option<String> {
     let map = args.reading.map.as_ref()?;
-    let columns = args.reading.label_columns.as_ref();
-    let labels = args.reading.labels.first().map(|path| path.display().to_string());
-    let mut keys = vec![format!("map = \"{map}\"")];
-    keys.extend(labels.as_ref().map(|path| format!("labels = [\"{path}\"]")));
-    keys.extend(columns.map(|columns| format!("label_columns = \"{columns}\"")));
-    let mut arguments = format!("--map {map}");
-    arguments.extend(labels.map(|path| format!(" --labels {path}")));
-    arguments.extend(columns.map(|columns| format!(" --label-columns {columns}")));
     let paths: Vec<String> = args.paths.iter().map(|path| path.display().to_string()).collect();
-    Some(format!(
-        "for `whenstop ci check` it is kept in whenstop.toml, under `[reading]`: {}; next, `whenstop tune {} {arguments}` \
-         looks for a limit to ship",
-        keys.join(", "),
-        paths.join(" "),
-    ))
+    let mut arguments = format!("{} --map {map}", paths.join(" "));
+    for path in &args.reading.labels {
+        arguments += &format!(" --labels {}", path.display());
+    }
+    if let Some(columns) = &args.reading.label_columns {
+        arguments += &format!(" --label-columns {columns}");
+    }
+    Some(match &report.outcomes_beside {
+        Some((path, columns)) => {
+            let path = path.display();
+            format!("next, with the outcomes: `whenstop corpus {arguments} --labels {path} --label-columns {columns}`")
+        }
+        None => format!(
+            "next, `whenstop ci init {arguments}` keeps this in whenstop.toml, and `whenstop tune {arguments}` looks for a limit to ship"
+        ),
+    })
 }
 
 /// What a log looks like that needs no mapping.

@@ -8,6 +8,7 @@ mod collections;
 mod corpora;
 mod harness;
 mod kept;
+mod own_logs;
 mod table;
 mod wrappings;
 

@@ -137,24 +137,24 @@ fn read(folder: &Path, path: &Path, values: &[Value], lines: bool, broken: &str)
 /// One place to change: the path of members and elements that leads there.
 type Place = Vec<String>;
 
-/// Calls `each` for every scalar with its path, and the object it stands in.
-fn walk(value: &Value, path: &mut Place, each: &mut dyn FnMut(&Place, &Value, Option<&Value>), parent: Option<&Value>) {
+/// Calls `each` for every scalar with its path.
+fn walk(value: &Value, path: &mut Place, each: &mut dyn FnMut(&Place, &Value)) {
     match value {
         Value::Object(members) => {
             for (name, inner) in members {
                 path.push(name.clone());
-                walk(inner, path, each, Some(value));
+                walk(inner, path, each);
                 path.pop();
             }
         }
         Value::Array(elements) => {
             for (n, inner) in elements.iter().enumerate() {
                 path.push(n.to_string());
-                walk(inner, path, each, Some(value));
+                walk(inner, path, each);
                 path.pop();
             }
         }
-        _ => each(path, value, parent),
+        _ => each(path, value),
     }
 }
 
@@ -204,59 +204,90 @@ fn is_content(path: &Place) -> bool {
     path.iter().any(|part| CONTENT.contains(&part.as_str()))
 }
 
+/// A recording of the fixtures, what is read of it, and a folder to write damaged copies to.
+struct Recording {
+    format: &'static str,
+    path: PathBuf,
+    values: Vec<Value>,
+    lines: bool,
+    folder: PathBuf,
+    base: Facts,
+    report: CorpusReport,
+}
+
+impl Recording {
+    /// Every recording of every format.
+    fn each(within: &Path) -> impl Iterator<Item = Self> {
+        let all = reader::FORMATS.iter().flat_map(|format| {
+            let of = |(path, values, lines)| (format.id(), path, values, lines);
+            recordings(format.id()).into_iter().map(of).collect::<Vec<_>>()
+        });
+        all.map(|(format, path, values, lines)| {
+            let folder = within.join(format).join(path.file_stem().unwrap());
+            std::fs::create_dir_all(&folder).unwrap();
+            let (base, report) = read(&folder, &path, &values, lines, "");
+            Self { format, path, values, lines, folder, base, report }
+        })
+    }
+
+    /// The places of the scalars that `wanted` takes, by the path as shown and the value: one of each kind of place, and
+    /// of each key that it gives.
+    fn places(&self, wanted: impl Fn(&Place, &Value) -> Option<String>) -> Vec<(usize, Place)> {
+        let (mut places, mut seen) = (Vec::new(), BTreeSet::new());
+        for (n, whole) in self.values.iter().enumerate() {
+            let mut each = |path: &Place, value: &Value| {
+                let shown = named(whole, path);
+                let key = wanted(&shown, value).filter(|_| !is_content(path));
+                if key.is_some_and(|key| seen.insert((kind_of_place(&shown), key))) {
+                    places.push((n, path.clone()));
+                }
+            };
+            walk(whole, &mut Vec::new(), &mut each);
+        }
+        places
+    }
+
+    /// What is read with one value changed, and what stands for a broken one in its place.
+    fn with(&self, (n, place): &(usize, Place), value: Value, broken: &str) -> (Facts, CorpusReport) {
+        let mut values = self.values.clone();
+        *at(&mut values[*n], place) = value;
+        read(&self.folder, &self.path, &values, self.lines, broken)
+    }
+
+    fn name(&self) -> String {
+        format!("{} {}", self.format, self.path.file_name().unwrap().display())
+    }
+}
+
 #[test]
 fn no_kind_and_no_role_is_renamed_in_silence() {
     let folder = tempfile::tempdir().unwrap();
     let (mut tried, mut changed, mut silent) = (0, 0, Vec::new());
-    for format in reader::FORMATS {
-        for (path, values, lines) in recordings(format.id()) {
-            let folder = folder.path().join(format.id()).join(path.file_stem().unwrap());
-            std::fs::create_dir_all(&folder).unwrap();
-            let (base, report) = read(&folder, &path, &values, lines, "");
-            let mut places: Vec<(usize, Place, String)> = Vec::new();
-            let mut seen = BTreeSet::new();
-            for (n, whole) in values.iter().enumerate() {
-                walk(
-                    whole,
-                    &mut Vec::new(),
-                    &mut |path, value, _| {
-                        let shown = named(whole, path);
-                        let Some((name, word)) = shown.last().zip(value.as_str()) else { return };
-                        if KINDS.contains(&name.as_str())
-                            && !is_content(path)
-                            && word.len() < 40
-                            && seen.insert((kind_of_place(&shown), word.to_owned()))
-                        {
-                            places.push((n, path.clone(), word.to_owned()));
-                        }
-                    },
-                    None,
-                );
+    for recording in Recording::each(folder.path()) {
+        let places = recording.places(|shown, value| {
+            let is_kind =
+                |word: &&str| shown.last().is_some_and(|name| KINDS.contains(&name.as_str())) && word.len() < 40;
+            value.as_str().filter(is_kind).map(str::to_owned)
+        });
+        for place in places {
+            let at_place = kind_of_place(&place.1);
+            if FREE.contains(&(recording.format, at_place.as_str())) {
+                continue;
             }
-            for (n, place, word) in places {
-                if FREE.contains(&(format.id(), kind_of_place(&place).as_str())) {
+            let mut values = recording.values.clone();
+            let word = at(&mut values[place.0], &place.1).as_str().unwrap().to_owned();
+            for renamed in [format!("{word}z"), format!("x{word}")] {
+                tried += 1;
+                let (now, told) = recording.with(&place, Value::from(renamed.clone()), "");
+                if now == recording.base {
                     continue;
                 }
-                for renamed in [format!("{word}z"), format!("x{word}")] {
-                    tried += 1;
-                    let mut values = values.clone();
-                    *at(&mut values[n], &place) = Value::from(renamed.clone());
-                    let (now, told) = read(&folder, &path, &values, lines, "");
-                    if now == base {
-                        continue;
-                    }
-                    changed += 1;
-                    // What holds no part of the run may be counted only.
-                    let kinds = |report: &CorpusReport| report.unknown_kinds.values().sum::<u64>();
-                    let counted = now.core() == base.core() && kinds(&told) > kinds(&report);
-                    if told.errors <= report.errors && !counted {
-                        let at = kind_of_place(&place);
-                        silent.push(format!(
-                            "{} {}: {at} `{word}` as `{renamed}`",
-                            format.id(),
-                            path.file_name().unwrap().display()
-                        ));
-                    }
+                changed += 1;
+                // What holds no part of the run may be counted only.
+                let kinds = |report: &CorpusReport| report.unknown_kinds.values().sum::<u64>();
+                let counted = now.core() == recording.base.core() && kinds(&told) > kinds(&recording.report);
+                if told.errors <= recording.report.errors && !counted {
+                    silent.push(format!("{}: {at_place} `{word}` as `{renamed}`", recording.name()));
                 }
             }
         }
@@ -304,52 +335,26 @@ fn counts_tokens(path: &Place) -> bool {
 fn no_part_of_a_usage_is_broken_in_silence() {
     let folder = tempfile::tempdir().unwrap();
     let (mut tried, mut used, mut wrong) = (0, 0, Vec::new());
-    for format in reader::FORMATS {
-        for (path, values, lines) in recordings(format.id()) {
-            let folder = folder.path().join(format.id()).join(path.file_stem().unwrap());
-            std::fs::create_dir_all(&folder).unwrap();
-            let (base, report) = read(&folder, &path, &values, lines, "");
-            let mut places: Vec<(usize, Place)> = Vec::new();
-            let mut seen = BTreeSet::new();
-            for (n, whole) in values.iter().enumerate() {
-                walk(
-                    whole,
-                    &mut Vec::new(),
-                    &mut |path, value, _| {
-                        let shown = named(whole, path);
-                        let is_count = value.is_u64() || value.as_str().is_some_and(|text| text.parse::<u64>().is_ok());
-                        if is_count && counts_tokens(&shown) && !is_content(path) && seen.insert(kind_of_place(&shown))
-                        {
-                            places.push((n, path.clone()));
-                        }
-                    },
-                    None,
-                );
-            }
-            for (n, place) in places {
-                for broken in BROKEN {
-                    tried += 1;
-                    let mut values = values.clone();
-                    *at(&mut values[n], &place) = Value::from(MARK);
-                    let (now, told) = read(&folder, &path, &values, lines, broken);
-                    let is_told = told.errors > report.errors;
-                    used += usize::from(is_told || now != base);
-                    let gone = now.runs.iter().zip(&base.runs).any(|(now, base)| base.2.is_some() && now.2.is_none());
-                    let knew = base.runs.iter().any(|run| run.2.is_some());
-                    let name = format!(
-                        "{} {}: {} = {broken}",
-                        format.id(),
-                        path.file_name().unwrap().display(),
-                        kind_of_place(&place)
-                    );
-                    match (now == base, is_told) {
-                        (false, false) => wrong.push(format!("{name}: silent")),
-                        (_, true) if knew && !gone && now.runs.len() == base.runs.len() => {
-                            wrong.push(format!("{name}: told, and the tokens are known"));
-                        }
-                        _ => {}
-                    }
+    for recording in Recording::each(folder.path()) {
+        let base = &recording.base;
+        let places = recording.places(|shown, value| {
+            let is_count = value.is_u64() || value.as_str().is_some_and(|text| text.parse::<u64>().is_ok());
+            (is_count && counts_tokens(shown)).then(String::new)
+        });
+        for (place, broken) in places.iter().flat_map(|place| BROKEN.iter().map(move |broken| (place, broken))) {
+            tried += 1;
+            let (now, told) = recording.with(place, Value::from(MARK), broken);
+            let is_told = told.errors > recording.report.errors;
+            used += usize::from(is_told || now != *base);
+            let gone = now.runs.iter().zip(&base.runs).any(|(now, base)| base.2.is_some() && now.2.is_none());
+            let knew = base.runs.iter().any(|run| run.2.is_some());
+            let name = format!("{}: {} = {broken}", recording.name(), kind_of_place(&place.1));
+            match (now == *base, is_told) {
+                (false, false) => wrong.push(format!("{name}: silent")),
+                (_, true) if knew && !gone && now.runs.len() == base.runs.len() => {
+                    wrong.push(format!("{name}: told, and the tokens are known"));
                 }
+                _ => {}
             }
         }
     }

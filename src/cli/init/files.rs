@@ -124,6 +124,16 @@ impl Found<'_> {
             ("task", place(reading.task.as_ref()), "\"first-message\""),
             ("model", place(reading.model.as_ref()), "\"path:1\""),
             ("run", place(reading.run_id.as_ref()), "\"runs/{}/*\""),
+            (
+                "map",
+                reading.map.as_ref().map(|map| quoted(&map.to_string())),
+                "\"run=session,messages=turns,role=speaker,text=said,calls=invocations\"",
+            ),
+            (
+                "label_columns",
+                reading.label_columns.as_ref().map(|columns| quoted(&columns.to_string())),
+                "\"run_id=session,success=resolved\"",
+            ),
             ("as", reading.as_format.as_deref().map(quoted), "\"trace\""),
         ];
         *text += "# How the recordings are read, as the arguments of the same names say.\n";

@@ -89,7 +89,8 @@ pub(in crate::cli) fn has_runs(corpus: &Corpus, report: &CorpusReport) -> Result
     }
     let what = format!("no recorded run in {} files", corpus.n_files());
     let help = "`whenstop corpus PATH --why` says what each file was taken for; `--as FORMAT` forces a format";
-    Err(Failure::nothing(what, help))
+    let advice = report.skipped.iter().find_map(|skipped| skipped.advice.clone());
+    Err(Failure::nothing(what, advice.unwrap_or_else(|| help.to_owned())))
 }
 
 /// Fails if there is no run and something that may have held one could not be read.

@@ -399,3 +399,25 @@ fn folders_in_folders_are_no_bomb() {
             .says("300"),
     ]);
 }
+
+/// The comment at a zip's end may hold what looks like another end.
+#[test]
+fn a_comment_that_holds_an_end_record_hides_no_member() {
+    let members = zip(&[("a.jsonl", run("a").as_bytes()), ("b.jsonl", run("b").as_bytes())]);
+    let with_comment = |comment: &[u8]| {
+        let mut bytes = members.clone();
+        let at = bytes.len() - 2;
+        bytes[at..].copy_from_slice(&u16::try_from(comment.len()).unwrap().to_le_bytes());
+        [bytes, comment.to_vec()].concat()
+    };
+    // An end record of an archive without members.
+    let empty_end = [b"PK\x05\x06".as_slice(), &[0; 18]].concat();
+    let padded = [b"note ".as_slice(), &empty_end, b" note"].concat();
+    let comment = |name: &str, comment: &[u8], command: &str| row(name, command).file("x.zip", with_comment(comment));
+    check(vec![
+        comment("a comment", b"hello", "corpus .").runs(2).says("2"),
+        comment("an end record as the comment", &empty_end, "corpus .").exit(3).says("bytes before it names no member"),
+        comment("an end record in the comment", &padded, "corpus .").exit(3).says("bytes before it names no member"),
+        comment("the same beside others", &empty_end, "corpus . --strict").between_good_ones().exit(3).says("x.zip"),
+    ]);
+}

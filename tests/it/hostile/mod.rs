@@ -9,6 +9,7 @@
 
 mod archives;
 mod commands;
+mod depth;
 mod linear;
 mod names;
 mod numbers;

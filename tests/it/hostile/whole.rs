@@ -91,6 +91,39 @@ fn a_file_outside_the_project_is_not_quoted() {
             .exit(2)
             .says("not a stack file")
             .never_says("hunter2"),
+        row("labels outside the project", "check|--project|p/whenstop.toml|--fail-on|stopped<=1")
+            .file("p/a.jsonl", run("a"))
+            .file("p/s.toml", STACK)
+            .file(
+                "p/whenstop.toml",
+                "recordings = [\"a.jsonl\"]\nstacks = [\"s.toml\"]\n[reading]\nlabels = [\"../secret\"]\n",
+            )
+            .file("secret", "root:x:0:0:hunter2\n")
+            .exit(3)
+            .says("secret")
+            .never_says("hunter2"),
+        row("labels outside the project, with semicolons", "check|--project|p/whenstop.toml|--fail-on|stopped<=1")
+            .file("p/a.jsonl", run("a"))
+            .file("p/s.toml", STACK)
+            .file(
+                "p/whenstop.toml",
+                "recordings = [\"a.jsonl\"]\nstacks = [\"s.toml\"]\n[reading]\nlabels = [\"../secret\"]\n",
+            )
+            .file("secret", "hunter2=1;hunter3\n")
+            .exit(3)
+            .says("secret")
+            .never_says("hunter"),
+        row("prices outside the project", "check|--project|p/whenstop.toml|--fail-on|stopped<=1")
+            .file("p/a.jsonl", run("a"))
+            .file("p/s.toml", STACK)
+            .file(
+                "p/whenstop.toml",
+                "recordings = [\"a.jsonl\"]\nstacks = [\"s.toml\"]\n[reading]\nprice = \"../secret\"\n",
+            )
+            .file("secret", "root:x:0:0:hunter2\n")
+            .exit(2)
+            .says("secret")
+            .never_says("hunter2"),
     ]);
 }
 

@@ -266,3 +266,88 @@ fn where_nobody_records_a_call_rules_on_calls_are_not_evaluable() {
     assert!(runs.iter().all(|run| !run.header.calls_unrecorded));
     assert!(report.hygiene.iter().all(|odd| odd.check != "no_calls"));
 }
+
+#[test]
+fn a_list_of_messages_at_the_top_is_read_as_the_same_list_under_a_key() {
+    let messages = "[{\"role\":\"user\",\"content\":\"go\"},{\"role\":\"assistant\",\"content\":\"\",\"tool_calls\":[{\"id\":\"1\",\
+                    \"function\":{\"name\":\"ls\",\"arguments\":\"{}\"}}]},{\"role\":\"tool\",\"tool_call_id\":\"1\",\"content\":\"a.py\"},\
+                    {\"role\":\"assistant\",\"content\":\"done\"}]";
+    let folder = tempfile::tempdir().unwrap();
+    let events = |name: &str, text: &str| {
+        let (runs, report) = read(&write(folder.path(), name, text), ReadOptions::default());
+        assert_eq!((runs.len(), report.errors), (1, 0), "{name}");
+        format!("{:?}", runs[0].events())
+    };
+    let under = events("under/a.json", &format!("{{\"messages\":{messages}}}"));
+    assert!(under.contains("a.py") && under.contains("done"), "{under}");
+    assert_eq!(events("top/a.json", messages), under);
+    assert_eq!(events("line/a.jsonl", &format!("{{\"messages\":{messages}}}\n")), under);
+}
+
+#[test]
+fn actions_written_as_tags_are_found_by_a_rule_on_calls() {
+    let act = "{\"role\":\"assistant\",\"content\":\"I look.\\n<function=bash>\\n<parameter=command>ls</parameter>\\n</function>\"}";
+    let answer = "{\"role\":\"user\",\"content\":\"OBSERVATION:\\na.py\"}";
+    let run = format!(
+        "{{\"id\":\"r\",\"messages\":[{{\"role\":\"user\",\"content\":\"go\"}},{act},{answer},{act},{answer}]}}\n"
+    );
+    let stack = "[[stack]]\nname = \"again\"\nany = [{ signal = \"call.streak\", at_least = 2 }]\n";
+    let desk = crate::desk::Desk::with(&[("r.jsonl", &run), ("s.toml", stack)]);
+    let (code, _, err) = desk.told("compare r.jsonl --stacks s.toml --out out");
+    assert_eq!(code, 0, "{err}");
+    let firings = desk.table("out/firings.csv");
+    assert_eq!(firings.len(), 1, "{firings:?}");
+    assert_eq!(firings[0]["stack"], "again");
+}
+
+#[test]
+fn a_benchmark_that_ends_a_run_at_success_raises_no_alarm() {
+    let (_, report) = read(&super::fixtures().join("mint"), ReadOptions::default());
+    assert!(report.runs() > 0);
+    let folder = tempfile::tempdir().unwrap();
+    let state = |reason: &str, success: bool| {
+        format!(
+            "{{\"state\":{{\"history\":[{{\"role\":\"user\",\"content\":\"q\"}},{{\"role\":\"assistant\",\"content\":\"<solution>1</solution>\"}}],\
+             \"finished\":true,\"success\":{success},\"terminate_reason\":\"{reason}\",\"latest_output\":{{}},\"token_counter\":{{}}}},\
+             \"task\":{{\"task_name\":\"t\",\"task_id\":\"{reason}\"}}}}\n"
+        )
+    };
+    let text: String =
+        (0..40).map(|n| if n % 2 == 0 { state("task_success", true) } else { state("max_steps", false) }).collect();
+    let (runs, report) = read(&write(folder.path(), "results.jsonl", &text), ReadOptions::default());
+    assert_eq!((runs.len(), report.formats[0].format.as_str()), (40, "mint"));
+    assert!(report.hygiene.iter().all(|odd| odd.check != "outcome_is_end_cause"), "{:?}", report.hygiene);
+}
+
+#[test]
+fn a_field_of_the_reports_beside_the_runs_is_named_and_exact_with_the_flag() {
+    let folder = tempfile::tempdir().unwrap();
+    for n in 0..6 {
+        write(folder.path(), &format!("r{n}/run.jsonl"), &format!("{{\"id\":\"r{n}\",{CHAT}}}\n"));
+        let report = format!("{{\"checks\":{{\"db_match\":{}}},\"cached\":true,\"seconds\":7}}", n % 3 == 0);
+        write(folder.path(), &format!("r{n}/result.json"), &report);
+    }
+    let (runs, report) = read(folder.path(), ReadOptions::default());
+    assert!(runs.iter().all(|run| run.grade.outcome.name() == "unknown"));
+    let told: Vec<&str> = report.notices.iter().map(|notice| notice.diagnostic.what.as_str()).collect();
+    let expected = "field `checks.db_match` of 6 reports beside the runs is true 2 and false 4 times, and is not used";
+    assert_eq!(told, [expected]);
+    assert_eq!(report.notices[0].diagnostic.help, "if it is the outcome: `--outcome checks.db_match`");
+    let options = ReadOptions { outcome_key: Some("checks.db_match".to_owned()), ..ReadOptions::default() };
+    let (runs, report) = read(folder.path(), options);
+    let graded = |name: &str| runs.iter().filter(|run| run.grade.outcome.name() == name).count();
+    assert_eq!((graded("success"), graded("failure")), (2, 4));
+    assert!(report.notices.is_empty(), "{:?}", report.notices);
+}
+
+#[test]
+fn fields_that_may_be_tokens_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = |n: usize| format!("{{\"id\":\"r{n}\",\"total_tokens_used\":{},{CHAT}}}\n", 100 + n);
+    let path = write(folder.path(), "runs.jsonl", &(0..4).map(line).collect::<String>());
+    let (_, report) = read(&path, ReadOptions::default());
+    assert_eq!(
+        hints(&report),
+        ["total_tokens_used may be tokens, in 4 runs: `--map tokens=total_tokens_used,messages=…`"]
+    );
+}

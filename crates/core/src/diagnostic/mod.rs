@@ -144,15 +144,19 @@ impl Excerpt {
     fn fitted(&self, columns: usize) -> (String, String) {
         let shown = |c: char| if is_hostile(c) { ' ' } else { c };
         let chars: Vec<(usize, char)> = self.line.trim_end().char_indices().map(|(at, c)| (at, shown(c))).collect();
-        let width = |chars: &[(usize, char)]| chars.iter().map(|(_, c)| c.width().unwrap_or(1)).sum::<usize>();
+        let wide = |c: &char| c.width().unwrap_or(1);
+        let width = |chars: &[(usize, char)]| chars.iter().map(|(_, c)| wide(c)).sum::<usize>();
+        let mut taken = width(&chars);
         let (mut first, mut end) = (0, chars.len());
         let mark = chars.iter().position(|(at, _)| *at >= self.from).unwrap_or(chars.len());
         // Leave room for an ellipsis at either end. Cut the text before the mark first, except for some context.
-        while first + CONTEXT < mark && width(&chars[first..]) > columns.saturating_sub(2) {
+        while first + CONTEXT < mark && taken > columns.saturating_sub(2) {
+            taken -= wide(&chars[first].1);
             first += 1;
         }
-        while end > first && width(&chars[first..end]) > columns.saturating_sub(2) {
+        while end > first && taken > columns.saturating_sub(2) {
             end -= 1;
+            taken -= wide(&chars[end].1);
         }
         let (before, after) = (if first > 0 { "…" } else { "" }, if end < chars.len() { "…" } else { "" });
         let text: String = chars[first..end].iter().map(|(_, c)| *c).collect();

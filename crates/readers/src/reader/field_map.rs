@@ -37,6 +37,15 @@ pub(super) const MEANINGS: &[&str] = &[
 /// Which word in the log stands for a role: `assistant=planner`.
 const ROLES: [&str; 4] = ["assistant", "user", "tool", "system"];
 
+/// What an entry of a log is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Speaker {
+    /// A message.
+    Role(Role),
+    /// A call, which belongs to the reply before it.
+    Call,
+}
+
 impl FieldMap {
     /// Parses `run=…,messages=…,role=…`. The error describes the mistake.
     pub fn parse(text: &str) -> Result<Self, String> {
@@ -92,6 +101,35 @@ impl FieldMap {
         }
     }
 
+    /// What an entry is whose role or kind is this: one word, or several as in `tool_call` and `llmResponse`.
+    pub(super) fn speaker(&self, word: &str) -> Option<Speaker> {
+        if let Some(role) = self.role(word) {
+            return Some(Speaker::Role(role));
+        }
+        let words = words_of(word);
+        let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+        let is_tool = has(&["tool", "function", "action", "command", "env", "environment", "shell"]);
+        let is_reply = has(&["response", "reply", "output", "message", "completion", "answer", "text", "generation"]);
+        if is_tool {
+            let is_result =
+                is_reply || has(&["result", "results", "return", "returned", "observation", "end", "finished"]);
+            return Some(if is_result { Speaker::Role(Role::Tool) } else { Speaker::Call });
+        }
+        if has(&["invocation"]) {
+            return Some(Speaker::Call);
+        }
+        if has(&["user", "human", "customer"]) {
+            return Some(Speaker::Role(Role::User));
+        }
+        if has(&["system"]) && (is_reply || has(&["prompt"])) {
+            return Some(Speaker::Role(Role::System));
+        }
+        let is_model = has(&["llm", "model", "assistant", "agent", "ai", "bot", "chat", "final"]);
+        // A request, a start and a change of the model are no replies.
+        let is_said = is_reply || has(&["call", "turn", "step", "thought", "thinking", "reasoning", "msg", "said"]);
+        (is_model && is_said).then_some(Speaker::Role(Role::Assistant))
+    }
+
     /// The role that a word stands for.
     pub(super) fn role(&self, word: &str) -> Option<Role> {
         let named =
@@ -111,6 +149,22 @@ impl FieldMap {
     }
 }
 
+/// The words that a name consists of, in small letters: `llmResponse`, `tool-call`, `TOOL_CALL`.
+fn words_of(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_small = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() || c.is_uppercase() && was_small {
+            words.push(String::new());
+        }
+        was_small = c.is_lowercase();
+        if let Some(last) = words.last_mut().filter(|_| c.is_alphanumeric()) {
+            last.extend(c.to_lowercase());
+        }
+    }
+    words
+}
+
 impl fmt::Display for FieldMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fields: Vec<String> = self.fields().map(|(name, field)| format!("{name}={field}")).collect();
@@ -121,6 +175,27 @@ impl fmt::Display for FieldMap {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn kinds_of_events_are_told_by_their_words() {
+        let map = FieldMap::default();
+        let role = |role| Some(Speaker::Role(role));
+        for (word, expected) in [
+            ("llm_response", role(Role::Assistant)),
+            ("ModelOutput", role(Role::Assistant)),
+            ("final_answer", role(Role::Assistant)),
+            ("user_input", role(Role::User)),
+            ("toolResult", role(Role::Tool)),
+            ("tool_call_output", role(Role::Tool)),
+            ("TOOL_CALL", Some(Speaker::Call)),
+            ("function-call", Some(Speaker::Call)),
+            ("llm_request", None),
+            ("agent_start", None),
+            ("heartbeat", None),
+        ] {
+            assert_eq!(map.speaker(word), expected, "{word}");
+        }
+    }
 
     #[test]
     fn a_mapping_is_parsed_or_refused_with_a_reason() {

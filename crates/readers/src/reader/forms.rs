@@ -48,6 +48,22 @@ pub(super) const KEYS: &[&str] = &[
     "payload",
     "body",
 ];
+/// Keys under which a log that `--map` describes may have its runs, besides those.
+pub(super) const MAPPED_KEYS: &[&str] = &[
+    "experiments",
+    "episodes",
+    "evaluations",
+    "jobs",
+    "tasks",
+    "traces",
+    "logs",
+    "entries",
+    "events",
+    "chats",
+    "threads",
+    "interactions",
+    "dialogues",
+];
 /// How many values of a file of many are tried: the first may be a header.
 const TRIED: usize = 3;
 
@@ -138,7 +154,10 @@ pub(super) fn mapped(format: &'static dyn Format, map: &FieldMap, probe: &Probe)
             (whole_or(Layout::Elements { at: None, envelope: &[] }), Reshape::None)
         }
         Shape::Document => {
-            let key = KEYS.iter().find(|key| first.get(key).is_some_and(|inner| list(inner.elements())))?;
+            let key = MAPPED_KEYS
+                .iter()
+                .chain(KEYS)
+                .find(|key| first.get(key).is_some_and(|inner| list(inner.elements())))?;
             if joins {
                 (Layout::Whole, Reshape::Lines(Some(key)))
             } else {

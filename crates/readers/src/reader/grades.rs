@@ -11,8 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 
 use super::reading::FileName;
+use super::unused;
 use super::whole::read_whole_text;
-use crate::diagnostic::{Diagnostic, Location};
+use crate::diagnostic::{Diagnostic, Location, count};
 use crate::transcript::{Grade, Outcome, OutcomeSource, Usage};
 pub(super) use report::is_report;
 
@@ -64,6 +65,35 @@ pub(super) struct ReportsUsed {
     pub(super) joined: BTreeSet<String>,
     /// Paths of those that list only successes, of a number of runs that they do not state, and how many they list.
     pub(super) one_sided: BTreeMap<String, usize>,
+    /// Fields of reports that grade nothing which may be grades, by their paths.
+    pub(super) flags: BTreeMap<String, Flags>,
+    /// How many grades come from the field that the user named.
+    pub(super) by_key: u64,
+}
+
+/// A field of reports that is true or false.
+#[derive(Debug, Default)]
+pub(super) struct Flags {
+    /// The first report.
+    path: String,
+    reports: u64,
+    yes: u64,
+    no: u64,
+}
+
+impl Flags {
+    /// What is said of the field, if it may be a grade.
+    pub(super) fn notice(&self, field: &str) -> Option<Diagnostic> {
+        let Self { path, reports, yes, no } = self;
+        let is_grade = unused::may_be_outcome(field) || *yes > 0 && *no > 0;
+        let what = format!(
+            "field `{field}` of {} beside the runs is true {yes} and false {no} times, and is not used",
+            count(*reports, "report")
+        );
+        is_grade.then(|| {
+            Diagnostic::new(Location::file(path.as_str()), what, format!("if it is the outcome: `--outcome {field}`"))
+        })
+    }
 }
 
 /// The same, as the runs are read.
@@ -192,14 +222,16 @@ pub(super) struct Reports {
     joined: Joined,
     /// The folder of each file that may be a recording.
     recordings: Vec<PathBuf>,
+    /// The field that holds the outcome, as the user says.
+    key: Option<String>,
     /// Reports that could not be read since this was last taken.
     pub(super) unreadable: Vec<Diagnostic>,
 }
 
 impl Reports {
     /// An empty cache; reports that grade a run will be added to `joined`.
-    pub(super) fn new(joined: Joined, recordings: Vec<PathBuf>) -> Self {
-        Self { joined, recordings, ..Self::default() }
+    pub(super) fn new(joined: Joined, recordings: Vec<PathBuf>, key: Option<String>) -> Self {
+        Self { joined, recordings, key, ..Self::default() }
     }
 
     /// The reports that apply to the recording at `path` in `folder`.
@@ -230,7 +262,7 @@ impl Reports {
         }
         let mut unreadable = Vec::new();
         let within = |covered: u64| self.recordings_under(folder) <= covered;
-        let found = Arc::new(read_folder(folder, &within, &mut unreadable));
+        let found = Arc::new(read_folder(folder, self.key.as_deref(), &within, &self.joined, &mut unreadable));
         self.unreadable.append(&mut unreadable);
         self.folders.insert(folder.to_path_buf(), found.clone());
         found
@@ -249,7 +281,13 @@ impl Reports {
 
 /// The grades in the reports of a folder. `covers_all` says whether a report that covers this many runs covers all of
 /// those here.
-fn read_folder(folder: &Path, covers_all: &dyn Fn(u64) -> bool, unreadable: &mut Vec<Diagnostic>) -> Folder {
+fn read_folder(
+    folder: &Path,
+    key: Option<&str>,
+    covers_all: &dyn Fn(u64) -> bool,
+    joined: &Joined,
+    unreadable: &mut Vec<Diagnostic>,
+) -> Folder {
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
         .map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())
         .unwrap_or_default();
@@ -259,7 +297,18 @@ fn read_folder(folder: &Path, covers_all: &dyn Fn(u64) -> bool, unreadable: &mut
     for path in files {
         let shown = shown(&path);
         let Some(text) = text_of(&path, unreadable) else { continue };
-        let report = report::read(&path, &text);
+        let report = report::read(&path, &text, key);
+        {
+            let mut used = joined.lock().unwrap_or_else(PoisonError::into_inner);
+            used.by_key += report.by_key;
+            for (field, [no, yes]) in &report.flags {
+                let flags = used.flags.entry(field.clone()).or_default();
+                (flags.reports, flags.yes, flags.no) = (flags.reports + 1, flags.yes + yes, flags.no + no);
+                if flags.path.is_empty() {
+                    flags.path.clone_from(&shown);
+                }
+            }
+        }
         let graded =
             |resolved| Graded { resolved, score: None, model: None, path: shown.clone(), task: None, usage: None };
         if report.lists_successes_only && !report.covered.is_some_and(covers_all) {

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use xxhash_rust::xxh3::Xxh3;
 
+use super::format;
 use crate::transcript::{EndCause, Event, Lane, Message, Outcome, Role, Run, Text};
 
 /// Runs listed by id for each check.
@@ -199,7 +200,8 @@ impl Hygiene {
 
     fn compare_ends(&mut self, format: &'static str, run: &Run) {
         // A run graded at every turn ends because it succeeded, so the outcome matches the end cause by design.
-        if run.events().iter().any(|event| matches!(event, Event::Checkpoint(_))) {
+        let ends_on_success = format::by_id(format).is_some_and(format::Format::ends_on_success);
+        if ends_on_success || run.events().iter().any(|event| matches!(event, Event::Checkpoint(_))) {
             return;
         }
         let place = match (run.grade.end, run.grade.outcome) {

@@ -106,6 +106,8 @@ impl Seen {
 pub(super) struct Labels {
     rows: BTreeMap<String, Label>,
     files: Vec<(PathBuf, Origin)>,
+    /// Files near the recordings that are no label files; they may be outcomes under other names.
+    others: Vec<(PathBuf, Diagnostic)>,
     /// Errors in the files.
     pub(super) findings: Vec<Finding>,
     /// Messages shown by every command.
@@ -115,6 +117,11 @@ pub(super) struct Labels {
     repeated: Seen,
     /// The first run that was read, to show in messages what run ids look like.
     first_run: Option<String>,
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    real(one) == real(other)
 }
 
 /// True if labels in such a file are expected to match a run.
@@ -137,6 +144,10 @@ impl Labels {
         }
         let LabelFile { labels, findings, notices } = match LabelFile::read(path, columns) {
             Ok(file) => file,
+            Err(diagnostic) if origin == Origin::Nearby && diagnostic.what == file::NO_RUN_ID => {
+                self.others.push((path.to_path_buf(), diagnostic));
+                return Ok(());
+            }
             Err(diagnostic) if origin == Origin::Nearby => {
                 self.findings.push(Finding { severity: Severity::Error, diagnostic });
                 return Ok(());
@@ -155,8 +166,13 @@ impl Labels {
 
     /// Whether the labels of this file were added.
     pub(super) fn has_read(&self, path: &Path) -> bool {
-        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-        self.files.iter().any(|(added, _)| real(added) == real(path))
+        self.files.iter().any(|(added, _)| is_same(added, path))
+    }
+
+    /// What is wrong with files near the recordings that are called like label files, but for these.
+    pub(super) fn no_labels(&self, but: &[PathBuf]) -> impl Iterator<Item = Diagnostic> {
+        let told = self.others.iter().filter(|(path, _)| !but.iter().any(|other| is_same(path, other)));
+        told.map(|(_, diagnostic)| diagnostic.clone())
     }
 
     fn insert(&mut self, id: String, label: Label) {

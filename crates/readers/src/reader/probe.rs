@@ -19,6 +19,8 @@ const LISTED: usize = 12;
 const SCALAR: u64 = 160;
 /// Values sketched in a file of many values.
 const VALUES: usize = 40;
+/// The same where somebody's own log is to be understood: the messages of many runs may stand between one another.
+const MANY: usize = 2000;
 /// Bytes examined if the file does not begin with a complete value.
 const HEAD: u64 = 1 << 20;
 
@@ -140,6 +142,15 @@ pub struct Probe {
 impl Probe {
     /// Scans `input`.
     pub fn of(name: &str, input: impl Read) -> io::Result<Self> {
+        Self::scan(name, input, VALUES)
+    }
+
+    /// The same, with more values.
+    pub(super) fn at_length(name: &str, input: impl Read) -> io::Result<Self> {
+        Self::scan(name, input, MANY)
+    }
+
+    fn scan(name: &str, input: impl Read, most: usize) -> io::Result<Self> {
         let mut head = Vec::new();
         let mut input = input;
         let broken = input.by_ref().take(HEAD).read_to_end(&mut head).err();
@@ -161,9 +172,9 @@ impl Probe {
         let mut scanner = Scanner::new(io::Cursor::new(&head).chain(rest));
         match scanner.skip_space()? {
             None => probe.shape = Shape::Empty,
-            Some(b'{' | b'[') => probe.look_at_values(&mut scanner, &head)?,
+            Some(b'{' | b'[') => probe.look_at_values(&mut scanner, &head, most)?,
             Some(b'"') if probe.look_into_string(&head) => {}
-            Some(_) => probe.look_at_lines(&head),
+            Some(_) => probe.look_at_lines(&head, most),
         }
         Ok(probe)
     }
@@ -183,7 +194,7 @@ impl Probe {
         self.values.iter().any(|value| value.has(keys))
     }
 
-    fn look_at_values(&mut self, scanner: &mut Scanner<impl Read>, head: &[u8]) -> io::Result<()> {
+    fn look_at_values(&mut self, scanner: &mut Scanner<impl Read>, head: &[u8], most: usize) -> io::Result<()> {
         let begins = scanner.line_number();
         let mut first = Sketch::Other;
         match sketch(scanner, &mut first, DEPTH) {
@@ -191,7 +202,7 @@ impl Probe {
                 if let ScanError::Io(error) = error {
                     self.broken = Some(error.to_string());
                 }
-                self.look_at_lines(head);
+                self.look_at_lines(head, most);
                 if self.values.is_empty() {
                     (self.shape, self.whole) = (Shape::Document, false);
                     self.values.push(first);
@@ -204,11 +215,11 @@ impl Probe {
         if scanner.skip_space()?.is_none() {
             self.shape = Shape::Document;
         } else if begins == ends && scanner.line_number() > ends {
-            self.look_at_lines(head);
+            self.look_at_lines(head, most);
             self.shape = Shape::Lines;
         } else {
             self.shape = Shape::Concatenated;
-            while self.values.len() < VALUES && matches!(scanner.skip_space()?, Some(b'{' | b'[')) {
+            while self.values.len() < most && matches!(scanner.skip_space()?, Some(b'{' | b'[')) {
                 let mut value = Sketch::Other;
                 match sketch(scanner, &mut value, DEPTH) {
                     Ok(()) => self.values.push(value),
@@ -240,7 +251,7 @@ impl Probe {
     }
 
     /// Sketches the lines at the beginning of the file that each hold a value.
-    fn look_at_lines(&mut self, head: &[u8]) {
+    fn look_at_lines(&mut self, head: &[u8], most: usize) {
         let mut values = Vec::new();
         for line in head.split(|byte| *byte == b'\n') {
             let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
@@ -253,7 +264,7 @@ impl Probe {
             if sketch(&mut scanner, &mut value, DEPTH).is_ok() && matches!(scanner.skip_space(), Ok(None)) {
                 values.push(value);
             }
-            if values.len() == VALUES {
+            if values.len() == most {
                 break;
             }
         }

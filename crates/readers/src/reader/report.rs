@@ -2,13 +2,14 @@
 //! on the number of threads.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
-use super::UnusedField;
 use super::hygiene::Oddity;
 use super::price::{PricingReport, ZeroCosts};
+use super::{LabelColumns, UnusedField};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::transcript::{Outcome, OutcomeSource, Run, Spend, Tokens, Usd};
 
@@ -199,6 +200,9 @@ pub struct CorpusReport {
     pub warnings: u64,
     /// Files, folders, archives and members that could not be read, or not completely. Each has a finding.
     pub unreadable: u64,
+    /// The first CSV file that grades runs and is not used, with the meaning of its columns.
+    #[serde(skip)]
+    pub outcomes_beside: Option<(PathBuf, LabelColumns)>,
     /// Files that look like a recording and are not read. One finding counts them.
     pub unread: u64,
     /// Files that were not read as recordings.

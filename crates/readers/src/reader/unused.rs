@@ -178,7 +178,7 @@ fn hint(field: &str, looks: &Looks, missing: &Missing) -> Option<String> {
             looks.runs
         ));
     }
-    if lacks(missing.model) && looks.is_name() && named(MODEL) {
+    if lacks(missing.model) && looks.is_name() && looks.range().is_none() && named(MODEL) {
         return Some(format!("may be the model ({}): `--model {argument}`", looks.values_in_words()));
     }
     if lacks(missing.usage) && looks.range().is_some() && named(&["token"]) {
@@ -188,6 +188,12 @@ fn hint(field: &str, looks: &Looks, missing: &Missing) -> Option<String> {
         return Some(format!("may be calls, in {} runs: `--map calls={argument},…`", looks.runs));
     }
     None
+}
+
+/// Whether the last name of a path is one that outcomes have.
+pub(super) fn may_be_outcome(field: &str) -> bool {
+    let name = field.rsplit('.').next().unwrap_or(field).to_lowercase();
+    OUTCOME.iter().any(|word| name.contains(word))
 }
 
 const OUTCOME: &[&str] = &[

@@ -1,6 +1,7 @@
 //! State kept while a corpus is read: the report, the run ids in use, and the labels.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
 use std::sync::PoisonError;
 
 use super::Corpus;
@@ -11,7 +12,9 @@ use crate::reader::copies::{Copied, Copies};
 use crate::reader::grades::Joined;
 use crate::reader::hygiene::{Check, Hygiene};
 use crate::reader::labels::{self, Labels};
+use crate::reader::models::Models;
 use crate::reader::naming::NamedRuns;
+use crate::reader::own_log;
 use crate::reader::parquet::Tables;
 use crate::reader::reading::{FileName, Of, Untaken};
 use crate::reader::run_ids;
@@ -47,6 +50,8 @@ pub(super) struct Ledger<'c> {
     of_labels: Vec<Finding>,
     /// What runs of one task are asked, in several folders.
     tasks: Tasks,
+    /// Models whose name says nothing.
+    models: Models,
     /// Texts that were not read, by format, by what they belong to, and by the name of their field.
     untaken: BTreeMap<(&'static str, Of, String), Untaken>,
     /// Fields that were not used.
@@ -77,6 +82,7 @@ impl<'c> Ledger<'c> {
             n_files: corpus.n_files(),
             of_labels,
             tasks: Tasks::default(),
+            models: Models::default(),
             untaken: BTreeMap::new(),
             unused: Unused::default(),
         }
@@ -114,6 +120,7 @@ impl<'c> Ledger<'c> {
                     self.named.add(named.places);
                     let native = self.name(&mut run, &file.name, named.places.names_run());
                     self.tasks.add(&run, &file.name);
+                    self.models.add(&run, &file.name);
                     if unknown_zero {
                         self.report.zero_costs.get_or_insert_default().enter(&run, &spend);
                     }
@@ -261,12 +268,17 @@ impl<'c> Ledger<'c> {
         let used = std::mem::take(&mut *self.joined.lock().unwrap_or_else(PoisonError::into_inner));
         let mut notices = self.labels.close(success_at, allow_unmatched_labels, strict)?;
         notices.extend(used.one_sided.iter().map(one_sided));
+        self.graded_by_key += used.by_key;
+        if self.report.formats.iter().any(|counts| counts.unknown > 0) {
+            notices.extend(used.flags.iter().filter_map(|(field, flags)| flags.notice(field)));
+        }
         notices.extend(self.outcomes_beside());
         notices.extend(self.outcome_notice());
         notices.extend(self.named.notices(self.options));
         notices.extend(self.tables.notices());
         notices.extend(self.untaken_notices());
         notices.extend(self.tasks.notice());
+        notices.extend(self.models.notices());
         notices.extend(twins(&self.report.skipped));
         notices.extend(self.report.zero_costs.as_ref().map(ZeroCosts::notice));
         let warning = |diagnostic| Finding { severity: Severity::Warning, diagnostic };
@@ -304,7 +316,7 @@ impl<'c> Ledger<'c> {
     }
 
     /// CSV files among the recordings or beside them that grade runs, if nobody else does.
-    fn outcomes_beside(&self) -> Vec<Diagnostic> {
+    fn outcomes_beside(&mut self) -> Vec<Diagnostic> {
         let ungraded = self.report.formats.iter().any(|counts| counts.unknown > 0);
         if !ungraded || !self.options.labels.is_empty() || self.options.sealed {
             return Vec::new();
@@ -313,13 +325,17 @@ impl<'c> Ledger<'c> {
         let files = self.corpus.csv_files();
         let unread = files.iter().filter(|path| !self.labels.has_read(path));
         let found = unread.filter_map(|path| Some((path, labels::outcomes_in(path, &is_run)?)));
-        let notice = |(path, (columns, n)): (&std::path::PathBuf, (LabelColumns, usize))| {
+        let found: Vec<(PathBuf, (LabelColumns, usize))> = found.map(|(path, found)| (path.clone(), found)).collect();
+        let paths: Vec<PathBuf> = found.iter().map(|(path, _)| path.clone()).collect();
+        let notice = |(path, (columns, n)): &(PathBuf, (LabelColumns, usize))| {
             let path = path.display().to_string();
-            let what = format!("outcomes of {} stand in this file, which is not used", count(n as u64, "run"));
+            let what = format!("outcomes of {} stand in this file, which is not used", count(*n as u64, "run"));
             let help = format!("read them: `--labels {path} --label-columns {columns}`");
             Diagnostic::new(Location::file(path), what, help)
         };
-        found.map(notice).collect()
+        let notices = found.iter().map(notice).chain(self.labels.no_labels(&paths)).collect();
+        self.report.outcomes_beside = found.into_iter().map(|(path, (columns, _))| (path, columns)).next();
+        notices
     }
 
     /// A warning if the outcome field the user named has no effect: no run has it, or no format uses it.
@@ -354,7 +370,8 @@ fn unread(first: &Skipped, n: u64, of: usize) -> Diagnostic {
         1 => format!("1 of {} looks like a recording and is not read: {}", count(of as u64, "file"), first.reason),
         n => format!("{n} of {of} files look like recordings and are not read; the first: {}", first.reason),
     };
-    let help = "`whenstop corpus PATH --why` lists what is left out: mend it, or take it out of the folder";
+    let left = "`whenstop corpus PATH --why` lists what is left out: mend it, or take it out of the folder";
+    let help = first.advice.clone().filter(|advice| own_log::has_names(advice)).unwrap_or_else(|| left.to_owned());
     Diagnostic::new(Location::file(first.path.as_str()), what, help)
 }
 

@@ -35,6 +35,8 @@ const ERRAND_RUNS: usize = 256;
 #[derive(Debug)]
 pub struct Corpus {
     sources: Sources,
+    /// The paths as the user named them.
+    paths: Vec<PathBuf>,
     options: ReadOptions,
     labels: Labels,
     passed: AtomicU64,
@@ -63,7 +65,14 @@ impl Corpus {
         for (path, origin) in labels::nearby(if options.sealed { &[] } else { paths }) {
             labels.add(&path, origin, columns)?;
         }
-        Ok(Self { sources, options, labels, passed: AtomicU64::new(0), looked_through: AtomicU64::new(0) })
+        Ok(Self {
+            sources,
+            paths: paths.to_vec(),
+            options,
+            labels,
+            passed: AtomicU64::new(0),
+            looked_through: AtomicU64::new(0),
+        })
     }
 
     /// The number of files, whether they are recordings or not.
@@ -81,12 +90,12 @@ impl Corpus {
         self.sources.files.iter().map(|source| (source.name.path.as_str(), source.bytes))
     }
 
-    /// The CSV files among the recordings, and those beside a recording that was named.
+    /// The CSV files among the recordings, and those beside what was named.
     fn csv_files(&self) -> Vec<PathBuf> {
         const MOST: usize = 50;
         let is_csv = |path: &std::path::Path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
-        let named = self.sources.files.iter().filter(|source| source.named);
-        let folders: BTreeSet<PathBuf> = named.map(|source| source.name.folder.clone()).collect();
+        let folders: BTreeSet<PathBuf> =
+            self.paths.iter().filter_map(|path| Some(path.parent()?.to_path_buf())).collect();
         let beside = folders.iter().filter_map(|folder| {
             let folder = if folder.as_os_str().is_empty() { std::path::Path::new(".") } else { folder };
             std::fs::read_dir(folder).ok()

@@ -21,6 +21,7 @@ use crate::reader::probe::{Probe, Shape};
 use crate::reader::reading::{FileName, OtherFile};
 use crate::reader::records::{self, Cut, Item, Records};
 use crate::reader::source::Source;
+use crate::reader::table_lines;
 use crate::reader::twins::Twins;
 use crate::reader::unread::Unread;
 use crate::reader::{Finding, NamedBy, Skipped, SubAgents};
@@ -132,7 +133,7 @@ impl<'c> Stream<'c> {
             next_file: 0,
             open: None,
             uncounted: 0,
-            reports: Reports::new(joined, recordings),
+            reports: Reports::new(joined, recordings, corpus.options.outcome_key.clone()),
             grown: None,
             family: None,
             twins: None,
@@ -261,17 +262,28 @@ impl<'c> Stream<'c> {
             .then(|| self.reports.seen_from(&source.name.folder, source.path()))
             .filter(FolderGrades::grade_only_run)
             .and_then(|_| format::by_id("chat"));
+        let mut is_table = false;
         let form = if let Some(format) = forced.or(empty_run) {
             forms::forced(format, &probe)
         } else {
-            let Some(form) = self.mapped(&probe).or_else(|| forms::detect(&probe)) else {
+            let table = first_rows(source, &probe);
+            let of_rows = table.as_ref().and_then(|rows| self.mapped(rows));
+            is_table = of_rows.is_some();
+            let Some(form) = of_rows.or_else(|| self.mapped(&probe)).or_else(|| forms::detect(&probe)) else {
                 let not_read = why_not(&|| match source.open() {
                     Ok(bytes) => Unread::of(&name, &probe, bytes),
                     Err(_) => Unread::of(&name, &probe, std::io::empty()),
                 });
                 // What is known by name needs no mapping.
                 let is_unknown = not_read.reason.contains("of no known format");
-                let advice = own_log::advice(&probe, &source.name.path).filter(|_| is_unknown);
+                let advice = match table {
+                    Some(rows) => own_log::of_table(&rows, &self.corpus.paths),
+                    None if is_unknown => {
+                        let longer = source.open().ok().and_then(|bytes| Probe::at_length(&name, bytes).ok());
+                        own_log::advice(longer.as_ref().unwrap_or(&probe), &self.corpus.paths)
+                    }
+                    None => None,
+                };
                 return Err(NotRead { advice, ..not_read });
             };
             form
@@ -291,7 +303,8 @@ impl<'c> Stream<'c> {
         } else {
             self.reports.seen_from(&source.name.folder, source.path())
         };
-        let input = source.open().map_err(unreadable)?;
+        let rows = is_table.then(|| table_lines::lines(source)).flatten();
+        let input = rows.map_or_else(|| source.open().map_err(unreadable), Ok)?;
         let records = Cuts::Stream(Box::new(Records::new(input, layout, &source.name.path, options.limit)));
         let name = source.name.clone();
         let children = self.children(source, format);
@@ -389,6 +402,14 @@ impl<'c> Stream<'c> {
         let file = OpenFile::plain(&source.name, format, envelope);
         Ok((file, "a zip with a log's header".to_owned(), Cuts::Log(Box::new(log))))
     }
+}
+
+/// The first look at the rows of a CSV table.
+fn first_rows(source: &Source, probe: &Probe) -> Option<Probe> {
+    let rows = (probe.shape == Shape::Text).then(|| table_lines::lines(source)).flatten()?;
+    Probe::at_length(&source.file_name(), rows)
+        .ok()
+        .filter(|rows| rows.shape == Shape::Lines || rows.document().is_some())
 }
 
 /// Why a file is not read as a recording.

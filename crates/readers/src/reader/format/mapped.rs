@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{Format, Layout};
-use crate::reader::field_map::FieldMap;
+use crate::reader::field_map::{FieldMap, Speaker};
 use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Shape, Sketch};
 use crate::reader::reading::{Reading, Record, plausible};
@@ -18,13 +18,14 @@ use crate::transcript::{
 pub(super) struct Mapped;
 
 /// Usual names inside a call.
-const NAME: [&str; 10] = ["name", "tool", "tool_name", "function", "fn", "action", "op", "command", "method", "api"];
-const ARGUMENTS: [&str; 11] =
+pub(in crate::reader) const NAME: [&str; 10] =
+    ["name", "tool", "tool_name", "function", "fn", "action", "op", "command", "method", "api"];
+pub(in crate::reader) const ARGUMENTS: [&str; 11] =
     ["arguments", "args", "input", "parameters", "params", "kwargs", "payload", "with", "options", "body", "request"];
-const RESULT: [&str; 10] =
+pub(in crate::reader) const RESULT: [&str; 10] =
     ["result", "output", "response", "observation", "returned", "return", "returns", "out", "answer", "content"];
 const ERROR: [&str; 5] = ["error", "is_error", "failed", "exception", "err"];
-const ID: [&str; 4] = ["id", "call_id", "tool_call_id", "uid"];
+pub(in crate::reader) const ID: [&str; 4] = ["id", "call_id", "tool_call_id", "uid"];
 const ROLE: [&str; 7] = ["role", "speaker", "from", "author", "sender", "source", "type"];
 const TEXT: [&str; 9] = ["content", "text", "message", "utterance", "body", "value", "msg", "output", "response"];
 const TIME: [&str; 7] = ["timestamp", "ts", "time", "at", "created_at", "datetime", "when"];
@@ -61,6 +62,9 @@ impl Format for Mapped {
         for value in Node::values(record, out) {
             let Some(value) = value.into_object("line", out) else { continue };
             let id = map.find(&value, "run", ["run_id", "session_id", "id"]).and_then(|id| id.as_word());
+            // A message without the run's id belongs to the run of the one before it.
+            let id =
+                id.or_else(|| map.get("messages").is_none().then(|| runs.last().map(|(id, _)| id.clone())).flatten());
             let Some(list) = map.get("messages").and_then(|_| map.find(&value, "messages", [])) else {
                 let id = id.unwrap_or_default();
                 let at = *by_id.entry(id.clone()).or_insert_with(|| {
@@ -74,11 +78,10 @@ impl Format for Mapped {
                 out.wrong(&list, "messages", "an array of messages");
                 continue;
             };
-            push_run(id, &value, &messages, map, record, out);
+            push_run(id, &[value], &messages, map, record, out);
         }
         for (id, messages) in runs {
-            let around = messages.first().cloned().unwrap_or_default();
-            push_run(Some(id).filter(|id| !id.is_empty()), &around, &messages, map, record, out);
+            push_run(Some(id).filter(|id| !id.is_empty()), &messages, &messages, map, record, out);
         }
     }
 }
@@ -100,9 +103,10 @@ pub(in crate::reader) fn joins_lines(map: &FieldMap) -> bool {
     map.get("messages").is_none()
 }
 
+/// `around` is where the run's own fields stand: the object that has its messages, or the messages.
 fn push_run(
     id: Option<String>,
-    around: &Node<'_>,
+    around: &[Node<'_>],
     messages: &[Node<'_>],
     map: &FieldMap,
     record: &Record<'_>,
@@ -110,15 +114,18 @@ fn push_run(
 ) {
     let mut turns = Turns::default();
     push_messages(messages, map, &mut turns, out);
-    let word = |name: &str| map.get(name).and_then(|_| map.find(around, name, [])).and_then(|found| found.as_word());
+    let field = |name: &str| map.get(name).and_then(|_| around.iter().find_map(|node| map.find(node, name, [])));
+    let word = |name: &str| field(name).and_then(|found| found.as_word());
     let stem = &record.file.stem;
     let run_id = match (id, record.key) {
         (Some(id), _) => id,
         (None, "") => stem.clone(),
         (None, key) => format!("{stem}/{key}"),
     };
-    let usage_of_run = usage(around, map, out);
-    let cost_of_run = cost(around, map);
+    let (usage_of_run, cost_of_run) = match around {
+        [whole] => (usage(whole, map, out), cost(whole, map)),
+        _ => (None, None),
+    };
     let is_counted = turns.events().iter().filter_map(|event| event.message()).any(Message::has_usage);
     let is_priced = turns.events().iter().filter_map(|event| event.message()).any(|message| message.cost.is_some());
     let totals = Totals {
@@ -134,7 +141,7 @@ fn push_run(
         totals: (totals.usage.total() > Some(Tokens(0)) || totals.cost.is_some()).then_some(totals),
         ..Header::default()
     };
-    let graded = map.get("outcome").and_then(|_| map.find(around, "outcome", []));
+    let graded = field("outcome");
     let draft: Draft = turns.into_draft(header, graded.map_or_else(Grade::default, |graded| grade(&graded)));
     out.run(draft);
 }
@@ -151,19 +158,27 @@ pub(super) fn push_messages(messages: &[Node<'_>], map: &FieldMap, turns: &mut T
 }
 
 fn push_message(node: &Node<'_>, map: &FieldMap, turns: &mut Turns, out: &mut Reading<'_>) {
-    let calls = map.get("calls").and_then(|_| map.find(node, "calls", [])).or_else(|| node.get(["tool_calls"]));
     let named = map.find(node, "role", ROLE).and_then(|role| role.as_word());
     // Where no role is recorded, each entry is a step of the agent.
-    let role = match &named {
-        Some(word) => map.role(word),
-        None => Some(Role::Assistant),
+    let speaker = match &named {
+        Some(word) => map.speaker(word),
+        None => Some(Speaker::Role(Role::Assistant)),
     };
-    let Some(role) = role else {
-        return out.unknown(&format!("role {}", named.unwrap_or_default()), node);
+    let at = map.find(node, "ts", TIME).and_then(|ts| time::instant(&ts));
+    let role = match speaker {
+        None => return out.unknown(&format!("role {}", named.unwrap_or_default()), node),
+        Some(Speaker::Call) => {
+            if let Some((call, result)) = call(node, node, map, turns.len(), 0, out) {
+                turns.call(call, at);
+                result.map(|result| turns.push(result));
+            }
+            return;
+        }
+        Some(Speaker::Role(role)) => role,
     };
     let mut message = Message::new(role);
     message.content = map.find(node, "text", TEXT).map(|text| text.as_content());
-    message.ts = map.find(node, "ts", TIME).and_then(|ts| time::instant(&ts));
+    message.ts = at;
     if role == Role::Tool {
         message.tool_call_id =
             map.find(node, "call_id", ["tool_call_id", "call_id"]).and_then(|id| id.as_word()).map(Into::into);
@@ -184,9 +199,8 @@ fn push_message(node: &Node<'_>, map: &FieldMap, turns: &mut Turns, out: &mut Re
             .map(Into::into);
     }
     let mut results = Vec::new();
-    let list = calls.map(|calls| calls.elements().unwrap_or_else(|| vec![calls.clone()])).unwrap_or_default();
-    for one in &list {
-        if let Some((call, result)) = call(one, node, map, turns.len(), results.len(), out) {
+    for one in calls(node, role, map) {
+        if let Some((call, result)) = call(&one, node, map, turns.len(), results.len(), out) {
             message.tool_calls.push(call);
             results.extend(result);
         }
@@ -195,6 +209,17 @@ fn push_message(node: &Node<'_>, map: &FieldMap, turns: &mut Turns, out: &mut Re
     for result in results {
         turns.push(result);
     }
+}
+
+/// The calls of a message: a list or one, or the message itself where it names a tool.
+fn calls<'a>(node: &Node<'a>, role: Role, map: &FieldMap) -> Vec<Node<'a>> {
+    let named = map.get("calls").and_then(|_| map.find(node, "calls", [])).or_else(|| node.get(["tool_calls"]));
+    if let Some(calls) = named {
+        return calls.elements().unwrap_or_else(|| vec![calls.clone()]);
+    }
+    let is_call = role == Role::Assistant && map.get("calls").is_none() && map.get("name").is_some();
+    let name = map.find(node, "name", []).and_then(|name| name.as_word()).filter(|name| !name.is_empty());
+    name.filter(|_| is_call).map(|_| vec![node.clone()]).unwrap_or_default()
 }
 
 /// A call and its result, if it stands with it.

@@ -31,6 +31,10 @@ impl Format for Mint {
         probe.first().is_some_and(is_run).then(|| "`state` with `history` and `terminate_reason`".to_owned())
     }
 
+    fn ends_on_success(&self) -> bool {
+        true
+    }
+
     fn layout(&self, probe: &Probe) -> Layout {
         if probe.document().is_some() { Layout::Whole } else { Layout::Lines }
     }

@@ -64,6 +64,12 @@ pub trait Format: Sync {
         PromptedBy::Unknown
     }
 
+    /// True if the benchmark checks every answer and ends the run at the first that is right: how a run ended then
+    /// follows from its outcome.
+    fn ends_on_success(&self) -> bool {
+        false
+    }
+
     /// The name of a neighbouring file that has more about the same run. If it exists, this file is skipped.
     fn superseded_by(&self) -> Option<&'static str> {
         None
@@ -148,6 +154,7 @@ mod mapped;
 /// Logs that the user describes. It is none of the formats that are tried.
 pub(super) static MAPPED: &dyn Format = &mapped::Mapped;
 
+pub(super) use mapped::{ARGUMENTS as CALL_ARGUMENTS, ID as CALL_IDS, NAME as CALL_NAMES, RESULT as CALL_RESULTS};
 pub(super) use mapped::{fits as map_fits, joins_lines as map_joins_lines};
 pub use trace::{read_text as read_trace_text, write as write_trace, write_event as write_trace_event};
 

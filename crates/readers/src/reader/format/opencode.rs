@@ -1,5 +1,5 @@
-//! OpenCode sessions: `opencode export`, the messages of its server, or session, messages and parts as concatenated
-//! values.
+//! OpenCode sessions: `opencode export`, the messages of its server, session, messages and parts as concatenated
+//! values, or the events that `opencode run --format json` prints.
 //!
 //! A message may hold several model calls, each between `step-start` and `step-finish`, with its tokens at the end.
 //! Cached tokens are counted separately from the input.
@@ -25,7 +25,7 @@ impl Format for OpenCode {
     }
 
     fn summary(&self) -> &'static str {
-        "OpenCode sessions (exports, messages with parts)"
+        "OpenCode sessions (exports, messages with parts, `run --format json`)"
     }
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
@@ -39,6 +39,13 @@ impl Format for OpenCode {
         };
         if probe.values.iter().any(|value| has_info(value) || holds(value)) {
             return Some("messages with `info` and `parts`".to_owned());
+        }
+        let is_event = |value: &Sketch| {
+            let part = value.get("part").is_some_and(|part| part.has(&["messageID", "type"]));
+            part && value.has(&["type", "sessionID"])
+        };
+        if probe.values.iter().any(is_event) {
+            return Some("events of `opencode run --format json`: lines with a `sessionID` and a `part`".to_owned());
         }
         let parts = probe.any_with(&["messageID", "sessionID", "type"]);
         let messages = probe.any_with(&["sessionID", "role", "time"]);
@@ -95,7 +102,11 @@ struct Session<'a> {
     /// Messages whose parts are recorded separately.
     loose: Vec<(Node<'a>, Vec<Node<'a>>)>,
     by_id: BTreeMap<String, usize>,
+    /// The parts that the program printed, by the id of their message.
+    printed: Vec<(String, Vec<Node<'a>>)>,
     end: EndCause,
+    /// Whether the program printed an error.
+    failed: bool,
 }
 
 /// The messages of a sub-agent, whose session is in another file.
@@ -149,6 +160,15 @@ impl<'a> Session<'a> {
         for (message, parts) in loose {
             session.message(&message, &parts, out);
         }
+        for (_, parts) in std::mem::take(&mut session.printed) {
+            // Only replies are printed.
+            session.message(&Node::of(r#"{"role":"assistant"}"#), &parts, out);
+            let ended = parts.last().is_some_and(|part| part.is("type", "step-finish") && part.is("reason", "stop"));
+            session.end = if ended { EndCause::SelfFinish } else { EndCause::Unknown };
+        }
+        if session.failed {
+            session.end = EndCause::Error;
+        }
         session
     }
 
@@ -166,6 +186,13 @@ impl<'a> Session<'a> {
         if entry.has("info") {
             return self.whole(&entry, out);
         }
+        if entry.has("part") && entry.has("sessionID") {
+            return self.print(&entry);
+        }
+        if entry.is("type", "error") && entry.has("sessionID") {
+            self.failed = true;
+            return;
+        }
         if let Some(of) = entry.some_word("messageID") {
             let message = self.by_id.get(&of).and_then(|at| self.loose.get_mut(*at));
             if let Some((_, parts)) = message {
@@ -180,6 +207,17 @@ impl<'a> Session<'a> {
             return;
         }
         self.begin(&entry);
+    }
+
+    /// Reads an event that the program printed.
+    fn print(&mut self, event: &Node<'a>) {
+        self.id = self.id.take().or_else(|| event.some_word("sessionID"));
+        let part = event.within("part");
+        let of = part.some_word("messageID").unwrap_or_default();
+        match self.printed.iter_mut().rev().find(|(known, _)| *known == of) {
+            Some((_, parts)) => parts.push(part),
+            None => self.printed.push((of, vec![part])),
+        }
     }
 
     fn begin(&mut self, info: &Node<'a>) {

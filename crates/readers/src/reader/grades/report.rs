@@ -20,6 +20,10 @@ pub(super) struct Report {
     pub(super) lists_successes_only: bool,
     /// How many runs it covers, if it says so.
     pub(super) covered: Option<u64>,
+    /// If it grades nothing: its fields that are true or false, by path, and how often each is false and true.
+    pub(super) flags: BTreeMap<String, [u64; 2]>,
+    /// Grades from the field that the user named.
+    pub(super) by_key: u64,
 }
 
 /// What a report says of the only run beside it.
@@ -46,8 +50,8 @@ pub(in crate::reader) fn is_report(name: &str) -> bool {
         || name.ends_with(".swebench_eval.jsonl")
 }
 
-/// Parses a report.
-pub(super) fn read(path: &Path, text: &str) -> Report {
+/// Parses a report. `key` is the field with the outcome where the user names it.
+pub(super) fn read(path: &Path, text: &str, key: Option<&str>) -> Report {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let own = name.strip_suffix(".report.json").map(str::to_owned).or_else(|| {
         (name == "report.json").then(|| path.parent()?.file_name()).flatten().map(|n| n.to_string_lossy().into_owned())
@@ -56,8 +60,16 @@ pub(super) fn read(path: &Path, text: &str) -> Report {
     let mut report = Report::default();
     match serde_json::from_str(text) {
         Ok(value) => {
-            collect(&value, own.as_deref(), &mut grades);
-            report.only = only(&value);
+            collect(&value, own.as_deref(), key, &mut grades);
+            report.only = only(&value, key);
+            if grades.is_empty() && report.only.is_none() {
+                flags(&value, "", &mut report.flags);
+                entries(&value).for_each(|entry| flags(entry, "", &mut report.flags));
+            } else if let Some(key) = key {
+                let keyed =
+                    std::iter::once(&value).chain(entries(&value)).filter(|value| flag_at(value, key).is_some());
+                report.by_key = keyed.count() as u64;
+            }
             let lists = |name: &str| value.get(name).is_some_and(Value::is_array);
             report.rest_failed = lists("resolved") && (lists("no_generation") || lists("no_logs"));
             let lists_others = FAILED.iter().chain(COVERED).any(|name| lists(name));
@@ -66,7 +78,7 @@ pub(super) fn read(path: &Path, text: &str) -> Report {
         }
         Err(_) => {
             for value in text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
-                collect(&value, None, &mut grades);
+                collect(&value, None, key, &mut grades);
             }
         }
     }
@@ -119,21 +131,59 @@ fn covered(report: &Value) -> Option<u64> {
 }
 
 /// The grade in a `meta.json` or similar file, for the run next to it.
-fn only(value: &Value) -> Option<Only> {
-    let verdict = value.pointer("/execution_result/success").or_else(|| value.get("is_resolved"));
+fn only(value: &Value, key: Option<&str>) -> Option<Only> {
+    let usual = || value.pointer("/execution_result/success").or_else(|| value.get("is_resolved"))?.as_bool();
+    let verdict = key.and_then(|key| flag_at(value, key)).or_else(usual);
     let word = |names: [&str; 3]| names.iter().find_map(|name| value.get(*name)?.as_str()).map(str::to_owned);
     let count = |name: &str| value.get("token_usage")?.get(name)?.as_u64();
     let usage = Usage { input: count("input_tokens"), output: count("output_tokens"), ..Usage::default() };
     Some(Only {
-        resolved: verdict?.as_bool()?,
+        resolved: verdict?,
         task: word(["task_name", "task_id", "instance_id"]),
         model: word(["model_name", "model", "model_id"]),
         usage: Some(usage).filter(|usage| usage.total().is_some_and(|total| total.0 > 0)),
     })
 }
 
+/// The value at a path of names, if it is true or false, or 1 or 0.
+fn flag_at(value: &Value, path: &str) -> Option<bool> {
+    as_flag(path.split('.').try_fold(value, |value, name| value.get(name))?)
+}
+
+fn as_flag(value: &Value) -> Option<bool> {
+    value.as_bool().or_else(|| match value.as_u64() {
+        Some(0) => Some(false),
+        Some(1) => Some(true),
+        _ => None,
+    })
+}
+
+/// The entries of a list of results.
+fn entries(value: &Value) -> impl Iterator<Item = &Value> {
+    let lists = [Some(value), value.get("instances"), value.get("results")];
+    lists.into_iter().flatten().filter_map(Value::as_array).flatten()
+}
+
+/// Adds the members that are true or false, two levels deep.
+fn flags(value: &Value, within: &str, out: &mut BTreeMap<String, [u64; 2]>) {
+    const FIELDS: usize = 40;
+    for (name, inner) in value.as_object().into_iter().flatten().take(FIELDS) {
+        match inner {
+            Value::Object(_) if within.is_empty() => flags(inner, &format!("{name}."), out),
+            _ => {
+                if let Some(flag) = as_flag(inner) {
+                    out.entry(format!("{within}{name}")).or_default()[usize::from(flag)] += 1;
+                }
+            }
+        }
+    }
+}
+
 /// The grade in an entry of a list; `None` if it has none.
-fn verdict(entry: &Value) -> Option<bool> {
+fn verdict(entry: &Value, key: Option<&str>) -> Option<bool> {
+    if let Some(found) = key.and_then(|key| flag_at(entry, key)) {
+        return Some(found);
+    }
     ["resolved", "is_resolved", "db_match", "success", "passed"]
         .iter()
         .find_map(|name| entry.get(*name).and_then(Value::as_bool))
@@ -157,10 +207,10 @@ fn spellings(id: &str) -> Vec<String> {
 }
 
 /// Collects the instances in a value: the list of a summary, lists of resolved ids, a single report, or reports by id.
-fn collect(value: &Value, own: Option<&str>, out: &mut Vec<(String, bool)>) {
+fn collect(value: &Value, own: Option<&str>, key: Option<&str>, out: &mut Vec<(String, bool)>) {
     let mut entries = |list: &Value| {
         for entry in list.as_array().into_iter().flatten() {
-            if let Some(resolved) = verdict(entry) {
+            if let Some(resolved) = verdict(entry, key) {
                 out.extend(names(entry).into_iter().map(|name| (name, resolved)));
             }
         }
@@ -223,10 +273,10 @@ mod tests {
             ("[1]", "x.json", vec![]),
         ] {
             let expected: Vec<_> = expected.into_iter().map(|(id, resolved)| (id.to_owned(), resolved)).collect();
-            assert_eq!(read(Path::new(file), text).instances, expected, "{text}");
+            assert_eq!(read(Path::new(file), text, None).instances, expected, "{text}");
         }
-        assert!(read(Path::new("results.json"), r#"{"resolved":[],"no_generation":[]}"#).rest_failed);
+        assert!(read(Path::new("results.json"), r#"{"resolved":[],"no_generation":[]}"#, None).rest_failed);
         let meta = r#"{"execution_result":{"success":true}}"#;
-        assert_eq!(read(Path::new("meta.json"), meta).only, Some(Only { resolved: true, ..Only::default() }));
+        assert_eq!(read(Path::new("meta.json"), meta, None).only, Some(Only { resolved: true, ..Only::default() }));
     }
 }

@@ -52,10 +52,24 @@ impl LabelColumns {
         self.0.values().all(|column| header.iter().any(|name| name == column))
     }
 
-    /// What each column is. Those that are not named are not read.
+    /// What each column is. Those that are not named are not read, unless the run's id is the only one that is: the
+    /// grades then have their usual names.
     fn of(&self, header: &csv::StringRecord) -> Vec<Option<&'static str>> {
-        let known = |name: &str| self.0.iter().find(|(_, column)| *column == name).map(|(known, _)| *known);
-        header.iter().map(known).collect()
+        let usual = |name: &str| {
+            let is = |(main, others): &&(&str, &[&str])| *main == name || others.contains(&name);
+            COLUMNS.iter().find(is).map(|(main, _)| *main).filter(|main| *main != "run_id" && self.0.len() == 1)
+        };
+        let known = |name: &str| {
+            let own = self.0.iter().find(|(_, column)| *column == name).map(|(known, _)| *known);
+            own.or_else(|| usual(&name.to_lowercase()))
+        };
+        let mut columns: Vec<Option<&'static str>> = header.iter().map(known).collect();
+        for at in 1..columns.len() {
+            if columns[at].is_some() && columns[..at].contains(&columns[at]) {
+                columns[at] = None;
+            }
+        }
+        columns
     }
 }
 
@@ -68,14 +82,13 @@ impl std::fmt::Display for LabelColumns {
 
 /// The columns of a CSV file that name runs and grade them, if it has such columns. `is_run` tells the ids of runs.
 pub(in crate::reader) fn outcomes_in(path: &Path, is_run: &dyn Fn(&str) -> bool) -> Option<(LabelColumns, usize)> {
-    const ROWS: usize = 2000;
     const LARGEST: u64 = 64 << 20;
     if std::fs::metadata(path).ok()?.len() > LARGEST {
         return None;
     }
     let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_path(path).ok()?;
     let header = reader.headers().ok()?.clone();
-    let rows: Vec<csv::StringRecord> = reader.records().take(ROWS).filter_map(Result::ok).collect();
+    let rows: Vec<csv::StringRecord> = reader.records().take(GUESSED_FROM).filter_map(Result::ok).collect();
     let cells = |at: usize| rows.iter().filter_map(move |row| row.get(at)).filter(|cell| !cell.is_empty());
     let runs = |at: usize| cells(at).filter(|cell| is_run(cell)).count();
     let id = (0..header.len()).max_by_key(|at| (runs(*at), std::cmp::Reverse(*at))).filter(|at| runs(*at) > 0)?;
@@ -121,7 +134,7 @@ impl LabelFile {
             None => file.columns(&titles, &shown, &text),
         };
         if !columns.contains(&Some("run_id")) {
-            return Err(no_run_id(&shown, &text, &titles));
+            return Err(no_run_id(&shown, &text));
         }
         let (mut rows, mut line) = (0, 1);
         for record in reader.records() {
@@ -154,7 +167,11 @@ impl LabelFile {
                 0 => "labels without a row".to_owned(),
                 rows => format!("none of the {rows} rows labels a run: the cells are empty or not understood"),
             };
-            let help = "fill in `success` (true or false) or `score` for some runs, or move the file away";
+            let guessed = if gradable { None } else { guessed(&text, named.and_then(|named| named.0.get("run_id"))) };
+            let help = guessed.map_or_else(
+                || "fill in `success` (true or false) or `score` for some runs, or move the file away".to_owned(),
+                |columns| format!("name the column with the outcome: `--label-columns {columns}`"),
+            );
             return Err(file.first_complaint(Diagnostic::new(Location::file(shown), what, help)));
         }
         Ok(file)
@@ -276,7 +293,7 @@ fn check_shape(path: &str, text: &str, header: &str) -> Result<(), Diagnostic> {
     }
     if header.trim_start().starts_with(['{', '[']) {
         let what = "labels in JSON, and they should be CSV";
-        return Err(Diagnostic::in_text(path, text, 0..1, what, EXAMPLE));
+        return Err(Diagnostic::new(Location::line(path, 1), what, EXAMPLE));
     }
     for (separator, name) in [(';', "semicolons"), ('\t', "tabs"), ('|', "vertical bars")] {
         if let Some(at) = header.find(separator).filter(|_| !header.contains(',')) {
@@ -285,24 +302,76 @@ fn check_shape(path: &str, text: &str, header: &str) -> Result<(), Diagnostic> {
                 ';' => "save the file as CSV with commas; decimal commas become points",
                 _ => "save the file as CSV with commas",
             };
-            return Err(Diagnostic::in_text(path, text, at..at + 1, what, help));
+            return Err(in_header(path, text, separator, at..at + 1, what, help));
         }
     }
     Ok(())
 }
 
-fn no_run_id(path: &str, text: &str, names: &csv::StringRecord) -> Diagnostic {
-    let near = names.iter().find(|name| {
-        let name = name.to_lowercase();
-        ["id", "run", "runid", "run id", "instance_id", "session_id", "trace_id", "name"].contains(&name.as_str())
-    });
-    let help = match near {
-        Some(near) => format!("is it the column `{near}`? say so: `--label-columns run_id={near}`"),
+/// What is said of a file without the runs' ids.
+pub(super) const NO_RUN_ID: &str = "labels without a column `run_id`";
+
+fn no_run_id(path: &str, text: &str) -> Diagnostic {
+    let help = match guessed(text, None) {
+        Some(columns) => format!("are they in these columns? say so: `--label-columns {columns}`"),
         None => "name the column that holds the runs' ids: `--label-columns run_id=COLUMN`".to_owned(),
     };
     let header = text.lines().next().map_or(0, str::len);
-    Diagnostic::in_text(path, text, 0..header, "labels without a column `run_id`", help)
+    in_header(path, text, ',', 0..header, NO_RUN_ID, help)
 }
+
+/// Something wrong with the first line. It is quoted only if it is a header: any file may be named as labels.
+fn in_header(
+    path: &str,
+    text: &str,
+    separator: char,
+    span: std::ops::Range<usize>,
+    what: impl Into<String>,
+    help: impl Into<String>,
+) -> Diagnostic {
+    const LONGEST: usize = 40;
+    let header = text.lines().next().unwrap_or_default();
+    let is_word = |name: &str| {
+        let name = name.trim().trim_matches('"');
+        let is_plain = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ' | '.'));
+        (1..=LONGEST).contains(&name.len()) && is_plain
+    };
+    let is_header = header.contains(separator) && header.split(separator).all(is_word);
+    let diagnostic = Diagnostic::in_text(path, text, span, what, help);
+    if is_header { diagnostic } else { Diagnostic { excerpt: None, ..diagnostic } }
+}
+
+/// Which columns the names and the cells suggest: each run has an id of its own, and a grade is one of few words. `id` is
+/// the column of the ids where it is known.
+fn guessed(text: &str, id: Option<&String>) -> Option<LabelColumns> {
+    const IDS: [&str; 7] = ["session", "run", "conversation", "episode", "trace", "job", "name"];
+    let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
+    let header = reader.headers().ok()?.clone();
+    let rows: Vec<csv::StringRecord> = reader.records().take(GUESSED_FROM).filter_map(Result::ok).collect();
+    let cells = |at: usize| rows.iter().filter_map(move |row| row.get(at)).filter(|cell| !cell.is_empty());
+    let is_distinct = |at: &usize| {
+        let all: std::collections::BTreeSet<&str> = cells(*at).collect();
+        all.len() == rows.len() && !all.is_empty()
+    };
+    let is_grade = |at: &usize| cells(*at).count() > 0 && cells(*at).all(|cell| super::grade_word(cell).is_some());
+    let is_named = |at: &usize| {
+        let name = header.get(*at).unwrap_or_default().to_lowercase();
+        name == "id" || name.ends_with("_id") || IDS.iter().any(|word| name.contains(word))
+    };
+    let at = if let Some(id) = id {
+        header.iter().position(|name| name == id)?
+    } else {
+        let mut distinct = (0..header.len()).filter(|at| is_distinct(at) && (rows.len() > 2 || is_named(at)));
+        (0..header.len()).find(|at| is_distinct(at) && is_named(at)).or_else(|| distinct.next())?
+    };
+    let grade = (0..header.len()).find(|other| *other != at && is_grade(other));
+    let name = |at: usize| header.get(at).unwrap_or_default().to_owned();
+    let columns = std::iter::once(("run_id", name(at))).chain(grade.map(|grade| ("success", name(grade))));
+    Some(LabelColumns(columns.collect()))
+}
+
+/// Rows that are looked at.
+const GUESSED_FROM: usize = 2000;
 
 /// Stores a value if it could be parsed; returns whether it could.
 fn set<T>(slot: &mut Option<T>, value: Option<T>) -> bool {

@@ -1,0 +1,101 @@
+//! A CSV table of messages as JSON lines: each row an object, for logs that `--map` describes.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use serde_json::value::RawValue;
+
+use super::source::Source;
+use super::whole::LARGEST_WHOLE;
+
+/// Most columns of a log.
+const COLUMNS: usize = 1000;
+
+/// Whether the name is that of a table of values.
+pub(super) fn is_table(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv") || ending.eq_ignore_ascii_case("tsv"))
+}
+
+/// The rows of a table as JSON lines; `None` if the file is none, or has no header of several names.
+pub(super) fn lines(source: &Source) -> Option<Box<dyn Read + Send>> {
+    if !is_table(source.path()) || source.bytes > LARGEST_WHOLE {
+        return None;
+    }
+    // A quote that is never closed makes the rest one cell: as much as any file that is read whole.
+    let text = source.open().ok()?.take(LARGEST_WHOLE);
+    let is_tabbed = source.path().extension().is_some_and(|ending| ending.eq_ignore_ascii_case("tsv"));
+    let delimiter = if is_tabbed { b'\t' } else { b',' };
+    let mut rows = csv::ReaderBuilder::new().flexible(true).delimiter(delimiter).from_reader(text);
+    let header = rows.headers().ok()?.clone();
+    let is_named = header.iter().all(|name| !name.trim().is_empty());
+    (is_named && (2..=COLUMNS).contains(&header.len()))
+        .then(|| Box::new(Lines { rows, header, row: csv::StringRecord::new(), line: Vec::new(), at: 0 }) as _)
+}
+
+struct Lines<R> {
+    rows: csv::Reader<R>,
+    header: csv::StringRecord,
+    row: csv::StringRecord,
+    /// The line being handed over.
+    line: Vec<u8>,
+    at: usize,
+}
+
+impl<R: Read> Read for Lines<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.line.len() {
+            if !self.rows.read_record(&mut self.row).map_err(io::Error::other)? {
+                return Ok(0);
+            }
+            self.at = 0;
+            self.line.clear();
+            write_line(&self.header, &self.row, &mut self.line)?;
+        }
+        let n = out.len().min(self.line.len() - self.at);
+        out[..n].copy_from_slice(&self.line[self.at..self.at + n]);
+        self.at += n;
+        Ok(n)
+    }
+}
+
+/// Writes a row as an object: empty cells are left out, and what is written as a JSON value is that value.
+fn write_line(header: &csv::StringRecord, row: &csv::StringRecord, out: &mut Vec<u8>) -> io::Result<()> {
+    out.push(b'{');
+    for (name, cell) in header.iter().zip(row).filter(|(_, cell)| !cell.is_empty()) {
+        if out.len() > 1 {
+            out.push(b',');
+        }
+        serde_json::to_writer(&mut *out, name.trim().trim_start_matches('\u{feff}'))?;
+        out.push(b':');
+        let is_value =
+            cell.starts_with(['{', '[', '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 't', 'f', 'n']);
+        match serde_json::from_str::<&RawValue>(cell.trim()) {
+            Ok(value) if is_value && !cell.contains(['\n', '\r']) => out.extend_from_slice(value.get().as_bytes()),
+            _ => serde_json::to_writer(&mut *out, cell)?,
+        }
+    }
+    out.extend_from_slice(b"}\n");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_an_object_without_its_empty_cells() {
+        let header = csv::StringRecord::from(vec!["who", "args", "n", "said"]);
+        for (row, expected) in [
+            (
+                vec!["bot", "{\"a\": 1}", "007", "line\n\"two\""],
+                r#"{"who":"bot","args":{"a": 1},"n":"007","said":"line\n\"two\""}"#,
+            ),
+            (vec!["user", "", "12", "-"], r#"{"who":"user","n":12,"said":"-"}"#),
+            (vec!["", "", "", ""], "{}"),
+        ] {
+            let mut line = Vec::new();
+            write_line(&header, &csv::StringRecord::from(row), &mut line).unwrap();
+            assert_eq!(String::from_utf8(line).unwrap(), format!("{expected}\n"));
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Rows about the parsers of others: what is nested too deep or too long for them is told, and never the end of the program.
+
+use super::{check, row, run};
+
+const DEEP: usize = 100_000;
+
+#[test]
+fn a_stack_file_that_is_nested_too_deep_is_refused() {
+    let toml = |name: &str, text: String| {
+        row(name, "compare a.jsonl --stacks s.toml")
+            .file("a.jsonl", run("a"))
+            .file("s.toml", text)
+            .exit(2)
+            .says("s.toml")
+    };
+    let rule = |rule: &str| format!("[[stack]]\nname = \"s\"\nany = [{rule}]\n");
+    let regex = |pattern: &str| rule(&format!("{{ signal = \"text.match\", regex = '{pattern}', at_least = 1 }}"));
+    check(vec![
+        toml("a list in a list", format!("a = {}{}", "[".repeat(DEEP), "]".repeat(DEEP))),
+        toml("a table in a table", format!("a = {}1{}", "{b=".repeat(DEEP), "}".repeat(DEEP))),
+        toml("a key of many parts", format!("{}a = 1", "a.".repeat(DEEP))),
+        toml("a header of many parts", format!("[{}a]", "a.".repeat(DEEP))),
+        toml(
+            "a rule in a rule",
+            rule(&format!("{}{{ signal = \"steps\", at_least = 2 }}{}", "{ not = ".repeat(DEEP), "}".repeat(DEEP))),
+        ),
+        toml("groups in groups", regex(&format!("{}a{}", "(".repeat(DEEP), ")".repeat(DEEP)))),
+        toml("classes in classes", regex(&format!("{}a{}", "[".repeat(DEEP), "]".repeat(DEEP)))),
+        toml("a repetition of a repetition", regex("((((a{1000}){1000}){1000}){1000}){1000}")),
+    ]);
+}
+
+#[test]
+fn a_project_file_that_is_nested_too_deep_is_refused() {
+    check(vec![
+        row("a list in a list", "check")
+            .file("a.jsonl", run("a"))
+            .file("whenstop.toml", format!("stacks = {}{}", "[".repeat(DEEP), "]".repeat(DEEP)))
+            .exit(2)
+            .says("whenstop.toml"),
+        row("prices in tables in tables", "corpus a.jsonl --price p.toml")
+            .file("a.jsonl", run("a"))
+            .file("p.toml", format!("a = {}1{}", "{b=".repeat(DEEP), "}".repeat(DEEP)))
+            .exit(2)
+            .says("p.toml"),
+    ]);
+}
+
+#[test]
+fn json_that_is_nested_too_deep_is_told() {
+    let nested = |open: &str, close: &str| format!("{}1{}", open.repeat(DEEP), close.repeat(DEEP));
+    let note = |body: &str| format!("{}{{\"type\":\"note\",\"kind\":\"x\",\"body\":{body}}}\n", run("deep"));
+    let chat = |body: &str| format!("{{\"id\":\"deep\",\"messages\":[{{\"role\":\"user\",\"content\":{body}}}]}}\n");
+    let told =
+        |name: &str, text: String| row(name, "corpus .").file("x.jsonl", text).between_good_ones().says("x.jsonl");
+    check(vec![
+        row("lists in a note", "corpus .")
+            .file("x.jsonl", note(&nested("[", "]")))
+            .between_good_ones()
+            .runs(3)
+            .says("3 trace runs"),
+        told("objects in a message", chat(&nested("{\"a\":", "}"))),
+        told("lists in a message", chat(&nested("[", "]"))),
+        row("a document of lists", "corpus . --why")
+            .file("x.json", nested("[", "]"))
+            .between_good_ones()
+            .runs(2)
+            .says("x.json"),
+        row("a report of outcomes", "corpus . --why")
+            .file("results.json", nested("[", "]"))
+            .between_good_ones()
+            .runs(2)
+            .says("results.json"),
+    ]);
+}
+
+/// The page's own texts are escaped and never parsed; a recording may still hold any markup.
+#[test]
+fn markup_that_is_nested_too_deep_is_text() {
+    let markup = "<div>".repeat(DEEP);
+    let text = format!(
+        "{{\"type\":\"run\",\"run_id\":\"m\"}}\n{{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"{markup}\"}}\n"
+    );
+    let stack = "[[stack]]\nname = \"s\"\nany = [{ signal = \"steps\", at_least = 1 }]\n";
+    check(vec![
+        row("a page of it", "compare x.jsonl --stacks s.toml --out out")
+            .file("x.jsonl", text.clone())
+            .file("s.toml", stack)
+            .says("report.html"),
+        row("a run of it", "explain x.jsonl --run m --stacks s.toml")
+            .file("x.jsonl", text)
+            .file("s.toml", stack)
+            .says("<div>"),
+    ]);
+}
