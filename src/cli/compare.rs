@@ -370,6 +370,7 @@ pub(super) fn show(
                 "ship": first.ship().map(|summary| summary.stack.to_string()),
                 "standing": first.standings(),
                 "summary": table::summary(&summaries).to_json(),
+                "followed": publication.followed().map(|followed| table::followed(followed.summaries()).to_json()),
             }));
         }
         Format::Csv | Format::Md => output.table(&table::summary(&summaries), format)?,
