@@ -34,6 +34,7 @@ mod schema;
 mod sweep;
 mod texts;
 mod tune;
+mod validity;
 mod values;
 mod watch;
 
@@ -55,7 +56,8 @@ const EVERYWHERE: &str = "Global options";
 /// whenstop loads recorded agent runs, replays them through stop strategies that never ran on them, and says
 /// where each would have stopped, what that would have saved, and which successes it would have killed.
 ///
-/// Without a command it compares the bundled example stacks on the bundled recordings.
+/// Without a command it compares the bundled example stacks on the bundled recordings. `whenstop help validity` says how
+/// often each kind of number held in simulations.
 #[derive(Debug, Parser)]
 #[command(name = "whenstop", version, after_help = Exit::LIST, max_term_width = 100)]
 pub struct Cli {
@@ -180,6 +182,12 @@ fn clean_up_on_signals() {}
 
 /// Parses the arguments (the first is the program's name), runs the command and returns the exit code.
 pub fn main(arguments: impl Iterator<Item = OsString>) -> Exit {
+    let arguments: Vec<OsString> = arguments.collect();
+    if validity::is_asked(&arguments) {
+        let output = Output::new(false, CsvStyle::Plain);
+        validity::print(&output);
+        return output.close(Exit::Done);
+    }
     match Cli::try_parse_from(arguments) {
         Ok(cli) => run(cli),
         Err(error) => {

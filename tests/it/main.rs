@@ -44,4 +44,5 @@ mod sweep;
 mod systems;
 mod truth;
 mod tune;
+mod validity;
 mod zoo;

@@ -231,25 +231,11 @@ impl Estimate {
         warning: None,
     };
 
-    /// With another source of error, independent of the first and with this standard error: both ends move away from the
-    /// value, to the root of the sum of squares (MOVER).
+    /// With an interval that contains another one.
     #[must_use]
-    pub fn widened(self, standard_error: f64) -> Self {
-        let (Some(value), Some(interval)) = (self.value, self.interval) else { return self };
-        if standard_error <= 0.0 {
-            return self;
-        }
-        let by = normal_quantile(0.975) * standard_error;
-        let low = value - (value - interval.low).hypot(by);
-        let high = value + (interval.high - value).hypot(by);
-        Self { interval: Some(Interval { low, high }), method: Method::Mover, ..self }
-    }
-
-    /// With an interval that ends where the value must.
-    #[must_use]
-    pub fn within(self, least: f64, most: f64) -> Self {
-        let within = |interval: Interval| Interval { low: interval.low.max(least), high: interval.high.min(most) };
-        Self { interval: self.interval.map(within), ..self }
+    pub fn reaching(self, other: Option<Interval>) -> Self {
+        let interval = self.interval.zip(other).map(|(own, other)| own.hull(other)).or(self.interval);
+        Self { interval, ..self }
     }
 
     /// Lower end of the interval.

@@ -9,7 +9,7 @@ use super::Family;
 use crate::aggregate::{Contribution, LEVEL, PrintedRun, Totals, Unit, fingerprint};
 use crate::replay::Holding;
 use crate::rule::Comparator;
-use crate::stats::{ClusterSums, Estimate, ratio_estimate};
+use crate::stats::{ClusterSums, Estimate, Interval, ratio_estimate};
 use crate::sweep::engine::{Extract, Plan};
 use crate::transcript::{Moment, Outcome, Point};
 use crate::verdict::Verdict;
@@ -153,51 +153,39 @@ pub struct Study {
 pub struct TaskTotals {
     /// Totals by task index, in task order.
     pub tasks: Vec<(usize, Totals)>,
-    /// How much the rates depend on what was chosen, if tasks are rated under different choices.
-    pub spread: Spread,
+    /// What every interval contains besides, if tasks are rated under different choices.
+    pub seen: Seen,
 }
 
-/// Standard errors from the choice of a strategy, which depends on the tasks it was chosen on.
+/// Intervals of what was chosen on all tasks, on the tasks it was chosen on.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Spread {
-    killed: f64,
-    task_rate: f64,
-    saved: f64,
+pub struct Seen {
+    killed: Option<Interval>,
+    task_rate: Option<Interval>,
+    saved: Option<Interval>,
 }
 
-impl Spread {
-    /// The delete-a-group jackknife, from the killed share, the killed share by task and the saved share on all tasks of
-    /// what was chosen without each group.
-    pub(super) fn of(rates: &[[Option<f64>; 3]]) -> Self {
-        let of = |nth: usize| {
-            let rates: Vec<f64> = rates.iter().filter_map(|rates| rates[nth]).collect();
-            let n = rates.len() as f64;
-            let mean = rates.iter().sum::<f64>() / n;
-            let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
-            if rates.is_empty() { 0.0 } else { ((n - 1.0) / n * squares).sqrt() }
-        };
-        Self { killed: of(0), task_rate: of(1), saved: of(2) }
+impl Seen {
+    /// From its totals.
+    pub(super) fn of(chosen: &TaskTotals) -> Self {
+        Self {
+            killed: chosen.killed().interval,
+            task_rate: chosen.task_rate().interval,
+            saved: chosen.saved().interval,
+        }
     }
 }
 
 impl FromIterator<(usize, Totals)> for TaskTotals {
     fn from_iter<I: IntoIterator<Item = (usize, Totals)>>(tasks: I) -> Self {
-        Self { tasks: tasks.into_iter().collect(), spread: Spread::default() }
+        Self { tasks: tasks.into_iter().collect(), seen: Seen::default() }
     }
 }
 
 impl TaskTotals {
-    /// The killed share, the killed share by task, and the saved share.
-    pub(super) fn rates(&self) -> [Option<f64>; 3] {
-        let losses: Vec<f64> = self.tasks.iter().filter_map(|(_, totals)| totals.killed_rate()).collect();
-        let all = self.all();
-        let task_rate = (!losses.is_empty()).then(|| losses.iter().sum::<f64>() / losses.len() as f64);
-        [all.killed_rate(), task_rate, all.saved_ratio()]
-    }
-
     /// The share of all successful runs that are killed, with its interval.
     pub fn killed(&self) -> Estimate {
-        self.estimate(|totals| Some(totals.killed)).widened(self.spread.killed).within(0.0, 1.0)
+        self.estimate(|totals| Some(totals.killed)).reaching(self.seen.killed)
     }
 
     fn estimate(&self, of: impl Fn(&Totals) -> Option<ClusterSums>) -> Estimate {
@@ -207,7 +195,7 @@ impl TaskTotals {
     /// The mean over tasks of the share of their successful runs that is killed: the rate that is certified.
     pub fn task_rate(&self) -> Estimate {
         let loss = |totals: &Totals| Some(ClusterSums::of_runs([(totals.killed_rate()?, 1.0)]));
-        self.estimate(loss).widened(self.spread.task_rate).within(0.0, 1.0)
+        self.estimate(loss).reaching(self.seen.task_rate)
     }
 
     /// Useful saving over the recorded amount, with its interval.
@@ -215,7 +203,7 @@ impl TaskTotals {
         if self.tasks.iter().any(|(_, totals)| totals.unlimited > 0) {
             return Estimate::UNDEFINED;
         }
-        self.estimate(|totals| Some(totals.saved)).widened(self.spread.saved)
+        self.estimate(|totals| Some(totals.saved)).reaching(self.seen.saved)
     }
 
     /// Relative change in the spending per success, against the same runs without stopping: -0.1 is a tenth less.
