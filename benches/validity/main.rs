@@ -296,7 +296,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return quick();
     }
     if let Some(at) = arguments.iter().position(|argument| argument == "--only") {
-        let folder = arguments.get(at + 2).map(PathBuf::from);
+        let folder = arguments.get(at + 2).filter(|folder| !folder.starts_with('-')).map(PathBuf::from);
         return only(arguments.get(at + 1).map_or("", String::as_str), folder.as_deref());
     }
     let folder = arguments.iter().find(|arg| !arg.starts_with('-'));

@@ -8,9 +8,6 @@ use crate::cli::inputs::ReadingArgs;
 use crate::diagnostic::one_line;
 use crate::reader::NamedBy;
 
-/// The starter stacks.
-pub(super) const STARTER: &str = include_str!("stacks.toml");
-
 /// The file they are written to.
 pub(super) const STACKS: &str = "stacks.toml";
 
@@ -58,13 +55,13 @@ impl Found<'_> {
         let paths = self.paths.iter().map(|path| path.display().to_string());
         let _ = write!(
             text,
-            "# Written by `whenstop init`: {headline}.\n\
-             # `whenstop check` does what stands here; paths are relative to this file, and an argument that is given wins.\n\n\
+            "# Written by `whenstop ci init`: {headline}.\n\
+             # `whenstop ci check` does what stands here; paths are relative to this file, and an argument that is given wins.\n\n\
              # Files and folders of recordings, in whatever format they have. `whenstop corpus PATH` says what is in them.\n\
              recordings = [{paths}]\n\n\
              # Stack files, or `preset:NAME` and `system:NAME` for the rules that a framework ships (`whenstop rules list`).\n\
              {starter}stacks = [{stacks}]\n\n\
-             # Where each stack stopped each run when somebody last looked. `whenstop accept` writes it; review and commit it.\n\
+             # Where each stack stopped each run when somebody last looked. `whenstop ci accept` writes it; review and commit it.\n\
              snapshot = {snapshot}\n\n",
             headline = one_line(&self.headline),
             paths = listed(paths),
@@ -89,11 +86,11 @@ impl Found<'_> {
     /// Writes a gate for each stack that passes today; for the others a comment with the reason why not.
     fn put_gates(&self, text: &mut String) {
         let limit = self.max_killed;
-        *text += "# A check fails where one of these holds, or is not known. `fes_rate_high` is the upper end of the interval of the\n\
-                  # share of successes killed: the gate passes only what is shown to be safe. Any column of summary.csv will do.\n";
+        *text += "# A check fails where one of these holds, or is not known. `killed_rate_high` is the upper end of the interval of the\n\
+                  # share of successes killed: the gate passes only what is shown to be safe. `whenstop schema estimates` lists the others.\n";
         *text += "gates = [\n";
         for summary in self.summaries {
-            let gate = format!("{}:fes_rate_high>{limit}", summary.stack);
+            let gate = format!("{}:killed_rate_high>{limit}", summary.stack);
             let known = summary.unknown_share();
             let why = match summary.fes_rate().upper() {
                 None if self.ungraded => Some("no run has an outcome".to_owned()),

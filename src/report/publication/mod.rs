@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use super::choice::Choice;
 use super::configuration::Configuration;
-use super::first::{Appetite, Field, FirstTable};
+use super::first::{Appetite, Field, FirstTable, Tuned};
 use super::followed::FollowedReport;
 use super::row_file::RowFormat;
 use super::saved::{Manifest, ManifestStack, ROWS_VERSION};
@@ -29,6 +29,7 @@ use crate::stats::labels::{CheckedLabels, LabelErrors};
 struct Tables {
     rules: Table,
     strata: Table,
+    estimates: Table,
     frontier: Table,
     pairs: Table,
     budget: Table,
@@ -101,6 +102,7 @@ impl Publication {
             lost_success_costs: None,
             min_known: MIN_KNOWN,
             found: Vec::new(),
+            tuned: None,
             remarks: Vec::new(),
             configurations: Vec::new(),
         };
@@ -132,6 +134,13 @@ impl Publication {
         self.manifest.lost_success_costs = appetite.lost_success_costs;
         self.manifest.min_known = appetite.min_known;
         self.all = appetite.all;
+        self
+    }
+
+    /// Sets what tuning chose: the tables and the page then say so, and decide nothing.
+    #[must_use]
+    pub fn with_tuned(mut self, tuned: Tuned) -> Self {
+        self.manifest.tuned = Some(tuned);
         self
     }
 
@@ -196,7 +205,7 @@ impl Publication {
             if apart { contest.chosen_elsewhere(self.label_errors()) } else { contest }.into_rated()
         });
         let contest = Contest::rated(by_stack(&self.rows), self.unit, self.appetite().price(), rated.clone());
-        Field::of(&self.rows, contest)
+        Field::of(&self.rows, contest, self.manifest.tuned.clone())
     }
 
     /// The first table, sorted for a reader.
@@ -310,10 +319,14 @@ impl Publication {
         let mut points = frontier(summaries, self.unit);
         FrontierPoint::mark_beaten(&mut points, &groups, self.unit);
         let spread = frontier_spread(&groups, self.unit);
+        let strata = summarise(&by_stratum(&self.rows), self.label_errors());
+        // Where there is one stratum, it is all runs.
+        let n_listed = if strata.len() > summaries.len() { usize::MAX } else { summaries.len() };
         let curves = groups.first().map(|group| budget_curves(group, self.unit)).unwrap_or_default();
         Tables {
             rules: table::rules(&rule_shares(&stacks, &self.rows, &self.firings)),
-            strata: table::strata(&summarise(&by_stratum(&self.rows), self.label_errors())),
+            estimates: table::estimates(summaries.iter().chain(&strata).take(n_listed)),
+            strata: table::strata(&strata),
             frontier: table::frontier(&points, &spread),
             pairs: table::pairs(&pairs(&groups, &self.manifest.baseline, self.unit)),
             budget: table::budget(&curves, self.whole_budget),

@@ -231,6 +231,13 @@ impl Estimate {
         warning: None,
     };
 
+    /// With an interval that ends where the value must.
+    #[must_use]
+    pub fn within(self, least: f64, most: f64) -> Self {
+        let within = |interval: Interval| Interval { low: interval.low.max(least), high: interval.high.min(most) };
+        Self { interval: self.interval.map(within), ..self }
+    }
+
     /// With an interval that contains another one.
     #[must_use]
     pub fn reaching(self, other: Option<Interval>) -> Self {
