@@ -44,5 +44,4 @@ mod sweep;
 mod systems;
 mod truth;
 mod tune;
-mod validity;
 mod zoo;
