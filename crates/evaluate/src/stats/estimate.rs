@@ -231,6 +231,20 @@ impl Estimate {
         warning: None,
     };
 
+    /// With another source of error, independent of the first and with this standard error: both ends move away from the
+    /// value, to the root of the sum of squares (MOVER).
+    #[must_use]
+    pub fn widened(self, standard_error: f64) -> Self {
+        let (Some(value), Some(interval)) = (self.value, self.interval) else { return self };
+        if standard_error <= 0.0 {
+            return self;
+        }
+        let by = normal_quantile(0.975) * standard_error;
+        let low = value - (value - interval.low).hypot(by);
+        let high = value + (interval.high - value).hypot(by);
+        Self { interval: Some(Interval { low, high }), method: Method::Mover, ..self }
+    }
+
     /// With an interval that ends where the value must.
     #[must_use]
     pub fn within(self, least: f64, most: f64) -> Self {

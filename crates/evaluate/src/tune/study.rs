@@ -153,39 +153,53 @@ pub struct Study {
 pub struct TaskTotals {
     /// Totals by task index, in task order.
     pub tasks: Vec<(usize, Totals)>,
-    /// What every interval contains besides, if tasks are rated under different choices.
-    pub seen: Seen,
+    /// What the intervals allow for besides, if tasks are rated under different choices.
+    pub choice: Choosing,
 }
 
-/// Intervals of what was chosen on all tasks, on the tasks it was chosen on.
+/// What is known about a choice besides its totals on tasks left out: killed, killed by task, saved.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Seen {
-    killed: Option<Interval>,
-    task_rate: Option<Interval>,
-    saved: Option<Interval>,
+pub struct Choosing {
+    /// The intervals of what was chosen on all tasks, on the tasks it was chosen on.
+    seen: [Option<Interval>; 3],
+    /// The standard deviations of the rates on all tasks of what was chosen without each part.
+    spread: [f64; 3],
 }
 
-impl Seen {
-    /// From its totals.
-    pub(super) fn of(chosen: &TaskTotals) -> Self {
-        Self {
-            killed: chosen.killed().interval,
-            task_rate: chosen.task_rate().interval,
-            saved: chosen.saved().interval,
-        }
+impl Choosing {
+    /// From the totals on all tasks of what is chosen on all of them, and of what is chosen without each part.
+    pub(super) fn of(shipped: Option<&TaskTotals>, parts: &[TaskTotals]) -> Self {
+        let rates: Vec<[Estimate; 3]> = parts.iter().map(TaskTotals::estimates).collect();
+        let spread = |nth: usize| {
+            let rates: Vec<f64> = rates.iter().filter_map(|rates| rates[nth].value).collect();
+            let n = rates.len() as f64;
+            let mean = rates.iter().sum::<f64>() / n;
+            let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
+            if rates.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 }
+        };
+        let seen = shipped.map(|shipped| shipped.estimates().map(|estimate| estimate.interval));
+        Self { seen: seen.unwrap_or_default(), spread: [0, 1, 2].map(spread) }
+    }
+
+    fn on(&self, nth: usize, estimate: Estimate) -> Estimate {
+        estimate.widened(self.spread[nth]).reaching(self.seen[nth])
     }
 }
 
 impl FromIterator<(usize, Totals)> for TaskTotals {
     fn from_iter<I: IntoIterator<Item = (usize, Totals)>>(tasks: I) -> Self {
-        Self { tasks: tasks.into_iter().collect(), seen: Seen::default() }
+        Self { tasks: tasks.into_iter().collect(), choice: Choosing::default() }
     }
 }
 
 impl TaskTotals {
+    fn estimates(&self) -> [Estimate; 3] {
+        [self.killed(), self.task_rate(), self.saved()]
+    }
+
     /// The share of all successful runs that are killed, with its interval.
     pub fn killed(&self) -> Estimate {
-        self.estimate(|totals| Some(totals.killed)).reaching(self.seen.killed)
+        self.choice.on(0, self.estimate(|totals| Some(totals.killed))).within(0.0, 1.0)
     }
 
     fn estimate(&self, of: impl Fn(&Totals) -> Option<ClusterSums>) -> Estimate {
@@ -195,7 +209,7 @@ impl TaskTotals {
     /// The mean over tasks of the share of their successful runs that is killed: the rate that is certified.
     pub fn task_rate(&self) -> Estimate {
         let loss = |totals: &Totals| Some(ClusterSums::of_runs([(totals.killed_rate()?, 1.0)]));
-        self.estimate(loss).reaching(self.seen.task_rate)
+        self.choice.on(1, self.estimate(loss)).within(0.0, 1.0)
     }
 
     /// Useful saving over the recorded amount, with its interval.
@@ -203,7 +217,7 @@ impl TaskTotals {
         if self.tasks.iter().any(|(_, totals)| totals.unlimited > 0) {
             return Estimate::UNDEFINED;
         }
-        let saved = self.estimate(|totals| Some(totals.saved)).reaching(self.seen.saved);
+        let saved = self.choice.on(2, self.estimate(|totals| Some(totals.saved)));
         // Nothing saves more than an oracle.
         let most = self.all().oracle_ratio().filter(|most| saved.value.is_some_and(|value| value <= *most));
         saved.within(f64::NEG_INFINITY, most.unwrap_or(1.0))
