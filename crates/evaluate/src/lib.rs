@@ -32,3 +32,4 @@ pub mod explain;
 pub mod stats;
 pub mod sweep;
 pub mod tune;
+pub mod words;

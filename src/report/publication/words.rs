@@ -16,6 +16,7 @@ use crate::stats::Warning;
 use crate::stats::label_certificate::ErrorRates;
 use crate::stats::labels::LabelErrors;
 use crate::transcript::Outcome;
+use crate::words::percents;
 
 /// How much a stated specificity may be wrong, to show what depends on it.
 const MISSTATED: f64 = 0.05;
@@ -119,7 +120,7 @@ impl Publication {
         let rows = all.rows();
         let told = rows.iter().take(TOLD).filter_map(|(outcome, model, tail)| {
             let of = if *outcome == Outcome::Unknown { "ungraded" } else { outcome.name() };
-            let share = table::percents(tail.share()?);
+            let share = percents(tail.share()?);
             Some(format!("{share} of {} {of} runs of {}", tail.runs, model.unwrap_or("no named model")))
         });
         let told: Vec<String> = told.collect();
