@@ -11,12 +11,12 @@ use crate::report::choice::Choice;
 use crate::report::evidence::evidence;
 use crate::report::further;
 use crate::report::saved::Manifest;
-use crate::report::table::{self, Table, digits};
+use crate::report::table::{self, Table};
 use crate::stats::Warning;
 use crate::stats::label_certificate::ErrorRates;
 use crate::stats::labels::LabelErrors;
 use crate::transcript::Outcome;
-use crate::words::percents;
+use crate::words::{digits, percents};
 
 /// How much a stated specificity may be wrong, to show what depends on it.
 const MISSTATED: f64 = 0.05;
