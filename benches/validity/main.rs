@@ -6,7 +6,8 @@
 //! `cargo bench --bench validity -- --quick` draws a few corpora of the hardest cells, writes nothing, and fails if a printed number
 //! misses its target by more than chance allows.
 //!
-//! `cargo bench --bench validity -- --only limit` prints the cells of one experiment.
+//! `cargo bench --bench validity -- --only limit,worth [FOLDER]` prints the cells of some experiments, and writes them into FOLDER;
+//! `--only worlds` those of the worlds at one shape.
 #![expect(clippy::print_stdout, reason = "a bench says where it wrote its results")]
 
 mod figure;
@@ -19,7 +20,9 @@ use std::path::{Path, PathBuf};
 use power::{Power, power};
 use rayon::prelude::*;
 use study::worlds::{self, Sizes};
-use study::{Corpus, Row, bounds, certificates, intervals, seldom, summary, sweeps, tests, tuning};
+use study::{
+    Corpus, Row, bounds, certificates, chosen, intervals, seldom, spent, summary, sweeps, tests, tuning, unknowns,
+};
 
 const TASKS: [usize; 7] = [8, 12, 20, 30, 50, 100, 200];
 /// Runs per task: one; always five; one to six.
@@ -70,27 +73,59 @@ const WORLDS: [World; 7] = [
     ("seldom", seldom::alike, &[0.02, 0.05, 0.1, 0.2], 1000),
 ];
 
-/// What is tuned, on corpora of so many tasks with so many runs each, at a tolerated rate; on how many corpora, and on how
-/// many by `--quick`.
-type Tuned = (&'static str, fn(Corpus, u64) -> Vec<Row>, usize, u64, f64, u64, u64);
+/// A world at one shape: so many tasks with so many runs each (or one to so many), at an effect; on how many corpora, and
+/// on how many by `--quick`.
+struct Placed(&'static str, fn(Corpus, u64) -> Vec<Row>, (usize, u64, bool), f64, (u64, u64));
 
-const TUNED: [Tuned; 5] = [
-    ("recorders", tuning::recorders, 140, 4, 0.05, 400, 60),
-    ("unnamed", tuning::unnamed, 40, 6, 0.1, 400, 60),
-    ("models", tuning::models, 80, 4, 0.1, 200, 60),
-    ("unlike", tuning::unlike, 70, 4, 0.1, 200, 60),
-    ("halved", tuning::halved, 330, 3, 0.1, 200, 0),
+const PLACED: [Placed; 18] = [
+    Placed("recorders", tuning::recorders, (140, 4, true), 0.05, (400, 60)),
+    Placed("unnamed", tuning::unnamed, (40, 6, true), 0.1, (400, 60)),
+    Placed("models", tuning::models, (80, 4, true), 0.1, (200, 60)),
+    Placed("unlike", tuning::unlike, (70, 4, true), 0.1, (200, 60)),
+    Placed("unlike-gaffke", tuning::unlike_gaffke, (70, 4, true), 0.1, (200, 60)),
+    Placed("gridded", tuning::gridded, (160, 3, true), 0.1, (200, 0)),
+    Placed("listed", tuning::listed, (330, 3, true), 0.1, (200, 0)),
+    Placed("cost-unlike", spent::unlike, (60, 50, false), 20.0, (2000, 2000)),
+    Placed("cost-unlike", spent::unlike, (60, 50, false), 2.0, (1000, 0)),
+    Placed("cost-unlike", spent::unlike, (200, 50, false), 20.0, (1000, 0)),
+    Placed("cost-unlike", spent::unlike, (60, 4, true), 20.0, (1000, 0)),
+    Placed("cost-unlike", spent::unlike, (60, 4, true), 2.0, (1000, 0)),
+    Placed("best-of-many", chosen::best_of_many, (100, 3, true), 0.055, (400, 150)),
+    Placed("labels-misstated", unknowns::misstated, (60, 5, true), 0.05, (400, 100)),
+    Placed("labels-misstated", unknowns::misstated, (60, 5, true), -0.05, (400, 0)),
+    Placed("budget-two-caps", unknowns::two_caps, (60, 4, true), 0.2, (1000, 200)),
+    Placed("keeps", unknowns::kept_work, (60, 4, true), 0.0, (400, 40)),
+    Placed("keeps", unknowns::kept_work, (60, 4, true), 0.5, (400, 0)),
 ];
 
 /// Experiment (a `*` at its end stands for anything), method, measure, and the range its share should lie in.
 type Target = (&'static str, &'static str, &'static str, f64, f64);
 
 /// What each printed number promises.
-const TARGETS: [Target; 50] = [
+const TARGETS: &[Target] = &[
     ("recorders", "catalogue", "broken", 0.0, 0.1),
     ("unnamed", "catalogue", "broken", 0.0, 0.1),
     ("models", "catalogue", "broken", 0.0, 0.1),
+    ("models", "catalogue", "killed", 0.93, 1.0),
+    ("models", "catalogue", "saved", 0.93, 1.0),
     ("unlike", "catalogue", "broken", 0.0, 0.1),
+    ("unlike", "catalogue", "killed", 0.93, 1.0),
+    ("unlike", "catalogue", "saved", 0.93, 1.0),
+    ("unlike-gaffke", "catalogue", "broken", 0.0, 0.1),
+    ("unlike-gaffke", "catalogue", "killed", 0.93, 1.0),
+    ("unlike-gaffke", "catalogue", "saved", 0.93, 1.0),
+    ("gridded", "grid", "broken", 0.0, 0.1),
+    ("gridded", "grid", "killed", 0.93, 1.0),
+    ("gridded", "grid", "saved", 0.93, 1.0),
+    ("listed", "list", "broken", 0.0, 0.1),
+    ("listed", "list", "killed", 0.93, 1.0),
+    ("listed", "list", "saved", 0.93, 1.0),
+    ("cost-unlike", "printed", "coverage", 0.93, 0.98),
+    ("cost-unlike", "printed", "disagree", 0.0, 0.0),
+    ("best-of-many", "printed", "false", 0.0, 0.025),
+    ("labels-misstated", "printed", "truth-within", 0.95, 1.0),
+    ("budget-two-caps", "printed", "truth-within", 0.95, 1.0),
+    ("keeps", "printed", "truth-within", 0.95, 1.0),
     ("rate", "printed", "coverage", 0.93, 0.98),
     ("stops", "printed", "coverage", 0.93, 0.98),
     ("tokens", "printed", "coverage", 0.93, 0.98),
@@ -160,9 +195,9 @@ fn jobs(quick: bool) -> Vec<Job> {
             }
         }
     }
-    for (name, world, tasks, trials, effect, n, few) in TUNED {
+    for Placed(name, world, (tasks, trials, even), effect, (n, few)) in PLACED {
         let n = if quick { few } else { n };
-        let corpus = Corpus { tasks, trials, even: true, icc: 0.3, effect };
+        let corpus = Corpus { tasks, trials, even, icc: 0.3, effect };
         if n > 0 {
             jobs.push((name, Box::new(move || world(corpus, n))));
         }
@@ -215,14 +250,23 @@ fn quick() -> Result<(), Box<dyn Error>> {
     if misses.is_empty() { Ok(()) } else { Err(misses.join("\n").into()) }
 }
 
-/// Prints the cells of one experiment.
-fn only(wanted: &str) {
-    let jobs: Vec<Job> = jobs(false).into_iter().filter(|(name, _)| *name == wanted).collect();
+/// Prints the cells of some experiments (`worlds`: those at one shape each), and writes them into a folder if there is one.
+fn only(wanted: &str, folder: Option<&Path>) -> Result<(), Box<dyn Error>> {
+    let is_wanted = |name: &str| {
+        let placed = || PLACED.iter().any(|world| world.0 == name);
+        wanted.split(',').any(|wanted| wanted == name || (wanted == "worlds" && placed()))
+    };
+    let jobs: Vec<Job> = jobs(false).into_iter().filter(|(name, _)| is_wanted(name)).collect();
     let rows: Vec<Row> = jobs.into_par_iter().flat_map_iter(|(_, draw)| draw()).collect();
+    if let Some(folder) = folder {
+        std::fs::create_dir_all(folder)?;
+        let sided: Vec<(&Row, &str)> = rows.iter().map(|row| (row, side(row))).collect();
+        write_results(&sided, &folder.join("results.csv"))?;
+    }
     for row in &rows {
         let corpus = row.corpus;
         println!(
-            "{} {} {} tasks {} icc {} effect {}: {:.3} of {} {}",
+            "{} {} {} tasks {} icc {} effect {}: {:.3} of {} {} {}",
             row.experiment,
             row.method,
             row.measure,
@@ -231,9 +275,11 @@ fn only(wanted: &str) {
             corpus.effect,
             row.share().unwrap_or(f64::NAN),
             row.answered,
+            row.width.map_or_else(String::new, |width| format!("width {width:.4}")),
             side(row)
         );
     }
+    Ok(())
 }
 
 fn target(row: &Row) -> Option<&'static Target> {
@@ -250,8 +296,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         return quick();
     }
     if let Some(at) = arguments.iter().position(|argument| argument == "--only") {
-        only(arguments.get(at + 1).map_or("", String::as_str));
-        return Ok(());
+        let folder = arguments.get(at + 2).filter(|folder| !folder.starts_with('-')).map(PathBuf::from);
+        return only(arguments.get(at + 1).map_or("", String::as_str), folder.as_deref());
     }
     let folder = arguments.iter().find(|arg| !arg.starts_with('-'));
     let folder = folder.map_or_else(|| PathBuf::from("target/validity"), PathBuf::from);
@@ -309,6 +355,7 @@ fn write_results(rows: &[(&Row, &str)], path: &Path) -> Result<(), Box<dyn Error
         "events",
         "answered",
         "drawn",
+        "mean_width",
         "side",
     ])?;
     for (row, side) in rows {
@@ -328,6 +375,7 @@ fn write_results(rows: &[(&Row, &str)], path: &Path) -> Result<(), Box<dyn Error
             row.events.to_string(),
             row.answered.to_string(),
             row.drawn.to_string(),
+            digits(row.width),
             (*side).to_owned(),
         ])?;
     }

@@ -373,6 +373,7 @@ pub(super) fn show(
                 "standing": first.standings(),
                 "summary": table::summary(&summaries).to_json(),
                 "estimates": table::estimates(&summaries).to_json(),
+                "followed": publication.followed().map(|followed| table::followed(followed.summaries()).to_json()),
             }));
         }
         Format::Csv | Format::Md => output.table(&table::summary(&summaries), format)?,

@@ -79,7 +79,8 @@ impl FollowedReport {
         let rows = self.summaries.iter().map(|summary| {
             let low = summary.cut_short_low.interval.map(|interval| interval.low);
             let high = summary.cut_short_high.interval.map(|interval| interval.high);
-            let interval = low.zip(high).map(|(low, high)| format!("{}–{} %", digits(low), digits(high)));
+            let rough = summary.warning().filter(|_| low.is_some()).map_or("", |_| " rough");
+            let interval = low.zip(high).map(|(low, high)| format!("{}–{} %{rough}", digits(low), digits(high)));
             let free = (
                 summary.stops.0.saturating_sub(summary.cut_short.1),
                 summary.stops.1.saturating_sub(summary.cut_short.0),
@@ -108,6 +109,11 @@ impl FollowedReport {
              outcomes the table says which successes a stop kills."
                 .to_owned(),
         ];
+        let warned = self.summaries.iter().filter(|summary| summary.cut_short_high.interval.is_some());
+        if let Some(warning) = warned.filter_map(FollowedSummary::warning).next() {
+            let session = if self.noun == "rounds" { "; a session that names no task counts as one" } else { "" };
+            notes.push(format!("of all: {warning}{session}"));
+        }
         let runs = self.summaries.first().map_or(0, |summary| summary.runs);
         let known = self.summaries.first().map_or(0, |summary| summary.runs_with_tokens);
         if known < runs {

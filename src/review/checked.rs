@@ -2,7 +2,7 @@
 
 use super::findings::{self, Places};
 use super::{Finding, Review};
-use crate::diagnostic::Location;
+use crate::diagnostic::{Location, count};
 use crate::snapshot::GateResult;
 
 /// The result of a gate on one stack, with the gate's location.
@@ -30,7 +30,27 @@ pub struct Checked {
 impl Checked {
     /// Whether the check fails. Every report uses this.
     pub fn failed(&self) -> bool {
-        self.gates.iter().any(|gate| gate.result.failed) || self.review.as_ref().is_some_and(Review::has_changes)
+        self.a_gate_fails() || self.is_unaccepted()
+    }
+
+    fn a_gate_fails(&self) -> bool {
+        self.gates.iter().any(|gate| gate.result.failed)
+    }
+
+    /// Whether there are stop points that somebody has to accept. New runs are judged by the gates if there are any and
+    /// all hold: of a stop point on a new run nobody can say that it changed.
+    pub fn is_unaccepted(&self) -> bool {
+        self.review.as_ref().is_some_and(|review| review.has_changes() && !self.gates_judge(review))
+    }
+
+    /// The number of runs that are new since the snapshot and that only the gates judge; 0 unless all of them hold.
+    pub fn judged_by_gates(&self) -> usize {
+        let review = self.review.as_ref().filter(|review| self.gates_judge(review));
+        review.map_or(0, |review| review.corpus.added.len())
+    }
+
+    fn gates_judge(&self, review: &Review) -> bool {
+        !self.gates.is_empty() && !self.a_gate_fails() && review.has_only_new_runs()
     }
 
     /// The result in one sentence.
@@ -43,12 +63,10 @@ impl Checked {
             (1, 1) => Some("the gate fails".to_owned()),
             (failed, n) => Some(format!("{failed} of {n} gates fail")),
         };
-        let stops = self.review.as_ref().map(|review| {
-            if review.changes.is_empty() && review.has_changes() {
-                "stop points that nobody has accepted".to_owned()
-            } else {
-                review.sentence()
-            }
+        let stops = self.review.as_ref().map(|review| match self.judged_by_gates() {
+            0 if review.changes.is_empty() && review.has_changes() => "stop points that nobody has accepted".to_owned(),
+            0 => review.sentence(),
+            new => format!("{}; {} not in the snapshot", review.sentence(), count(new, "run")),
         });
         let parts: Vec<String> = stops.into_iter().chain(gates).collect();
         format!("{}: {}", if self.failed() { "FAILED" } else { "passed" }, parts.join("; "))

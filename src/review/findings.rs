@@ -77,7 +77,7 @@ pub(super) fn of_check(checked: &Checked) -> Vec<Finding> {
     }
     let Some(review) = &checked.review else { return found };
     let snapshot = Location::file(checked.snapshot.clone().unwrap_or_default());
-    if review.has_changes() {
+    if checked.is_unaccepted() {
         found.push(Finding {
             level: Level::Error,
             rule: "stop-point",

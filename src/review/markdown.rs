@@ -43,7 +43,7 @@ pub fn markdown(checked: &Checked, judged: bool) -> String {
     if let Some(review) = &checked.review {
         in_full(review, &mut text);
     }
-    if judged && checked.review.as_ref().is_some_and(Review::has_changes) {
+    if judged && checked.is_unaccepted() {
         text += "If these changes are meant: run `whenstop ci accept`, review the snapshot, and commit it.\n";
     }
     cut(text)

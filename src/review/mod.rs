@@ -161,6 +161,12 @@ impl Review {
             || self.stacks.iter().any(|stack| matches!(stack.state, State::New | State::Gone))
     }
 
+    /// Whether nothing differs but that there are runs that were not there before, whatever became of the others.
+    pub fn has_only_new_runs(&self) -> bool {
+        let same_stacks = self.stacks.iter().all(|stack| !matches!(stack.state, State::New | State::Gone));
+        self.changes.is_empty() && same_stacks && !self.corpus.added.is_empty()
+    }
+
     /// The changes shown in full: the most important, up to [`TOLD`]. Stops at the same point with the same verdict
     /// are only counted.
     pub fn in_full(&self) -> &[Changed] {

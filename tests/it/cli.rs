@@ -76,6 +76,11 @@ fn a_stack_is_chosen_on_dev_and_reported_on_test() {
     assert!(corrected.contains("label errors: rogan-gladen-clipped") && !corrected.contains("chosen"), "{corrected}");
     let (_, again, _) = desk.told("report judged");
     assert_eq!(again, corrected);
+    let (_, noted, _) = desk.told(&format!("compare many.jsonl --stacks stacks.toml {labels} 0.95 --notes"));
+    let noted = noted.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(noted.contains("the specificity is stated, not checked") && noted.contains("if it is 0.90"), "{noted}");
+    let (_, checked, _) = desk.told("compare many.jsonl --stacks stacks.toml --label-checked 50,45,50,47 --notes");
+    assert!(!checked.contains("stated, not checked"), "{checked}");
     let (_, useless, _) = desk.told(&format!("compare many.jsonl --stacks stacks.toml {labels} 0.1"));
     assert!(useless.contains("label errors: undefined"), "{useless}");
 }

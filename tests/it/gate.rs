@@ -188,6 +188,38 @@ fn a_new_name_is_a_rename_and_other_recordings_are_told_once() {
 }
 
 #[test]
+fn new_runs_are_judged_by_the_gates_if_there_are_any() {
+    let fresh = || run("run-8", 8, false) + &run("run-9", 3, true);
+    // A gate on a point estimate: a handful of runs tells no interval.
+    let gate = |limit: &str| format!("check --min-known 0 --fail-on loop:fes_rate>{limit}");
+    let (holds, fails) = (gate("0.9"), gate("0"));
+    let desk = accepted();
+    desk.put("runs.jsonl", &(runs() + &fresh()));
+    let (code, stdout, stderr) = desk.told(&holds);
+    assert_eq!(code, 0, "{stdout}{stderr}");
+    assert!(
+        stdout.ends_with("passed: no stop point changed; 2 runs not in the snapshot; the gate holds\n"),
+        "{stdout}"
+    );
+    let (code, xml, _) = desk.told(&format!("{holds} --format junit"));
+    assert!(code == 0 && xml.contains("failures=\"0\""), "{xml}");
+    // Other recordings altogether.
+    desk.put("runs.jsonl", &fresh());
+    assert_eq!(desk.told(&holds).0, 0);
+    // Without a gate, with one that fails, or where a known run stops elsewhere, somebody has to look.
+    desk.put("runs.jsonl", &(runs() + &fresh()));
+    assert_eq!(desk.told("check").0, 100);
+    assert_eq!(desk.told(&fails).0, 100);
+    edit(&desk, "stacks.toml", "at_least = 6", "at_least = 5");
+    let (code, stdout, _) = desk.told(&holds);
+    assert!(code == 100 && stdout.contains("stop points changed"), "{stdout}");
+    // Runs that are gone and not replaced.
+    let desk = accepted();
+    desk.put("runs.jsonl", &runs().replacen(&run("run-2", 2, true), "", 1));
+    assert_eq!(desk.told(&holds).0, 100);
+}
+
+#[test]
 fn rules_of_another_version_are_named() {
     let desk = accepted();
     edit(&desk, "whenstop.toml", "\"stacks.toml\"", "\"stacks.toml\", \"preset:openhands\"");

@@ -398,6 +398,10 @@ fn marks_stand_in_for_grades_only_where_that_is_asked_for_and_said() {
     let desk = Desk::with(&[("runs.jsonl", &runs), ("s.toml", stacks)]);
     let (_, told, _) = desk.told("compare runs.jsonl --unit round --stacks s.toml");
     assert!(told.contains("0 successes, 0 failures, 2 ungraded"), "{told}");
+    let (_, json, _) = desk.told("compare runs.jsonl --unit round --stacks s.toml --format json");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["followed"][0]["stack"], "one", "{json}");
+    assert!(json["followed"][0]["cut_short_method"].as_str().unwrap().contains("below"), "{json}");
     let marks = "--outcome-from handover=success,interrupted=failure";
     let (_, told, errors) = desk.told(&format!("compare runs.jsonl --unit round --stacks s.toml {marks}"));
     assert!(told.contains("1 proxy success, 0 proxy failures, 1 ungraded"), "{told}");

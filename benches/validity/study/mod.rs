@@ -2,18 +2,22 @@
 
 pub(crate) mod bounds;
 pub(crate) mod certificates;
+pub(crate) mod chosen;
 pub(crate) mod intervals;
 pub(crate) mod random;
 pub(crate) mod seldom;
+pub(crate) mod spent;
 pub(crate) mod summary;
 pub(crate) mod sweeps;
 pub(crate) mod tests;
 pub(crate) mod tuning;
+pub(crate) mod unknowns;
 pub(crate) mod worlds;
 
 use std::collections::BTreeMap;
 
 use random::Random;
+use whenstop::stats::Interval;
 
 /// The shape of a corpus.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,6 +53,8 @@ pub(crate) struct Row {
     pub(crate) answered: u64,
     /// Corpora drawn.
     pub(crate) drawn: u64,
+    /// The mean width of the intervals, where that is noted.
+    pub(crate) width: Option<f64>,
 }
 
 impl Row {
@@ -65,21 +71,47 @@ impl Row {
 
 /// Counts events per method over the corpora of one cell.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tally(BTreeMap<(String, &'static str), (u64, u64, u64)>);
+pub(crate) struct Tally(BTreeMap<(String, &'static str), Count>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    events: u64,
+    answered: u64,
+    drawn: u64,
+    /// The sum of the widths of intervals, and how many there are.
+    widths: (f64, u64),
+}
 
 impl Tally {
     /// Notes whether the event happened; `None` if the method gave no answer.
     pub(crate) fn note(&mut self, method: &str, measure: &'static str, event: Option<bool>) {
-        let (events, answered, drawn) = self.0.entry((method.to_owned(), measure)).or_default();
-        *drawn += 1;
-        *answered += u64::from(event.is_some());
-        *events += u64::from(event == Some(true));
+        let count = self.0.entry((method.to_owned(), measure)).or_default();
+        count.drawn += 1;
+        count.answered += u64::from(event.is_some());
+        count.events += u64::from(event == Some(true));
+    }
+
+    /// Notes whether the interval holds the truth, and how wide it is.
+    pub(crate) fn interval(
+        &mut self,
+        method: &str,
+        measure: &'static str,
+        interval: Option<Interval>,
+        truth: Option<f64>,
+    ) {
+        let both = interval.zip(truth);
+        self.note(method, measure, both.map(|(interval, truth)| interval.contains(truth)));
+        if let Some(interval) = interval.filter(|interval| interval.width().is_finite()) {
+            let (sum, n) = &mut self.0.entry((method.to_owned(), measure)).or_default().widths;
+            *sum += interval.width();
+            *n += 1;
+        }
     }
 
     pub(crate) fn rows(self, experiment: &'static str, corpus: Corpus) -> Vec<Row> {
         self.0
             .into_iter()
-            .map(|((method, measure), (events, answered, drawn))| Row {
+            .map(|((method, measure), Count { events, answered, drawn, widths })| Row {
                 experiment,
                 method,
                 measure,
@@ -87,6 +119,7 @@ impl Tally {
                 events,
                 answered,
                 drawn,
+                width: (widths.1 > 0).then(|| widths.0 / widths.1 as f64),
             })
             .collect()
     }

@@ -127,16 +127,17 @@ fn note(tally: &mut super::Tally, method: &str, alpha: f64, answer: Option<(Trut
         return;
     };
     tally.note(method, "broken", by_task.map(|rate| rate > alpha));
-    let within = |estimate: whenstop::stats::Estimate, truth: Option<f64>| {
-        let (low, high) = (estimate.low()?, estimate.high()?);
-        truth.map(|truth| (low..=high).contains(&truth))
-    };
-    tally.note(method, "killed", within(held_out.totals.killed(), killed));
-    tally.note(method, "saved", within(held_out.totals.saved(), saved));
+    tally.interval(method, "killed", held_out.totals.killed().interval, killed);
+    tally.interval(method, "saved", held_out.totals.saved().interval, saved);
 }
 
 /// Walks the catalogue on corpora of a world.
 fn walked(experiment: &'static str, world: World, corpus: Corpus, repetitions: u64) -> Vec<Row> {
+    walked_by(experiment, Bound::OneRun, world, corpus, repetitions)
+}
+
+fn walked_by(experiment: &'static str, bound: Bound, world: World, corpus: Corpus, repetitions: u64) -> Vec<Row> {
+    let appetite = |alpha: f64| Appetite { bound, ..appetite(alpha) };
     let truth = catalogued(&World { is_named: true, ..world }.runs(TRUTH, 3, &mut Random::new(77)));
     repeat(experiment, corpus, repetitions, |random, tally| {
         let study = catalogued(&world.runs(corpus.tasks, corpus.trials, random));
@@ -175,12 +176,17 @@ pub(crate) fn unlike(corpus: Corpus, repetitions: u64) -> Vec<Row> {
     walked("unlike", World { spread: 0.8, ..PLAIN }, corpus, repetitions)
 }
 
-/// Stacks of a grid, and lists of rules, chosen on one half and certified on the other.
-pub(crate) fn halved(corpus: Corpus, repetitions: u64) -> Vec<Row> {
+/// The same by Gaffke's statistic.
+pub(crate) fn unlike_gaffke(corpus: Corpus, repetitions: u64) -> Vec<Row> {
+    walked_by("unlike-gaffke", Bound::Gaffke, World { spread: 0.8, ..PLAIN }, corpus, repetitions)
+}
+
+/// Stacks of a grid, chosen on one half and certified on the other.
+pub(crate) fn gridded(corpus: Corpus, repetitions: u64) -> Vec<Row> {
     let (truth, truth_plan) = study(&PLAIN.runs(TRUTH, 3, &mut Random::new(78)));
     let file = grid();
     let of_truth = GridStudy::new(&truth, &file, &truth_plan);
-    repeat("halved", corpus, repetitions, |random, tally| {
+    repeat("gridded", corpus, repetitions, |random, tally| {
         let (study, plan) = study(&PLAIN.runs(corpus.tasks, corpus.trials, random));
         let tasks = study.all_tasks();
         let of_grid = GridStudy::new(&study, &file, &plan);
@@ -190,7 +196,16 @@ pub(crate) fn halved(corpus: Corpus, repetitions: u64) -> Vec<Row> {
             Some((true_rates(&truth, |run| fates[run]), of_grid.held_out(&tasks, appetite)))
         });
         note(tally, "grid", corpus.effect, chosen.as_ref().map(|(truth, of)| (*truth, of)));
-        let options = ListOptions { appetite, cross_fit: false };
+    })
+}
+
+/// Lists of rules, learned on one half and certified on the other.
+pub(crate) fn listed(corpus: Corpus, repetitions: u64) -> Vec<Row> {
+    let (truth, _) = study(&PLAIN.runs(TRUTH, 3, &mut Random::new(78)));
+    repeat("listed", corpus, repetitions, |random, tally| {
+        let (study, _) = study(&PLAIN.runs(corpus.tasks, corpus.trials, random));
+        let tasks = study.all_tasks();
+        let options = ListOptions { appetite: appetite(corpus.effect), cross_fit: false };
         let lists = Learner::new(&study);
         let learned = lists.learn(&tasks, options).map(|learned| {
             let fate = |run| learned.list.fate(&truth, run);

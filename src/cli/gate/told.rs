@@ -16,9 +16,13 @@ pub(super) fn checked(checked: &Checked, all: bool, output: &Output) -> Result<(
     if let Some(told) = &checked.review {
         review(told, all, output)?;
     }
-    if checked.review.as_ref().is_some_and(Review::has_changes) {
+    if checked.is_unaccepted() {
         output.data("\n");
         output.paragraph("if that is meant: `whenstop ci accept`, review the snapshot, and commit it");
+    }
+    if checked.judged_by_gates() > 0 {
+        output.data("\n");
+        output.paragraph("the gates judge the new runs; `whenstop ci accept` takes them into the snapshot");
     }
     for gate in &checked.gates {
         let result = &gate.result;

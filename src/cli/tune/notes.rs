@@ -18,7 +18,7 @@ impl Words<'_> {
         }
         notes.push(
             "at most: certified, of the mean over tasks. Killed and saved are of tasks that a line's rule was not chosen on, each \
-             twentieth of them in turn; 95 % intervals, by task, with the spread of the choice"
+             twentieth of them in turn; 95 % intervals, by task, that allow for the choice"
                 .to_owned(),
         );
         let settings: usize = study.families().iter().map(|family| family.limits().len()).sum();

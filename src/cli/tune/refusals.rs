@@ -4,9 +4,10 @@ use super::words::{ALPHAS, Words};
 use super::{Elsewhere, Why};
 use crate::aggregate::{MIN_KNOWN, Standing};
 use crate::cli::inputs::unnamed_tasks;
+use crate::diagnostic::count;
 use crate::report::verdict::dearer;
 use crate::transcript::Outcome;
-use crate::tune::{GridRefusal, Refusal, Shipped, clean_tasks_needed};
+use crate::tune::{GridRefusal, Refusal, Shipped, clean_tasks_missing, clean_tasks_needed};
 use crate::words::{chosen_percent, digits, dollars};
 
 /// Formats a share of runs in percent.
@@ -161,15 +162,21 @@ impl Words<'_> {
         }
     }
 
-    /// The limit that came nearest to passing, with its p-value and what it would need.
+    /// The limit that came nearest to passing, with the tasks that it would need.
     fn first_refused(&self) -> String {
+        let there = self.answer.tuned.with_success;
         let walks = self.answer.tuned.walks.iter().filter_map(|walk| {
-            let p = walk.p_next?;
-            Some((p / walk.delta, self.study.families()[walk.family].rule(walk.passed), p, walk.delta))
+            let missing = clean_tasks_missing(walk.p_next?, there, self.args.max_killed, walk.delta)?;
+            Some((missing, walk))
         });
-        let nearest = walks.min_by(|a, b| a.0.total_cmp(&b.0));
-        nearest.map_or_else(String::new, |(_, rule, p, delta)| {
-            format!(" The nearest is `{rule}`, with a p-value of {p:.3} where {delta:.3} would do.")
+        walks.min_by_key(|(missing, _)| *missing).map_or_else(String::new, |(missing, walk)| {
+            let rule = self.study.families()[walk.family].rule(walk.passed);
+            // If not even the most cautious limit passed, its value is nothing that anybody would set.
+            let rule = if walk.passed == 0 { format!("a limit on `{}`", rule.signal.id) } else { format!("`{rule}`") };
+            format!(
+                " The nearest is {rule}: {} more with a success, none of them killed, would certify it.",
+                count(missing, "task")
+            )
         })
     }
 

@@ -176,7 +176,7 @@ impl Publication {
 fn volume_note((volume, interval): (f64, Option<Interval>)) -> String {
     let interval = interval.map_or_else(String::new, |i| format!(" ({:.3}–{:.3})", i.low, i.high));
     format!(
-        " `frontier.csv` says in how many resamples of the tasks each stack is. Together they cover {volume:.3}{interval} of \
+        " `frontier.csv` says in how many resamples of these same tasks each stack is (on other tasks it is in fewer). Together they cover {volume:.3}{interval} of \
         an area of {:.1}, between all cost saved without a success killed and nothing saved with {:.0} % of them kept.",
         REFERENCE.cost * (1.0 - REFERENCE.retention),
         REFERENCE.retention * 100.0

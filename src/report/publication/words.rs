@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::Publication;
-use crate::aggregate::{FollowedRow, Label, Summary, Tails, by_stack};
+use crate::aggregate::{FollowedRow, LEVEL, Label, Summary, Tails, by_stack, corrected_fes_rate};
 use crate::diagnostic::{Diagnostic, Location, count, nearest};
 use crate::effects::TailTokens;
 use crate::report::choice::Choice;
@@ -13,8 +13,13 @@ use crate::report::further;
 use crate::report::saved::Manifest;
 use crate::report::table::{self, Table};
 use crate::stats::Warning;
+use crate::stats::label_certificate::ErrorRates;
+use crate::stats::labels::LabelErrors;
 use crate::transcript::Outcome;
-use crate::words::percents;
+use crate::words::{digits, percents};
+
+/// How much a stated specificity may be wrong, to show what depends on it.
+const MISSTATED: f64 = 0.05;
 
 impl Publication {
     /// What stands above all notes: a certificate that does not hold, or what a stack was tuned on.
@@ -42,11 +47,39 @@ impl Publication {
             warning => Some(format!("{name}: {warning}")),
         }));
         notes.extend(corrections.into_iter().map(|correction| format!("label errors: {correction}")));
+        notes.extend(self.misstated(summaries));
         notes.extend(further::without_tasks(&by_stack(&self.rows)));
         if self.manifest.failure_rate.is_some() {
             notes.extend_from_slice(self.further());
         }
         notes
+    }
+
+    /// What the killed share would be if the stated specificity were wrong by [`MISSTATED`]. The sensitivity cancels:
+    /// successes that the labels miss are missing from the killed and from all.
+    fn misstated(&self, summaries: &[Summary]) -> Option<String> {
+        let Some(ErrorRates::Stated(stated)) = self.label_errors() else { return None };
+        let first = self.first(summaries);
+        let told = first.ship().or_else(|| first.shown.iter().copied().find(|summary| !summary.never_acted()))?;
+        let groups = by_stack(&self.rows);
+        let group = groups.iter().find(|group| group.stack == told.stack)?;
+        let at = |specificity: f64| {
+            let rates = ErrorRates::Stated(LabelErrors { specificity, ..stated });
+            let rate = corrected_fes_rate(group, rates, LEVEL).estimate;
+            let value =
+                rate.value.map_or_else(|| "an unknown share".to_owned(), |value| format!("{} %", digits(value)));
+            let interval =
+                rate.interval.map_or_else(String::new, |i| format!(" ({}–{})", digits(i.low), digits(i.high)));
+            format!("{value}{interval} if it is {specificity:.2}")
+        };
+        let others = [stated.specificity - MISSTATED, stated.specificity + MISSTATED];
+        let others: Vec<String> = others.into_iter().filter(|other| (0.0..=1.0).contains(other)).map(at).collect();
+        Some(format!(
+            "the specificity is stated, not checked: `{}` kills {}. `--label-checked` takes the doubt into every \
+             interval; a wrong sensitivity would change nothing",
+            told.stack,
+            others.join(", "),
+        ))
     }
 
     /// Further notes on the page: the luck of the best of many, other suites, other failure rates.

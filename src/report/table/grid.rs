@@ -94,7 +94,10 @@ pub fn grid_overview(kept: &[&KeptStack<'_>], unit: Unit, chosen: Option<&str>) 
         line.push("stops", Cell::Count(summary.counted(Count::Stopped)));
         line.push("successes killed, %", killed(summary));
         line.push(format!("{} saved, %", unit.noun()), interval(&summary.ratios_in(unit).useful));
-        line.push("on frontier", if find.on_frontier { Cell::percent(*resamples_on_frontier) } else { Cell::Missing });
+        line.push(
+            "unbeaten here",
+            if find.on_frontier { Cell::percent(*resamples_on_frontier) } else { Cell::Missing },
+        );
         line.push("alike", Cell::Count(find.alike));
         line
     });

@@ -2,6 +2,7 @@
 
 mod budget;
 mod certificate;
+mod followed;
 mod frontier;
 mod grid;
 mod latex;
@@ -15,6 +16,7 @@ mod sweep;
 
 pub use budget::budget;
 pub use certificate::{certificate, certificate_overview};
+pub use followed::followed;
 pub use frontier::frontier;
 pub use grid::{KeptStack, grid, grid_lines, grid_overview};
 pub use overview::{overview, ungraded};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::columns::record;
 use super::{FollowedRows, Label, Row};
 use crate::effects::Work;
-use crate::stats::{ClusterSums, Estimate, ratio_estimate};
+use crate::stats::{ClusterSums, Estimate, Warning, ratio_estimate};
 use crate::transcript::{Outcome, Point};
 use crate::verdict::Ledger;
 
@@ -140,6 +140,13 @@ pub struct FollowedSummary {
     pub saved_free: Option<f64>,
     /// Tokens after stops, as a share of all tokens; `None` if no run records tokens.
     pub saved: Option<f64>,
+}
+
+impl FollowedSummary {
+    /// Why to read the interval of the share cut short with care.
+    pub fn warning(&self) -> Option<Warning> {
+        self.cut_short_high.warning.or(self.cut_short_low.warning).filter(|warning| *warning != Warning::NoSpread)
+    }
 }
 
 /// One summary per stack, in order of first appearance.

@@ -158,6 +158,13 @@ impl Requirement {
     /// For amounts and their differences.
     pub(super) const AMOUNT: Self = Self { interval: MIN_CLUSTERS_WITHOUT_WARNING, trusted: MIN_CLUSTERS_FOR_AMOUNTS };
 
+    fn of(kind: Kind) -> Self {
+        match kind {
+            Kind::Binary | Kind::UnitMean => Self::RATE,
+            Kind::Part | Kind::Free => Self::AMOUNT,
+        }
+    }
+
     /// True if an interval may be given.
     pub(super) fn is_met(&self, clusters: u64) -> bool {
         clusters >= self.interval
@@ -245,6 +252,13 @@ impl Estimate {
         Self { interval: self.interval.map(within), ..self }
     }
 
+    /// With an interval that contains another one.
+    #[must_use]
+    pub fn reaching(self, other: Option<Interval>) -> Self {
+        let interval = self.interval.zip(other).map(|(own, other)| own.hull(other)).or(self.interval);
+        Self { interval, ..self }
+    }
+
     /// Lower end of the interval.
     pub fn low(&self) -> Option<f64> {
         self.interval.map(|interval| interval.low)
@@ -286,17 +300,8 @@ pub fn free_ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate {
 }
 
 fn of_kind(spread: &Spread, kind: Kind, level: f64) -> Estimate {
-    let requirement = match kind {
-        Kind::Binary | Kind::UnitMean => Requirement::RATE,
-        Kind::Part | Kind::Free => Requirement::AMOUNT,
-    };
-    let (method, interval) = match kind {
-        _ if !requirement.is_met(spread.clusters()) => (Method::EstimateOnly, None),
-        Kind::Binary if spread.one_run_each => independent_interval(spread, level),
-        Kind::Binary | Kind::UnitMean => (Method::WilsonClustered, clustered_interval(spread, level)),
-        Kind::Part => (Method::LogitT, logit_interval(spread, level)),
-        Kind::Free => (Method::SkewnessCorrectedT, spread.residuals.interval(spread.ratio, level)),
-    };
+    let requirement = Requirement::of(kind);
+    let (method, interval) = interval_of(spread, kind, level);
     Estimate {
         value: Some(spread.ratio),
         interval,
@@ -309,8 +314,19 @@ fn of_kind(spread: &Spread, kind: Kind, level: f64) -> Estimate {
     }
 }
 
+/// The interval of a ratio of that kind, by the method that holds for it; `None` if there are too few tasks.
+pub(super) fn interval_of(spread: &Spread, kind: Kind, level: f64) -> (Method, Option<Interval>) {
+    match kind {
+        _ if !Requirement::of(kind).is_met(spread.clusters()) => (Method::EstimateOnly, None),
+        Kind::Binary if spread.one_run_each => independent_interval(spread, level),
+        Kind::Binary | Kind::UnitMean => (Method::WilsonClustered, clustered_interval(spread, level)),
+        Kind::Part => (Method::LogitT, logit_interval(spread, level)),
+        Kind::Free => (Method::SkewnessCorrectedT, spread.residuals.interval(spread.ratio, level)),
+    }
+}
+
 /// The warning if few tasks carry an amount.
-fn few_carry(spread: &Spread) -> Option<Warning> {
+pub(super) fn few_carry(spread: &Spread) -> Option<Warning> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number below 25")]
     spread.carried.map(|carried| Warning::FewCarry { tasks: carried.tasks().round() as u64 })
 }

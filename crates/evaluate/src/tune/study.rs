@@ -9,7 +9,7 @@ use super::Family;
 use crate::aggregate::{Contribution, LEVEL, Picked, PrintedRun, Totals, Unit, fingerprint};
 use crate::replay::Holding;
 use crate::rule::Comparator;
-use crate::stats::{ClusterSums, Estimate, ratio_estimate};
+use crate::stats::{ClusterSums, Estimate, Interval, ratio_estimate};
 use crate::sweep::engine::{Extract, Plan};
 use crate::transcript::{Moment, Outcome, Point};
 use crate::verdict::Verdict;
@@ -153,51 +153,53 @@ pub struct Study {
 pub struct TaskTotals {
     /// Totals by task index, in task order.
     pub tasks: Vec<(usize, Totals)>,
-    /// How much the rates depend on what was chosen, if tasks are rated under different choices.
-    pub spread: Spread,
+    /// What the intervals allow for besides, if tasks are rated under different choices.
+    pub choice: Choosing,
 }
 
-/// Standard errors from the choice of a strategy, which depends on the tasks it was chosen on.
+/// What is known about a choice besides its totals on tasks left out: killed, killed by task, saved.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Spread {
-    killed: f64,
-    task_rate: f64,
-    saved: f64,
+pub struct Choosing {
+    /// The intervals of what was chosen on all tasks, on the tasks it was chosen on.
+    seen: [Option<Interval>; 3],
+    /// The standard deviations of the rates on all tasks of what was chosen without each part.
+    spread: [f64; 3],
 }
 
-impl Spread {
-    /// The delete-a-group jackknife, from the killed share, the killed share by task and the saved share on all tasks of
-    /// what was chosen without each group.
-    pub(super) fn of(rates: &[[Option<f64>; 3]]) -> Self {
-        let of = |nth: usize| {
-            let rates: Vec<f64> = rates.iter().filter_map(|rates| rates[nth]).collect();
+impl Choosing {
+    /// From the totals on all tasks of what is chosen on all of them, and of what is chosen without each part.
+    pub(super) fn of(shipped: Option<&TaskTotals>, parts: &[TaskTotals]) -> Self {
+        let rates: Vec<[Estimate; 3]> = parts.iter().map(TaskTotals::estimates).collect();
+        let spread = |nth: usize| {
+            let rates: Vec<f64> = rates.iter().filter_map(|rates| rates[nth].value).collect();
             let n = rates.len() as f64;
             let mean = rates.iter().sum::<f64>() / n;
             let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
-            if rates.is_empty() { 0.0 } else { ((n - 1.0) / n * squares).sqrt() }
+            if rates.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 }
         };
-        Self { killed: of(0), task_rate: of(1), saved: of(2) }
+        let seen = shipped.map(|shipped| shipped.estimates().map(|estimate| estimate.interval));
+        Self { seen: seen.unwrap_or_default(), spread: [0, 1, 2].map(spread) }
+    }
+
+    fn on(&self, nth: usize, estimate: Estimate) -> Estimate {
+        estimate.widened(self.spread[nth]).reaching(self.seen[nth])
     }
 }
 
 impl FromIterator<(usize, Totals)> for TaskTotals {
     fn from_iter<I: IntoIterator<Item = (usize, Totals)>>(tasks: I) -> Self {
-        Self { tasks: tasks.into_iter().collect(), spread: Spread::default() }
+        Self { tasks: tasks.into_iter().collect(), choice: Choosing::default() }
     }
 }
 
 impl TaskTotals {
-    /// The killed share, the killed share by task, and the saved share.
-    pub(super) fn rates(&self) -> [Option<f64>; 3] {
-        let losses: Vec<f64> = self.tasks.iter().filter_map(|(_, totals)| totals.killed_rate()).collect();
-        let all = self.all();
-        let task_rate = (!losses.is_empty()).then(|| losses.iter().sum::<f64>() / losses.len() as f64);
-        [all.killed_rate(), task_rate, all.saved_ratio()]
+    fn estimates(&self) -> [Estimate; 3] {
+        [self.killed(), self.task_rate(), self.saved()]
     }
 
     /// The share of all successful runs that are killed, with its interval.
     pub fn killed(&self) -> Estimate {
-        self.estimate(|totals| Some(totals.killed)).widened(self.spread.killed).within(0.0, 1.0)
+        self.choice.on(0, self.estimate(|totals| Some(totals.killed))).within(0.0, 1.0)
     }
 
     fn estimate(&self, of: impl Fn(&Totals) -> Option<ClusterSums>) -> Estimate {
@@ -207,7 +209,7 @@ impl TaskTotals {
     /// The mean over tasks of the share of their successful runs that is killed: the rate that is certified.
     pub fn task_rate(&self) -> Estimate {
         let loss = |totals: &Totals| Some(ClusterSums::of_runs([(totals.killed_rate()?, 1.0)]));
-        self.estimate(loss).widened(self.spread.task_rate).within(0.0, 1.0)
+        self.choice.on(1, self.estimate(loss)).within(0.0, 1.0)
     }
 
     /// Useful saving over the recorded amount, with its interval.
@@ -215,7 +217,7 @@ impl TaskTotals {
         if self.tasks.iter().any(|(_, totals)| totals.unlimited > 0) {
             return Estimate::UNDEFINED;
         }
-        let saved = self.estimate(|totals| Some(totals.saved)).widened(self.spread.saved);
+        let saved = self.choice.on(2, self.estimate(|totals| Some(totals.saved)));
         // Nothing saves more than an oracle.
         let most = self.all().oracle_ratio().filter(|most| saved.value.is_some_and(|value| value <= *most));
         saved.within(f64::NEG_INFINITY, most.unwrap_or(1.0))

@@ -55,6 +55,14 @@ pub fn clean_tasks_needed(alpha: f64, delta: f64) -> u64 {
     if needed.is_finite() { needed.max(1.0) as u64 } else { u64::MAX }
 }
 
+/// The number of further tasks with a success, none of them killed, after which a limit would pass at `delta` that now has
+/// the p-value `p` by the exact binomial tail on `n` tasks. `None` if `p` is no such tail, or more than 10,000 are missing.
+pub fn clean_tasks_missing(p: f64, n: u64, alpha: f64, delta: f64) -> Option<u64> {
+    const MOST: u64 = 10_000;
+    let killed = (0..n).find(|killed| (binomial_cdf(*killed, n, alpha) - p).abs() < 1e-9)?;
+    (1..=MOST).find(|more| binomial_cdf(killed, n + more, alpha) <= delta)
+}
+
 /// What one limit kills, by task.
 #[derive(Clone, Debug, Default)]
 struct Losses(Vec<Loss>);
@@ -212,5 +220,14 @@ mod tests {
         assert_eq!(needed(0.5), [29, 59, 149]);
         assert_eq!(needed(0.1), [44, 90, 228]);
         assert_eq!(clean_tasks_needed(0.0, 0.1), u64::MAX);
+    }
+
+    #[test]
+    fn clean_tasks_are_missing_up_to_those_needed() {
+        assert_eq!(clean_tasks_missing(binomial_cdf(0, 89, 0.05), 89, 0.05, 0.01), Some(1));
+        assert_eq!(clean_tasks_missing(binomial_cdf(0, 40, 0.05), 40, 0.05, 0.01), Some(50));
+        let one = clean_tasks_missing(binomial_cdf(1, 89, 0.05), 89, 0.05, 0.01).unwrap();
+        assert!(binomial_cdf(1, 89 + one, 0.05) <= 0.01 && binomial_cdf(1, 88 + one, 0.05) > 0.01);
+        assert_eq!(clean_tasks_missing(0.5, 89, 0.05, 0.01), None, "no tail of 89 tasks");
     }
 }

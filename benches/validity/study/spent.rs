@@ -1,0 +1,59 @@
+//! The cost of a success against no stopping, in corpora where few tasks carry what is saved.
+
+use whenstop::stats::{CostSums, cost_of_success};
+
+use super::{Corpus, Row, random::Random, repeat};
+
+const LEVEL: f64 = 0.95;
+/// Tasks that the truth is taken from.
+const TRUTH: usize = 20_000;
+
+/// The runs of one task under a rule that stops at `limit` steps; or, for a limit below 10, at so many errors.
+fn task(n: u64, spread: f64, limit: f64, random: &mut Random) -> CostSums {
+    let length = 9.0 * (spread * random.normal()).exp();
+    let rate = random.task_rate(0.55, 0.3);
+    let mut sums = CostSums::default();
+    for _ in 0..n {
+        let success = random.chance(rate);
+        let longer = if success { 1.0 } else { 1.7 };
+        let steps = (length * longer * (0.35 * random.normal()).exp()).round().clamp(2.0, 150.0);
+        let failing = if success { 0.06 } else { 0.22 };
+        let at_errors = |random: &mut Random| {
+            let mut errors = 0.0;
+            let mut step = 1.0;
+            while step < steps {
+                errors += f64::from(u8::from(random.chance(failing)));
+                if errors >= limit {
+                    return Some(step);
+                }
+                step += 1.0;
+            }
+            None
+        };
+        let stop = if limit < 10.0 { at_errors(random) } else { Some(limit).filter(|limit| steps > *limit) };
+        let kept = f64::from(u8::from(success && stop.is_none()));
+        sums.add(stop.unwrap_or(steps), kept, steps, success);
+    }
+    sums
+}
+
+/// Tasks that differ much in length, with one to fifty trials each if the corpus is uneven; `effect` is the limit.
+pub(crate) fn unlike(corpus: Corpus, repetitions: u64) -> Vec<Row> {
+    let spread = 0.8;
+    let draw = |tasks: usize, random: &mut Random| -> Vec<CostSums> {
+        let tasks = (0..tasks).map(|_| {
+            let n = corpus.runs(random);
+            task(n, spread, corpus.effect, random)
+        });
+        tasks.collect()
+    };
+    let all = draw(TRUTH, &mut Random::new(79)).iter().fold(CostSums::default(), CostSums::plus);
+    let truth = all.ratio();
+    repeat("cost-unlike", corpus, repetitions, |random, tally| {
+        let (estimate, p) = cost_of_success(&draw(corpus.tasks, random), LEVEL);
+        tally.interval("printed", "coverage", estimate.interval, truth);
+        let both = estimate.interval.zip(p);
+        tally.note("printed", "disagree", both.map(|(interval, p)| interval.contains(1.0) != (p >= 0.05)));
+        tally.note("printed", "rough", Some(estimate.warning.is_some()));
+    })
+}
