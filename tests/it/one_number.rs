@@ -190,7 +190,7 @@ fn check(runs: &[Run]) {
         "fixtures/stacks/example.toml",
         "fixtures/stacks/five-systems.toml",
         "src/cli/local/stacks.toml",
-        "src/cli/init/stacks.toml",
+        "src/cli/inputs/starter.toml",
     ] {
         hold_file(&mut found, name, runs);
     }
