@@ -18,7 +18,7 @@ use whenstop::aggregate::Unit;
 use whenstop::replay::replay;
 use whenstop::rule::{Comparator, Condition};
 use whenstop::stack::{Clause, Stack, parse_rule};
-use whenstop::sweep::engine::{Choice, Extract, Join, Plan, Product, Runs, Walk};
+use whenstop::sweep::engine::{AxisChoice, Extract, GridWalk, Join, Plan, Product, Runs};
 use whenstop::transcript::{Event, Outcome, Run};
 use whenstop::verdict::Assumptions;
 use whenstop_dev::synth::{Suite, Synthesis};
@@ -40,7 +40,7 @@ fn product() -> Result<Product, Box<dyn Error>> {
         let mut choices = vec![None];
         for limit in limits {
             let rule = parse_rule("bench", signal, Comparator::AtLeast, limit, "")?;
-            choices.push(Some(Choice::Clause(Clause::stop_on(Condition::Rule(Box::new(rule))))));
+            choices.push(Some(AxisChoice::Clause(Clause::stop_on(Condition::Rule(Box::new(rule))))));
         }
         axes.push(choices);
     }
@@ -85,13 +85,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let runs: Vec<Run> = drawn.filter(is_judged).take(n_runs).collect();
     let (n_runs, steps) = (runs.len(), runs.iter().map(|run| run.steps().len()).sum::<usize>());
     let mut plan = Plan::default();
-    let atoms = Walk::plan(&product, &mut plan).ok_or("rules that stop")?;
+    let atoms = GridWalk::plan(&product, &mut plan).ok_or("rules that stop")?;
     let (reading, extracts) =
         timed(now, || runs.iter().map(|run| Extract::of(run, &plan, Assumptions::default())).collect::<Vec<_>>());
     let columns = Runs::of(&extracts, Unit::Tokens);
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     let two = rayon::ThreadPoolBuilder::new().num_threads(2).build()?;
-    let (building, walk) = one.install(|| timed(now, || Walk::new(&product, &atoms, &columns)));
+    let (building, walk) = one.install(|| timed(now, || GridWalk::new(&product, &atoms, &columns)));
     let walk = walk.ok_or("recordings that lack too many things")?;
     let stacks = product.len().unwrap_or_default();
     println!("{n_runs} runs, {steps} steps, {stacks} stacks of five axes");

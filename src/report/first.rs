@@ -8,8 +8,8 @@ use super::choice::Choice;
 use serde::{Deserialize, Serialize};
 
 use crate::aggregate::{
-    Candidate, Contest, Count, Decision, Label, LostSuccess, MIN_KNOWN, Picked, Rows, Standing, Summary, Terms, Unit,
-    WorseStratum, worse_stratum,
+    Candidate, Contest, Count, Label, LostSuccess, MIN_KNOWN, Picked, Rows, ShipDecision, ShipTerms, Standing, Summary,
+    Unit, WorseStratum, worse_stratum,
 };
 use crate::stats::RangeEstimate;
 use crate::transcript::Outcome;
@@ -39,8 +39,8 @@ impl Appetite {
     pub const DEFAULT_MAX_KILLED: f64 = 0.05;
 
     /// What it asks of a stack.
-    pub fn terms(&self) -> Terms {
-        Terms { max_killed: self.max_killed, min_known: self.min_known }
+    pub fn terms(&self) -> ShipTerms {
+        ShipTerms { max_killed: self.max_killed, min_known: self.min_known }
     }
 
     /// The price of a lost success, if there is one.
@@ -83,7 +83,7 @@ impl<'r> Field<'r> {
     }
 
     /// What to ship at the given appetite: what tuning chose, or else what the stacks themselves decide.
-    fn decide(&self, summaries: &[Summary], appetite: Appetite) -> Decision {
+    fn decide(&self, summaries: &[Summary], appetite: Appetite) -> ShipDecision {
         let decision = self.contest.decide(appetite.terms());
         let tuned = self.tuned.as_ref();
         let Some(at) = tuned.and_then(|tuned| summaries.iter().position(|of| *of.stack == *tuned.stack)) else {
@@ -93,7 +93,7 @@ impl<'r> Field<'r> {
         if let Some(standing) = standings.get_mut(at) {
             *standing = Standing::Allowed;
         }
-        Decision { ship: Some(at), tie: None, standings, nearest: None }
+        ShipDecision { ship: Some(at), tie: None, standings, nearest: None }
     }
 
     fn stratum(&self, stack: &Label) -> Option<WorseStratum> {
@@ -115,7 +115,7 @@ pub struct FirstTable<'s> {
     pub(super) choice: Option<&'s Choice>,
     pub(super) rows: &'s Rows,
     pub(super) field: Rc<Field<'s>>,
-    pub(super) decision: Decision,
+    pub(super) decision: ShipDecision,
     /// Stacks in the table, in order.
     pub shown: Vec<&'s Summary>,
     /// Stacks left out to keep the table short.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::aggregate::{
-    Group, Rows, Terms, Unit, by_stack, chosen_elsewhere, oracle_share, saved_at, stopped_by, worst_stratum,
+    Group, Rows, ShipTerms, Unit, by_stack, chosen_elsewhere, oracle_share, saved_at, stopped_by, worst_stratum,
 };
 use crate::stats::Estimate;
 use crate::words::{chosen_percent, interval, percent};
@@ -16,7 +16,7 @@ pub(super) fn notes(
     rows: &Rows,
     ship: Option<usize>,
     unit: Unit,
-    terms: Terms,
+    terms: ShipTerms,
     failure_rate: Option<f64>,
     chosen_apart: bool,
 ) -> Vec<String> {

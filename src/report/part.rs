@@ -18,7 +18,7 @@ use super::row_file::RowWriter;
 use super::saved::{Manifest, STORIES, write_lines, write_stories};
 use super::{CsvStyle, write_folder};
 use crate::aggregate::{Firing, Row};
-use crate::compare::{Met, OfRun, Shelf};
+use crate::compare::{KeptStories, Met, OfRun};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::Texts;
 
@@ -231,7 +231,7 @@ pub struct About {
     /// How the merged comparison is to be reported, except for findings and certificates.
     pub comparison: Manifest,
     /// The stories that are kept.
-    pub told: Shelf,
+    pub told: KeptStories,
 }
 
 /// Writes a part through `fill`: the whole folder appears, or nothing.

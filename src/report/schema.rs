@@ -2,7 +2,7 @@
 
 use super::saved::ROWS_VERSION;
 use super::table::{Cell, Table, in_summary};
-use crate::aggregate::{CellKind, ColumnSpec, Firing, FollowedRow, Measure, Part, Row, SUMMARY_VERSION, metrics};
+use crate::aggregate::{CellKind, ColumnSpec, Firing, FollowedRow, Measure, MetricPart, Row, SUMMARY_VERSION, metrics};
 
 /// A file of a results folder whose columns are declared.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ pub fn files() -> Vec<FileSpec> {
 
 /// The numbers by name, as `estimates.csv` and gates (`--fail-on`) use them.
 pub fn numbers() -> Table {
-    let row = |metric: &crate::aggregate::Metric| {
+    let row = |metric: &crate::aggregate::SummaryMetric| {
         let (least, most) = metric.measure.range();
         let end = |end: Option<f64>, other: &str| end.map_or_else(|| other.to_owned(), |end| end.to_string());
         let text = |text: &str| if text.is_empty() { Cell::Missing } else { Cell::Text(text.to_owned()) };
@@ -105,9 +105,9 @@ fn summary() -> Vec<ColumnSpec> {
             unit: metric.measure.words().to_owned(),
             may_be_empty: !matches!(metric.measure, Measure::Runs | Measure::Tasks),
             meaning: match part {
-                Part::Value => metric.meaning.clone(),
-                Part::Low | Part::Min => format!("Lower end of the 95 % interval of `{}`.", metric.name),
-                Part::High | Part::Max => format!("Upper end of the 95 % interval of `{}`.", metric.name),
+                MetricPart::Value => metric.meaning.clone(),
+                MetricPart::Low | MetricPart::Min => format!("Lower end of the 95 % interval of `{}`.", metric.name),
+                MetricPart::High | MetricPart::Max => format!("Upper end of the 95 % interval of `{}`.", metric.name),
             },
         })
     });

@@ -6,7 +6,7 @@ mod written;
 use std::fmt::{self, Write as _};
 
 pub use crate::aggregate::MIN_KNOWN;
-use crate::aggregate::{Measured, Named, Part, Rows, Summary, by_stack, metric_names, named, summarise_at};
+use crate::aggregate::{Measured, MetricPart, Named, Rows, Summary, by_stack, metric_names, named, summarise_at};
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::report::known::known_on;
 use crate::report::table::plain_number;
@@ -148,7 +148,7 @@ impl Gate {
                 "; a point, not a bound: a true rate of {} would fail {:.0} % of the time; `{}` passes only what is shown safe",
                 self.limit,
                 chance * 100.0,
-                Named { part: Part::High, ..self.number.clone() }.name()
+                Named { part: MetricPart::High, ..self.number.clone() }.name()
             );
         }
         result(failed, why)
@@ -158,7 +158,7 @@ impl Gate {
     /// `None` for other metrics.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of runs, at most n")]
     fn chance_at_limit(&self, measured: &Measured) -> Option<f64> {
-        let made = measured.made.filter(|_| self.number.metric.is_rate() && self.number.part == Part::Value)?;
+        let made = measured.made.filter(|_| self.number.metric.is_rate() && self.number.part == MetricPart::Value)?;
         let effective = made.effective_n.unwrap_or(made.n as f64).round().max(1.0);
         let at_most = binomial_cdf((self.limit * effective).floor() as u64, effective as u64, self.limit);
         match self.sign {

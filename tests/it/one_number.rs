@@ -11,7 +11,7 @@ use whenstop::compare::Comparison;
 use whenstop::framework::ConfigText;
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::stack::{Stack, StackFile};
-use whenstop::sweep::engine::{Choice, Extract, Join, Plan, Product, Runs, Walk};
+use whenstop::sweep::engine::{AxisChoice, Extract, GridWalk, Join, Plan, Product, Runs};
 use whenstop::transcript::Run;
 use whenstop::tune::{Contender, Study, TaskTotals, catalogue};
 use whenstop::verdict::Assumptions;
@@ -61,14 +61,14 @@ fn compared(group: &Group<'_>, summary: &Summary, unit: Unit) -> Numbers {
 
 /// By the engine, as `sweep` prints them; `None` for a stack that does more than stop.
 fn swept(stack: &Stack, runs: &[Run], unit: Unit) -> Option<Numbers> {
-    let clauses = stack.clauses.iter().map(|clause| vec![Some(Choice::Clause(clause.clone()))]);
-    let caps = stack.cap.iter().map(|cap| vec![Some(Choice::Cap(cap.clone()))]);
+    let clauses = stack.clauses.iter().map(|clause| vec![Some(AxisChoice::Clause(clause.clone()))]);
+    let caps = stack.cap.iter().map(|cap| vec![Some(AxisChoice::Cap(cap.clone()))]);
     let product = Product::new(clauses.chain(caps).collect(), Join::Any);
     let mut plan = Plan::default();
-    let atoms = Walk::plan(&product, &mut plan)?;
+    let atoms = GridWalk::plan(&product, &mut plan)?;
     let extracts: Vec<Extract> = runs.iter().map(|run| Extract::of(run, &plan, Assumptions::default())).collect();
     let columns = Runs::of(&extracts, unit);
-    let walk = Walk::new(&product, &atoms, &columns)?;
+    let walk = GridWalk::new(&product, &atoms, &columns)?;
     let (_, tally) = walk.chunks(0, walk.n_chunks()).into_iter().next()?;
     Some(Numbers {
         killed: tally.killed_rate(),
@@ -190,7 +190,7 @@ fn check(runs: &[Run]) {
         "fixtures/stacks/example.toml",
         "fixtures/stacks/five-systems.toml",
         "src/cli/local/stacks.toml",
-        "src/cli/init/stacks.toml",
+        "src/cli/inputs/starter.toml",
     ] {
         hold_file(&mut found, name, runs);
     }

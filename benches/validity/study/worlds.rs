@@ -9,8 +9,8 @@ use whenstop::stats::label_certificate::{ErrorModel, ErrorRates, LabelDoubt, Lab
 use whenstop::stats::label_rate::{LabelSums, corrected_rate};
 use whenstop::stats::labels::{CheckedLabels, LabelErrors};
 use whenstop::stats::{
-    BoundSums, ClusterSums, Comparison, CostSums, Interval, PairedSums, Promise, RatioDifference, Resamples, SweepTest,
-    WorthSums, adjust_sweep, bound_mean, break_even, cost_of_success, net_worth, positive_ratio_estimate,
+    BoundSums, ClusterSums, CostSums, DifferenceEstimate, Interval, PairedSums, Promise, RatioDifference, Resamples,
+    SweepTest, WorthSums, adjust_sweep, bound_mean, break_even, cost_of_success, net_worth, positive_ratio_estimate,
     ratio_difference, ratio_estimate,
 };
 
@@ -56,7 +56,7 @@ fn covers(tally: &mut Tally, interval: Option<Interval>, truth: f64) {
 }
 
 /// An interval and its p-value may not disagree about 0.
-fn agree(tally: &mut Tally, comparison: &Comparison) {
+fn agree(tally: &mut Tally, comparison: &DifferenceEstimate) {
     let both = comparison.interval.zip(comparison.p);
     tally.note("printed", "disagree", both.map(|(interval, p)| interval.contains(0.0) != (p >= 0.05)));
 }

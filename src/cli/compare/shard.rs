@@ -109,7 +109,7 @@ pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &O
             found,
             met,
             comparison: publication.manifest().clone(),
-            told: evaluator.take_shelf(),
+            told: evaluator.take_stories(),
         })
     });
     if let Some(failure) = failure {

@@ -20,7 +20,7 @@ use crate::report::table::{self, KeptStack, Table};
 use crate::report::{self, Appetite, write_atomically, write_folder, write_rows};
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::split::optimism;
-use crate::sweep::engine::{Extract, Plan, Runs, Tally, Walk};
+use crate::sweep::engine::{Extract, GridWalk, Plan, Runs, Tally};
 use crate::sweep::{Find, GridFile, Search, WideGrid, rows_of};
 
 /// Arguments of a sweep over a grid.
@@ -141,13 +141,13 @@ impl WideSweep<'_> {
         let product = self.grid.product();
         let mut plan = self.plan.clone();
         let atoms =
-            Walk::plan(product, &mut plan).ok_or_else(|| io::Error::other("a rule that does more than stop"))?;
+            GridWalk::plan(product, &mut plan).ok_or_else(|| io::Error::other("a rule that does more than stop"))?;
         if plan.features().len() > self.plan.features().len() || plan.needs().len() > self.plan.needs().len() {
             return Err(io::Error::other("a rule reads what was not planned for"));
         }
         let unit = Runs::unit_of(&self.recordings.searched);
         let runs = Runs::of(&self.recordings.searched, unit);
-        let walk = Walk::new(product, &atoms, &runs)
+        let walk = GridWalk::new(product, &atoms, &runs)
             .ok_or_else(|| io::Error::other("the recordings lack more than 128 different things"))?;
         let mut search = Search::new(self.grid, self.args.max_killed, self.args.wide.best);
         let mapped = if self.grid.axes.len() == 2 && self.grid.len() <= MOST_CELLS { self.grid.len() } else { 0 };

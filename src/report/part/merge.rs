@@ -10,7 +10,7 @@ use super::{Division, FIRINGS, FOLLOWED, PART, PartManifest, ROWS};
 use crate::aggregate::{
     Firing, Firings, FiringsBuilder, FollowedBuilder, FollowedRow, FollowedRows, Label, Row, Rows, RowsBuilder,
 };
-use crate::compare::{Met, Shelf, matters};
+use crate::compare::{KeptStories, Met, matters};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::explain::Story;
 use crate::report::row_file::SavedRows;
@@ -144,7 +144,7 @@ impl Merge {
     /// What followed the stops, in the order of `rows`, and the stories that one comparison would have told.
     fn told(&self, rows: &Rows) -> Result<Told, Diagnostic> {
         let texts = self.parts.first().map(|(_, manifest)| manifest.texts).unwrap_or_default();
-        let mut kept = Shelf::new(texts);
+        let mut kept = KeptStories::new(texts);
         let mut of_note: HashMap<&str, bool> = HashMap::new();
         let mut order: Vec<&str> = Vec::new();
         for row in rows {

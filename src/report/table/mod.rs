@@ -29,7 +29,7 @@ pub use summary::{estimates, summary};
 pub use sweep::{sweep, sweep_overview};
 
 use crate::aggregate::CorrectedRate;
-use crate::stats::{BoundEstimate, Comparison, Estimate, Interval, Method, RangeEstimate, Warning};
+use crate::stats::{BoundEstimate, DifferenceEstimate, Estimate, Interval, Method, RangeEstimate, Warning};
 use crate::words;
 
 /// One cell. Unknown or undefined is [`Cell::Missing`], never 0.
@@ -117,7 +117,7 @@ impl Line {
     }
 
     /// Adds a difference in the same columns as an estimate; its `x_n` counts tasks, and so does `of`.
-    pub(super) fn push_comparison(&mut self, name: &str, of: &str, comparison: Option<&Comparison>) {
+    pub(super) fn push_comparison(&mut self, name: &str, of: &str, comparison: Option<&DifferenceEstimate>) {
         self.push(name, Cell::number(comparison.and_then(|comparison| comparison.value)));
         self.push_interval(name, comparison.and_then(|comparison| comparison.interval));
         self.push(format!("{name}_n"), Cell::count(comparison.map(|comparison| comparison.clusters)));

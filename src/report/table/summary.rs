@@ -2,7 +2,7 @@
 //! those of [`metrics`].
 
 use super::{Cell, Line, Table, method};
-use crate::aggregate::{Made, Measured, Metric, Part, Shown, Summary, metrics};
+use crate::aggregate::{Made, Measured, MetricPart, Shown, Summary, SummaryMetric, metrics};
 
 /// The table of all summaries.
 pub fn summary(summaries: &[Summary]) -> Table {
@@ -23,13 +23,13 @@ pub(super) fn line(summary: &Summary, mut line: Line) -> Line {
 }
 
 /// The metrics of the summary, each with the parts that have a column.
-pub(in crate::report) fn in_summary() -> impl Iterator<Item = (&'static Metric, &'static [Part])> {
+pub(in crate::report) fn in_summary() -> impl Iterator<Item = (&'static SummaryMetric, &'static [MetricPart])> {
     metrics().iter().filter_map(|metric| {
         Some((
             metric,
             match metric.shown {
-                Shown::Value => &[Part::Value][..],
-                Shown::Interval => &[Part::Value, Part::Low, Part::High],
+                Shown::Value => &[MetricPart::Value][..],
+                Shown::Interval => &[MetricPart::Value, MetricPart::Low, MetricPart::High],
                 Shown::No => return None,
             },
         ))
@@ -37,7 +37,7 @@ pub(in crate::report) fn in_summary() -> impl Iterator<Item = (&'static Metric, 
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of runs or tasks")]
-fn cell(metric: &Metric, measured: &Measured, part: Part) -> Cell {
+fn cell(metric: &SummaryMetric, measured: &Measured, part: MetricPart) -> Cell {
     let number = measured.part(part);
     if metric.measure.is_count() {
         return Cell::count(number.map(|count| count as u64));
@@ -48,7 +48,7 @@ fn cell(metric: &Metric, measured: &Measured, part: Part) -> Cell {
 /// Every estimate of every summary in long form, and the numbers that the summary has no column for. `strata` name their
 /// suite or model.
 pub fn estimates<'s>(summaries: impl IntoIterator<Item = &'s Summary>) -> Table {
-    let is_listed = |metric: &&Metric| metric.is_estimate() || metric.shown == Shown::No;
+    let is_listed = |metric: &&SummaryMetric| metric.is_estimate() || metric.shown == Shown::No;
     let lines = summaries
         .into_iter()
         .flat_map(|summary| metrics().iter().filter(is_listed).filter_map(|metric| estimate(summary, metric)));
@@ -56,7 +56,7 @@ pub fn estimates<'s>(summaries: impl IntoIterator<Item = &'s Summary>) -> Table 
 }
 
 /// `None` for a number that was not asked for or that nothing is known of.
-fn estimate(summary: &Summary, metric: &Metric) -> Option<Line> {
+fn estimate(summary: &Summary, metric: &SummaryMetric) -> Option<Line> {
     let measured = metric.of_summary(summary);
     if measured.made.is_none() && measured.value.is_none() {
         return None;
@@ -67,9 +67,13 @@ fn estimate(summary: &Summary, metric: &Metric) -> Option<Line> {
     line.push("model", Cell::text(summary.model.as_deref()));
     line.push("name", Cell::Text(metric.name.clone()));
     line.push("unit", Cell::Text(metric.measure.words().to_owned()));
-    for (name, part) in
-        [("value", Part::Value), ("low", Part::Low), ("high", Part::High), ("min", Part::Min), ("max", Part::Max)]
-    {
+    for (name, part) in [
+        ("value", MetricPart::Value),
+        ("low", MetricPart::Low),
+        ("high", MetricPart::High),
+        ("min", MetricPart::Min),
+        ("max", MetricPart::Max),
+    ] {
         line.push(name, Cell::number(measured.part(part)));
     }
     line.push("n", Cell::count(measured.made.map(|made| made.n)));

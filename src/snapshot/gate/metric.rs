@@ -1,11 +1,11 @@
 //! On how many runs the number of a gate is known, and what the others lack.
 
-use crate::aggregate::{Count, Group, Named, Needs, Part, RowView, Summary, Unit};
+use crate::aggregate::{Count, Group, MetricPart, Named, Needs, RowView, Summary, Unit};
 use crate::report::known::{DIVERGED, UNGRADED, UNREAD, missing};
 
 /// Whether it is an end of an interval, which depends on the level.
 pub(super) fn is_interval_end(number: &Named) -> bool {
-    matches!(number.part, Part::Low | Part::High)
+    matches!(number.part, MetricPart::Low | MetricPart::High)
 }
 
 /// The share of the runs of `group` on which it is known.

@@ -6,7 +6,7 @@ use whenstop::aggregate::{Label, Rows, RunRows, Unit};
 use whenstop::replay::replay;
 use whenstop::rule::Condition;
 use whenstop::stack::{Cap, Clause, OnHit, Scope, Stack};
-use whenstop::sweep::engine::{Choice, Extract, Join, Plan, Product, Runs, Tally, Walk};
+use whenstop::sweep::engine::{AxisChoice, Extract, GridWalk, Join, Plan, Product, Runs, Tally};
 use whenstop::transcript::{Outcome, Run};
 use whenstop::verdict::{Assumptions, Verdict};
 
@@ -22,23 +22,24 @@ pub(super) fn check_walk(dice: &mut Dice, runs: &[Run], join: Join) -> usize {
                 break template;
             }
         };
-        let mut axis: Vec<Option<Choice>> = vec![Some(Choice::Clause(Clause::stop_on(template)))];
+        let mut axis: Vec<Option<AxisChoice>> = vec![Some(AxisChoice::Clause(Clause::stop_on(template)))];
         axis.extend(
-            (0..dice.below(4)).map(|_| Some(Choice::Clause(Clause::stop_on(Condition::Rule(Box::new(rule(dice))))))),
+            (0..dice.below(4))
+                .map(|_| Some(AxisChoice::Clause(Clause::stop_on(Condition::Rule(Box::new(rule(dice))))))),
         );
         if dice.one_in(2) {
             axis.push(None);
         }
         axis
     };
-    let mut axes: Vec<Vec<Option<Choice>>> = (0..=dice.below(4)).map(|nth| limits(dice, nth.min(2))).collect();
+    let mut axes: Vec<Vec<Option<AxisChoice>>> = (0..=dice.below(4)).map(|nth| limits(dice, nth.min(2))).collect();
     if join == Join::Any && dice.one_in(2) {
-        let cap = |steps| Some(Choice::Cap(Cap { steps, on_hit: OnHit::Stop, scope: Scope::Run }));
+        let cap = |steps| Some(AxisChoice::Cap(Cap { steps, on_hit: OnHit::Stop, scope: Scope::Run }));
         axes.push(vec![cap(3), cap(9), None]);
     }
     let product = Product::new(axes, join);
     let mut plan = Plan::default();
-    let atoms = Walk::plan(&product, &mut plan).unwrap();
+    let atoms = GridWalk::plan(&product, &mut plan).unwrap();
     let extracts: Vec<Extract> = runs.iter().map(|run| Extract::of(run, &plan, Assumptions::default())).collect();
     let all = product.len().unwrap();
     let stacks: Vec<Arc<Stack>> = (0..all).map(|index| Arc::new(product.stack(index, "s"))).collect();
@@ -50,7 +51,7 @@ pub(super) fn check_walk(dice: &mut Dice, runs: &[Run], join: Join) -> usize {
         .collect();
     for unit in Unit::ALL {
         let columns = Runs::of(&extracts, unit);
-        let walk = Walk::new(&product, &atoms, &columns).unwrap();
+        let walk = GridWalk::new(&product, &atoms, &columns).unwrap();
         let mut tallies = on_threads(1, &walk);
         assert_eq!(tallies, on_threads(2, &walk), "one thread and two, {unit:?}");
         tallies.sort_by_key(|(index, _)| *index);
@@ -65,7 +66,7 @@ pub(super) fn check_walk(dice: &mut Dice, runs: &[Run], join: Join) -> usize {
 }
 
 /// The whole walk on so many threads.
-fn on_threads(n: usize, walk: &Walk<'_, '_>) -> Vec<(u64, Tally)> {
+fn on_threads(n: usize, walk: &GridWalk<'_, '_>) -> Vec<(u64, Tally)> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
     pool.install(|| walk.chunks(0, walk.n_chunks()))
 }
@@ -113,15 +114,15 @@ fn a_walk_adds_up_what_the_rows_of_the_fold_say() {
 fn threads_change_no_tally() {
     let mut dice = Dice::new(23);
     let runs: Vec<Run> = (0..150).map(|nth| random_run(&mut dice, nth)).collect();
-    let choices = |dice: &mut Dice, n: usize| -> Vec<Option<Choice>> {
-        (0..n).map(|_| Some(Choice::Clause(Clause::stop_on(Condition::Rule(Box::new(rule(dice))))))).collect()
+    let choices = |dice: &mut Dice, n: usize| -> Vec<Option<AxisChoice>> {
+        (0..n).map(|_| Some(AxisChoice::Clause(Clause::stop_on(Condition::Rule(Box::new(rule(dice))))))).collect()
     };
     let product = Product::new(vec![choices(&mut dice, 30), choices(&mut dice, 20), choices(&mut dice, 40)], Join::Any);
     let mut plan = Plan::default();
-    let atoms = Walk::plan(&product, &mut plan).unwrap();
+    let atoms = GridWalk::plan(&product, &mut plan).unwrap();
     let extracts: Vec<Extract> = runs.iter().map(|run| Extract::of(run, &plan, Assumptions::default())).collect();
     let columns = Runs::of(&extracts, Unit::Steps);
-    let walk = Walk::new(&product, &atoms, &columns).unwrap();
+    let walk = GridWalk::new(&product, &atoms, &columns).unwrap();
     assert!(walk.n_chunks() > 2);
     assert_eq!(on_threads(1, &walk), on_threads(3, &walk));
 }

@@ -19,7 +19,7 @@ pub fn beaten(groups: &[Group<'_>], unit: Unit) -> Vec<Option<usize>> {
     let Some(first) = groups.first() else { return Vec::new() };
     let tasks = Tasks::of(first);
     // A row's ending determines what is known about it, and many rows share an ending: compute it once per ending.
-    let endings: Vec<Known> = first.all_rows().endings().map(|row| known(row, unit)).collect();
+    let endings: Vec<KnownAmounts> = first.all_rows().endings().map(|row| known(row, unit)).collect();
     let acted: Vec<usize> = (0..groups.len()).filter(|at| groups[*at].rows().any(has_acted)).collect();
     let pairs = acted.len() * acted.len().saturating_sub(1);
     let by = |worse: usize| {
@@ -35,16 +35,16 @@ pub fn beaten(groups: &[Group<'_>], unit: Unit) -> Vec<Option<usize>> {
 
 /// What is known about one run under one stack; both fields are `None` for a run that is left out.
 #[derive(Clone, Copy, Default)]
-struct Known {
+struct KnownAmounts {
     /// For a success: 0 or 1 for killed, at least and at most.
     killed: Option<(f64, f64)>,
     /// The useful saving and the recorded amount.
     saved: Option<(AmountRange, f64)>,
 }
 
-fn known(row: RowView<'_>, unit: Unit) -> Known {
+fn known(row: RowView<'_>, unit: Unit) -> KnownAmounts {
     let judged_success = row.is_judged() && row.outcome() == Outcome::Success;
-    Known {
+    KnownAmounts {
         killed: judged_success.then(|| (f64::from(row.killed_low()), f64::from(row.killed_high()))),
         saved: useful_range(row, unit).zip(unit.recorded(row)),
     }
@@ -57,8 +57,8 @@ fn has_acted(row: RowView<'_>) -> bool {
 /// Paired differences with every unknown at its worst for `better`: how much more `worse` kills and how much more
 /// `better` saves. `None` if no success was judged under both, or if nothing limits what `better` may cost.
 fn differences<'k>(
-    better: impl Iterator<Item = &'k Known>,
-    worse: impl Iterator<Item = &'k Known>,
+    better: impl Iterator<Item = &'k KnownAmounts>,
+    worse: impl Iterator<Item = &'k KnownAmounts>,
     tasks: &Tasks,
 ) -> Option<(RatioDifference, RatioDifference)> {
     let mut killed = vec![PairedSums::default(); tasks.len()];

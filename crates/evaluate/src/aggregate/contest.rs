@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use super::estimates::sums_over;
 use super::ratios::{kept, net_benefit, useful_range};
-use super::ship::{Candidate, Decision, Terms, decide, is_open};
+use super::ship::{Candidate, ShipDecision, ShipTerms, decide, is_open};
 use super::tasks::Tasks;
 use super::{Group, LEVEL, LostSuccess, RowView, Unit, corrected_fes_rate};
 use crate::stats::estimate::free_ratio_estimate;
@@ -100,7 +100,7 @@ impl<'r> Contest<'r> {
     }
 
     /// Which stack to ship.
-    pub fn decide(&self, terms: Terms) -> Decision {
+    pub fn decide(&self, terms: ShipTerms) -> ShipDecision {
         decide(&self.rated.candidates, terms, |a, b| self.are_equal(a, b))
     }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::contest::cost_parts;
 use super::savings::Unit;
-use super::ship::{Candidate, Terms, decide};
+use super::ship::{Candidate, ShipTerms, decide};
 use super::tasks::Tasks;
 use super::{Contribution, Group, LEVEL, Label, RowView, Totals, fes_parts, useful_parts};
 use crate::stats::gaffke::{is_bound, upper_bound};
@@ -41,7 +41,7 @@ pub fn chosen_elsewhere(
     groups: &[Group<'_>],
     ship: Option<usize>,
     unit: Unit,
-    terms: Terms,
+    terms: ShipTerms,
 ) -> Option<ChosenElsewhere> {
     let first = groups.first()?;
     let present: BTreeSet<usize> = first.rows().map(RowView::task).collect();
@@ -52,11 +52,11 @@ pub fn chosen_elsewhere(
     let is_in = |half: &Half, task: usize| half.tasks.get(task) == Some(&Some(half.part));
     // Holds the sums of one stack at a time: those of all stacks would take more memory than the rows.
     let everything = groups.get(ship?)?;
-    let seen = values(Sums::of(everything, unit).estimates(|_| true))?;
+    let seen = values(StackSums::of(everything, unit).estimates(|_| true))?;
     let level = 1.0 - (1.0 - LEVEL) / groups.len().max(1) as f64;
     let mut candidates: Vec<Vec<Candidate>> = vec![Vec::with_capacity(groups.len()); halves.len()];
     for group in groups {
-        let sums = Sums::of(group, unit);
+        let sums = StackSums::of(group, unit);
         for (of_half, half) in candidates.iter_mut().zip(&halves) {
             of_half.push(sums.candidate(|task| is_in(half, task), level));
         }
@@ -67,7 +67,7 @@ pub fn chosen_elsewhere(
     let mut elsewhere: Vec<Option<(f64, f64)>> = vec![None; halves.len()];
     let chosen: BTreeSet<usize> = best_of.iter().copied().flatten().collect();
     for (at, group) in chosen.into_iter().filter_map(|at| Some((at, groups.get(at)?))) {
-        let sums = Sums::of(group, unit);
+        let sums = StackSums::of(group, unit);
         for ((values_of, best), half) in elsewhere.iter_mut().zip(&best_of).zip(&halves) {
             if *best == Some(at) {
                 *values_of = values(sums.estimates(|task| !is_in(half, task)));
@@ -112,19 +112,19 @@ fn halves(group: &Group<'_>, present: &BTreeSet<usize>) -> Vec<Half> {
 }
 
 /// Sums of one stack per task, in name order, with task indices; only tasks that have a row.
-struct Sums(Vec<(usize, Sum)>);
+struct StackSums(Vec<(usize, TaskSum)>);
 
 /// What one task contributes.
 #[derive(Clone, Copy, Default)]
-struct Sum {
+struct TaskSum {
     killed: ClusterSums,
     saved: ClusterSums,
     cost: CostSums,
 }
 
-impl Sums {
+impl StackSums {
     fn of(group: &Group<'_>, unit: Unit) -> Self {
-        let mut tasks: Vec<Option<Sum>> = vec![None; group.all_rows().tasks().len()];
+        let mut tasks: Vec<Option<TaskSum>> = vec![None; group.all_rows().tasks().len()];
         for row in group.rows() {
             let sum = tasks[row.task()].get_or_insert_default();
             if let Some((numerator, denominator)) = fes_parts(row) {

@@ -130,13 +130,13 @@ impl Measured {
     }
 
     /// One end of it, or its value.
-    pub fn part(&self, part: Part) -> Option<f64> {
+    pub fn part(&self, part: MetricPart) -> Option<f64> {
         match part {
-            Part::Value => self.value,
-            Part::Low => self.low,
-            Part::High => self.high,
-            Part::Min => self.min,
-            Part::Max => self.max,
+            MetricPart::Value => self.value,
+            MetricPart::Low => self.low,
+            MetricPart::High => self.high,
+            MetricPart::Min => self.min,
+            MetricPart::Max => self.max,
         }
     }
 }
@@ -190,7 +190,7 @@ impl From<&BoundEstimate> for Measured {
 
 /// The value of a metric, or one end of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum MetricPart {
     /// The value itself.
     Value,
     /// Lower end of the interval.
@@ -203,7 +203,7 @@ pub enum Part {
     Max,
 }
 
-impl Part {
+impl MetricPart {
     const ENDS: [Self; 4] = [Self::Low, Self::High, Self::Min, Self::Max];
 
     /// What it adds to the name of the metric.
@@ -220,7 +220,7 @@ impl Part {
 
 /// A number of a summary.
 #[derive(Clone, Debug)]
-pub struct Metric {
+pub struct SummaryMetric {
     /// Its name.
     pub name: String,
     /// What it was called before; empty if it had the same name.
@@ -248,7 +248,7 @@ enum Read {
     Count(Count),
 }
 
-impl Metric {
+impl SummaryMetric {
     /// Its value in a summary.
     pub fn of_summary(&self, summary: &Summary) -> Measured {
         match self.read {
@@ -271,8 +271,8 @@ impl Metric {
 }
 
 /// All metrics, in the order of the tables.
-pub fn metrics() -> &'static [Metric] {
-    static ALL: LazyLock<Vec<Metric>> = LazyLock::new(all);
+pub fn metrics() -> &'static [SummaryMetric] {
+    static ALL: LazyLock<Vec<SummaryMetric>> = LazyLock::new(all);
     &ALL
 }
 
@@ -280,9 +280,9 @@ pub fn metrics() -> &'static [Metric] {
 #[derive(Clone, Debug)]
 pub struct Named {
     /// The metric.
-    pub metric: &'static Metric,
+    pub metric: &'static SummaryMetric,
     /// Which end of it.
-    pub part: Part,
+    pub part: MetricPart,
     /// The name that was written, if it is one of earlier versions.
     pub wrote: Option<String>,
 }
@@ -308,10 +308,10 @@ pub fn named(name: &str) -> Option<Named> {
 }
 
 /// The metric that is called `name` (by `called`), or `name` without the ending of one of its ends.
-fn find(name: &str, called: fn(&Metric) -> &String) -> Option<(&'static Metric, Part)> {
+fn find(name: &str, called: fn(&SummaryMetric) -> &String) -> Option<(&'static SummaryMetric, MetricPart)> {
     let by = |wanted: &str| metrics().iter().find(|metric| !wanted.is_empty() && called(metric) == wanted);
-    by(name).map(|metric| (metric, Part::Value)).or_else(|| {
-        Part::ENDS.into_iter().find_map(|part| {
+    by(name).map(|metric| (metric, MetricPart::Value)).or_else(|| {
+        MetricPart::ENDS.into_iter().find_map(|part| {
             let metric = by(name.strip_suffix(part.ending())?)?;
             metric.is_estimate().then_some((metric, part))
         })
@@ -319,13 +319,13 @@ fn find(name: &str, called: fn(&Metric) -> &String) -> Option<(&'static Metric, 
 }
 
 /// Bounds had names of their own: `success_bound_low` was the lowest value, `success_bound_ci_low` the end of its interval.
-fn former_bound(name: &str) -> Option<(&'static Metric, Part)> {
+fn former_bound(name: &str) -> Option<(&'static SummaryMetric, MetricPart)> {
     ["success", "retained"].into_iter().find_map(|bound| {
         let part = match name.strip_prefix(bound)?.strip_prefix("_bound")? {
-            "_low" => Part::Min,
-            "_high" => Part::Max,
-            "_ci_low" => Part::Low,
-            "_ci_high" => Part::High,
+            "_low" => MetricPart::Min,
+            "_high" => MetricPart::Max,
+            "_ci_low" => MetricPart::Low,
+            "_ci_high" => MetricPart::High,
             _ => return None,
         };
         let metric = metrics().iter().find(|metric| metric.name == format!("{bound}_rate"))?;
@@ -336,8 +336,8 @@ fn former_bound(name: &str) -> Option<(&'static Metric, Part)> {
 /// Every name that [`named`] knows, without those of earlier versions.
 pub fn metric_names() -> impl Iterator<Item = String> {
     metrics().iter().flat_map(|metric| {
-        let ends = Part::ENDS.into_iter().filter(|_| metric.is_estimate());
-        let parts = std::iter::once(Part::Value).chain(ends);
+        let ends = MetricPart::ENDS.into_iter().filter(|_| metric.is_estimate());
+        let parts = std::iter::once(MetricPart::Value).chain(ends);
         parts.map(|part| format!("{}{}", metric.name, part.ending()))
     })
 }
@@ -347,17 +347,17 @@ pub const SUMMARY_VERSION: u32 = 2;
 
 /// Builds the list.
 #[derive(Default)]
-struct List(Vec<Metric>);
+struct List(Vec<SummaryMetric>);
 
 impl List {
-    fn push(&mut self, name: &str, read: Read, measure: Measure, needs: Needs, meaning: &str) -> &mut Metric {
+    fn push(&mut self, name: &str, read: Read, measure: Measure, needs: Needs, meaning: &str) -> &mut SummaryMetric {
         let (name, former, of, meaning) = (name.to_owned(), String::new(), String::new(), meaning.to_owned());
-        self.0.push(Metric { name, former, measure, needs, unit: None, of, meaning, shown: Shown::Value, read });
+        self.0.push(SummaryMetric { name, former, measure, needs, unit: None, of, meaning, shown: Shown::Value, read });
         self.0.last_mut().expect("it was just pushed")
     }
 }
 
-impl Metric {
+impl SummaryMetric {
     fn formerly(&mut self, name: &str) -> &mut Self {
         name.clone_into(&mut self.former);
         self
@@ -371,7 +371,7 @@ impl Metric {
     }
 }
 
-fn all() -> Vec<Metric> {
+fn all() -> Vec<SummaryMetric> {
     let mut list = List::default();
     counts(&mut list);
     rates(&mut list);

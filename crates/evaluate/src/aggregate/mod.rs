@@ -46,7 +46,8 @@ pub use further::{
 pub use group::{Group, by_stack, by_stratum};
 pub use label::Label;
 pub use metrics::{
-    Made, Measure, Measured, Metric, Named, Needs, Part, SUMMARY_VERSION, Shown, metric_names, metrics, named,
+    Made, Measure, Measured, MetricPart, Named, Needs, SUMMARY_VERSION, Shown, SummaryMetric, metric_names, metrics,
+    named,
 };
 pub use outcomes::OutcomeBounds;
 pub use pairs::{Difference, Pair, SEED, differences, fes_parts, paired, pairs, useful_parts};
@@ -57,7 +58,7 @@ pub use row::{ExactnessName, Row, RunRows};
 pub use rows::{AllRows, Firings, FiringsBuilder, FollowedBuilder, FollowedRows, RowView, Rows, RowsBuilder};
 pub use rules::{RuleShare, rule_shares};
 pub use savings::{Savings, Unit, unit_of};
-pub use ship::{Candidate, Decision, LEAST_SAVED, MIN_KNOWN, Standing, Terms, TieBreak, decide, is_open};
+pub use ship::{Candidate, LEAST_SAVED, MIN_KNOWN, ShipDecision, ShipTerms, Standing, TieBreak, decide, is_open};
 pub use strata::{WorseStratum, worse_stratum};
 pub use summary::{LostSuccess, NetBenefit, Summary, price_lost_successes, summarise, summarise_at};
 pub use sums::Count;

@@ -10,8 +10,8 @@ use crate::stats::bounds::{Dominance, difference_bounds, dominance};
 use crate::stats::difference::RatioDifference;
 use crate::stats::paired::sign_flip;
 use crate::stats::{
-    Adjustment, BoundEstimate, BoundSums, Comparison, PairedCounts, PairedSums, Resamples, SweepTest, adjust_sweep,
-    bound_difference, cluster_key, ratio_difference,
+    Adjustment, BoundEstimate, BoundSums, DifferenceEstimate, PairedCounts, PairedSums, Resamples, SweepTest,
+    adjust_sweep, bound_difference, cluster_key, ratio_difference,
 };
 use crate::transcript::Outcome;
 
@@ -22,7 +22,7 @@ pub const SEED: u64 = 20_260_101;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
     /// The difference with its interval and its own p-value.
-    pub comparison: Comparison,
+    pub comparison: DifferenceEstimate,
     /// The p-value adjusted for the number of tests in the family.
     pub p_adjusted: Option<f64>,
     /// How it was adjusted.
@@ -102,7 +102,7 @@ pub fn differences(sums: impl IntoIterator<Item = Vec<PairedSums>>, resamples: &
         (ratio_difference(&tasks, LEVEL), test)
     };
     // Keeps only the results: the sums of all comparisons at once would take more memory than the rows.
-    let (comparisons, tests): (Vec<Comparison>, Vec<SweepTest>) = sums.into_iter().map(test).unzip();
+    let (comparisons, tests): (Vec<DifferenceEstimate>, Vec<SweepTest>) = sums.into_iter().map(test).unzip();
     let (adjusted, adjusted_by) = adjust_sweep(&tests, resamples);
     comparisons
         .into_iter()

@@ -13,7 +13,7 @@ pub const MIN_KNOWN: f64 = 0.95;
 
 /// What is asked of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Terms {
+pub struct ShipTerms {
     /// The largest tolerated share of killed successes.
     pub max_killed: f64,
     /// The least share of the runs on which kills and savings have to be known.
@@ -83,7 +83,7 @@ impl Standing {
 
 impl Candidate {
     /// How it stands under these terms.
-    pub fn standing(&self, terms: Terms) -> Standing {
+    pub fn standing(&self, terms: ShipTerms) -> Standing {
         let is_within = |share: Option<f64>| share.is_some_and(|share| share <= terms.max_killed);
         let above = |estimate: &Estimate, limit: f64| estimate.interval.is_some_and(|interval| interval.low > limit);
         if !self.acted {
@@ -123,7 +123,7 @@ pub enum TieBreak {
 
 /// What to ship, and how every candidate stands.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Decision {
+pub struct ShipDecision {
     /// The index of the candidate to ship; `None` if no stopping is best.
     pub ship: Option<usize>,
     /// If the best by its numbers was passed over: its index, and why.
@@ -138,7 +138,7 @@ pub struct Decision {
 /// Decides what to ship under `terms`: among the candidates that are safe and worth it, the one with the cheapest
 /// successes (or worth most, if a lost success has a price). Candidates that are `equal` to it within chance go by
 /// fewer kills, then by more frameworks with a setting, then by fewer rules, then by the order given.
-pub fn decide(candidates: &[Candidate], terms: Terms, equal: impl Fn(usize, usize) -> bool) -> Decision {
+pub fn decide(candidates: &[Candidate], terms: ShipTerms, equal: impl Fn(usize, usize) -> bool) -> ShipDecision {
     let standings: Vec<Standing> = candidates.iter().map(|candidate| candidate.standing(terms)).collect();
     let numbered = || candidates.iter().enumerate().zip(&standings).map(|((at, of), standing)| (at, of, *standing));
     let allowed: Vec<(usize, &Candidate)> =
@@ -180,7 +180,7 @@ pub fn decide(candidates: &[Candidate], terms: Terms, equal: impl Fn(usize, usiz
         };
         by_class.then(within).then(a.0.cmp(&b.0))
     });
-    Decision {
+    ShipDecision {
         ship: ship.map(|(at, _)| at),
         tie,
         standings,

@@ -147,7 +147,7 @@ impl Class {
 
 /// The rows of one class in a group.
 #[derive(Clone, Debug)]
-struct Part {
+struct ClassSums {
     class: Class,
     rows: u64,
     amounts: [f64; AMOUNTS.len()],
@@ -155,18 +155,18 @@ struct Part {
 
 /// Counts and sums of one group of rows.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sums(Vec<Part>);
+pub(super) struct Sums(Vec<ClassSums>);
 
 impl Sums {
     /// The counts and sums of a group, added up in the order of its rows. An unknown amount adds nothing; the row's
     /// class marks it as unknown.
     pub(super) fn of(group: &Group<'_>) -> Self {
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts: Vec<ClassSums> = Vec::new();
         for row in group.rows() {
             let class = Class::of(row);
             let known = parts.iter().position(|part| part.class == class);
             let at = known.unwrap_or_else(|| {
-                parts.push(Part { class, rows: 0, amounts: [0.0; AMOUNTS.len()] });
+                parts.push(ClassSums { class, rows: 0, amounts: [0.0; AMOUNTS.len()] });
                 parts.len() - 1
             });
             let part = &mut parts[at];

@@ -12,7 +12,8 @@ pub(super) struct Tasks {
 impl Tasks {
     /// Finds the tasks of `group`.
     pub(super) fn of(group: &Group<'_>) -> Self {
-        let of_all: Vec<u32> = group.rows().map(|row| u32::try_from(row.task()).unwrap_or(u32::MAX)).collect();
+        let of_all: Vec<u32> =
+            group.rows().map(|row| u32::try_from(row.task()).expect("fewer than 2^32 tasks fit into memory")).collect();
         let mut present = of_all.clone();
         present.sort_unstable();
         present.dedup();
@@ -21,7 +22,10 @@ impl Tasks {
             return Self { places: of_all, len };
         }
         let place = |task: u32| present.binary_search(&task).expect("a row's task is among those present");
-        let places = of_all.into_iter().map(|task| u32::try_from(place(task)).unwrap_or(u32::MAX)).collect();
+        let places = of_all
+            .into_iter()
+            .map(|task| u32::try_from(place(task)).expect("fewer than 2^32 tasks fit into memory"))
+            .collect();
         Self { places, len }
     }
 

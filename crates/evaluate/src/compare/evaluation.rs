@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::{Comparison, Met, Outside, Shelf, StackInfo, Tuned};
+use super::{Comparison, KeptStories, Met, Outside, StackInfo, Tuned};
 use crate::aggregate::{
     Firing, Firings, FiringsBuilder, FollowedBuilder, FollowedRow, FollowedRows, Row, Rows, RowsBuilder,
 };
@@ -85,7 +85,7 @@ pub struct Evaluator<'s> {
     effects: EffectTable,
     keeps: Keeps,
     grounds: &'s [Tuned],
-    shelf: Option<RwLock<Shelf>>,
+    stories_kept: Option<RwLock<KeptStories>>,
 }
 
 impl<'s> Evaluator<'s> {
@@ -93,7 +93,13 @@ impl<'s> Evaluator<'s> {
     pub fn new(strategies: &'s [Arc<dyn Strategy>], options: Options<'s>) -> Self {
         let Options { assumptions, effects, keeps, stories, grounds } = options;
         let comparison = Comparison::new(strategies, assumptions);
-        Self { comparison, effects, keeps, grounds, shelf: stories.map(|texts| RwLock::new(Shelf::new(texts))) }
+        Self {
+            comparison,
+            effects,
+            keeps,
+            grounds,
+            stories_kept: stories.map(|texts| RwLock::new(KeptStories::new(texts))),
+        }
     }
 
     /// The strategies' names, profiles and rules, in order.
@@ -107,7 +113,7 @@ impl<'s> Evaluator<'s> {
         let work = Work::of(run, &self.effects, &ledger);
         let (rows, firings) = self.keeps.rows_of(&self.comparison, run, &work);
         let followed = rows.iter().map(|row| FollowedRow::of(row, &work, &ledger)).collect();
-        let wanted = self.shelf.as_ref().and_then(|stories| {
+        let wanted = self.stories_kept.as_ref().and_then(|stories| {
             let stories = stories.read().unwrap_or_else(PoisonError::into_inner);
             stories.wants(&rows).then(|| stories.texts())
         });
@@ -118,7 +124,7 @@ impl<'s> Evaluator<'s> {
 
     /// Stores the story of a run, if it has one. Call it in the order of the runs.
     pub fn keep_story(&self, run: &mut OfRun) {
-        if let Some((story, stories)) = run.story.take().zip(self.shelf.as_ref()) {
+        if let Some((story, stories)) = run.story.take().zip(self.stories_kept.as_ref()) {
             stories.write().unwrap_or_else(PoisonError::into_inner).put(&run.rows, story);
         }
     }
@@ -139,10 +145,10 @@ impl<'s> Evaluator<'s> {
         }
     }
 
-    /// The shelf with all stories; it is empty afterwards.
-    pub fn take_shelf(&self) -> Shelf {
-        let empty = Shelf::new(Texts::None);
-        match &self.shelf {
+    /// The stories kept so far; none are left afterwards.
+    pub fn take_stories(&self) -> KeptStories {
+        let empty = KeptStories::new(Texts::None);
+        match &self.stories_kept {
             Some(stories) => std::mem::replace(&mut *stories.write().unwrap_or_else(PoisonError::into_inner), empty),
             None => empty,
         }
@@ -175,7 +181,7 @@ impl Gathered<'_> {
             firings: self.firings.finish(),
             followed: self.followed.finish(),
             stacks: self.evaluator.stacks().to_vec(),
-            stories: self.evaluator.take_shelf().into_stories(),
+            stories: self.evaluator.take_stories().into_stories(),
             void: self.met.iter().filter_map(Met::sentence).collect(),
         }
     }

@@ -3,7 +3,7 @@
 mod evaluation;
 pub mod fuse;
 mod grounds;
-mod shelf;
+mod kept;
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::verdict::Assumptions;
 
 pub use evaluation::{Evaluation, Evaluator, Gathered, Keeps, OfRun, Options};
 pub use grounds::{Met, Outside, Tuned};
-pub use shelf::{Shelf, matters};
+pub use kept::{KeptStories, matters};
 
 /// A strategy's name and profile, with the rules it consults in order.
 #[derive(Clone, Debug, PartialEq)]

@@ -148,7 +148,7 @@ pub struct Certificate {
 }
 
 /// One setting with its evidence.
-struct Evidence {
+struct SettingEvidence {
     tested: Tested,
     surpluses: Surpluses,
 }
@@ -187,7 +187,7 @@ pub fn certify_labelled(
             let risk = doubt.corrected_rate(tasks).unwrap_or(f64::NAN);
             let (p, surpluses) =
                 doubt.p_value(tasks, promise.alpha, promise.delta).unwrap_or((1.0, Surpluses::default()));
-            Evidence { tested: Tested { risk, pooled, p, passed: false }, surpluses }
+            SettingEvidence { tested: Tested { risk, pooled, p, passed: false }, surpluses }
         })
         .collect();
     match preference {
@@ -196,7 +196,7 @@ pub fn certify_labelled(
     }
 }
 
-fn walk(tasks: u64, mut evidence: Vec<Evidence>, promise: Promise) -> Certificate {
+fn walk(tasks: u64, mut evidence: Vec<SettingEvidence>, promise: Promise) -> Certificate {
     let mut chosen = None;
     for (at, setting) in evidence.iter_mut().enumerate() {
         if setting.tested.p > promise.delta || setting.tested.p.is_nan() {
@@ -212,13 +212,13 @@ fn walk(tasks: u64, mut evidence: Vec<Evidence>, promise: Promise) -> Certificat
     Certificate { promise, tasks, tested, verdict }
 }
 
-fn choose(tasks: u64, mut evidence: Vec<Evidence>, preference: &[usize], promise: Promise) -> Certificate {
+fn choose(tasks: u64, mut evidence: Vec<SettingEvidence>, preference: &[usize], promise: Promise) -> Certificate {
     let adjusted = holm(&evidence.iter().map(|setting| setting.tested.p).collect::<Vec<_>>());
     for (setting, p) in evidence.iter_mut().zip(adjusted) {
         setting.tested.passed = p <= promise.delta;
     }
     let passed = |at: &&usize| evidence.get(**at).is_some_and(|setting| setting.tested.passed);
-    let mean = |setting: &&Evidence| setting.surpluses.mean().unwrap_or(f64::NEG_INFINITY);
+    let mean = |setting: &&SettingEvidence| setting.surpluses.mean().unwrap_or(f64::NEG_INFINITY);
     let best = evidence.iter().max_by(|a, b| mean(a).total_cmp(&mean(b)));
     let strictest = promise.delta / evidence.len().max(1) as f64;
     let verdict = preference
@@ -277,13 +277,13 @@ fn resolved(calibration: &Calibration, promise: Promise) -> Promise {
     }
 }
 
-fn evidence(calibration: &Calibration, promise: Promise) -> Vec<Evidence> {
+fn evidence(calibration: &Calibration, promise: Promise) -> Vec<SettingEvidence> {
     let all: u64 = calibration.successes.iter().sum();
     let of = |early_stops: &Vec<u64>| {
         let (risk, surpluses) = surpluses(calibration, early_stops, promise);
         let pooled = early_stops.iter().sum::<u64>() as f64 / all as f64;
         let p = if surpluses.values.is_empty() { 1.0 } else { promise.bound.p_value(&surpluses) };
-        Evidence { tested: Tested { risk, pooled, p, passed: false }, surpluses }
+        SettingEvidence { tested: Tested { risk, pooled, p, passed: false }, surpluses }
     };
     calibration.early_stops.iter().map(of).collect()
 }
@@ -318,7 +318,7 @@ fn surpluses(calibration: &Calibration, early_stops: &[u64], promise: Promise) -
 }
 
 /// What the setting lacks for a p-value of at most `threshold`.
-fn refusal(setting: Option<&Evidence>, threshold: f64, promise: Promise) -> Certification {
+fn refusal(setting: Option<&SettingEvidence>, threshold: f64, promise: Promise) -> Certification {
     let Some(surpluses) = setting.map(|setting| &setting.surpluses) else { return Certification::Impossible };
     match surpluses.mean() {
         None if promise.alpha > 0.0 && surpluses.clean > 0.0 => {}

@@ -77,7 +77,7 @@ impl RatioDifference {
     /// rejects too. If few tasks carry one of two amounts, interval and p-value allow for one more such task. Without
     /// spread there is neither, unless nothing differs at all (p = 1); below 8 tasks for rates or 20 for amounts there
     /// is neither.
-    pub fn compare(&self, level: f64) -> Comparison {
+    pub fn compare(&self, level: f64) -> DifferenceEstimate {
         let requirement = if self.is_rate { Requirement::RATE } else { Requirement::AMOUNT };
         let enough = requirement.is_met(self.clusters);
         let exact = exact_sign_flip(&self.scores);
@@ -99,7 +99,7 @@ impl RatioDifference {
             None if self.value == 0.0 => Some(1.0),
             p => p.map(|p| p.max(exact.unwrap_or(0.0)).max(self.carried_p(Allowance::Half))),
         };
-        Comparison {
+        DifferenceEstimate {
             value: Some(self.value),
             interval,
             p: p.filter(|_| enough),
@@ -134,7 +134,7 @@ impl RatioDifference {
 
 /// A difference as printed in a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Comparison {
+pub struct DifferenceEstimate {
     /// First ratio minus second ratio; `None` if either is undefined.
     pub value: Option<f64>,
     /// The interval at the requested level.
@@ -150,9 +150,16 @@ pub struct Comparison {
 }
 
 /// The difference of two ratios of sums over the same `tasks`, at `level`; see [`RatioDifference::compare`].
-pub fn ratio_difference(tasks: &[PairedSums], level: f64) -> Comparison {
+pub fn ratio_difference(tasks: &[PairedSums], level: f64) -> DifferenceEstimate {
     RatioDifference::new(tasks).map_or(
-        Comparison { value: None, interval: None, p: None, clusters: 0, method: Method::Undefined, warning: None },
+        DifferenceEstimate {
+            value: None,
+            interval: None,
+            p: None,
+            clusters: 0,
+            method: Method::Undefined,
+            warning: None,
+        },
         |difference| difference.compare(level),
     )
 }

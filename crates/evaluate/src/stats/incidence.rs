@@ -35,7 +35,7 @@ pub struct Ending {
 
 /// One step of the curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
+pub struct IncidenceStep {
     /// Budget.
     pub at: f64,
     /// Share of runs with success by this budget.
@@ -48,7 +48,7 @@ pub struct Step {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Incidence {
     /// The budgets at which some run ended, ascending.
-    pub steps: Vec<Step>,
+    pub steps: Vec<IncidenceStep>,
     /// Largest budget with a known incidence; beyond it runs were cut off. `None` if no run was cut off.
     pub known_to: Option<f64>,
 }
@@ -203,7 +203,7 @@ fn curve(sorted: impl Iterator<Item = (Ending, f64)>, total: f64) -> Incidence {
         }
         incidence += undecided * success / at_risk;
         undecided *= 1.0 - (success + failure) / at_risk;
-        result.steps.push(Step { at: first.at, incidence, at_risk });
+        result.steps.push(IncidenceStep { at: first.at, incidence, at_risk });
         at_risk -= success + failure + cut_off;
         last_cut_off = cut_off > 0.0;
     }

@@ -35,7 +35,7 @@ pub use bounds::{BoundEstimate, BoundSums, bound_difference, bound_mean};
 pub use certificate::{Bound, Calibration, Certificate, Promise, Rate, certify};
 pub use cluster::{ClusterSums, Spread};
 pub use cost::{CostSums, cost_of_success};
-pub use difference::{Comparison, PairedSums, RatioDifference, ratio_difference};
+pub use difference::{DifferenceEstimate, PairedSums, RatioDifference, ratio_difference};
 pub use estimate::{Estimate, Method, Warning, positive_ratio_estimate, ratio_estimate};
 pub use interval::Interval;
 pub use multiplicity::{Adjustment, Contrast, SweepTest, adjust_sweep};

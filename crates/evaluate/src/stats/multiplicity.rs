@@ -124,13 +124,13 @@ pub fn adjust_sweep(tests: &[SweepTest], resamples: &Resamples) -> (Vec<Option<f
 /// Young (1993), Resampling-based multiple testing.
 pub fn max_t(contrasts: &[Contrast], resamples: &Resamples) -> Vec<Option<f64>> {
     let mut adjusted: Vec<Option<f64>> = vec![None; contrasts.len()];
-    let mut tested: Vec<Tested> = Vec::new();
+    let mut tested: Vec<TestedContrast> = Vec::new();
     for (at, contrast) in contrasts.iter().enumerate() {
         let norm = contrast.scores.iter().map(|score| score * score).sum::<f64>().sqrt();
         if norm > 0.0 {
             let sum: f64 = contrast.scores.iter().sum();
             // Sums that are equal in exact arithmetic must not differ through rounding.
-            tested.push(Tested { at, norm, t: sum.abs() / norm - 1e-9 });
+            tested.push(TestedContrast { at, norm, t: sum.abs() / norm - 1e-9 });
         } else if contrast.value == 0.0 {
             adjusted[at] = Some(1.0);
         }
@@ -146,7 +146,7 @@ pub fn max_t(contrasts: &[Contrast], resamples: &Resamples) -> Vec<Option<f64>> 
 }
 
 /// A contrast with at least one nonzero score.
-struct Tested {
+struct TestedContrast {
     /// Its index.
     at: usize,
     /// Root of the sum of its squared scores.
@@ -157,7 +157,7 @@ struct Tested {
 
 /// For each contrast, in the order of `tested`: the number of draws in which the largest |t| from there on reaches its
 /// own.
-fn exceedances(contrasts: &[Contrast], tested: &[Tested], resamples: &Resamples) -> Vec<usize> {
+fn exceedances(contrasts: &[Contrast], tested: &[TestedContrast], resamples: &Resamples) -> Vec<usize> {
     // One row per cluster, so that a cluster's sign is applied to all contrasts in one pass over memory.
     let columns: Vec<Vec<f64>> = tested
         .iter()

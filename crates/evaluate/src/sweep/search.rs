@@ -61,14 +61,14 @@ pub struct Find {
 
 /// A stack being considered for a list.
 #[derive(Clone, Copy, Debug)]
-struct Candidate {
+struct FoundStack {
     index: u64,
     n_rules: usize,
     tally: Tally,
     alike: u64,
 }
 
-impl Candidate {
+impl FoundStack {
     /// Merges another stack with the same results.
     fn merge(&mut self, other: &Self) {
         self.alike += other.alike;
@@ -86,9 +86,9 @@ pub struct Search<'g> {
     best: usize,
     tried: u64,
     /// In ascending order of the killed rate, and therefore of the saving.
-    frontier: Vec<Candidate>,
+    frontier: Vec<FoundStack>,
     /// The best stacks for each objective, in order.
-    lists: [Vec<Candidate>; 3],
+    lists: [Vec<FoundStack>; 3],
 }
 
 impl<'g> Search<'g> {
@@ -114,7 +114,7 @@ impl<'g> Search<'g> {
             return;
         }
         self.tried += 1;
-        let candidate = Candidate { index, n_rules, tally: *tally, alike: 1 };
+        let candidate = FoundStack { index, n_rules, tally: *tally, alike: 1 };
         self.place(candidate);
         for objective in Objective::ALL {
             self.rank(objective, candidate);
@@ -134,11 +134,11 @@ impl<'g> Search<'g> {
         before.is_none_or(|(k, s)| s < saved || (s.total_cmp(&saved).is_eq() && k.total_cmp(&killed).is_eq()))
     }
 
-    fn place(&mut self, candidate: Candidate) {
+    fn place(&mut self, candidate: FoundStack) {
         let Some((killed, saved)) = axes(&candidate.tally).filter(|_| self.may_be_on_frontier(&candidate.tally)) else {
             return;
         };
-        let same = |of: &Candidate| of.tally == candidate.tally;
+        let same = |of: &FoundStack| of.tally == candidate.tally;
         if let Some(same) = self.frontier.iter_mut().find(|of| same(of)) {
             same.merge(&candidate);
             return;
@@ -158,7 +158,7 @@ impl<'g> Search<'g> {
         self.best > 0 && least.is_none_or(|least| worth >= least)
     }
 
-    fn rank(&mut self, objective: Objective, candidate: Candidate) {
+    fn rank(&mut self, objective: Objective, candidate: FoundStack) {
         let max_killed = self.max_killed;
         let Some(worth) = objective.worth(&candidate.tally, max_killed) else { return };
         let list = &mut self.lists[objective as usize];
@@ -168,7 +168,7 @@ impl<'g> Search<'g> {
         }
         // Among equals, the one that kills less; then the first.
         let key =
-            |of: &Candidate| (objective.worth(&of.tally, max_killed).unwrap_or(f64::NEG_INFINITY), of.tally.killed);
+            |of: &FoundStack| (objective.worth(&of.tally, max_killed).unwrap_or(f64::NEG_INFINITY), of.tally.killed);
         let at = list.partition_point(|of| {
             let (other, killed) = key(of);
             other > worth || (other.total_cmp(&worth).is_eq() && killed <= candidate.tally.killed)
@@ -185,7 +185,7 @@ impl<'g> Search<'g> {
         let best = Objective::ALL.into_iter().zip(&self.lists);
         let best = best.flat_map(|(of, list)| list.iter().map(move |candidate| (Some(of), candidate)));
         for (objective, candidate) in frontier.chain(best) {
-            let Candidate { index, tally, alike, .. } = *candidate;
+            let FoundStack { index, tally, alike, .. } = *candidate;
             let place = *places.entry(index).or_insert_with(|| {
                 finds.push(Find { index, tally, alike, on_frontier: false, best_by: Vec::new() });
                 finds.len() - 1

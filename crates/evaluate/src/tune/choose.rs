@@ -3,7 +3,7 @@
 use super::rate::Limit;
 use super::walk::Walks;
 use super::{Appetite, Fate, Study, Walk, clean_tasks_needed};
-use crate::aggregate::{Candidate, Decision, Standing, Unit, decide};
+use crate::aggregate::{Candidate, ShipDecision, Standing, Unit, decide};
 
 /// Maximum limits of one family that are looked at: evenly spread over those that are certified and stop anything.
 const LOOKED_AT: usize = 200;
@@ -69,7 +69,7 @@ pub struct Tuned {
     /// What the decision looks at, for each of them.
     pub candidates: Vec<Candidate>,
     /// What is decided between them.
-    pub decision: Decision,
+    pub decision: ShipDecision,
     /// What to ship: one of the choices.
     pub chosen: Result<Choice, Refusal>,
 }

@@ -11,7 +11,7 @@ use super::{Appetite, Fate, Study, clean_tasks_needed};
 use crate::diagnostic::Diagnostics;
 use crate::rule::Rule;
 use crate::stack::Stack;
-use crate::sweep::engine::{Atom, Extract, Formula, Plan, Runs, Walk};
+use crate::sweep::engine::{Atom, Extract, Formula, GridWalk, Plan, Runs};
 use crate::sweep::{Combine, GridFile, Search, WideGrid};
 use crate::transcript::{Moment, Outcome};
 
@@ -173,10 +173,10 @@ impl<'s> GridStudy<'s> {
         let extracts: Vec<&Extract> = of_dev.map(|run| self.study.runs()[run].extract()).collect();
         let grid = self.file.grid(&extracts, self.plan)?;
         let mut plan = self.plan.clone();
-        let atoms = Walk::plan(grid.product(), &mut plan).unwrap_or_default();
+        let atoms = GridWalk::plan(grid.product(), &mut plan).unwrap_or_default();
         let columns = Runs::of(extracts.iter().copied(), self.study.unit());
         let mut search = Search::new(&grid, 1.0, 0);
-        if let Some(walk) = Walk::new(grid.product(), &atoms, &columns) {
+        if let Some(walk) = GridWalk::new(grid.product(), &atoms, &columns) {
             let mut next = 0;
             while next < walk.n_chunks() {
                 let to = (next + CHUNKS).min(walk.n_chunks());

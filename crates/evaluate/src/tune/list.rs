@@ -127,7 +127,7 @@ struct Worth {
 }
 
 /// The runs of some tasks with the result of stopping each.
-struct Runs {
+struct ListRuns {
     /// Indices of runs, with their weight in the mean of killed shares.
     runs: Vec<(usize, f64)>,
     recorded: f64,
@@ -268,7 +268,7 @@ impl<'s> Learner<'s> {
         std::array::from_fn(|nth| tasks.iter().copied().filter(|task| part(task) == nth).collect())
     }
 
-    fn runs_of(&self, tasks: &[usize]) -> Runs {
+    fn runs_of(&self, tasks: &[usize]) -> ListRuns {
         let n = self.study.with_success(tasks).max(1) as f64;
         let mut runs = Vec::new();
         let mut recorded = 0.0;
@@ -282,11 +282,11 @@ impl<'s> Learner<'s> {
                 recorded += self.study.runs()[run].recorded().unwrap_or(0.0);
             }
         }
-        Runs { runs, recorded: recorded.max(f64::MIN_POSITIVE) }
+        ListRuns { runs, recorded: recorded.max(f64::MIN_POSITIVE) }
     }
 
     /// The value of stops at these ends: saved share less the price of the killed share.
-    fn value(&self, runs: &Runs, price: f64, stop: impl Fn(usize) -> u32) -> f64 {
+    fn value(&self, runs: &ListRuns, price: f64, stop: impl Fn(usize) -> u32) -> f64 {
         let (mut killed, mut saved) = (0.0, 0.0);
         for (run, weight) in &runs.runs {
             let end = stop(*run);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::{Appetite, Fate, Study};
-use crate::aggregate::{Candidate, ContributedAmounts, Contribution, Ease, LEVEL, Terms, Totals, is_open};
+use crate::aggregate::{Candidate, ContributedAmounts, Contribution, Ease, LEVEL, ShipTerms, Totals, is_open};
 use crate::stats::estimate::free_ratio_estimate;
 use crate::stats::{ClusterSums, CostSums, Estimate, WorthSums, cost_of_success, net_worth, ratio_estimate};
 
@@ -83,8 +83,8 @@ impl Study {
 
 impl Appetite {
     /// What it asks of a candidate.
-    pub fn terms(&self) -> Terms {
-        Terms { max_killed: self.alpha, min_known: crate::aggregate::MIN_KNOWN }
+    pub fn terms(&self) -> ShipTerms {
+        ShipTerms { max_killed: self.alpha, min_known: crate::aggregate::MIN_KNOWN }
     }
 }
 

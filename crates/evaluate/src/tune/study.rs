@@ -37,7 +37,7 @@ pub struct TaskRuns {
 pub struct StudyRun {
     on: Extract,
     /// One entry for each step after which a stop would be early, that is, before everything recorded has happened.
-    ends: Vec<End>,
+    ends: Vec<TrackEnd>,
     recorded: Option<f64>,
     /// What an oracle would save.
     possible: Option<f64>,
@@ -45,7 +45,7 @@ pub struct StudyRun {
 
 /// A stop after the tools of one step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct End {
+struct TrackEnd {
     point: Point,
     /// Model calls paid for by then.
     steps: u64,
@@ -71,7 +71,7 @@ impl StudyRun {
         let ledger = on.shared().ledger();
         let end = |point: Point| {
             let by = ledger.until(point);
-            End {
+            TrackEnd {
                 point,
                 steps: by.steps,
                 spent: unit.of_amounts(by).unwrap_or_default(),
@@ -125,7 +125,7 @@ impl StudyRun {
     /// The same as [`Contribution::of_stop`], looked up where the stop is after the tools.
     fn contribution(&self, stop: Option<Point>, unit: Unit) -> Option<Contribution> {
         let known = stop.and_then(|stop| self.ends.binary_search_by_key(&stop, |end| end.point).ok());
-        let Some(End { spent, verdict, .. }) = known.map(|end| self.ends[end]) else {
+        let Some(TrackEnd { spent, verdict, .. }) = known.map(|end| self.ends[end]) else {
             return Contribution::of_stop(self.on.shared(), stop, unit);
         };
         Contribution::new(self.outcome(), verdict, true, self.recorded.map(|of| (of, Some(spent), self.possible)))

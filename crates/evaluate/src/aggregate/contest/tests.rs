@@ -142,9 +142,9 @@ fn without(mut row: Row, hidden: Hidden) -> Row {
     row
 }
 
-const TERMS: Terms = Terms { max_killed: 0.08, min_known: MIN_KNOWN };
+const TERMS: ShipTerms = ShipTerms { max_killed: 0.08, min_known: MIN_KNOWN };
 
-fn decided(rows: &[Row]) -> (Decision, Vec<Candidate>, u64) {
+fn decided(rows: &[Row]) -> (ShipDecision, Vec<Candidate>, u64) {
     let rows: Rows = rows.iter().cloned().collect();
     let groups = crate::aggregate::by_stack(&rows);
     let ease: Vec<Ease> = (0..groups.len()).map(|at| Ease { hosts: at, rules: 1 }).collect();

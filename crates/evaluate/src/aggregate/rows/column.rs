@@ -8,7 +8,7 @@ use polars::prelude::{
     UInt64Type,
 };
 
-use super::marks::{Marks, at, place};
+use super::marks::{PackedMarks, at, place};
 use super::names::Name;
 use crate::transcript::{EndCause, Moment, Point};
 use crate::verdict::Verdict;
@@ -47,7 +47,7 @@ impl<T: Value> Cell for T {
     }
     #[inline]
     fn load(stored: Option<Native<T::Stored>>) -> Self {
-        Value::load(stored.unwrap_or_default())
+        Value::load(stored.expect("a column without empty cells has a value in every cell"))
     }
     fn bits(self) -> Option<u64> {
         Some(Value::bits(self))
@@ -275,10 +275,10 @@ macro_rules! numbered {
 numbered! {
     u32 as UInt32Type: |value| value, |stored| stored;
     u64 as UInt64Type: |value| value, |stored| stored;
-    u8 as UInt32Type: u32::from, |stored| u8::try_from(stored).unwrap_or(u8::MAX);
+    u8 as UInt32Type: u32::from, |stored| u8::try_from(stored).expect("it was stored from one byte");
     bool as UInt32Type: u32::from, |stored| stored == 1;
     Name as UInt32Type: |name| name.0, Name;
-    Marks as UInt32Type: |marks| marks.0, Marks;
+    PackedMarks as UInt32Type: |marks| marks.0, PackedMarks;
     Verdict as UInt32Type: |value| place(&Verdict::ALL, value), |stored| at(&Verdict::ALL, stored);
     EndCause as UInt32Type: |value| place(&EndCause::ALL, value), |stored| at(&EndCause::ALL, stored);
     Point as UInt64Type: store_point, load_point;
@@ -323,8 +323,8 @@ fn store_point(point: Point) -> u64 {
 
 #[inline]
 fn load_point(stored: u64) -> Point {
-    let step = u32::try_from(stored >> 2).unwrap_or(u32::MAX);
-    Point { step, moment: MOMENTS[usize::try_from(stored & 3).unwrap_or_default()] }
+    let step = u32::try_from(stored >> 2).expect("it was stored from a step");
+    Point { step, moment: MOMENTS[usize::try_from(stored & 3).expect("two bits fit")] }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::verdict::{Doubts, Verdict};
 
 /// The packed number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Marks(pub(super) u32);
+pub(super) struct PackedMarks(pub(super) u32);
 
 /// A named bit of a row.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ pub(super) enum Bit {
 const OUTCOMES: [Outcome; 3] = [Outcome::Success, Outcome::Failure, Outcome::Unknown];
 const EXACTNESS: [ExactnessName; 3] = [ExactnessName::Exact, ExactnessName::Diverged, ExactnessName::Censored];
 
-impl Marks {
+impl PackedMarks {
     /// Packs the marks of `row`.
     pub(super) fn of(row: &Row) -> Self {
         let Doubts { unread, diverged, unlabelled } = row.unknown;

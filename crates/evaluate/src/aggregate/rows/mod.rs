@@ -18,7 +18,7 @@ use std::collections::HashMap;
 
 use self::column::{Cell, Column, ColumnBuilder, frame};
 use self::kept::Kept;
-use self::marks::Marks;
+use self::marks::PackedMarks;
 use self::names::{Name, Names};
 use self::repeating::Repeating;
 use super::columns::row_columns;
@@ -43,7 +43,7 @@ macro_rules! declare {
             /// The result of a run under a stack; independent of which stack it is.
             Ending, Endings, EndingsBuilder {
                 run: u32,
-                marks: Marks,
+                marks: PackedMarks,
                 $($ending: <$of_ending as Kept>::Cell,)*
             }
         }
@@ -56,7 +56,7 @@ macro_rules! declare {
 
         impl Ending {
             fn of(row: &Row, run: u32, names: &mut Names) -> Self {
-                Self { run, marks: Marks::of(row), $($ending: row.$ending.keep(names),)* }
+                Self { run, marks: PackedMarks::of(row), $($ending: row.$ending.keep(names),)* }
             }
         }
     };

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 
 use super::Rows;
 use super::kept::{IntoOwned as _, Kept, Viewed};
-use super::marks::{Bit, Marks};
+use super::marks::{Bit, PackedMarks};
 use crate::aggregate::columns::row_columns;
 use crate::aggregate::{ExactnessName, Label, Row};
 use crate::transcript::{EndCause, Outcome, Point};
@@ -105,7 +105,7 @@ impl<'r> RowView<'r> {
     }
 
     #[inline]
-    fn marks(self) -> Marks {
+    fn marks(self) -> PackedMarks {
         self.rows.endings.marks.get(self.ending)
     }
 

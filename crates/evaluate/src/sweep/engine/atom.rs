@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use super::extract::Extract;
-use super::formula::Part;
+use super::formula::FormulaPart;
 use super::plan::Plan;
-use super::runs::{Kind, Runs};
+use super::runs::{LaneKind, Runs};
 use crate::decision::{Need, Requirement, RuleName, Strategy};
 use crate::replay::Holding;
 use crate::stack::{Cap, Clause, Stack};
@@ -13,14 +13,14 @@ use crate::transcript::Point;
 
 /// One of the choices on an axis of a grid: a clause that stops, or a cap at which nobody is asked.
 #[derive(Clone, Debug)]
-pub enum Choice {
+pub enum AxisChoice {
     /// A clause.
     Clause(Clause),
     /// A cap.
     Cap(Cap),
 }
 
-impl Choice {
+impl AxisChoice {
     /// The name that its stops are attributed to.
     pub fn name(&self) -> RuleName {
         match self {
@@ -42,13 +42,13 @@ impl Choice {
 /// A choice compiled for evaluation on extracts.
 #[derive(Clone, Debug)]
 pub struct Atom {
-    part: Part,
+    part: FormulaPart,
     needs: Vec<Need>,
 }
 
 impl Atom {
     /// Compiles a choice and adds what it reads to `plan`. `None` for a choice that does more than stop.
-    pub fn of(choice: &Choice, plan: &mut Plan) -> Option<Self> {
+    pub fn of(choice: &AxisChoice, plan: &mut Plan) -> Option<Self> {
         let stack = choice.stack();
         let formula = super::Formula::of(&stack, plan)?;
         let needs = stack.requirements().into_iter().map(|Requirement { need, .. }| need).collect();
@@ -69,26 +69,26 @@ impl Atom {
 
 /// One atom evaluated on all lanes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Column {
+pub(super) struct AtomColumn {
     /// Amount spent by the point where it fires; the whole recorded amount if it does not fire early. Where it cannot
     /// be read, the neutral element of the join.
     pub(super) spent: Vec<u32>,
     /// One bit per lane: whether it stops the lane's run early.
     pub(super) stops: Vec<u64>,
-    /// The index of its point among all points of the run, if there are lanes of [`Kind::Others`]; not used otherwise.
+    /// The index of its point among all points of the run, if there are lanes of [`LaneKind::Others`]; not used otherwise.
     pub(super) places: Vec<u32>,
-    /// The sets of runs on which it cannot be read: bits of [`Dark`].
+    /// The sets of runs on which it cannot be read: bits of [`UnreadSets`].
     pub(super) dark: u128,
 }
 
 /// Sets of lanes on which some atom cannot be read, each represented by one bit.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Dark {
+pub(super) struct UnreadSets {
     sets: Vec<Vec<u64>>,
     places: HashMap<Vec<u64>, u32>,
 }
 
-impl Dark {
+impl UnreadSets {
     /// The bit of a set; 0 for the empty set.
     ///
     /// `None` if there are more than 128 different sets.
@@ -124,14 +124,14 @@ pub enum Join {
     Latched,
 }
 
-impl Column {
+impl AtomColumn {
     /// The column of an atom, and the lanes on which it cannot be read.
     pub(super) fn of(atom: &Atom, runs: &Runs<'_>, join: Join) -> (Self, Vec<u64>) {
         let lanes = runs.lanes();
         let mut column = Self { spent: runs.recorded().to_vec(), stops: vec![0; lanes.len() / 64], ..Self::default() };
         let mut unread = vec![0_u64; lanes.len() / 64];
         let neutral = if join == Join::Any { 0 } else { runs.ceiling() };
-        if runs.blocks().iter().any(|block| block.kind == Kind::Others) {
+        if runs.blocks().iter().any(|block| block.kind == LaneKind::Others) {
             column.places = never(runs);
         }
         for (lane, on) in lanes.iter().enumerate() {
@@ -159,7 +159,7 @@ impl Column {
             Join::Any => (runs.recorded().to_vec(), 0),
             Join::Latched => (vec![0; lanes], u64::MAX),
         };
-        let has_others = runs.blocks().iter().any(|block| block.kind == Kind::Others);
+        let has_others = runs.blocks().iter().any(|block| block.kind == LaneKind::Others);
         let places = match join {
             _ if !has_others => Vec::new(),
             Join::Any => never(runs),

@@ -2,7 +2,7 @@
 
 use super::extract::Extract;
 use super::plan::Plan;
-use super::truth::Truth;
+use super::truth::TruthByPoint;
 use crate::decision::{Action, Decision, Evidence, FirstFiring, Requirement, RuleName, Strategy};
 use crate::replay::{Holding, Replay, Said, unread};
 use crate::rule::{Comparator, Condition};
@@ -11,17 +11,17 @@ use crate::transcript::{Moment, Point};
 
 /// A condition over readings of a plan.
 #[derive(Clone, Debug)]
-pub(super) enum Node {
+pub(super) enum FormulaNode {
     Rule { feature: usize, comparator: Comparator, limit: f64 },
-    Any(Vec<Node>),
-    All(Vec<Node>),
-    Latched(Vec<Node>),
-    Some { least: usize, parts: Vec<Node> },
-    Not(Box<Node>),
-    Lately { within: u32, part: Box<Node> },
+    Any(Vec<FormulaNode>),
+    All(Vec<FormulaNode>),
+    Latched(Vec<FormulaNode>),
+    Some { least: usize, parts: Vec<FormulaNode> },
+    Not(Box<FormulaNode>),
+    Lately { within: u32, part: Box<FormulaNode> },
 }
 
-impl Node {
+impl FormulaNode {
     /// Compiles a condition that is consulted at `at`, and adds what it reads to `plan`.
     pub(super) fn of(condition: &Condition, at: Moment, plan: &mut Plan) -> Self {
         let mut all = |parts: &[Condition]| parts.iter().map(|part| Self::of(part, at, plan)).collect();
@@ -41,17 +41,17 @@ impl Node {
     }
 
     /// Where it holds among the first `n` points of its moment.
-    pub(super) fn truth(&self, on: &Extract, at: Moment, n: usize) -> Truth {
+    pub(super) fn truth(&self, on: &Extract, at: Moment, n: usize) -> TruthByPoint {
         let truth = |part: &Self| part.truth(on, at, n);
         match self {
             Self::Rule { feature, comparator, limit } => {
                 let readings = on.series(*feature).into_iter().flat_map(super::extract::Series::iter);
-                Truth::of(n, readings.map(|reading| Some(comparator.passes(reading?, *limit))))
+                TruthByPoint::of(n, readings.map(|reading| Some(comparator.passes(reading?, *limit))))
             }
-            Self::Any(parts) => Truth::any(n, parts.iter().map(truth)),
-            Self::All(parts) => Truth::all(n, parts.iter().map(truth)),
-            Self::Latched(parts) => Truth::latched(n, parts.iter().map(truth)),
-            Self::Some { least, parts } => Truth::some(n, *least, &parts.iter().map(truth).collect::<Vec<_>>()),
+            Self::Any(parts) => TruthByPoint::any(n, parts.iter().map(truth)),
+            Self::All(parts) => TruthByPoint::all(n, parts.iter().map(truth)),
+            Self::Latched(parts) => TruthByPoint::latched(n, parts.iter().map(truth)),
+            Self::Some { least, parts } => TruthByPoint::some(n, *least, &parts.iter().map(truth).collect::<Vec<_>>()),
             Self::Not(part) => truth(part).not(),
             Self::Lately { within, part } => truth(part).lately(*within, |nth| step(on, at, nth)),
         }
@@ -96,8 +96,8 @@ impl Node {
 }
 
 /// The evidence if no part decides alone: that of the first part, if all can be read.
-fn undecided(parts: &[Node], on: &Extract, at: Moment, nth: usize) -> Evidence {
-    let is_read = |part: &Node| {
+fn undecided(parts: &[FormulaNode], on: &Extract, at: Moment, nth: usize) -> Evidence {
+    let is_read = |part: &FormulaNode| {
         let truth = part.truth(on, at, nth + 1);
         truth.yes.has(nth) || truth.no.has(nth)
     };
@@ -112,12 +112,12 @@ fn step(on: &Extract, at: Moment, nth: usize) -> u32 {
 
 /// A clause that stops, or a cap at which nobody is asked.
 #[derive(Clone, Debug)]
-pub(super) enum Part {
+pub(super) enum FormulaPart {
     Clause(ClausePart),
     Cap(CapPart),
 }
 
-impl Part {
+impl FormulaPart {
     fn name(&self) -> &RuleName {
         match self {
             Self::Clause(part) => &part.name,
@@ -152,7 +152,7 @@ impl Part {
 #[derive(Clone, Debug)]
 pub(super) struct ClausePart {
     name: RuleName,
-    pub(super) node: Node,
+    pub(super) node: FormulaNode,
     pub(super) at: Moment,
     strikes: usize,
     action: Action,
@@ -170,7 +170,7 @@ impl ClausePart {
     fn of(clause: &Clause, plan: &mut Plan) -> Self {
         Self {
             name: clause.name.clone(),
-            node: Node::of(&clause.condition, clause.at, plan),
+            node: FormulaNode::of(&clause.condition, clause.at, plan),
             at: clause.at,
             strikes: clause.strikes.max(1) as usize,
             action: clause.then,
@@ -181,7 +181,7 @@ impl ClausePart {
     /// request.
     fn nth(&self, on: &Extract) -> Option<usize> {
         match &self.node {
-            Node::Rule { feature, comparator, limit } if self.strikes == 1 => {
+            FormulaNode::Rule { feature, comparator, limit } if self.strikes == 1 => {
                 let mut readings = on.series(*feature)?.iter();
                 readings.position(|reading| reading.is_some_and(|reading| comparator.passes(reading, *limit)))
             }
@@ -224,7 +224,7 @@ impl CapPart {
 #[derive(Clone, Debug)]
 pub struct Formula {
     /// In order of precedence, with the cap last.
-    parts: Vec<Part>,
+    parts: Vec<FormulaPart>,
     requirements: Vec<Requirement>,
 }
 
@@ -247,13 +247,13 @@ impl Formula {
         for requirement in &requirements {
             plan.need(requirement.need);
         }
-        let clauses = stack.clauses.iter().map(|clause| Part::Clause(ClausePart::of(clause, plan)));
-        Some(Self { parts: clauses.chain(cap.map(Part::Cap)).collect(), requirements })
+        let clauses = stack.clauses.iter().map(|clause| FormulaPart::Clause(ClausePart::of(clause, plan)));
+        Some(Self { parts: clauses.chain(cap.map(FormulaPart::Cap)).collect(), requirements })
     }
 
     /// The only part of a formula with one part; else `None`.
-    pub(super) fn into_part(self) -> Option<Part> {
-        <[Part; 1]>::try_from(self.parts).ok().map(|[part]| part)
+    pub(super) fn into_part(self) -> Option<FormulaPart> {
+        <[FormulaPart; 1]>::try_from(self.parts).ok().map(|[part]| part)
     }
 
     /// What the stack does on a run: equal to [`replay`](crate::replay::replay()).

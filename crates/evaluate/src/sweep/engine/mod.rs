@@ -24,10 +24,10 @@ mod runs;
 mod tally;
 mod truth;
 
-pub use atom::{Atom, Choice, Join};
+pub use atom::{Atom, AxisChoice, Join};
 pub use extract::Extract;
 pub use formula::Formula;
 pub use plan::{Feature, Plan};
-pub use product::{Product, Walk};
+pub use product::{GridWalk, Product};
 pub use runs::Runs;
 pub use tally::Tally;

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::atom::{Atom, Choice, Column, Dark, Join};
+use super::atom::{Atom, AtomColumn, AxisChoice, Join, UnreadSets};
 use super::kernel::{First, Joins, Kernel, Last, Slice};
 use super::plan::Plan;
-use super::runs::{Block, Kind, Runs};
-use super::tally::{Base, Sums, Tally};
+use super::runs::{Block, LaneKind, Runs};
+use super::tally::{Base, BlockSums, Tally};
 use crate::rule::Condition;
 use crate::stack::{Clause, Stack};
 use crate::transcript::{Moment, Outcome};
@@ -21,17 +21,17 @@ const CHUNK: u64 = 1 << 13;
 #[derive(Clone, Debug)]
 pub struct Product {
     /// `None` is the choice that leaves the axis out.
-    axes: Vec<Vec<Option<Choice>>>,
+    axes: Vec<Vec<Option<AxisChoice>>>,
     join: Join,
 }
 
 impl Product {
     /// A product of axes. With [`Join::Latched`] every choice must be a clause; all of them are then consulted after
     /// the tools.
-    pub fn new(mut axes: Vec<Vec<Option<Choice>>>, join: Join) -> Self {
+    pub fn new(mut axes: Vec<Vec<Option<AxisChoice>>>, join: Join) -> Self {
         if join == Join::Latched {
             for choice in axes.iter_mut().flatten().flatten() {
-                if let Choice::Clause(clause) = choice {
+                if let AxisChoice::Clause(clause) = choice {
                     clause.at = Moment::AfterTools;
                 }
             }
@@ -40,7 +40,7 @@ impl Product {
     }
 
     /// The choices, axis by axis.
-    pub fn axes(&self) -> &[Vec<Option<Choice>>] {
+    pub fn axes(&self) -> &[Vec<Option<AxisChoice>>] {
         &self.axes
     }
 
@@ -73,7 +73,7 @@ impl Product {
     }
 
     /// The choices of stack `index`, in order.
-    fn taken(&self, index: u64) -> impl Iterator<Item = &Choice> {
+    fn taken(&self, index: u64) -> impl Iterator<Item = &AxisChoice> {
         let taken = self.axes.iter().zip(self.choices(index));
         taken.filter_map(|(axis, choice)| axis.get(choice)?.as_ref())
     }
@@ -88,8 +88,8 @@ impl Product {
         let (mut clauses, mut cap) = (Vec::new(), None);
         for choice in self.taken(index) {
             match choice {
-                Choice::Clause(clause) => clauses.push(clause.clone()),
-                Choice::Cap(of) => cap = Some(of.clone()),
+                AxisChoice::Clause(clause) => clauses.push(clause.clone()),
+                AxisChoice::Cap(of) => cap = Some(of.clone()),
             }
         }
         if self.join == Join::Latched {
@@ -102,46 +102,47 @@ impl Product {
 }
 
 /// A product prepared for walking over runs.
-pub struct Walk<'p, 'e> {
+pub struct GridWalk<'p, 'e> {
     product: &'p Product,
     runs: &'p Runs<'e>,
     /// Columns by axis and choice.
-    columns: Vec<Vec<Column>>,
+    columns: Vec<Vec<AtomColumn>>,
     /// The column of no choice at all.
-    neutral: Column,
-    dark: Dark,
+    neutral: AtomColumn,
+    dark: UnreadSets,
     kernel: Kernel,
     /// The axes, ordered from the outermost to the innermost loop.
     order: Vec<usize>,
     /// How many of them are outside a chunk.
     outer: usize,
-    bases: Mutex<HashMap<u128, Arc<Lit>>>,
+    bases: Mutex<HashMap<u128, Arc<ReadableLanes>>>,
 }
 
 /// What remains after excluding runs that cannot be read.
-struct Lit {
+struct ReadableLanes {
     /// Lanes that cannot be read.
     dark: Vec<u64>,
     base: Base,
 }
 
-impl<'p, 'e> Walk<'p, 'e> {
-    /// Builds the columns of `atoms`, which must come from [`Walk::plan`]. `None` without axes, or if runs lack too
+impl<'p, 'e> GridWalk<'p, 'e> {
+    /// Builds the columns of `atoms`, which must come from [`GridWalk::plan`]. `None` without axes, or if runs lack too
     /// many different things.
     pub fn new(product: &'p Product, atoms: &[Vec<Option<Atom>>], runs: &'p Runs<'e>) -> Option<Self> {
         if product.axes.is_empty() {
             return None;
         }
-        let mut dark = Dark::default();
+        let mut dark = UnreadSets::default();
         let mut columns = Vec::with_capacity(atoms.len());
         for axis in atoms {
             let of = |atom: &Option<Atom>| match atom {
-                Some(atom) => Column::of(atom, runs, product.join),
-                None => (Column::absent(runs, product.join), Vec::new()),
+                Some(atom) => AtomColumn::of(atom, runs, product.join),
+                None => (AtomColumn::absent(runs, product.join), Vec::new()),
             };
-            let made: Vec<(Column, Vec<u64>)> = axis.par_iter().map(of).collect();
-            let settled = made.into_iter().map(|(column, unread)| Some(Column { dark: dark.bit(unread)?, ..column }));
-            columns.push(settled.collect::<Option<Vec<Column>>>()?);
+            let made: Vec<(AtomColumn, Vec<u64>)> = axis.par_iter().map(of).collect();
+            let settled =
+                made.into_iter().map(|(column, unread)| Some(AtomColumn { dark: dark.bit(unread)?, ..column }));
+            columns.push(settled.collect::<Option<Vec<AtomColumn>>>()?);
         }
         // The longest axis is innermost: what its stacks share is computed once.
         let mut order: Vec<usize> = (0..columns.len()).collect();
@@ -155,13 +156,13 @@ impl<'p, 'e> Walk<'p, 'e> {
             }
             (within, outer) = (more, outer - 1);
         }
-        let (kernel, neutral) = (Kernel::new(runs.ceiling()), Column::absent(runs, product.join));
+        let (kernel, neutral) = (Kernel::new(runs.ceiling()), AtomColumn::absent(runs, product.join));
         Some(Self { product, runs, columns, neutral, dark, kernel, order, outer, bases: Mutex::default() })
     }
 
     /// Adds what the choices of `product` read to `plan`. `None` if a choice does more than stop.
     pub fn plan(product: &Product, plan: &mut Plan) -> Option<Vec<Vec<Option<Atom>>>> {
-        let mut atom = |choice: &Option<Choice>| match choice {
+        let mut atom = |choice: &Option<AxisChoice>| match choice {
             None => Some(None),
             Some(choice) => Atom::of(choice, plan).map(Some),
         };
@@ -200,9 +201,9 @@ impl<'p, 'e> Walk<'p, 'e> {
             (rest, first) = (rest / n, first + choice * self.stride(axis));
             prefix.extend(usize::try_from(choice).ok().and_then(|choice| self.columns[axis].get(choice)));
         }
-        let inner: Vec<&[Column]> = self.order[self.outer..].iter().map(|axis| &*self.columns[*axis]).collect();
+        let inner: Vec<&[AtomColumn]> = self.order[self.outer..].iter().map(|axis| &*self.columns[*axis]).collect();
         let n_leaves = inner.iter().map(|axis| axis.len()).product();
-        let mut sums = vec![Sums::default(); n_leaves];
+        let mut sums = vec![BlockSums::default(); n_leaves];
         let bits = prefix.iter().fold(0, |bits, column| bits | column.dark);
         for block in self.runs.blocks() {
             let mut descent = Descent { walk: self, block: *block, inner: &inner, sums: &mut sums };
@@ -215,7 +216,15 @@ impl<'p, 'e> Walk<'p, 'e> {
     }
 
     /// The tallies of the leaves below a node of the inner axes, in the order in which they were summed.
-    fn tell(&self, told: &mut Vec<(u64, Tally)>, sums: &[Sums], at: &mut usize, depth: usize, index: u64, dark: u128) {
+    fn tell(
+        &self,
+        told: &mut Vec<(u64, Tally)>,
+        sums: &[BlockSums],
+        at: &mut usize,
+        depth: usize,
+        index: u64,
+        dark: u128,
+    ) {
         let Some(&axis) = self.order.get(self.outer + depth) else {
             if let Some(sums) = sums.get(*at) {
                 told.push((index, self.lit(dark).base.with(sums)));
@@ -230,13 +239,13 @@ impl<'p, 'e> Walk<'p, 'e> {
     }
 
     /// What remains if these sets of runs cannot be read.
-    fn lit(&self, bits: u128) -> Arc<Lit> {
+    fn lit(&self, bits: u128) -> Arc<ReadableLanes> {
         let mut bases = self.bases.lock().unwrap_or_else(PoisonError::into_inner);
         let make = || Arc::new(self.make_lit(bits));
         Arc::clone(bases.entry(bits).or_insert_with(make))
     }
 
-    fn make_lit(&self, bits: u128) -> Lit {
+    fn make_lit(&self, bits: u128) -> ReadableLanes {
         let dark = self.dark.union(bits, self.runs.lanes().len() / 64);
         let mut base = Base::default();
         let excess = if self.product.join == Join::Any { 0 } else { u64::from(self.runs.ceiling()) };
@@ -246,9 +255,9 @@ impl<'p, 'e> Walk<'p, 'e> {
                 let is_success = on.shared().outcome() == Outcome::Success;
                 if dark[lane / 64] >> (lane % 64) & 1 == 1 {
                     match block.kind {
-                        Kind::Failures => base.excess.0 += excess,
-                        Kind::Successes => base.excess.1 += excess,
-                        Kind::Others => {}
+                        LaneKind::Failures => base.excess.0 += excess,
+                        LaneKind::Successes => base.excess.1 += excess,
+                        LaneKind::Others => {}
                     }
                     continue;
                 }
@@ -258,19 +267,19 @@ impl<'p, 'e> Walk<'p, 'e> {
                 base.failures += u64::from(!is_success);
                 base.recorded_successes += u64::from(is_success && block.is_recorded);
                 base.recorded_on_successes += if is_success { recorded } else { 0 };
-                base.recorded_on_failures += if block.kind == Kind::Failures { recorded } else { 0 };
+                base.recorded_on_failures += if block.kind == LaneKind::Failures { recorded } else { 0 };
             }
         }
-        Lit { dark, base }
+        ReadableLanes { dark, base }
     }
 }
 
 /// Evaluates one block under all stacks of a chunk.
 struct Descent<'w, 'p, 'e, 's> {
-    walk: &'w Walk<'p, 'e>,
+    walk: &'w GridWalk<'p, 'e>,
     block: Block,
-    inner: &'w [&'w [Column]],
-    sums: &'s mut [Sums],
+    inner: &'w [&'w [AtomColumn]],
+    sums: &'s mut [BlockSums],
 }
 
 /// The combined columns of the choices so far, on one block.
@@ -282,17 +291,17 @@ struct Prefix {
 }
 
 impl Descent<'_, '_, '_, '_> {
-    fn slice<'c>(&self, column: &'c Column) -> Slice<'c> {
+    fn slice<'c>(&self, column: &'c AtomColumn) -> Slice<'c> {
         let Block { start, len, .. } = self.block;
         Slice { spent: &column.spent[start..start + len], stops: &column.stops[start / 64..(start + len) / 64] }
     }
 
-    fn begin<J: Joins>(&mut self, prefix: &[&Column], dark: u128) {
+    fn begin<J: Joins>(&mut self, prefix: &[&AtomColumn], dark: u128) {
         let Block { start, len, .. } = self.block;
         let neutral = &self.walk.neutral;
         let slice = self.slice(neutral);
         let mut all = Prefix { spent: slice.spent.to_vec(), stops: slice.stops.to_vec(), places: Vec::new() };
-        if self.block.kind == Kind::Others {
+        if self.block.kind == LaneKind::Others {
             all.places = neutral.places[start..start + len].to_vec();
         }
         for column in prefix {
@@ -301,10 +310,10 @@ impl Descent<'_, '_, '_, '_> {
         self.descend::<J>(&all, 0, 0, dark);
     }
 
-    fn joined<J: Joins>(&self, prefix: &Prefix, column: &Column) -> Prefix {
+    fn joined<J: Joins>(&self, prefix: &Prefix, column: &AtomColumn) -> Prefix {
         let Block { start, len, kind, .. } = self.block;
         let mut all = Prefix { spent: vec![0; len], stops: vec![0; len / 64], places: Vec::new() };
-        if kind == Kind::Others {
+        if kind == LaneKind::Others {
             let places = prefix.places.iter().zip(&column.places[start..start + len]);
             all.places = places.map(|(a, b)| J::amounts(*a, *b)).collect();
         } else {
@@ -329,11 +338,11 @@ impl Descent<'_, '_, '_, '_> {
     }
 
     /// The innermost loop: joins one prefix with every column of the last axis.
-    fn leaves<J: Joins>(&mut self, prefix: &Prefix, axis: &[Column], leaf: usize, dark: u128) -> usize {
+    fn leaves<J: Joins>(&mut self, prefix: &Prefix, axis: &[AtomColumn], leaf: usize, dark: u128) -> usize {
         let mut next = leaf;
         for same in axis.chunk_by(|a, b| a.dark == b.dark) {
             let lit = self.walk.lit(dark | same[0].dark);
-            if self.block.kind == Kind::Others {
+            if self.block.kind == LaneKind::Others {
                 for (at, column) in (next..).zip(same) {
                     self.others::<J>(prefix, column, &lit, at);
                 }
@@ -348,7 +357,7 @@ impl Descent<'_, '_, '_, '_> {
                 let sums = &mut self.sums[next..];
                 self.walk.kernel.tally::<J>(before, dark, slices, |nth, spent, stops| {
                     let sums = &mut sums[nth];
-                    if kind == Kind::Failures {
+                    if kind == LaneKind::Failures {
                         sums.spent_on_failures += spent;
                         sums.stopped_failures += stops;
                     } else {
@@ -364,7 +373,7 @@ impl Descent<'_, '_, '_, '_> {
     }
 
     /// Adds runs whose verdict depends on the point, one by one.
-    fn others<J: Joins>(&mut self, prefix: &Prefix, column: &Column, lit: &Lit, leaf: usize) {
+    fn others<J: Joins>(&mut self, prefix: &Prefix, column: &AtomColumn, lit: &ReadableLanes, leaf: usize) {
         let Block { start, len, is_recorded, .. } = self.block;
         let (runs, places) = (self.walk.runs, &column.places[start..start + len]);
         let dark = &lit.dark[start / 64..(start + len) / 64];

@@ -10,7 +10,7 @@ use crate::verdict::{Amounts, Verdict};
 pub(super) const BLOCK: usize = 2048;
 /// How the lanes of a section are summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum LaneKind {
     /// Failures without grades along the way: every early stop is a true stop.
     Failures,
     /// Successes with no known secured point: every early stop kills.
@@ -22,7 +22,7 @@ pub(super) enum Kind {
 /// Adjacent lanes of one kind.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
-    pub(super) kind: Kind,
+    pub(super) kind: LaneKind,
     /// Whether its runs record the unit.
     pub(super) is_recorded: bool,
     /// The first lane, a multiple of 64.
@@ -33,7 +33,7 @@ pub(super) struct Block {
 
 /// The result of stopping a run at one of its points, encoded so that it can be summed over a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Ending {
+pub(super) struct LaneEnding {
     /// Four flags, 0 or 1 each, sixteen bits apart: stopped, killed, true stop, rescued. A block has fewer than 2^16
     /// lanes.
     pub(super) counts: u64,
@@ -53,8 +53,8 @@ pub struct Runs<'e> {
     recorded: Vec<u32>,
     /// Number of ungraded runs.
     ungraded: u64,
-    /// For the lanes of [`Kind::Others`], consecutively: the result of a stop at each point, then of no stop.
-    endings: Vec<Ending>,
+    /// For the lanes of [`LaneKind::Others`], consecutively: the result of a stop at each point, then of no stop.
+    endings: Vec<LaneEnding>,
     /// Where the endings of each lane begin.
     begins: Vec<usize>,
 }
@@ -65,10 +65,12 @@ impl<'e> Runs<'e> {
         let extracts: Vec<&Extract> = extracts.into_iter().collect();
         let scale = scale(&extracts, unit);
         let kind = |on: &Extract| match kind_of(on) {
-            Some(Kind::Failures | Kind::Successes) if !spends_upwards(on, unit, scale) => Some(Kind::Others),
+            Some(LaneKind::Failures | LaneKind::Successes) if !spends_upwards(on, unit, scale) => {
+                Some(LaneKind::Others)
+            }
             kind => kind,
         };
-        let kinds: Vec<Option<Kind>> = extracts.iter().copied().map(kind).collect();
+        let kinds: Vec<Option<LaneKind>> = extracts.iter().copied().map(kind).collect();
         let mut all = Self {
             unit,
             scale,
@@ -80,9 +82,9 @@ impl<'e> Runs<'e> {
             begins: Vec::new(),
         };
         all.ungraded = kinds.iter().filter(|kind| kind.is_none()).count() as u64;
-        let sections = [Kind::Failures, Kind::Successes, Kind::Others];
+        let sections = [LaneKind::Failures, LaneKind::Successes, LaneKind::Others];
         for (section, is_recorded) in sections.into_iter().flat_map(|kind| [(kind, true), (kind, false)]) {
-            let is_of = |on: &Extract, kind: Option<Kind>| {
+            let is_of = |on: &Extract, kind: Option<LaneKind>| {
                 kind == Some(section) && on.amount(None, unit).is_some() == is_recorded
             };
             let of: Vec<&Extract> =
@@ -97,14 +99,14 @@ impl<'e> Runs<'e> {
             }
         }
         // The first entry is for lanes without a run.
-        all.endings.push(Ending::default());
+        all.endings.push(LaneEnding::default());
         all.begins = vec![0; all.lanes.len()];
-        for block in all.blocks.iter().filter(|block| block.kind == Kind::Others) {
+        for block in all.blocks.iter().filter(|block| block.kind == LaneKind::Others) {
             for lane in block.start..block.start + block.len {
                 let Some(on) = all.lanes[lane] else { continue };
                 all.begins[lane] = all.endings.len();
                 let stops = on.points().iter().map(|(point, _)| Some(*point)).chain([None]);
-                let endings: Vec<Ending> = stops.map(|stop| all.ending(on, stop)).collect();
+                let endings: Vec<LaneEnding> = stops.map(|stop| all.ending(on, stop)).collect();
                 all.endings.extend(endings);
             }
         }
@@ -152,9 +154,9 @@ impl<'e> Runs<'e> {
         self.recorded.iter().copied().max().unwrap_or(0)
     }
 
-    /// The result of a stop at the `nth` of all points, on a lane of [`Kind::Others`]; the index beyond the last point
+    /// The result of a stop at the `nth` of all points, on a lane of [`LaneKind::Others`]; the index beyond the last point
     /// means no stop.
-    pub(super) fn ending_at(&self, lane: usize, nth: u32) -> Ending {
+    pub(super) fn ending_at(&self, lane: usize, nth: u32) -> LaneEnding {
         self.endings[self.begins[lane] + nth as usize]
     }
 
@@ -174,12 +176,12 @@ impl<'e> Runs<'e> {
     }
 
     /// The result of stopping a run at a point, or of not stopping it.
-    fn ending(&self, on: &Extract, stop: Option<Point>) -> Ending {
+    fn ending(&self, on: &Extract, stop: Option<Point>) -> LaneEnding {
         let (spent, is_stopped) = self.spent(on, stop);
         let verdict = on.shared().course().verdict(on.early(stop));
         let recorded = whole(on.shared().ledger().whole(), self.unit, self.scale);
         let counts = [is_stopped, verdict.is_fes(), verdict == Verdict::TrueStop, verdict == Verdict::Rescued];
-        Ending {
+        LaneEnding {
             counts: counts.into_iter().rev().fold(0, |bits, is| bits << 16 | u64::from(is)),
             spent,
             useful: if verdict.is_fes() { 0 } else { recorded.saturating_sub(spent) },
@@ -188,14 +190,14 @@ impl<'e> Runs<'e> {
 }
 
 /// The kind of a run; `None` if it is ungraded.
-fn kind_of(on: &Extract) -> Option<Kind> {
+fn kind_of(on: &Extract) -> Option<LaneKind> {
     let course = on.shared().course();
     match on.shared().outcome() {
         Outcome::Unknown => None,
-        _ if course.has_checkpoints() => Some(Kind::Others),
-        Outcome::Failure => Some(Kind::Failures),
-        Outcome::Success if course.secured() == Secured::Unverified => Some(Kind::Successes),
-        Outcome::Success => Some(Kind::Others),
+        _ if course.has_checkpoints() => Some(LaneKind::Others),
+        Outcome::Failure => Some(LaneKind::Failures),
+        Outcome::Success if course.secured() == Secured::Unverified => Some(LaneKind::Successes),
+        Outcome::Success => Some(LaneKind::Others),
     }
 }
 

@@ -75,7 +75,7 @@ fn share(part: u64, of: u64) -> Option<f64> {
 
 /// Sums collected block by block.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sums {
+pub(super) struct BlockSums {
     pub(super) spent_on_failures: u64,
     pub(super) spent_on_successes: u64,
     pub(super) stopped_failures: u64,
@@ -116,7 +116,7 @@ pub(super) struct Base {
 }
 
 impl Base {
-    pub(super) fn with(&self, sums: &Sums) -> Tally {
+    pub(super) fn with(&self, sums: &BlockSums) -> Tally {
         let on_failures = sums.spent_on_failures - self.excess.0;
         let on_successes = sums.spent_on_successes - self.excess.1;
         let others = &sums.others;

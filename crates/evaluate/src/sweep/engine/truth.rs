@@ -65,13 +65,13 @@ impl Bits {
 
 /// Where a condition holds, and where it does not; at all other points it cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Truth {
+pub(super) struct TruthByPoint {
     pub(super) yes: Bits,
     pub(super) no: Bits,
     n: usize,
 }
 
-impl Truth {
+impl TruthByPoint {
     /// From `holds`, the value at each of `n` points.
     pub(super) fn of(n: usize, holds: impl Iterator<Item = Option<bool>>) -> Self {
         let mut truth = Self { yes: Bits::none(n), no: Bits::none(n), n };
@@ -168,16 +168,16 @@ mod tests {
     use super::*;
 
     /// Parses `1` holds, `0` does not, `?` cannot be read.
-    fn truth(text: &str) -> Truth {
+    fn truth(text: &str) -> TruthByPoint {
         let holds = |c: char| match c {
             '1' => Some(true),
             '0' => Some(false),
             _ => None,
         };
-        Truth::of(text.len(), text.chars().map(holds))
+        TruthByPoint::of(text.len(), text.chars().map(holds))
     }
 
-    fn told(truth: &Truth) -> String {
+    fn told(truth: &TruthByPoint) -> String {
         (0..truth.n)
             .map(|nth| {
                 if truth.yes.has(nth) {
@@ -195,23 +195,23 @@ mod tests {
     fn three_values_combine_as_in_the_fold() {
         let (a, b) = ("1 1 1 0 0 0 ? ? ?".replace(' ', ""), "1 0 ? 1 0 ? 1 0 ?".replace(' ', ""));
         let parts = || [truth(&a), truth(&b)].into_iter();
-        assert_eq!(told(&Truth::any(9, parts())), "11110?1??");
-        assert_eq!(told(&Truth::all(9, parts())), "10?000?0?");
+        assert_eq!(told(&TruthByPoint::any(9, parts())), "11110?1??");
+        assert_eq!(told(&TruthByPoint::all(9, parts())), "10?000?0?");
         assert_eq!(told(&truth(&a).not()), "000111???");
-        let parts: Vec<Truth> = parts().collect();
-        assert_eq!(Truth::some(9, 1, &parts), Truth::any(9, parts.clone().into_iter()));
-        assert_eq!(Truth::some(9, 2, &parts), Truth::all(9, parts.clone().into_iter()));
+        let parts: Vec<TruthByPoint> = parts().collect();
+        assert_eq!(TruthByPoint::some(9, 1, &parts), TruthByPoint::any(9, parts.clone().into_iter()));
+        assert_eq!(TruthByPoint::some(9, 2, &parts), TruthByPoint::all(9, parts.clone().into_iter()));
         let three = [truth("110?"), truth("1011"), truth("0?11")];
-        assert_eq!(told(&Truth::some(4, 2, &three)), "1?11");
+        assert_eq!(told(&TruthByPoint::some(4, 2, &three)), "1?11");
     }
 
     #[test]
     fn latched_holds_from_the_greatest_first_point_on() {
         let long = "0".repeat(70) + "1";
-        let latched = Truth::latched(75, [truth("0100?"), truth(&long)].into_iter());
+        let latched = TruthByPoint::latched(75, [truth("0100?"), truth(&long)].into_iter());
         assert_eq!(latched.yes.ones().collect::<Vec<_>>(), [70, 71, 72, 73, 74]);
-        assert_eq!(told(&Truth::latched(3, [truth("???")].into_iter())), "000");
-        assert_eq!(told(&Truth::latched(3, std::iter::empty())), "111");
+        assert_eq!(told(&TruthByPoint::latched(3, [truth("???")].into_iter())), "000");
+        assert_eq!(told(&TruthByPoint::latched(3, std::iter::empty())), "111");
     }
 
     #[test]

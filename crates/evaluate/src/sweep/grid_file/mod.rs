@@ -28,7 +28,7 @@ use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
-use super::engine::{Choice, Extract, Plan};
+use super::engine::{AxisChoice, Extract, Plan};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
 use crate::rule::Condition;
 use crate::stack::{Cap, Clause, Entry, OnHit, Scope, StackFile};
@@ -79,7 +79,7 @@ struct AxisTemplate {
 #[derive(Clone, Debug)]
 pub struct WrittenChoice {
     /// The choice.
-    pub choice: Choice,
+    pub choice: AxisChoice,
     /// A clause as an inline table, or the step count of a cap.
     pub text: String,
     /// Its limits, in order.
@@ -228,7 +228,7 @@ impl GridFile {
                         "a cap is a whole number of steps above 0",
                     )
                 })?;
-                let choice = Choice::Cap(Cap { steps, on_hit: OnHit::Stop, scope: Scope::Run });
+                let choice = AxisChoice::Cap(Cap { steps, on_hit: OnHit::Stop, scope: Scope::Run });
                 Ok(WrittenChoice { choice, text, limits: limits.clone() })
             };
             return texts.into_iter().zip(sets).map(cap).collect();
@@ -250,7 +250,7 @@ impl GridFile {
         let choices = clauses.into_iter().zip(texts).zip(sets);
         Ok(choices
             .map(|((clause, text), limits)| WrittenChoice {
-                choice: Choice::Clause(clause),
+                choice: AxisChoice::Clause(clause),
                 text,
                 limits: limits.clone(),
             })
@@ -280,7 +280,7 @@ impl GridFile {
     }
 
     /// One choice of each axis; all choices of an axis need the same from a recording.
-    pub fn samples(&self) -> Vec<Choice> {
+    pub fn samples(&self) -> Vec<AxisChoice> {
         let of = |axis: &AxisTemplate| self.clauses(axis, &[axis.template.sample()]).into_iter().flatten();
         self.axes.iter().flat_map(of).map(|written| written.choice).collect()
     }
@@ -288,7 +288,7 @@ impl GridFile {
     /// The rules of an axis whose limits are quantiles: the rule, its moment, and the index of its limits.
     fn measured(&self, axis: &AxisTemplate) -> Vec<(crate::rule::Rule, crate::transcript::Moment, usize)> {
         let Ok(choices) = self.clauses(axis, &[axis.template.sample()]) else { return Vec::new() };
-        let Some(WrittenChoice { choice: Choice::Clause(clause), .. }) = choices.first() else { return Vec::new() };
+        let Some(WrittenChoice { choice: AxisChoice::Clause(clause), .. }) = choices.first() else { return Vec::new() };
         let rules = clause.condition.rules();
         let slots = axis.template.slots().iter().enumerate().filter(|(_, slot)| slot.limits.is_measured());
         slots.filter_map(|(at, slot)| Some(((*rules.get(slot.rule)?).clone(), clause.at, at))).collect()
@@ -328,7 +328,7 @@ impl GridFile {
             choices.insert(0, None);
         }
         let rule = choices.iter().flatten().find_map(|choice| match &choice.choice {
-            Choice::Clause(Clause { condition: Condition::Rule(rule), .. }) => Some(rule),
+            AxisChoice::Clause(Clause { condition: Condition::Rule(rule), .. }) => Some(rule),
             _ => None,
         });
         // A rule alone is named as in tables: `steps >=`.

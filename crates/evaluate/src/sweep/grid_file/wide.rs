@@ -3,7 +3,7 @@
 use super::{Combine, GridAxis, WrittenChoice};
 use crate::rule::Condition;
 use crate::stack::Clause;
-use crate::sweep::engine::{Choice, Join, Product};
+use crate::sweep::engine::{AxisChoice, Join, Product};
 
 /// Maximum stacks that are each one conjunction: they are evaluated one by one.
 const MOST_CONJUNCTIONS: usize = 50_000;
@@ -36,7 +36,7 @@ impl WideGrid {
                     let parts: Vec<Condition> =
                         all.stack(index, "").clauses.into_iter().map(|clause| clause.condition).collect();
                     (!parts.is_empty())
-                        .then(|| Choice::Clause(Clause::stop_on(Condition::All { parts, latched: false })))
+                        .then(|| AxisChoice::Clause(Clause::stop_on(Condition::All { parts, latched: false })))
                 };
                 Product::new(vec![(0..n).map(conjunction).collect()], Join::Any)
             }
@@ -112,7 +112,7 @@ impl WideGrid {
     pub fn written_as(&self, index: u64, name: &str) -> String {
         let choices = || self.choices(index).into_iter().flatten();
         let clauses: Vec<String> = choices()
-            .filter(|choice| matches!(choice.choice, Choice::Clause(_)))
+            .filter(|choice| matches!(choice.choice, AxisChoice::Clause(_)))
             .map(|choice| format!("  {},\n", choice.text))
             .collect();
         let list = clauses.concat();
@@ -122,7 +122,7 @@ impl WideGrid {
             Combine::All => format!("any = [{{ all = [\n{list}] }}]\n"),
             Combine::Latched => format!("any = [{{ all = [\n{list}], latched = true, at = \"after_tools\" }}]\n"),
         };
-        let cap = choices().find(|choice| matches!(choice.choice, Choice::Cap(_)));
+        let cap = choices().find(|choice| matches!(choice.choice, AxisChoice::Cap(_)));
         let cap = cap.map_or_else(String::new, |cap| format!("cap = {{ steps = {} }}\n", cap.text));
         format!("[[stack]]\nname = \"{name}\"\n{rules}{cap}")
     }

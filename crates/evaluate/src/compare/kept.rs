@@ -18,7 +18,7 @@ const MOST_OF_ALL: usize = 20_000;
 
 /// Collects the stories to keep.
 #[derive(Debug)]
-pub struct Shelf {
+pub struct KeptStories {
     texts: Texts,
     boards: [Board; 2],
 }
@@ -32,8 +32,8 @@ struct Board {
     wanted: AtomicU64,
 }
 
-impl Shelf {
-    /// An empty shelf.
+impl KeptStories {
+    /// Nothing yet.
     pub fn new(texts: Texts) -> Self {
         let (matter, others) =
             if texts == Texts::All { (MOST_OF_ALL, MOST_OF_ALL) } else { (MOST_THAT_MATTER, MOST_OTHERS) };
