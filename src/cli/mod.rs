@@ -190,10 +190,15 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> Exit {
     }
 }
 
+/// The arguments as given.
+fn arguments() -> Vec<String> {
+    std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect()
+}
+
 /// Runs the program and returns its exit code.
 pub fn run(cli: Cli) -> Exit {
     let csv = if cli.spreadsheet { CsvStyle::Spreadsheet } else { CsvStyle::Plain };
-    let output = Output::new(cli.quiet, csv).with_notes(cli.notes);
+    let output = Output::new(cli.quiet, csv).with_notes(cli.notes).with_command(arguments());
     clean_up_on_signals();
     if let Some(asked) = cli.threads {
         let threads = asked.min(MOST_THREADS);
