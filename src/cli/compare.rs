@@ -23,7 +23,7 @@ use crate::diagnostic::{Diagnostic, Location, nearest, one_line};
 use crate::effects::EffectTable;
 use crate::explain::{Story, Texts};
 use crate::reader::CorpusReport;
-use crate::report::{Appetite, FollowedReport, Found, Publication, RowFormat, Said, Shard, table};
+use crate::report::{Appetite, FollowedReport, Found, Made, Publication, RowFormat, Said, Shard, table};
 
 /// Arguments of `compare`.
 #[derive(Debug, ClapArgs)]
@@ -275,6 +275,7 @@ pub(super) fn published(args: &Args, output: &Output) -> Result<(Publication, Co
     }
     let mut publication = args
         .publication(parts.reported, firings, stacks, &assumptions)?
+        .with_made(args.made(output)?)
         .with_stories(stories, quality)
         .with_remarks(void);
     if args.split.split == SplitPart::None {
@@ -296,6 +297,13 @@ impl Args {
     /// Adds guards of a program that embeds whenstop.
     pub(super) fn add_guards(&mut self, guards: impl Iterator<Item = Arc<dyn Strategy>>) {
         self.stacks.guards.embedded.0.extend(guards);
+    }
+
+    /// The command and the files it reads, if the result goes to a folder.
+    pub(super) fn made(&self, output: &Output) -> Result<Option<Made>, Failure> {
+        let Some(command) = output.command().filter(|_| self.out.is_some()) else { return Ok(None) };
+        let corpus = self.corpus.open()?;
+        Ok(Some(Made::of(command, corpus.files().map(|(path, _)| PathBuf::from(path)))))
     }
 
     /// The publication as requested by the arguments.

@@ -15,7 +15,7 @@ pub enum Exit {
     BadInput = 3,
     /// Nothing matched: no recording, no run, no stack.
     NothingMatched = 4,
-    /// A gate failed, stop points changed, cases disagreed, or nothing could be certified.
+    /// A gate failed, stop points changed, cases disagreed, or nothing could be certified or is worth shipping.
     GateFailed = 100,
     /// Interrupted by Ctrl-C; what was finished is written.
     Interrupted = 130,
@@ -25,7 +25,7 @@ impl Exit {
     /// The list shown by `--help`.
     pub const LIST: &'static str = "Exit codes: 0 done; 1 a defect of whenstop; 2 wrong arguments or stack file; \
         3 unreadable recordings, labels or rows, or output that cannot be written; 4 nothing matched; 100 a gate failed, stop points changed, cases disagreed, or \
-        nothing could be certified; 130 interrupted, and what was finished is written.";
+        nothing could be certified or is worth shipping (`tune`); 130 interrupted, and what was finished is written.";
 }
 
 impl From<Exit> for ExitCode {

@@ -16,7 +16,7 @@ use super::output::{Output, width};
 use crate::catalog;
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::export::{Export, HostInfo, find, hosts, stack_file};
+use crate::export::{Export, HostInfo, agents, find, hosts, stack_file};
 use crate::host::{Does, Syntax};
 use crate::report::{Configuration, write_atomically};
 use crate::stack::{Entry, Stack, StackFile, Use};
@@ -100,6 +100,10 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if args.exact && !export.is_exact() {
         tell(&export, output);
         return Ok(Exit::GateFailed);
+    }
+    if args.format != Shown::Snippet && agents().iter().any(|agent| agent.id == to.id) {
+        let what = format!("the rules of {} are not replayed here", to.id);
+        return Err(wrong(what, "leave out `--format`: the snippet can be written"));
     }
     match args.format {
         Shown::Snippet => {
@@ -299,7 +303,8 @@ fn extension(syntax: Syntax) -> &'static str {
 
 /// Lists what each host can express.
 fn list() -> String {
-    let all = hosts();
+    let mut all = hosts();
+    all.extend(agents());
     let column = all.iter().map(|info| info.id.len()).max().unwrap_or(0);
     let room = usize::from(width()).clamp(60, 120) - column - 2;
     let mut text =

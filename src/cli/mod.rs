@@ -237,6 +237,11 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> Exit {
     }
 }
 
+/// The arguments as given.
+fn arguments() -> Vec<String> {
+    std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect()
+}
+
 /// Parses the arguments. A path in the place of a command is compared: `whenstop runs` is `whenstop compare runs`.
 fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     let mut parser = help::concise(Cli::command());
@@ -267,7 +272,7 @@ fn names_recordings(error: &clap::Error, arguments: &[OsString], parser: &clap::
 /// Runs the program and returns its exit code.
 pub fn run(cli: Cli) -> Exit {
     let csv = if cli.spreadsheet { CsvStyle::Spreadsheet } else { CsvStyle::Plain };
-    let output = Output::new(cli.quiet, csv).with_notes(cli.notes);
+    let output = Output::new(cli.quiet, csv).with_notes(cli.notes).with_command(arguments());
     clean_up_on_signals();
     if let Some(asked) = cli.threads {
         let threads = asked.min(MOST_THREADS);

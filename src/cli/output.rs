@@ -75,6 +75,8 @@ pub(super) struct Output {
     kept: Option<Mutex<Vec<String>>>,
     /// Print every note below an answer, not only those that fit on its screen.
     all_notes: bool,
+    /// The arguments of the program; none if another program embeds it.
+    command: Option<Vec<String>>,
 }
 
 /// Lines of the screen that an answer fits on.
@@ -83,7 +85,25 @@ const SCREEN: usize = 24;
 impl Output {
     /// Writes messages to stderr unless `quiet`; writes CSV in the given style.
     pub(super) fn new(quiet: bool, csv: CsvStyle) -> Self {
-        Self { quiet, csv, stdout: OnceLock::new(), stderr: OnceLock::new(), kept: None, all_notes: false }
+        Self {
+            quiet,
+            csv,
+            stdout: OnceLock::new(),
+            stderr: OnceLock::new(),
+            kept: None,
+            all_notes: false,
+            command: None,
+        }
+    }
+
+    /// Sets the arguments of the program.
+    pub(super) fn with_command(self, command: Vec<String>) -> Self {
+        Self { command: Some(command), ..self }
+    }
+
+    /// The arguments of the program; `None` if another program embeds it.
+    pub(super) fn command(&self) -> Option<&[String]> {
+        self.command.as_deref()
     }
 
     /// Prints every note below an answer if `all`, else those that fit on its screen.

@@ -1,7 +1,7 @@
 //! What followed the stops, for people: a first table that needs no labels, and its sentence.
 
 use super::table::{Cell, Table};
-use crate::aggregate::{Agreement, FollowedRows, FollowedSummary, agreement, followed_by_stack};
+use crate::aggregate::{Agreement, FollowedRow, FollowedRows, FollowedSummary, agreement, followed_by_stack};
 use crate::words::{digits, grouped, percents, thousands};
 
 /// What followed the stops of a comparison.
@@ -34,11 +34,12 @@ impl FollowedReport {
         &self.summaries
     }
 
-    /// The stack that saves most where nothing followed, among those that stop at all.
-    fn best(&self) -> Option<&FollowedSummary> {
-        let stops = self.summaries.iter().filter(|summary| summary.stops.1 > 0);
-        let worth = |summary: &FollowedSummary| (summary.saved_free.unwrap_or(0.0), -share(summary));
-        stops.max_by(|a, b| worth(a).0.total_cmp(&worth(b).0).then(worth(a).1.total_cmp(&worth(b).1)))
+    /// The stacks that stop at all, those that save most where nothing followed first.
+    fn stopping(&self) -> Vec<&FollowedSummary> {
+        let mut stops: Vec<&FollowedSummary> = self.summaries.iter().filter(|summary| summary.stops.1 > 0).collect();
+        let saved = |summary: &FollowedSummary| summary.saved_free.unwrap_or(0.0);
+        stops.sort_by(|a, b| saved(b).total_cmp(&saved(a)).then(share(a).total_cmp(&share(b))));
+        stops
     }
 
     /// Formats `n` with the noun for what counts as a run.
@@ -46,30 +47,53 @@ impl FollowedReport {
         if n == 1 { format!("1 {}", self.noun.trim_end_matches('s')) } else { format!("{} {}", grouped(n), self.noun) }
     }
 
-    /// The answer in one or two sentences.
+    /// The answer in a few sentences: what each stack ends, and which of them pay.
     pub fn verdict(&self) -> String {
+        /// Maximum stacks to tell of.
+        const TOLD: usize = 4;
         let runs = self.summaries.first().map_or(0, |summary| summary.runs);
-        let Some(best) = self.best() else {
+        let stopping = self.stopping();
+        if stopping.is_empty() {
             return format!("On {} nobody graded, none of these stacks stopped anything.", self.of(runs));
-        };
-        let stops = range(best.stops);
-        let cut = range(best.cut_short);
-        let saved = best.saved_free.map_or_else(
-            || "what it saves is not known: no tokens are recorded".to_owned(),
-            |share| format!("saves {} % of the tokens where nothing followed", digits(share)),
-        );
-        let go_on =
-            if self.noun == "rounds" { format!(" (you would have said \"go on\" {cut} times)") } else { String::new() };
-        let mut text = format!(
-            "On {} nobody graded, `{}` would have cut {cut} of its {stops} stops short{go_on}, and {saved}.",
-            self.of(runs),
-            best.stack,
-        );
-        if self.summaries.len() > 1 && share(best) > 0.5 {
-            text += " No stack of these saves more for free, and most of its stops cut work short: on this work none of \
-                     them pays.";
         }
-        text
+        let ends = |(nth, summary): (usize, &&FollowedSummary)| {
+            let of = if nth == 0 { format!(" of {}", self.of(runs)) } else { String::new() };
+            format!(
+                "`{}` ends {}{of}, {} with work still to come",
+                summary.stack,
+                range(summary.stops),
+                if summary.cut_short.1 == 0 {
+                    "none of them".to_owned()
+                } else {
+                    format!("{} of them", range(summary.cut_short))
+                },
+            )
+        };
+        let told: Vec<String> = stopping.iter().take(TOLD).enumerate().map(ends).collect();
+        let more = if stopping.len() > TOLD {
+            format!("; {} more stacks below", stopping.len() - TOLD)
+        } else {
+            String::new()
+        };
+        let pays = stopping.iter().find(|summary| share(summary) <= 0.5 && summary.saved_free.unwrap_or(0.0) > 0.0);
+        let conclusion = match pays {
+            Some(best) => format!(
+                "`{}` saves {} % of the tokens where nothing followed{}.",
+                best.stack,
+                digits(best.saved_free.unwrap_or(0.0)),
+                if stopping.len() > 1 { ", most of those that cut less than half of their stops short" } else { "" },
+            ),
+            None if stopping.iter().any(|summary| share(summary) <= 0.5) => {
+                if stopping.iter().all(|summary| summary.saved_free.is_none()) {
+                    "What they save is not known: no tokens are recorded.".to_owned()
+                } else {
+                    "Those that let most work finish save nothing: on this work none of them pays.".to_owned()
+                }
+            }
+            None if stopping.len() == 1 => "Most of its stops cut work short: on this work it does not pay.".to_owned(),
+            None => "Most stops of each cut work short: on this work none of them pays.".to_owned(),
+        };
+        format!("Nobody graded these {}: {}{more}. {conclusion}", self.noun, told.join("; "))
     }
 
     /// The table, one line per stack.
@@ -119,14 +143,7 @@ impl FollowedReport {
         if known < runs {
             notes.push(format!("tokens are known of {known} of {runs} {}", self.noun));
         }
-        if let Some(tail) = self.tail() {
-            notes.push(format!(
-                "{} of all tokens come after the last edit, hand-over or green check of their {}: what a perfect stop could \
-                 save, in hindsight; a check that stayed green was worth running before anyone knew",
-                percents(tail),
-                self.noun.trim_end_matches('s'),
-            ));
-        }
+        notes.push(self.tail_words());
         notes
     }
 
@@ -146,15 +163,88 @@ impl FollowedReport {
         })
     }
 
-    /// Tokens after the last effect, as a share of all tokens. It does not depend on the stack, so one stack's rows
-    /// suffice.
+    /// What a perfect stop could save, and of which runs nothing can be said.
+    fn tail_words(&self) -> String {
+        let one = self.noun.trim_end_matches('s');
+        let (idle, all) = self
+            .rows
+            .of_runs()
+            .fold((0_u64, 0_u64), |(idle, all), row| (idle + u64::from(row.last_effect_step.is_none()), all + 1));
+        let Some(tail) = self.tail() else {
+            return format!(
+                "what a perfect stop could save is not known: no edit, hand-over or check was recognised in any {one} with tokens"
+            );
+        };
+        let left_out = if idle == 0 {
+            String::new()
+        } else {
+            format!(
+                " ({} of {} changed nothing that is recognised, and {} left out)",
+                grouped(idle),
+                self.of(all),
+                if idle == 1 { "is" } else { "are" }
+            )
+        };
+        format!(
+            "{} of the tokens come after the last edit, hand-over or green check of their {one}{left_out}: what a perfect stop could \
+             save, in hindsight; a check that stayed green was worth running before anyone knew",
+            percents(tail),
+        )
+    }
+
+    /// Tokens after the last effect, as a share of the tokens of the runs that had one. It does not depend on the stack,
+    /// so one stack's rows suffice. `None` if no run had one.
     fn tail(&self) -> Option<(f64, f64)> {
         let (low, high, whole) = self
             .rows
             .of_runs()
+            .filter(|row| row.last_effect_step.is_some())
             .filter_map(|row| Some((row.tail_tokens_low?, row.tail_tokens_high?, row.tokens_recorded?)))
             .fold((0, 0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1, sum.2 + row.2));
         (whole > 0).then(|| (low as f64 / whole as f64, high as f64 / whole as f64))
+    }
+
+    /// The runs that some stack stops with work still to come, the most certain first; `None` if there are none.
+    pub fn stopped(&self) -> Option<Table> {
+        const TOLD: usize = 20;
+        let columns = ["run", "stack", "stopped at step", "edits to come", "last work at step", "tokens to come"];
+        let mut stopped: Vec<FollowedRow> = self.rows.iter().filter(|row| row.cut_short_high == 1).collect();
+        stopped.sort_by(|a, b| {
+            let certain = |row: &FollowedRow| (row.cut_short_low, row.tokens_after_stop.unwrap_or(0));
+            certain(b).cmp(&certain(a)).then_with(|| (&a.run_id, &a.stack).cmp(&(&b.run_id, &b.stack)))
+        });
+        let step = |step: Option<u64>| step.map_or(Cell::Missing, |step| Cell::Count(step + 1));
+        let rows = stopped.iter().take(TOLD).map(|row| {
+            vec![
+                Cell::Text(row.run_id.to_string()),
+                Cell::Text(row.stack.to_string()),
+                step(row.stop_point.map(|point| u64::from(point.step))),
+                Cell::Text(range((row.edits_low, row.edits_high))),
+                step(row.last_effect_step),
+                row.tokens_after_stop.map_or(Cell::Missing, |tokens| Cell::Text(thousands(tokens))),
+            ]
+        });
+        (!stopped.is_empty()).then(|| Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() })
+    }
+
+    /// The ten runs that took most tokens; `None` if none records any. `cost` gives the dollars of a run.
+    pub fn expensive(&self, cost: impl Fn(&str) -> Option<f64>) -> Option<Table> {
+        const TOLD: usize = 10;
+        let columns = ["run", "tokens", "dollars", "last work at step", "tokens after it", "ended by"];
+        let mut runs: Vec<FollowedRow> =
+            self.rows.of_runs().filter(|row| row.tokens_recorded.unwrap_or(0) > 0).collect();
+        runs.sort_by(|a, b| b.tokens_recorded.cmp(&a.tokens_recorded).then_with(|| a.run_id.cmp(&b.run_id)));
+        let rows = runs.iter().take(TOLD).map(|row| {
+            vec![
+                Cell::Text(row.run_id.to_string()),
+                Cell::Text(thousands(row.tokens_recorded.unwrap_or(0))),
+                cost(&row.run_id).map_or(Cell::Missing, |dollars| Cell::Text(format!("{dollars:.2}"))),
+                row.last_effect_step.map_or_else(|| Cell::Text("none".to_owned()), |step| Cell::Count(step + 1)),
+                row.tail_tokens_high.map_or(Cell::Missing, |tokens| Cell::Text(thousands(tokens))),
+                Cell::Text(if row.interrupted == 1 { "a person" } else { "the agent" }.to_owned()),
+            ]
+        });
+        (!runs.is_empty()).then(|| Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() })
     }
 
     /// How the stacks agree with people's own interruptions; `None` if no recording was interrupted.

@@ -11,6 +11,7 @@ use super::choice::Choice;
 use super::configuration::Configuration;
 use super::first::Tuned;
 use super::followed::FollowedReport;
+use super::made::Made;
 use super::row_file::{RowFormat, SavedRows};
 use super::{Lock, read_rows, write_atomically};
 use crate::aggregate::{
@@ -78,6 +79,9 @@ pub struct Manifest {
     /// Findings from reading the recordings, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<String>,
+    /// The command and the files of the comparison, if it was made by one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made: Option<Made>,
     /// Remarks printed before everything else below the table: a certificate that does not hold, or what a stack was
     /// tuned on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

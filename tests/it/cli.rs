@@ -257,3 +257,41 @@ fn corpus_counts_as_json() {
     assert_eq!(got.join(" "), r#""trace" 1 2 6 2 1 1 0 2 5200"#);
     assert!(json["findings"].as_array().is_some_and(Vec::is_empty) && json["skipped"].is_array());
 }
+
+#[test]
+fn a_comparison_is_made_again_from_its_manifest() {
+    let desk = Desk::with(&[
+        ("runs/a.jsonl", RUN),
+        (
+            "s.toml",
+            "[[stack]]\nname = \"one\"\nany = [{ signal = \"steps\", at_least = 1 }]\n[[stack]]\nname = \"c\"\nuse = \"cline\"\n",
+        ),
+    ]);
+    let (code, _, stderr) = desk.told("compare runs --stacks s.toml --max-killed 0.1 --threads 1 --out first");
+    assert_eq!(code, 0, "{stderr}");
+    let manifest: serde_json::Value = serde_json::from_str(&desk.read("first/manifest.json")).unwrap();
+    let words: Vec<&str> =
+        manifest["made"]["command"].as_array().unwrap().iter().map(|w| w.as_str().unwrap()).collect();
+    let files: Vec<&str> =
+        manifest["made"]["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect();
+    assert_eq!(files, ["runs/a.jsonl", "s.toml"]);
+    let (code, _, stderr) = desk.told(&format!("{} --out again", words.join(" ")));
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(desk.contents("first"), desk.contents("again"));
+    // Another content is seen by its hash.
+    desk.put("runs/a.jsonl", &RUN.replace("\"ls\"", "\"lz\""));
+    assert_eq!(desk.told(&format!("{} --out other", words.join(" "))).0, 0);
+    let other: serde_json::Value = serde_json::from_str(&desk.read("other/manifest.json")).unwrap();
+    assert_ne!(manifest["made"]["files"][0]["xxh3"], other["made"]["files"][0]["xxh3"]);
+    assert_eq!(manifest["made"]["files"][1], other["made"]["files"][1]);
+}
+
+/// One run of three steps.
+const RUN: &str = r#"{"type":"run","run_id":"a","task_id":"t"}
+{"type":"message","role":"assistant","content":"one","tool_calls":[{"id":"1","name":"sh","arguments":{"c":"ls"}}]}
+{"type":"message","role":"tool","tool_call_id":"1","content":"x","is_error":false}
+{"type":"message","role":"assistant","content":"two","tool_calls":[{"id":"2","name":"sh","arguments":{"c":"ls"}}]}
+{"type":"message","role":"tool","tool_call_id":"2","content":"x","is_error":false}
+{"type":"message","role":"assistant","content":"done"}
+{"type":"outcome","success":true}
+"#;

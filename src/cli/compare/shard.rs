@@ -60,6 +60,7 @@ pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &O
     let corpus = args.corpus.open()?;
     let read: Vec<(String, u64)> = corpus.files().map(|(path, bytes)| (path.to_owned(), bytes)).collect();
     let named = names(&read, &extent.names);
+    let made = args.made(output)?;
     let mut met = evaluator.met();
     let mut failure = None;
     let mut runs = 0_u64;
@@ -96,6 +97,7 @@ pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &O
         let publication = args
             .publication(Rows::default(), Firings::default(), stacks, &args.assumptions.assumptions().names())
             .map_err(|failure| failure.diagnostics.first().clone())?
+            .with_made(made)
             .with_followed(FollowedReport::new(FollowedRows::default(), args.corpus.unit.noun()));
         let mut found = Found::of(&report);
         if matches!(args.embed_text, EmbedText::None) {

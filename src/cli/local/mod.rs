@@ -33,6 +33,9 @@ pub(super) struct Args {
     /// The share of the rounds that a fuse may cut short, in percent.
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
     accept: f64,
+    /// Folder for the page `report.html`, rows and tables.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
 }
 
 /// A number from 0 to 100.
@@ -285,6 +288,10 @@ fn compare(corpus: &Corpus, agents: &[&str], args: &Args, output: &Output) -> Re
     let report = FollowedReport::new(followed, "rounds");
     let publication = Publication::new(rows, firings, stacks, None, &[]).with_followed(report.clone());
     show_said(&report.said(publication.headline()), output)?;
+    if let Some(out) = &args.out {
+        publication.write(&publication.summaries(), out, output.csv_style()).map_err(Failure::input)?;
+        output.note(&format!("written to {}; open {}", out.display(), out.join("report.html").display()));
+    }
     fuse::show(&judges, &of_sessions, agents, args.accept / 100.0, output)?;
     output.data(
         "\nGo on with\n\n  whenstop corpus ~/.claude/projects --rounds            every round as CSV\n  \

@@ -45,6 +45,16 @@ pub(super) struct Page<'a> {
     pub(super) stories: &'a [Story],
     /// Figures by name, as SVG.
     pub(super) figures: Vec<(&'static str, String)>,
+    /// If nobody graded the runs: what followed the stops, with which the page opens.
+    pub(super) followed: Option<FollowedTold>,
+}
+
+/// What followed the stops, as the page and the summary tell it.
+pub(super) struct FollowedTold {
+    /// The answer.
+    pub(super) verdict: String,
+    /// Tables, each with its heading.
+    pub(super) tables: Vec<(&'static str, Table)>,
 }
 
 /// The metadata that the script reads first.
@@ -102,7 +112,7 @@ impl Page<'_> {
         let (told, stories) = self.told(&listed);
         let choices = self.choices();
         let first = FirstTable::of(self.summaries, &self.field, self.unit, self.appetite, self.choice());
-        let verdict = first.verdict();
+        let verdict = self.followed.as_ref().map_or_else(|| first.verdict(), |followed| followed.verdict.clone());
         let meta = Meta {
             footer: self.footer(&stories),
             headline: &self.headline,
@@ -128,6 +138,7 @@ impl Page<'_> {
             columns: &listed.packed,
             stories: &packed(&serde_json::to_vec(&stories)?)?,
             figures: &self.figures,
+            tables: self.followed.as_ref().map_or(&[], |followed| &followed.tables[..]),
         };
         Ok(shell::page(&filling))
     }
@@ -137,7 +148,11 @@ impl Page<'_> {
     }
 
     fn choices(&self) -> Vec<AtTolerance> {
-        choices(self.summaries, &self.field, self.unit, self.appetite, self.choice())
+        let mut choices = choices(self.summaries, &self.field, self.unit, self.appetite, self.choice());
+        if let Some(followed) = &self.followed {
+            choices.iter_mut().for_each(|choice| choice.verdict.clone_from(&followed.verdict));
+        }
+        choices
     }
 
     /// The stories of listed runs, with the indices of the runs.

@@ -1,12 +1,14 @@
 //! Writes the files of a comparison, all of them or none.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::{Publication, Tables};
-use crate::aggregate::{Firing, Group, REFERENCE, Row, Summary, by_stack};
+use crate::aggregate::{Firing, Group, REFERENCE, Row, Summary, Unit, by_stack};
 use crate::diagnostic::{Diagnostic, Location};
+use crate::report::FollowedReport;
 use crate::report::figure::{BoundsFigure, BudgetFigure, FrontierFigure, SpendingFigure, StopsFigure, save};
-use crate::report::page::Page;
+use crate::report::page::{FollowedTold, Page};
 use crate::report::row_file::{RowFormat, write_parquet};
 use crate::report::saved::{FOLLOWED, STORIES, write_stories};
 use crate::report::{CsvStyle, markdown, table, write_atomically, write_folder, write_rows};
@@ -51,7 +53,8 @@ impl Publication {
             ("strata", &tables.strata),
             ("frontier", &tables.frontier),
         ];
-        for (name, table) in named {
+        let is_ungraded = self.ungraded(summaries).is_some();
+        for (name, table) in named.into_iter().filter(|(_, table)| !is_ungraded || !table.rows.is_empty()) {
             write_atomically(&out.join(format!("{name}.csv")), |file| table.write_csv(file))?;
         }
         let figures = self.write_figures(&tables, summaries, out)?;
@@ -88,6 +91,7 @@ impl Publication {
             rules: &tables.rules,
             stories: &self.stories,
             figures,
+            followed: self.told_of_followed(summaries),
         };
         let html = page.html().map_err(|error| failed(&error))?;
         write_atomically(&path, |file| file.write_all(html.as_bytes()))
@@ -111,6 +115,17 @@ impl Publication {
         }
     }
 
+    /// What the page of ungraded runs opens with.
+    fn told_of_followed(&self, summaries: &[Summary]) -> Option<FollowedTold> {
+        let followed = self.ungraded(summaries)?;
+        let costs: BTreeMap<&str, f64> =
+            self.rows.iter().filter_map(|row| Some((&**row.run_id(), Unit::CostUsd.recorded(row)?))).collect();
+        let mut tables = vec![("What followed the stops", followed.table())];
+        tables.extend(followed.stopped().map(|table| ("Stopped with work still to come", table)));
+        tables.extend(followed.expensive(|run| costs.get(run).copied()).map(|table| ("The most expensive", table)));
+        Some(FollowedTold { verdict: followed.verdict(), tables })
+    }
+
     /// Writes the figures, and returns those that the page embeds.
     fn write_figures(&self, tables: &Tables, summaries: &[Summary], out: &Path) -> Result<Figures, Diagnostic> {
         let groups: Vec<Group<'_>> = by_stack(&self.rows);
@@ -119,11 +134,20 @@ impl Publication {
         let first = self.first(summaries);
         let max_killed = self.manifest.max_killed;
         let frontier = FrontierFigure { points: &tables.points, first: &first, max_killed, subtitle: subtitle.clone() };
-        save(&frontier, out, "frontier")?;
+        let is_ungraded = self.ungraded(summaries).is_some();
+        if !is_ungraded {
+            save(&frontier, out, "frontier")?;
+        }
         let bounds = BoundsFigure { summaries, groups, subtitle: subtitle.clone() };
         let budget = BudgetFigure { curves: &tables.curves, subtitle: subtitle.clone() };
         let stops = StopsFigure { groups, subtitle: subtitle.clone(), followed: self.ungraded(summaries) };
         let spending = SpendingFigure { groups, unit: self.unit, subtitle };
+        if is_ungraded {
+            return Ok(vec![
+                ("stop-steps", save(&stops, out, "stop-steps")?),
+                ("spending", save(&spending, out, "spending")?),
+            ]);
+        }
         Ok(vec![
             ("bounds", save(&bounds, out, "bounds")?),
             ("budget", save(&budget, out, "budget")?),
@@ -132,7 +156,24 @@ impl Publication {
         ])
     }
 
+    /// The summary of runs that nobody graded.
+    fn ungraded_md(&self, told: &FollowedTold) -> String {
+        let tables: String =
+            told.tables.iter().map(|(heading, table)| format!("## {heading}\n\n{}\n", table.to_markdown())).collect();
+        let notes = self.followed().map(FollowedReport::notes).unwrap_or_default();
+        let notes: String = notes.iter().flat_map(|line| ["- ", line, "\n"]).collect();
+        markdown::page(&format!(
+            "# When should it have stopped?\n\n**{}**\n\n{}.\n\n{tables}{notes}\n\
+            ![When each stack stops](stop-steps.svg)\n\n![Where the cost went](spending.svg)\n",
+            told.verdict,
+            self.headline(),
+        ))
+    }
+
     fn summary_md(&self, tables: &Tables, summaries: &[Summary]) -> String {
+        if let Some(told) = self.told_of_followed(summaries) {
+            return self.ungraded_md(&told);
+        }
         let first = self.first(summaries);
         let best: Vec<String> =
             tables.points.iter().filter(|point| point.on_frontier).map(|point| markdown::code(&point.stack)).collect();

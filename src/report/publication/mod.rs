@@ -11,6 +11,7 @@ use super::choice::Choice;
 use super::configuration::Configuration;
 use super::first::{Appetite, Field, FirstTable, Tuned};
 use super::followed::FollowedReport;
+use super::made::Made;
 use super::row_file::RowFormat;
 use super::saved::{Manifest, ManifestStack, ROWS_VERSION};
 use super::table::{self, Table};
@@ -103,6 +104,7 @@ impl Publication {
             min_known: MIN_KNOWN,
             found: Vec::new(),
             tuned: None,
+            made: None,
             remarks: Vec::new(),
             configurations: Vec::new(),
         };
@@ -134,6 +136,13 @@ impl Publication {
         self.manifest.lost_success_costs = appetite.lost_success_costs;
         self.manifest.min_known = appetite.min_known;
         self.all = appetite.all;
+        self
+    }
+
+    /// Sets how it was made.
+    #[must_use]
+    pub fn with_made(mut self, made: Option<Made>) -> Self {
+        self.manifest.made = made;
         self
     }
 

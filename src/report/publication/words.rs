@@ -93,6 +93,9 @@ impl Publication {
     }
 
     pub(super) fn page_notes(&self, summaries: &[Summary]) -> Vec<String> {
+        if let Some(followed) = self.ungraded(summaries) {
+            return self.remarks().chain(followed.notes()).collect();
+        }
         let mut notes: Vec<String> = self.remarks().chain(self.notes(summaries)).collect();
         notes.extend(self.tail());
         if self.manifest.failure_rate.is_none() {

@@ -220,7 +220,9 @@ impl TaskTotals {
         let saved = self.choice.on(2, self.estimate(|totals| Some(totals.saved)));
         // Nothing saves more than an oracle.
         let most = self.all().oracle_ratio().filter(|most| saved.value.is_some_and(|value| value <= *most));
-        saved.within(f64::NEG_INFINITY, most.unwrap_or(1.0))
+        // A stop costs nothing: only what a warning leads to can.
+        let is_never_dearer = self.tasks.iter().all(|(_, totals)| totals.saved.numerator >= 0.0);
+        saved.within(if is_never_dearer { 0.0 } else { f64::NEG_INFINITY }, most.unwrap_or(1.0))
     }
 
     /// Relative change in the spending per success, against the same runs without stopping: -0.1 is a tenth less.

@@ -6,6 +6,7 @@
 //! export is called exact. This applies to recordings as the host itself would make them, in which a reply without a
 //! call ends a prompt's run.
 
+mod agents;
 mod fit;
 mod own;
 mod readback;
@@ -22,6 +23,7 @@ use crate::framework::{Framework, Kind};
 use crate::host::{Does, Host, Place, Slot};
 use crate::stack::Stack;
 
+pub use agents::agents;
 pub use fit::{Difference, Grade};
 pub use own::stack_file;
 
@@ -49,9 +51,15 @@ pub fn hosts() -> Vec<HostInfo> {
     catalog::frameworks().map(host).collect()
 }
 
+/// Names by which hosts are known, too.
+const OTHER_NAMES: &[(&str, &str)] =
+    &[("langgraph", "langchain"), ("claude", "claude-code"), ("copilot", "copilot-cli")];
+
 /// The host with this name; else the name that was probably meant, if any is close.
 pub fn find(name: &str) -> Result<HostInfo, Option<&'static str>> {
-    let all = hosts();
+    let name = OTHER_NAMES.iter().find(|(other, _)| *other == name).map_or(name, |(_, id)| id);
+    let mut all = hosts();
+    all.extend(agents());
     all.iter().find(|info| info.id == name).copied().ok_or_else(|| nearest(name, all.iter().map(|info| info.id)))
 }
 

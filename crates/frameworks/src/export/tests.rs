@@ -220,7 +220,7 @@ fn an_export_read_back_gives_the_same_rows() {
 
 #[test]
 fn the_values_that_stand_in_the_sources_are_json_and_every_template_names_known_parameters() {
-    for info in hosts() {
+    for info in hosts().into_iter().chain(agents()) {
         let host = info.host;
         let pairs = host.quiet.iter().chain(host.options).chain(host.slots.iter().flat_map(|slot| slot.with));
         for (name, value) in pairs {

@@ -33,4 +33,4 @@ const TABS = [
   ['quality', 'Data quality', () => el('section', {}, el('h2', {}, 'What was found in the recordings'),
     meta.quality.length ? el('ul', {}, meta.quality.map((line) => el('li', {}, inked(line)))) : el('p', {}, 'Nothing odd was found while they were read.'),
     el('h3', {}, 'Below the first table'), el('ul', {}, [...choiceAt(state.tolerated).below, ...meta.notes].map((line) => el('li', {}, inked(line)))))],
-];
+].filter(([id]) => id !== 'bounds' || document.getElementById('figure-bounds'));

@@ -1,0 +1,56 @@
+//! Coding agents whose settings can hold a limit, but whose own rules are not replayed here: a stack is exported to
+//! them, and cannot be read back. What they have no setting for, the hook does.
+
+use super::HostInfo;
+use crate::host::{Does, Host, Place, Slot, Syntax};
+use crate::transcript::Moment;
+
+const THE_HOOK: &[(&str, &str)] = &[("", "no setting; the hook does it: `whenstop hook install`")];
+const TURNS: &str = "it counts turns of its own main loop; sub-agents are not counted";
+const DOLLARS: &str = "it counts dollars by its own prices, once a turn is paid for";
+
+const CLAUDE_CODE: Host = Host::new(
+    "where it is started without a person (`claude -p`)",
+    Syntax::Shell,
+    "claude -p \"$PROMPT\" \\\n  --max-turns <<--max-turns>> \\\n  --max-budget-usd <<--max-budget-usd>> \\\n  --output-format stream-json --verbose\n",
+    &[
+        Slot::new("steps", Moment::BeforeRequest, Place::Is("--max-turns"))
+            .does(Does::Fail("error_max_turns"))
+            .differs(TURNS),
+        Slot::new("cost", Moment::AfterResponse, Place::Is("--max-budget-usd"))
+            .amount()
+            .does(Does::Fail("error_max_budget_usd"))
+            .differs(DOLLARS),
+    ],
+)
+.cannot(THE_HOOK)
+.note("settings of `claude -p`; a session with a person takes the hook");
+
+const CLAUDE_AGENT_SDK: Host = Host::new(
+    "where the agent is run; in TypeScript the options are `maxTurns` and `maxBudgetUsd`",
+    Syntax::Python,
+    "options = ClaudeAgentOptions(\n    max_turns=<<max_turns>>,\n    max_budget_usd=<<max_budget_usd>>,\n)\n",
+    &[
+        Slot::new("steps", Moment::BeforeRequest, Place::Is("max_turns"))
+            .does(Does::Fail("error_max_turns"))
+            .differs(TURNS),
+        Slot::new("cost", Moment::AfterResponse, Place::Is("max_budget_usd"))
+            .amount()
+            .does(Does::Fail("error_max_budget_usd"))
+            .differs(DOLLARS),
+    ],
+)
+.cannot(THE_HOOK);
+
+const NO_SETTING: Host = Host::none(THE_HOOK);
+
+/// The coding agents, by name.
+pub fn agents() -> Vec<HostInfo> {
+    let agent = |id, host| HostInfo { id, version: "", host };
+    vec![
+        agent("claude-code", &CLAUDE_CODE),
+        agent("claude-agent-sdk", &CLAUDE_AGENT_SDK),
+        agent("codex", &NO_SETTING),
+        agent("copilot-cli", &NO_SETTING),
+    ]
+}

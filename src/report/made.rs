@@ -1,0 +1,95 @@
+//! How a comparison was made: the command and the files it read, so that it can be made again and compared.
+
+use std::collections::BTreeSet;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::reader::open_regular;
+
+/// Options that do not change what is in the folder, apart from the format of its rows.
+const WITHOUT_VALUE: [&str; 3] = ["--quiet", "-q", "--notes"];
+/// The same with a value.
+const WITH_VALUE: [&str; 4] = ["--out", "--rows", "--shard", "--threads"];
+
+/// The command of a comparison and the files it read. The presets, their profiles and the seed are beside it in the
+/// manifest; presets belong to the version of whenstop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Made {
+    /// The arguments of `whenstop`, without those that say where the result goes and in which format its rows are, which
+    /// part of it is made, and with how many threads.
+    pub command: Vec<String>,
+    /// Every file read: recordings, and files named in the command. In path order.
+    pub files: Vec<MadeFile>,
+}
+
+/// One file that was read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MadeFile {
+    /// Its path as given.
+    pub path: String,
+    /// Its size.
+    pub bytes: u64,
+    /// The 128-bit `XXH3` hash of its content.
+    pub xxh3: String,
+}
+
+impl Made {
+    /// From the arguments and the recordings. Files named in the arguments and a `whenstop.toml` here are added.
+    pub fn of(arguments: &[String], recordings: impl IntoIterator<Item = PathBuf>) -> Self {
+        let mut command = Vec::new();
+        let mut rest = arguments.iter();
+        while let Some(argument) = rest.next() {
+            if WITH_VALUE.contains(&argument.as_str()) {
+                rest.next();
+                continue;
+            }
+            let name = argument.split('=').next().unwrap_or(argument);
+            if !WITH_VALUE.contains(&name) && !WITHOUT_VALUE.contains(&argument.as_str()) {
+                command.push(argument.clone());
+            }
+        }
+        let named =
+            command.iter().map(|argument| argument.split_once('=').map_or(argument.as_str(), |(_, value)| value));
+        let named = named.chain(["whenstop.toml"]).map(PathBuf::from).filter(|path| path.is_file());
+        let paths: BTreeSet<PathBuf> = recordings.into_iter().chain(named).collect();
+        let files = paths.iter().filter_map(|path| MadeFile::of(path)).collect();
+        Self { command, files }
+    }
+}
+
+impl MadeFile {
+    /// `None` for what cannot be read again.
+    fn of(path: &Path) -> Option<Self> {
+        if !std::fs::metadata(path).ok()?.is_file() {
+            return None;
+        }
+        let mut file = open_regular(path).ok()?;
+        let (mut hash, mut bytes) = (Xxh3::new(), 0);
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            let n = file.read(&mut buffer).ok()?;
+            if n == 0 {
+                break;
+            }
+            hash.update(buffer.get(..n)?);
+            bytes += n as u64;
+        }
+        Some(Self { path: path.display().to_string(), bytes, xxh3: format!("{:032x}", hash.digest128()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_is_kept_without_what_changes_nothing() {
+        let given = "compare runs --stacks s.toml --out a --threads 2 --shard=1/2 --out=b --quiet --max-killed 0.1";
+        let given: Vec<String> = given.split(' ').map(str::to_owned).collect();
+        let kept = Made::of(&given, []).command;
+        assert_eq!(kept.join(" "), "compare runs --stacks s.toml --max-killed 0.1");
+    }
+}
