@@ -2,6 +2,7 @@
 //!
 //! stdout is data, stderr is progress and messages.
 
+mod bench;
 mod bundled;
 mod certify;
 mod compare;
@@ -15,6 +16,7 @@ mod exit;
 mod explain;
 mod export;
 mod failure;
+mod forecast;
 mod gate;
 mod guard;
 mod hook;
@@ -92,6 +94,13 @@ enum Command {
     /// Certify the most aggressive setting whose false-early-stop rate is at most alpha; exits 100 if there is none.
     #[command(after_help = examples::CERTIFY)]
     Certify(certify::Args),
+    /// Compare models on a benchmark whose runs are stopped early: what is saved, what each score loses, which pairs change
+    /// places and which cannot.
+    #[command(after_help = examples::BENCH)]
+    Bench(bench::Args),
+    /// Forecast what a run still takes, given how far it is: steps, tokens, dollars and time, by class.
+    #[command(after_help = examples::FORECAST)]
+    Forecast(forecast::Args),
     /// Merge the parts of a comparison made by `compare --shard`.
     #[command(after_help = examples::MERGE)]
     Merge(merge::Args),
@@ -215,6 +224,8 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Tune(args)) => tune::run(&args, &output),
         Some(Command::Sweep(args)) => sweep::run(&args, &output),
         Some(Command::Certify(args)) => certify::run(&args, &output),
+        Some(Command::Bench(args)) => bench::run(&args, &output),
+        Some(Command::Forecast(args)) => forecast::run(&args, &output),
         Some(Command::Merge(args)) => merge::run(&args, &output),
         Some(Command::Report(args)) => compare::report::run(&args, &output),
         Some(Command::Corpus(args)) => corpus::run(&args, &output),
