@@ -95,13 +95,12 @@ impl Answer<'_> {
         format!(
             "{how} saves {saved} of the {}, on average over the models, and lowers their scores by {} points, at most {}.{certain} \
              On tasks like these it takes at most {} points from any score, so models further apart cannot change places \
-             through it ({confidence} %, all models together): {} of these {}.",
+             through it ({confidence} %, all models together): that is {} of them.",
             self.unit.noun(),
             points(-totals.mean_change),
             points(-totals.largest_change),
             points(totals.at_most),
-            totals.beyond,
-            count(totals.pairs as u64, "pair"),
+            if totals.beyond == totals.pairs { "all".to_owned() } else { totals.beyond.to_string() },
         )
     }
 

@@ -53,8 +53,12 @@ struct Answer<'a> {
 
 impl Answer<'_> {
     fn promise(&self) -> String {
+        self.promised("successes")
+    }
+
+    fn promised(&self, whose: &str) -> String {
         format!(
-            "at most {} of successes killed, averaged over tasks, with {} confidence over all classes together",
+            "at most {} of {whose} killed, averaged over tasks, with {} confidence over all classes together",
             percent(self.args.max_killed),
             percent(1.0 - self.args.delta)
         )
@@ -200,7 +204,8 @@ impl Answer<'_> {
                 name.push('-');
             }
             text += &format!("\n# {}\n", one_line(&self.sentence(class)));
-            text += &certified_stack(study, &Shipped::Limit(best.choice), &name, self.promise());
+            let whose = if class.is_pooled { "the successes of all classes" } else { "successes" };
+            text += &certified_stack(study, &Shipped::Limit(best.choice), &name, self.promised(whose));
         }
         let write = |folder: &Path| {
             let put =
