@@ -365,11 +365,12 @@ pub(super) fn show(
         Format::Json => {
             let first = publication.first(&summaries);
             output.json(&serde_json::json!({
-                "schema_version": 2,
+                "schema_version": 3,
                 "verdict": first.verdict(),
                 "ship": first.ship().map(|summary| summary.stack.to_string()),
                 "standing": first.standings(),
                 "summary": table::summary(&summaries).to_json(),
+                "estimates": table::estimates(&summaries).to_json(),
             }));
         }
         Format::Csv | Format::Md => output.table(&table::summary(&summaries), format)?,

@@ -1,10 +1,11 @@
-//! `whenstop schema`: prints the JSON Schema of one of whenstop's own formats.
+//! `whenstop schema`: prints the JSON Schema of one of whenstop's own formats, or what the columns of a file mean.
 
 use clap::ValueEnum;
 
 use super::Exit;
 use super::failure::Failure;
-use super::output::Output;
+use super::output::{Format, Output};
+use crate::report::schema;
 use crate::{guard, reader, review};
 
 /// Arguments of `schema`.
@@ -26,16 +27,45 @@ enum What {
     Lint,
     /// The lines between whenstop and a guard, in both directions.
     Guard,
+    /// The columns of `summary.csv`.
+    Summary,
+    /// The columns of `strata.csv`.
+    Strata,
+    /// The columns of `estimates.csv`, and the numbers in it: the metrics of `check --fail-on`.
+    Estimates,
+    /// The columns of `rows.csv` and `rows.parquet`.
+    Rows,
+    /// The columns of `firings.csv` and `firings.parquet`.
+    Firings,
+    /// The columns of `followed.csv`.
+    Followed,
 }
 
 /// `whenstop schema`.
-#[expect(clippy::unnecessary_wraps, reason = "the shape of every command")]
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     match args.what {
         What::Trace => output.bytes(reader::trace_schema().as_bytes()),
         What::Check => output.bytes(review::CHECK_SCHEMA.as_bytes()),
         What::Guard => output.bytes(guard::SCHEMA.as_bytes()),
         What::Lint => output.bytes(review::LINT_SCHEMA.as_bytes()),
+        columns => show_columns(columns, output)?,
     }
     Ok(Exit::Done)
+}
+
+/// What the columns of a file mean, as a table.
+fn show_columns(what: What, output: &Output) -> Result<(), Failure> {
+    let name = what.to_possible_value().map(|value| value.get_name().to_owned());
+    let file = schema::files().into_iter().find(|file| name.as_deref() == Some(file.name));
+    let file = file.expect("every file that can be asked for has its columns");
+    output.paragraph(&format!("{}.csv, version {}. {}", file.name, file.version, file.line));
+    output.data("\n");
+    output.table(&file.table(), Format::Md)?;
+    if matches!(what, What::Estimates) {
+        output.data("\n");
+        output.paragraph("The numbers, for `estimates.csv` and for gates. A gate may end an estimate's name in `_low`, `_high`, `_min` or `_max`.");
+        output.data("\n");
+        output.table(&schema::numbers(), Format::Md)?;
+    }
+    Ok(())
 }

@@ -20,6 +20,7 @@ mod publication;
 mod row_file;
 mod said;
 mod saved;
+pub mod schema;
 pub mod table;
 pub mod verdict;
 

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::cells::Cells;
 use super::files::unwritten;
+use crate::aggregate::{CellKind, ColumnSpec};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::reader::{ParquetKind as Kind, ParquetRows, ParquetWriter};
 
@@ -34,77 +35,31 @@ impl RowFormat {
 
 /// A record with a fixed list of columns.
 pub trait Columns {
-    /// The columns with their types, in the order of the fields.
-    const COLUMNS: &'static [(&'static str, Kind)];
+    /// The columns, in the order of the fields.
+    fn specs() -> Vec<ColumnSpec>;
 }
 
-const TEXT: Kind = Kind::Text;
-const WHOLE: Kind = Kind::Whole;
-const REAL: Kind = Kind::Real;
-
 impl Columns for crate::aggregate::Row {
-    const COLUMNS: &'static [(&'static str, Kind)] = &[
-        ("run_id", TEXT),
-        ("task_id", TEXT),
-        ("suite", TEXT),
-        ("model", TEXT),
-        ("stack", TEXT),
-        ("verdict", TEXT),
-        ("exactness", TEXT),
-        ("outcome", TEXT),
-        ("end", TEXT),
-        ("secured_step", WHOLE),
-        ("steps_recorded", WHOLE),
-        ("steps_at_stop", WHOLE),
-        ("stop_point", TEXT),
-        ("rule", TEXT),
-        ("observed", REAL),
-        ("limit", REAL),
-        ("tokens_recorded", WHOLE),
-        ("tokens_at_stop", WHOLE),
-        ("cost_usd_recorded", REAL),
-        ("cost_usd_at_stop", REAL),
-        ("ms_recorded", WHOLE),
-        ("ms_at_stop", WHOLE),
-        ("outcome_low", WHOLE),
-        ("outcome_high", WHOLE),
-        ("unknown", TEXT),
-        ("stopped_low", WHOLE),
-        ("stopped_high", WHOLE),
-        ("killed_low", WHOLE),
-        ("killed_high", WHOLE),
-        ("true_stop_low", WHOLE),
-        ("true_stop_high", WHOLE),
-        ("steps_low", WHOLE),
-        ("steps_high", WHOLE),
-        ("tokens_low", WHOLE),
-        ("tokens_high", WHOLE),
-        ("cost_usd_low", REAL),
-        ("cost_usd_high", REAL),
-        ("tokens_in_part", WHOLE),
-        ("not_evaluable", TEXT),
-        ("profile", TEXT),
-        ("action", TEXT),
-        ("diverged_at", TEXT),
-        ("interventions", WHOLE),
-        ("steps_after_secured", WHOLE),
-        ("tokens_after_secured", WHOLE),
-        ("cost_usd_after_secured", REAL),
-    ];
+    fn specs() -> Vec<ColumnSpec> {
+        Self::columns()
+    }
 }
 
 impl Columns for crate::aggregate::Firing {
-    const COLUMNS: &'static [(&'static str, Kind)] = &[
-        ("run_id", TEXT),
-        ("stack", TEXT),
-        ("rule", TEXT),
-        ("point", TEXT),
-        ("observed", REAL),
-        ("first", Kind::Truth),
-        ("verdict_alone", TEXT),
-        ("verdict_without", TEXT),
-        ("steps_without", WHOLE),
-    ];
+    fn specs() -> Vec<ColumnSpec> {
+        Self::columns()
+    }
+}
+
+/// The columns as Parquet has them.
+fn parquet_columns(columns: &[ColumnSpec]) -> Vec<(&str, Kind)> {
+    let kind = |kind| match kind {
+        CellKind::Text => Kind::Text,
+        CellKind::Whole => Kind::Whole,
+        CellKind::Real => Kind::Real,
+        CellKind::Truth => Kind::Truth,
+    };
+    columns.iter().map(|column| (column.name.as_str(), kind(column.kind))).collect()
 }
 
 /// Writes records to a Parquet table one at a time.
@@ -116,7 +71,7 @@ pub struct RowWriter {
 impl RowWriter {
     /// Starts a table in a file; all records must be of type `T`.
     pub fn to_file<T: Columns>(file: File) -> io::Result<Self> {
-        Ok(Self { table: ParquetWriter::to_file(file, T::COLUMNS)?, cells: Cells::default() })
+        Ok(Self { table: ParquetWriter::to_file(file, &parquet_columns(&T::specs()))?, cells: Cells::default() })
     }
 
     /// Adds a record.
@@ -133,7 +88,7 @@ impl RowWriter {
 
 /// Writes records of type `T` to memory.
 pub fn parquet_bytes<T: Columns>(rows: impl IntoIterator<Item = impl Serialize>) -> io::Result<Vec<u8>> {
-    let mut writer = RowWriter { table: ParquetWriter::in_memory(T::COLUMNS)?, cells: Cells::default() };
+    let mut writer = RowWriter { table: ParquetWriter::in_memory(&parquet_columns(&T::specs()))?, cells: Cells::default() };
     rows.into_iter().try_for_each(|row| writer.row(&row))?;
     writer.close()
 }
@@ -218,9 +173,9 @@ mod tests {
     fn what_is_written_is_read_back_the_same() {
         let (rows, firings) = rows();
         assert!(rows.len() > 50 && firings.len() > 10, "{} {}", rows.len(), firings.len());
-        let names = |columns: &[(&str, Kind)]| columns.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
-        assert_eq!(names(Row::COLUMNS), header(&rows[0]));
-        assert_eq!(names(Firing::COLUMNS), header(&firings[0]));
+        let names = |columns: Vec<ColumnSpec>| columns.into_iter().map(|column| column.name).collect::<Vec<_>>();
+        assert_eq!(names(Row::columns()), header(&rows[0]));
+        assert_eq!(names(Firing::columns()), header(&firings[0]));
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.parquet");
         std::fs::write(&path, parquet_bytes::<Row>(&rows).unwrap()).unwrap();

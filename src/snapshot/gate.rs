@@ -6,13 +6,13 @@ mod written;
 use std::fmt::{self, Write as _};
 
 pub use crate::aggregate::MIN_KNOWN;
-use crate::aggregate::{Rows, Summary, by_stack, summarise_at};
+use crate::aggregate::{Measured, Named, Part, Rows, Summary, by_stack, metric_names, named, summarise_at};
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::report::known::known_on;
-use crate::report::table::{self, Cell, plain_number};
+use crate::report::table::plain_number;
 use crate::stats::distribution::binomial_cdf;
 
-use metric::Metric;
+use metric::{is_interval_end, known_share, what_is_missing};
 pub(super) use written::{Sign, Written};
 
 /// Level of the intervals that gates use, before adjustment for the number of stacks.
@@ -23,7 +23,7 @@ const LEVEL: f64 = 0.95;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
     stack: Option<String>,
-    metric: Metric,
+    number: Named,
     sign: Sign,
     limit: f64,
 }
@@ -44,24 +44,31 @@ pub struct GateResult {
 }
 
 impl Gate {
-    /// Parses a gate; `columns` are the available metrics, `stacks` the known stacks.
-    pub fn parse(text: &str, columns: &[String], stacks: &[String]) -> Result<Self, Diagnostic> {
+    /// Parses a gate; `stacks` are the known stacks.
+    pub fn parse(text: &str, stacks: &[String]) -> Result<Self, Diagnostic> {
         let error = |what: String, help: String| Diagnostic::new(Location::default(), what, help);
         let written = Written::read(text)?;
         let metric = written.metric;
-        if !columns.iter().any(|column| column == metric) {
-            let near = nearest(metric, columns.iter().map(String::as_str));
+        let Some(number) = named(metric) else {
+            let names: Vec<String> = metric_names().collect();
+            let near = nearest(metric, names.iter().map(String::as_str));
             let help = near.map_or_else(
-                || "the metrics are the columns of summary.csv".to_owned(),
+                || "`whenstop schema estimates` lists the metrics".to_owned(),
                 |near| format!("did you mean `{near}`?"),
             );
             return Err(error(format!("gate `{text}`: no metric `{metric}`"), help));
-        }
+        };
         written.refuse_unknown_stack(stacks)?;
         let Written { stack, sign, limit, .. } = written;
-        let gate = Self { stack, metric: Metric::named(metric), sign, limit };
+        let gate = Self { stack, number, sign, limit };
         gate.can_tell().map_err(|(what, help)| error(format!("gate `{text}` {what}"), help))?;
         Ok(gate)
+    }
+
+    /// Says so if the metric has another name now.
+    pub fn notice(&self) -> Option<String> {
+        let wrote = self.number.wrote.as_ref()?;
+        Some(format!("`{wrote}` is called `{}` now; the old name will be read until the next version", self.number.name()))
     }
 
     /// True for a gate on one stack.
@@ -71,7 +78,7 @@ impl Gate {
 
     /// Refuses a limit that every value passes, or that none does: it is a mistake.
     fn can_tell(&self) -> Result<(), (String, String)> {
-        let (least, most) = self.metric.range();
+        let (least, most) = self.number.metric.measure.range();
         let fails = |value: Option<f64>| value.map(|value| self.sign.fails(value, self.limit));
         let never = match self.sign {
             Sign::More | Sign::AtLeast => fails(most) == Some(false),
@@ -84,19 +91,18 @@ impl Gate {
         if !never && !always {
             return Ok(());
         }
+        let name = self.number.name();
         let word = if never { "never fails" } else { "always fails" };
         let help = if most == Some(1.0) && self.limit > 1.0 && self.limit <= 100.0 {
             let sign = self.sign.text();
             format!(
-                "`{}` is a share from 0 to 1: for {} % write `{}{sign}{}`",
-                self.metric,
+                "`{name}` is a share from 0 to 1: for {} % write `{name}{sign}{}`",
                 self.limit,
-                self.metric,
                 self.limit / 100.0
             )
         } else {
             let most = most.map_or_else(|| "any size".to_owned(), |most| most.to_string());
-            format!("`{}` goes from {} to {most}", self.metric, least.unwrap_or(f64::NEG_INFINITY))
+            format!("`{name}` goes from {} to {most}", least.unwrap_or(f64::NEG_INFINITY))
         };
         Err((word.to_owned(), help))
     }
@@ -106,30 +112,22 @@ impl Gate {
     pub fn hold(&self, rows: &Rows, min_known: f64) -> Vec<GateResult> {
         let mut groups = by_stack(rows);
         groups.retain(|group| self.stack.as_ref().is_none_or(|stack| **stack == *group.stack));
-        let adjusted = if self.metric.is_interval_end() { groups.len().max(1) } else { 1 };
+        let adjusted = if is_interval_end(&self.number) { groups.len().max(1) } else { 1 };
         let level = 1.0 - (1.0 - LEVEL) / adjusted as f64;
         let summaries = summarise_at(&groups, None, level);
-        let table = table::summary(&summaries);
-        let judged = groups.iter().zip(&summaries).zip(&table.rows).map(|((group, summary), cells)| {
-            let column = |name: &str| cells.get(table.columns.iter().position(|column| column == name)?);
-            let known = (self.metric.known_share(group), min_known);
-            self.judge(summary, &column, level, known)
+        let judged = groups.iter().zip(&summaries).map(|(group, summary)| {
+            let known = (known_share(&self.number, group), min_known);
+            self.judge(summary, &self.number.metric.of_summary(summary), level, known)
         });
         judged.collect()
     }
 
     /// `known`: the share of the runs on which the number is known, and the share required.
-    fn judge<'t>(
-        &self,
-        summary: &Summary,
-        column: &impl Fn(&str) -> Option<&'t Cell>,
-        level: f64,
-        known: (f64, f64),
-    ) -> GateResult {
-        let value = column(&self.metric.to_string()).and_then(number);
+    fn judge(&self, summary: &Summary, measured: &Measured, level: f64, known: (f64, f64)) -> GateResult {
+        let value = measured.part(self.number.part);
         let result =
             |failed, why| GateResult { gate: self.to_string(), stack: summary.stack.to_string(), value, failed, why };
-        let missing = self.metric.missing(summary);
+        let missing = what_is_missing(&self.number, summary);
         let Some(value) = value else {
             let why = if missing.is_empty() { "too few tasks, or nothing to count".to_owned() } else { missing };
             return result(true, format!("unknown: {why}"));
@@ -143,15 +141,15 @@ impl Gate {
         if failed {
             let _ = write!(why, ", {} {} would have passed", self.sign.passing(), self.limit);
         }
-        if self.metric.is_interval_end() {
+        if is_interval_end(&self.number) {
             let _ = write!(why, " ({:.1} % interval)", level * 100.0);
-        } else if let Some(chance) = self.chance_at_limit(column) {
+        } else if let Some(chance) = self.chance_at_limit(measured) {
             let _ = write!(
                 why,
                 "; a point, not a bound: a true rate of {} would fail {:.0} % of the time; `{}` passes only what is shown safe",
                 self.limit,
                 chance * 100.0,
-                self.metric.upper()
+                Named { part: Part::High, ..self.number.clone() }.name()
             );
         }
         result(failed, why)
@@ -160,12 +158,9 @@ impl Gate {
     /// The probability of failing for a share whose true value equals the limit, from the effective number of runs;
     /// `None` for other metrics.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of runs, at most n")]
-    fn chance_at_limit<'t>(&self, column: &impl Fn(&str) -> Option<&'t Cell>) -> Option<f64> {
-        if !self.metric.is_rate() {
-            return None;
-        }
-        let n = column(&format!("{}_n", self.metric)).and_then(number)?;
-        let effective = column(&format!("{}_effective_n", self.metric)).and_then(number).unwrap_or(n).round().max(1.0);
+    fn chance_at_limit(&self, measured: &Measured) -> Option<f64> {
+        let made = measured.made.filter(|_| self.number.metric.is_rate() && self.number.part == Part::Value)?;
+        let effective = made.effective_n.unwrap_or(made.n as f64).round().max(1.0);
         let at_most = binomial_cdf((self.limit * effective).floor() as u64, effective as u64, self.limit);
         match self.sign {
             Sign::More | Sign::AtLeast => Some(1.0 - at_most),
@@ -174,20 +169,12 @@ impl Gate {
     }
 }
 
-fn number(cell: &Cell) -> Option<f64> {
-    match cell {
-        Cell::Number(number) => Some(*number),
-        Cell::Count(count) => Some(*count as f64),
-        Cell::Text(_) | Cell::Missing => None,
-    }
-}
-
 impl fmt::Display for Gate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(stack) = &self.stack {
             write!(f, "{stack}:")?;
         }
-        write!(f, "{}{}{}", self.metric, self.sign.text(), self.limit)
+        write!(f, "{}{}{}", self.number.name(), self.sign.text(), self.limit)
     }
 }
 

@@ -35,7 +35,7 @@ fn compare_prints_a_table_and_writes_a_folder() {
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("compare_table", stdout);
     insta::assert_snapshot!("compare_rows", desk.read("out/rows.csv"));
-    let expected = "bounds.png bounds.svg budget.csv budget.png budget.svg firings.csv followed.csv frontier.csv frontier.png frontier.svg manifest.json pairs.csv report.html rows.csv rules.csv spending.png \
+    let expected = "bounds.png bounds.svg budget.csv budget.png budget.svg estimates.csv firings.csv followed.csv frontier.csv frontier.png frontier.svg manifest.json pairs.csv report.html rows.csv rules.csv spending.png \
         spending.svg stop-steps.png stop-steps.svg stories.jsonl strata.csv summary.csv summary.md";
     assert_eq!(desk.names("out").join(" "), expected);
 }
@@ -44,7 +44,7 @@ fn compare_prints_a_table_and_writes_a_folder() {
 fn summary_columns_are_a_contract() {
     let desk = desk();
     assert_eq!(desk.told("compare runs.jsonl --stacks stacks.toml --out out").0, 0);
-    for table in ["summary", "pairs", "budget", "rules", "strata", "frontier", "firings"] {
+    for table in ["summary", "estimates", "pairs", "budget", "rules", "strata", "frontier", "firings"] {
         let text = desk.read(&format!("out/{table}.csv"));
         insta::assert_snapshot!(format!("columns_{table}"), text.lines().next().unwrap_or_default().replace(',', "\n"));
     }
@@ -116,10 +116,10 @@ fn a_snapshot_is_accepted_checked_and_guards() {
 fn gates_fail_when_they_hold_or_cannot_be_told() {
     let desk = desk();
     let check = |gate: &str| desk.told(&format!("check runs.jsonl --stacks stacks.toml --fail-on {gate}")).0;
-    assert_eq!(check("loop:fes_rate>0.02"), 0);
-    assert_eq!(check("fes_rate>0.02"), 100);
-    assert_eq!(check("loop:cost_usd_saved_ratio<0"), 100, "undefined fails");
-    assert_eq!(check("fes_rat>0.02"), 2);
+    assert_eq!(check("loop:killed_rate>0.02"), 0);
+    assert_eq!(check("killed_rate>0.02"), 100);
+    assert_eq!(check("loop:cost_usd_spent_less_share<0"), 100, "undefined fails");
+    assert_eq!(check("killed_rat>0.02"), 2);
 }
 
 #[test]
@@ -136,13 +136,13 @@ fn a_gate_says_what_is_missing_and_what_would_have_passed() {
     desk.put("ungraded.jsonl", &ungraded.flat_map(|line| [line, "\n"]).collect::<String>());
     let mut told = String::new();
     for (runs, stacks, gate) in [
-        ("bare.jsonl", "tokens.toml", "fes_rate_high>0.9"),
+        ("bare.jsonl", "tokens.toml", "killed_rate_high>0.9"),
         ("bare.jsonl", "tokens.toml", "stops>100"),
         ("bare.jsonl", "tokens.toml", "runs<1"),
-        ("ungraded.jsonl", "stacks.toml", "fes_rate>0.5"),
+        ("ungraded.jsonl", "stacks.toml", "killed_rate>0.5"),
         ("ungraded.jsonl", "stacks.toml", "stops>100"),
-        ("runs.jsonl", "stacks.toml", "loop:fes_rate>0.02"),
-        ("runs.jsonl", "stacks.toml", "fes_rate>0.02"),
+        ("runs.jsonl", "stacks.toml", "loop:killed_rate>0.02"),
+        ("runs.jsonl", "stacks.toml", "killed_rate>0.02"),
     ] {
         let (code, stdout, _) = desk.told(&format!("check {runs} --stacks {stacks} --fail-on {gate}"));
         let _ = writeln!(told, "{runs} exits with {code}\n{stdout}");

@@ -198,6 +198,46 @@ fn the_page_of_signals_is_their_manuals() {
 }
 
 #[test]
+fn the_page_of_columns_is_what_schema_says() {
+    let desk = Desk::with(&[]);
+    let mut text = String::from(
+        "# Columns\n\nThe files of a results folder (`compare --out`). `whenstop schema NAME` prints the same. An empty cell is \
+         unknown or has nothing to say; it is never 0.\n",
+    );
+    for file in whenstop::report::schema::files() {
+        let (code, columns, stderr) = desk.told(&format!("schema {}", file.name));
+        assert_eq!(code, 0, "{stderr}");
+        let _ = write!(text, "\n## {}.csv\n\n{}\n", file.name, columns.trim_end());
+    }
+    reference("columns.md", &text);
+}
+
+/// `fixtures/columns.txt` has a line for each version of each file: its name, the version, and its columns with the type
+/// and unit of each. Lines are added and never changed, so columns cannot change under a version that was given out.
+#[test]
+fn columns_do_not_change_without_a_new_version() {
+    let path = root().join("fixtures/columns.txt");
+    let mut known = std::fs::read_to_string(&path).unwrap_or_default();
+    for file in whenstop::report::schema::files() {
+        let columns = file.columns.iter().map(|column| {
+            let empty = if column.may_be_empty { "?" } else { "" };
+            let unit = if column.unit.is_empty() { String::new() } else { format!(" in {}", column.unit) };
+            format!("{} {}{empty}{unit}", column.name, column.kind.name())
+        });
+        let version = format!("{} {}: ", file.name, file.version);
+        let now = format!("{version}{}", columns.collect::<Vec<_>>().join(", "));
+        match known.lines().find(|line| line.starts_with(&version)) {
+            Some(line) => assert_eq!(line, now, "the columns of {} have changed: raise their version", file.name),
+            None if is_update() => known = format!("{known}{now}\n"),
+            None => panic!("{version}is new: UPDATE_DOCS=1 cargo test --test it docs::"),
+        }
+    }
+    if is_update() {
+        std::fs::write(&path, known).unwrap();
+    }
+}
+
+#[test]
 fn the_page_of_frameworks_holds_the_table_that_the_program_prints() {
     let (code, stdout, stderr) = Desk::with(&[]).told("rules list --format md");
     assert_eq!(code, 0, "{stderr}");

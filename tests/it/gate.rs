@@ -75,7 +75,7 @@ fn init_sets_up_what_check_then_holds() {
     desk.put("whenstop.toml", &gates);
     let (code, stdout, stderr) = desk.told("check");
     assert_eq!(code, 100, "{stderr}");
-    assert!(stdout.contains("gate mine:fes_rate_high>0.05: FAILED: unknown: too few tasks"), "{stdout}");
+    assert!(stdout.contains("gate mine:killed_rate_high>0.05: FAILED: unknown: too few tasks"), "{stdout}");
 }
 
 #[test]

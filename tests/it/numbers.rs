@@ -1,12 +1,12 @@
 //! Every number in a table says how it was made: an estimate `x` comes with its interval `x_low` to `x_high`, its `x_n`,
-//! its denominator by name `x_of` and its `x_method`; what is undefined is empty.
+//! its denominator by name `x_of` and its `x_method`, or has them in `estimates.csv`; what is undefined is empty.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
 /// Columns that are no estimates: counts and sums of what was recorded, limits, and what goes with an estimate.
-const PLAIN: [&str; 47] = [
+const PLAIN: [&str; 44] = [
     "stopped",
     "unlabelled_runs",
     "judged",
@@ -20,8 +20,8 @@ const PLAIN: [&str; 47] = [
     "stops",
     "stacks_compared",
     "successes",
-    "fes_only_here",
-    "fes_only_baseline",
+    "killed_only_here",
+    "killed_only_baseline",
     "fes",
     "fes_unverified",
     "good_trim",
@@ -49,21 +49,8 @@ const PLAIN: [&str; 47] = [
     "at_risk",
     "known_to",
     "limit",
-    "fes_rate_design_effect",
-    "fes_rate_effective_n",
-    "tipping_point",
     "resamples_on_frontier",
-    "fes_sign_flip_p",
-];
-const SUMS: [&str; 8] = [
-    "recorded",
-    "at_stop",
-    "saved",
-    "saved_on_failures",
-    "saved_after_success",
-    "saved_unlabelled",
-    "forfeited",
-    "runs",
+    "killed_sign_flip_p",
 ];
 const PARTS: [&str; 8] = ["_low", "_high", "_min", "_max", "_n", "_of", "_method", "_ci"];
 
@@ -87,10 +74,8 @@ fn stem(column: &str) -> &str {
 }
 
 fn is_plain(column: &str) -> bool {
-    let unit =
-        ["steps", "tokens", "cost_usd", "ms"].iter().find_map(|unit| column.strip_prefix(unit)?.strip_prefix('_'));
     let p_value = column.ends_with("_p") || column.ends_with("_p_adjusted") || column == "p" || column == "p_adjusted";
-    PLAIN.contains(&column) || p_value || unit.is_some_and(|sum| SUMS.contains(&sum))
+    PLAIN.contains(&column) || p_value
 }
 
 fn number(line: &Line, column: &str) -> Option<f64> {
@@ -158,6 +143,38 @@ fn check_estimate(table: &str, line: &Line, name: &str) {
     }
 }
 
+/// Every number of the summary is a count or a sum, or an estimate that `estimates.csv` has with its interval and how it
+/// was made.
+#[track_caller]
+fn check_summary(summary: &[Line], estimates: &[Line]) {
+    for line in summary {
+        let of_stack = |estimate: &&Line| {
+            estimate["stack"] == line["stack"] && estimate["suite"].is_empty() && estimate["model"].is_empty()
+        };
+        let mine: BTreeMap<&str, &Line> =
+            estimates.iter().filter(of_stack).map(|estimate| (estimate["name"].as_str(), estimate)).collect();
+        assert!(mine.len() > 25, "{} estimates of {}", mine.len(), line["stack"]);
+        for (column, text) in line {
+            let (name, part) = match (column.strip_suffix("_low"), column.strip_suffix("_high")) {
+                (Some(name), _) => (name, "low"),
+                (_, Some(name)) => (name, "high"),
+                _ => (column.as_str(), "value"),
+            };
+            match mine.get(name) {
+                Some(estimate) => assert_eq!(text, &estimate[part], "{column} of {}", line["stack"]),
+                None => assert_eq!(part, "value", "{column} has an interval that estimates.csv does not have"),
+            }
+        }
+        for (name, estimate) in mine.iter().filter(|(_, estimate)| !estimate["method"].is_empty()) {
+            let part = |part: &str| (format!("{name}_{part}"), estimate[part].clone());
+            let parts = ["low", "high", "min", "max", "n", "of", "method"].map(part);
+            let mut line = Line::from(parts);
+            line.extend([((*name).to_owned(), estimate["value"].clone()), ("stack".to_owned(), estimate["stack"].clone())]);
+            check_estimate("estimates", &line, name);
+        }
+    }
+}
+
 #[test]
 fn every_number_has_its_n_denominator_method_and_interval() {
     let folder = tempfile::tempdir().unwrap();
@@ -165,9 +182,10 @@ fn every_number_has_its_n_denominator_method_and_interval() {
     let stacks = ["--stacks", "ROOT/fixtures/stacks/example.toml", "--stacks", "preset:cline"];
     let errors = ["--label-sensitivity", "0.9", "--label-specificity", "0.9", "--out", "swept", "--split", "test"];
     whenstop(folder.path(), &[&["compare", "ROOT/traces"], &stacks[..], &errors[..4], &["--out", "out"]].concat());
-    for table in ["summary", "strata", "pairs", "rules", "budget", "frontier"] {
+    for table in ["pairs", "rules", "budget", "frontier"] {
         check(table, &read(&at(&format!("out/{table}.csv"))));
     }
+    check_summary(&read(&at("out/summary.csv")), &read(&at("out/estimates.csv")));
     let grid =
         ["--signal", "call_result.count", "--limits", "2..6", "--signal", "tokens.total", "--limits", "9000,50000"];
     whenstop(folder.path(), &[&["sweep", "ROOT/traces"], &grid[..], &errors].concat());

@@ -45,7 +45,7 @@ fn a_sweep_counts_what_can_be_counted_by_hand() {
     let got: Vec<String> = table
         .iter()
         .map(|row| {
-            ["setting", "stops", "fes_unverified", "true_stop", "fes_rate", "useful_saved_ratio"]
+            ["setting", "stops", "fes_unverified", "true_stop", "killed_rate", "saved_share"]
                 .map(|c| row[c].clone())
                 .join(" | ")
         })
@@ -59,7 +59,7 @@ fn a_sweep_counts_what_can_be_counted_by_hand() {
     ];
     assert_eq!(got, expected);
     // Of 50 successes without a false early stop the exact upper end is 1 - 0.025^(1/50) = 7.1 %.
-    assert_eq!(table[3]["fes_rate_high"], "0.071122");
+    assert_eq!(table[3]["killed_rate_high"], "0.071122");
     assert!(stdout.starts_with("Ship `call_result.count >= 3`: it kills at most 8.4 %"), "{stdout}");
     assert!(stdout.contains("call_result.count >= 3 *"), "{stdout}");
 }
@@ -100,7 +100,7 @@ fn label_errors_are_corrected_clipped_or_undefined() {
         let (code, _, stderr) = desk.told(&format!("sweep|runs.jsonl|{REPEATS}|{errors}|--out|{out}"));
         assert_eq!(code, 0, "{stderr}");
         let cells = |row: &std::collections::BTreeMap<String, String>| {
-            format!("{} {}", row["fes_rate_corrected"], row["label_correction"])
+            format!("{} {}", row["killed_rate_corrected"], row["label_correction"])
         };
         let table = desk.table(&format!("{out}/sweep.csv"));
         [cells(&table[3]), cells(&table[4])]
@@ -202,7 +202,7 @@ fn a_rule_is_judged_by_the_runs_that_have_what_it_reads() {
         .table("out/sweep.csv")
         .iter()
         .map(|row| {
-            let columns = ["runs", "not_evaluable_runs", "fes_rate", "fes_rate_n", "fes_rate_difference_n"];
+            let columns = ["runs", "not_evaluable_runs", "killed_rate", "killed_rate_n", "killed_rate_difference_n"];
             columns.map(|column| row[column].clone()).join(" ")
         })
         .collect();
@@ -314,7 +314,7 @@ fn a_grid_is_every_stack_that_takes_one_rule_of_each_axis() {
     let summary = desk.table("compared/summary.csv");
     for row in &kept {
         let same = summary.iter().find(|other| other["stack"] == row["stack"]).unwrap();
-        for column in ["fes_rate", "fes_rate_high", "stop_recall"] {
+        for column in ["killed_rate", "killed_rate_high", "failures_stopped_rate"] {
             assert_eq!(row[column], same[column], "{} {column}", row["stack"]);
         }
         let line = all.iter().find(|other| other["stack"] == row["stack"]).unwrap();

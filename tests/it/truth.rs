@@ -5,12 +5,11 @@ use std::sync::OnceLock;
 
 use proptest::prelude::{ProptestConfig, proptest};
 
-use whenstop::aggregate::{Row, Rows, by_stack, summarise};
+use whenstop::aggregate::{Measured, Row, Rows, Summary, by_stack, named, summarise};
 use whenstop::catalog::{self, Strategies};
 use whenstop::compare::Comparison;
 use whenstop::framework::Kind;
 use whenstop::reader::{Corpus, ReadOptions};
-use whenstop::report::table;
 use whenstop::snapshot::{Gate, MIN_KNOWN};
 use whenstop::transcript::{Draft, Event, Outcome, Run};
 use whenstop::verdict::Assumptions;
@@ -137,62 +136,50 @@ fn check_row(before: &Row, after: &Row, loss: Loss) {
     assert!(holds(stops(before), stops(after)), "{at}");
 }
 
-/// The numbers of a table line by column.
-fn line(columns: &[String], cells: &[table::Cell], name: &str) -> Option<f64> {
-    match cells.get(columns.iter().position(|column| column == name)?)? {
-        table::Cell::Number(number) => Some(*number),
-        table::Cell::Count(count) => Some(*count as f64),
-        _ => None,
-    }
+fn measured(summary: &Summary, name: &str) -> Measured {
+    named(name).unwrap_or_else(|| panic!("no metric `{name}`")).metric.of_summary(summary)
+}
+
+fn n(measured: &Measured) -> Option<u64> {
+    measured.made.map(|made| made.n)
 }
 
 fn check_rates(before: &[Row], after: &[Row], losses: &[Loss]) {
     let columns = |rows: &[Row]| rows.iter().cloned().collect::<Rows>();
-    let summary = |rows: &[Row]| table::summary(&summarise(&by_stack(&columns(rows)), None));
-    let (old, new) = (summary(before), summary(after));
+    let summaries = |rows: &[Row]| summarise(&by_stack(&columns(rows)), None);
     let verdicts_move = losses.iter().any(|loss| matches!(loss, Loss::Checkpoints | Loss::LastCheckpoint));
-    for (old_cells, new_cells) in old.rows.iter().zip(&new.rows) {
-        let (was, is) =
-            (|name: &str| line(&old.columns, old_cells, name), |name: &str| line(&new.columns, new_cells, name));
-        for name in ["fes_rate", "stop_recall", "stop_rate", "steps_useful_saved_ratio", "tokens_useful_saved_ratio"] {
-            let of = |get: &dyn Fn(&str) -> Option<f64>| {
-                (get(&format!("{name}_min")), get(&format!("{name}_max")), get(&format!("{name}_n")))
-            };
-            let ((old_low, old_high, old_n), (low, high, n)) = (of(&was), of(&is));
-            if old_n != n || (verdicts_move && name != "stop_rate") {
+    for (was, is) in summaries(before).iter().zip(&summaries(after)) {
+        for name in ["killed_rate", "failures_stopped_rate", "stop_rate", "steps_saved_share", "tokens_saved_share"] {
+            let (old, new) = (measured(was, name), measured(is, name));
+            if n(&old) != n(&new) || (verdicts_move && name != "stop_rate") {
                 continue;
             }
-            assert!(
-                low.unwrap_or(f64::NEG_INFINITY) <= old_low.unwrap_or(f64::NEG_INFINITY) + 1e-6,
-                "{name}: {old_cells:?} {new_cells:?}"
-            );
-            assert!(
-                high.unwrap_or(f64::INFINITY) >= old_high.unwrap_or(f64::INFINITY) - 1e-6,
-                "{name}: {old_cells:?} {new_cells:?}"
-            );
+            let (low, least) = (new.min.unwrap_or(f64::NEG_INFINITY), old.min.unwrap_or(f64::NEG_INFINITY));
+            assert!(low <= least + 1e-6, "{name}: {was:?} {is:?}");
+            let (high, most) = (new.max.unwrap_or(f64::INFINITY), old.max.unwrap_or(f64::INFINITY));
+            assert!(high >= most - 1e-6, "{name}: {was:?} {is:?}");
         }
-        let of_all = |get: &dyn Fn(&str) -> Option<f64>| (get("fes_rate_all_min"), get("fes_rate_all_max"));
-        let ((old_low, old_high), (low, high)) = (of_all(&was), of_all(&is));
+        let (old, new) = (measured(was, "killed_rate_all"), measured(is, "killed_rate_all"));
         if !verdicts_move {
-            assert!(low.zip(old_low).is_none_or(|(new, old)| new <= old + 1e-6), "{old_cells:?} {new_cells:?}");
+            assert!(new.min.zip(old.min).is_none_or(|(new, old)| new <= old + 1e-6), "{was:?} {is:?}");
         }
-        assert!(high.zip(old_high).is_none_or(|(new, old)| new >= old - 1e-6), "{old_cells:?} {new_cells:?}");
+        assert!(new.max.zip(old.max).is_none_or(|(new, old)| new >= old - 1e-6), "{was:?} {is:?}");
     }
 }
 
 fn check_gates(before: &[Row], after: &[Row]) {
     let [before, after]: [Rows; 2] = [before, after].map(|rows| rows.iter().cloned().collect());
     let stacks: Vec<String> = by_stack(&before).iter().map(|group| group.stack.to_string()).collect();
-    let [old, new] = [&before, &after].map(|rows| table::summary(&summarise(&by_stack(rows), None)));
+    let [old, new] = [&before, &after].map(|rows| summarise(&by_stack(rows), None));
     for text in
-        ["fes_rate_high>0.9", "fes_rate>0.9", "stops>10000", "tokens_useful_saved_ratio<-9", "stop_recall<0.0001"]
+        ["killed_rate_high>0.9", "killed_rate>0.9", "stops>10000", "tokens_saved_share<-9", "failures_stopped_rate<0.0001"]
     {
-        let gate = Gate::parse(text, &table::summary_columns(), &stacks).unwrap();
-        let n = format!("{}_n", text.split(['<', '>']).next().unwrap().trim_end_matches("_high"));
+        let gate = Gate::parse(text, &stacks).unwrap();
+        let name = text.split(['<', '>']).next().unwrap();
         let (was, is) = (gate.hold(&before, MIN_KNOWN), gate.hold(&after, MIN_KNOWN));
-        for ((was, is), (old_cells, new_cells)) in was.iter().zip(&is).zip(old.rows.iter().zip(&new.rows)) {
+        for ((was, is), (old, new)) in was.iter().zip(&is).zip(old.iter().zip(&new)) {
             // A run that loses its grade leaves the rate, and takes with it what was open about it.
-            if line(&old.columns, old_cells, &n) != line(&new.columns, new_cells, &n) {
+            if n(&measured(old, name)) != n(&measured(new, name)) {
                 continue;
             }
             let for_being_unknown = was.failed && (was.why.starts_with("unknown") || was.why.starts_with("known on"));

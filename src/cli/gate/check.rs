@@ -14,7 +14,7 @@ use crate::cli::values::share;
 use crate::diagnostic::{Diagnostic, Location, count};
 use crate::explain::Texts;
 use crate::report::unreadable;
-use crate::report::{Appetite, Publication, table};
+use crate::report::{Appetite, Publication};
 use crate::review::{Checked, Held, Review};
 use crate::snapshot::{CutShortGate, Gate, MIN_KNOWN};
 
@@ -23,12 +23,12 @@ use crate::snapshot::{CutShortGate, Gate, MIN_KNOWN};
 #[command(after_help = "Examples:\n  \
     whenstop check                                    # all of it as whenstop.toml says\n  \
     whenstop check --report junit=junit.xml --report md=comment.md --report github=-\n  \
-    whenstop check runs --stacks my.toml --snapshot stops.snap --fail-on 'mixed:fes_rate_high>0.05'\n\n\
+    whenstop check runs --stacks my.toml --snapshot stops.snap --fail-on 'mixed:killed_rate_high>0.05'\n\n\
     In CI: `whenstop init` writes a workflow. Exits 100 where stop points are not the accepted ones or a gate fails.")]
 pub(in crate::cli) struct CheckArgs {
-    /// Fail if a number of the summary passes a limit. `fes_rate_high>0.05` passes only what is shown to be safe,
-    /// `fes_rate_low>0.02` fails only what is shown to be unsafe, `fes_rate>0.02` uses the point estimate;
-    /// `ours:fes_rate_high>0.05` checks one stack; `cut_short_high>0.05` checks what followed the stops and needs no
+    /// Fail if a number of the summary passes a limit. `killed_rate_high>0.05` passes only what is shown to be safe,
+    /// `killed_rate_low>0.02` fails only what is shown to be unsafe, `killed_rate>0.02` uses the point estimate;
+    /// `ours:killed_rate_high>0.05` checks one stack; `cut_short_high>0.05` checks what followed the stops and needs no
     /// outcomes. An unknown number fails. Repeatable.
     #[arg(long, value_name = "GATE")]
     fail_on: Vec<String>,
@@ -58,6 +58,11 @@ pub(in crate::cli) struct CheckArgs {
 pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, Failure> {
     let inputs = args.inputs.resolve(output)?;
     let gates = gates(args, &inputs)?;
+    for (gate, _) in &gates {
+        if let AnyGate::Summary(gate) = gate {
+            gate.notice().iter().for_each(|notice| output.note(notice));
+        }
+    }
     if inputs.snapshot.is_none() && gates.is_empty() {
         let help = "give `--snapshot FILE` or `--fail-on GATE`, or write them into the project file";
         return Err(Failure::usage(Diagnostic::new(
@@ -144,10 +149,9 @@ fn gates(args: &CheckArgs, inputs: &Inputs) -> Result<Vec<(AnyGate, Location)>, 
         args.fail_on.iter().map(|gate| (gate.clone(), Location::default())).collect()
     };
     let stacks: Vec<String> = inputs.stacks.load()?.iter().map(|stack| stack.name().to_owned()).collect();
-    let columns = table::summary_columns();
     let parse = |text: &str| match CutShortGate::parse(text, &stacks) {
         Some(gate) => gate.map(AnyGate::CutShort),
-        None => Gate::parse(text, &columns, &stacks).map(AnyGate::Summary),
+        None => Gate::parse(text, &stacks).map(AnyGate::Summary),
     };
     let parsed = written.into_iter().map(|(text, at)| match parse(&text) {
         Ok(gate) => Ok((gate, at)),

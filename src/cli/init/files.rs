@@ -89,11 +89,11 @@ impl Found<'_> {
     /// Writes a gate for each stack that passes today; for the others a comment with the reason why not.
     fn put_gates(&self, text: &mut String) {
         let limit = self.max_killed;
-        *text += "# A check fails where one of these holds, or is not known. `fes_rate_high` is the upper end of the interval of the\n\
-                  # share of successes killed: the gate passes only what is shown to be safe. Any column of summary.csv will do.\n";
+        *text += "# A check fails where one of these holds, or is not known. `killed_rate_high` is the upper end of the interval of the\n\
+                  # share of successes killed: the gate passes only what is shown to be safe. `whenstop schema estimates` lists the others.\n";
         *text += "gates = [\n";
         for summary in self.summaries {
-            let gate = format!("{}:fes_rate_high>{limit}", summary.stack);
+            let gate = format!("{}:killed_rate_high>{limit}", summary.stack);
             let known = summary.unknown_share();
             let why = match summary.fes_rate().upper() {
                 None if self.ungraded => Some("no run has an outcome".to_owned()),

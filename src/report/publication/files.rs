@@ -43,6 +43,7 @@ impl Publication {
         }
         let named = [
             ("summary", &table::summary(summaries)),
+            ("estimates", &tables.estimates),
             ("pairs", &tables.pairs),
             ("budget", &tables.budget),
             ("rules", &tables.rules),
@@ -97,7 +98,8 @@ impl Publication {
             RowFormat::Csv => {
                 write_rows(&out.join("rows.csv"), &self.rows)?;
                 if self.firings.is_empty() {
-                    return write_atomically(&out.join("firings.csv"), |file| writeln!(file, "{}", Firing::HEADER));
+                    let names: Vec<String> = Firing::columns().into_iter().map(|column| column.name).collect();
+                    return write_atomically(&out.join("firings.csv"), |file| writeln!(file, "{}", names.join(",")));
                 }
                 write_rows(&out.join("firings.csv"), self.firings.iter())
             }
@@ -153,7 +155,8 @@ impl Publication {
             ![Cost saved against successes killed](frontier.svg)\n\n\
             ![When each stack stops](stop-steps.svg)\n\n![Where the cost went](spending.svg)\n\n\
             ![Success by budget](budget.svg)\n\n![Bounds on success](bounds.svg)\n\n\
-            `pairs.csv` holds every stack against {baseline}; `summary.csv` every count, rate, bound and sum.\n",
+            `pairs.csv` holds every stack against {baseline}; `summary.csv` what was counted and saved; `estimates.csv` every estimate with its interval. \
+            `whenstop schema summary` says what the columns mean.\n",
             verdict = first.verdict(),
             baseline = markdown::code(&self.manifest.baseline),
             headline = self.headline(),

@@ -29,6 +29,7 @@ use crate::stats::labels::{CheckedLabels, LabelErrors};
 struct Tables {
     rules: Table,
     strata: Table,
+    estimates: Table,
     frontier: Table,
     pairs: Table,
     budget: Table,
@@ -310,10 +311,14 @@ impl Publication {
         let mut points = frontier(summaries, self.unit);
         FrontierPoint::mark_beaten(&mut points, &groups, self.unit);
         let spread = frontier_spread(&groups, self.unit);
+        let strata = summarise(&by_stratum(&self.rows), self.label_errors());
+        // Where there is one stratum, it is all runs.
+        let n_listed = if strata.len() > summaries.len() { usize::MAX } else { summaries.len() };
         let curves = groups.first().map(|group| budget_curves(group, self.unit)).unwrap_or_default();
         Tables {
             rules: table::rules(&rule_shares(&stacks, &self.rows, &self.firings)),
-            strata: table::strata(&summarise(&by_stratum(&self.rows), self.label_errors())),
+            estimates: table::estimates(summaries.iter().chain(&strata).take(n_listed)),
+            strata: table::strata(&strata),
             frontier: table::frontier(&points, &spread),
             pairs: table::pairs(&pairs(&groups, &self.manifest.baseline, self.unit)),
             budget: table::budget(&curves, self.whole_budget),

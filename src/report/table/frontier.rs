@@ -11,10 +11,10 @@ pub fn frontier(points: &[FrontierPoint], spread: &FrontierSpread) -> Table {
         let unit = point.unit.name();
         line.push("stack", Cell::Text(point.stack.to_string()));
         line.push("unit", Cell::Text(unit.to_owned()));
-        line.push_range("fes_rate", "successes", &point.fes_rate);
+        line.push_range("killed_rate", "successes", &point.fes_rate);
         line.push_range("retention", "successes", &point.fes_rate.one_less());
-        line.push_range("saved_ratio", &format!("{unit} recorded"), &point.saved_ratio);
-        line.push_range("cost_ratio", &format!("{unit} recorded"), &point.saved_ratio.one_less());
+        line.push_range("saved_share", &format!("{unit} recorded"), &point.saved_ratio);
+        line.push_range("cost_share", &format!("{unit} recorded"), &point.saved_ratio.one_less());
         line.push("on_frontier", Cell::Text(if point.on_frontier { "yes" } else { "no" }.to_owned()));
         line.push("beaten_by", Cell::text(point.beaten_by.as_deref()));
         line.push("resamples_on_frontier", Cell::number(share));

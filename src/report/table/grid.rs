@@ -42,12 +42,12 @@ pub fn grid(grid: &WideGrid, kept: &[KeptStack<'_>], unit: Unit) -> Table {
         ] {
             line.push(count.name(), Cell::Count(summary.counted(count)));
         }
-        line.push_range("fes_rate", "judged successes", &summary.estimates.fes_rate);
-        line.push_range("fes_rate_all", "successes and ungraded runs", &summary.estimates.fes_rate_all);
-        line.push_range("stop_recall", "judged failures", &summary.estimates.stop_recall);
+        line.push_range("killed_rate", "judged successes", &summary.estimates.fes_rate);
+        line.push_range("killed_rate_all", "successes and ungraded runs", &summary.estimates.fes_rate_all);
+        line.push_range("failures_stopped_rate", "judged failures", &summary.estimates.stop_recall);
         line.push("saved_unit", Cell::Text(unit.name().to_owned()));
         let ratios = summary.ratios_in(unit);
-        line.push_range("useful_saved_ratio", &format!("{} recorded", unit.name()), &ratios.useful);
+        line.push_range("saved_share", &format!("{} recorded", unit.name()), &ratios.useful);
         line.push_estimate("cost_of_success", "cost of a success without stopping", &ratios.cost_of_success.ratio);
         line
     });
@@ -77,8 +77,8 @@ pub fn grid_lines(grid: &WideGrid, stacks: &[(u64, Tally)], unit: Unit, scale: f
         for (what, amount) in [("recorded", tally.recorded), ("spent", tally.spent), ("useful_saved", tally.useful)] {
             line.push(format!("{}_{what}", unit.name()), Cell::number(Some(amount as f64 / scale)));
         }
-        line.push("fes_rate", Cell::number(tally.killed_rate()));
-        line.push("useful_saved_ratio", Cell::number(tally.useful_ratio()));
+        line.push("killed_rate", Cell::number(tally.killed_rate()));
+        line.push("saved_share", Cell::number(tally.useful_ratio()));
         line.push("cost_of_success", Cell::number(tally.cost_of_success()));
         line
     };

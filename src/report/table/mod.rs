@@ -22,7 +22,8 @@ pub use pairs::pairs;
 pub use render::plain_number;
 pub use rules::rules;
 pub use strata::strata;
-pub use summary::{summary, summary_columns};
+pub(super) use summary::in_summary;
+pub use summary::{estimates, summary};
 pub use sweep::{sweep, sweep_overview};
 
 use crate::aggregate::CorrectedRate;
@@ -116,7 +117,7 @@ impl Line {
 
     /// Adds a rate of false early stops corrected for label errors, and how the correction turned out.
     pub(super) fn push_corrected(&mut self, corrected: &CorrectedRate) {
-        self.push_estimate("fes_rate_corrected", "true successes", &corrected.estimate);
+        self.push_estimate("killed_rate_corrected", "true successes", &corrected.estimate);
         self.push("label_correction", Cell::Text(corrected.correction.name().to_owned()));
     }
 

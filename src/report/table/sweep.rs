@@ -24,16 +24,16 @@ pub fn sweep(grid: &Grid, results: &Results) -> Table {
             line.push(verdict.name(), Cell::Count(summary.count(verdict)));
         }
         line.push("not_evaluable_runs", Cell::Count(setting.not_evaluable));
-        line.push_range("fes_rate", "judged successes", &summary.estimates.fes_rate);
-        line.push_range("fes_rate_all", "successes and ungraded runs", &summary.estimates.fes_rate_all);
+        line.push_range("killed_rate", "judged successes", &summary.estimates.fes_rate);
+        line.push_range("killed_rate_all", "successes and ungraded runs", &summary.estimates.fes_rate_all);
         if let Some(corrected) = &setting.summary.corrected {
             line.push_corrected(corrected);
         }
         line.push("saved_unit", Cell::Text(results.unit.name().to_owned()));
-        line.push_range("useful_saved_ratio", &format!("{} recorded", results.unit.name()), &setting.useful);
+        line.push_range("saved_share", &format!("{} recorded", results.unit.name()), &setting.useful);
         let (fes, useful) = (setting.fes_difference.as_ref(), setting.useful_difference.as_ref());
-        push_difference(&mut line, "fes_rate_difference", "tasks with a success", fes);
-        push_difference(&mut line, "useful_saved_ratio_difference", "tasks", useful);
+        push_difference(&mut line, "killed_rate_difference", "tasks with a success", fes);
+        push_difference(&mut line, "saved_share_difference", "tasks", useful);
         line.push("baseline", Cell::text(results.baseline_name()));
         line.push("on_frontier", Cell::Text(yes(setting.on_frontier)));
         line

@@ -4,12 +4,12 @@ use super::*;
 
 fn parse(text: &str) -> Result<Gate, Diagnostic> {
     let stacks = ["a", "b: 2"].map(str::to_owned);
-    Gate::parse(text, &table::summary_columns(), &stacks)
+    Gate::parse(text, &stacks)
 }
 
 #[test]
 fn a_gate_reads_back_as_it_was_written() {
-    for text in ["fes_rate>0.02", "b: 2:fes_rate_high>=0.05", "stops<1", "tokens_useful_saved_ratio<=-0.1"] {
+    for text in ["killed_rate>0.02", "b: 2:killed_rate_high>=0.05", "stops<1", "tokens_saved_share<=-0.1"] {
         assert_eq!(parse(text).unwrap().to_string(), text);
     }
 }
@@ -17,9 +17,9 @@ fn a_gate_reads_back_as_it_was_written() {
 #[test]
 fn a_gate_that_cannot_be_read_says_why() {
     let told = |gate: &str| parse(gate).map_err(|error| (error.what, error.help)).unwrap_err();
-    assert_eq!(told("fes_rat>1").1, "did you mean `fes_rate`?");
-    assert_eq!(told("fes_rate=1").0, "gate `fes_rate=1` has no comparison");
-    assert_eq!(told("fes_rate>x").0, "gate `fes_rate>x`: `x` is not a number");
+    assert_eq!(told("killed_rat>1").1, "did you mean `killed_rate`?");
+    assert_eq!(told("killed_rate=1").0, "gate `killed_rate=1` has no comparison");
+    assert_eq!(told("killed_rate>x").0, "gate `killed_rate>x`: `x` is not a number");
     assert_eq!(told("c:stops<1"), ("gate `c:stops<1`: no stack `c`".into(), "did you mean `a`?".into()));
 }
 
@@ -27,12 +27,42 @@ fn a_gate_that_cannot_be_read_says_why() {
 fn a_limit_that_decides_nothing_is_an_error() {
     let told = |gate: &str| parse(gate).map_err(|error| format!("{}; {}", error.what, error.help)).unwrap_err();
     assert_eq!(
-        told("fes_rate>2"),
-        "gate `fes_rate>2` never fails; `fes_rate` is a share from 0 to 1: for 2 % write `fes_rate>0.02`"
+        told("killed_rate>2"),
+        "gate `killed_rate>2` never fails; `killed_rate` is a share from 0 to 1: for 2 % write `killed_rate>0.02`"
     );
-    assert_eq!(told("fes_rate>=0"), "gate `fes_rate>=0` always fails; `fes_rate` goes from 0 to 1");
+    assert_eq!(told("killed_rate>=0"), "gate `killed_rate>=0` always fails; `killed_rate` goes from 0 to 1");
     assert_eq!(told("stops<0"), "gate `stops<0` never fails; `stops` goes from 0 to any size");
-    assert!(told("fes_rate_high>1").contains("never fails"));
-    assert!(told("stop_recall<=1").contains("always fails"));
-    assert!(parse("fes_rate>0").is_ok() && parse("fes_rate>=1").is_ok() && parse("stops>1000").is_ok());
+    assert!(told("killed_rate_high>1").contains("never fails"));
+    assert!(told("failures_stopped_rate<=1").contains("always fails"));
+    assert!(parse("killed_rate>0").is_ok() && parse("killed_rate>=1").is_ok() && parse("stops>1000").is_ok());
+}
+
+#[test]
+fn the_metrics_of_earlier_versions_are_read_with_a_notice() {
+    for (old, new) in [
+        ("fes_rate_high>0.05", "killed_rate_high>0.05"),
+        ("fes_rate_all_max>0.2", "killed_rate_all_max>0.2"),
+        ("cost_usd_useful_saved_ratio<0.1", "cost_usd_saved_share<0.1"),
+        ("tokens_saved_ratio_low<0", "tokens_spent_less_share_low<0"),
+        ("tokens_saved<5", "tokens_spent_less<5"),
+        ("stop_recall<0.5", "failures_stopped_rate<0.5"),
+        ("success_bound_low<0.5", "success_rate_min<0.5"),
+        ("success_bound_ci_low<0.5", "success_rate_low<0.5"),
+        ("retained_bound_high<0.5", "retained_rate_max<0.5"),
+    ] {
+        let gate = parse(old).unwrap();
+        assert_eq!(gate.to_string(), new);
+        assert!(gate.notice().unwrap().contains("is called"), "{old}");
+        assert_eq!(parse(new).unwrap().notice(), None);
+    }
+}
+
+#[test]
+fn a_count_has_no_interval_and_every_metric_a_name_of_its_own() {
+    assert!(parse("stops_high>1").is_err() && parse("tokens_recorded_low>1").is_err());
+    let mut names: Vec<String> = metric_names().collect();
+    let n = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), n);
 }

@@ -61,7 +61,7 @@ fn the_other_runs_are_not_lost_with_a_long_command() {
         ("corpus .", "good-1"),
         ("compare . --stacks s.toml", "3 runs"),
         ("accept . --stacks s.toml --snapshot x.snap", "3 stop points"),
-        ("check . --stacks s.toml --fail-on steps_saved_ratio>0.9", "held"),
+        ("check . --stacks s.toml --fail-on steps_spent_less_share>0.9", "held"),
     ];
     let rows = commands.map(|(command, says)| {
         let row = row(command, command)

@@ -161,7 +161,7 @@ fn a_half_written_folder_is_no_corpus() {
         "corpus each",
         "compare each --stacks s.toml",
         "convert each --out all.jsonl",
-        "check each --stacks s.toml --fail-on fes_rate>0.5",
+        "check each --stacks s.toml --fail-on killed_rate>0.5",
     ];
     let rows = commands.map(|command| {
         row(format!("half a folder of runs: {command}"), command)

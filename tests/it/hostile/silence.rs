@@ -6,7 +6,7 @@ use crate::desk::Desk;
 
 const STACK: &str = "[[stack]]\nname = \"l\"\nany = [{ signal = \"steps\", at_least = 2 }]\n";
 const COMPARE: &str = "compare in --stacks s.toml";
-const CHECK: &str = "check in --stacks s.toml --fail-on steps_saved_ratio>0.9";
+const CHECK: &str = "check in --stacks s.toml --fail-on steps_spent_less_share>0.9";
 
 /// What a command that reads, one that reads strictly, one that accepts and one that gates make of the same damage:
 /// said in one line, and an error for those who ask.
@@ -16,7 +16,7 @@ fn everywhere(name: &str, says: &str, put: impl Fn(Row) -> Row) -> Vec<Row> {
         ("compare in --stacks s.toml --strict", 3),
         ("accept in --stacks s.toml --snapshot s.snap", 0),
         (CHECK, 3),
-        ("check in --stacks s.toml --fail-on steps_saved_ratio>0.9 --allow-unreadable", 0),
+        ("check in --stacks s.toml --fail-on steps_spent_less_share>0.9 --allow-unreadable", 0),
     ];
     let rows = commands.into_iter().map(|(command, exit)| {
         let row = row(format!("{name}: {command}"), command).file("s.toml", STACK).file("in/a-good.jsonl", run("good"));

@@ -1,39 +1,34 @@
 //! Where each rule of a stack would have acted by itself, and what would change without it.
 
-use serde::{Deserialize, Serialize};
-
+use super::columns::record;
 use super::{Label, RunRows};
 use crate::decision::Evidence;
 use crate::replay::Replay;
 use crate::transcript::Point;
 use crate::verdict::Verdict;
 
-/// One rule of one stack on one run: the columns of `firings.csv`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Firing {
-    /// The run.
-    pub run_id: Label,
-    /// The stack.
-    pub stack: Label,
-    /// The rule.
-    pub rule: Label,
-    /// Where it would have acted first, were it the only rule.
-    pub point: Point,
-    /// The value of its signal there.
-    pub observed: Option<f64>,
-    /// Whether this rule stopped the run.
-    pub first: bool,
-    /// The verdict if this were the stack's only rule.
-    pub verdict_alone: Verdict,
-    /// The verdict if the stack did not have this rule.
-    pub verdict_without: Verdict,
-    /// Model calls paid for if the stack did not have this rule.
-    pub steps_without: u64,
-}
-
-impl Firing {
-    /// The header of `firings.csv`, written even if no rule fired.
-    pub const HEADER: &str = "run_id,stack,rule,point,observed,first,verdict_alone,verdict_without,steps_without";
+record! {
+    /// One rule of one stack on one run: a line of `firings.csv`.
+    pub struct Firing {
+        /// The run.
+        run_id: Label;
+        /// The stack.
+        stack: Label;
+        /// The rule.
+        rule: Label;
+        /// Where it would have acted first, were it the only rule.
+        point: Point;
+        /// The value of its signal there.
+        observed: Option<f64>;
+        /// Whether this rule stopped the run.
+        first: bool;
+        /// The verdict if this were the stack's only rule.
+        verdict_alone: Verdict;
+        /// The verdict if the stack did not have this rule.
+        verdict_without: Verdict;
+        /// Model calls paid for if the stack did not have this rule.
+        steps_without: u64, "steps";
+    }
 }
 
 /// The firings of a stack's rules on one run. Empty for strategies whose rules cannot be evaluated separately.
@@ -61,29 +56,4 @@ pub fn firings(rows: &RunRows, stack: &Label, run_id: &Label, rules: &[Label], r
         });
     }
     firings
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::transcript::Moment;
-
-    #[test]
-    fn the_header_names_the_fields() {
-        let firing = Firing {
-            run_id: "run".into(),
-            stack: "stack".into(),
-            rule: "rule".into(),
-            point: Point::new(0, Moment::AfterTools),
-            observed: None,
-            first: false,
-            verdict_alone: Verdict::TrueStop,
-            verdict_without: Verdict::TrueStop,
-            steps_without: 1,
-        };
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        writer.serialize(firing).unwrap();
-        let written = String::from_utf8(writer.into_inner().unwrap()).unwrap();
-        assert_eq!(written.lines().next(), Some(Firing::HEADER));
-    }
 }

@@ -2,68 +2,67 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
+use super::columns::record;
 use super::{FollowedRows, Label, Row};
 use crate::effects::Work;
 use crate::stats::{ClusterSums, Estimate, ratio_estimate};
 use crate::transcript::{Outcome, Point};
 use crate::verdict::Ledger;
 
-/// What the recording holds after one stack's stop of one run. Field names are the columns of `followed.csv`, in
-/// order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FollowedRow {
-    /// The run.
-    pub run_id: Label,
-    /// The cluster: the run's task, or the run itself if it has none.
-    pub cluster: Label,
-    /// The stack.
-    pub stack: Label,
-    /// Where the stack stopped; empty if it did not.
-    pub stop_point: Option<Point>,
-    /// Lower bound on "ended early", 0 or 1.
-    pub stopped_low: u8,
-    /// Upper bound on "ended early", 0 or 1.
-    pub stopped_high: u8,
-    /// Edits after the stop, at least.
-    pub edits_low: u64,
-    /// Edits after the stop, at most.
-    pub edits_high: u64,
-    /// Hand-overs after the stop, at least.
-    pub handovers_low: u64,
-    /// Hand-overs after the stop, at most.
-    pub handovers_high: u64,
-    /// Checks that turn from red to green after the stop, at least.
-    pub greens_low: u64,
-    /// Checks that turn from red to green after the stop, at most.
-    pub greens_high: u64,
-    /// 1 if the closing reply comes after the stop.
-    pub reply_to_come: u8,
-    /// 1 if an edit, a hand-over or a check turning green certainly came after the stop.
-    pub cut_short_low: u8,
-    /// 1 if one may have.
-    pub cut_short_high: u8,
-    /// Tokens after the stop.
-    pub tokens_after_stop: Option<u64>,
-    /// Tokens after the last effect that followed the stop, or after the stop if none did.
-    pub tokens_after_last_effect: Option<u64>,
-    /// Tokens after the run's last effect, lower bound: counted from the last possible effect.
-    pub tail_tokens_low: Option<u64>,
-    /// Upper bound: counted from the last certain effect.
-    pub tail_tokens_high: Option<u64>,
-    /// Tokens of the whole run.
-    pub tokens_recorded: Option<u64>,
-    /// Steps after the stop.
-    pub steps_after_stop: Option<u64>,
-    /// The last step with a certain or possible edit, hand-over or check turning green; empty if there is none.
-    pub last_effect_step: Option<u64>,
-    /// 1 if a person, real or simulated, waits for the run's reply.
-    pub awaited: u8,
-    /// 1 if the recording itself ends in an interruption.
-    pub interrupted: u8,
-    /// 1 if the stop may have killed a graded success.
-    pub killed_high: u8,
+record! {
+    /// What the recording holds after one stack's stop of one run: a line of `followed.csv`.
+    pub struct FollowedRow {
+        /// The run.
+        run_id: Label;
+        /// The cluster: the run's task, or the run itself if it has none.
+        cluster: Label;
+        /// The stack.
+        stack: Label;
+        /// Where the stack stopped; empty if it did not.
+        stop_point: Option<Point>;
+        /// Lower bound on "ended early", 0 or 1.
+        stopped_low: u8;
+        /// Upper bound on "ended early", 0 or 1.
+        stopped_high: u8;
+        /// Edits after the stop, at least.
+        edits_low: u64;
+        /// Edits after the stop, at most.
+        edits_high: u64;
+        /// Hand-overs after the stop, at least.
+        handovers_low: u64;
+        /// Hand-overs after the stop, at most.
+        handovers_high: u64;
+        /// Checks that turn from red to green after the stop, at least.
+        greens_low: u64;
+        /// Checks that turn from red to green after the stop, at most.
+        greens_high: u64;
+        /// 1 if the closing reply comes after the stop.
+        reply_to_come: u8;
+        /// 1 if an edit, a hand-over or a check turning green certainly came after the stop.
+        cut_short_low: u8;
+        /// 1 if one may have.
+        cut_short_high: u8;
+        /// Tokens after the stop.
+        tokens_after_stop: Option<u64>, "tokens";
+        /// Tokens after the last effect that followed the stop, or after the stop if none did.
+        tokens_after_last_effect: Option<u64>, "tokens";
+        /// Tokens after the run's last effect, lower bound: counted from the last possible effect.
+        tail_tokens_low: Option<u64>, "tokens";
+        /// Upper bound: counted from the last certain effect.
+        tail_tokens_high: Option<u64>, "tokens";
+        /// Tokens of the whole run.
+        tokens_recorded: Option<u64>, "tokens";
+        /// Steps after the stop.
+        steps_after_stop: Option<u64>, "steps";
+        /// The last step with a certain or possible edit, hand-over or check turning green; empty if there is none.
+        last_effect_step: Option<u64>;
+        /// 1 if a person, real or simulated, waits for the run's reply.
+        awaited: u8;
+        /// 1 if the recording itself ends in an interruption.
+        interrupted: u8;
+        /// 1 if the stop may have killed a graded success.
+        killed_high: u8;
+    }
 }
 
 impl FollowedRow {

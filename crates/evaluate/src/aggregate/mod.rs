@@ -3,6 +3,7 @@
 
 mod beaten;
 mod budget;
+mod columns;
 mod contest;
 mod corrected;
 mod estimates;
@@ -12,6 +13,7 @@ mod frontier;
 mod further;
 mod group;
 mod label;
+mod metrics;
 mod outcomes;
 mod pairs;
 mod print;
@@ -30,6 +32,7 @@ mod totals;
 
 pub use beaten::beaten;
 pub use budget::{BudgetCurve, budget_curves};
+pub use columns::{CellKind, ColumnSpec};
 pub use contest::{Contest, Ease, Rated};
 pub use corrected::{CorrectedRate, corrected_fes_rate};
 pub use estimates::{Estimates, LEVEL};
@@ -41,6 +44,9 @@ pub use further::{
 };
 pub use group::{Group, by_stack, by_stratum};
 pub use label::Label;
+pub use metrics::{
+    Made, Measure, Measured, Metric, Named, Needs, Part, SUMMARY_VERSION, Shown, metric_names, metrics, named,
+};
 pub use outcomes::OutcomeBounds;
 pub use pairs::{Difference, Pair, SEED, differences, fes_parts, paired, pairs, useful_parts};
 pub use print::{PrintedRun, fingerprint};

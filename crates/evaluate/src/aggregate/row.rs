@@ -1,9 +1,9 @@
 //! One row per run and stack: the contract between replaying and reporting.
 
-use super::Label;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
+use super::Label;
+use super::columns::{record, row_columns};
 use crate::replay::{Exactness, Replay};
 use crate::transcript::{EndCause, Outcome, Point, Run};
 use crate::verdict::{Assumptions, Course, Doubts, Judged, Ledger, Spent, Verdict, judge, secured_step};
@@ -20,119 +20,16 @@ pub enum ExactnessName {
     Censored,
 }
 
-/// What one stack did on one run. Field names are the columns of `rows.csv`, in order; units are in the
-/// names; an empty field is unknown, never 0.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Row {
-    /// The run.
-    pub run_id: Label,
-    /// Its task; empty if the recording names none.
-    pub task_id: Option<Label>,
-    /// Its family of tasks.
-    pub suite: Option<Label>,
-    /// The model under test.
-    pub model: Option<Label>,
-    /// The stack.
-    pub stack: Label,
-    /// The verdict on the recorded path.
-    pub verdict: Verdict,
-    /// Whether the replay is exact.
-    pub exactness: ExactnessName,
-    /// The recorded outcome.
-    pub outcome: Outcome,
-    /// Why the recording ends.
-    pub end: EndCause,
-    /// The step (from 0) that secured the success.
-    pub secured_step: Option<u32>,
-    /// Model calls recorded.
-    pub steps_recorded: u64,
-    /// Model calls paid for at the stop; all of them if there was none.
-    pub steps_at_stop: u64,
-    /// Where it stopped; empty if it did not.
-    pub stop_point: Option<Point>,
-    /// The rule that stopped it.
-    pub rule: Option<Label>,
-    /// The value the rule's signal had.
-    pub observed: Option<f64>,
-    /// The limit that value was compared with.
-    pub limit: Option<f64>,
-    /// Tokens recorded, input plus output.
-    pub tokens_recorded: Option<u64>,
-    /// Tokens spent by the stop.
-    pub tokens_at_stop: Option<u64>,
-    /// Dollars recorded.
-    pub cost_usd_recorded: Option<f64>,
-    /// Dollars spent by the stop.
-    pub cost_usd_at_stop: Option<f64>,
-    /// Milliseconds recorded.
-    pub ms_recorded: Option<i64>,
-    /// Milliseconds elapsed by the stop.
-    pub ms_at_stop: Option<i64>,
-    /// Lower bound on the outcome, 0 or 1.
-    #[serde(deserialize_with = "zero_or_one")]
-    pub outcome_low: u8,
-    /// Upper bound on the outcome, 0 or 1.
-    #[serde(deserialize_with = "zero_or_one")]
-    pub outcome_high: u8,
-    /// Why the bounds below may differ: `unread` (a rule could not be evaluated), `diverged`, `unlabelled`, joined by
-    /// `+`.
-    pub unknown: Doubts,
-    /// Lower bound on "ended early", 0 or 1.
-    #[serde(deserialize_with = "zero_or_one")]
-    pub stopped_low: u8,
-    /// Upper bound on "ended early", 0 or 1.
-    #[serde(deserialize_with = "zero_or_one")]
-    pub stopped_high: u8,
-    /// Lower bound on "a recorded success was lost", 0 or 1.
-    #[serde(deserialize_with = "zero_or_one")]
-    pub killed_low: u8,
-    /// Upper bound on "a recorded success was lost", 0 or 1.
-    #[serde(deserialize_with = "zero_or_one")]
-    pub killed_high: u8,
-    /// Lower bound on "a recorded failure was ended early", 0 or 1.
-    #[serde(deserialize_with = "zero_or_one")]
-    pub true_stop_low: u8,
-    /// Upper bound on "a recorded failure was ended early", 0 or 1.
-    #[serde(deserialize_with = "zero_or_one")]
-    pub true_stop_high: u8,
-    /// Model calls under the stack, at least.
-    pub steps_low: u64,
-    /// Model calls at most; empty when nothing limits them.
-    pub steps_high: Option<u64>,
-    /// Tokens under the stack, at least; empty if the recording does not tell.
-    pub tokens_low: Option<u64>,
-    /// Tokens at most; empty if the recording does not tell or nothing limits them.
-    pub tokens_high: Option<u64>,
-    /// Dollars under the stack, at least.
-    pub cost_usd_low: Option<f64>,
-    /// Dollars at most.
-    pub cost_usd_high: Option<f64>,
-    /// 1 if some steps record tokens and others do not, so that the sum is unknown.
-    #[serde(deserialize_with = "zero_or_one")]
-    pub tokens_in_part: u8,
-    /// Rules that could not be evaluated on this recording, or not at every step, with what was missing.
-    pub not_evaluable: Label,
-    /// The system's profile.
-    pub profile: Label,
-    /// How the stack ended the run: stop, fail, force_final; `stop_drops_reply` if the final answer is discarded.
-    pub action: Option<Label>,
-    /// Where the replay left the recorded path.
-    pub diverged_at: Option<Point>,
-    /// Warnings, injections, refusals and questions before the end.
-    pub interventions: u64,
-    /// Model calls after the success was secured.
-    pub steps_after_secured: Option<u64>,
-    /// Tokens after the success was secured.
-    pub tokens_after_secured: Option<u64>,
-    /// Dollars after the success was secured.
-    pub cost_usd_after_secured: Option<f64>,
+/// Declares [`Row`] from the list of columns.
+macro_rules! declare {
+    ({$($columns:tt)*} $run:tt $ending:tt $bit:tt) => {
+        record! {
+            /// What one stack did on one run: a line of `rows.csv`. An empty field is unknown, never 0.
+            pub struct Row { $($columns)* }
+        }
+    };
 }
-
-/// Reads 0 or 1; anything else is an error.
-fn zero_or_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Error> {
-    let bit = u8::deserialize(deserializer)?;
-    if bit <= 1 { Ok(bit) } else { Err(D::Error::custom(format!("`{bit}` is neither 0 nor 1"))) }
-}
+row_columns!(declare);
 
 /// Builds the rows of one run, one per stack, sharing what they have in common. Its serialised form omits the
 /// assumptions: restore them with [`Self::assuming`].

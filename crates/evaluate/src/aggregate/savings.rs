@@ -50,6 +50,15 @@ impl Unit {
         }
     }
 
+    /// The unit itself, for the documentation of columns.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Steps => "steps",
+            Self::Tokens => "tokens",
+            Self::CostUsd => "US dollars",
+        }
+    }
+
     /// The amount of the whole recording; `None` if the recording does not tell.
     #[inline]
     pub fn recorded(self, row: RowView<'_>) -> Option<f64> {

@@ -8,6 +8,7 @@
 mod column;
 mod firings;
 mod followed;
+mod kept;
 mod marks;
 mod names;
 mod repeating;
@@ -16,9 +17,11 @@ mod view;
 use std::collections::HashMap;
 
 use self::column::{Cell, Column, ColumnBuilder, frame};
+use self::kept::Kept;
 use self::marks::Marks;
 use self::names::{Name, Names};
 use self::repeating::Repeating;
+use super::columns::row_columns;
 use super::{Label, Row};
 use crate::transcript::{EndCause, Point};
 
@@ -26,47 +29,39 @@ pub use self::firings::{Firings, FiringsBuilder};
 pub use self::followed::{FollowedBuilder, FollowedRows};
 pub use self::view::RowView;
 
-frame! {
-    /// What all rows of a run share.
-    RunFacts, Runs, RunsBuilder {
-        run_id: Name,
-        task_id: Option<Name>,
-        suite: Option<Name>,
-        model: Option<Name>,
-        end: EndCause,
-        secured_step: Option<u32>,
-        steps_recorded: u64,
-        tokens_recorded: Option<u64>,
-        cost_usd_recorded: Option<f64>,
-        ms_recorded: Option<i64>,
-        tokens_in_part: u8,
-    }
-}
+/// Declares the frames of runs and endings from the list of columns.
+macro_rules! declare {
+    ($all:tt [$($run:ident: $of_run:ty,)*] [$($ending:ident: $of_ending:ty,)*] $bit:tt) => {
+        frame! {
+            /// What all rows of a run share.
+            RunFacts, Runs, RunsBuilder {
+                $($run: <$of_run as Kept>::Cell,)*
+            }
+        }
 
-frame! {
-    /// The result of a run under a stack; independent of which stack it is.
-    Ending, Endings, EndingsBuilder {
-        run: u32,
-        marks: Marks,
-        steps_at_stop: u64,
-        stop_point: Option<Point>,
-        tokens_at_stop: Option<u64>,
-        cost_usd_at_stop: Option<f64>,
-        ms_at_stop: Option<i64>,
-        steps_low: u64,
-        steps_high: Option<u64>,
-        tokens_low: Option<u64>,
-        tokens_high: Option<u64>,
-        cost_usd_low: Option<f64>,
-        cost_usd_high: Option<f64>,
-        action: Option<Name>,
-        diverged_at: Option<Point>,
-        interventions: u64,
-        steps_after_secured: Option<u64>,
-        tokens_after_secured: Option<u64>,
-        cost_usd_after_secured: Option<f64>,
-    }
+        frame! {
+            /// The result of a run under a stack; independent of which stack it is.
+            Ending, Endings, EndingsBuilder {
+                run: u32,
+                marks: Marks,
+                $($ending: <$of_ending as Kept>::Cell,)*
+            }
+        }
+
+        impl RunFacts {
+            fn of(row: &Row, names: &mut Names) -> Self {
+                Self { $($run: row.$run.keep(names),)* }
+            }
+        }
+
+        impl Ending {
+            fn of(row: &Row, run: u32, names: &mut Names) -> Self {
+                Self { run, marks: Marks::of(row), $($ending: row.$ending.keep(names),)* }
+            }
+        }
+    };
 }
+row_columns!(declare);
 
 frame! {
     /// One row: which run's ending it is, and why. Its stack is in [`Rows::stacks`].
@@ -244,7 +239,7 @@ impl Extend<Row> for RowsBuilder {
 impl RowsBuilder {
     /// Adds a row.
     pub fn push(&mut self, row: &Row) {
-        let facts = self.facts(row);
+        let facts = RunFacts::of(row, &mut self.names);
         if !self.run.is_some_and(|run| run.is_same(&facts)) {
             self.runs.push(facts);
             self.run = Some(facts);
@@ -252,7 +247,8 @@ impl RowsBuilder {
             let suite = row.suite.clone().unwrap_or_else(|| self.no_suite.get_or_insert_with(|| "".into()).clone());
             self.clusters.push((suite, row.task_id.clone().unwrap_or_else(|| row.run_id.clone())));
         }
-        let ending = self.ending(row);
+        let run = u32::try_from(self.clusters.len() - 1).expect("fewer than 2^32 runs fit into memory");
+        let ending = Ending::of(row, run, &mut self.names);
         let known = self.own.iter().rposition(|own| own.is_same(&ending));
         let place = known.unwrap_or_else(|| {
             self.endings.push(ending);
@@ -282,47 +278,6 @@ impl RowsBuilder {
         })
     }
 
-    fn facts(&mut self, row: &Row) -> RunFacts {
-        let names = &mut self.names;
-        RunFacts {
-            run_id: names.number(&row.run_id),
-            task_id: row.task_id.as_ref().map(|task| names.number(task)),
-            suite: row.suite.as_ref().map(|suite| names.number(suite)),
-            model: row.model.as_ref().map(|model| names.number(model)),
-            end: row.end,
-            secured_step: row.secured_step,
-            steps_recorded: row.steps_recorded,
-            tokens_recorded: row.tokens_recorded,
-            cost_usd_recorded: row.cost_usd_recorded,
-            ms_recorded: row.ms_recorded,
-            tokens_in_part: row.tokens_in_part,
-        }
-    }
-
-    fn ending(&mut self, row: &Row) -> Ending {
-        Ending {
-            run: u32::try_from(self.clusters.len() - 1).expect("fewer than 2^32 runs fit into memory"),
-            marks: Marks::of(row),
-            steps_at_stop: row.steps_at_stop,
-            stop_point: row.stop_point,
-            tokens_at_stop: row.tokens_at_stop,
-            cost_usd_at_stop: row.cost_usd_at_stop,
-            ms_at_stop: row.ms_at_stop,
-            steps_low: row.steps_low,
-            steps_high: row.steps_high,
-            tokens_low: row.tokens_low,
-            tokens_high: row.tokens_high,
-            cost_usd_low: row.cost_usd_low,
-            cost_usd_high: row.cost_usd_high,
-            action: row.action.as_ref().map(|action| self.names.number(action)),
-            diverged_at: row.diverged_at,
-            interventions: row.interventions,
-            steps_after_secured: row.steps_after_secured,
-            tokens_after_secured: row.tokens_after_secured,
-            cost_usd_after_secured: row.cost_usd_after_secured,
-        }
-    }
-
     /// The rows so far.
     pub fn finish(self) -> Rows {
         let mut tasks = self.clusters.clone();
@@ -330,7 +285,7 @@ impl RowsBuilder {
         tasks.dedup();
         let place =
             |cluster: &(Label, Label)| tasks.binary_search(cluster).expect("every run's task is among the tasks");
-        let task_of = self.clusters.iter().map(|cluster| u32::try_from(place(cluster)).unwrap_or(u32::MAX)).collect();
+        let task_of = self.clusters.iter().map(|cluster| u32::try_from(place(cluster)).expect("fewer than 2^32 tasks fit into memory")).collect();
         let lines = self.lines.finish();
         Rows {
             by_stack: by_stack(&lines, &self.stacks, &self.n_rows),

@@ -3,7 +3,9 @@
 use serde::{Serialize, Serializer};
 
 use super::Rows;
+use super::kept::{IntoOwned as _, Kept, Viewed};
 use super::marks::{Bit, Marks};
+use crate::aggregate::columns::row_columns;
 use crate::aggregate::{ExactnessName, Label, Row};
 use crate::transcript::{EndCause, Outcome, Point};
 use crate::verdict::{Doubts, Verdict};
@@ -16,38 +18,49 @@ pub struct RowView<'r> {
     ending: usize,
 }
 
-/// Getters for cells of an ending, by the name of their column.
-macro_rules! of_ending {
-    ($($field:ident: $cell:ty,)*) => {$(
-        #[doc = concat!("See [`Row::", stringify!($field), "`].")]
-        #[inline]
-        pub fn $field(self) -> $cell {
-            self.rows.endings.$field.get(self.ending)
-        }
-    )*};
-}
+/// Declares the getters of the columns of runs and endings, and of the bits.
+macro_rules! declare {
+    ($all:tt [$($run:ident: $of_run:ty,)*] [$($ending:ident: $of_ending:ty,)*] [$($bit:ident: $which:ident,)*]) => {
+        impl<'r> RowView<'r> {$(
+            #[doc = concat!("See [`Row::", stringify!($run), "`].")]
+            #[inline]
+            pub fn $run(self) -> <$of_run as Viewed>::View<'r> {
+                <$of_run as Kept>::view(self.rows.runs.$run.get(self.run()), &self.rows.names)
+            }
+        )*}
 
-/// Getters for bits of an ending.
-macro_rules! of_marks {
-    ($($field:ident: $bit:ident,)*) => {$(
-        #[doc = concat!("See [`Row::", stringify!($field), "`].")]
-        #[inline]
-        pub fn $field(self) -> u8 {
-            self.marks().bit(Bit::$bit)
-        }
-    )*};
-}
+        impl<'r> RowView<'r> {$(
+            #[doc = concat!("See [`Row::", stringify!($ending), "`].")]
+            #[inline]
+            pub fn $ending(self) -> <$of_ending as Viewed>::View<'r> {
+                <$of_ending as Kept>::view(self.rows.endings.$ending.get(self.ending), &self.rows.names)
+            }
+        )*}
 
-/// Getters for cells of a run.
-macro_rules! of_run {
-    ($($field:ident: $cell:ty,)*) => {$(
-        #[doc = concat!("See [`Row::", stringify!($field), "`].")]
-        #[inline]
-        pub fn $field(self) -> $cell {
-            self.rows.runs.$field.get(self.run())
-        }
-    )*};
+        impl RowView<'_> {$(
+            #[doc = concat!("See [`Row::", stringify!($bit), "`].")]
+            #[inline]
+            pub fn $bit(self) -> u8 {
+                self.marks().bit(Bit::$which)
+            }
+        )*}
+    };
 }
+row_columns!(declare);
+
+/// Declares the conversion into an owned row, from the list of columns.
+macro_rules! declare_owned {
+    ({$($(#[$($meta:tt)*])* $name:ident: $cell:ty $(, $unit:literal)?;)*} $run:tt $ending:tt $bit:tt) => {
+        impl RowView<'_> {
+            /// The whole row.
+            #[must_use]
+            pub fn to_row(self) -> Row {
+                Row { $($name: self.$name().into_owned(),)* }
+            }
+        }
+    };
+}
+row_columns!(declare_owned);
 
 impl<'r> RowView<'r> {
     /// The row at `at`, which is below the length.
@@ -91,36 +104,6 @@ impl<'r> RowView<'r> {
         (suite, task)
     }
 
-    of_ending! {
-        steps_at_stop: u64,
-        stop_point: Option<Point>,
-        tokens_at_stop: Option<u64>,
-        cost_usd_at_stop: Option<f64>,
-        ms_at_stop: Option<i64>,
-        steps_low: u64,
-        steps_high: Option<u64>,
-        tokens_low: Option<u64>,
-        tokens_high: Option<u64>,
-        cost_usd_low: Option<f64>,
-        cost_usd_high: Option<f64>,
-        diverged_at: Option<Point>,
-        interventions: u64,
-        steps_after_secured: Option<u64>,
-        tokens_after_secured: Option<u64>,
-        cost_usd_after_secured: Option<f64>,
-    }
-
-    of_marks! {
-        outcome_low: OutcomeLow,
-        outcome_high: OutcomeHigh,
-        stopped_low: StoppedLow,
-        stopped_high: StoppedHigh,
-        killed_low: KilledLow,
-        killed_high: KilledHigh,
-        true_stop_low: TrueStopLow,
-        true_stop_high: TrueStopHigh,
-    }
-
     #[inline]
     fn marks(self) -> Marks {
         self.rows.endings.marks.get(self.ending)
@@ -148,40 +131,6 @@ impl<'r> RowView<'r> {
     #[inline]
     pub fn unknown(self) -> Doubts {
         self.marks().unknown()
-    }
-
-    of_run! {
-        end: EndCause,
-        secured_step: Option<u32>,
-        steps_recorded: u64,
-        tokens_recorded: Option<u64>,
-        cost_usd_recorded: Option<f64>,
-        ms_recorded: Option<i64>,
-        tokens_in_part: u8,
-    }
-
-    /// See [`Row::run_id`].
-    #[inline]
-    pub fn run_id(self) -> &'r Label {
-        self.rows.names.label(self.rows.runs.run_id.get(self.run()))
-    }
-
-    /// See [`Row::task_id`].
-    #[inline]
-    pub fn task_id(self) -> Option<&'r Label> {
-        self.rows.runs.task_id.get(self.run()).map(|name| self.rows.names.label(name))
-    }
-
-    /// See [`Row::suite`].
-    #[inline]
-    pub fn suite(self) -> Option<&'r Label> {
-        self.rows.runs.suite.get(self.run()).map(|name| self.rows.names.label(name))
-    }
-
-    /// See [`Row::model`].
-    #[inline]
-    pub fn model(self) -> Option<&'r Label> {
-        self.rows.runs.model.get(self.run()).map(|name| self.rows.names.label(name))
     }
 
     /// See [`Row::stack`].
@@ -220,12 +169,6 @@ impl<'r> RowView<'r> {
         self.rows.names.label(self.rows.reasons.not_evaluable.get(self.reason()))
     }
 
-    /// See [`Row::action`].
-    #[inline]
-    pub fn action(self) -> Option<&'r Label> {
-        self.rows.endings.action.get(self.ending).map(|name| self.rows.names.label(name))
-    }
-
     /// True when the stack ended the run early.
     #[inline]
     pub fn is_stop(self) -> bool {
@@ -243,59 +186,6 @@ impl<'r> RowView<'r> {
     #[inline]
     pub fn was_stopped(self) -> bool {
         self.stopped_low() == 1
-    }
-
-    /// The whole row.
-    #[must_use]
-    pub fn to_row(self) -> Row {
-        Row {
-            run_id: self.run_id().clone(),
-            task_id: self.task_id().cloned(),
-            suite: self.suite().cloned(),
-            model: self.model().cloned(),
-            stack: self.stack().clone(),
-            verdict: self.verdict(),
-            exactness: self.exactness(),
-            outcome: self.outcome(),
-            end: self.end(),
-            secured_step: self.secured_step(),
-            steps_recorded: self.steps_recorded(),
-            steps_at_stop: self.steps_at_stop(),
-            stop_point: self.stop_point(),
-            rule: self.rule().cloned(),
-            observed: self.observed(),
-            limit: self.limit(),
-            tokens_recorded: self.tokens_recorded(),
-            tokens_at_stop: self.tokens_at_stop(),
-            cost_usd_recorded: self.cost_usd_recorded(),
-            cost_usd_at_stop: self.cost_usd_at_stop(),
-            ms_recorded: self.ms_recorded(),
-            ms_at_stop: self.ms_at_stop(),
-            outcome_low: self.outcome_low(),
-            outcome_high: self.outcome_high(),
-            unknown: self.unknown(),
-            stopped_low: self.stopped_low(),
-            stopped_high: self.stopped_high(),
-            killed_low: self.killed_low(),
-            killed_high: self.killed_high(),
-            true_stop_low: self.true_stop_low(),
-            true_stop_high: self.true_stop_high(),
-            steps_low: self.steps_low(),
-            steps_high: self.steps_high(),
-            tokens_low: self.tokens_low(),
-            tokens_high: self.tokens_high(),
-            cost_usd_low: self.cost_usd_low(),
-            cost_usd_high: self.cost_usd_high(),
-            tokens_in_part: self.tokens_in_part(),
-            not_evaluable: self.not_evaluable().clone(),
-            profile: self.profile().clone(),
-            action: self.action().cloned(),
-            diverged_at: self.diverged_at(),
-            interventions: self.interventions(),
-            steps_after_secured: self.steps_after_secured(),
-            tokens_after_secured: self.tokens_after_secured(),
-            cost_usd_after_secured: self.cost_usd_after_secured(),
-        }
     }
 }
 

@@ -1,0 +1,271 @@
+//! What a column of a file is: its name, the type of its cells, its unit and its meaning. [`record!`] declares the
+//! columns of a record once, as the fields of a struct; [`row_columns!`] does so for [`Row`](super::Row), whose columns
+//! are also stored and read one by one.
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
+use super::{ExactnessName, Label};
+use crate::transcript::{EndCause, Outcome, Point};
+use crate::verdict::{Doubts, Verdict};
+
+/// What the cells of a column hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellKind {
+    /// Text.
+    Text,
+    /// A whole number.
+    Whole,
+    /// A number.
+    Real,
+    /// `true` or `false`.
+    Truth,
+}
+
+impl CellKind {
+    /// Its name in the documentation.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Whole => "whole number",
+            Self::Real => "number",
+            Self::Truth => "true or false",
+        }
+    }
+}
+
+/// One column of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnSpec {
+    /// Its name, in the first line of the file.
+    pub name: String,
+    /// What its cells hold.
+    pub kind: CellKind,
+    /// The unit of its numbers; empty if they have none.
+    pub unit: String,
+    /// Whether a cell may be empty: unknown, or nothing to say.
+    pub may_be_empty: bool,
+    /// What it means.
+    pub meaning: String,
+}
+
+/// The type of a cell.
+pub(super) trait CellType {
+    /// What it holds.
+    const KIND: CellKind;
+    /// Whether it may be empty.
+    const MAY_BE_EMPTY: bool = false;
+}
+
+impl<T: CellType> CellType for Option<T> {
+    const KIND: CellKind = T::KIND;
+    const MAY_BE_EMPTY: bool = true;
+}
+
+macro_rules! cell_types {
+    ($($kind:ident: $($cell:ty),*;)*) => {
+        $($(impl CellType for $cell { const KIND: CellKind = CellKind::$kind; })*)*
+    };
+}
+
+cell_types! {
+    Text: Verdict, ExactnessName, Outcome, EndCause, Point;
+    Whole: u8, u32, u64, i64;
+    Real: f64;
+    Truth: bool;
+}
+
+// A name or a list may be the empty text.
+impl CellType for Label {
+    const KIND: CellKind = CellKind::Text;
+    const MAY_BE_EMPTY: bool = true;
+}
+
+impl CellType for Doubts {
+    const KIND: CellKind = CellKind::Text;
+    const MAY_BE_EMPTY: bool = true;
+}
+
+/// The column of a field: its documentation is its meaning.
+pub(super) fn column<T: CellType>(name: &str, unit: &str, meaning: &[&str]) -> ColumnSpec {
+    let meaning: Vec<&str> = meaning.iter().map(|line| line.trim()).collect();
+    let meaning = meaning.join(" ").replace("[`", "`").replace("`]", "`");
+    ColumnSpec { name: name.to_owned(), kind: T::KIND, unit: unit.to_owned(), may_be_empty: T::MAY_BE_EMPTY, meaning }
+}
+
+/// Reads 0 or 1; anything else is an error.
+pub(super) fn zero_or_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Error> {
+    let bit = u8::deserialize(deserializer)?;
+    if bit <= 1 { Ok(bit) } else { Err(D::Error::custom(format!("`{bit}` is neither 0 nor 1"))) }
+}
+
+/// Declares a record that is a line of a file: the names of its fields are the columns, in order; the documentation of
+/// a field is the meaning of its column, and a text behind its type the unit.
+macro_rules! record {
+    ($(#[doc = $about:literal])* pub struct $Record:ident {
+        $($(#[doc = $meaning:literal])* $(#[serde($($serde:tt)*)])? $name:ident: $cell:ty $(, $unit:literal)?;)*
+    }) => {
+        $(#[doc = $about])*
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        pub struct $Record {
+            $($(#[doc = $meaning])* $(#[serde($($serde)*)])? pub $name: $cell,)*
+        }
+
+        impl $Record {
+            /// The columns of the file, in order.
+            pub fn columns() -> Vec<$crate::aggregate::ColumnSpec> {
+                vec![$($crate::aggregate::columns::column::<$cell>(
+                    stringify!($name), concat!($($unit)?), &[$($meaning),*],
+                )),*]
+            }
+        }
+    };
+}
+pub(super) use record;
+
+/// Calls the macro `$then` with every column of `rows.csv`. To add a column, add a line here and its value in
+/// `RunRows::row`.
+///
+/// Each line says where the column is stored (once for all rows of a `run`, once for each `ending` of a run, as a `bit`
+/// of an ending, or in some `other` way with a getter of its own), the type of its cells, and the unit if it has one.
+/// `$then` receives all columns, and those of the first three kinds once more.
+macro_rules! row_columns {
+    ($then:ident) => {
+        $crate::aggregate::columns::sort_columns! { $then {} [] [] []
+            /// The run.
+            run_id: run Label;
+            /// Its task; empty if the recording names none.
+            task_id: run Option<Label>;
+            /// Its family of tasks.
+            suite: run Option<Label>;
+            /// The model under test.
+            model: run Option<Label>;
+            /// The stack.
+            stack: other Label;
+            /// The verdict on the recorded path.
+            verdict: other Verdict;
+            /// Whether the replay is `exact`, has `diverged` from the recorded path, or is `censored`: the recording ends first.
+            exactness: other ExactnessName;
+            /// The recorded outcome.
+            outcome: other Outcome;
+            /// Why the recording ends.
+            end: run EndCause;
+            /// The step (from 0) that secured the success.
+            secured_step: run Option<u32>;
+            /// Model calls recorded.
+            steps_recorded: run u64, "steps";
+            /// Model calls paid for at the stop; all of them if there was none.
+            steps_at_stop: ending u64, "steps";
+            /// Where it stopped; empty if it did not.
+            stop_point: ending Option<Point>;
+            /// The rule that stopped it.
+            rule: other Option<Label>;
+            /// The value the rule's signal had.
+            observed: other Option<f64>;
+            /// The limit that value was compared with.
+            limit: other Option<f64>;
+            /// Tokens recorded, input plus output.
+            tokens_recorded: run Option<u64>, "tokens";
+            /// Tokens spent by the stop.
+            tokens_at_stop: ending Option<u64>, "tokens";
+            /// Dollars recorded.
+            cost_usd_recorded: run Option<f64>, "US dollars";
+            /// Dollars spent by the stop.
+            cost_usd_at_stop: ending Option<f64>, "US dollars";
+            /// Milliseconds recorded.
+            ms_recorded: run Option<i64>, "milliseconds";
+            /// Milliseconds elapsed by the stop.
+            ms_at_stop: ending Option<i64>, "milliseconds";
+            /// Lower bound on the outcome, 0 or 1.
+            outcome_low: bit OutcomeLow;
+            /// Upper bound on the outcome, 0 or 1.
+            outcome_high: bit OutcomeHigh;
+            /// Why the bounds below may differ: `unread` (a rule could not be evaluated), `diverged`, `unlabelled`, joined by
+            /// `+`.
+            unknown: other Doubts;
+            /// Lower bound on "ended early", 0 or 1.
+            stopped_low: bit StoppedLow;
+            /// Upper bound on "ended early", 0 or 1.
+            stopped_high: bit StoppedHigh;
+            /// Lower bound on "a recorded success was lost", 0 or 1.
+            killed_low: bit KilledLow;
+            /// Upper bound on "a recorded success was lost", 0 or 1.
+            killed_high: bit KilledHigh;
+            /// Lower bound on "a recorded failure was ended early", 0 or 1.
+            true_stop_low: bit TrueStopLow;
+            /// Upper bound on "a recorded failure was ended early", 0 or 1.
+            true_stop_high: bit TrueStopHigh;
+            /// Model calls under the stack, at least.
+            steps_low: ending u64, "steps";
+            /// Model calls at most; empty when nothing limits them.
+            steps_high: ending Option<u64>, "steps";
+            /// Tokens under the stack, at least; empty if the recording does not tell.
+            tokens_low: ending Option<u64>, "tokens";
+            /// Tokens at most; empty if the recording does not tell or nothing limits them.
+            tokens_high: ending Option<u64>, "tokens";
+            /// Dollars under the stack, at least.
+            cost_usd_low: ending Option<f64>, "US dollars";
+            /// Dollars at most.
+            cost_usd_high: ending Option<f64>, "US dollars";
+            /// 1 if some steps record tokens and others do not, so that the sum is unknown.
+            #[serde(deserialize_with = "super::columns::zero_or_one")]
+            tokens_in_part: run u8;
+            /// Rules that could not be evaluated on this recording, or not at every step, with what was missing.
+            not_evaluable: other Label;
+            /// The system's profile.
+            profile: other Label;
+            /// How the stack ended the run: stop, fail, force_final; `stop_drops_reply` if the final answer is discarded.
+            action: ending Option<Label>;
+            /// Where the replay left the recorded path.
+            diverged_at: ending Option<Point>;
+            /// Warnings, injections, refusals and questions before the end.
+            interventions: ending u64;
+            /// Model calls after the success was secured.
+            steps_after_secured: ending Option<u64>, "steps";
+            /// Tokens after the success was secured.
+            tokens_after_secured: ending Option<u64>, "tokens";
+            /// Dollars after the success was secured.
+            cost_usd_after_secured: ending Option<f64>, "US dollars";
+        }
+    };
+}
+pub(super) use row_columns;
+
+/// Sorts the columns of [`row_columns!`] by how they are stored, one at a time: all columns, then those of a run, of an
+/// ending, and the bits.
+macro_rules! sort_columns {
+    ($then:ident {$($all:tt)*} $run:tt $ending:tt $bit:tt) => {
+        $then! { {$($all)*} $run $ending $bit }
+    };
+    ($then:ident {$($all:tt)*} [$($run:tt)*] $ending:tt $bit:tt
+        $(#[$($meta:tt)*])* $name:ident: run $cell:ty $(, $unit:literal)?; $($rest:tt)*
+    ) => {
+        $crate::aggregate::columns::sort_columns! {
+            $then {$($all)* $(#[$($meta)*])* $name: $cell $(, $unit)?;} [$($run)* $name: $cell,] $ending $bit $($rest)*
+        }
+    };
+    ($then:ident {$($all:tt)*} $run:tt [$($ending:tt)*] $bit:tt
+        $(#[$($meta:tt)*])* $name:ident: ending $cell:ty $(, $unit:literal)?; $($rest:tt)*
+    ) => {
+        $crate::aggregate::columns::sort_columns! {
+            $then {$($all)* $(#[$($meta)*])* $name: $cell $(, $unit)?;} $run [$($ending)* $name: $cell,] $bit $($rest)*
+        }
+    };
+    ($then:ident {$($all:tt)*} $run:tt $ending:tt [$($bit:tt)*]
+        $(#[$($meta:tt)*])* $name:ident: bit $which:ident; $($rest:tt)*
+    ) => {
+        $crate::aggregate::columns::sort_columns! {
+            $then
+            {$($all)* $(#[$($meta)*])* #[serde(deserialize_with = "super::columns::zero_or_one")] $name: u8;}
+            $run $ending [$($bit)* $name: $which,] $($rest)*
+        }
+    };
+    ($then:ident {$($all:tt)*} $run:tt $ending:tt $bit:tt
+        $(#[$($meta:tt)*])* $name:ident: other $cell:ty; $($rest:tt)*
+    ) => {
+        $crate::aggregate::columns::sort_columns! {
+            $then {$($all)* $(#[$($meta)*])* $name: $cell;} $run $ending $bit $($rest)*
+        }
+    };
+}
+pub(super) use sort_columns;

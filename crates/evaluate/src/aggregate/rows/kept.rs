@@ -1,0 +1,112 @@
+//! How the cells of a row are kept in columns: names by their number in a dictionary, everything else as it is.
+
+use super::column::Cell;
+use super::names::{Name, Names};
+use crate::aggregate::{ExactnessName, Label};
+use crate::transcript::{EndCause, Outcome, Point};
+use crate::verdict::{Doubts, Verdict};
+
+/// A type that a row has a column of.
+pub trait Viewed {
+    /// What a view gives of it.
+    type View<'r>;
+}
+
+/// How it is stored.
+pub(super) trait Kept: Viewed {
+    /// What is stored of it.
+    type Cell: Cell;
+    /// What is stored of this one.
+    fn keep(&self, names: &mut Names) -> Self::Cell;
+    /// What a view gives of a stored one.
+    fn view(cell: Self::Cell, names: &Names) -> Self::View<'_>;
+}
+
+impl Viewed for Label {
+    type View<'r> = &'r Self;
+}
+
+impl Kept for Label {
+    type Cell = Name;
+    fn keep(&self, names: &mut Names) -> Name {
+        names.number(self)
+    }
+    #[inline]
+    fn view(cell: Name, names: &Names) -> &Self {
+        names.label(cell)
+    }
+}
+
+impl Viewed for Option<Label> {
+    type View<'r> = Option<&'r Label>;
+}
+
+impl Kept for Option<Label> {
+    type Cell = Option<Name>;
+    fn keep(&self, names: &mut Names) -> Option<Name> {
+        self.as_ref().map(|label| names.number(label))
+    }
+    #[inline]
+    fn view(cell: Option<Name>, names: &Names) -> Option<&Label> {
+        cell.map(|name| names.label(name))
+    }
+}
+
+macro_rules! as_they_are {
+    ($($cell:ty),*) => {$(
+        impl Viewed for $cell {
+            type View<'r> = Self;
+        }
+
+        impl Kept for $cell {
+            type Cell = Self;
+            fn keep(&self, _: &mut Names) -> Self {
+                *self
+            }
+            #[inline]
+            fn view(cell: Self, _: &Names) -> Self {
+                cell
+            }
+        }
+    )*};
+}
+
+as_they_are! { u8, u64, EndCause, Option<u32>, Option<u64>, Option<i64>, Option<f64>, Option<Point> }
+
+/// What a view gives, as a row has it.
+pub(super) trait IntoOwned {
+    /// The type of the row's field.
+    type Owned;
+    /// The field.
+    fn into_owned(self) -> Self::Owned;
+}
+
+impl IntoOwned for &Label {
+    type Owned = Label;
+    fn into_owned(self) -> Label {
+        self.clone()
+    }
+}
+
+impl IntoOwned for Option<&Label> {
+    type Owned = Option<Label>;
+    fn into_owned(self) -> Option<Label> {
+        self.cloned()
+    }
+}
+
+macro_rules! already_owned {
+    ($($cell:ty),*) => {$(
+        impl IntoOwned for $cell {
+            type Owned = Self;
+            fn into_owned(self) -> Self {
+                self
+            }
+        }
+    )*};
+}
+
+already_owned! {
+    u8, u64, EndCause, ExactnessName, Outcome, Verdict, Doubts, Option<u32>, Option<u64>, Option<i64>, Option<f64>,
+    Option<Point>
+}

@@ -1,0 +1,139 @@
+//! What the columns of every file of a results folder mean, from the registries they are written by.
+
+use super::saved::ROWS_VERSION;
+use super::table::{Cell, Table, in_summary};
+use crate::aggregate::{CellKind, ColumnSpec, Firing, FollowedRow, Measure, Part, Row, SUMMARY_VERSION, metrics};
+
+/// A file of a results folder whose columns are declared.
+#[derive(Clone, Debug)]
+pub struct FileSpec {
+    /// Its name without `.csv`.
+    pub name: &'static str,
+    /// The version of its columns.
+    pub version: u32,
+    /// What a line is.
+    pub line: &'static str,
+    /// Its columns, in order.
+    pub columns: Vec<ColumnSpec>,
+}
+
+impl FileSpec {
+    /// The columns as a table, for people.
+    pub fn table(&self) -> Table {
+        let row = |column: &ColumnSpec| {
+            let kind = if column.may_be_empty {
+                format!("{} or empty", column.kind.name())
+            } else {
+                column.kind.name().to_owned()
+            };
+            let unit = if column.unit.is_empty() { Cell::Missing } else { Cell::Text(column.unit.clone()) };
+            vec![Cell::Text(column.name.clone()), Cell::Text(kind), unit, Cell::Text(column.meaning.clone())]
+        };
+        let columns = ["column", "cells", "unit", "meaning"].map(str::to_owned).to_vec();
+        Table { columns, rows: self.columns.iter().map(row).collect() }
+    }
+}
+
+/// The files, in the order in which people open them.
+pub fn files() -> Vec<FileSpec> {
+    vec![
+        FileSpec { name: "summary", version: SUMMARY_VERSION, line: "One line per stack.", columns: summary() },
+        FileSpec {
+            name: "strata",
+            version: SUMMARY_VERSION,
+            line: "One line per stack, suite and model: the columns of `summary.csv` for a part of the runs.",
+            columns: [of_stratum(), summary()].concat(),
+        },
+        FileSpec {
+            name: "estimates",
+            version: SUMMARY_VERSION,
+            line: "One line per estimate, stack and, where several suites or models were run, suite and model. The names are listed below.",
+            columns: estimates(),
+        },
+        FileSpec { name: "rows", version: ROWS_VERSION, line: "One line per run and stack.", columns: Row::columns() },
+        FileSpec {
+            name: "firings",
+            version: ROWS_VERSION,
+            line: "One line per run, stack and rule that would have acted.",
+            columns: Firing::columns(),
+        },
+        FileSpec {
+            name: "followed",
+            version: ROWS_VERSION,
+            line: "One line per run and stack: what the recording holds after the stop.",
+            columns: FollowedRow::columns(),
+        },
+    ]
+}
+
+/// The numbers by name, as `estimates.csv` and gates (`--fail-on`) use them.
+pub fn numbers() -> Table {
+    let row = |metric: &crate::aggregate::Metric| {
+        let (least, most) = metric.measure.range();
+        let end = |end: Option<f64>, other: &str| end.map_or_else(|| other.to_owned(), |end| end.to_string());
+        let text = |text: &str| if text.is_empty() { Cell::Missing } else { Cell::Text(text.to_owned()) };
+        vec![
+            Cell::Text(metric.name.clone()),
+            text(metric.measure.words()),
+            Cell::Text(format!("{} to {}", end(least, "any"), end(most, "any"))),
+            text(&metric.of),
+            Cell::Text(metric.meaning.clone()),
+        ]
+    };
+    let columns = ["name", "unit", "range", "over", "meaning"].map(str::to_owned).to_vec();
+    Table { columns, rows: metrics().iter().map(row).collect() }
+}
+
+fn text(name: &str, may_be_empty: bool, meaning: &str) -> ColumnSpec {
+    let (name, unit, meaning) = (name.to_owned(), String::new(), meaning.to_owned());
+    ColumnSpec { name, kind: CellKind::Text, unit, may_be_empty, meaning }
+}
+
+fn of_stratum() -> Vec<ColumnSpec> {
+    vec![
+        text("suite", true, "The suite; empty where the stratum spans several."),
+        text("model", true, "The model; empty where the stratum spans several."),
+    ]
+}
+
+fn summary() -> Vec<ColumnSpec> {
+    let own = [text("stack", false, "The stack."), text("profile", true, "Its profile, if it has several.")];
+    let numbers = in_summary().flat_map(|(metric, parts)| {
+        parts.iter().map(|part| ColumnSpec {
+            name: format!("{}{}", metric.name, part.ending()),
+            kind: if metric.measure.is_count() { CellKind::Whole } else { CellKind::Real },
+            unit: metric.measure.words().to_owned(),
+            may_be_empty: !matches!(metric.measure, Measure::Runs | Measure::Tasks),
+            meaning: match part {
+                Part::Value => metric.meaning.clone(),
+                Part::Low | Part::Min => format!("Lower end of the 95 % interval of `{}`.", metric.name),
+                Part::High | Part::Max => format!("Upper end of the 95 % interval of `{}`.", metric.name),
+            },
+        })
+    });
+    own.into_iter().chain(numbers).collect()
+}
+
+fn estimates() -> Vec<ColumnSpec> {
+    let number = |name: &str, kind: CellKind, meaning: &str| ColumnSpec { kind, ..text(name, true, meaning) };
+    vec![
+        text("stack", false, "The stack."),
+        text("suite", true, "The suite; empty for all runs."),
+        text("model", true, "The model; empty for all runs."),
+        text("name", false, "The name of the number."),
+        text("unit", true, "Its unit."),
+        number("value", CellKind::Real, "The number; empty if it is undefined or known only as a range."),
+        number("low", CellKind::Real, "Lower end of its 95 % interval, which covers every value the recordings allow."),
+        number("high", CellKind::Real, "Upper end of its 95 % interval."),
+        number("min", CellKind::Real, "The lowest value the recordings allow; empty if nothing limits it."),
+        number("max", CellKind::Real, "The highest value the recordings allow; empty if nothing limits it."),
+        number("n", CellKind::Whole, "Number of runs it is over."),
+        number(
+            "effective_n",
+            CellKind::Real,
+            "Number of independent runs that would say as much; runs of one task are alike.",
+        ),
+        text("of", true, "What it is over."),
+        text("method", true, "How the interval was computed, and why to read it with care."),
+    ]
+}
