@@ -88,7 +88,8 @@ impl RowWriter {
 
 /// Writes records of type `T` to memory.
 pub fn parquet_bytes<T: Columns>(rows: impl IntoIterator<Item = impl Serialize>) -> io::Result<Vec<u8>> {
-    let mut writer = RowWriter { table: ParquetWriter::in_memory(&parquet_columns(&T::specs()))?, cells: Cells::default() };
+    let mut writer =
+        RowWriter { table: ParquetWriter::in_memory(&parquet_columns(&T::specs()))?, cells: Cells::default() };
     rows.into_iter().try_for_each(|row| writer.row(&row))?;
     writer.close()
 }

@@ -68,7 +68,10 @@ impl Gate {
     /// Says so if the metric has another name now.
     pub fn notice(&self) -> Option<String> {
         let wrote = self.number.wrote.as_ref()?;
-        Some(format!("`{wrote}` is called `{}` now; the old name will be read until the next version", self.number.name()))
+        Some(format!(
+            "`{wrote}` is called `{}` now; the old name will be read until the next version",
+            self.number.name()
+        ))
     }
 
     /// True for a gate on one stack.
@@ -95,11 +98,7 @@ impl Gate {
         let word = if never { "never fails" } else { "always fails" };
         let help = if most == Some(1.0) && self.limit > 1.0 && self.limit <= 100.0 {
             let sign = self.sign.text();
-            format!(
-                "`{name}` is a share from 0 to 1: for {} % write `{name}{sign}{}`",
-                self.limit,
-                self.limit / 100.0
-            )
+            format!("`{name}` is a share from 0 to 1: for {} % write `{name}{sign}{}`", self.limit, self.limit / 100.0)
         } else {
             let most = most.map_or_else(|| "any size".to_owned(), |most| most.to_string());
             format!("`{name}` goes from {} to {most}", least.unwrap_or(f64::NEG_INFINITY))

@@ -169,7 +169,10 @@ fn check_summary(summary: &[Line], estimates: &[Line]) {
             let part = |part: &str| (format!("{name}_{part}"), estimate[part].clone());
             let parts = ["low", "high", "min", "max", "n", "of", "method"].map(part);
             let mut line = Line::from(parts);
-            line.extend([((*name).to_owned(), estimate["value"].clone()), ("stack".to_owned(), estimate["stack"].clone())]);
+            line.extend([
+                ((*name).to_owned(), estimate["value"].clone()),
+                ("stack".to_owned(), estimate["stack"].clone()),
+            ]);
             check_estimate("estimates", &line, name);
         }
     }

@@ -171,9 +171,13 @@ fn check_gates(before: &[Row], after: &[Row]) {
     let [before, after]: [Rows; 2] = [before, after].map(|rows| rows.iter().cloned().collect());
     let stacks: Vec<String> = by_stack(&before).iter().map(|group| group.stack.to_string()).collect();
     let [old, new] = [&before, &after].map(|rows| summarise(&by_stack(rows), None));
-    for text in
-        ["killed_rate_high>0.9", "killed_rate>0.9", "stops>10000", "tokens_saved_share<-9", "failures_stopped_rate<0.0001"]
-    {
+    for text in [
+        "killed_rate_high>0.9",
+        "killed_rate>0.9",
+        "stops>10000",
+        "tokens_saved_share<-9",
+        "failures_stopped_rate<0.0001",
+    ] {
         let gate = Gate::parse(text, &stacks).unwrap();
         let name = text.split(['<', '>']).next().unwrap();
         let (was, is) = (gate.hold(&before, MIN_KNOWN), gate.hold(&after, MIN_KNOWN));

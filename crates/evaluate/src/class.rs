@@ -63,7 +63,7 @@ const RESULTS: [&str; 10] =
 pub struct Stopped {
     /// Whether it ended the run early, or may have.
     pub early: bool,
-    /// Whether it lost a recorded success. What cannot be told counts as lost.
+    /// Whether it lost a recorded success. What cannot be told counts as lost; a run that nobody graded has none to lose.
     pub killed: bool,
     /// Whether one of the two above is not known.
     pub doubtful: bool,
@@ -76,7 +76,7 @@ impl Stopped {
     pub fn of(row: &Row) -> Self {
         Self {
             early: row.stopped_high == 1,
-            killed: row.killed_high == 1,
+            killed: row.killed_high == 1 && row.outcome == Outcome::Success,
             doubtful: row.stopped_low != row.stopped_high || row.killed_low != row.killed_high,
             spent: Amounts {
                 steps: row.steps_at_stop,

@@ -25,11 +25,14 @@ pub(super) fn line(summary: &Summary, mut line: Line) -> Line {
 /// The metrics of the summary, each with the parts that have a column.
 pub(in crate::report) fn in_summary() -> impl Iterator<Item = (&'static Metric, &'static [Part])> {
     metrics().iter().filter_map(|metric| {
-        Some((metric, match metric.shown {
-            Shown::Value => &[Part::Value][..],
-            Shown::Interval => &[Part::Value, Part::Low, Part::High],
-            Shown::No => return None,
-        }))
+        Some((
+            metric,
+            match metric.shown {
+                Shown::Value => &[Part::Value][..],
+                Shown::Interval => &[Part::Value, Part::Low, Part::High],
+                Shown::No => return None,
+            },
+        ))
     })
 }
 
@@ -46,9 +49,9 @@ fn cell(metric: &Metric, measured: &Measured, part: Part) -> Cell {
 /// suite or model.
 pub fn estimates<'s>(summaries: impl IntoIterator<Item = &'s Summary>) -> Table {
     let is_listed = |metric: &&Metric| metric.is_estimate() || metric.shown == Shown::No;
-    let lines = summaries.into_iter().flat_map(|summary| {
-        metrics().iter().filter(is_listed).filter_map(|metric| estimate(summary, metric))
-    });
+    let lines = summaries
+        .into_iter()
+        .flat_map(|summary| metrics().iter().filter(is_listed).filter_map(|metric| estimate(summary, metric)));
     Table::of(lines.collect())
 }
 

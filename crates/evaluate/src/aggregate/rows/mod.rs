@@ -285,7 +285,11 @@ impl RowsBuilder {
         tasks.dedup();
         let place =
             |cluster: &(Label, Label)| tasks.binary_search(cluster).expect("every run's task is among the tasks");
-        let task_of = self.clusters.iter().map(|cluster| u32::try_from(place(cluster)).expect("fewer than 2^32 tasks fit into memory")).collect();
+        let task_of = self
+            .clusters
+            .iter()
+            .map(|cluster| u32::try_from(place(cluster)).expect("fewer than 2^32 tasks fit into memory"))
+            .collect();
         let lines = self.lines.finish();
         Rows {
             by_stack: by_stack(&lines, &self.stacks, &self.n_rows),
