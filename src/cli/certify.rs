@@ -12,6 +12,7 @@ use super::inputs::{AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs, unnamed_
 use super::output::{Format, Output};
 use super::sweep::{GridArgs, SplitArgs, SplitPart, parts, swept, unknown_setting};
 use super::values::share_inside;
+use crate::aggregate::{Picked, by_stack};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::{table, write_atomically};
 use crate::stats::certificate::{Bound, Certification, Promise, Rate};
@@ -154,6 +155,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let without = of_first().filter(|row| row.task_id().is_none()).count();
     if let Some(sentence) = unnamed_tasks(without, of_first().count()) {
         return refused(args, &sentence, output);
+    }
+    if let Some(picked) = Picked::of(&by_stack(&parts.reported)) {
+        return refused(args, &format!("Nothing can be certified. {}", picked.sentence()), output);
     }
     let certificate = CorpusCertificate::of(&parts.reported, &ordering, args.promise(), doubt);
     let json = document(args, &certificate);

@@ -4,6 +4,9 @@ mod beside;
 mod by;
 mod document;
 mod files;
+mod notes;
+mod rated;
+mod refusals;
 mod tables;
 mod words;
 
@@ -18,7 +21,7 @@ use super::failure::Failure;
 use super::inputs::{ByArg, CorpusArgs, StackArgs, read_text};
 use super::output::{Format, Output};
 use super::values::share_inside;
-use crate::aggregate::{Rows, RowsBuilder};
+use crate::aggregate::{Picked, Rows, RowsBuilder, Standing};
 use crate::catalog::{self, Strategies};
 use crate::compare::Comparison;
 use crate::diagnostic::{Diagnostic, Location};
@@ -26,11 +29,12 @@ use crate::framework::Kind;
 use crate::sweep::GridFile;
 use crate::sweep::engine::{Extract, Plan};
 use crate::tune::{
-    Appetite, BUDGETS, Bound, GridRefusal, GridStudy, HeldOut, Learner, ListOptions, Refusal, Shipped, Study, Tuned,
-    Tuner, UNREADABLE, catalogue, pool, tasks_for_list, unread_rules,
+    Appetite, BUDGETS, Bound, Family, GridRefusal, GridStudy, HeldOut, Learner, ListOptions, Refusal, Shipped, Study,
+    Tuned, Tuner, UNREADABLE, catalogue, pool, tasks_for_list, unread_rules,
 };
 use crate::verdict::Assumptions;
 use beside::Beside;
+use rated::{Elsewhere, Rated, elsewhere, rate};
 use words::Words;
 
 /// Arguments of `tune`.
@@ -40,7 +44,7 @@ pub(super) struct Args {
     #[arg(long, alias = "max-fes", value_name = "RATE", default_value_t = 0.05, value_parser = share_inside)]
     max_killed: f64,
     /// What a lost success costs, in dollars. If given, ships the certified stack that is worth most after that cost,
-    /// not the one that saves most. Needs the runs' costs, recorded or from `--price`.
+    /// not the one that makes successes cheapest. Needs the runs' costs, recorded or from `--price`.
     #[arg(long, value_name = "USD", value_parser = price)]
     lost_success_costs: Option<f64>,
     /// Probability that the certificate is wrong.
@@ -162,6 +166,7 @@ fn check_readable(grid: &Gridded, path: &Path, study: &Study) -> Result<(), Fail
 
 fn read(args: &Args, output: &Output) -> Result<Recordings, Failure> {
     let families = if args.learn { pool(&args.budget) } else { catalogue(&args.budget) };
+    let families: Vec<Family> = families.into_iter().map(files::held).collect();
     let mut strategies: Strategies = StackArgs::named(args.today.clone()).load()?;
     let n_today = strategies.len();
     if !args.no_presets {
@@ -196,6 +201,8 @@ struct Answer {
     tuned: Tuned,
     /// What to ship, and what the same tuning procedure does on tasks it has not seen.
     shipped: Result<(Shipped, HeldOut), Why>,
+    /// What is known about what is shipped, or is not worth it, on the tasks it was chosen on.
+    rated: Option<Rated>,
     beside: Beside,
 }
 
@@ -204,12 +211,16 @@ enum Why {
     Catalogue(Refusal),
     /// A list needs this many tasks with a success.
     TooFewForList(u64),
+    /// The runs with an outcome were picked.
+    Picked(Picked),
     /// No certified list saves anything.
     NoList,
     /// No stack of the grid passes.
     Grid(GridRefusal),
-    /// On tasks it was not tuned on, a success costs more than without stopping: the rules, and how much more.
-    Dearer(String, f64),
+    /// It is certified, but not worth shipping.
+    NotWorthIt(Shipped, Standing),
+    /// The same, by what such choices do to tasks left out.
+    FailsElsewhere(Shipped, Elsewhere),
 }
 
 fn answer(args: &Args, recordings: &Recordings) -> Result<Answer, Failure> {
@@ -217,23 +228,40 @@ fn answer(args: &Args, recordings: &Recordings) -> Result<Answer, Failure> {
     let tuner = Tuner::new(study);
     let tasks = study.all_tasks();
     let found = tuner.tune(&tasks, appetite);
-    let shipped = match (&found.chosen, &recordings.grid) {
-        (Err(refusal @ (Refusal::Ungraded | Refusal::Unnamed { .. } | Refusal::NoCosts)), _) => {
+    let shipped = match (&found.chosen, &recordings.grid, study.picked()) {
+        (Err(refusal @ (Refusal::Ungraded | Refusal::Unnamed { .. } | Refusal::NoCosts)), ..) => {
             Err(Why::Catalogue(*refusal))
         }
-        (_, Some(grid)) => of_grid(grid, study, &tasks, appetite)?,
+        (.., Some(picked)) => Err(Why::Picked(picked)),
+        (_, Some(grid), _) => of_grid(grid, study, &tasks, appetite)?,
         _ if args.learn => learned(args, study, &tasks, &found),
-        (Err(refusal), None) => Err(Why::Catalogue(*refusal)),
-        (Ok(choice), None) => Ok((Shipped::Limit(*choice), tuner.held_out(&tasks, appetite))),
-    };
-    let shipped = shipped.and_then(|(shipped, held_out)| match held_out.totals.cost_of_success() {
-        Some(change) if change > 0.0 && args.lost_success_costs.is_none() => {
-            Err(Why::Dearer(shipped.condition(study), change))
+        (Err(Refusal::NotWorthIt(choice, standing)), None, _) => {
+            Err(Why::NotWorthIt(Shipped::Limit(*choice), *standing))
         }
-        _ => Ok((shipped, held_out)),
-    });
+        (Err(refusal), None, _) => Err(Why::Catalogue(*refusal)),
+        (Ok(choice), None, _) => Ok((Shipped::Limit(*choice), tuner.held_out(&tasks, appetite))),
+    };
+    let (rated, shipped) = match shipped {
+        Ok((shipped, held_out)) => {
+            let rated = rate(&shipped, recordings, &tasks, appetite);
+            let standing = rated.candidate.standing(appetite.terms());
+            let shipped = if standing == Standing::Allowed {
+                match elsewhere(&held_out, appetite) {
+                    Some(elsewhere) => Err(Why::FailsElsewhere(shipped, elsewhere)),
+                    None => Ok((shipped, held_out)),
+                }
+            } else {
+                Err(Why::NotWorthIt(shipped, standing))
+            };
+            (Some(rated), shipped)
+        }
+        Err(Why::NotWorthIt(shipped, standing)) => {
+            (Some(rate(&shipped, recordings, &tasks, appetite)), Err(Why::NotWorthIt(shipped, standing)))
+        }
+        Err(why) => (None, Err(why)),
+    };
     let beside = Beside::of(&tuner, recordings, appetite, &found);
-    Ok(Answer { appetite, tuned: found, shipped, beside })
+    Ok(Answer { appetite, tuned: found, shipped, rated, beside })
 }
 
 /// What to ship from a grid; limits that cannot be derived from the recordings are an error.

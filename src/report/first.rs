@@ -6,8 +6,10 @@ use std::rc::Rc;
 
 use super::choice::Choice;
 use super::table::{digits, join};
+use serde::{Deserialize, Serialize};
+
 use crate::aggregate::{
-    Candidate, Contest, Count, Decision, Label, LostSuccess, MIN_KNOWN, Rows, Standing, Summary, Terms, Unit,
+    Candidate, Contest, Count, Decision, Label, LostSuccess, MIN_KNOWN, Picked, Rows, Standing, Summary, Terms, Unit,
     WorseStratum, worse_stratum,
 };
 use crate::stats::RangeEstimate;
@@ -53,9 +55,20 @@ impl Default for Appetite {
     }
 }
 
+/// A stack that tuning chose, with its answer: nothing is decided anew.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tuned {
+    /// The stack to ship.
+    pub stack: String,
+    /// The answer in a few sentences.
+    pub verdict: String,
+}
+
 /// The stacks of a comparison, rated: what all tables over the same rows share, whatever is tolerated.
 pub struct Field<'r> {
     pub(super) contest: Contest<'r>,
+    pub(super) tuned: Option<Tuned>,
+    pub(super) picked: Option<Picked>,
     rows: &'r Rows,
     /// In which suite and model each stack does far worse than overall, as far as anybody asked: it takes a pass over
     /// the rows of a stack.
@@ -64,8 +77,23 @@ pub struct Field<'r> {
 
 impl<'r> Field<'r> {
     /// The stacks in `rows`.
-    pub fn of(rows: &'r Rows, contest: Contest<'r>) -> Rc<Self> {
-        Rc::new(Self { contest, rows, strata: RefCell::default() })
+    pub fn of(rows: &'r Rows, contest: Contest<'r>, tuned: Option<Tuned>) -> Rc<Self> {
+        let picked = Picked::of(contest.groups());
+        Rc::new(Self { contest, tuned, picked, rows, strata: RefCell::default() })
+    }
+
+    /// What to ship at the given appetite: what tuning chose, or else what the stacks themselves decide.
+    fn decide(&self, summaries: &[Summary], appetite: Appetite) -> Decision {
+        let decision = self.contest.decide(appetite.terms());
+        let tuned = self.tuned.as_ref();
+        let Some(at) = tuned.and_then(|tuned| summaries.iter().position(|of| *of.stack == *tuned.stack)) else {
+            return decision;
+        };
+        let mut standings = decision.standings;
+        if let Some(standing) = standings.get_mut(at) {
+            *standing = Standing::Allowed;
+        }
+        Decision { ship: Some(at), tie: None, standings, nearest: None }
     }
 
     fn stratum(&self, stack: &Label) -> Option<WorseStratum> {
@@ -110,7 +138,7 @@ impl<'s> FirstTable<'s> {
         choice: Option<&'s Choice>,
     ) -> Self {
         let field = Rc::clone(field);
-        let decision = field.contest.decide(appetite.terms());
+        let decision = field.decide(summaries, appetite);
         let unread: Vec<&Summary> = summaries.iter().filter(|summary| summary.is_unread()).collect();
         let idle: Vec<&Summary> = summaries.iter().filter(|summary| summary.never_acted()).collect();
         let acted = summaries.iter().enumerate().filter(|(_, summary)| !summary.is_unread() && !summary.never_acted());

@@ -28,7 +28,7 @@ pub use choice::Choice;
 pub use configuration::Configuration;
 pub use csv_style::CsvStyle;
 pub use files::{read_rows, write_atomically, write_rows};
-pub use first::{Appetite, Field, FirstTable};
+pub use first::{Appetite, Field, FirstTable, Tuned};
 pub use folder::{INCOMPLETE, Lock, refuse_half_written, write_folder};
 pub use followed::FollowedReport;
 pub use found::{Found, unreadable};

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::choice::Choice;
 use super::configuration::Configuration;
+use super::first::Tuned;
 use super::followed::FollowedReport;
 use super::row_file::{RowFormat, SavedRows};
 use super::{Lock, read_rows, write_atomically};
@@ -81,6 +82,9 @@ pub struct Manifest {
     /// tuned on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
+    /// What tuning chose, if these are its stacks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuned: Option<Tuned>,
     /// What counts as a run, if it is not a recording: `rounds`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,

@@ -13,6 +13,9 @@ use crate::transcript::Outcome;
 impl FirstTable<'_> {
     /// The answer in a few sentences.
     pub fn verdict(&self) -> String {
+        if let Some(tuned) = &self.field.tuned {
+            return tuned.verdict.clone();
+        }
         if self.is_ungraded() {
             return "Nothing can be said about successes: no run has an outcome. `whenstop labels PATH --template \
                     labels.csv` lists the runs to grade, those that matter most first."
@@ -22,9 +25,13 @@ impl FirstTable<'_> {
             return "Nothing can be said about the successes a stack kills: none of these runs succeeded. Add runs that did."
                 .to_owned();
         }
-        match self.ship() {
+        let answer = match self.ship() {
             Some(summary) => self.ship_sentence(summary),
             None => self.refusal(),
+        };
+        match &self.field.picked {
+            Some(picked) => format!("{answer} {}", picked.sentence()),
+            None => answer,
         }
     }
 
@@ -250,7 +257,7 @@ fn worth(benefit: &NetBenefit) -> String {
 }
 
 /// Formats dollars with as many digits as a reader needs.
-pub(super) fn dollars(amount: f64) -> String {
+pub fn dollars(amount: f64) -> String {
     let digits = if amount.abs() >= 100.0 {
         0
     } else if amount.abs() >= 1.0 {

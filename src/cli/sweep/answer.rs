@@ -53,7 +53,7 @@ impl Answer {
             }
         });
         let own = if decided.is_some() { own.chosen_elsewhere(errors) } else { own };
-        let first = FirstTable::of(&summaries, &Field::of(reported, own), unit, appetite, choice.as_ref());
+        let first = FirstTable::of(&summaries, &Field::of(reported, own, None), unit, appetite, choice.as_ref());
         let ship = first.ship().map(|summary| summary.stack.to_string());
         Self { verdict: first.verdict(), chosen, ship }
     }

@@ -49,8 +49,8 @@ impl Beside {
         let held_out = tuner.held_out_budget(&tasks, appetite);
         others.push(Other::held_out("budget alone", budget, is_certified, held_out));
         if !presets.is_empty() {
-            let best = best_contender(&presets, &tasks, appetite.alpha).map(|at| presets[at].name.clone());
-            let held_out = held_out_contender(&presets, study, &tasks, appetite.alpha);
+            let best = best_contender(&presets, &tasks, appetite).map(|at| presets[at].name.clone());
+            let held_out = held_out_contender(&presets, study, &tasks, appetite);
             others.push(Other::held_out("best preset", best, false, held_out));
         }
         let is_certified = single.is_some();

@@ -15,9 +15,9 @@ use crate::compare::Keeps;
 use crate::diagnostic::one_line;
 use crate::effects::EffectTable;
 use crate::export::{Export, hosts};
-use crate::report::{self, Appetite, Publication, write_atomically};
-use crate::stack::StackFile;
-use crate::tune::{Shipped, Study, grounds};
+use crate::report::{self, Appetite, Publication, Tuned, write_atomically};
+use crate::stack::{Stack, StackFile};
+use crate::tune::{Family, Shipped, Study, grounds};
 
 /// The name of the shipped stack.
 const TUNED: &str = "tuned";
@@ -40,8 +40,8 @@ pub(super) fn write(words: &Words<'_>, shipped: &Shipped, out: &Path, output: &O
         lost_success_costs: words.args.lost_success_costs,
         ..Appetite::default()
     };
+    let tuned = Tuned { stack: TUNED.to_owned(), verdict: words.verdict() };
     let remarks = vec![
-        words.verdict(),
         "What follows is judged on the very runs it was tuned on, with 95 % intervals over all successful runs; the certificate is \
          of the mean over tasks."
             .to_owned(),
@@ -52,6 +52,7 @@ pub(super) fn write(words: &Words<'_>, shipped: &Shipped, out: &Path, output: &O
         .with_stories(stories, quality)
         .with_followed(followed)
         .with_appetite(appetite)
+        .with_tuned(tuned)
         .with_remarks(remarks);
     let summaries = publication.summaries();
     let write_own = |folder: &Path| {
@@ -137,10 +138,26 @@ fn beside(words: &Words<'_>, text: &str) -> Result<Strategies, Failure> {
 
 /// The frameworks with settings for the shipped stack, even if with a difference that `export` names.
 pub(super) fn hosts_of(words: &Words<'_>, shipped: &Shipped) -> Vec<&'static str> {
-    let file = StackFile::parse("tuned.toml", &shipped.stack(words.study, TUNED)).ok();
-    let Some(stack) = file.and_then(|file| file.stack(TUNED)) else { return Vec::new() };
-    let held = hosts().into_iter().filter(|to| Export::new(&stack, *to, true).holds_all());
+    hosts_of_stack(&shipped.stack(words.study, TUNED))
+}
+
+/// The same for a stack under the name `tuned`.
+pub(super) fn hosts_of_stack(text: &str) -> Vec<&'static str> {
+    let file = StackFile::parse("tuned.toml", text).ok();
+    file.and_then(|file| file.stack(TUNED)).map_or_else(Vec::new, |stack| holding(&stack))
+}
+
+/// The frameworks with settings for a stack.
+pub(super) fn holding(stack: &std::sync::Arc<Stack>) -> Vec<&'static str> {
+    let held = hosts().into_iter().filter(|to| Export::new(stack, *to, true).holds_all());
     held.map(|to| to.id).collect()
+}
+
+/// A family with the number of frameworks that have a setting for it.
+pub(super) fn held(family: Family) -> Family {
+    let middle = family.limits().len() / 2;
+    let hosts = holding(&family.stack(TUNED, middle)).len();
+    family.held_by(hosts)
 }
 
 /// The tuned stack, as read back from its file.

@@ -1,17 +1,15 @@
 //! The sentences of the answer.
 
-use super::{Answer, Args, Why};
-use crate::cli::inputs::unnamed_tasks;
+use super::{Answer, Args};
+use crate::aggregate::{Candidate, CostOfSuccess};
 use crate::report::table::digits;
+use crate::report::verdict::{dollars, tie_words};
 use crate::stats::Estimate;
 use crate::transcript::{EndCause, Outcome};
-use crate::tune::{
-    GridChoice, GridRefusal, HeldOut, Learned, Refusal, Shipped, Stratum, Study, StudyRun, TaskTotals,
-    clean_tasks_needed,
-};
+use crate::tune::{HeldOut, Learned, Shipped, Stratum, Study, StudyRun, TaskTotals};
 
 /// Rates for which the answer says whether the tasks suffice.
-const ALPHAS: [f64; 3] = [0.10, 0.05, 0.02];
+pub(super) const ALPHAS: [f64; 3] = [0.10, 0.05, 0.02];
 
 /// Everything the sentences are made from.
 pub(super) struct Words<'a> {
@@ -26,26 +24,40 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 /// Formats `12 % (8.1–17)`.
-fn with_interval(estimate: &Estimate) -> String {
+pub(super) fn with_interval(estimate: &Estimate) -> String {
     let value = estimate.value.map_or_else(|| "an unknown share".to_owned(), |value| format!("{} %", digits(value)));
     let interval = estimate.interval.map_or_else(String::new, |i| format!(" ({}–{})", digits(i.low), digits(i.high)));
     value + &interval
 }
 
 /// Formats `; a success costs 12 % less`.
-fn cost_of_success(totals: &TaskTotals) -> String {
+pub(super) fn cost_of_success(totals: &TaskTotals) -> String {
     totals.cost_of_success().map_or_else(String::new, |change| {
         format!("; a success costs {} % {}", digits(change.abs()), if change > 0.0 { "more" } else { "less" })
     })
 }
 
-/// Formats a sentence on parts without which nothing could be certified.
-fn refused(refused: usize, parts: usize) -> String {
-    match refused {
-        0 => String::new(),
-        1 => format!(" Without 1 of the {parts} parts nothing can be certified; its tasks are left out."),
-        n => format!(" Without {n} of the {parts} parts nothing can be certified; their tasks are left out."),
-    }
+/// Formats a sentence on how often something else was chosen, or nothing.
+fn chosen(parts: usize, others: usize, none: usize, what: &str) -> String {
+    let others = match others {
+        0 => None,
+        1 => Some(format!("1 of the {parts} choices is another {what}")),
+        n => Some(format!("{n} of the {parts} choices are other {what}s")),
+    };
+    let none = match none {
+        0 => None,
+        1 => Some("1 chooses nothing, and its tasks are left out".to_owned()),
+        n => Some(format!("{n} choose nothing, and their tasks are left out")),
+    };
+    let parts: Vec<String> = others.into_iter().chain(none).collect();
+    if parts.is_empty() { String::new() } else { format!(" ({}.)", parts.join("; ")) }
+}
+
+/// Formats `$0.02 (0.01 to 0.04)`.
+fn in_dollars(worth: &Estimate) -> String {
+    let value = worth.value.unwrap_or_default();
+    let interval = worth.interval.map_or_else(String::new, |i| format!(" ({} to {})", dollars(i.low), dollars(i.high)));
+    format!("{}${}{interval}", if value < 0.0 { "-" } else { "" }, dollars(value.abs()))
 }
 
 impl Words<'_> {
@@ -75,23 +87,68 @@ impl Words<'_> {
         } else {
             format!("Certified: it kills at most {alpha} of successes (averaged over tasks, {confidence} confidence)")
         };
-        let unit = self.study.unit().noun();
+        let own = self.own().map_or_else(String::new, |own| format!(" Here it {own}."));
+        let tie = self.tie();
         let apart = self.apart(held_out).unwrap_or_default();
-        let learned = if held_out.refused == held_out.parts {
-            "What it does to tasks it was not tuned on cannot be told: without a part of them nothing can be certified."
-                .to_owned()
-        } else {
-            format!(
-                "Tuned in this way on {} of {} parts, a rule killed {} and saved {} of the {unit} on the part left out{}.{}{apart}",
-                held_out.parts - 1,
-                held_out.parts,
-                with_interval(&held_out.totals.killed()),
-                with_interval(&held_out.totals.saved()),
-                cost_of_success(&held_out.totals),
-                refused(held_out.refused, held_out.parts),
-            )
-        };
-        format!("Ship it: stop when {}. {promise}. {learned}", shipped.condition(self.study))
+        let left_out = self.left_out(shipped, held_out);
+        format!("Ship it: stop when {}. {promise}.{own} {left_out}{tie}{apart}", shipped.condition(self.study))
+    }
+
+    /// What the rule named does to the runs it was chosen on: `stops 12 of 80 runs, kills 1 of 40 successes and …`.
+    pub(super) fn own(&self) -> Option<String> {
+        let rated = self.answer.rated.as_ref()?;
+        let all = rated.totals.all();
+        let (unit, saved) = (self.study.unit().noun(), rated.totals.saved());
+        Some(format!(
+            "stops {} of {} runs, kills {:.0} of {:.0} successes and saves {} of the {unit}{}",
+            all.stops,
+            self.study.runs().iter().filter(|run| run.outcome().grade().is_some()).count(),
+            all.killed.numerator,
+            all.killed.denominator,
+            with_interval(&saved),
+            self.cost(&rated.candidate),
+        ))
+    }
+
+    /// Formats `; a success costs 21 % less (12–30)`, or what it is worth at a price.
+    fn cost(&self, candidate: &Candidate) -> String {
+        if let Some(worth) = candidate.worth.filter(|worth| worth.value.is_some()) {
+            return format!("; it is worth {} a run", in_dollars(&worth));
+        }
+        CostOfSuccess { ratio: candidate.cost, p: None }.sentence()
+    }
+
+    /// What rules chosen the same way do to tasks left out.
+    fn left_out(&self, shipped: &Shipped, held_out: &HeldOut) -> String {
+        let what = if matches!(shipped, Shipped::Limit(_)) { "rule" } else { "stack" };
+        if held_out.refused == held_out.parts {
+            return format!(
+                "What a {what} chosen this way does to tasks left out cannot be told: without a part of them nothing can be \
+                 shipped."
+            );
+        }
+        format!(
+            "A {what} chosen this way, on tasks left out, killed {} and saved {}{}.{}",
+            with_interval(&held_out.totals.killed()),
+            with_interval(&held_out.totals.saved()),
+            cost_of_success(&held_out.totals),
+            chosen(held_out.parts, held_out.others(&shipped.name(self.study)), held_out.refused, what),
+        )
+    }
+
+    /// The limit that was passed over although its numbers are the best, and why.
+    fn tie(&self) -> String {
+        let tuned = &self.answer.tuned;
+        let Ok((Shipped::Limit(shipped), _)) = &self.answer.shipped else { return String::new() };
+        let words = tuned.decision.tie.and_then(|(at, by)| {
+            let other = tuned.choices.get(at)?;
+            let rule = self.study.families()[other.family].rule(other.limit);
+            let but = tie_words(tuned.candidates.get(at)?, tuned.candidate(shipped)?, by);
+            let as_good =
+                if self.args.lost_success_costs.is_some() { "is worth as much" } else { "makes successes as cheap" };
+            Some(format!(" `{rule}` {as_good}, within chance; {but}."))
+        });
+        words.unwrap_or_default()
     }
 
     /// A suite and model in which more is killed than promised, beyond chance: the promise covers all tasks together.
@@ -103,119 +160,6 @@ impl Words<'_> {
         let named = named.into_iter().flatten().collect::<Vec<_>>().join(", ");
         (rate(worst) > self.args.max_killed && !named.is_empty())
             .then(|| format!(" But on {named} it killed {}.", with_interval(&worst.totals.killed())))
-    }
-
-    /// Why nothing can be shipped, the reason first.
-    fn refusal(&self, why: &Why) -> String {
-        let alpha = percent(self.args.max_killed);
-        let there = self.answer.tuned.with_success;
-        let besides = |text: String| match &self.answer.tuned.chosen {
-            Ok(choice) => {
-                let rule = self.study.families()[choice.family].rule(choice.limit);
-                let way = if self.args.learn { "--learn" } else { "--grid" };
-                format!("{text} Without `{way}`, `{rule}` can be shipped.")
-            }
-            Err(_) => text,
-        };
-        match why {
-            Why::Catalogue(Refusal::Unnamed { without, runs }) => unnamed_tasks(*without, *runs).unwrap_or_default(),
-            Why::Catalogue(Refusal::Ungraded) => {
-                "Nothing can be recommended: no run has an outcome. `whenstop labels PATH \
-                --template labels.csv` lists the runs to grade, those that matter most first."
-                    .to_owned()
-            }
-            Why::Catalogue(Refusal::TooFewTasks { there, needed }) => {
-                let carried = self.carried();
-                let carried = carried.map_or_else(String::new, |alpha| {
-                    format!(" They carry {}: `--max-killed {alpha}`.", percent(alpha))
-                });
-                format!(
-                    "Nothing can be recommended at {alpha}: {} a success, and a certificate takes {needed}, none of them killed: \
-                     {} more.{carried}",
-                    if *there == 1 { "1 task has".to_owned() } else { format!("{there} tasks have") },
-                    needed - there
-                )
-            }
-            Why::Catalogue(Refusal::SavesNothing)
-                if self.study.runs().iter().all(|run| run.outcome() != Outcome::Failure) =>
-            {
-                "Nothing can be recommended: no run failed, so there is nothing to save.".to_owned()
-            }
-            Why::Catalogue(Refusal::SavesNothing) => format!(
-                "Nothing can be recommended at {alpha}: what is certified on these {there} tasks with a success is so cautious \
-                 that it saves nothing.{}",
-                self.first_refused()
-            ),
-            Why::Catalogue(Refusal::NoCosts) => {
-                "Nothing can be said in dollars: too few runs have a cost. `--price FILE` \
-                computes it from tokens (TOML: for each model `input` and `output`, in dollars for a million tokens)."
-                    .to_owned()
-            }
-            Why::Catalogue(Refusal::NotWorthIt) => format!(
-                "Nothing can be recommended: of what is certified at {alpha} nothing pays at ${:.2} for a lost success.",
-                self.args.lost_success_costs.unwrap_or_default()
-            ),
-            Why::TooFewForList(needed) => besides(format!(
-                "No list of rules can be recommended at {alpha}: one takes about {needed} tasks with a success, half to learn \
-                 and half to certify, and {there} have one: {} more.",
-                needed - there
-            )),
-            Why::Dearer(condition, change) => format!(
-                "Nothing can be recommended at {alpha}: what is certified and saves most, {condition}, makes successes dearer: \
-                 on tasks it was not tuned on, each one left costs {} % more than without stopping.",
-                digits(*change)
-            ),
-            Why::Grid(refusal) => besides(self.refused_grid(refusal)),
-            Why::NoList => besides(format!(
-                "No list of rules can be recommended at {alpha}: what is certified on the half of the tasks it was not learned \
-                 from saves nothing."
-            )),
-        }
-    }
-
-    /// Why no stack of the grid can be shipped.
-    fn refused_grid(&self, refusal: &GridRefusal) -> String {
-        let alpha = percent(self.args.max_killed);
-        let none = format!("No stack of the grid can be recommended at {alpha}:");
-        match refusal {
-            GridRefusal::TooFewTasks { there, needed } => format!(
-                "{none} it is chosen on one half of the tasks and certified on the other. There {there} have a success, and a \
-                 certificate takes {needed}, none of them killed: {} more in all.",
-                2 * (needed - there)
-            ),
-            GridRefusal::NonePassed(p) => format!(
-                "{none} on the half it is certified on, the most cautious of those that save anything has a p-value of {p:.3} \
-                 where {} would do.",
-                self.args.delta
-            ),
-            GridRefusal::NothingToTry | GridRefusal::Unreadable(_) => {
-                format!("{none} on the half it is chosen on, none saves anything.")
-            }
-        }
-    }
-
-    /// The limit that came nearest to passing, with its p-value and what it would need.
-    fn first_refused(&self) -> String {
-        let walks = self.answer.tuned.walks.iter().filter_map(|walk| {
-            let p = walk.p_next?;
-            Some((p / walk.delta, self.study.families()[walk.family].rule(walk.passed), p, walk.delta))
-        });
-        let nearest = walks.min_by(|a, b| a.0.total_cmp(&b.0));
-        nearest.map_or_else(String::new, |(_, rule, p, delta)| {
-            format!(" The nearest is `{rule}`, with a p-value of {p:.3} where {delta:.3} would do.")
-        })
-    }
-
-    /// The strictest of a few rates for which the tasks suffice.
-    fn carried(&self) -> Option<f64> {
-        let there = self.answer.tuned.with_success;
-        ALPHAS.into_iter().rev().find(|alpha| *alpha > self.args.max_killed && there >= self.needed(*alpha).0)
-    }
-
-    /// Tasks with a success, none killed, needed for the budget and for any other family.
-    fn needed(&self, alpha: f64) -> (u64, u64) {
-        let of = |share: f64| clean_tasks_needed(alpha, self.args.delta * share);
-        (of(0.5), of(0.1))
     }
 
     /// What the recordings contain, and what they suffice for.
@@ -247,161 +191,5 @@ impl Words<'_> {
             study.tasks().len(),
             carries.join(", at ")
         )
-    }
-
-    /// The notes below the tables.
-    pub(super) fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        let study = self.study;
-        for (signal, runs) in study.unread() {
-            notes.push(format!("`{signal}` is not tried: {runs} runs do not record what it reads"));
-        }
-        if let Ok((shipped, _)) = &self.answer.shipped {
-            notes.extend(self.unread(shipped));
-        }
-        notes.push(
-            "at most: certified, of the mean over tasks. Killed and saved are of tasks that a line's rule was not chosen on, each \
-             twentieth of them in turn; 95 % intervals, by task, with the spread of the choice"
-                .to_owned(),
-        );
-        let settings: usize = study.families().iter().map(|family| family.limits().len()).sum();
-        notes.push(format!(
-            "{settings} limits of {} signals, each walked from cautious to bold; {}: {}",
-            study.families().len(),
-            self.answer.appetite.bound.name(),
-            self.answer.appetite.bound.theorem()
-        ));
-        if let Ok((shipped, held_out)) = &self.answer.shipped {
-            if let Shipped::List(Learned { is_single: true, .. }) = shipped {
-                notes.push("more rules gained less than one standard error over one, so one is shipped".to_owned());
-            }
-            if let Shipped::Grid(choice) = shipped {
-                notes.push(Self::walked(choice));
-            }
-            let others = held_out.others(&shipped.name(study));
-            if others > 0 {
-                let chosen = held_out.parts - held_out.refused;
-                notes.push(format!("without {others} of the {chosen} parts left out in turn, another rule is chosen"));
-            }
-            notes.extend(self.gain(&held_out.totals));
-            notes.extend(Self::intervention(&held_out.totals));
-            notes.push(self.in_frameworks(shipped));
-            notes.push(
-                "void for models and agents that are not in these recordings, and where its signals read further than here: \
-                 `compare --stacks tuned.toml` says so"
-                    .to_owned(),
-            );
-        }
-        notes
-    }
-
-    /// The names of the successful runs on which some rule of it cannot be evaluated.
-    pub(super) fn unread_successes(&self, shipped: &Shipped) -> Vec<&str> {
-        let runs = shipped.unread(self.study).into_iter().map(|run| &self.study.runs()[run]);
-        runs.filter(|run| run.outcome() == Outcome::Success).map(|run| run.extract().shared().run_id()).collect()
-    }
-
-    /// A note on runs on which some rule of what is shipped cannot be evaluated.
-    fn unread(&self, shipped: &Shipped) -> Option<String> {
-        let runs = shipped.unread(self.study).len();
-        let successes = self.unread_successes(shipped).len();
-        (runs > 0).then(|| {
-            format!(
-                "{runs} runs do not record what it reads: for the certificate the {successes} successes among them count as \
-                 killed; they are named in the certificate, and left out of killed and saved"
-            )
-        })
-    }
-
-    /// How a stack of the grid was found.
-    fn walked(choice: &GridChoice) -> String {
-        format!(
-            "the grid: {} stacks tried on one half of the tasks, {} on the frontier there; these tried on the other half, from \
-             the most cautious on to the first that fails: {} passed, and the last of them is shipped",
-            choice.tried, choice.on_frontier, choice.passed
-        )
-    }
-
-    /// The label of the catalogue's own choice if something else is shipped.
-    pub(super) fn without(&self) -> Option<&'static str> {
-        let grid = self.args.grid.as_ref().map(|_| "without --grid");
-        grid.or(self.args.learn.then_some("without --learn"))
-    }
-
-    /// Whether a list, or a stack of a grid, gains over one limit on tasks that neither was chosen on.
-    fn gain(&self, shipped: &TaskTotals) -> Option<String> {
-        self.without()?;
-        let limit = self.answer.beside.limit.as_ref()?;
-        let (saved, by_limit) = (shipped.saved().value?, limit.totals.saved().value?);
-        let points = (saved - by_limit) * 100.0;
-        let (what, chosen) = if self.args.learn { ("list", "learned") } else { ("stack", "chosen") };
-        Some(format!(
-            "against one limit of the catalogue the {what} saves {points:+.1} points on tasks neither was {chosen} on"
-        ))
-    }
-
-    /// The certified budget with a sentence about it, unless it is shipped anyway: most frameworks have a setting for
-    /// one. It has its own share of delta, so it is certified in any case.
-    pub(super) fn budget(&self) -> Option<(Shipped, String)> {
-        let choice = self.answer.tuned.budget()?;
-        let shipped = Shipped::Limit(choice);
-        let (other, _) = self.answer.shipped.as_ref().ok()?;
-        let totals = &self.answer.beside.others.iter().find(|other| other.what == "budget alone")?.totals;
-        let sentence = format!(
-            "Certified, too: stop when {}. It kills at most {} of successes (averaged over tasks, {} confidence). Tuned in this way \
-             on all parts but one, a budget killed {} and saved {} of the {} on the part left out{}.",
-            shipped.condition(self.study),
-            percent(self.args.max_killed),
-            percent(1.0 - self.args.delta),
-            with_interval(&totals.killed()),
-            with_interval(&totals.saved()),
-            self.study.unit().noun(),
-            cost_of_success(totals),
-        );
-        (*other != shipped).then_some((shipped, sentence))
-    }
-
-    /// Where the shipped stack can be configured, and what can be configured in more places.
-    fn in_frameworks(&self, shipped: &Shipped) -> String {
-        const NAMED: usize = 3;
-        let hosts = super::files::hosts_of(self, shipped);
-        let names = hosts.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
-        let more = if hosts.len() > NAMED { ", …" } else { "" };
-        let own = match hosts.len() {
-            0 => "no framework has a setting for it: it takes a hook, or a loop of your own".to_owned(),
-            1 => format!("1 framework has a setting for it ({names})"),
-            n => format!("{n} frameworks have a setting for it ({names}{more})"),
-        };
-        let budget = self.budget().map(|(budget, _)| (super::files::hosts_of(self, &budget).len(), budget));
-        let budget = budget.filter(|(n, _)| *n > hosts.len()).map(|(n, budget)| {
-            let rule = budget.condition(self.study);
-            format!("; {n} have one for {rule}, which is certified, too (`budget.toml`)")
-        });
-        let how = if hosts.is_empty() && budget.is_none() {
-            ""
-        } else {
-            ". `whenstop export FILE --to NAME --nearest` prints what to paste"
-        };
-        format!("{own}{}{how}", budget.unwrap_or_default())
-    }
-
-    /// When a nudge instead of the stop would help: if the failure rate of the runs it hits exceeds d / (r + d).
-    fn intervention(totals: &TaskTotals) -> Option<String> {
-        let all = totals.all();
-        let (stops, failed) = (all.stops as f64, all.stopped_failures as f64);
-        if stops <= 0.0 || failed <= 0.0 {
-            return None;
-        }
-        if stops.total_cmp(&failed).is_eq() {
-            return Some(format!(
-                "all {stops:.0} runs it stops fail: a nudge in place of the stop could break no success there"
-            ));
-        }
-        let ratio = (stops - failed) / failed;
-        let ratio = if ratio >= 0.995 { format!("{ratio:.1}") } else { format!("{ratio:.2}") };
-        Some(format!(
-            "{failed:.0} of the {stops:.0} runs it stops fail. A nudge in place of the stop helps only if r > {ratio} d: r the \
-             share of those failures it rescues, d the share of those successes it breaks"
-        ))
     }
 }

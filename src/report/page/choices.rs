@@ -31,8 +31,8 @@ pub(super) struct AtTolerance {
     below: Vec<String>,
 }
 
-/// The first screen at every stop of the slider. If a lost success has a price, or a stack was chosen on other tasks,
-/// only at `appetite`: a tolerance then decides nothing.
+/// The first screen at every stop of the slider. If a lost success has a price, or a stack was chosen on other tasks
+/// or by tuning, only at `appetite`: a tolerance then decides nothing.
 pub(super) fn choices<'s>(
     summaries: &'s [Summary],
     field: &Rc<Field<'s>>,
@@ -40,7 +40,8 @@ pub(super) fn choices<'s>(
     appetite: Appetite,
     choice: Option<&'s Choice>,
 ) -> Vec<AtTolerance> {
-    let fixed = appetite.lost_success_costs.is_some() || choice.is_some() || summaries.len() < 2;
+    let fixed =
+        appetite.lost_success_costs.is_some() || choice.is_some() || field.tuned.is_some() || summaries.len() < 2;
     let mut stops: Vec<f64> = if fixed { Vec::new() } else { STOPS.to_vec() };
     stops.push(appetite.max_killed);
     stops.sort_by(f64::total_cmp);

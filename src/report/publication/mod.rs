@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use super::choice::Choice;
 use super::configuration::Configuration;
-use super::first::{Appetite, Field, FirstTable};
+use super::first::{Appetite, Field, FirstTable, Tuned};
 use super::followed::FollowedReport;
 use super::row_file::RowFormat;
 use super::saved::{Manifest, ManifestStack, ROWS_VERSION};
@@ -102,6 +102,7 @@ impl Publication {
             lost_success_costs: None,
             min_known: MIN_KNOWN,
             found: Vec::new(),
+            tuned: None,
             remarks: Vec::new(),
             configurations: Vec::new(),
         };
@@ -133,6 +134,13 @@ impl Publication {
         self.manifest.lost_success_costs = appetite.lost_success_costs;
         self.manifest.min_known = appetite.min_known;
         self.all = appetite.all;
+        self
+    }
+
+    /// Sets what tuning chose: the tables and the page then say so, and decide nothing.
+    #[must_use]
+    pub fn with_tuned(mut self, tuned: Tuned) -> Self {
+        self.manifest.tuned = Some(tuned);
         self
     }
 
@@ -197,7 +205,7 @@ impl Publication {
             if apart { contest.chosen_elsewhere(self.label_errors()) } else { contest }.into_rated()
         });
         let contest = Contest::rated(by_stack(&self.rows), self.unit, self.appetite().price(), rated.clone());
-        Field::of(&self.rows, contest)
+        Field::of(&self.rows, contest, self.manifest.tuned.clone())
     }
 
     /// The first table, sorted for a reader.

@@ -16,6 +16,7 @@ mod label;
 mod metrics;
 mod outcomes;
 mod pairs;
+mod picked;
 mod print;
 mod ratios;
 mod row;
@@ -49,6 +50,7 @@ pub use metrics::{
 };
 pub use outcomes::OutcomeBounds;
 pub use pairs::{Difference, Pair, SEED, differences, fes_parts, paired, pairs, useful_parts};
+pub use picked::Picked;
 pub use print::{PrintedRun, fingerprint};
 pub use ratios::{CostOfSuccess, SavingRatios};
 pub use row::{ExactnessName, Row, RunRows};

@@ -18,13 +18,15 @@ pub struct Family {
     limits: Vec<f64>,
     /// The share of delta that its walk may spend.
     share: f64,
+    /// The number of frameworks that have a setting for it.
+    hosts: usize,
 }
 
 impl Family {
     /// The family of a signal without options. `None` for an unknown signal.
     fn of(id: &str, comparator: Comparator, limits: Vec<f64>, share: f64) -> Option<Self> {
         let first = *limits.first()?;
-        Some(Self { rule: Rule::new(signal::find(id)?, comparator, first), limits, share })
+        Some(Self { rule: Rule::new(signal::find(id)?, comparator, first), limits, share, hosts: 0 })
     }
 
     /// The signal with its comparator, without a limit: `novelty <=`.
@@ -50,6 +52,18 @@ impl Family {
     /// The share of delta that its walk may spend.
     pub fn share(&self) -> f64 {
         self.share
+    }
+
+    /// The same family, for which so many frameworks have a setting: this decides between equals.
+    #[must_use]
+    pub fn held_by(mut self, hosts: usize) -> Self {
+        self.hosts = hosts;
+        self
+    }
+
+    /// The number of frameworks that have a setting for it.
+    pub fn hosts(&self) -> usize {
+        self.hosts
     }
 
     /// The stack of the rule at the limit with that index.

@@ -1,10 +1,11 @@
-//! Chooses what to ship: the certified limit that saves most, or the reason why there is none.
+//! Chooses what to ship: of all certified limits, what [`decide`] chooses; or the reason why there is none.
 
+use super::rate::Limit;
 use super::walk::Walks;
 use super::{Appetite, Fate, Study, Walk, clean_tasks_needed};
-use crate::aggregate::Unit;
+use crate::aggregate::{Candidate, Decision, Standing, Unit, decide};
 
-/// Maximum limits examined when the most valuable one need not be the boldest.
+/// Maximum limits of one family that are looked at: evenly spread over those that are certified and stop anything.
 const LOOKED_AT: usize = 200;
 
 /// No more than this share of the runs may name no task where a certificate is asked for.
@@ -26,10 +27,6 @@ pub struct Choice {
     pub p: f64,
     /// The share of delta it may spend, as a probability.
     pub delta: f64,
-    /// Useful saving over the recorded amount, on the tasks it was chosen on.
-    pub saved: f64,
-    /// If a lost success has a price: dollars per run not spent, less the price of the successes killed.
-    pub worth: Option<f64>,
 }
 
 /// Why nothing can be recommended.
@@ -51,12 +48,12 @@ pub enum Refusal {
         /// Number needed for the budget, which needs the fewest.
         needed: u64,
     },
-    /// No certified limit saves anything.
-    SavesNothing,
+    /// No certified limit stops anything.
+    StopsNothing,
     /// A lost success has a price, but the runs record no cost.
     NoCosts,
-    /// No certified limit is worth anything at the price of a lost success.
-    NotWorthIt,
+    /// What is certified is not worth shipping: the best of it, and how it stands.
+    NotWorthIt(Choice, Standing),
 }
 
 /// The result of tuning on some tasks.
@@ -66,16 +63,33 @@ pub struct Tuned {
     pub with_success: u64,
     /// The walk of each family.
     pub walks: Vec<Walk>,
-    /// What each family would ship, if anything.
-    pub candidates: Vec<Choice>,
-    /// What to ship: one of the candidates.
+    /// Every certified limit that stops anything, from bold to cautious within each family. Of limits that do the same
+    /// to all runs only the boldest.
+    pub choices: Vec<Choice>,
+    /// What the decision looks at, for each of them.
+    pub candidates: Vec<Candidate>,
+    /// What is decided between them.
+    pub decision: Decision,
+    /// What to ship: one of the choices.
     pub chosen: Result<Choice, Refusal>,
 }
 
 impl Tuned {
-    /// The candidate of the budget family alone.
+    /// The boldest certified limit of the budget family.
     pub fn budget(&self) -> Option<Choice> {
-        self.candidates.iter().find(|choice| choice.family == 0).copied()
+        let walk = self.walks.iter().find(|walk| walk.family == 0)?;
+        Some(walk.choice(walk.boldest()?))
+    }
+
+    /// What is known about a choice.
+    pub fn candidate(&self, choice: &Choice) -> Option<&Candidate> {
+        self.choices.iter().zip(&self.candidates).find(|(of, _)| *of == choice).map(|(_, candidate)| candidate)
+    }
+}
+
+impl Walk {
+    fn choice(&self, limit: usize) -> Choice {
+        Choice { family: self.family, limit, p: self.p.unwrap_or(1.0), delta: self.delta }
     }
 }
 
@@ -88,54 +102,50 @@ impl Walks<'_> {
         let walks: Vec<Walk> = families
             .map(|(at, family)| self.walk(at, tasks, appetite.alpha, appetite.delta * family.share(), appetite.bound))
             .collect();
-        let candidates: Vec<Choice> = walks.iter().filter_map(|walk| self.candidate(walk, tasks, appetite)).collect();
-        let value = |choice: &Choice| choice.worth.unwrap_or(choice.saved);
-        // Among equals the earlier family: every host supports the budget.
-        let best =
-            candidates.iter().copied().reduce(|best, next| if value(&next) > value(&best) { next } else { best });
+        let limits: Vec<(Limit, Choice)> = walks.iter().flat_map(|walk| self.certified(walk)).collect();
+        let candidates: Vec<Candidate> = limits.iter().map(|(limit, _)| limit.rate(study, tasks, appetite)).collect();
+        let decision =
+            decide(&candidates, appetite.terms(), |a, b| limits[a].0.is_equal(&limits[b].0, tasks, appetite));
+        let choices: Vec<Choice> = limits.into_iter().map(|(_, choice)| choice).collect();
+        let nearest = decision.nearest.map(|at| Refusal::NotWorthIt(choices[at], decision.standings[at]));
         let least =
             study.families().iter().map(|family| clean_tasks_needed(appetite.alpha, appetite.delta * family.share()));
-        let chosen = match best {
+        let chosen = match decision.ship {
             _ if study.runs().iter().all(|run| run.outcome().grade().is_none()) => Err(Refusal::Ungraded),
             _ if names_too_few_tasks(study.without_task(), study.runs().len()) => {
                 Err(Refusal::Unnamed { without: study.without_task(), runs: study.runs().len() })
             }
             _ if appetite.lost_success_costs.is_some() && study.unit() != Unit::CostUsd => Err(Refusal::NoCosts),
-            Some(choice) if value(&choice) > 0.0 => Ok(choice),
-            Some(_) if appetite.lost_success_costs.is_some() => Err(Refusal::NotWorthIt),
-            _ => {
+            Some(at) => Ok(choices[at]),
+            None => Err(nearest.unwrap_or_else(|| {
                 let needed = least.min().unwrap_or(u64::MAX);
                 let few = Refusal::TooFewTasks { there: with_success, needed };
-                Err(if with_success < needed { few } else { Refusal::SavesNothing })
-            }
+                if with_success < needed { few } else { Refusal::StopsNothing }
+            })),
         };
-        Tuned { with_success, walks, candidates, chosen }
+        Tuned { with_success, walks, choices, candidates, decision, chosen }
     }
 
-    /// The most valuable limit of a walk.
-    fn candidate(&self, walk: &Walk, tasks: &[usize], appetite: Appetite) -> Option<Choice> {
-        let boldest = walk.boldest()?;
-        let limits: Vec<usize> = match appetite.lost_success_costs {
-            None => vec![boldest],
-            Some(_) => (0..LOOKED_AT).map(|nth| boldest - boldest * nth / LOOKED_AT).collect(),
-        };
-        let choices = limits.into_iter().map(|limit| {
-            let (saved, worth) = self.study.value_of(walk.family, limit, tasks, appetite.lost_success_costs);
-            Choice { family: walk.family, limit, p: walk.p.unwrap_or(1.0), delta: walk.delta, saved, worth }
-        });
-        let value = |choice: &Choice| choice.worth.unwrap_or(choice.saved);
-        choices.reduce(|best, next| if value(&next) > value(&best) { next } else { best })
+    /// The certified limits of a walk that stop anything, from the boldest on; of those that do the same, the boldest.
+    fn certified(&self, walk: &Walk) -> Vec<(Limit, Choice)> {
+        let study = self.study;
+        let Some((low, high)) = study.range(walk.family) else { return Vec::new() };
+        let is_live =
+            |limit: &usize| study.fires_within(walk.family, study.families()[walk.family].limits()[*limit], low, high);
+        let live: Vec<usize> = (0..walk.passed).rev().filter(is_live).collect();
+        let mut limits: Vec<(Limit, Choice)> = Vec::new();
+        let n = live.len().min(LOOKED_AT);
+        for limit in (0..n).map(|nth| live[nth * live.len() / n]) {
+            let of = self.shelf.limit(study, walk.family, limit);
+            if of.acts() && limits.last().is_none_or(|(last, _)| !last.is_as(&of)) {
+                limits.push((of, walk.choice(limit)));
+            }
+        }
+        limits
     }
 }
 
 impl Study {
-    /// The useful saving of a limit on these tasks, as a share; and if a lost success has a price, its worth per run.
-    fn value_of(&self, family: usize, limit: usize, tasks: &[usize], price: Option<f64>) -> (f64, Option<f64>) {
-        let all = self.totals(tasks, |run| self.fate(family, limit, run)).all();
-        let worth = price.map(|price| (all.unspent() - price * all.killed.numerator) / all.saved.n as f64);
-        (all.saved_ratio().unwrap_or(0.0), worth.map(|worth| if worth.is_finite() { worth } else { 0.0 }))
-    }
-
     /// What becomes of a run under the limit with that index.
     pub fn fate(&self, family: usize, limit: usize, run: usize) -> Fate {
         if self.is_unread(family, run) {

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::held_out::{Chosen, HeldOut};
-use super::{Study, TaskTotals};
-use crate::aggregate::{Contribution, Group, Rows, Totals, by_stack};
+use super::rate::{Effect, candidate, is_equal};
+use super::{Appetite, Study, TaskTotals};
+use crate::aggregate::{Candidate, Contribution, Ease, Group, Rows, Totals, by_stack, decide};
 
 /// The results of one strategy by task, every unknown at its worst.
 #[derive(Clone, Debug)]
@@ -39,25 +40,27 @@ impl Contender {
     }
 }
 
-/// The index of the one that saves most, and more than nothing, among those whose killed share has an upper end of at
-/// most `max_killed`.
-pub fn best_contender(all: &[Contender], tasks: &[usize], max_killed: f64) -> Option<usize> {
-    let mut best: Option<(usize, f64)> = None;
-    for (at, contender) in all.iter().enumerate() {
-        let totals = contender.totals(tasks);
-        let is_safe = totals.killed().high().is_some_and(|high| high <= max_killed);
-        let saved = totals.all().saved_ratio();
-        if let Some(saved) = saved.filter(|saved| is_safe && *saved > best.map_or(0.0, |(_, most)| most)) {
-            best = Some((at, saved));
-        }
-    }
-    best.map(|(at, _)| at)
+/// The index of the one to ship among those whose killed share has an upper end of at most `max_killed`: decided as a
+/// comparison decides.
+pub fn best_contender(all: &[Contender], tasks: &[usize], appetite: Appetite) -> Option<usize> {
+    let effects: Vec<Vec<Effect>> =
+        all.iter().map(|of| tasks.iter().map(|task| Effect::of(of.tasks[*task])).collect()).collect();
+    let effects: Vec<Vec<&Effect>> = effects.iter().map(|of| of.iter().collect()).collect();
+    let candidates: Vec<Candidate> = all
+        .iter()
+        .zip(&effects)
+        .map(|(of, effects)| Candidate {
+            killed_at_most: of.totals(tasks).killed().high(),
+            ..candidate(effects, appetite, Ease { hosts: 1, rules: 1 })
+        })
+        .collect();
+    decide(&candidates, appetite.terms(), |a, b| is_equal(&effects[a], &effects[b], appetite.lost_success_costs)).ship
 }
 
 /// The held-out totals of the best contender: chosen anew without each part of the tasks, and rated on that part.
-pub fn held_out_contender(all: &[Contender], study: &Study, tasks: &[usize], max_killed: f64) -> HeldOut {
+pub fn held_out_contender(all: &[Contender], study: &Study, tasks: &[usize], appetite: Appetite) -> HeldOut {
     HeldOut::by_part(study, tasks, |others| {
-        let at = best_contender(all, others, max_killed)?;
+        let at = best_contender(all, others, appetite)?;
         Some(Chosen::by_task(all[at].name.clone(), all[at].totals(tasks)))
     })
 }

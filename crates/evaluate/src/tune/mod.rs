@@ -13,6 +13,7 @@ mod contender;
 mod grid;
 mod held_out;
 mod list;
+mod rate;
 mod study;
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::Family;
-use crate::aggregate::{Contribution, LEVEL, PrintedRun, Totals, Unit, fingerprint};
+use crate::aggregate::{Contribution, LEVEL, Picked, PrintedRun, Totals, Unit, fingerprint};
 use crate::replay::Holding;
 use crate::rule::Comparator;
 use crate::stats::{ClusterSums, Estimate, ratio_estimate};
@@ -215,7 +215,10 @@ impl TaskTotals {
         if self.tasks.iter().any(|(_, totals)| totals.unlimited > 0) {
             return Estimate::UNDEFINED;
         }
-        self.estimate(|totals| Some(totals.saved)).widened(self.spread.saved)
+        let saved = self.estimate(|totals| Some(totals.saved)).widened(self.spread.saved);
+        // Nothing saves more than an oracle.
+        let most = self.all().oracle_ratio().filter(|most| saved.value.is_some_and(|value| value <= *most));
+        saved.within(f64::NEG_INFINITY, most.unwrap_or(1.0))
     }
 
     /// Relative change in the spending per success, against the same runs without stopping: -0.1 is a tenth less.
@@ -338,6 +341,23 @@ impl Study {
     /// How many runs name no task and count as tasks of their own.
     pub fn without_task(&self) -> usize {
         self.runs.iter().filter(|run| !run.on.shared().has_task()).count()
+    }
+
+    /// Whether the runs with an outcome were picked by length, or by what the families read.
+    pub fn picked(&self) -> Option<Picked> {
+        let mut runs = vec![(0, false); self.runs.len()];
+        for (at, task) in self.tasks.iter().enumerate() {
+            for run in task.runs.clone() {
+                runs[run] = (at, self.runs[run].outcome().grade().is_some());
+            }
+        }
+        let steps = self.runs.iter().map(|run| (run.on.shared().ledger().whole().steps as f64).ln_1p()).collect();
+        let mut facts: Vec<(String, Vec<f64>)> = vec![("steps".to_owned(), steps)];
+        for (family, marks) in self.families.iter().zip(&self.marks) {
+            let last = marks.iter().map(|marks| marks.last().map_or(0.0, |(reading, _)| reading.max(0.0).ln_1p()));
+            facts.push((family.first_rule().signal.id.to_owned(), last.collect()));
+        }
+        Picked::of_readings(&runs, &facts)
     }
 
     /// The unit of the savings.

@@ -1,5 +1,6 @@
 //! The walk of one family from cautious to bold, and how far it is certified.
 
+use super::rate::Shelf;
 use super::{Fate, Study, names_too_few_tasks};
 use crate::stats::distribution::binomial_cdf;
 use crate::stats::gaffke::Surpluses;
@@ -43,7 +44,7 @@ pub struct Appetite {
     /// The test behind the p-values.
     pub bound: Bound,
     /// What a lost success costs, in dollars: if given, the certified limit that is worth most is chosen, not the one
-    /// that saves most.
+    /// that makes successes cheapest.
     pub lost_success_costs: Option<f64>,
 }
 
@@ -72,6 +73,8 @@ pub(super) struct Walks<'s> {
     /// For each family, the losses of its limits in order, up to the limit that kills in more than half of the tasks:
     /// no walk gets that far.
     losses: Vec<Vec<Losses>>,
+    /// What the limits do, as far as anybody asked.
+    pub(super) shelf: Shelf,
 }
 
 /// How far one family is certified.
@@ -101,7 +104,7 @@ impl<'s> Walks<'s> {
     pub(super) fn of(study: &'s Study) -> Self {
         let n_tasks = study.with_success(&study.all_tasks());
         let losses = (0..study.families().len()).map(|family| losses_of(study, family, n_tasks)).collect();
-        Self { study, losses }
+        Self { study, losses, shelf: Shelf::default() }
     }
 
     /// Walks one family on some of the tasks, spending `delta`.

@@ -19,7 +19,8 @@ const COLUMNS: &[(&str, &[&str])] = &[
     ("secured_step", &[]),
 ];
 /// Columns in a generated template that are only there to be read by people.
-const CONTEXT: &[&str] = &["model", "steps", "tokens", "cost_usd", "recorded_end", "stacks_that_stop"];
+const CONTEXT: &[&str] =
+    &["model", "steps", "tokens", "cost_usd", "recorded_end", "stacks_that_stop", "recording", "prompt", "show"];
 /// An example of a correct file, for help texts.
 const EXAMPLE: &str = "the first line is for example `run_id,success`, the next `run-1,true`";
 

@@ -1,0 +1,60 @@
+//! What was found, rated as a comparison rates stacks, and held against what such choices do to tasks left out.
+
+use super::Recordings;
+use super::files::hosts_of_stack;
+use crate::aggregate::{Candidate, Ease, LEAST_SAVED, LEVEL};
+use crate::stats::{CostSums, Estimate, cost_of_success};
+use crate::tune::{Appetite, Fate, GridStudy, HeldOut, Shipped, TaskTotals};
+
+/// What speaks against a rule that is worth it on the tasks it was chosen on: what rules chosen the same way do to
+/// tasks left out.
+pub(super) enum Elsewhere {
+    /// They save too little: the share.
+    SavesLittle(f64),
+    /// Each success left costs this much more, as a share, beyond chance.
+    Dearer(Estimate),
+}
+
+/// What is known about one stack on all tasks.
+pub(super) struct Rated {
+    pub(super) candidate: Candidate,
+    pub(super) totals: TaskTotals,
+}
+
+/// What is shipped as a candidate of a comparison, on the tasks it was chosen on.
+pub(super) fn rate(shipped: &Shipped, recordings: &Recordings, tasks: &[usize], appetite: Appetite) -> Rated {
+    let study = &recordings.study;
+    let fates = fates(shipped, recordings);
+    let ease = Ease { hosts: hosts_of_stack(&shipped.stack(study, "tuned")).len(), rules: shipped.rules(study).len() };
+    let fate = |run: usize| fates.get(run).copied().unwrap_or(Fate::Unread);
+    Rated { candidate: study.rate(tasks, appetite, ease, fate), totals: study.totals(tasks, fate) }
+}
+
+/// What becomes of every run under what is shipped.
+fn fates(shipped: &Shipped, recordings: &Recordings) -> Vec<Fate> {
+    let study = &recordings.study;
+    let runs = 0..study.runs().len();
+    match shipped {
+        Shipped::Limit(choice) => runs.map(|run| study.fate(choice.family, choice.limit, run)).collect(),
+        Shipped::List(learned) => runs.map(|run| learned.list.fate(study, run)).collect(),
+        Shipped::Grid(choice) => {
+            let grid = recordings.grid.as_ref().map(|grid| GridStudy::new(study, &grid.file, &grid.plan));
+            grid.and_then(|grid| grid.fates(choice)).unwrap_or_default()
+        }
+    }
+}
+
+/// What tasks left out say against a choice, if they tell anything.
+pub(super) fn elsewhere(held_out: &HeldOut, appetite: Appetite) -> Option<Elsewhere> {
+    if held_out.refused == held_out.parts {
+        return None;
+    }
+    let saved = held_out.totals.saved().value.unwrap_or(0.0);
+    if saved < LEAST_SAVED {
+        return Some(Elsewhere::SavesLittle(saved));
+    }
+    let sums: Vec<CostSums> = held_out.totals.tasks.iter().map(|(_, totals)| totals.cost).collect();
+    let (cost, _) = cost_of_success(&sums, LEVEL);
+    let is_dearer = cost.interval.is_some_and(|interval| interval.low > 1.0);
+    (is_dearer && appetite.lost_success_costs.is_none()).then_some(Elsewhere::Dearer(cost))
+}

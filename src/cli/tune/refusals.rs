@@ -1,0 +1,187 @@
+//! The sentences that say why nothing is shipped.
+
+use super::words::{ALPHAS, Words, percent};
+use super::{Elsewhere, Why};
+use crate::aggregate::{MIN_KNOWN, Standing};
+use crate::cli::inputs::unnamed_tasks;
+use crate::report::table::digits;
+use crate::report::verdict::{dearer, dollars};
+use crate::transcript::Outcome;
+use crate::tune::{GridRefusal, Refusal, Shipped, clean_tasks_needed};
+
+/// Formats a share of runs in percent.
+fn share(of: f64) -> String {
+    format!("{} %", digits(of))
+}
+
+impl Words<'_> {
+    /// Why nothing can be shipped, the reason first.
+    pub(super) fn refusal(&self, why: &Why) -> String {
+        let alpha = percent(self.args.max_killed);
+        let there = self.answer.tuned.with_success;
+        let besides = |text: String| match &self.answer.tuned.chosen {
+            Ok(choice) => {
+                let rule = self.study.families()[choice.family].rule(choice.limit);
+                let way = if self.args.learn { "--learn" } else { "--grid" };
+                format!("{text} Without `{way}`, `{rule}` can be shipped.")
+            }
+            Err(_) => text,
+        };
+        match why {
+            Why::Catalogue(Refusal::Unnamed { without, runs }) => unnamed_tasks(*without, *runs).unwrap_or_default(),
+            Why::Catalogue(Refusal::Ungraded) => {
+                "Nothing can be recommended: no run has an outcome. `whenstop labels PATH \
+                --template labels.csv` lists the runs to grade, those that matter most first."
+                    .to_owned()
+            }
+            Why::Catalogue(Refusal::TooFewTasks { there, needed }) => {
+                let carried = self.carried();
+                let carried = carried.map_or_else(String::new, |alpha| {
+                    format!(" They carry {}: `--max-killed {alpha}`.", percent(alpha))
+                });
+                format!(
+                    "Nothing can be recommended at {alpha}: {} a success, and a certificate takes {needed}, none of them killed: \
+                     {} more.{carried}",
+                    if *there == 1 { "1 task has".to_owned() } else { format!("{there} tasks have") },
+                    needed - there
+                )
+            }
+            Why::Catalogue(Refusal::StopsNothing | Refusal::NotWorthIt(..)) | Why::NotWorthIt(..)
+                if self.study.runs().iter().all(|run| run.outcome() != Outcome::Failure) =>
+            {
+                "Nothing can be recommended: no run failed, so there is nothing to save.".to_owned()
+            }
+            Why::Catalogue(Refusal::StopsNothing) => format!(
+                "Nothing can be recommended at {alpha}: what is certified on these {there} tasks with a success is so cautious \
+                 that it stops nothing.{}",
+                self.first_refused()
+            ),
+            Why::Catalogue(Refusal::NoCosts) => {
+                "Nothing can be said in dollars: too few runs have a cost. `--price FILE` \
+                computes it from tokens (TOML: for each model `input` and `output`, in dollars for a million tokens)."
+                    .to_owned()
+            }
+            Why::Catalogue(Refusal::NotWorthIt(choice, standing)) => {
+                self.not_worth_it(&Shipped::Limit(*choice), *standing)
+            }
+            Why::Picked(picked) => format!("Nothing can be certified. {}", picked.sentence()),
+            Why::NotWorthIt(shipped, standing) => self.not_worth_it(shipped, *standing),
+            Why::FailsElsewhere(shipped, elsewhere) => self.fails_elsewhere(shipped, elsewhere),
+            Why::TooFewForList(needed) => besides(format!(
+                "No list of rules can be recommended at {alpha}: one takes about {needed} tasks with a success, half to learn \
+                 and half to certify, and {there} have one: {} more.",
+                needed - there
+            )),
+            Why::Grid(refusal) => besides(self.refused_grid(refusal)),
+            Why::NoList => besides(format!(
+                "No list of rules can be recommended at {alpha}: what is certified on the half of the tasks it was not learned \
+                 from saves nothing."
+            )),
+        }
+    }
+
+    /// The best of what is certified, which does not save enough.
+    fn not_worth_it(&self, shipped: &Shipped, standing: Standing) -> String {
+        let alpha = percent(self.args.max_killed);
+        let condition = shipped.condition(self.study);
+        let own = self.own().unwrap_or_default();
+        let candidate = self.answer.rated.as_ref().map(|rated| rated.candidate);
+        match standing {
+            Standing::Unknown => format!(
+                "Nothing can be recommended at {alpha}: the best of what is certified, {condition}, is known on {} of the graded \
+                 runs only, and {} is asked for.",
+                share(candidate.map_or(0.0, |candidate| candidate.known)),
+                share(MIN_KNOWN),
+            ),
+            Standing::Unsafe => format!(
+                "Nothing can be recommended at {alpha}: {condition} is certified, but it {own}, which is more than is tolerated."
+            ),
+            _ => {
+                let why = match standing {
+                    Standing::DoesNotPay => {
+                        format!(
+                            ", at ${} for a lost success",
+                            dollars(self.args.lost_success_costs.unwrap_or_default())
+                        )
+                    }
+                    Standing::Dearer => String::new(),
+                    _ => ", and is not shown to save more than 1 %".to_owned(),
+                };
+                let nearest = if standing == Standing::SavesNothing { self.first_refused() } else { String::new() };
+                format!(
+                    "Safe, but not worth shipping: {condition}, {} at {alpha}, {own}{why}.{nearest}",
+                    self.best_of()
+                )
+            }
+        }
+    }
+
+    /// `the best of 12 certified limits`, or what else it is.
+    fn best_of(&self) -> String {
+        match self.answer.tuned.choices.len() {
+            _ if self.args.learn => "the list that is certified".to_owned(),
+            _ if self.args.grid.is_some() => "the stack that is certified".to_owned(),
+            1 => "all that is certified".to_owned(),
+            n => format!("the best of {n} limits that are certified"),
+        }
+    }
+
+    /// A rule that is worth it here, but not on tasks left out.
+    fn fails_elsewhere(&self, shipped: &Shipped, elsewhere: &Elsewhere) -> String {
+        let own = self.own().unwrap_or_default();
+        let told = match elsewhere {
+            Elsewhere::SavesLittle(saved) => format!("saved {} % of the {}", digits(*saved), self.study.unit().noun()),
+            Elsewhere::Dearer(cost) => format!("made it so that {}", dearer(Some(cost))),
+        };
+        format!(
+            "Safe, but not worth shipping: {} {own}, but it was chosen on these tasks. A rule chosen this way, on tasks left \
+             out, {told}.",
+            shipped.condition(self.study)
+        )
+    }
+
+    /// Why no stack of the grid can be shipped.
+    fn refused_grid(&self, refusal: &GridRefusal) -> String {
+        let alpha = percent(self.args.max_killed);
+        let none = format!("No stack of the grid can be recommended at {alpha}:");
+        match refusal {
+            GridRefusal::TooFewTasks { there, needed } => format!(
+                "{none} it is chosen on one half of the tasks and certified on the other. There {there} have a success, and a \
+                 certificate takes {needed}, none of them killed: {} more in all.",
+                2 * (needed - there)
+            ),
+            GridRefusal::NonePassed(p) => format!(
+                "{none} on the half it is certified on, the most cautious of those that save anything has a p-value of {p:.3} \
+                 where {} would do.",
+                self.args.delta
+            ),
+            GridRefusal::NothingToTry | GridRefusal::Unreadable(_) => {
+                format!("{none} on the half it is chosen on, none saves anything.")
+            }
+        }
+    }
+
+    /// The limit that came nearest to passing, with its p-value and what it would need.
+    fn first_refused(&self) -> String {
+        let walks = self.answer.tuned.walks.iter().filter_map(|walk| {
+            let p = walk.p_next?;
+            Some((p / walk.delta, self.study.families()[walk.family].rule(walk.passed), p, walk.delta))
+        });
+        let nearest = walks.min_by(|a, b| a.0.total_cmp(&b.0));
+        nearest.map_or_else(String::new, |(_, rule, p, delta)| {
+            format!(" The nearest is `{rule}`, with a p-value of {p:.3} where {delta:.3} would do.")
+        })
+    }
+
+    /// The strictest of a few rates for which the tasks suffice.
+    fn carried(&self) -> Option<f64> {
+        let there = self.answer.tuned.with_success;
+        ALPHAS.into_iter().rev().find(|alpha| *alpha > self.args.max_killed && there >= self.needed(*alpha).0)
+    }
+
+    /// Tasks with a success, none killed, needed for the budget and for any other family.
+    pub(super) fn needed(&self, alpha: f64) -> (u64, u64) {
+        let of = |share: f64| clean_tasks_needed(alpha, self.args.delta * share);
+        (of(0.5), of(0.1))
+    }
+}
