@@ -4,23 +4,23 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::files::certified_stack;
+use super::files::{certified_stack, held};
 use super::words::percent;
 use super::{Args, catalogue};
 use crate::cli::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::ByArg;
+use crate::cli::inputs::{ByArg, unnamed_tasks};
 use crate::cli::output::{Format, Output};
 use crate::diagnostic::{count, one_line};
 use crate::report::table::{Cell, Table, digits};
 use crate::report::{write_atomically, write_folder};
 use crate::sweep::engine::Extract;
-use crate::tune::{ClassLimit, Shipped, Study, TunedClass, TunedClasses, tune_classes};
+use crate::tune::{ClassLimit, Family, Shipped, Study, TunedClass, TunedClasses, tune_classes};
 use crate::verdict::Assumptions;
 
 /// Tunes each class, shows the answers, and writes the folder.
 pub(super) fn run(args: &Args, by: &ByArg, output: &Output) -> Result<Exit, Failure> {
-    let families = catalogue(&args.budget);
+    let families: Vec<Family> = catalogue(&args.budget).into_iter().map(held).collect();
     let plan = Study::plan(&families);
     let read = ByArg::by(Some(by));
     let mut extracts = Vec::new();
@@ -30,6 +30,13 @@ pub(super) fn run(args: &Args, by: &ByArg, output: &Output) -> Result<Exit, Fail
         |one| extracts.push(one),
     )?;
     let tuned = tune_classes(extracts, &families, &plan, &args.budget, args.appetite());
+    if let Some(why) = refused(&tuned.pooled) {
+        match args.format {
+            super::Shown::Json => output.json(&json!({ "schema_version": 1, "verdict": why, "classes": [] })),
+            _ => output.paragraph(&why),
+        }
+        return Ok(Exit::GateFailed);
+    }
     let answer = Answer { args, by, tuned: &tuned };
     if args.format == super::Shown::Json {
         output.json(&answer.json());
@@ -43,6 +50,12 @@ pub(super) fn run(args: &Args, by: &ByArg, output: &Output) -> Result<Exit, Fail
         None => {}
     }
     Ok(if ships { Exit::Done } else { Exit::GateFailed })
+}
+
+/// Why nothing can be certified for any class.
+fn refused(all: &Study) -> Option<String> {
+    let picked = || all.picked().map(|picked| format!("Nothing can be certified. {}", picked.sentence()));
+    unnamed_tasks(all.without_task(), all.runs().len()).or_else(picked)
 }
 
 struct Answer<'a> {

@@ -102,8 +102,8 @@ pub fn tune_classes(
 
 /// The boldest certified limit of the budget.
 fn cap(tuned: &Tuned, study: &Study, budget: &str) -> Option<Choice> {
-    let is_budget = |choice: &&Choice| study.families()[choice.family].first_rule().signal.id == budget;
-    tuned.candidates.iter().find(is_budget).copied()
+    let is_budget = |choice: &Choice| study.families()[choice.family].first_rule().signal.id == budget;
+    tuned.budget().filter(is_budget)
 }
 
 /// The largest limit that is at most half of the cap.
