@@ -138,7 +138,7 @@ pub(crate) fn forecasts(folder: &Path, random: &mut Random) -> Vec<Finding> {
     const AFTER: [u64; 3] = [0, 5, 10];
     let classes = &CLASSES[1..3];
     let mut corpus = String::new();
-    let mut runs_of = |kind: &Kind, random: &mut Random| {
+    let runs_of = |kind: &Kind, random: &mut Random| {
         let task = kind.task(random);
         let trials = random.one_to(4);
         (0..trials).map(|_| task.run(random)).collect::<Vec<_>>()

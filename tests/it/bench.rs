@@ -123,8 +123,15 @@ fn forecasts_and_tuned_classes_are_the_same_on_any_number_of_threads() {
 
 #[test]
 fn a_stack_is_written_for_each_class() {
-    let desk = desk(|_| String::new());
-    let (code, stdout, stderr) = desk.told("tune runs.jsonl --by suite --max-killed 0.6 --no-presets --out tuned");
+    let mut text = String::new();
+    for task in 0..120 {
+        for trial in 0..3 {
+            let success = trial < 2;
+            run(&mut text, task, "a", trial, "", success, if success { 3 + (task + trial) % 4 } else { 20 + task % 9 });
+        }
+    }
+    let desk = Desk::with(&[("runs.jsonl", &text)]);
+    let (code, stdout, stderr) = desk.told("tune runs.jsonl --by suite --max-killed 0.1 --no-presets --out tuned");
     assert_eq!(code, 0, "{stdout}{stderr}");
     let text = desk.read("tuned/tuned.toml");
     let (code, ..) = desk.told("lint tuned/tuned.toml");
