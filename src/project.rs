@@ -200,7 +200,7 @@ fn wrong(name: &str, text: &str, error: &toml::de::Error) -> Diagnostic {
     let message = error.message().lines().next().unwrap_or_default();
     let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`')).map(|(key, _)| key);
     let near = unknown.and_then(|key| nearest(key, KEYS)).map(|near| format!("did you mean `{near}`?"));
-    let help = near.unwrap_or_else(|| "`whenstop init` writes a project file with every key explained".to_owned());
+    let help = near.unwrap_or_else(|| "`whenstop ci init` writes a project file with every key explained".to_owned());
     let what = match unknown {
         Some(key) => format!("a project file has no key `{key}` here"),
         None => message.to_owned(),

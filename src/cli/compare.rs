@@ -35,8 +35,8 @@ pub(super) struct Args {
     /// Also say what would be saved if this share of the runs failed, as with another mix of tasks.
     #[arg(long, value_name = "RATE", value_parser = share)]
     failure_rate: Option<f64>,
-    /// The stack the others are compared with; by default the first.
-    #[arg(long, value_name = "STACK")]
+    /// The stack that runs today, which the others are compared with; by default the first.
+    #[arg(long = "today", alias = "baseline", value_name = "STACK")]
     baseline: Option<String>,
     /// What the host keeps of a run that it stops, for graded runs: nothing; the work, so that a success is kept from
     /// its last edit on (for grading by state: patches, databases); or unknown, which reports both as a range.
@@ -251,7 +251,9 @@ pub(super) fn compare_loaded(
 }
 
 /// `whenstop compare`.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
+    args.stacks.or_starter(&args.corpus, output)?;
+    let args = &args;
     if let (Some(shard), Some(out)) = (args.shard, &args.out) {
         return shard::run_shard(args, shard, out, output);
     }

@@ -2,9 +2,9 @@
 
 use super::Exit;
 use super::failure::Failure;
-use super::inputs::{READING, ReadingArgs, counted, has_read, open, process};
+use super::inputs::{CorpusArgs, READING, ReadingArgs, UnitOfRun, counted, has_read, open, process};
 use super::output::{Format, Output};
-use super::rounds;
+use super::{effects, rounds};
 use crate::aggregate::{Tail, Tails};
 use crate::diagnostic::{count, one_line};
 use crate::effects::EffectTable;
@@ -27,19 +27,32 @@ pub(super) struct Args {
     #[arg(long)]
     why: bool,
     /// List every run: its outcome and the outcome's source, how it ended, and what looks wrong.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["rounds", "unused", "effects"])]
     runs: bool,
     /// List every round instead, as CSV: what each prompt led to.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["unused", "effects"])]
     rounds: bool,
     /// List the fields that most runs have and that were not used.
     #[arg(long)]
     unused: bool,
+    /// List every call instead, as CSV, with what it does to the world: edits, hands over, checks, reads.
+    #[arg(long)]
+    effects: bool,
+    /// With `--effects`: a stack file whose `[effects]` take precedence over the built-in table. Repeatable.
+    #[arg(long, value_name = "FILE", requires = "effects")]
+    stacks: Vec<std::path::PathBuf>,
     /// How the counts are printed.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
     #[command(flatten, next_help_heading = READING)]
     reading: ReadingArgs,
+}
+
+impl Args {
+    /// The format of a list that is only for programs.
+    fn data_format(&self) -> Format {
+        if self.format == Format::Table { Format::Csv } else { self.format }
+    }
 }
 
 /// `whenstop corpus`.
@@ -49,6 +62,10 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let corpus = open(&args.paths, options)?;
     if args.rounds {
         return list_rounds(args, &corpus, output);
+    }
+    if args.effects {
+        let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
+        return effects::list(&corpus, &args.stacks, args.data_format(), output);
     }
     let bar = output.progress(corpus.bytes());
     let (effects, mut tails) = (EffectTable::default(), Tails::default());
@@ -62,17 +79,19 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         bar.set_position(corpus.bytes_read());
     })?;
     bar.finish_and_clear();
-    match args.format {
-        Format::Json => output.json(&serde_json::to_value(&report).map_err(|error| Failure::internal(&error))?),
-        format => output.table(&counts(&report), format)?,
-    }
-    if let Some(runs) = report.run_list.as_ref().filter(|_| args.format != Format::Json) {
-        output.data("\n");
-        output.table(&run_table(runs), args.format)?;
-    }
-    if args.unused && args.format != Format::Json {
-        output.data("\n");
-        output.table(&unused_table(&report.unused), args.format)?;
+    let list = match &report.run_list {
+        Some(runs) => Some(run_table(runs)),
+        None => args.unused.then(|| unused_table(&report.unused)),
+    };
+    match (args.format, list) {
+        (Format::Json, _) => output.json(&serde_json::to_value(&report).map_err(|error| Failure::internal(&error))?),
+        (Format::Table, Some(list)) => {
+            output.table(&counts(&report), Format::Table)?;
+            output.data("\n");
+            output.table(&list, Format::Table)?;
+        }
+        // Other formats are documents for programs: one table each.
+        (format, list) => output.table(&list.unwrap_or_else(|| counts(&report)), format)?,
     }
     if args.format == Format::Table {
         tell_tails(&tails, output)?;
@@ -108,8 +127,7 @@ fn list_rounds(args: &Args, corpus: &Corpus, output: &Output) -> Result<Exit, Fa
     let effects = EffectTable::default();
     let mut rows = Vec::new();
     process(corpus, output, |run| rounds::rows(&run, &effects), |more| rows.extend(more))?;
-    let format = if args.format == Format::Table { Format::Csv } else { args.format };
-    output.table(&rounds::table(rows), format)?;
+    output.table(&rounds::table(rows), args.data_format())?;
     Ok(Exit::Done)
 }
 
@@ -198,7 +216,7 @@ fn kept(args: &Args) -> Option<String> {
     arguments.extend(columns.map(|columns| format!(" --label-columns {columns}")));
     let paths: Vec<String> = args.paths.iter().map(|path| path.display().to_string()).collect();
     Some(format!(
-        "for `whenstop check` it is kept in whenstop.toml, under `[reading]`: {}; next, `whenstop tune {} {arguments}` \
+        "for `whenstop ci check` it is kept in whenstop.toml, under `[reading]`: {}; next, `whenstop tune {} {arguments}` \
          looks for a limit to ship",
         keys.join(", "),
         paths.join(" "),

@@ -1,4 +1,6 @@
-//! `whenstop effects`: lists what each call in the recordings does to the world.
+//! `whenstop corpus --effects`: lists what each call in the recordings does to the world.
+
+use std::path::PathBuf;
 
 use super::Exit;
 use super::failure::Failure;
@@ -8,12 +10,12 @@ use crate::effects::EffectReader;
 use crate::report::table::{Cell, Table};
 use crate::transcript::{Event, Lane, Run};
 
-/// Arguments of `effects`.
+/// Arguments of `effects`, the former name.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A stack file whose `[effects]` take precedence over the built-in table. Repeatable.
     #[arg(long, value_name = "FILE")]
-    stacks: Vec<std::path::PathBuf>,
+    stacks: Vec<PathBuf>,
     /// How the calls are printed.
     #[arg(long, value_enum, default_value = "csv")]
     format: Format,
@@ -21,13 +23,18 @@ pub(super) struct Args {
     corpus: CorpusArgs,
 }
 
-/// `whenstop effects`.
+/// `whenstop corpus --effects`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let table = StackArgs::effects_of(&args.stacks)?;
+    list(&args.corpus, &args.stacks, args.format, output)
+}
+
+/// Prints one line per call. The `[effects]` of the stack files take precedence over the built-in table.
+pub(super) fn list(corpus: &CorpusArgs, stacks: &[PathBuf], format: Format, output: &Output) -> Result<Exit, Failure> {
+    let table = StackArgs::effects_of(stacks)?;
     let mut rows = Vec::new();
-    args.corpus.process(output, |run| calls(&run, &table), |calls| rows.extend(calls))?;
+    corpus.process(output, |run| calls(&run, &table), |calls| rows.extend(calls))?;
     let columns = ["file", "run_id", "step", "call_id", "tool", "effect", "why"];
-    output.table(&Table { columns: columns.map(str::to_owned).to_vec(), rows }, args.format)?;
+    output.table(&Table { columns: columns.map(str::to_owned).to_vec(), rows }, format)?;
     Ok(Exit::Done)
 }
 

@@ -23,6 +23,11 @@ pub(super) const TUNE: &str = "Examples:\n  \
 pub(super) const SWEEP: &str = "Examples:\n  \
     whenstop sweep runs --signal steps --limits 10,20,30,40\n  \
     whenstop sweep runs --signal call_result.streak --limits 2,3,4,5 --out sweep/\n  \
+    whenstop sweep runs --grid grid.toml --out sweep/ # every stack of a grid";
+
+/// What a grid file looks like.
+pub(super) const GRID: &str = "Examples:\n  \
+    whenstop sweep runs --signal steps --limits 10,20,30,40\n  \
     whenstop sweep runs --grid grid.toml --out sweep/ # every stack of a grid\n\n\
 A grid file: axes of rules, each a clause of a stack file with a list where its\nlimit stands. Every stack that takes one rule of each axis is tried.\n\n  \
     combine = \"any\"     # \"all\": at the same point; \"latched\": each at some point\n\n  \
@@ -60,12 +65,13 @@ pub(super) const FORECAST: &str = "Examples:\n  \
 pub(super) const REPORT: &str = "Examples:\n  \
     whenstop report report/                           # redraw what `compare --out report/` wrote\n  \
     whenstop report report/ --max-killed 0.02 --out strict/\n  \
-    whenstop report report/ --format pr --default openhands --proposed mine";
+    whenstop report report/ --format pr --today openhands --proposed mine";
 
 pub(super) const CORPUS: &str = "Examples:\n  \
     whenstop corpus runs                              # formats, outcomes, tokens, what looks wrong\n  \
     whenstop corpus runs --why                        # and how each format was told\n  \
-    whenstop corpus runs --runs                       # every run";
+    whenstop corpus runs --runs                       # every run\n  \
+    whenstop corpus runs --effects > effects.csv      # every call, and what it does to the world";
 
 pub(super) const CONVERT: &str = "Examples:\n  \
     whenstop convert runs --out runs.jsonl\n  \
@@ -87,30 +93,31 @@ pub(super) const LABELS: &str = "Examples:\n  \
     whenstop compare runs --stacks my.toml --labels labels.csv";
 
 pub(super) const LINT: &str = "Examples:\n  \
-    whenstop lint my.toml                             # what looks like a slip of the pen\n  \
-    whenstop lint my.toml --on runs                   # and what never fires on these recordings\n  \
-    whenstop lint my.toml --format sarif > lint.sarif";
+    whenstop rules lint my.toml                             # what looks like a slip of the pen\n  \
+    whenstop rules lint my.toml runs                   # and what never fires on these recordings\n  \
+    whenstop rules lint my.toml --format sarif > lint.sarif";
+
+pub(super) const CI: &str = "Examples:\n  \
+    whenstop ci init runs                             # a project file, stacks, a snapshot, a workflow\n  \
+    whenstop ci check                                 # as whenstop.toml says; passes now\n  \
+    whenstop ci accept                                # a change is meant: take it over, review, commit";
 
 pub(super) const SCHEMA: &str = "Examples:\n  \
     whenstop schema trace > trace.schema.json\n  \
-    whenstop check --format json > check.json         # is as `whenstop schema check` says";
+    whenstop ci check --format json > check.json         # is as `whenstop schema check` says";
 
 pub(super) const COMPLETIONS: &str = "Examples:\n  \
     whenstop completions bash > ~/.local/share/bash-completion/completions/whenstop\n  \
     whenstop completions zsh > ~/.zfunc/_whenstop";
 
 pub(super) const MAN: &str = "Examples:\n  \
-    whenstop man check | man -l -\n  \
+    whenstop man ci check | man -l -\n  \
     whenstop man --out ~/.local/share/man/man1";
 
 pub(super) const MERGE: &str = "Examples:\n  \
     whenstop compare runs --stacks my.toml --shard 1/2 --out parts/1\n  \
     whenstop compare runs --stacks my.toml --shard 2/2 --out parts/2\n  \
     whenstop merge parts --out report/";
-
-pub(super) const EFFECTS: &str = "Examples:\n  \
-    whenstop effects runs > effects.csv\n  \
-    whenstop effects runs --stacks my.toml            # its [effects] come before the shipped table";
 
 pub(super) const HOOK: &str = "Examples:\n  \
     whenstop hook install claude-code --stacks fuse.toml            # observe, in the background\n  \

@@ -45,7 +45,9 @@ pub(super) struct Args {
 const WITHOUT_NAME: usize = 1;
 
 /// `whenstop explain`.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
+    args.stacks.or_starter(&args.corpus, output)?;
+    let args = &args;
     let strategies = args.stacks.load_some()?;
     let wanted = |id: &str| args.run.is_empty() || args.run.iter().any(|part| id.contains(part.as_str()));
     if args.trail || args.first {

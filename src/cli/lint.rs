@@ -1,4 +1,4 @@
-//! `whenstop lint`: finds unit traps in a stack file and the configurations it names, and rules that a corpus shows to
+//! `whenstop rules lint`: finds unit traps in a stack file and the configurations it names, and rules that a corpus shows to
 //! be dead or shadowed.
 
 use std::collections::BTreeMap;
@@ -21,15 +21,18 @@ use crate::rule::Rule;
 use crate::stack::{Entry, Scope, Stack, StackFile};
 use crate::transcript::{PromptedBy, Run};
 
-/// Arguments of `lint`.
+/// Arguments of `rules lint`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The stack file.
     #[arg(value_name = "FILE")]
     stacks: PathBuf,
     /// Recordings on which to find dead and shadowed rules.
-    #[arg(long = "on", value_name = "PATH")]
+    #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
+    /// The former way of naming recordings.
+    #[arg(long, value_name = "PATH", hide = true)]
+    on: Vec<PathBuf>,
     /// Exit with 100 if there is a warning.
     #[arg(long)]
     deny_warnings: bool,
@@ -40,12 +43,13 @@ pub(super) struct Args {
     reading: ReadingArgs,
 }
 
-/// `whenstop lint`.
+/// `whenstop rules lint`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let (file, _) = load_stack_file(&args.stacks).map_err(Failure::usage)?;
     let mut warnings = catalog::warnings(&file, &|config| read_config(&args.stacks, config));
-    if !args.paths.is_empty() {
-        let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
+    let paths: Vec<PathBuf> = args.paths.iter().chain(&args.on).cloned().collect();
+    if !paths.is_empty() {
+        let corpus = CorpusArgs { paths, reading: args.reading.clone(), unit: UnitOfRun::Run };
         let stacks = StackArgs::named(vec![args.stacks.display().to_string()]);
         let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), None, Keeps::Nothing, output)?;
         warnings.extend(corpus_warnings(&compared, &file));

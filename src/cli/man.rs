@@ -6,17 +6,17 @@ use std::path::PathBuf;
 use clap::CommandFactory;
 
 use super::failure::Failure;
+use super::help::unknown;
 use super::output::Output;
 use super::{Cli, Exit};
-use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::report::write_atomically;
 
 /// Arguments of `man`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The command; without one, the page of whenstop itself.
+    /// The command, such as `compare` or `ci check`; without one, the page of whenstop itself.
     #[arg(value_name = "COMMAND")]
-    command: Option<String>,
+    command: Vec<String>,
     /// Write the pages of all commands to this folder.
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     out: Option<PathBuf>,
@@ -27,9 +27,12 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let mut whole = Cli::command();
     whole.build();
     if let Some(folder) = &args.out {
-        let pages = std::iter::once(&whole).chain(whole.get_subcommands().filter(|command| is_own(command)));
+        let mut pages = vec![&whole];
         let mut n = 0;
-        for command in pages {
+        while let Some(command) = pages.pop() {
+            pages.extend(
+                command.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help"),
+            );
             let path = folder.join(format!("{}.1", page_name(command)));
             let page = page(command).map_err(|error| Failure::internal(&error))?;
             write_atomically(&path, |out| out.write_all(&page)).map_err(Failure::input)?;
@@ -38,25 +41,13 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         output.note(&format!("{n} pages written to {}; read one with `man -l FILE`", folder.display()));
         return Ok(Exit::Done);
     }
-    let command = match &args.command {
-        None => &whole,
-        Some(name) => whole.find_subcommand(name).ok_or_else(|| {
-            let known: Vec<&str> = whole.get_subcommands().map(clap::Command::get_name).collect();
-            let help = nearest(name, known.iter().copied()).map_or_else(
-                || format!("the commands are {}", known.join(", ")),
-                |near| format!("did you mean `{near}`?"),
-            );
-            Failure::usage(Diagnostic::new(Location::default(), format!("no command is called `{name}`"), help))
-        })?,
-    };
+    let mut command = &whole;
+    for name in &args.command {
+        command = command.find_subcommand(name).ok_or_else(|| unknown(command, name))?;
+    }
     let page = page(command).map_err(|error| Failure::internal(&error))?;
     output.bytes(&page);
     Ok(Exit::Done)
-}
-
-/// False for the `help` command that clap adds.
-fn is_own(command: &clap::Command) -> bool {
-    command.get_name() != "help"
 }
 
 /// The name of a page, such as `whenstop-check`.

@@ -5,6 +5,7 @@
 mod bench;
 mod bundled;
 mod certify;
+mod ci;
 mod compare;
 mod completions;
 mod convert;
@@ -19,6 +20,7 @@ mod failure;
 mod forecast;
 mod gate;
 mod guard;
+mod help;
 mod hook;
 mod init;
 mod inputs;
@@ -40,8 +42,10 @@ mod values;
 mod watch;
 
 use std::ffi::OsString;
+use std::path::Path;
 
-use clap::{Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue};
+use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::CsvStyle;
@@ -57,9 +61,11 @@ const EVERYWHERE: &str = "Global options";
 /// whenstop loads recorded agent runs, replays them through stop strategies that never ran on them, and says
 /// where each would have stopped, what that would have saved, and which successes it would have killed.
 ///
-/// Without a command it compares the bundled example stacks on the bundled recordings.
+/// Without a command it compares the bundled example stacks on the bundled recordings; with a path, the recordings there.
 #[derive(Debug, Parser)]
 #[command(name = "whenstop", version, after_help = Exit::LIST, max_term_width = 100)]
+#[command(disable_help_flag = true, disable_help_subcommand = true)]
+#[command(override_usage = "whenstop [PATH]... [OPTIONS]\n       whenstop COMMAND [OPTIONS]")]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -76,90 +82,135 @@ pub struct Cli {
     /// this option, rows hold ids exactly as recorded, for programs that join on them. `report` reads both.
     #[arg(long, global = true, help_heading = EVERYWHERE)]
     spreadsheet: bool,
+    /// Print help.
+    #[arg(short, long, global = true, help_heading = EVERYWHERE, action = ArgAction::HelpShort)]
+    help: Option<bool>,
     #[command(flatten)]
     example: bundled::Args,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Replay recordings under several stop strategies and compare them (the main job).
+    /// What is in the files: formats, runs, outcomes, tokens, oddities.
+    ///
+    /// Shows what is in the files: formats, runs, outcomes, tokens, and what looks wrong. It can also list the runs, the
+    /// rounds, the calls with what each does to the world, and the fields that were not used.
+    #[command(after_help = examples::CORPUS)]
+    Corpus(corpus::Args),
+    /// One run step by step, and where each stack stops it.
+    ///
+    /// Shows one run step by step: signals, decisions, and where each stack stops it.
+    #[command(after_help = examples::EXPLAIN)]
+    Explain(explain::Args),
+    /// The sessions that agents keep on this machine, and a fuse for them.
+    ///
+    /// Reports on the sessions that agents keep on this machine, by round: what they cost, what the starter stacks would
+    /// have stopped, and limits that would have disturbed nothing. Nothing leaves the machine.
+    #[command(after_help = examples::LOCAL)]
+    Local(local::Args),
+    /// Sessions that are growing: their readings against the limits.
+    ///
+    /// Watches the sessions that are growing: their readings against the limits. It only reads.
+    #[command(after_help = examples::WATCH)]
+    Watch(watch::Args),
+    /// A file of labels to fill in, for runs that nobody graded.
+    ///
+    /// Writes a file of labels to fill in, for runs without an outcome.
+    #[command(after_help = examples::LABELS)]
+    Labels(labels::Args),
+    /// Recordings in whenstop's own format, with or without their texts.
+    ///
+    /// Converts recordings of any format to whenstop's own, with or without their texts, to keep or to share.
+    #[command(after_help = examples::CONVERT)]
+    Convert(convert::Args),
+    /// Replay recordings under several stop strategies (the main job).
+    ///
+    /// Replays recordings under several stop strategies and compares them: the main job. `whenstop PATH` does the same.
     #[command(after_help = examples::COMPARE)]
     Compare(compare::Args),
-    /// Find the stack to ship from recordings alone: choose it, certify it, write it.
+    /// Find the limit to ship from recordings alone, with a certificate.
+    ///
+    /// Finds the stack to ship from recordings alone: chooses it, certifies it, writes it.
     #[command(after_help = examples::TUNE)]
     Tune(tune::Args),
-    /// Try many limits of one or more signals at once: what each kills and saves, and which to ship.
-    #[command(after_help = examples::SWEEP)]
+    /// Many limits at once: what each kills and saves.
+    ///
+    /// Tries many limits of one or more signals at once: what each kills and saves, and which to ship.
+    #[command(after_help = examples::SWEEP, after_long_help = examples::GRID)]
     Sweep(sweep::Args),
     /// Certify the most aggressive setting whose false-early-stop rate is at most alpha; exits 100 if there is none.
-    #[command(after_help = examples::CERTIFY)]
+    #[command(hide = true, after_help = examples::CERTIFY)]
     Certify(certify::Args),
-    /// Compare models on a benchmark whose runs are stopped early: what is saved, what each score loses, which pairs change
+    /// A benchmark whose runs are stopped early: savings, scores, ranks.
+    ///
+    /// Compares models on a benchmark whose runs are stopped early: what is saved, what each score loses, which pairs change
     /// places and which cannot.
     #[command(after_help = examples::BENCH)]
     Bench(bench::Args),
-    /// Forecast what a run still takes, given how far it is: steps, tokens, dollars and time, by class.
+    /// What a run still takes, given how far it is.
+    ///
+    /// Forecasts what a run still takes, given how far it is: steps, tokens, dollars and time, by class.
     #[command(after_help = examples::FORECAST)]
     Forecast(forecast::Args),
-    /// Merge the parts of a comparison made by `compare --shard`.
-    #[command(after_help = examples::MERGE)]
-    Merge(merge::Args),
+    /// Signals, frameworks and what else a stack file can name; lint it.
+    ///
+    /// Lists signals, systems, presets and bailouts, explains one, or finds slips in a stack file.
+    Rules(rules::Args),
+    /// A stack as a framework's own configuration.
+    ///
+    /// Writes a stack as a framework's own configuration, with a reason for each clause that it cannot express.
+    #[command(after_help = examples::EXPORT)]
+    Export(export::Args),
+    /// Hold limits in the agent you use: install, test, doctor, log.
+    ///
+    /// Holds limits in the agent you use: sets its hook up, takes it out, says what it sees and what it did.
+    #[command(after_help = examples::HOOK)]
+    Hook(hook::Args),
+    /// A stop rule of your own in another program: write one, test it.
+    ///
+    /// Tries a stop rule of your own in another program, or writes one to begin with.
+    #[command(after_help = examples::GUARD)]
+    Guard(guard::Args),
+    /// Gate in CI: init, check, accept, diff.
+    ///
+    /// Gates in CI: sets it up, compares stop points with accepted ones, and checks numbers against limits.
+    #[command(after_help = examples::CI)]
+    Ci(ci::Args),
     /// Redraw tables and figures from the rows of a comparison.
     #[command(after_help = examples::REPORT)]
     Report(compare::report::Args),
-    /// Show what is in the files: formats, runs, outcomes, tokens, and what looks wrong.
-    #[command(after_help = examples::CORPUS)]
-    Corpus(corpus::Args),
-    /// Convert recordings of any format to whenstop's own, with or without their texts, to keep or to share.
-    #[command(after_help = examples::CONVERT)]
-    Convert(convert::Args),
-    /// List what each call does to the world: edits, hands over, checks, reads.
-    #[command(after_help = examples::EFFECTS)]
-    Effects(effects::Args),
-    /// Show one run step by step: signals, decisions, and where each stack stops it.
-    #[command(after_help = examples::EXPLAIN)]
-    Explain(explain::Args),
-    /// Write a stack as a framework's own configuration, with a reason for each clause that it cannot express.
-    #[command(after_help = examples::EXPORT)]
-    Export(export::Args),
-    /// List signals, systems, presets and bailouts, or explain one.
-    Rules(rules::Args),
-    /// Write a file of labels to fill in: the runs without an outcome, starting with those that decide most.
-    #[command(after_help = examples::LABELS)]
-    Labels(labels::Args),
-    /// Report on the sessions that agents keep on this machine, by round: what they cost, and what the starter stacks
-    /// would have stopped. Nothing leaves the machine.
-    #[command(after_help = examples::LOCAL)]
-    Local(local::Args),
-    /// Hold limits in the agent you use: set its hook up, take it out, see what it sees and what it did.
-    #[command(after_help = examples::HOOK)]
-    Hook(hook::Args),
-    /// Watch the sessions that are growing: their readings against the limits. It only reads.
-    #[command(after_help = examples::WATCH)]
-    Watch(watch::Args),
-    /// Find dead and unreachable rules and unit traps in a stack file.
-    #[command(after_help = examples::LINT)]
-    Lint(lint::Args),
-    /// Start here: read recordings and write a project file, stacks, a snapshot and a workflow.
-    Init(init::Args),
-    /// Write the stop points of a comparison as a snapshot to be reviewed and committed.
-    Accept(gate::AcceptArgs),
-    /// Compare stop points with a snapshot and check gates; exits 100 if either fails.
-    Check(gate::CheckArgs),
-    /// Show what changed between two snapshots, stack files or corpora, or since a snapshot, without judging it.
-    Diff(gate::DiffArgs),
-    /// Try a stop rule of your own in another program, or write one to begin with.
-    #[command(after_help = examples::GUARD)]
-    Guard(guard::Args),
-    /// Print the JSON Schema of one of whenstop's own formats.
+    /// Merge the parts of a comparison made by `compare --shard`.
+    #[command(after_help = examples::MERGE)]
+    Merge(merge::Args),
+    /// The schema of one of whenstop's own formats.
     #[command(after_help = examples::SCHEMA)]
     Schema(schema::Args),
-    /// Print completions for a shell.
+    /// Completions for a shell.
     #[command(after_help = examples::COMPLETIONS)]
     Completions(completions::Args),
-    /// Print the manual page of a command, or write all of them.
+    /// The manual page of a command, or all of them as files.
     #[command(after_help = examples::MAN)]
     Man(man::Args),
+    /// Help on a command, or on options that many commands share.
+    Help(help::Args),
+    /// The former name of `corpus --effects`.
+    #[command(hide = true)]
+    Effects(effects::Args),
+    /// The former name of `rules lint`.
+    #[command(hide = true)]
+    Lint(lint::Args),
+    /// The former name of `ci init`.
+    #[command(hide = true)]
+    Init(init::Args),
+    /// The former name of `ci accept`.
+    #[command(hide = true)]
+    Accept(gate::AcceptArgs),
+    /// The former name of `ci check`.
+    #[command(hide = true)]
+    Check(gate::CheckArgs),
+    /// The former name of `ci diff`.
+    #[command(hide = true)]
+    Diff(gate::DiffArgs),
 }
 
 /// Maximum threads. More would only wait for the thread that reads the files.
@@ -189,7 +240,7 @@ fn clean_up_on_signals() {}
 
 /// Parses the arguments (the first is the program's name), runs the command and returns the exit code.
 pub fn main(arguments: impl Iterator<Item = OsString>) -> Exit {
-    match Cli::try_parse_from(arguments) {
+    match parse(&arguments.collect::<Vec<_>>()) {
         Ok(cli) => run(cli),
         Err(error) => {
             let output = Output::new(false, CsvStyle::Plain);
@@ -197,6 +248,33 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> Exit {
             output.close(exit)
         }
     }
+}
+
+/// Parses the arguments. A path in the place of a command is compared: `whenstop runs` is `whenstop compare runs`.
+fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let mut parser = help::concise(Cli::command());
+    let parsed = parser.try_get_matches_from_mut(arguments);
+    if let Err(error) = &parsed
+        && names_recordings(error, arguments, &parser)
+    {
+        let (program, rest) = arguments.split_first().expect("a command was misspelt, so there are arguments");
+        let compare = [program.clone(), "compare".into()].into_iter().chain(rest.iter().cloned());
+        return Cli::from_arg_matches(&parser.try_get_matches_from_mut(compare)?);
+    }
+    Cli::from_arg_matches(&parsed?)
+}
+
+/// Whether no command is named, and a file or folder stands where it would be.
+fn names_recordings(error: &clap::Error, arguments: &[OsString], parser: &clap::Command) -> bool {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return false };
+    let is_command = |argument: &&OsString| parser.find_subcommand(argument).is_some();
+    let is_path = Path::new(word).exists() || word.contains(std::path::is_separator);
+    is_path
+        && !arguments
+            .iter()
+            .skip(1)
+            .take_while(|argument| *argument != word.as_str())
+            .any(|argument| is_command(&argument))
 }
 
 /// Runs the program and returns its exit code.
@@ -220,7 +298,7 @@ pub fn run(cli: Cli) -> Exit {
     }
     let result = match cli.command {
         None => bundled::run(&cli.example, &output),
-        Some(Command::Compare(args)) => compare::run(&args, &output),
+        Some(Command::Compare(args)) => compare::run(args, &output),
         Some(Command::Tune(args)) => tune::run(&args, &output),
         Some(Command::Sweep(args)) => sweep::run(&args, &output),
         Some(Command::Certify(args)) => certify::run(&args, &output),
@@ -231,7 +309,7 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Corpus(args)) => corpus::run(&args, &output),
         Some(Command::Convert(args)) => convert::run(&args, &output),
         Some(Command::Effects(args)) => effects::run(&args, &output),
-        Some(Command::Explain(args)) => explain::run(&args, &output),
+        Some(Command::Explain(args)) => explain::run(args, &output),
         Some(Command::Export(args)) => export::run(&args, &output),
         Some(Command::Rules(args)) => rules::run(&args, &output),
         Some(Command::Labels(args)) => labels::run(&args, &output),
@@ -244,6 +322,8 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Check(args)) => gate::check(&args, &output),
         Some(Command::Diff(args)) => gate::diff(&args, &output),
         Some(Command::Guard(args)) => guard::run(&args, &output),
+        Some(Command::Ci(args)) => ci::run(&args, &output),
+        Some(Command::Help(args)) => help::run(&args, &output),
         Some(Command::Schema(args)) => schema::run(&args, &output),
         Some(Command::Completions(args)) => completions::run(&args, &output),
         Some(Command::Man(args)) => man::run(&args, &output),

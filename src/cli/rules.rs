@@ -5,7 +5,7 @@ use clap::Subcommand;
 use super::Exit;
 use super::failure::Failure;
 use super::output::{Format, Output};
-use super::texts;
+use super::{examples, lint, texts};
 use crate::catalog::golden_cases;
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::framework::{Framework, Kind};
@@ -33,6 +33,9 @@ enum Command {
         /// Its name, for example `errors.streak` or `mira`.
         name: String,
     },
+    /// Find dead and unreachable rules and unit traps in a stack file.
+    #[command(after_help = examples::LINT)]
+    Lint(lint::Args),
     /// Show precision and recall of the systems' text tests on labelled texts.
     Texts(texts::Args),
 }
@@ -53,6 +56,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         }
         Some(Command::List(args)) => output.table(&list(), args.format)?,
         Some(Command::Explain { name }) => output.data(&explain(name)?),
+        Some(Command::Lint(args)) => return lint::run(args, output),
         Some(Command::Texts(args)) => return texts::run(args, output),
     }
     Ok(Exit::Done)

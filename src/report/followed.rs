@@ -100,7 +100,7 @@ impl FollowedReport {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = vec![
             "cut short: an edit, a hand-over or a check that turned green was still to come; low–high, since not every call \
-             tells what it does (`whenstop effects`). saved there: tokens after stops that only reading, planning and \
+             tells what it does (`whenstop corpus --effects`). saved there: tokens after stops that only reading, planning and \
              replies followed, of all tokens."
                 .to_owned(),
             "`whenstop labels PATH --template labels.csv` lists the runs to grade, those that matter most first: with \

@@ -47,7 +47,13 @@ impl Finding {
     pub fn of_lint(warning: &Diagnostic) -> Self {
         let message =
             if warning.help.is_empty() { warning.what.clone() } else { format!("{}; {}", warning.what, warning.help) };
-        Self { level: Level::Warning, rule: "lint", title: "whenstop lint".to_owned(), message, at: warning.at.clone() }
+        Self {
+            level: Level::Warning,
+            rule: "lint",
+            title: "whenstop rules lint".to_owned(),
+            message,
+            at: warning.at.clone(),
+        }
     }
 }
 
@@ -76,7 +82,7 @@ pub(super) fn of_check(checked: &Checked) -> Vec<Finding> {
             level: Level::Error,
             rule: "stop-point",
             title: review.sentence(),
-            message: "review the changes below; if they are meant, `whenstop accept` and commit the snapshot"
+            message: "review the changes below; if they are meant, `whenstop ci accept` and commit the snapshot"
                 .to_owned(),
             at: snapshot.clone(),
         });

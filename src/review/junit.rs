@@ -11,7 +11,7 @@ const LISTED: usize = 100;
 /// A check as JUnit XML. It contains no time, so the same check gives the same bytes. An error means a defect of
 /// whenstop.
 pub fn junit(checked: &Checked) -> Result<String, quick_junit::SerializeError> {
-    let mut report = Report::new("whenstop check");
+    let mut report = Report::new("whenstop ci check");
     if let Some(review) = &checked.review {
         report.add_test_suite(stop_points(review));
     }
@@ -48,7 +48,7 @@ impl Finding {
         if findings.is_empty() {
             suite.add_test_case(case("no warning", "whenstop.lint", None, "warning"));
         }
-        let mut report = Report::new("whenstop lint");
+        let mut report = Report::new("whenstop rules lint");
         report.add_test_suite(suite);
         xml(&report)
     }

@@ -44,7 +44,7 @@ pub fn markdown(checked: &Checked, judged: bool) -> String {
         in_full(review, &mut text);
     }
     if judged && checked.review.as_ref().is_some_and(Review::has_changes) {
-        text += "If these changes are meant: run `whenstop accept`, review the snapshot, and commit it.\n";
+        text += "If these changes are meant: run `whenstop ci accept`, review the snapshot, and commit it.\n";
     }
     cut(text)
 }
@@ -52,9 +52,9 @@ pub fn markdown(checked: &Checked, judged: bool) -> String {
 /// The warnings of a lint as a list, each with its location.
 pub fn lint_markdown(findings: &[Finding]) -> String {
     let mut text = match findings.len() {
-        0 => "### ✅ whenstop lint: no warning\n".to_owned(),
-        1 => "### ⚠️ whenstop lint: 1 warning\n\n".to_owned(),
-        n => format!("### ⚠️ whenstop lint: {n} warnings\n\n"),
+        0 => "### ✅ whenstop rules lint: no warning\n".to_owned(),
+        1 => "### ⚠️ whenstop rules lint: 1 warning\n\n".to_owned(),
+        n => format!("### ⚠️ whenstop rules lint: {n} warnings\n\n"),
     };
     for finding in findings {
         let _ = writeln!(text, "- {}: {}", code(&finding.at.to_string()), finding.message);

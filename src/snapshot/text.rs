@@ -65,7 +65,7 @@ impl Snapshot {
     /// Reads a snapshot of this version or of version 1. `path` is used in messages.
     pub fn parse(path: &str, text: &str) -> Result<Self, Diagnostic> {
         let wrong = |line: usize, what: &str| {
-            Diagnostic::new(Location::line(path, line), what, "write it anew with `whenstop accept`")
+            Diagnostic::new(Location::line(path, line), what, "write it anew with `whenstop ci accept`")
         };
         let header = text.lines().next().unwrap_or_default().trim_end();
         let (HEADER | HEADER_1) = header else {
@@ -77,7 +77,8 @@ impl Snapshot {
             if header == HEADER
                 && [">>>>>>> ", "<<<<<<< ", "=======", "||||||| "].iter().any(|mark| line.starts_with(mark))
             {
-                let help = "two branches changed the same stack: merge the stack files first, then `whenstop accept`";
+                let help =
+                    "two branches changed the same stack: merge the stack files first, then `whenstop ci accept`";
                 return Err(Diagnostic::new(Location::line(path, number), "a merge that is not resolved", help));
             }
             if header == HEADER && line.starts_with(ABOUT) {
@@ -96,7 +97,7 @@ impl Snapshot {
             }
         }
         match snapshot.incomplete() {
-            Some(what) => Err(Diagnostic::new(Location::file(path), what, "write it anew with `whenstop accept`")),
+            Some(what) => Err(Diagnostic::new(Location::file(path), what, "write it anew with `whenstop ci accept`")),
             None => Ok(snapshot),
         }
     }

@@ -157,7 +157,7 @@ fn reference(name: &str, text: &str) {
 /// The names under `Commands:` of a help text; a heading of a group of commands also ends with a colon.
 fn commands(help: &str) -> Vec<String> {
     let listed = Regex::new(r"(?m)^  ([a-z][a-z-]*)  +\S").unwrap();
-    let from = help.find("Commands:").map_or("", |from| &help[from..]);
+    let from = help.find("Look at recordings:").or(help.find("Commands:")).map_or("", |from| &help[from..]);
     let to = from.find("Options:").unwrap_or(from.len());
     let names = listed.captures_iter(&from[..to]).map(|found| found[1].to_owned());
     names.filter(|name| name != "help").collect()
@@ -166,11 +166,15 @@ fn commands(help: &str) -> Vec<String> {
 #[test]
 fn the_page_of_commands_is_what_help_says() {
     let desk = Desk::with(&[]);
-    let mut text = String::from("# Commands\n\nWhat `whenstop help` and `whenstop COMMAND --help` print.\n");
+    let mut text = String::from(
+        "# Commands\n\nWhat `whenstop help COMMAND --full` prints; `--help` is shorter. Options that many commands share stand \
+         at the end.\n",
+    );
     let mut open = vec![String::new()];
     let mut n_commands = 0;
     while let Some(command) = open.pop() {
-        let (code, help, stderr) = desk.told(&format!("{command} --help"));
+        let full = if command.is_empty() { "--help".to_owned() } else { format!("help {command} --full") };
+        let (code, help, stderr) = desk.told(&full);
         assert_eq!(code, 0, "{command}: {stderr}");
         let title = if command.is_empty() { "whenstop".to_owned() } else { format!("whenstop {command}") };
         let _ = write!(text, "\n## {title}\n\n```text\n{}\n```\n", help.trim_end());
@@ -179,8 +183,29 @@ fn the_page_of_commands_is_what_help_says() {
         below.reverse();
         open.extend(below.into_iter().map(|name| format!("{command} {name}").trim().to_owned()));
     }
+    for topic in ["reading", "splitting", "assumptions", "global"] {
+        let (_, help, _) = desk.told(&format!("help {topic}"));
+        let _ = write!(text, "\n## Options: {topic}\n\n```text\n{}\n```\n", help.trim_end());
+    }
     assert!(n_commands > 15, "{n_commands} commands");
     reference("commands.md", &text);
+}
+
+#[test]
+fn the_help_of_every_command_fits_two_screens() {
+    let desk = Desk::with(&[]);
+    let mut open = vec![String::new()];
+    let mut n_commands = 0;
+    while let Some(command) = open.pop() {
+        let help = desk.command(&format!("{command} --help")).env("COLUMNS", "80").output().unwrap();
+        let help = String::from_utf8(help.stdout).unwrap();
+        assert!(help.lines().count() <= 60, "{command}: {} lines\n{help}", help.lines().count());
+        let widest = help.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+        assert!(widest <= 80, "{command}: {widest} columns\n{help}");
+        n_commands += 1;
+        open.extend(commands(&help).into_iter().map(|name| format!("{command} {name}").trim().to_owned()));
+    }
+    assert!(n_commands > 25, "{n_commands} commands");
 }
 
 #[test]

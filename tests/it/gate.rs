@@ -260,7 +260,7 @@ fn changes_of_two_stacks_merge_and_changes_of_one_conflict() {
     desk.put("s.snap", &merged);
     let (code, _, stderr) = desk.told("check");
     assert_eq!(code, 3);
-    assert!(stderr.contains("a merge that is not resolved") && stderr.contains("whenstop accept"), "{stderr}");
+    assert!(stderr.contains("a merge that is not resolved") && stderr.contains("whenstop ci accept"), "{stderr}");
 
     // A rule that stops nothing here changes no stop point, and conflicts all the same.
     let idle = ("at_least = 6 }]", "at_least = 6 }, { signal = \"steps\", at_least = 900 }]");
@@ -303,7 +303,7 @@ fn what_is_not_named_is_asked_for() {
         ("check runs.jsonl", "no stack is named"),
         ("check runs.jsonl --stacks stacks.toml", "nothing to check: no snapshot, and no gate"),
         ("accept runs.jsonl --stacks stacks.toml", "no snapshot file is named"),
-        ("check --project missing.toml", "whenstop init"),
+        ("check --project missing.toml", "whenstop ci init"),
         ("check runs.jsonl --stacks stacks.toml --fail-on stops>9 --report junt=x", "did you mean `junit`?"),
     ] {
         let (code, _, stderr) = desk.told(command);
@@ -344,8 +344,10 @@ fn evidence_for_a_pull_request_names_both_sides_and_their_bounds() {
 fn every_command_shows_examples_and_has_a_manual_page() {
     let desk = Desk::with(&[]);
     let (_, help, _) = desk.told("--help");
-    let names = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    let names: Vec<String> = names
+    let names: Vec<String> = help
+        .lines()
+        .skip_while(|line| *line != "Look at recordings:")
+        .take_while(|line| *line != "Options:")
         .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
         .filter_map(|line| line.split_whitespace().next().map(str::to_owned))
         .filter(|name| name != "help")
@@ -359,9 +361,12 @@ fn every_command_shows_examples_and_has_a_manual_page() {
         assert!(desk.read(&format!("man/whenstop-{name}.1")).contains(".SH SYNOPSIS"), "{name}");
         assert!(desk.told(&format!("man {name}")).1.contains(".TH whenstop-"), "{name}");
     }
-    let (code, _, stderr) = desk.told("man chek");
-    assert_eq!(code, 2);
-    assert!(stderr.contains("did you mean `check`?"), "{stderr}");
+    for (line, near) in [("man comprae", "compare"), ("man ci chek", "check"), ("help tun", "tune")] {
+        let (code, _, stderr) = desk.told(line);
+        assert_eq!(code, 2);
+        assert!(stderr.contains(&format!("did you mean `{near}`?")), "{stderr}");
+    }
+    assert!(desk.read("man/whenstop-ci-check.1").contains("fail\\-on"));
 }
 
 #[test]

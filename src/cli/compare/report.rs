@@ -28,9 +28,9 @@ pub(in crate::cli) struct Args {
     /// How the table is printed.
     #[arg(long, value_enum, default_value_t)]
     format: ReportShown,
-    /// With `--format pr`: the stack in use today; by default the baseline of the comparison.
-    #[arg(long, value_name = "STACK")]
-    default: Option<String>,
+    /// With `--format pr`: the stack that runs today; by default the one of the comparison.
+    #[arg(long, alias = "default", value_name = "STACK")]
+    today: Option<String>,
     /// With `--format pr`: the stack proposed instead; by default the only other one.
     #[arg(long, value_name = "STACK")]
     proposed: Option<String>,
@@ -84,7 +84,7 @@ pub(in crate::cli) fn run(args: &Args, output: &Output) -> Result<Exit, Failure>
         ReportShown::Latex => Format::Latex,
         ReportShown::Pr => {
             let summaries = publication.summaries();
-            let (default, proposed) = (args.default.as_deref(), args.proposed.as_deref());
+            let (default, proposed) = (args.today.as_deref(), args.proposed.as_deref());
             let text = publication.evidence(&summaries, default, proposed).map_err(Failure::usage)?;
             output.bytes(text.as_bytes());
             return Ok(Exit::Done);

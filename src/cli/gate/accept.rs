@@ -1,4 +1,4 @@
-//! `whenstop accept`: makes the current stop points the accepted ones.
+//! `whenstop ci accept`: makes the current stop points the accepted ones.
 
 use super::LARGEST_SNAPSHOT;
 use super::inputs::GateInputs;
@@ -16,9 +16,9 @@ use crate::snapshot::Snapshot;
 /// Arguments of `accept`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
-    whenstop accept                                   # as whenstop.toml says\n  \
-    whenstop accept --only mixed                      # this stack's section, the others as they are\n  \
-    whenstop accept runs --stacks my.toml --snapshot stops.snap")]
+    whenstop ci accept                                   # as whenstop.toml says\n  \
+    whenstop ci accept --only mixed                      # this stack's section, the others as they are\n  \
+    whenstop ci accept runs --stacks my.toml --snapshot stops.snap")]
 pub(in crate::cli) struct AcceptArgs {
     /// Accept the stop points of this stack only; those of the others stay as accepted before. Repeatable.
     #[arg(long, value_name = "STACK")]
@@ -27,7 +27,7 @@ pub(in crate::cli) struct AcceptArgs {
     inputs: GateInputs,
 }
 
-/// `whenstop accept`.
+/// `whenstop ci accept`.
 pub(in crate::cli) fn accept(args: &AcceptArgs, output: &Output) -> Result<Exit, Failure> {
     let inputs = args.inputs.resolve(output)?;
     let path = inputs.snapshot()?;

@@ -1,4 +1,4 @@
-//! `whenstop check`: exits 100 if stop points differ from the accepted ones, or if a gate fails.
+//! `whenstop ci check`: exits 100 if stop points differ from the accepted ones, or if a gate fails.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,10 +21,10 @@ use crate::snapshot::{CutShortGate, Gate, MIN_KNOWN};
 /// Arguments of `check`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
-    whenstop check                                    # all of it as whenstop.toml says\n  \
-    whenstop check --report junit=junit.xml --report md=comment.md --report github=-\n  \
-    whenstop check runs --stacks my.toml --snapshot stops.snap --fail-on 'mixed:killed_rate_high>0.05'\n\n\
-    In CI: `whenstop init` writes a workflow. Exits 100 where stop points are not the accepted ones or a gate fails.")]
+    whenstop ci check                                    # all of it as whenstop.toml says\n  \
+    whenstop ci check --report junit=junit.xml --report md=comment.md --report github=-\n  \
+    whenstop ci check runs --stacks my.toml --snapshot stops.snap --fail-on 'mixed:killed_rate_high>0.05'\n\n\
+    In CI: `whenstop ci init` writes a workflow. Exits 100 where stop points are not the accepted ones or a gate fails.")]
 pub(in crate::cli) struct CheckArgs {
     /// Fail if a number of the summary passes a limit. `killed_rate_high>0.05` passes only what is shown to be safe,
     /// `killed_rate_low>0.02` fails only what is shown to be unsafe, `killed_rate>0.02` uses the point estimate;
@@ -54,7 +54,7 @@ pub(in crate::cli) struct CheckArgs {
     inputs: GateInputs,
 }
 
-/// `whenstop check`.
+/// `whenstop ci check`.
 pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, Failure> {
     let inputs = args.inputs.resolve(output)?;
     let gates = gates(args, &inputs)?;

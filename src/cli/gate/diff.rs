@@ -1,4 +1,4 @@
-//! `whenstop diff`: shows what changed between two snapshots, two stack files, two corpora, or a snapshot and now. It
+//! `whenstop ci diff`: shows what changed between two snapshots, two stack files, two corpora, or a snapshot and now. It
 //! makes no judgement.
 
 use std::collections::BTreeMap;
@@ -21,11 +21,11 @@ use crate::snapshot::Snapshot;
 /// Arguments of `diff`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
-    whenstop diff old.snap new.snap                   # two snapshots\n  \
-    whenstop diff old.toml new.toml --on runs         # two stack files, on the same recordings\n  \
-    whenstop diff runs-may runs-june --stacks my.toml # two corpora, under the same stacks\n  \
-    whenstop diff                                     # the snapshot against now, as whenstop.toml says\n  \
-    whenstop diff runs --stacks my.toml --snapshot stops.snap")]
+    whenstop ci diff old.snap new.snap                   # two snapshots\n  \
+    whenstop ci diff old.toml new.toml --on runs         # two stack files, on the same recordings\n  \
+    whenstop ci diff runs-may runs-june --stacks my.toml # two corpora, under the same stacks\n  \
+    whenstop ci diff                                     # the snapshot against now, as whenstop.toml says\n  \
+    whenstop ci diff runs --stacks my.toml --snapshot stops.snap")]
 pub(in crate::cli) struct DiffArgs {
     /// OLD and NEW: two snapshots, two stack files (`.toml`), or two corpora. Or recordings to compare with
     /// `--snapshot`.
@@ -99,7 +99,7 @@ impl Kind {
     }
 }
 
-/// `whenstop diff`.
+/// `whenstop ci diff`.
 pub(in crate::cli) fn diff(args: &DiffArgs, output: &Output) -> Result<Exit, Failure> {
     let (review, snapshot) = match (&args.snapshot, &args.paths[..]) {
         (None, [old, new]) => (between(args, old, new, output)?, None),

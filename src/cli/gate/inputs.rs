@@ -61,7 +61,7 @@ impl GateInputs {
         if let Some(what) = missing {
             let from = project.path.display().to_string();
             let (what, help) = if from.is_empty() {
-                let help = "give PATH and `--stacks FILE`, or let `whenstop init PATH` write a project file once";
+                let help = "give PATH and `--stacks FILE`, or let `whenstop ci init PATH` write a project file once";
                 (format!("{what}, and there is no `{}` here", project::FILE), help)
             } else {
                 (what.to_owned(), "add `recordings = [\"PATH\"]` and `stacks = [\"FILE\"]`")
@@ -93,7 +93,7 @@ impl GateInputs {
             None if !Path::new(project::FILE).exists() => return Ok(None),
             None => PathBuf::from(project::FILE),
         };
-        let text = read_text(&path, "`whenstop init PATH` writes one").map_err(Failure::usage)?;
+        let text = read_text(&path, "`whenstop ci init PATH` writes one").map_err(Failure::usage)?;
         let project = Project::parse(&path, &text).map_err(Failure::usage)?;
         output.note(&format!("as {} says", path.display()));
         Ok(Some(project))
@@ -129,7 +129,7 @@ fn refuse_quietly(stacks: &[String], project: &Path) -> Result<(), Failure> {
     for path in files.map(Path::new).filter(|path| is_outside(path)) {
         if load_stack_file(path).is_err() {
             let at = Location::file(path.display().to_string());
-            let help = "it is outside the project's folder, so its text is not shown: `whenstop lint FILE` does";
+            let help = "it is outside the project's folder, so its text is not shown: `whenstop rules lint FILE` does";
             return Err(Failure::usage(Diagnostic::new(at, "not a stack file", help)));
         }
     }

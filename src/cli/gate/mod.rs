@@ -1,4 +1,4 @@
-//! `whenstop accept`, `check` and `diff`: compare stop points with accepted ones, and numbers with gates.
+//! `whenstop ci accept`, `check` and `diff`: compare stop points with accepted ones, and numbers with gates.
 
 mod accept;
 mod check;
@@ -29,7 +29,7 @@ const LARGEST_SNAPSHOT: u64 = 2 << 30;
 fn read_snapshot(path: &Path) -> Result<Snapshot, Failure> {
     let name = path.display().to_string();
     let text = read_whole_text(path, LARGEST_SNAPSHOT).map_err(|error| {
-        let help = "write it first with `whenstop accept`";
+        let help = "write it first with `whenstop ci accept`";
         Failure::input(Diagnostic::new(Location::file(&*name), format!("cannot read: {error}"), help))
     })?;
     Snapshot::parse(&name, &text).map_err(Failure::input)

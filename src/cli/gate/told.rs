@@ -18,7 +18,7 @@ pub(super) fn checked(checked: &Checked, all: bool, output: &Output) -> Result<(
     }
     if checked.review.as_ref().is_some_and(Review::has_changes) {
         output.data("\n");
-        output.paragraph("if that is meant: `whenstop accept`, review the snapshot, and commit it");
+        output.paragraph("if that is meant: `whenstop ci accept`, review the snapshot, and commit it");
     }
     for gate in &checked.gates {
         let result = &gate.result;

@@ -8,9 +8,6 @@ use crate::cli::inputs::ReadingArgs;
 use crate::diagnostic::one_line;
 use crate::reader::NamedBy;
 
-/// The starter stacks.
-pub(super) const STARTER: &str = include_str!("stacks.toml");
-
 /// The file they are written to.
 pub(super) const STACKS: &str = "stacks.toml";
 
@@ -58,13 +55,13 @@ impl Found<'_> {
         let paths = self.paths.iter().map(|path| path.display().to_string());
         let _ = write!(
             text,
-            "# Written by `whenstop init`: {headline}.\n\
-             # `whenstop check` does what stands here; paths are relative to this file, and an argument that is given wins.\n\n\
+            "# Written by `whenstop ci init`: {headline}.\n\
+             # `whenstop ci check` does what stands here; paths are relative to this file, and an argument that is given wins.\n\n\
              # Files and folders of recordings, in whatever format they have. `whenstop corpus PATH` says what is in them.\n\
              recordings = [{paths}]\n\n\
              # Stack files, or `preset:NAME` and `system:NAME` for the rules that a framework ships (`whenstop rules list`).\n\
              {starter}stacks = [{stacks}]\n\n\
-             # Where each stack stopped each run when somebody last looked. `whenstop accept` writes it; review and commit it.\n\
+             # Where each stack stopped each run when somebody last looked. `whenstop ci accept` writes it; review and commit it.\n\
              snapshot = {snapshot}\n\n",
             headline = one_line(&self.headline),
             paths = listed(paths),

@@ -1,4 +1,4 @@
-//! `whenstop init`: reads recordings and writes what a team needs to check them: a project file, stacks, a snapshot,
+//! `whenstop ci init`: reads recordings and writes what a team needs to check them: a project file, stacks, a snapshot,
 //! and a workflow.
 
 mod files;
@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use super::Exit;
 use super::failure::Failure;
 use super::gate::replayed;
-use super::inputs::{CorpusArgs, READING, ReadingArgs, StackArgs, UnitOfRun};
+use super::inputs::{CorpusArgs, READING, ReadingArgs, StackArgs, UnitOfRun, starter};
 use super::output::Output;
 use super::values::share;
 use crate::aggregate::Summary;
@@ -23,9 +23,9 @@ use files::Found;
 /// Arguments of `init`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
-    whenstop init runs                                # then `whenstop check` alone does it all\n  \
-    whenstop init runs --stacks my.toml --ci gitlab\n  \
-    whenstop init runs --labels labels.csv --max-killed 0.02\n\n\
+    whenstop ci init runs                                # then `whenstop ci check` alone does it all\n  \
+    whenstop ci init runs --stacks my.toml --ci gitlab\n  \
+    whenstop ci init runs --labels labels.csv --max-killed 0.02\n\n\
     It writes whenstop.toml, stacks.toml (without `--stacks`), whenstop.snap and a workflow file, and no file that is there.")]
 pub(super) struct Args {
     /// Files and folders of recordings, in whatever format they have.
@@ -88,7 +88,7 @@ fn one_line(text: &str) -> Result<String, String> {
     Ok(text.trim().to_owned())
 }
 
-/// `whenstop init`.
+/// `whenstop ci init`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false") {
         let help = "run it on your own machine, review what it wrote, and commit it";
@@ -96,15 +96,15 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     }
     let project = Path::new(project::FILE);
     if project.exists() && !args.force {
-        let help = "edit it, or write it anew with `--force`; `whenstop accept` writes the snapshot";
+        let help = "edit it, or write it anew with `--force`; `whenstop ci accept` writes the snapshot";
         return Err(Failure::usage(Diagnostic::new(
             Location::file(project::FILE),
             "there is a project file already",
             help,
         )));
     }
-    let (stacks, starter) = stacks(args)?;
     let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
+    let (stacks, starter) = stacks(args, &corpus)?;
     let replayed = replayed(&corpus, &stacks, &[], None, None, output).inspect_err(|_| {
         // Leaves no files behind if nothing could be set up.
         if let Some((path, _)) = &starter {
@@ -144,7 +144,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 
 /// The requested stacks, or by default the starter stacks with the file to write them to. An existing file is used as
 /// it is.
-fn stacks(args: &Args) -> Result<(StackArgs, Option<(PathBuf, String)>), Failure> {
+fn stacks(args: &Args, corpus: &CorpusArgs) -> Result<(StackArgs, Option<(PathBuf, String)>), Failure> {
     if !args.stacks.is_empty() {
         return Ok((StackArgs::named(args.stacks.clone()), None));
     }
@@ -154,8 +154,9 @@ fn stacks(args: &Args) -> Result<(StackArgs, Option<(PathBuf, String)>), Failure
         return Ok((named, None));
     }
     // The file must exist to be replayed, and is kept.
-    write_atomically(&path, |out| out.write_all(files::STARTER.as_bytes())).map_err(Failure::input)?;
-    Ok((named, Some((path, files::STARTER.to_owned()))))
+    let text = starter(corpus)?;
+    write_atomically(&path, |out| out.write_all(text.as_bytes())).map_err(Failure::input)?;
+    Ok((named, Some((path, text))))
 }
 
 fn found<'a>(
@@ -221,7 +222,7 @@ fn tell_next_steps(found: &Found<'_>, output: &Output) {
         output.paragraph("include it in .gitlab-ci.yml: `include: [{ local: .gitlab/whenstop.gitlab-ci.yml }]`");
     }
     output.data(
-        "next: `whenstop check`, which passes now; commit these files; change a limit in\n\
-         the stacks and check again; `whenstop accept` takes the change over\n",
+        "next: `whenstop ci check`, which passes now; commit these files; change a limit in\n\
+         the stacks and check again; `whenstop ci accept` takes the change over\n",
     );
 }

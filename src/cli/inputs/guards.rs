@@ -64,6 +64,11 @@ pub(in crate::cli) fn split(command: &str) -> Result<Vec<String>, String> {
 }
 
 impl GuardArgs {
+    /// Whether no guard is named.
+    pub(in crate::cli) fn is_empty(&self) -> bool {
+        self.guard.is_empty() && self.embedded.0.is_empty()
+    }
+
     /// The guards named on the command line and those of an embedding program.
     pub(in crate::cli) fn load(&self) -> Result<Vec<Arc<dyn Strategy>>, Diagnostic> {
         let mut all: Strategies = Vec::new();

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::GuardArgs;
+use super::{CorpusArgs, GuardArgs, starter};
 use crate::catalog::{self, StartGuard, Strategies};
 use crate::cli::failure::Failure;
+use crate::cli::output::Output;
 use crate::compare::Tuned;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
 use crate::effects::EffectTable;
@@ -28,6 +29,18 @@ impl StackArgs {
     /// The stacks of these names, without further guards.
     pub(in crate::cli) fn named(stacks: Vec<String>) -> Self {
         Self { stacks, guards: GuardArgs::default() }
+    }
+
+    /// Takes the starter stacks if none is named.
+    pub(in crate::cli) fn or_starter(&mut self, corpus: &CorpusArgs, output: &Output) -> Result<(), Failure> {
+        if self.stacks.is_empty() && self.guards.is_empty() {
+            self.stacks.push(starter(corpus)?);
+            output.note(
+                "no `--stacks`: these are the starter stacks, with budgets that a tenth of these runs went beyond; \
+                 `whenstop ci init PATH` writes them to a file",
+            );
+        }
+        Ok(())
     }
 
     /// The `[effects]` of the stack files among `paths`; earlier files win.

@@ -4,7 +4,7 @@ use plotters::prelude::*;
 
 use super::canvas::{Drawing, FigureError, Picture};
 use super::pen::{At, Head, Look, MARGIN, Pen, WIDTH};
-use super::scale::{Plane, Quantity, Scale, ticks};
+use super::scale::{Plane, Quantity, Scale, log_ticks, ticks};
 use super::style::{self, AMBER, BLUE, GREEN, GREY, INK, RED, SMALL, STONE, TEAL};
 use crate::aggregate::{BudgetCurve, Unit};
 use crate::stats::Interval;
@@ -23,6 +23,8 @@ const COLOURS: [RGBColor; 7] = [BLUE, RED, GREEN, AMBER, TEAL, INK, STONE];
 const MOST_BANDS: usize = 4;
 /// Groups with fewer tasks are left out if others are larger.
 const FEW_TASKS: u64 = 8;
+/// Curves whose last successes are further apart than by this factor are drawn on a logarithmic axis.
+const DIFFERENT: f64 = 8.0;
 const PLANE: (i32, i32) = (66, 756);
 const LEGEND: i32 = 782;
 const HEIGHT: i32 = 440;
@@ -97,12 +99,15 @@ impl Picture for BudgetFigure<'_> {
         let right = if right > 0.0 { ends.min(right) } else { ends };
         let right = if right > 0.0 { right * 1.03 } else { 1.0 };
         let top = head.bottom() + 40;
-        let x = Scale::new((0.0, right), PLANE);
-        let plane = Plane { x, y: Scale::new((0.0, 100.0), (top + HEIGHT, top)), pad: 0 };
         let quantity = Quantity::of(self.unit());
-        let x_ticks = ticks(0.0, right, 8, quantity, self.unit() != Unit::CostUsd);
+        let (x, x_ticks) = match logarithmic_from(&drawn) {
+            Some(left) => (Scale::new((left, right), PLANE).logged(), log_ticks(left, right, quantity)),
+            None => (Scale::new((0.0, right), PLANE), ticks(0.0, right, 8, quantity, self.unit() != Unit::CostUsd)),
+        };
+        let plane = Plane { x, y: Scale::new((0.0, 100.0), (top + HEIGHT, top)), pad: 0 };
         let y_ticks = ticks(0.0, 100.0, 10, Quantity::Percent, true);
-        let x_name = format!("budget, {} a run", style::amounts(self.unit()));
+        let scale = if logarithmic_from(&drawn).is_some() { ", logarithmic scale" } else { "" };
+        let x_name = format!("budget, {} a run{scale}", style::amounts(self.unit()));
         plane.draw(&pen, (&x_ticks, &y_ticks), (&x_name, "runs with success by then, %"))?;
         let pixels = |points: Vec<(f64, f64)>| -> Vec<At> { points.into_iter().map(|(x, y)| plane.at(x, y)).collect() };
         let coloured = || drawn.iter().zip(COLOURS);
@@ -136,6 +141,16 @@ impl Picture for BudgetFigure<'_> {
 fn name(curve: &BudgetCurve) -> String {
     let parts: Vec<&str> = [curve.suite.as_deref(), curve.model.as_deref()].into_iter().flatten().collect();
     if parts.is_empty() { "all runs".to_owned() } else { parts.join(", ") }
+}
+
+/// Where a logarithmic axis begins, if the curves end in budgets of different orders of magnitude: on a linear axis the
+/// short ones would be a line at its left.
+fn logarithmic_from(curves: &[&BudgetCurve]) -> Option<f64> {
+    let ends = curves.iter().map(|curve| last_success(curve)).filter(|end| *end > 0.0);
+    let (short, long) = ends.fold((f64::INFINITY, 0.0_f64), |(short, long), end| (short.min(end), long.max(end)));
+    let first = |curve: &&BudgetCurve| curve.curve.steps.iter().map(|step| step.at).find(|at| *at > 0.0);
+    let begins = curves.iter().filter_map(first).fold(f64::INFINITY, f64::min);
+    (long > short * DIFFERENT && begins.is_finite() && begins < long).then_some(begins)
 }
 
 /// The budget of the last success.

@@ -94,6 +94,21 @@ pub(super) fn root_ticks(high: f64) -> Vec<Tick> {
     percents.into_iter().filter(|at| *at <= high).map(|at| (at, Quantity::Percent.label(at, 1.0, high))).collect()
 }
 
+/// Ticks of 1, 2 and 5 times powers of ten on a logarithmic scale; only the powers if there would be many.
+pub(super) fn log_ticks(low: f64, high: f64, quantity: Quantity) -> Vec<Tick> {
+    if !(low.is_finite() && high.is_finite() && 0.0 < low && low < high) {
+        return Vec::new();
+    }
+    let (first, last) = (low.log10().floor(), high.log10().ceil());
+    let factors: &[f64] = if last - first > 3.0 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+    let powers = std::iter::successors(Some(first), |power| Some(power + 1.0)).take_while(|power| *power <= last);
+    let numbers = powers.flat_map(|power| factors.iter().map(move |factor| factor * 10_f64.powf(power)));
+    numbers
+        .filter(|at| low <= *at * (1.0 + 1e-9) && *at <= high * (1.0 + 1e-9))
+        .map(|at| (at, quantity.label(at, 10_f64.powf(at.log10().floor()), at)))
+        .collect()
+}
+
 /// Maps numbers to pixels.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
@@ -101,26 +116,45 @@ pub(super) struct Scale {
     high: f64,
     from: i32,
     to: i32,
-    rooted: bool,
+    shape: Shape,
+}
+
+/// How a scale spreads its numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    Linear,
+    Root,
+    Log,
 }
 
 impl Scale {
     /// Maps `low` to pixel `from` and `high` to pixel `to`.
     pub(super) fn new((low, high): (f64, f64), (from, to): (i32, i32)) -> Self {
-        Self { low, high, from, to, rooted: false }
+        Self { low, high, from, to, shape: Shape::Linear }
     }
 
     /// Uses square roots, which separate small shares beside large ones; `low` must then be at most 0, and values
     /// below 0 map to 0.
     #[must_use]
     pub(super) fn rooted(self) -> Self {
-        Self { rooted: true, ..self }
+        Self { shape: Shape::Root, ..self }
+    }
+
+    /// Uses logarithms, for numbers of different orders of magnitude; `low` must then be positive, and smaller values
+    /// map to it.
+    #[must_use]
+    pub(super) fn logged(self) -> Self {
+        Self { shape: Shape::Log, ..self }
     }
 
     /// The pixel of a number; numbers off the scale are clamped to its ends.
     #[expect(clippy::cast_possible_truncation, reason = "between the two ends")]
     pub(super) fn at(&self, value: f64) -> i32 {
-        let place = |value: f64| if self.rooted { value.max(0.0).sqrt() } else { value };
+        let place = |value: f64| match self.shape {
+            Shape::Linear => value,
+            Shape::Root => value.max(0.0).sqrt(),
+            Shape::Log => value.max(self.low).ln(),
+        };
         let (low, high) = (place(self.low), place(self.high));
         let share = if high > low { (place(value) - low) / (high - low) } else { 0.0 };
         let share = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
@@ -129,7 +163,7 @@ impl Scale {
 
     /// True for a square-root scale.
     pub(super) fn is_rooted(&self) -> bool {
-        self.rooted
+        self.shape == Shape::Root
     }
 
     /// True if the number is on the scale.

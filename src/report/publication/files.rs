@@ -152,8 +152,8 @@ impl Publication {
             - **cost per success**: {unit} spent for each success kept, against the same without stopping.\n\
             - Tolerated: {max_killed} of the successes killed, by the upper end of the interval (`--max-killed`).\n\
             - Assumptions beyond the recordings: {assumptions}.\n\n\
-            ![Cost saved against successes killed](frontier.svg)\n\n\
-            ![When each stack stops](stop-steps.svg)\n\n![Where the cost went](spending.svg)\n\n\
+            ![Where the cost went](spending.svg)\n\n\
+            ![Cost saved against successes killed](frontier.svg)\n\n![When each stack stops](stop-steps.svg)\n\n\
             ![Success by budget](budget.svg)\n\n![Bounds on success](bounds.svg)\n\n\
             `pairs.csv` holds every stack against {baseline}; `summary.csv` what was counted and saved; `estimates.csv` every estimate with its interval. \
             `whenstop schema summary` says what the columns mean.\n",

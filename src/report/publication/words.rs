@@ -175,7 +175,7 @@ impl Publication {
             one
         };
         if default.stack == proposed.stack {
-            let help = "name another with `--default STACK` or `--proposed STACK`".to_owned();
+            let help = "name another with `--today STACK` or `--proposed STACK`".to_owned();
             return Err(wrong(format!("`{}` is held against itself", default.stack), help));
         }
         Ok(evidence(&self.rows, &self.manifest, (default, proposed), self.unit, &self.headline()))

@@ -32,13 +32,13 @@ fn a_snapshot_that_cannot_be_read_is_refused_with_its_line() {
             .file("x.snap", text)
             .exit(3)
             .says(format!("x.snap:{line}"))
-            .says("write it anew with `whenstop accept`")
+            .says("write it anew with `whenstop ci accept`")
     });
     let missing = row("no snapshot", "check a.jsonl --stacks s.toml --snapshot x.snap")
         .file("a.jsonl", run("a", 3))
         .file("s.toml", STACK)
         .exit(3)
-        .says("write it first with `whenstop accept`");
+        .says("write it first with `whenstop ci accept`");
     check(rows.into_iter().chain([missing]).collect());
 }
 

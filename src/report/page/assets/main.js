@@ -33,6 +33,15 @@ function go(changes) {
   show();
 }
 
+// Arrow keys move between tabs, and the focus goes with them.
+function walkTabs(event, id) {
+  const at = TABS.findIndex(([other]) => other === id), last = TABS.length - 1;
+  const to = { ArrowRight: at === last ? 0 : at + 1, ArrowLeft: at === 0 ? last : at - 1, Home: 0, End: last }[event.key];
+  if (to === undefined) return;
+  event.preventDefault();
+  go({ tab: TABS[to][0], run: null });
+}
+
 let shown = 0;
 async function showRun() {
   const turn = ++shown, run = meta.ids.indexOf(state.run), main = document.getElementById('main');
@@ -46,9 +55,12 @@ async function showRun() {
 function show() {
   hideTip();
   document.body.classList.toggle('in-run', state.run !== null);
+  const focused = document.activeElement?.id;
   replace(document.getElementById('tabs'), TABS.map(([id, words]) => el('button', {
-    role: 'tab', id: `tab-${id}`, 'aria-selected': String(state.tab === id), 'aria-controls': 'main', onclick: () => go({ tab: id, run: null }),
+    role: 'tab', id: `tab-${id}`, 'aria-selected': String(state.tab === id), 'aria-controls': 'main', tabindex: state.tab === id ? 0 : -1,
+    onclick: () => go({ tab: id, run: null }), onkeydown: (event) => walkTabs(event, id),
   }, words)));
+  if (focused?.startsWith('tab-')) document.getElementById(`tab-${state.tab}`).focus();
   if (state.run !== null) { showRun(); refreshOverview(); return; }
   shown += 1;
   const [, , make] = TABS.find(([id]) => id === state.tab);

@@ -88,6 +88,21 @@ function frontierPlot() {
   return drawing;
 }
 
+// What the colours and sizes of the dots mean; only those that occur.
+function frontierLegend() {
+  const choice = choiceAt(state.tolerated);
+  const placed = meta.stacks.map((stack, at) => ({ ...stack, at })).filter(({ fes, useful, group }) => fes[1] !== null && useful[0] !== null && group === 'shown');
+  const dot = (colour, r = 5) => svg('svg', { class: 'plot', width: 20, height: 14, viewBox: '0 0 20 14', 'aria-hidden': 'true' }, svg('circle', { class: 'dot', cx: 10, cy: 7, r, fill: colour }));
+  const keys = [
+    [choice.ship !== null, dot('var(--saved)'), 'the one to ship'],
+    [placed.some(({ at }) => at !== choice.ship && isSafe(choice, at)), dot('var(--accent)'), 'kills no more than I accept'],
+    [placed.some(({ at }) => !isSafe(choice, at)), dot('var(--open)'), 'kills more, or is not shown to kill less'],
+    [placed.some(({ frontier }) => frontier), dot('var(--open)', 6.5), 'larger: no other kills less and saves more'],
+  ];
+  const shown = keys.filter(([applies]) => applies);
+  return shown.length ? el('ul', { class: 'legend quiet' }, shown.map(([, mark, words]) => el('li', {}, mark, words))) : null;
+}
+
 function sentence(at) {
   const { name, cells, beaten_by: better, group, lacks } = meta.stacks[at];
   if (group === 'unread') return `${name}: not judged (${lacks})`;
@@ -182,13 +197,20 @@ function stackTable() {
     save();
     document.querySelector(`tr[data-stack="${listed[at]}"]`)?.focus();
   });
-  return el('div', { class: 'scroller' }, el('table', { id: 'stacks' }, el('thead', {}, head), body));
+  const table = el('div', { class: 'scroller' }, el('table', { id: 'stacks' }, el('thead', {}, head), body));
+  const letters = [...new Set(listed.flatMap((at) => [...(meta.stacks[at].cells.unknown.match(/[a-z]+$/)?.[0] ?? '')]))].filter((letter) => LETTERS[letter]);
+  return letters.length === 0 ? table : [table, el('p', { class: 'quiet' }, 'unknown, of all runs: ', letters.map((letter) => `${letter}: ${LETTERS[letter]}`).join('; '), '.')];
 }
+// The letters behind the share of runs that are unknown.
+const LETTERS = {
+  r: 'a rule could not be read', d: 'the stack warned, asked or refused, and what follows is not recorded', u: 'nobody graded the run',
+};
+// Names between backticks are code.
+const inked = (words) => words.split('`').map((part, at) => (at % 2 ? el('code', {}, part) : part));
 
 // The answer in large print, the remarks in small print. A full stop within a number or a name ends no sentence.
 function sayVerdict(text) {
   const cut = text.search(/\. (?=[A-Z`])/), first = cut < 0 ? text : text.slice(0, cut + 1);
-  const inked = (words) => words.split('`').map((part, at) => (at % 2 ? el('code', {}, part) : part));
   replace(document.getElementById('verdict'), inked(first));
   replace(document.getElementById('beside'), inked(cut < 0 ? '' : text.slice(cut + 2)));
 }
@@ -209,8 +231,8 @@ function refreshOverview() {
   const pane = (id) => document.getElementById(id);
   if (!pane('overview')) return;
   replace(pane('killed-pane'), killedTable());
-  replace(pane('frontier-pane'), el('h2', {}, `${meta.unit[0].toUpperCase()}${meta.unit.slice(1)} saved against successes killed`), frontierPlot());
+  replace(pane('frontier-pane'), el('h2', {}, `${meta.unit[0].toUpperCase()}${meta.unit.slice(1)} saved against successes killed`), frontierPlot(), frontierLegend());
   replace(pane('stack-pane'), stackTable());
   refreshCopy();
-  replace(pane('below'), [...choice.below, ...meta.notes].map((line) => el('li', {}, line)));
+  replace(pane('below'), [...choice.below, ...meta.notes].map((line) => el('li', {}, inked(line))));
 }

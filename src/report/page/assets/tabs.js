@@ -29,8 +29,8 @@ const TABS = [
     meta.rules.rows.length ? rulesTable() : el('p', {}, 'No stack here has rules that stand alone.'))],
   ['bounds', 'Bounds', () => el('section', {}, el('h2', {}, 'What the recordings allow'),
     el('p', { class: 'quiet' }, 'A stop is the one intervention a recording tells exactly. What a warning, a question or a refusal would have led to, it does not: those runs stand between bounds.'), figure('bounds'))],
-  ['budget', 'Budget', () => el('section', {}, el('h2', {}, 'Success by budget'), figure('budget'), figure('stop-steps'), figure('spending'))],
+  ['budget', 'Budget', () => el('section', {}, el('h2', {}, 'Where the cost went, and success by budget'), figure('spending'), figure('budget'), figure('stop-steps'))],
   ['quality', 'Data quality', () => el('section', {}, el('h2', {}, 'What was found in the recordings'),
-    meta.quality.length ? el('ul', {}, meta.quality.map((line) => el('li', {}, line))) : el('p', {}, 'Nothing odd was found while they were read.'),
-    el('h3', {}, 'Below the first table'), el('ul', {}, [...choiceAt(state.tolerated).below, ...meta.notes].map((line) => el('li', {}, line))))],
+    meta.quality.length ? el('ul', {}, meta.quality.map((line) => el('li', {}, inked(line)))) : el('p', {}, 'Nothing odd was found while they were read.'),
+    el('h3', {}, 'Below the first table'), el('ul', {}, [...choiceAt(state.tolerated).below, ...meta.notes].map((line) => el('li', {}, inked(line)))))],
 ];

@@ -1,0 +1,178 @@
+//! `whenstop help`, and `--help` of every command within two screens: options that many commands share are explained
+//! once, under a topic, and commands are listed by what they are for.
+
+use std::fmt::Write as _;
+
+use clap::{Arg, CommandFactory};
+
+use super::failure::Failure;
+use super::inputs::{DOUBTS, READING};
+use super::output::Output;
+use super::{Cli, EVERYWHERE, Exit};
+use crate::diagnostic::{Diagnostic, Location, nearest};
+
+/// Heading of the options that split the tasks.
+const SPLITTING: &str = "Splitting the tasks";
+
+/// Arguments of `help`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A command, such as `compare` or `ci check`, or a topic: `reading`, `splitting`, `assumptions`, `global`.
+    #[arg(value_name = "COMMAND|TOPIC")]
+    words: Vec<String>,
+    /// Print every option of the command, with everything there is to say about it.
+    #[arg(long)]
+    full: bool,
+}
+
+/// Options that many commands share.
+struct Topic {
+    name: &'static str,
+    /// The heading of the options.
+    heading: &'static str,
+    /// What they are about, as part of a sentence.
+    about: &'static str,
+    /// A command that has all of them.
+    shown_by: &'static str,
+}
+
+const TOPICS: [Topic; 4] = [
+    Topic { name: "reading", heading: READING, about: "how recordings are read", shown_by: "compare" },
+    Topic { name: "splitting", heading: SPLITTING, about: "splitting the tasks", shown_by: "compare" },
+    Topic { name: "assumptions", heading: DOUBTS, about: "label errors and assumptions", shown_by: "compare" },
+    Topic { name: "global", heading: EVERYWHERE, about: "every command", shown_by: "compare" },
+];
+
+/// Options that few people need: only `help COMMAND --full` explains them.
+const SELDOM: [&str; 13] = [
+    "allow-commands",
+    "bound",
+    "cross-fit",
+    "delta",
+    "embed-text",
+    "failure-rate",
+    "force",
+    "min-known",
+    "no-presets",
+    "rows",
+    "seed",
+    "shard",
+    "whole-budget",
+];
+
+/// The commands by what they are for; the last group is for programs.
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("Look at recordings", &["corpus", "explain", "local", "watch", "labels", "convert"]),
+    ("Compare and choose", &["compare", "tune", "sweep", "bench", "forecast", "rules"]),
+    ("Put it to use", &["export", "hook", "guard", "ci"]),
+    ("Plumbing", &["report", "merge", "schema", "completions", "man", "help"]),
+];
+
+/// How much of a command's options its help shows; shared options are always left to their topics.
+#[derive(Clone, Copy, PartialEq)]
+enum Extent {
+    /// Those that many people need.
+    Common,
+    /// All of its own.
+    Full,
+}
+
+/// The parser, with the help that `--help` prints.
+pub(super) fn concise(root: clap::Command) -> clap::Command {
+    helpful(root, Extent::Common)
+}
+
+fn helpful(root: clap::Command, extent: Extent) -> clap::Command {
+    let listed = list(&root);
+    let names: Vec<String> = root.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    let root =
+        names.iter().fold(root, |root, name| root.mut_subcommand(name, |command| shortened(command, name, extent)));
+    root.mut_args(|arg| if is_shared(&arg) { arg.hide(true) } else { arg })
+        .before_help(listed)
+        .after_help(format!("More options: `whenstop help global`.\n\n{}", Exit::LIST))
+        .help_template("{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}")
+}
+
+/// The commands, a line each.
+fn list(root: &clap::Command) -> String {
+    let mut text = String::new();
+    for (title, names) in GROUPS {
+        let _ = writeln!(text, "{title}:");
+        for name in names {
+            let about = root.find_subcommand(name).and_then(clap::Command::get_about);
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(text, "  {name:<13}{about}");
+        }
+        text.push('\n');
+    }
+    text.trim_end().to_owned()
+}
+
+/// Hides the options that belong to topics and names the topics instead, in the command and those below it.
+fn shortened(command: clap::Command, path: &str, extent: Extent) -> clap::Command {
+    let below: Vec<String> = command.get_subcommands().map(|below| below.get_name().to_owned()).collect();
+    let command = below.iter().fold(command, |command, name| {
+        command.mut_subcommand(name, |below| shortened(below, &format!("{path} {name}"), extent))
+    });
+    let has = |topic: &Topic| command.get_arguments().any(|arg| arg.get_help_heading() == Some(topic.heading));
+    let mut topics: Vec<String> =
+        TOPICS.iter().filter(|topic| has(topic)).map(|topic| format!("`{}` ({})", topic.name, topic.about)).collect();
+    topics.push("`global`".to_owned());
+    let mut more = format!("More options: `whenstop help TOPIC` for {}.", topics.join(", "));
+    if extent == Extent::Common {
+        let _ = write!(more, " In full: `whenstop help {path} --full`.");
+    }
+    let examples = command.get_after_help().map(|examples| format!("{examples}\n\n")).unwrap_or_default();
+    // The first paragraph is for the list of commands; the rest says the same at length.
+    let long = command.get_long_about().map(ToString::to_string);
+    let about = long.as_deref().and_then(|long| long.split_once("\n\n")).map(|(_, rest)| rest.to_owned());
+    let command = about.into_iter().fold(command, |command, about| command.about(about));
+    let is_seldom = |arg: &Arg| arg.get_long().is_some_and(|long| SELDOM.contains(&long));
+    let is_hidden = |arg: &Arg| is_shared(arg) || extent == Extent::Common && is_seldom(arg);
+    command.mut_args(|arg| if is_hidden(&arg) { arg.hide(true) } else { arg }).after_help(format!("{examples}{more}"))
+}
+
+fn is_shared(arg: &Arg) -> bool {
+    TOPICS.iter().any(|topic| arg.get_help_heading() == Some(topic.heading))
+}
+
+/// `whenstop help`.
+pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    if let [word] = args.words.as_slice()
+        && let Some(topic) = TOPICS.iter().find(|topic| topic.name == word)
+    {
+        output.bytes(of_topic(topic).as_bytes());
+        return Ok(Exit::Done);
+    }
+    let mut command = helpful(Cli::command(), if args.full { Extent::Full } else { Extent::Common });
+    command.build();
+    let mut named = &mut command;
+    for word in &args.words {
+        if named.find_subcommand(word).is_none() {
+            return Err(unknown(named, word));
+        }
+        named = named.find_subcommand_mut(word).expect("it was just found");
+    }
+    let text = if args.full { named.render_long_help() } else { named.render_help() };
+    output.bytes(text.to_string().as_bytes());
+    Ok(Exit::Done)
+}
+
+fn of_topic(topic: &Topic) -> String {
+    let mut full = Cli::command();
+    full.build();
+    let command = full.find_subcommand(topic.shown_by);
+    let args = command.into_iter().flat_map(clap::Command::get_arguments);
+    let args: Vec<Arg> = args.filter(|arg| arg.get_help_heading() == Some(topic.heading)).cloned().collect();
+    let only = clap::Command::new("whenstop").disable_help_flag(true).disable_version_flag(true).args(args);
+    only.help_template("{all-args}").render_long_help().to_string()
+}
+
+/// The error for a word that is neither a command below `command` nor a topic.
+pub(super) fn unknown(command: &clap::Command, word: &str) -> Failure {
+    let commands = command.get_subcommands().map(clap::Command::get_name);
+    let known: Vec<&str> = commands.chain(TOPICS.iter().map(|topic| topic.name)).collect();
+    let help = nearest(word, known.iter().copied())
+        .map_or_else(|| "`whenstop help` lists the commands".to_owned(), |near| format!("did you mean `{near}`?"));
+    Failure::usage(Diagnostic::new(Location::default(), format!("no command or topic is called `{word}`"), help))
+}
