@@ -12,9 +12,10 @@ use crate::effects::Work;
 use crate::reader::{
     Corpus, CorpusReport, Detail, FormatCounts, OWN_FORMAT, Oddity, PricingReport, ReadOptions, RunRead, UnusedField,
 };
-use crate::report::table::{Cell, Table, percents};
+use crate::report::table::{Cell, Table};
 use crate::transcript::Run;
 use crate::verdict::Ledger;
+use crate::words::percents;
 
 /// Arguments of `corpus`.
 #[derive(Debug, clap::Args)]

@@ -1,11 +1,5 @@
 //! Parsers and formatters for values that several commands share.
 
-/// Formats a share in percent with few digits.
-pub(super) fn percent(share: f64) -> String {
-    let text = format!("{:.4}", share * 100.0);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
 /// Parses a number from 0 to 1.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     let share: f64 = text.parse().map_err(|_| "not a number".to_owned())?;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::aggregate::{Label, Summary, Unit};
 use crate::stats::split::optimism;
+use crate::words::chosen_percent;
 
 /// How tasks were split and what was chosen; part of the manifest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,7 +52,7 @@ impl Choice {
 
     /// The sentence about the choice below the table.
     pub fn sentence(&self) -> String {
-        let limit = percent(self.max_killed);
+        let limit = chosen_percent(self.max_killed);
         let Some(chosen) = &self.chosen else {
             return format!("chosen on the dev tasks: none; no stack is safe there at {limit} and worth it");
         };
@@ -70,9 +71,4 @@ impl Choice {
             "chosen on the dev tasks: `{chosen}`, the best of those that are safe at {limit} and worth it; {reported}"
         )
     }
-}
-
-pub(super) fn percent(share: f64) -> String {
-    let text = format!("{:.4}", share * 100.0);
-    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }

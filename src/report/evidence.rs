@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 
 use super::Manifest;
 use super::markdown::{cell, code, page};
-use super::table::{digits, join};
+
 use crate::aggregate::{Count, Difference, Label, RowView, Rows, Summary, Unit, by_stack, pairs};
 use crate::diagnostic::count;
 use crate::stats::RangeEstimate;
+use crate::words::{digits, listed};
 
 /// Maximum rules to name; a framework may have dozens.
 const RULES: usize = 12;
@@ -160,7 +161,7 @@ fn made_of(rows: &Rows) -> String {
         let shown: Vec<String> = names.iter().take(NAMED).map(|name| code(name)).collect();
         let more = names.len().saturating_sub(NAMED);
         (!shown.is_empty())
-            .then(|| if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { join(&shown) })
+            .then(|| if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { listed(&shown) })
     };
     let mut text = String::new();
     if let Some(models) = named(|row| row.model()) {

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::choice::Choice;
-use super::table::{digits, join};
 use serde::{Deserialize, Serialize};
 
 use crate::aggregate::{
@@ -14,6 +13,7 @@ use crate::aggregate::{
 };
 use crate::stats::RangeEstimate;
 use crate::transcript::Outcome;
+use crate::words::{digits, listed};
 
 /// Maximum stacks in the table unless all are asked for.
 const SHOWN: usize = 8;
@@ -273,7 +273,7 @@ pub(super) fn apart(worse: &WorseStratum) -> String {
 fn names(summaries: &[&Summary]) -> String {
     let named: Vec<String> = summaries.iter().take(NAMED).map(|summary| format!("`{}`", summary.stack)).collect();
     let more = summaries.len().saturating_sub(NAMED);
-    if more > 0 { format!("{} and {more} more", named.join(", ")) } else { join(&named) }
+    if more > 0 { format!("{} and {more} more", named.join(", ")) } else { listed(&named) }
 }
 
 /// What a stack's rules could not read, most frequent first, in words.

@@ -1,7 +1,8 @@
 //! What followed the stops, for people: a first table that needs no labels, and its sentence.
 
-use super::table::{Cell, Table, digits, percents};
+use super::table::{Cell, Table};
 use crate::aggregate::{Agreement, FollowedRows, FollowedSummary, agreement, followed_by_stack};
+use crate::words::{digits, grouped, percents, thousands};
 
 /// What followed the stops of a comparison.
 #[derive(Clone, Debug)]
@@ -201,22 +202,4 @@ fn share(summary: &FollowedSummary) -> f64 {
 
 fn range((low, high): (u64, u64)) -> String {
     if low == high { grouped(low) } else { format!("{}–{}", grouped(low), grouped(high)) }
-}
-
-/// Formats thousands: `412k`.
-fn thousands(count: u64) -> String {
-    if count < 10_000 { grouped(count) } else { format!("{}k", grouped((count + 500) / 1000)) }
-}
-
-/// Formats with separators: `1,696`.
-fn grouped(count: u64) -> String {
-    let text = count.to_string();
-    let mut grouped = String::new();
-    for (at, digit) in text.chars().enumerate() {
-        if at > 0 && (text.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }

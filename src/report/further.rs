@@ -6,6 +6,7 @@ use crate::aggregate::{
     Group, Rows, Terms, Unit, by_stack, chosen_elsewhere, oracle_share, saved_at, stopped_by, worst_stratum,
 };
 use crate::stats::Estimate;
+use crate::words::{chosen_percent, interval, percent};
 
 /// With fewer stacks than this, luck is not mentioned.
 const MANY: usize = 6;
@@ -58,7 +59,7 @@ pub(super) fn notes(
         };
         let all: Vec<String> = groups.iter().filter_map(at).collect();
         if !all.is_empty() {
-            let share = percent(failure_rate);
+            let share = chosen_percent(failure_rate);
             notes.push(format!(
                 "if {share} of the runs failed, the {} saved would be: {}",
                 unit.noun(),
@@ -122,13 +123,5 @@ pub(super) fn without_tasks(groups: &[Group<'_>]) -> Option<String> {
 }
 
 fn with_interval(value: f64, estimate: &Estimate) -> String {
-    match estimate.interval {
-        Some(i) => format!("{} ({:.0}–{:.0})", percent(value), i.low * 100.0, i.high * 100.0),
-        None => percent(value),
-    }
-}
-
-fn percent(share: f64) -> String {
-    let digits = usize::from(share < 0.1);
-    format!("{:.digits$} %", share * 100.0)
+    percent(value) + &interval(estimate.interval.map(|interval| (interval.low, interval.high)))
 }

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::choice::percent;
 use super::first::{FirstTable, apart};
 use super::known::too_little;
-use super::table::digits;
+
 use crate::aggregate::{Candidate, Count, NetBenefit, Standing, Summary, TieBreak, Unit};
 use crate::stats::Estimate;
 use crate::transcript::Outcome;
+use crate::words::{chosen_percent, digits, dollars};
 
 impl FirstTable<'_> {
     /// The answer in a few sentences.
@@ -141,7 +141,7 @@ impl FirstTable<'_> {
     }
 
     fn refusal(&self) -> String {
-        let limit = percent(self.appetite.max_killed);
+        let limit = chosen_percent(self.appetite.max_killed);
         if self.appetite.lost_success_costs.is_some()
             && self.summaries.iter().all(|summary| summary.counted(Count::RunsWithCosts) == 0)
         {
@@ -254,16 +254,4 @@ fn worth(benefit: &NetBenefit) -> String {
         .map_or_else(String::new, |interval| format!(" ({} to {})", dollars(interval.low), dollars(interval.high)));
     let sign = if value < 0.0 { "-" } else { "" };
     format!("{sign}${}{interval}", dollars(value.abs()))
-}
-
-/// Formats dollars with as many digits as a reader needs.
-pub fn dollars(amount: f64) -> String {
-    let digits = if amount.abs() >= 100.0 {
-        0
-    } else if amount.abs() >= 1.0 {
-        2
-    } else {
-        4
-    };
-    format!("{amount:.digits$}")
 }

@@ -20,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::snapshot::{CorpusPrint, Snapshot, StopLine};
+use crate::words::some_of;
 
 pub use annotations::{code_quality, workflow_commands};
 pub use checked::{Checked, Held};
@@ -241,9 +242,5 @@ pub(crate) fn told_title(told: usize, all: usize) -> String {
 /// The first names, and how many more there are.
 pub(crate) fn listed(names: &[String]) -> String {
     const NAMED: usize = 5;
-    let first: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
-    match names.len().saturating_sub(NAMED) {
-        0 => first.join(", "),
-        more => format!("{} and {more} more", first.join(", ")),
-    }
+    some_of(names, NAMED)
 }

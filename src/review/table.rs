@@ -3,6 +3,7 @@
 use super::{Review, StackEffect, State};
 use crate::report::table::{Cell, Table};
 use crate::snapshot::{Numbers, Span};
+use crate::words::tenths;
 
 /// The stacks that changed; those with equal numbers and stops are left out, and named by [`Review::unchanged`].
 pub fn net_effect(review: &Review) -> Table {
@@ -56,19 +57,13 @@ pub(super) fn count(span: Span) -> String {
 
 /// Formats percents: `26 %`, `12–26 %`, `≤26 %`.
 pub(super) fn share(span: Span) -> String {
-    match (span.low.map(percent), span.high.map(percent)) {
+    match (span.low.map(tenths), span.high.map(tenths)) {
         (Some(low), Some(high)) if low == high => format!("{low} %"),
         (Some(low), Some(high)) => format!("{low}–{high} %"),
         (None, Some(high)) => format!("≤{high} %"),
         (Some(low), None) => format!("≥{low} %"),
         (None, None) => "-".to_owned(),
     }
-}
-
-/// One decimal, so that a change of a tenth of a percent is visible.
-fn percent(share: f64) -> String {
-    let text = format!("{:.1}", share * 100.0);
-    if text == "-0.0" { "0.0".to_owned() } else { text }
 }
 
 /// Formats `-26.2 %` for a ratio of 0.738.

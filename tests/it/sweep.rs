@@ -409,7 +409,7 @@ fn the_grids_that_are_shown_are_grids() {
     let shown = page.split("```toml\n").filter(|block| block.starts_with("[[axis]]"));
     let blocks: Vec<String> = shown.map(|block| block.split("```").next().unwrap().to_owned()).collect();
     assert_eq!(blocks.len(), 1);
-    let (_, help, _) = desk.told("sweep|--help");
+    let (_, help, _) = desk.told("help|sweep|--full");
     let lines = help.lines().skip_while(|line| !line.contains("combine =")).filter_map(|line| line.strip_prefix("  "));
     let of_help = lines.collect::<Vec<_>>().join("\n");
     for text in blocks.iter().chain([&of_help]) {

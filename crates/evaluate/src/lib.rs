@@ -35,3 +35,4 @@ pub mod forecast;
 pub mod stats;
 pub mod sweep;
 pub mod tune;
+pub mod words;

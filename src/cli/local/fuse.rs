@@ -13,10 +13,11 @@ use super::super::output::{Format, Output};
 use crate::compare::fuse::{Effect, Fuses, Known, Session, boldest, known};
 use crate::diagnostic::count;
 use crate::export::{Export, find};
-use crate::report::table::{Cell, Table, digits};
+use crate::report::table::{Cell, Table};
 use crate::rule::Condition;
 use crate::stack::Stack;
 use crate::transcript::{Event, Instant, Run};
+use crate::words::digits;
 
 /// One minus how sure all bounds together are.
 const DELTA: f64 = 0.1;

@@ -1,8 +1,9 @@
 //! The notes below the tables, and what can be shipped besides.
 
-use super::words::{Words, cost_of_success, percent, with_interval};
+use super::words::{Words, cost_of_success, with_interval};
 use crate::transcript::Outcome;
 use crate::tune::{GridChoice, Learned, Shipped, TaskTotals};
+use crate::words::chosen_percent;
 
 impl Words<'_> {
     /// The notes below the tables.
@@ -102,8 +103,8 @@ impl Words<'_> {
             "Certified, too: stop when {}. It kills at most {} of successes (averaged over tasks, {} confidence). Tuned in this way \
              on all parts but one, a budget killed {} and saved {} of the {} on the part left out{}.",
             shipped.condition(self.study),
-            percent(self.args.max_killed),
-            percent(1.0 - self.args.delta),
+            chosen_percent(self.args.max_killed),
+            chosen_percent(1.0 - self.args.delta),
             with_interval(&totals.killed()),
             with_interval(&totals.saved()),
             self.study.unit().noun(),

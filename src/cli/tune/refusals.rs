@@ -1,13 +1,13 @@
 //! The sentences that say why nothing is shipped.
 
-use super::words::{ALPHAS, Words, percent};
+use super::words::{ALPHAS, Words};
 use super::{Elsewhere, Why};
 use crate::aggregate::{MIN_KNOWN, Standing};
 use crate::cli::inputs::unnamed_tasks;
-use crate::report::table::digits;
-use crate::report::verdict::{dearer, dollars};
+use crate::report::verdict::dearer;
 use crate::transcript::Outcome;
 use crate::tune::{GridRefusal, Refusal, Shipped, clean_tasks_needed};
+use crate::words::{chosen_percent, digits, dollars};
 
 /// Formats a share of runs in percent.
 fn share(of: f64) -> String {
@@ -17,7 +17,7 @@ fn share(of: f64) -> String {
 impl Words<'_> {
     /// Why nothing can be shipped, the reason first.
     pub(super) fn refusal(&self, why: &Why) -> String {
-        let alpha = percent(self.args.max_killed);
+        let alpha = chosen_percent(self.args.max_killed);
         let there = self.answer.tuned.with_success;
         let besides = |text: String| match &self.answer.tuned.chosen {
             Ok(choice) => {
@@ -37,7 +37,7 @@ impl Words<'_> {
             Why::Catalogue(Refusal::TooFewTasks { there, needed }) => {
                 let carried = self.carried();
                 let carried = carried.map_or_else(String::new, |alpha| {
-                    format!(" They carry {}: `--max-killed {alpha}`.", percent(alpha))
+                    format!(" They carry {}: `--max-killed {alpha}`.", chosen_percent(alpha))
                 });
                 format!(
                     "Nothing can be recommended at {alpha}: {} a success, and a certificate takes {needed}, none of them killed: \
@@ -82,7 +82,7 @@ impl Words<'_> {
 
     /// The best of what is certified, which does not save enough.
     fn not_worth_it(&self, shipped: &Shipped, standing: Standing) -> String {
-        let alpha = percent(self.args.max_killed);
+        let alpha = chosen_percent(self.args.max_killed);
         let condition = shipped.condition(self.study);
         let own = self.own().unwrap_or_default();
         let candidate = self.answer.rated.as_ref().map(|rated| rated.candidate);
@@ -142,7 +142,7 @@ impl Words<'_> {
 
     /// Why no stack of the grid can be shipped.
     fn refused_grid(&self, refusal: &GridRefusal) -> String {
-        let alpha = percent(self.args.max_killed);
+        let alpha = chosen_percent(self.args.max_killed);
         let none = format!("No stack of the grid can be recommended at {alpha}:");
         match refusal {
             GridRefusal::TooFewTasks { there, needed } => format!(

@@ -1,10 +1,11 @@
 //! The tables of the answer: the shipped stack and its alternatives, and its kills by suite and model.
 
-use super::words::{Words, percent};
-use crate::report::table::{Cell, Table, digits};
+use super::words::Words;
+use crate::report::table::{Cell, Table};
 use crate::stats::Estimate;
 use crate::sweep::Combine;
 use crate::tune::{Fate, Shipped, TaskTotals};
+use crate::words::{chosen_percent, digits};
 
 /// Maximum suites and models shown, the worst first.
 const STRATA: usize = 6;
@@ -62,7 +63,7 @@ impl Words<'_> {
     /// The table for people.
     pub(super) fn table(&self) -> Table {
         let unit = self.study.unit().noun();
-        let promise = percent(self.args.max_killed);
+        let promise = chosen_percent(self.args.max_killed);
         let columns = ["", "rule", "at most", "killed, %", &format!("{unit} saved, %")];
         let mut rows: Vec<Vec<Cell>> = self
             .lines()

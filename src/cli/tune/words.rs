@@ -2,11 +2,11 @@
 
 use super::{Answer, Args};
 use crate::aggregate::{Candidate, CostOfSuccess};
-use crate::report::table::digits;
-use crate::report::verdict::{dollars, tie_words};
+use crate::report::verdict::tie_words;
 use crate::stats::Estimate;
 use crate::transcript::{EndCause, Outcome};
 use crate::tune::{HeldOut, Learned, Shipped, Stratum, Study, StudyRun, TaskTotals};
+use crate::words::{chosen_percent, digits, dollars};
 
 /// Rates for which the answer says whether the tasks suffice.
 pub(super) const ALPHAS: [f64; 3] = [0.10, 0.05, 0.02];
@@ -16,11 +16,6 @@ pub(super) struct Words<'a> {
     pub(super) study: &'a Study,
     pub(super) answer: &'a Answer,
     pub(super) args: &'a Args,
-}
-
-/// Formats a share in percent, without floating-point noise.
-pub(super) fn percent(share: f64) -> String {
-    format!("{} %", super::super::values::percent(share))
 }
 
 /// Formats `12 % (8.1–17)`.
@@ -67,7 +62,7 @@ impl Words<'_> {
 
     /// What the certificate promises, in one clause.
     pub(super) fn promise(&self) -> String {
-        let (alpha, confidence) = (percent(self.args.max_killed), percent(1.0 - self.args.delta));
+        let (alpha, confidence) = (chosen_percent(self.args.max_killed), chosen_percent(1.0 - self.args.delta));
         if self.is_estimate() {
             format!("estimated, not certified: at most {alpha} of successes killed, averaged over tasks")
         } else {
@@ -81,7 +76,7 @@ impl Words<'_> {
             Ok(shipped) => shipped,
             Err(why) => return self.refusal(why),
         };
-        let (alpha, confidence) = (percent(self.args.max_killed), percent(1.0 - self.args.delta));
+        let (alpha, confidence) = (chosen_percent(self.args.max_killed), chosen_percent(1.0 - self.args.delta));
         let promise = if self.is_estimate() {
             format!("Estimated, not certified: it kills at most {alpha} of successes")
         } else {
@@ -174,7 +169,7 @@ impl Words<'_> {
         let capped = if capped > 0 { format!("; {capped} ended at their own cap") } else { String::new() };
         let carries = ALPHAS.map(|alpha| {
             let (budget, any) = self.needed(alpha);
-            let percent = percent(alpha);
+            let percent = chosen_percent(alpha);
             if there >= any {
                 format!("{percent} any rule")
             } else if there >= budget {

@@ -9,8 +9,8 @@ use super::pen::{At, Head, Look, MARGIN, Pen, WIDTH};
 use super::style::{self, GREEN, GREY, LABEL, MAUVE, RED, SMALL, STONE, TEAL};
 use crate::aggregate::{Group, Label, RowView};
 use crate::report::FollowedReport;
-use crate::report::table::join;
 use crate::verdict::Verdict;
+use crate::words::{listed, some_of};
 
 /// The stop-step figure of a comparison.
 pub struct StopsFigure<'a> {
@@ -163,11 +163,8 @@ impl Strips {
 /// Formats names as a list; only the first if there are very many.
 pub(super) fn named(names: &[String]) -> String {
     /// Maximum names to list.
-    const TOLD: usize = 24;
-    match names.len() {
-        count if count > TOLD => format!("{} and {} more", names[..TOLD].join(", "), count - TOLD),
-        _ => join(names),
-    }
+    const MOST: usize = 24;
+    if names.len() > MOST { some_of(names, MOST) } else { listed(names) }
 }
 
 impl Picture for StopsFigure<'_> {

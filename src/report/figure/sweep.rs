@@ -7,9 +7,9 @@ use super::frontier::ungraded;
 use super::pen::{At, Head, Look, MARGIN, Pen, WIDTH};
 use super::scale::{Plane, Quantity, Scale, Tick, ticks};
 use super::style::{self, BLUE, GREY, INK, RED, SMALL};
-use crate::report::choice::percent;
 use crate::stats::RangeEstimate;
 use crate::sweep::{Grid, Results, SettingResult};
+use crate::words::chosen_percent;
 
 /// The sweep figure.
 pub struct SweepFigure<'a> {
@@ -81,7 +81,7 @@ impl Picture for SweepFigure<'_> {
             pen.text(text, (x + 20, y), Look::SMALL)?;
             x += 44 + style::width(text, SMALL);
         }
-        let tolerated = format!("tolerated killed: {}", percent(self.max_killed));
+        let tolerated = format!("tolerated killed: {}", chosen_percent(self.max_killed));
         pen.dashes((x, y), (x + 20, y), INK.stroke_width(1))?;
         pen.text(&tolerated, (x + 28, y), Look::SMALL)?;
         x += 52 + style::width(&tolerated, SMALL);

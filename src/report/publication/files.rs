@@ -9,8 +9,9 @@ use crate::report::figure::{BoundsFigure, BudgetFigure, FrontierFigure, Spending
 use crate::report::page::Page;
 use crate::report::row_file::{RowFormat, write_parquet};
 use crate::report::saved::{FOLLOWED, STORIES, write_stories};
-use crate::report::{CsvStyle, choice, markdown, table, write_atomically, write_folder, write_rows};
+use crate::report::{CsvStyle, markdown, table, write_atomically, write_folder, write_rows};
 use crate::stats::Interval;
+use crate::words::chosen_percent;
 
 /// Figures by name, as SVG.
 type Figures = Vec<(&'static str, String)>;
@@ -165,7 +166,7 @@ impl Publication {
             unit = self.unit.noun(),
             below = listed(first.below()),
             notes = listed(self.page_notes(summaries)),
-            max_killed = choice::percent(self.manifest.max_killed),
+            max_killed = chosen_percent(self.manifest.max_killed),
             volume = tables.volume.map(volume_note).unwrap_or_default(),
         ))
     }

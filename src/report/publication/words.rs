@@ -14,6 +14,7 @@ use crate::report::saved::Manifest;
 use crate::report::table::{self, Table};
 use crate::stats::Warning;
 use crate::transcript::Outcome;
+use crate::words::percents;
 
 impl Publication {
     /// What stands above all notes: a certificate that does not hold, or what a stack was tuned on.
@@ -86,7 +87,7 @@ impl Publication {
         let rows = all.rows();
         let told = rows.iter().take(TOLD).filter_map(|(outcome, model, tail)| {
             let of = if *outcome == Outcome::Unknown { "ungraded" } else { outcome.name() };
-            let share = table::percents(tail.share()?);
+            let share = percents(tail.share()?);
             Some(format!("{share} of {} {of} runs of {}", tail.runs, model.unwrap_or("no named model")))
         });
         let told: Vec<String> = told.collect();

@@ -17,7 +17,7 @@ pub use budget::budget;
 pub use certificate::{certificate, certificate_overview};
 pub use frontier::frontier;
 pub use grid::{KeptStack, grid, grid_lines, grid_overview};
-pub use overview::{digits, overview, percents, ungraded};
+pub use overview::{overview, ungraded};
 pub use pairs::pairs;
 pub use render::plain_number;
 pub use rules::rules;
@@ -28,6 +28,7 @@ pub use sweep::{sweep, sweep_overview};
 
 use crate::aggregate::CorrectedRate;
 use crate::stats::{BoundEstimate, Comparison, Estimate, Interval, Method, RangeEstimate, Warning};
+use crate::words;
 
 /// One cell. Unknown or undefined is [`Cell::Missing`], never 0.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,9 +59,9 @@ impl Cell {
         value.map_or(Self::Missing, |text| Self::Text(text.to_owned()))
     }
 
-    /// A share as a percentage with one decimal, for people.
+    /// A share as a percentage, for people.
     pub fn percent(value: Option<f64>) -> Self {
-        value.map_or(Self::Missing, |value| Self::Text(format!("{:.1} %", value * 100.0)))
+        value.map_or(Self::Missing, |value| Self::Text(words::percent(value)))
     }
 }
 
@@ -71,14 +72,6 @@ pub struct Table {
     pub columns: Vec<String>,
     /// Rows.
     pub rows: Vec<Vec<Cell>>,
-}
-
-/// Formats words as a list: `a, b and c`.
-pub(super) fn join(words: &[String]) -> String {
-    match words {
-        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
-        _ => words.concat(),
-    }
 }
 
 /// Builds a row: names and cells together, so that they cannot get out of step.

@@ -3,6 +3,7 @@
 use super::{Cell, Line, Table};
 use crate::aggregate::{CorrectedRate, CostOfSuccess, Count, Summary, Unit};
 use crate::stats::RangeEstimate;
+use crate::words::{digits, span};
 
 /// The overview in `unit`, in the order given. Letters after the unknown share: `r` a rule could not be evaluated, `d`
 /// the stack left the recorded path, `u` nobody graded the run.
@@ -86,23 +87,6 @@ fn share(range: &RangeEstimate) -> Cell {
         (Some(low), None) => Cell::Text(format!("≥{} %", digits(low))),
         (None, None) => Cell::Missing,
     }
-}
-
-fn span(low: f64, high: f64) -> String {
-    let (low, high) = (digits(low), digits(high));
-    if low == high { low } else { format!("{low}–{high}") }
-}
-
-/// A share in percent with as many digits as a reader needs: one decimal below 10, none from 10 on.
-pub fn digits(share: f64) -> String {
-    let percent = share * 100.0;
-    let text = if percent.abs() < 9.95 { format!("{percent:.1}") } else { format!("{percent:.0}") };
-    if text == "-0.0" { "0.0".to_owned() } else { text }
-}
-
-/// Formats shares in percent, at least and at most: `26 %`, or `12–26 %`.
-pub fn percents((low, high): (f64, f64)) -> String {
-    format!("{} %", span(low, high))
 }
 
 /// A relative change in percent, with its sign.

@@ -21,7 +21,7 @@ impl Registered for ContextGrowth {
     const ID: &'static str = "context.growth";
     const SUMMARY: &'static str = "latest call's input over the first call's";
     const UNIT: &'static str = "ratio";
-    const SOURCE: &'static str = "FORMATS 0: prompt growth; mini-swe-agent runs spend 98 % on prompts";
+    const SOURCE: &'static str = "our own count: mini-swe-agent runs spend 98 % of their tokens on prompts";
     const NEED: Option<Need> = Some(Need::Usage);
 
     fn start(_: &Options) -> Self {

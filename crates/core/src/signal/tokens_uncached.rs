@@ -18,7 +18,7 @@ impl Registered for UncachedTokens {
     const ID: &'static str = "tokens.uncached";
     const SUMMARY: &'static str = "input tokens so far that were not read from a cache";
     const UNIT: &'static str = "tokens";
-    const SOURCE: &'static str = "FORMATS 0: the part of the input that is paid in full";
+    const SOURCE: &'static str = "prompt caching as the providers bill it: the part of the input that is paid in full";
     const NEED: Option<Need> = Some(Need::Usage);
 
     fn start(_: &Options) -> Self {

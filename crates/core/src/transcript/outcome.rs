@@ -124,7 +124,7 @@ pub enum OutcomeSource {
     Proxy(&'static str),
 }
 
-/// The first point at which stopping would have kept the success (`s` in STATISTICS 4.1).
+/// The first point at which stopping would have kept the success (`s` in the formulas).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Secured {
     /// Known from checkpoints, a label or a metric goal.

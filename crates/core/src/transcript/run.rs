@@ -238,7 +238,7 @@ impl Run {
     }
 
     /// The first point from which on a stop would have kept the success. It comes from checkpoints if there are any,
-    /// else from a label (DESIGN 4). A success graded before a later failure was lost again and does not count.
+    /// else from a label. A success graded before a later failure was lost again and does not count.
     pub fn secured(&self) -> Secured {
         let checkpoints = self.checkpoints();
         if !checkpoints.is_empty() && self.grade.outcome == Outcome::Success {

@@ -1,4 +1,4 @@
-//! Bounds on a run's outcome under a strategy that left the recorded path (STATISTICS 4.4).
+//! Bounds on a run's outcome under a strategy that left the recorded path.
 
 use super::Course;
 use crate::decision::Action;

@@ -19,7 +19,7 @@ pub use known::{Doubts, Spent};
 pub use known::{Known, known};
 pub use ledger::{Amounts, Ledger};
 
-/// What a stop, or not stopping, did to a run. The verdicts are exclusive and exhaustive (STATISTICS 4.2).
+/// What a stop, or not stopping, did to a run. The verdicts are exclusive and exhaustive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {

@@ -1,4 +1,4 @@
-//! The verdict table of STATISTICS 4.2, cell by cell, and the amounts at the stop.
+//! The table of verdicts, cell by cell, and the amounts at the stop.
 
 use super::*;
 use crate::decision::{Action, Evidence, Need, RuleName};

@@ -6,7 +6,7 @@ use crate::stats::interval::Interval;
 use crate::stats::{BoundEstimate, BoundSums, bound_mean};
 use crate::transcript::Outcome;
 
-/// Bounds on success under one stack (STATISTICS 4.4).
+/// Bounds on success under one stack.
 #[derive(Clone, Debug)]
 pub struct OutcomeBounds {
     /// Success rate over all runs; an unlabelled run may be either.

@@ -12,6 +12,7 @@ use crate::stats::label_certificate::{LabelDoubt, LabelledTask};
 use crate::stats::multiplicity::holm;
 use crate::stats::{ClusterSums, Estimate, ratio_estimate};
 use crate::transcript::Outcome;
+use crate::words::{self, chosen_percent, digits};
 
 /// The order in which settings are tested.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,7 +148,8 @@ impl CorpusCertificate {
     /// The result in one sentence.
     pub fn sentence(&self) -> String {
         let Certificate { promise, tasks, verdict, .. } = &self.certificate;
-        let claim = format!("{} % with confidence {} %", percent(promise.alpha), percent(1.0 - promise.delta));
+        let claim =
+            format!("{} with confidence {}", chosen_percent(promise.alpha), chosen_percent(1.0 - promise.delta));
         let rate = match promise.rate {
             Rate::TaskAveraged => "averaged over tasks",
             Rate::RunWeighted => "of all successful runs",
@@ -155,9 +157,9 @@ impl CorpusCertificate {
         match (verdict, self.chosen()) {
             (Certification::Certified(_), Some(chosen)) => {
                 let seen = format!(
-                    "{} % averaged over tasks, {} % of all successful runs",
-                    rounded(chosen.task_rate.value.unwrap_or(f64::NAN)),
-                    rounded(chosen.pooled)
+                    "{} averaged over tasks, {} of all successful runs",
+                    chosen.task_rate.value.map_or_else(|| "an unknown share".to_owned(), words::percent),
+                    words::percent(chosen.pooled)
                 );
                 format!(
                     "certified: `{}` has a false-early-stop rate, {rate}, of at most {claim} (seen: {seen})",
@@ -177,7 +179,7 @@ impl CorpusCertificate {
                 let of = first.map_or_else(String::new, |(name, risk)| {
                     format!(
                         ": the most conservative, `{name}`, already stops {} % of the successes early",
-                        rounded(risk)
+                        digits(risk)
                     )
                 });
                 format!("no setting can be certified at {claim}{of}; try a looser limit, more tasks will not do")
@@ -191,16 +193,6 @@ impl CorpusCertificate {
         let risks = self.settings.iter().map(|setting| (setting.name.as_str(), setting.risk));
         risks.filter(|(_, risk)| risk.is_finite()).min_by(|a, b| a.1.total_cmp(&b.1))
     }
-}
-
-/// Formats a share in percent with one digit.
-fn rounded(share: f64) -> String {
-    format!("{:.1}", share * 100.0)
-}
-
-/// A share in percent, without floating-point noise.
-fn percent(share: f64) -> f64 {
-    format!("{:.9}", share * 100.0).parse().unwrap_or(share * 100.0)
 }
 
 fn settings(

@@ -7,11 +7,10 @@ use super::draw_open;
 use super::standing::{Entry, Standing};
 use crate::aggregate::Summary;
 use crate::report::FirstTable;
-use crate::report::choice::percent;
 use crate::report::figure::canvas::FigureError;
 use crate::report::figure::pen::{At, Look, Pen};
 use crate::report::figure::style::{self, GREY, RED, SMALL, STONE};
-use crate::report::table::digits;
+use crate::words::{chosen_percent, digits};
 
 /// The legend's lines, ready to be drawn.
 pub(super) struct Legend {
@@ -96,7 +95,7 @@ impl Legend {
 
 /// Keys for the colours that occur.
 fn keys(entries: &[Entry<'_>], max_killed: f64) -> Vec<(Mark, String)> {
-    let limit = percent(max_killed);
+    let limit = chosen_percent(max_killed);
     let stands = |wanted: Standing| entries.iter().any(|entry| entry.standing == wanted);
     let beyond = |beaten| Standing::Beyond { beaten };
     let mut keys = Vec::new();

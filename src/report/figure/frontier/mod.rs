@@ -14,7 +14,7 @@ use super::scale::{Plane, Quantity, Scale, Tick, root_ticks, ticks};
 use super::style::{self, BLUE, GREY, INK, RED, SHADE, SMALL, STONE};
 use crate::aggregate::{FrontierPoint, Unit};
 use crate::report::FirstTable;
-use crate::report::choice::percent;
+use crate::words::chosen_percent;
 
 /// The frontier figure of a comparison.
 pub struct FrontierFigure<'a> {
@@ -127,7 +127,7 @@ impl FrontierFigure<'_> {
         let y_name = format!("{} saved on failures and after success, %; up is better", self.unit().noun());
         plane.draw(pen, (&x_ticks, &y_ticks), (&x_name, &y_name))?;
         pen.line(&[(appetite, top), (appetite, bottom)], INK.stroke_width(2))?;
-        let tolerated = format!("tolerated: {}", percent(self.max_killed));
+        let tolerated = format!("tolerated: {}", chosen_percent(self.max_killed));
         let width = style::width(&tolerated, SMALL);
         let label = if appetite + width + 12 < right { appetite + 6 } else { appetite - width - 6 };
         pen.text(&tolerated, (label, top + 10), Look::SMALL)?;

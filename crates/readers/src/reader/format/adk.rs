@@ -1,4 +1,4 @@
-//! Google ADK sessions: one session per document, a list of sessions, or only the events (FORMATS 17).
+//! Google ADK sessions: one session per document, a list of sessions, or only the events.
 
 use super::{Format, Layout};
 use crate::reader::google;

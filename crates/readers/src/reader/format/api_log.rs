@@ -1,4 +1,4 @@
-//! Logs of chat APIs: one call per line, with the messages of its request and the reply in its response (FORMATS 15),
+//! Logs of chat APIs: one call per line, with the messages of its request and the reply in its response,
 //! as written by loggers, proxies and gateways.
 //!
 //! Each request repeats the conversation so far, so calls are joined into runs:

@@ -1,5 +1,5 @@
 //! Agent Trajectory Interchange Format (Harbor, Terminal-Bench 2): one run per document, or a header line and one step
-//! per line (FORMATS 11).
+//! per line.
 
 use super::{Format, Layout};
 use crate::reader::json;

@@ -1,5 +1,5 @@
 //! Chat messages in any wrapping: an array of messages, objects with `messages` (or another name), or one message per
-//! line (FORMATS 15). Messages in the blocks, parts or items of other APIs are read in those dialects.
+//! line. Messages in the blocks, parts or items of other APIs are read in those dialects.
 
 use super::{Format, Layout, codex};
 use crate::reader::node::{Node, sound};

@@ -1,5 +1,5 @@
 //! Claude Agent SDK streams (`--output-format stream-json`), plain or in a recorder's envelope
-//! `{type, message, timestamp}` (FORMATS 8).
+//! `{type, message, timestamp}`.
 
 use serde_json::value::RawValue;
 

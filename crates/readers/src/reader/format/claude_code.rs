@@ -1,4 +1,4 @@
-//! Claude Code sessions: one session per file, one content block per line (FORMATS 7).
+//! Claude Code sessions: one session per file, one content block per line.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;

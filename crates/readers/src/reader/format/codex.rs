@@ -1,4 +1,4 @@
-//! OpenAI Codex CLI rollouts: one session per file, one item or token count per line (FORMATS 9).
+//! OpenAI Codex CLI rollouts: one session per file, one item or token count per line.
 //!
 //! A model call is identified by its token count, which is written twice: a count is a new call only if the session's
 //! total changed. The items since the previous call belong to it. A rollout without counts is divided at the tool

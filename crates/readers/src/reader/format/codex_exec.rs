@@ -1,4 +1,4 @@
-//! `codex exec --json` event streams: a thread's items one per line, with tokens once per turn (FORMATS 9).
+//! `codex exec --json` event streams: a thread's items one per line, with tokens once per turn.
 //!
 //! The stream does not mark the ends of model calls. A reply is everything up to the first result after it; tools
 //! started before that result belong to the same reply. A turn's counts are running totals of the thread, so the

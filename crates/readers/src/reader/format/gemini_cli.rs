@@ -1,5 +1,5 @@
 //! Gemini CLI chats: one document per session, or the newer log of records, where a later line replaces an earlier one
-//! with the same id (FORMATS 10).
+//! with the same id.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Inspect AI logs: one document of samples, or a zip with one sample per member (FORMATS 12).
+//! Inspect AI logs: one document of samples, or a zip with one sample per member.
 //!
 //! A sample's messages have the conversation; its model events have the cost of each call. Events of scorers are not
 //! the agent's. If there are no model events, or as many as replies, both are read together; otherwise messages were

@@ -1,4 +1,4 @@
-//! InterCode: one object of runs, each with parallel arrays of actions, observations and rewards (FORMATS 5).
+//! InterCode: one object of runs, each with parallel arrays of actions, observations and rewards.
 
 use serde_json::value::RawValue;
 

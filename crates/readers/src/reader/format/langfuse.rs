@@ -1,5 +1,5 @@
 //! Langfuse exports: bare observations, traces with their observations, or both side by side with scores; in camel
-//! case (API) or snake case (blob storage) (FORMATS 17).
+//! case (API) or snake case (blob storage).
 
 use std::collections::BTreeMap;
 

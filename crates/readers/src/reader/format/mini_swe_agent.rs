@@ -1,4 +1,4 @@
-//! mini-swe-agent trajectories: one run per file, with actions in fenced blocks or tool calls (FORMATS 3).
+//! mini-swe-agent trajectories: one run per file, with actions in fenced blocks or tool calls.
 
 use std::borrow::Cow;
 

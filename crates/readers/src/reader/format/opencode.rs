@@ -1,5 +1,5 @@
 //! OpenCode sessions: `opencode export`, the messages of its server, or session, messages and parts as concatenated
-//! values (FORMATS 17).
+//! values.
 //!
 //! A message may hold several model calls, each between `step-start` and `step-finish`, with its tokens at the end.
 //! Cached tokens are counted separately from the input.

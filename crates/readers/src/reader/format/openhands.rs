@@ -1,4 +1,4 @@
-//! OpenHands in both generations: event streams of the SDK, and evaluation outputs with one run per line (FORMATS 16).
+//! OpenHands in both generations: event streams of the SDK, and evaluation outputs with one run per line.
 
 use std::collections::BTreeMap;
 

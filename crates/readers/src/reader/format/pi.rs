@@ -1,4 +1,4 @@
-//! Pi coding agent sessions: a tree of entries, one per line (FORMATS 17). The run is the path to the last entry;
+//! Pi coding agent sessions: a tree of entries, one per line. The run is the path to the last entry;
 //! replies on other branches were paid for but are not steps.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! pydantic-ai message histories: requests and responses made of parts (FORMATS 17). A retry prompt that names a tool
+//! pydantic-ai message histories: requests and responses made of parts. A retry prompt that names a tool
 //! is that tool's error; one that names none is a message to the model.
 
 use super::{Format, Layout};

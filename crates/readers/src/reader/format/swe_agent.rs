@@ -1,5 +1,5 @@
 //! SWE-agent trajectories: one run per file, as steps with an action and observation each, or only the message history
-//! (FORMATS 4).
+//!.
 
 use super::{Format, Layout};
 use crate::reader::node::Node;

@@ -1,4 +1,4 @@
-//! tau2-bench simulation results: many simulations in one document, or one per file (FORMATS 1).
+//! tau2-bench simulation results: many simulations in one document, or one per file.
 
 mod ticks;
 

@@ -1,4 +1,4 @@
-//! tau-bench historical trajectories: one array of trials, each a chat with its reward (FORMATS 2).
+//! tau-bench historical trajectories: one array of trials, each a chat with its reward.
 
 use super::{Format, Layout};
 use crate::reader::node::Node;

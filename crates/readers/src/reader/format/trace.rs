@@ -1,4 +1,4 @@
-//! `whenstop trace v1`, our own format: one JSON object per line, with the lines of a run together (DESIGN 4).
+//! `whenstop trace v1`, our own format: one JSON object per line, with the lines of a run together.
 
 mod write;
 

@@ -1,4 +1,4 @@
-//! Who&When: one failed multi-agent run per file, with the index of the decisive mistake's step (FORMATS 6).
+//! Who&When: one failed multi-agent run per file, with the index of the decisive mistake's step.
 
 use serde_json::value::RawValue;
 

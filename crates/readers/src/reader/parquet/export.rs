@@ -8,8 +8,10 @@ use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 
 use super::assemble::{Node, begin};
+use super::is_parquet;
 use super::layout::{Dialect, Plan};
-use super::{Rows, Table, is_parquet};
+use super::leaf::Torn;
+use super::table::{Rows, Table};
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::reader::Finding;
 use crate::reader::records::{Cut, Item};
@@ -176,7 +178,7 @@ impl Export {
                 self.rows = Some((table.rows(columns), names));
             }
             Err(why) => {
-                let help = super::unreadable::CUT;
+                let help = crate::reader::unreadable::CUT;
                 self.ready.push_back(Item::Broken(Diagnostic::new(Location::file(name), why, help)));
             }
         }
@@ -250,7 +252,7 @@ struct Observation {
     object: Vec<u8>,
 }
 
-fn observation(names: &[&str], nodes: &mut [Node]) -> Result<Observation, super::Torn> {
+fn observation(names: &[&str], nodes: &mut [Node]) -> Result<Observation, Torn> {
     let mut row = Observation { trace: None, id: String::new(), trace_name: None, task: None, object: Vec::new() };
     let own = names.iter().take_while(|name| OWN.contains(name)).count();
     let (first, rest) = nodes.split_at_mut(own.min(nodes.len()));
@@ -277,13 +279,13 @@ fn task_in(metadata: &str) -> Option<String> {
 }
 
 /// The text of a field; `None` if it is null or empty.
-fn text_of(node: Option<&mut Node>) -> Result<Option<String>, super::Torn> {
+fn text_of(node: Option<&mut Node>) -> Result<Option<String>, Torn> {
     let mut text = Vec::new();
     let there = node.map_or(Ok(false), |node| node.text(&mut text))?;
     Ok((there && !text.is_empty()).then(|| String::from_utf8_lossy(&text).into_owned()))
 }
 
-fn object(names: &[&str], nodes: &mut [Node]) -> Result<Vec<u8>, super::Torn> {
+fn object(names: &[&str], nodes: &mut [Node]) -> Result<Vec<u8>, Torn> {
     let mut out = vec![b'{'];
     for (n, (name, node)) in names.iter().zip(nodes).enumerate() {
         begin(n, name.as_bytes(), &mut out);

@@ -12,38 +12,12 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
+use super::cell::{Cell, Kind};
+
 /// A row group ends at this many rows …
 const MOST_ROWS: usize = 1 << 16;
 /// … or this many bytes of text.
 const MOST_BYTES: usize = 32 << 20;
-
-/// The type of a column. Integers are signed, because Spark has no unsigned ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// UTF-8 text.
-    Text,
-    /// 64-bit signed integer.
-    Whole,
-    /// 64-bit floating point.
-    Real,
-    /// Boolean.
-    Truth,
-}
-
-/// One value. Every column may have missing values.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Cell<'c> {
-    /// Missing.
-    None,
-    /// Text.
-    Text(&'c str),
-    /// An integer.
-    Whole(i64),
-    /// A floating-point number.
-    Real(f64),
-    /// A boolean.
-    Truth(bool),
-}
 
 #[derive(Default)]
 struct Column {

@@ -1,5 +1,5 @@
 //! OpenTelemetry GenAI spans: the collector's file exporter with one OTLP/JSON request per line, complete documents,
-//! and the console exporter's spans (FORMATS 13).
+//! and the console exporter's spans.
 //!
 //! A run is a conversation, or else a trace. Spans are written in the order in which they end and may be spread over
 //! lines, so the whole file is read.
