@@ -10,8 +10,9 @@ use super::inputs::{ByArg, CorpusArgs};
 use super::output::{Format, Output};
 use crate::diagnostic::count;
 use crate::forecast::{Amount, Course, Forecast, LEAST_TASKS, forecasts};
-use crate::report::table::{Cell, Table, digits};
+use crate::report::table::{Cell, Table};
 use crate::report::write_atomically;
+use crate::words::digits;
 
 /// Arguments of `forecast`.
 #[derive(Debug, clap::Args)]

@@ -3,8 +3,9 @@
 use super::words::points;
 use super::{Answer, Line};
 use crate::bench::{ModelScore, Restart, Training};
-use crate::report::table::{Cell, Table, digits};
+use crate::report::table::{Cell, Table};
 use crate::stats::Estimate;
+use crate::words::digits;
 
 fn text(text: impl Into<String>) -> Cell {
     Cell::Text(text.into())

@@ -4,9 +4,8 @@ use super::{Answer, Line};
 use crate::bench::{Benchmark, Factor, Measured, ModelScore, Refusal};
 use crate::cli::failure::Failure;
 use crate::cli::output::{Format, Output};
-use crate::cli::values::percent;
 use crate::diagnostic::count;
-use crate::report::table::digits;
+use crate::words::{chosen as percent, digits};
 
 /// What a line says of all its benchmarks together.
 pub(super) struct Totals {

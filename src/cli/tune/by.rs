@@ -5,18 +5,19 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::files::{certified_stack, held};
-use super::words::percent;
+
 use super::{Args, catalogue};
 use crate::cli::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{ByArg, unnamed_tasks};
 use crate::cli::output::{Format, Output};
 use crate::diagnostic::{count, one_line};
-use crate::report::table::{Cell, Table, digits};
+use crate::report::table::{Cell, Table};
 use crate::report::{write_atomically, write_folder};
 use crate::sweep::engine::Extract;
 use crate::tune::{ClassLimit, Family, Shipped, Study, TunedClass, TunedClasses, tune_classes};
 use crate::verdict::Assumptions;
+use crate::words::{chosen_percent as percent, digits};
 
 /// Tunes each class, shows the answers, and writes the folder.
 pub(super) fn run(args: &Args, by: &ByArg, output: &Output) -> Result<Exit, Failure> {
