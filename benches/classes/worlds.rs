@@ -178,14 +178,13 @@ pub(crate) fn forecasts(folder: &Path, random: &mut Random) -> Vec<Finding> {
         }
         findings.push(Finding::Mean("19 of 20: covered on new tasks", wide / tasks, 0.93, 0.98));
         findings.push(Finding::Mean("P10 to P90: covered on new tasks", narrow / tasks, 0.78, 0.88));
-        findings.push(Finding::Error(
-            "19 of 20: coverage printed less that on new tasks",
-            number(&of["covered_95"]) - wide / tasks,
-        ));
-        findings.push(Finding::Error(
-            "P10 to P90: coverage printed less that on new tasks",
-            number(&of["covered"]) - narrow / tasks,
-        ));
+        // A tenth of the tasks is left out, so what is measured is that of slightly wider intervals.
+        if let Some(printed) = of["covered_95"].as_f64() {
+            findings.push(Finding::Mean("19 of 20: printed less found", printed - wide / tasks, -0.01, 0.01));
+        }
+        if let Some(printed) = of["covered"].as_f64() {
+            findings.push(Finding::Mean("P10 to P90: printed less found", printed - narrow / tasks, -0.01, 0.01));
+        }
     }
     findings
 }

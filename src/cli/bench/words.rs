@@ -99,7 +99,11 @@ impl Answer<'_> {
             points(-totals.mean_change),
             points(-totals.largest_change),
             points(totals.at_most),
-            if totals.beyond == totals.pairs { "all".to_owned() } else { totals.beyond.to_string() },
+            if totals.beyond == totals.pairs && totals.pairs > 0 {
+                "all".to_owned()
+            } else {
+                totals.beyond.to_string()
+            },
         )
     }
 
