@@ -26,7 +26,7 @@ pub(super) struct Args {
     /// After how many steps.
     #[arg(long, value_name = "STEPS", value_delimiter = ',', default_values_t = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])]
     at: Vec<u64>,
-    /// A file for the forecasts, as JSON: `explain` and `watch` read it with `--forecast`.
+    /// A file for the forecasts, as JSON.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// How the result is printed; all but `table` print every amount on a line of its own.
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     });
     if let Some(out) = &args.out {
         write_atomically(out, |file| writeln!(file, "{document:#}")).map_err(Failure::input)?;
-        output.note(&format!("written to {}; `whenstop watch --forecast {}` reads it", out.display(), out.display()));
+        output.note(&format!("written to {}", out.display()));
     }
     match args.format {
         Format::Json => output.json(&document),
