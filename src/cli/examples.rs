@@ -16,6 +16,7 @@ pub(super) const TUNE: &str = "Examples:\n  \
     whenstop tune runs                                # what to ship, at most 5 % of successes killed\n  \
     whenstop tune runs --max-killed 0.02 --out tuned/    # and tuned.toml, its certificate, a report\n  \
     whenstop tune runs --price prices.toml --lost-success-costs 4.00\n  \
+    whenstop tune runs --by suite                     # a cap for each class\n  \
     whenstop tune runs --learn --max-killed 0.10         # a short list of rules, from some 250 tasks with a success on\n\n\
     Exits 0 with a stack to ship and 100 without one.";
 
@@ -50,6 +51,16 @@ A grid file: axes of rules, each a clause of a stack file with a list where its\
 pub(super) const CERTIFY: &str = "Examples:\n  \
     whenstop certify runs --signal call_result.streak --limits 2,3,4,5\n  \
     whenstop certify runs --signal steps --limits 20,30,40 --alpha 0.02 --delta 0.1";
+
+pub(super) const BENCH: &str = "Examples:\n  \
+    whenstop bench runs --stacks my.toml              # one stack, or the best on the other models\n  \
+    whenstop bench runs --stacks my.toml --by suite --audit 0.25\n  \
+    whenstop bench runs --stacks my.toml --restart    # stop, then one fresh try\n  \
+    whenstop bench runs --stacks my.toml --groups zero   # rollouts for training";
+
+pub(super) const FORECAST: &str = "Examples:\n  \
+    whenstop forecast runs                            # after 1, 2, 5, 10, … steps\n  \
+    whenstop forecast runs --by suite --at 10,20,40";
 
 pub(super) const REPORT: &str = "Examples:\n  \
     whenstop report report/                           # redraw what `compare --out report/` wrote\n  \

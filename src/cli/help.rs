@@ -63,7 +63,7 @@ const SELDOM: [&str; 13] = [
 /// The commands by what they are for; the last group is for programs.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Look at recordings", &["corpus", "explain", "local", "watch", "labels", "convert"]),
-    ("Compare and choose", &["compare", "tune", "sweep", "rules"]),
+    ("Compare and choose", &["compare", "tune", "sweep", "bench", "forecast", "rules"]),
     ("Put it to use", &["export", "hook", "guard", "ci"]),
     ("Plumbing", &["report", "merge", "schema", "completions", "man", "help"]),
 ];

@@ -2,6 +2,7 @@
 //!
 //! stdout is data, stderr is progress and messages.
 
+mod bench;
 mod bundled;
 mod certify;
 mod ci;
@@ -16,6 +17,7 @@ mod exit;
 mod explain;
 mod export;
 mod failure;
+mod forecast;
 mod gate;
 mod guard;
 mod help;
@@ -139,6 +141,17 @@ enum Command {
     /// Certify the most aggressive setting whose false-early-stop rate is at most alpha; exits 100 if there is none.
     #[command(hide = true, after_help = examples::CERTIFY)]
     Certify(certify::Args),
+    /// A benchmark whose runs are stopped early: savings, scores, ranks.
+    ///
+    /// Compares models on a benchmark whose runs are stopped early: what is saved, what each score loses, which pairs change
+    /// places and which cannot.
+    #[command(after_help = examples::BENCH)]
+    Bench(bench::Args),
+    /// What a run still takes, given how far it is.
+    ///
+    /// Forecasts what a run still takes, given how far it is: steps, tokens, dollars and time, by class.
+    #[command(after_help = examples::FORECAST)]
+    Forecast(forecast::Args),
     /// Signals, frameworks and what else a stack file can name; lint it.
     ///
     /// Lists signals, systems, presets and bailouts, explains one, or finds slips in a stack file.
@@ -294,6 +307,8 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Tune(args)) => tune::run(&args, &output),
         Some(Command::Sweep(args)) => sweep::run(&args, &output),
         Some(Command::Certify(args)) => certify::run(&args, &output),
+        Some(Command::Bench(args)) => bench::run(&args, &output),
+        Some(Command::Forecast(args)) => forecast::run(&args, &output),
         Some(Command::Merge(args)) => merge::run(&args, &output),
         Some(Command::Report(args)) => compare::report::run(&args, &output),
         Some(Command::Corpus(args)) => corpus::run(&args, &output),

@@ -1,6 +1,7 @@
 //! `whenstop tune`: turns recordings into the stack to ship, with its certificate, or says why there is none.
 
 mod beside;
+mod by;
 mod document;
 mod files;
 mod notes;
@@ -17,7 +18,7 @@ use super::Exit;
 use super::compare::{EmbedText, price};
 use super::embedded::Tuned as Answered;
 use super::failure::Failure;
-use super::inputs::{CorpusArgs, StackArgs, read_text};
+use super::inputs::{ByArg, CorpusArgs, StackArgs, read_text};
 use super::output::{Format, Output};
 use super::values::share_inside;
 use crate::aggregate::{Picked, Rows, RowsBuilder, Standing};
@@ -68,6 +69,11 @@ pub(super) struct Args {
     /// has an example.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["learn", "lost_success_costs"])]
     grid: Option<PathBuf>,
+    /// Tune each class on its own: each `suite`, `model`, or value of a field found as for `--outcome`. A class with too few
+    /// tasks gets what is certified on all of them. The promise holds for all classes together.
+    #[arg(long, value_name = "suite|model|FIELD", value_parser = ByArg::parse,
+        conflicts_with_all = ["learn", "grid", "lost_success_costs", "today"])]
+    by: Option<ByArg>,
     /// What you run today, shown for comparison: a stack file, `preset:NAME` or `system:NAME`. Repeatable.
     #[arg(long, value_name = "FILE|preset:NAME")]
     today: Vec<String>,
@@ -287,6 +293,9 @@ fn learned(args: &Args, study: &Study, tasks: &[usize], tuned: &Tuned) -> Result
 
 /// `whenstop tune`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    if let Some(by) = &args.by {
+        return by::run(args, by, output);
+    }
     let ((), exit) = tune(args, output, |words| show(words, output))?;
     Ok(exit)
 }

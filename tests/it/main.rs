@@ -9,6 +9,7 @@
 )]
 
 mod architecture;
+mod bench;
 mod bundled;
 mod cli;
 mod convert;

@@ -27,8 +27,11 @@ pub(crate) use whenstop_core::{decision, diagnostic, replay, rule, signal, stack
 pub(crate) use whenstop_effects as effects;
 
 pub mod aggregate;
+pub mod bench;
+pub mod class;
 pub mod compare;
 pub mod explain;
+pub mod forecast;
 pub mod stats;
 pub mod sweep;
 pub mod tune;

@@ -1,5 +1,6 @@
 //! Arguments shared by several commands: which recordings, and which stacks.
 
+mod class;
 mod doubts;
 mod guards;
 mod process;
@@ -12,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 
+pub(super) use self::class::ByArg;
 pub(super) use self::doubts::{AssumptionArgs, DOUBTS, LabelErrorArgs};
 pub(super) use self::guards::{GuardArgs, NOTATION, split, started, tell_troubles};
 pub(super) use self::process::{Tell, counted, has_read, has_runs, open, process, process_any, process_telling};
@@ -128,6 +130,9 @@ pub(super) struct ReadingArgs {
     /// Stop at the first line, run or file that cannot be read.
     #[arg(long)]
     pub(super) strict: bool,
+    /// Where the class of a run is found, from `--by` of the commands that have it.
+    #[arg(skip)]
+    pub(super) class: Option<NamedBy>,
 }
 
 impl ReadingArgs {
@@ -143,6 +148,7 @@ impl ReadingArgs {
             task: self.task.clone(),
             model: self.model.clone(),
             run: self.run_id.clone(),
+            class: self.class.clone(),
             sub_agents: self.subagents,
             prices: self.prices()?.map(Arc::new),
             recorded_costs: if self.override_costs { RecordedCosts::Overridden } else { RecordedCosts::Trusted },
@@ -202,6 +208,12 @@ impl CorpusArgs {
         let corpus = self.open()?;
         let report = self.process_open(&corpus, output, work, sink)?;
         has_runs(&corpus, &report).map(|()| report)
+    }
+
+    /// The same recordings, whose readers look for the class of each run where `by` says.
+    pub(super) fn classed(&self, by: Option<&ByArg>) -> Self {
+        let reading = ReadingArgs { class: ByArg::place(by), ..self.reading.clone() };
+        Self { reading, ..self.clone() }
     }
 
     /// The same for a corpus that is already listed; it may be without runs.

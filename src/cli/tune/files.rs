@@ -17,7 +17,7 @@ use crate::effects::EffectTable;
 use crate::export::{Export, hosts};
 use crate::report::{self, Appetite, Publication, Tuned, write_atomically};
 use crate::stack::{Stack, StackFile};
-use crate::tune::{Family, Shipped, grounds};
+use crate::tune::{Family, Shipped, Study, grounds};
 
 /// The name of the shipped stack.
 const TUNED: &str = "tuned";
@@ -92,11 +92,6 @@ pub(super) fn tuned_stack(words: &Words<'_>, shipped: &Shipped) -> String {
 /// A stack, with the grounds of its certificate.
 fn stack_file(words: &Words<'_>, shipped: &Shipped, name: &str, sentence: &str) -> String {
     let study = words.study;
-    let grounds = grounds(study, shipped, words.promise());
-    let quoted = |names: &[String]| {
-        let names: Vec<String> = names.iter().map(|name| toml::Value::String(name.clone()).to_string()).collect();
-        format!("[{}]", names.join(", "))
-    };
     let mut text = String::new();
     let _ = writeln!(text, "# Made by `whenstop tune` from {} runs, {}.", study.runs().len(), study.fingerprint());
     let _ = writeln!(text, "# {}", one_line(sentence));
@@ -104,7 +99,17 @@ fn stack_file(words: &Words<'_>, shipped: &Shipped, name: &str, sentence: &str) 
         text,
         "#\n# `whenstop compare RUNS --stacks {name}.toml` replays it, and says where the certificate does not hold.\n"
     );
-    text += &shipped.stack(study, name);
+    text + &certified_stack(study, shipped, name, words.promise())
+}
+
+/// A `[[stack]]` with the grounds of its certificate.
+pub(super) fn certified_stack(study: &Study, shipped: &Shipped, name: &str, promise: String) -> String {
+    let grounds = grounds(study, shipped, promise);
+    let quoted = |names: &[String]| {
+        let names: Vec<String> = names.iter().map(|name| toml::Value::String(name.clone()).to_string()).collect();
+        format!("[{}]", names.join(", "))
+    };
+    let mut text = shipped.stack(study, name);
     text += "\n[stack.certificate]\n";
     let _ = writeln!(text, "promise = {}", toml::Value::String(grounds.promise));
     let _ = writeln!(text, "runs = {}", grounds.runs);

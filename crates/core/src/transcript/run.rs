@@ -21,6 +21,8 @@ pub struct Header {
     pub trial: Option<String>,
     /// The group of tasks it belongs to: a benchmark's domain, a data set.
     pub suite: Option<String>,
+    /// The class of tasks it is answered for, if the user named a place where the recordings say it.
+    pub class: Option<String>,
     /// The model under test.
     pub model: Option<String>,
     /// The agent or harness.

@@ -5,6 +5,7 @@
 //! Nothing here reads a file or prints. A [`Study`] holds what the [engine](crate::sweep::engine) reads of every run, and
 //! the result of every possible stop, so walks, cross-fits and draws of tasks need no replay.
 
+mod by_class;
 mod catalogue;
 mod certificate;
 mod choose;
@@ -18,6 +19,7 @@ mod study;
 mod tests;
 mod walk;
 
+pub use by_class::{ClassLimit, TunedClass, TunedClasses, tune_classes};
 pub use catalogue::{BUDGETS, Family, catalogue, pool};
 pub use certificate::{Shipped, grounds};
 pub use choose::{Choice, Refusal, Tuned, names_too_few_tasks};

@@ -55,11 +55,17 @@ pub enum Check {
     DuplicateRun,
     /// The outcome is determined by the end cause, so it adds no information.
     OutcomeIsEndCause,
+    /// More steps than the recording's own cap allows.
+    CapExceeded,
+    /// The run succeeded, and a cap ended it.
+    CapEndsSuccess,
+    /// The recording does not say why the run ended, and others of its format do.
+    EndUnsaid,
 }
 
 impl Check {
     /// All checks, in the order used in reports.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 21] = [
         Self::DuplicateCallIds,
         Self::CallsWithoutResults,
         Self::ResultsWithoutCalls,
@@ -78,6 +84,9 @@ impl Check {
         Self::CopiedReplies,
         Self::DuplicateRun,
         Self::OutcomeIsEndCause,
+        Self::CapExceeded,
+        Self::CapEndsSuccess,
+        Self::EndUnsaid,
     ];
 
     /// The name used in tables.
@@ -101,6 +110,9 @@ impl Check {
             Self::CopiedReplies => "copied_replies",
             Self::DuplicateRun => "duplicate_run",
             Self::OutcomeIsEndCause => "outcome_is_end_cause",
+            Self::CapExceeded => "cap_exceeded",
+            Self::CapEndsSuccess => "cap_ends_success",
+            Self::EndUnsaid => "end_unsaid",
         }
     }
 
@@ -133,6 +145,9 @@ impl Check {
             Self::OutcomeIsEndCause => {
                 "the outcome may be how the run ended, not whether it did its task: check the field"
             }
+            Self::CapExceeded => "the cap in their settings did not hold: a limit set there will not hold either",
+            Self::CapEndsSuccess => "the cap is close to what a success takes: a tighter one loses more of them",
+            Self::EndUnsaid => "a cap may have ended them, and then a looser limit cannot be judged on them",
         }
     }
 }
@@ -161,6 +176,8 @@ pub(super) struct Hygiene {
     ends: BTreeMap<&'static str, [u64; 4]>,
     /// By format, the number of runs while none has a call, and the first of them; `None` once one has.
     without_calls: BTreeMap<&'static str, Option<(u64, String)>>,
+    /// By format, whether some run says why it ended, and those that do not: their number and the first of them.
+    unsaid: BTreeMap<&'static str, (bool, u64, Vec<String>)>,
 }
 
 impl Hygiene {
@@ -181,6 +198,7 @@ impl Hygiene {
             self.find(*check, &run.header.run_id);
         }
         self.compare_ends(format, run);
+        self.look_for_ends(format, run);
         self.look_for_calls(format, run);
         checked.odd.into_iter().map(Check::name).collect()
     }
@@ -195,6 +213,18 @@ impl Hygiene {
             *none = None;
         } else if let Some((runs, _)) = none {
             *runs += 1;
+        }
+    }
+
+    fn look_for_ends(&mut self, format: &'static str, run: &Run) {
+        let (is_said, runs, first) = self.unsaid.entry(format).or_default();
+        if run.grade.end != EndCause::Unknown {
+            *is_said = true;
+        } else if !run.steps().is_empty() {
+            *runs += 1;
+            if first.len() < NAMED {
+                first.push(run.header.run_id.clone());
+            }
         }
     }
 
@@ -234,6 +264,13 @@ impl Hygiene {
             let (all, ids) = self.found.entry(Check::NoCalls).or_default();
             *all += runs;
             ids.push(first);
+        }
+        for (_, runs, first) in std::mem::take(&mut self.unsaid).into_values().filter(|(is_said, ..)| *is_said) {
+            if runs > 0 {
+                let (all, ids) = self.found.entry(Check::EndUnsaid).or_default();
+                *all += runs;
+                ids.extend(first);
+            }
         }
         Check::ALL
             .into_iter()
@@ -300,7 +337,21 @@ fn check(run: &Run) -> BTreeSet<Check> {
     note(messages.iter().any(|message| matches!(message.lane, Lane::Side(_))), Check::SubAgents);
     note(messages.iter().any(|message| message.lane == Lane::Canned), Check::CannedMessages);
     note(is_compacted(run), Check::Compaction);
+    note(recorded_cap(run).is_some_and(|cap| run.steps().len() as f64 > cap), Check::CapExceeded);
+    let is_capped = matches!(run.grade.end, EndCause::Cap | EndCause::Timeout);
+    note(is_capped && run.grade.outcome == Outcome::Success, Check::CapEndsSuccess);
     found
+}
+
+/// The names under which recorders keep a cap that no run's number of model calls can exceed: some count other messages,
+/// too, but none counts fewer.
+const CAPS: [&str; 6] = ["max_steps", "max_turns", "max_iterations", "step_limit", "turns_max", "message_limit"];
+
+/// The cap on steps in the run's own settings; `None` if there is none. 0 stands for no cap.
+fn recorded_cap(run: &Run) -> Option<f64> {
+    let meta: serde_json::Value = serde_json::from_str(run.header.meta.as_ref()?.get()).ok()?;
+    let caps = CAPS.iter().filter_map(|name| meta.get(name)?.as_f64()).filter(|cap| *cap > 0.0);
+    caps.min_by(f64::total_cmp)
 }
 
 fn is_compacted(run: &Run) -> bool {
@@ -390,6 +441,23 @@ mod tests {
         let read = read_text(&text);
         assert!(read.findings.is_empty(), "{:?}", read.findings);
         check(&read.runs[0]).into_iter().map(Check::name).collect()
+    }
+
+    #[test]
+    fn a_cap_that_did_not_hold_and_one_that_ends_a_success() {
+        let of = |header: &str, steps: u64, end: &str| {
+            let run =
+                format!("{{\"type\":\"run\",\"run_id\":\"r\"{header}}}\n{}{end}", replies(steps, |_| String::new()));
+            let read = read_text(&run);
+            assert!(read.findings.is_empty(), "{:?}", read.findings);
+            check(&read.runs[0]).into_iter().map(Check::name).collect::<Vec<_>>()
+        };
+        let capped = ",\"meta\":{\"max_turns\":60}";
+        assert_eq!(of(capped, 73, ""), ["cap_exceeded"]);
+        assert_eq!(of(capped, 60, ""), [""; 0]);
+        assert_eq!(of(",\"meta\":{\"max_turns\":0}", 73, ""), [""; 0], "no cap");
+        let end = "{\"type\":\"outcome\",\"success\":true,\"end\":\"cap\"}\n";
+        assert_eq!(of(capped, 60, end), ["cap_ends_success"]);
     }
 
     fn reply(rest: &str) -> String {

@@ -143,6 +143,8 @@ pub struct ReadOptions {
     pub model: Option<NamedBy>,
     /// Where to find the run's id; by default, where the format defines it.
     pub run: Option<NamedBy>,
+    /// Where to find the class of the run's task; by default it has none.
+    pub class: Option<NamedBy>,
     /// How sub-agents are treated.
     pub sub_agents: SubAgents,
     /// Prices for computing costs where only tokens are recorded.
@@ -176,6 +178,7 @@ impl Default for ReadOptions {
             task: None,
             model: None,
             run: None,
+            class: None,
             sub_agents: SubAgents::default(),
             prices: None,
             recorded_costs: RecordedCosts::default(),

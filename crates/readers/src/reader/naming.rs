@@ -57,6 +57,7 @@ pub(super) struct NamedRuns {
     task: u64,
     model: u64,
     run: u64,
+    class: u64,
 }
 
 impl NamedRuns {
@@ -71,6 +72,7 @@ impl NamedRuns {
         self.task += more.task;
         self.model += more.model;
         self.run += more.run;
+        self.class += more.class;
     }
 
     /// Warnings about places where no run, or only some runs, have a value.
@@ -79,6 +81,7 @@ impl NamedRuns {
             ("--task", &options.task, self.task),
             ("--model", &options.model, self.model),
             ("--run", &options.run, self.run),
+            ("--by", &options.class, self.class),
         ];
         let missed = places.into_iter().filter_map(|(argument, place, found)| Some((argument, place.as_ref()?, found)));
         let missed = missed.filter(|(_, _, found)| *found < self.runs);
@@ -190,14 +193,16 @@ fn field(text: &str, path: &str) -> Option<String> {
 pub(super) fn apply(draft: &mut Draft, record: &Record<'_>, options: &ReadOptions) -> Named {
     let find = |place: &Option<NamedBy>, draft: &Draft| place.as_ref().and_then(|place| place.find(record, draft));
     let (task, model, run) = (find(&options.task, draft), find(&options.model, draft), find(&options.run, draft));
+    let class = find(&options.class, draft);
     let outcome = options.outcome_key.as_deref().and_then(|key| NamedBy::parse(key).ok());
     let grade = find(&outcome, draft).and_then(|word| grade(&word, &draft.grade));
     let one = |found: &Option<String>| u64::from(found.is_some());
-    let places = NamedRuns { runs: 1, task: one(&task), model: one(&model), run: one(&run) };
+    let places = NamedRuns { runs: 1, task: one(&task), model: one(&model), run: one(&run), class: one(&class) };
     let named = Named { outcome: grade.is_some(), places };
     let header = &mut draft.header;
     header.task_id = task.or(header.task_id.take());
     header.model = model.or(header.model.take());
+    header.class = class.or(header.class.take());
     if let Some(run) = run {
         header.run_id = if record.key.is_empty() { run } else { format!("{run}/{}", record.key) };
     }

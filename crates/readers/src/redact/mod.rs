@@ -45,6 +45,7 @@ fn header(header: &Header, salt: &str) -> Header {
         task_id: header.task_id.as_deref().map(|id| hashed("task", id)),
         trial: header.trial.as_deref().map(|id| if is_number(id) { id.to_owned() } else { hashed("trial", id) }),
         suite: public("suite", &header.suite),
+        class: public("class", &header.class),
         model: public("model", &header.model),
         agent: public("agent", &header.agent),
         started_at: header.started_at,

@@ -220,7 +220,7 @@ impl<'c> Stream<'c> {
     /// or their paths tell them apart, equal ones are different runs.
     fn unless_twin(&mut self, source: &'c Source, opened: Opened) -> Result<Opened, NotRead> {
         let options = &self.corpus.options;
-        let by_path = [&options.task, &options.model, &options.run].into_iter().flatten();
+        let by_path = [&options.task, &options.model, &options.run, &options.class].into_iter().flatten();
         let told_apart = by_path.into_iter().any(|place| matches!(place, NamedBy::Path(_) | NamedBy::Pattern(_)));
         if told_apart || matches!(opened.2, Cuts::Table(_) | Cuts::Export(_)) {
             return Ok(opened);

@@ -3,12 +3,13 @@
 //! The run id is the path from the pipeline's folder on: `model/suite/user_task/attack/injection`.
 
 use super::{Format, Layout};
+use crate::reader::json;
 use crate::reader::node::Node;
 use crate::reader::openai;
 use crate::reader::probe::Probe;
 use crate::reader::reading::{Reading, Record};
 use crate::reader::turns::Turns;
-use crate::transcript::{EndCause, Grade, Header, Outcome, OutcomeSource, PromptedBy};
+use crate::transcript::{EndCause, Grade, Header, Json, Outcome, OutcomeSource, PromptedBy};
 
 /// AgentDojo runs.
 pub(super) struct AgentDojo;
@@ -61,6 +62,7 @@ impl Format for AgentDojo {
             // Pipelines that ran locally are all called `local`; their folder is named after the model.
             model: folders.or(pipeline),
             agent: Some("agentdojo".to_owned()),
+            meta: attack(&run),
             ..Header::default()
         };
         let grade = Grade {
@@ -72,6 +74,13 @@ impl Format for AgentDojo {
         };
         out.run(turns.into_draft(header, grade));
     }
+}
+
+/// The attack that the run was under: runs under different ones are no trials of the same thing.
+fn attack(run: &Node<'_>) -> Option<Json> {
+    let word = |name: &str| Some(format!("\"{name}\":{}", serde_json::Value::String(run.some_word(name)?)));
+    let settings: Vec<String> = ["attack_type", "injection_task_id"].into_iter().filter_map(word).collect();
+    json::kept(&*format!("{{{}}}", settings.join(","))).filter(|_| !settings.is_empty())
 }
 
 /// The pipeline's folder, and the path from there on, if the path has the benchmark's layout.

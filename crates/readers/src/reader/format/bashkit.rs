@@ -3,6 +3,7 @@
 
 use super::{Format, Layout};
 use crate::reader::dialect;
+use crate::reader::json;
 use crate::reader::node::Node;
 use crate::reader::probe::{Probe, Sketch};
 use crate::reader::reading::{Reading, Record};
@@ -65,6 +66,7 @@ impl Format for Bashkit {
             model: around.some_word("model"),
             agent: Some("bashkit".to_owned()),
             started_at: None,
+            meta: around.some_count("max_turns").and_then(|cap| json::kept(&*format!("{{\"max_turns\":{cap}}}"))),
             totals: (!usage.is_empty()).then_some(Totals { usage, cost: None }),
             ..Header::default()
         };

@@ -1,0 +1,195 @@
+//! The tables of the answer.
+
+use super::words::points;
+use super::{Answer, Line};
+use crate::bench::{ModelScore, Restart, Training};
+use crate::report::table::{Cell, Table};
+use crate::stats::Estimate;
+use crate::words::digits;
+
+fn text(text: impl Into<String>) -> Cell {
+    Cell::Text(text.into())
+}
+
+fn shown(value: Option<f64>) -> Cell {
+    value.map_or(Cell::Missing, |value| text(points(value)))
+}
+
+fn table(columns: &[&str], rows: Vec<Vec<Cell>>) -> Table {
+    Table { columns: columns.iter().map(|name| (*name).to_owned()).collect(), rows }
+}
+
+impl Answer<'_> {
+    fn name(&self, line: &Line) -> String {
+        line.stack.clone().unwrap_or_else(|| "(chosen)".to_owned())
+    }
+
+    /// One line per stack.
+    pub(super) fn stack_table(&self) -> Table {
+        let unit = self.unit_place();
+        let saved = format!("{} saved, %", self.unit.noun());
+        let columns = ["stack", &saved, "change", "largest", "at most", "flipped", "beyond", "certain", "pairs", "tau"];
+        let row = |line: &Line| {
+            let totals = line.totals(unit);
+            vec![
+                text(self.name(line)),
+                shown(totals.saved),
+                text(points(totals.mean_change)),
+                text(points(totals.largest_change)),
+                text(points(totals.at_most)),
+                Cell::Count(totals.flipped as u64),
+                Cell::Count(totals.beyond as u64),
+                Cell::Count(totals.certified as u64),
+                Cell::Count(totals.pairs as u64),
+                totals.tau.map_or(Cell::Missing, |tau| text(format!("{tau:.2}"))),
+            ]
+        };
+        table(&columns, self.lines.iter().map(row).collect())
+    }
+
+    /// One line per model, for people: in points and percent.
+    pub(super) fn models(&self) -> Table {
+        let line = &self.lines[0];
+        let saved = format!("{} saved", self.unit.noun());
+        let (has_classes, is_chosen) = (self.args.by.is_some(), line.stack.is_none());
+        let mut columns = Vec::new();
+        columns.extend(has_classes.then_some("class"));
+        columns.push("model");
+        columns.extend(is_chosen.then_some("stack"));
+        columns.extend(["tasks", "stopped", "killed", "score (error)", "with stops", "at most", &saved]);
+        columns.extend(self.args.audit.map(|_| "audited (error)"));
+        let with_error = |value: f64, error: Option<f64>| {
+            let error = error.map_or_else(String::new, |error| format!(" ({})", points(error)));
+            text(points(value) + &error)
+        };
+        let row = |(class, model): (&str, &ModelScore)| {
+            let mut row = Vec::new();
+            row.extend(has_classes.then(|| text(cut(class, 12))));
+            row.push(text(cut(&model.model, 24)));
+            let stack = model.stack.map_or("-", |stack| &self.stacks[stack]);
+            row.extend(is_chosen.then(|| text(cut(stack, 14))));
+            row.extend([model.n_tasks() as u64, model.stopped, model.killed].map(Cell::Count));
+            row.push(with_error(model.score, model.sampling_error));
+            row.extend([
+                shown(Some(model.with_stops)),
+                shown(Some(model.at_most)),
+                shown(model.saved[self.unit_place()]),
+            ]);
+            let audited = model.audit.as_ref();
+            row.extend(audited.map(|audit| with_error(audit.score.value.unwrap_or(f64::NAN), Some(audit.added_error))));
+            row
+        };
+        table(&columns, line.models().map(|(of, model)| row((&of.class, model))).collect())
+    }
+
+    /// One line per model for programs: as shares from 0 to 1.
+    pub(super) fn all_models(&self) -> Table {
+        let columns = [
+            "class",
+            "model",
+            "stack",
+            "tasks",
+            "runs",
+            "ungraded",
+            "stopped",
+            "killed",
+            "doubtful",
+            "score",
+            "sampling_error",
+            "with_stops",
+            "at_most",
+            "steps_saved",
+            "tokens_saved",
+            "cost_saved",
+            "audited",
+            "audited_low",
+            "audited_high",
+            "audit_error",
+        ];
+        let row = |(class, model): (&str, &ModelScore)| {
+            let mut row = vec![text(class), text(&*model.model)];
+            row.push(Cell::text(model.stack.map(|stack| &*self.stacks[stack])));
+            let counts =
+                [model.n_tasks() as u64, model.runs, model.ungraded, model.stopped, model.killed, model.doubtful];
+            row.extend(counts.map(Cell::Count));
+            row.extend(
+                [Some(model.score), model.sampling_error, Some(model.with_stops), Some(model.at_most)]
+                    .map(Cell::number),
+            );
+            row.extend(model.saved.map(Cell::number));
+            let score = model.audit.as_ref().map(|audit| &audit.score);
+            row.push(Cell::number(score.and_then(|score| score.value)));
+            row.extend([score.and_then(Estimate::low), score.and_then(Estimate::high)].map(Cell::number));
+            row.push(Cell::number(model.audit.as_ref().map(|audit| audit.added_error)));
+            row
+        };
+        table(&columns, self.lines[0].models().map(|(of, model)| row((&of.class, model))).collect())
+    }
+
+    pub(super) fn restart_table(&self, restarts: &[(String, Restart)]) -> Table {
+        let columns = ["stack", "stopped", "success", "stops", "restart", "gain", "each", "stops", "restart"];
+        let cost = |value: Option<f64>| {
+            value.map_or(Cell::Missing, |value| {
+                text(if value < 1000.0 { format!("{value:.2}") } else { format!("{value:.0}") })
+            })
+        };
+        let row = |(name, of): &(String, Restart)| {
+            let gain = of.gain.value.map_or_else(|| "?".to_owned(), digits);
+            let interval =
+                of.gain.interval.map_or_else(String::new, |i| format!(" ({}–{})", digits(i.low), digits(i.high)));
+            vec![
+                text(name),
+                Cell::Count(of.stopped as u64),
+                text(points(of.untouched.success)),
+                text(points(of.stop.success)),
+                text(points(of.restart.success)),
+                text(gain + &interval),
+                cost(of.untouched.per_success()),
+                cost(of.stop.per_success()),
+                cost(of.restart.per_success()),
+            ]
+        };
+        table(&columns, restarts.iter().map(row).collect())
+    }
+
+    pub(super) fn training_table(&self, training: &[(String, Training)]) -> Table {
+        let saved = format!("{} saved, %", self.unit.noun());
+        let columns = [
+            "stack",
+            "groups",
+            "rollouts",
+            "stopped",
+            &saved,
+            "solved lost",
+            "flat",
+            "flattened",
+            "unflattened",
+            "norm kept",
+            "sign changes",
+        ];
+        let row = |(name, of): &(String, Training)| {
+            vec![
+                text(name),
+                Cell::Count(of.groups),
+                Cell::Count(of.rollouts),
+                Cell::Count(of.stopped),
+                shown(of.saved),
+                Cell::Count(of.solved_lost),
+                Cell::Count(of.flat),
+                Cell::Count(of.flattened),
+                Cell::Count(of.unflattened),
+                of.norm_kept.map_or(Cell::Missing, |norm| text(format!("{} %", digits(norm)))),
+                text(format!("{}/{}", of.sign_changes, of.signed)),
+            ]
+        };
+        table(&columns, training.iter().map(row).collect())
+    }
+}
+
+/// The beginning of a name; the other formats have the full name.
+fn cut(name: &str, most: usize) -> String {
+    if name.chars().count() <= most {
+        return name.to_owned();
+    }
+    name.chars().take(most - 1).chain(['…']).collect()
+}

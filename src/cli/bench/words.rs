@@ -1,0 +1,256 @@
+//! The sentences of the answer.
+
+use super::{Answer, Line};
+use crate::bench::{Benchmark, Factor, Measured, ModelScore, Refusal};
+use crate::cli::failure::Failure;
+use crate::cli::output::{Format, Output};
+use crate::diagnostic::count;
+use crate::words::{chosen as percent, digits};
+
+/// What a line says of all its benchmarks together.
+pub(super) struct Totals {
+    pub(super) saved: Option<f64>,
+    pub(super) mean_change: f64,
+    pub(super) largest_change: f64,
+    pub(super) at_most: f64,
+    pub(super) pairs: usize,
+    pub(super) tied: usize,
+    pub(super) flipped: usize,
+    pub(super) beyond: usize,
+    pub(super) certified: usize,
+    /// The lowest of any benchmark.
+    pub(super) tau: Option<f64>,
+    pub(super) audited: Option<Audited>,
+}
+
+/// What an audit adds, on average over the models.
+pub(super) struct Audited {
+    pub(super) saved: Option<f64>,
+    pub(super) added_error: f64,
+    pub(super) sampling_error: Option<f64>,
+}
+
+impl Line {
+    pub(super) fn models(&self) -> impl Iterator<Item = (&Benchmark, &ModelScore)> + Clone {
+        self.benchmarks.iter().flat_map(|of| of.models.iter().map(move |model| (of, model)))
+    }
+
+    pub(super) fn totals(&self, unit: usize) -> Totals {
+        let models = || self.models().map(|(_, model)| model);
+        let n = models().count() as f64;
+        let mean = |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+        let sum = |of: fn(&Benchmark) -> usize| self.benchmarks.iter().map(of).sum();
+        let audits = || models().filter_map(|model| model.audit.as_ref());
+        Totals {
+            saved: mean(models().filter_map(|model| model.saved[unit]).collect()),
+            mean_change: models().map(ModelScore::change).sum::<f64>() / n,
+            largest_change: models().map(ModelScore::change).fold(0.0, f64::min),
+            at_most: models().map(|model| model.at_most).fold(0.0, f64::max),
+            pairs: sum(|of| of.pairs.pairs.len()),
+            tied: sum(|of| of.pairs.tied),
+            flipped: sum(|of| of.pairs.flipped()),
+            beyond: sum(|of| of.pairs.beyond()),
+            certified: sum(|of| of.pairs.certified()),
+            tau: self.benchmarks.iter().filter_map(|of| of.pairs.tau).reduce(f64::min),
+            audited: audits().next().map(|_| Audited {
+                saved: mean(audits().filter_map(|audit| audit.saved[unit]).collect()),
+                added_error: audits().map(|audit| audit.added_error).sum::<f64>() / n,
+                sampling_error: mean(models().filter_map(|model| model.sampling_error).collect()),
+            }),
+        }
+    }
+}
+
+/// Formats a share as points of a score.
+pub(super) fn points(share: f64) -> String {
+    digits(share)
+}
+
+impl Answer<'_> {
+    /// The place of the unit among those of [`ModelScore::saved`].
+    pub(super) fn unit_place(&self) -> usize {
+        crate::aggregate::Unit::ALL.iter().position(|unit| *unit == self.unit).unwrap_or(0)
+    }
+
+    pub(super) fn verdict(&self) -> String {
+        let line = &self.lines[0];
+        let totals = line.totals(self.unit_place());
+        let saved = totals.saved.map_or_else(|| "an unknown share".to_owned(), |saved| format!("{} %", digits(saved)));
+        let how = match &line.stack {
+            Some(stack) => format!("Stopping by `{stack}`"),
+            None => "Stopping by the stack that is best on the other models".to_owned(),
+        };
+        let confidence = percent(1.0 - self.args.delta);
+        let certain = if totals.pairs == 0 {
+            String::new()
+        } else {
+            format!(
+                " {} of {} change places; {} stay in order for certain.",
+                totals.flipped,
+                count(totals.pairs as u64, "pair"),
+                totals.certified
+            )
+        };
+        format!(
+            "{how} saves {saved} of the {}, on average over the models, and lowers their scores by {} points, at most {}.{certain} \
+             On tasks like these it takes at most {} points from any score, so models further apart cannot change places \
+             through it ({confidence} %, all models together): that is {} of them.",
+            self.unit.noun(),
+            points(-totals.mean_change),
+            points(-totals.largest_change),
+            points(totals.at_most),
+            if totals.beyond == totals.pairs && totals.pairs > 0 {
+                "all".to_owned()
+            } else {
+                totals.beyond.to_string()
+            },
+        )
+    }
+
+    /// What the audit costs and gives.
+    fn audited(&self) -> Option<String> {
+        let share = self.args.audit?;
+        let audited = self.lines[0].totals(self.unit_place()).audited?;
+        let saved = audited.saved.map_or_else(|| "an unknown share".to_owned(), |saved| format!("{} %", digits(saved)));
+        let sampling = audited.sampling_error.map_or_else(|| "an unknown".to_owned(), points);
+        Some(format!(
+            "If {} % of the stopped runs go on, {saved} is saved, and the full scores are estimated without bias, whatever the \
+             stack: with a standard error of {} points from the audit, beside {sampling} from the choice of tasks.",
+            percent(share),
+            points(audited.added_error),
+        ))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let no_model = self.trials.iter().filter(|trial| trial.model.is_empty()).count();
+        let no_class = self.trials.iter().filter(|trial| trial.class.is_none()).count();
+        let line = &self.lines[0];
+        let ungraded: u64 = line.models().map(|(_, model)| model.ungraded).sum();
+        let doubtful: u64 = line.models().map(|(_, model)| model.doubtful).sum();
+        let apart: usize = line.benchmarks.iter().map(|of| of.pairs.apart).sum();
+        let mut note = |n: u64, words: &str| {
+            if n > 0 {
+                notes.push(format!("{} {words}", count(n, "run")));
+            }
+        };
+        note(no_model as u64, "without a model: left out");
+        note(no_class as u64, "without what `--by` asks for: left out");
+        note(ungraded, "without a grade: in what is saved, not in the scores");
+        note(
+            doubtful,
+            "of which it is not known whether a stop ends or kills them: they count as killed if they succeeded",
+        );
+        if apart > 0 {
+            notes.push(format!("{} without a common task: not compared", count(apart as u64, "pair")));
+        }
+        if line.models().count() < 2 {
+            notes.push("only one model: nothing is ranked".to_owned());
+        }
+        if line.stack.is_none() {
+            notes.push(format!(
+                "each model's stack is the one that saves most on the other models among those that kill at most {} % of their \
+                 successes (`--max-killed`); the limits hold for all {} stacks together",
+                percent(self.args.max_killed),
+                self.stacks.len()
+            ));
+        }
+        notes.push(
+            "scores are means over tasks; a stopped run counts as failed. at most: an upper limit on what stopping takes from the \
+             score on tasks like these. beyond: pairs whose scores differ by more. certain: pairs in which the model above, with \
+             stops, is ahead of the other without, the choice of tasks counted"
+                .to_owned(),
+        );
+        notes
+    }
+
+    /// Prints the answer for a terminal.
+    pub(super) fn show(&self, output: &Output) -> Result<(), Failure> {
+        output.paragraph(&self.verdict());
+        if let Some(audited) = self.audited() {
+            output.paragraph(&audited);
+        }
+        output.data("\n");
+        if self.lines.len() > 1 {
+            output.table(&self.stack_table(), Format::Table)?;
+            output.data("\n");
+        }
+        output.table(&self.models(), Format::Table)?;
+        if let Some(restarts) = &self.restarts {
+            output.data("\n");
+            match restarts {
+                Ok(restarts) => {
+                    output.paragraph(&format!(
+                        "Stop, then one fresh try under the same stack: success without stopping, with stops, and with a restart \
+                         after each stop, then {} for each success. The mean over ordered pairs of trials of one task, model and \
+                         settings ({}); whether they began early or late, and what they are called, made no \
+                         difference beyond chance.",
+                        self.unit.noun(),
+                        restarts.first().map_or_else(String::new, |(_, of)| format!(
+                            "{} in {}",
+                            count(of.trials as u64, "trial"),
+                            count(of.groups as u64, "group")
+                        )),
+                    ));
+                    output.table(&self.restart_table(restarts), Format::Table)?;
+                }
+                Err(refusal) => output.paragraph(&format!("No restart can be estimated: {}.", refused(refusal))),
+            }
+        }
+        if let Some(training) = &self.training {
+            output.data("\n");
+            output.paragraph(&self.training_words());
+            output.table(&self.training_table(training), Format::Table)?;
+        }
+        output.data("\n");
+        self.notes().iter().for_each(|note| output.paragraph(note));
+        Ok(())
+    }
+
+    fn training_words(&self) -> String {
+        let treatment = self.args.groups.map_or("", |of| of.treatment().name());
+        let truncated = self.truncated.map_or_else(
+            || "No reply says why it ended, so what follows a truncated one is not known.".to_owned(),
+            |(share, runs, known)| {
+                format!(
+                    "After a reply that was cut off at its length, {} % of the {} are spent, in {runs} of the {known} runs that \
+                     say why replies ended: certainly saved where truncated rollouts are dropped.",
+                    digits(share),
+                    self.unit.noun()
+                )
+            },
+        );
+        format!(
+            "Groups for training, with stopped rollouts `{treatment}`: exact for the recorded policy; what a policy trained on \
+             them does is not known. {truncated}"
+        )
+    }
+}
+
+/// Why trials cannot stand for one another.
+pub(super) fn refused(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::OneTrial => {
+            "it takes two graded trials of one task by one model under the same settings, and there are none".to_owned()
+        }
+        Refusal::Settings(names) => format!(
+            "the trials of one task and model differ in their settings ({}), so none can stand for another",
+            names.join(", ")
+        ),
+        Refusal::Drift(drift) => {
+            let between = match drift.factor {
+                Factor::Date => "those that began earlier and later",
+                Factor::Trial => "trials of different names",
+            };
+            let of = match drift.of {
+                Measured::Success => "in how often they succeed",
+                Measured::Steps => "in how many steps they take",
+            };
+            format!(
+                "{between} differ {of} more than trials of one task would by chance (permutation test within tasks, p = {:.3}), \
+                 so none can stand for another",
+                drift.p
+            )
+        }
+    }
+}

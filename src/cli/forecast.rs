@@ -1,0 +1,216 @@
+//! `whenstop forecast`: what a run still takes, given how far it is.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::Exit;
+use super::failure::Failure;
+use super::inputs::{ByArg, CorpusArgs};
+use super::output::{Format, Output};
+use crate::diagnostic::count;
+use crate::forecast::{Amount, Course, Forecast, LEAST_TASKS, forecasts};
+use crate::report::table::{Cell, Table};
+use crate::report::write_atomically;
+use crate::words::digits;
+
+/// Arguments of `forecast`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    corpus: CorpusArgs,
+    /// What is forecast on its own: each `suite`, `model`, or value of a field found as for `--outcome`. By default all runs
+    /// together; a class with too few tasks gets the forecast of all runs.
+    #[arg(long, value_name = "suite|model|FIELD", value_parser = ByArg::parse)]
+    by: Option<ByArg>,
+    /// After how many steps.
+    #[arg(long, value_name = "STEPS", value_delimiter = ',', default_values_t = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])]
+    at: Vec<u64>,
+    /// A file for the forecasts, as JSON.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// How the result is printed; all but `table` print every amount on a line of its own.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// `whenstop forecast`.
+pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let mut after = args.at.clone();
+    after.sort_unstable();
+    after.dedup();
+    let by = ByArg::by(args.by.as_ref());
+    let mut courses = Vec::new();
+    let corpus = args.corpus.classed(args.by.as_ref());
+    corpus.process(output, |run| Course::of(&run, by, &after), |course| courses.push(course))?;
+    let all = forecasts(&courses, &after);
+    if all.is_empty() {
+        let what = format!("no forecast: fewer than {LEAST_TASKS} tasks have a run that is still going");
+        return Err(Failure::nothing(what, "ask earlier with `--at`, or give more recordings"));
+    }
+    let document = json!({
+        "schema_version": 1,
+        "whenstop": env!("CARGO_PKG_VERSION"),
+        "by": args.by.as_ref().map(ByArg::noun),
+        "runs": courses.len(),
+        "forecasts": all,
+    });
+    if let Some(out) = &args.out {
+        write_atomically(out, |file| writeln!(file, "{document:#}")).map_err(Failure::input)?;
+        output.note(&format!("written to {}", out.display()));
+    }
+    match args.format {
+        Format::Json => output.json(&document),
+        Format::Table => {
+            output.paragraph(&sentence(&all));
+            output.data("\n");
+            output.table(&overview(&all, args.by.is_some()), Format::Table)?;
+            output.data("\n");
+            notes(&all, &courses).iter().for_each(|note| output.paragraph(note));
+        }
+        format => output.table(&lines(&all), format)?,
+    }
+    Ok(Exit::Done)
+}
+
+/// Formats an amount for people.
+pub(super) fn amount(of: Amount, value: f64) -> String {
+    match of {
+        Amount::Steps => format!("{value:.0}"),
+        Amount::Tokens if value >= 1e6 => format!("{:.1}M", value / 1e6),
+        Amount::Tokens if value >= 1e3 => format!("{:.0}k", value / 1e3),
+        Amount::Tokens => format!("{value:.0}"),
+        Amount::CostUsd => format!("${value:.2}"),
+        Amount::Ms if value >= 3_600_000.0 => format!("{:.1} h", value / 3_600_000.0),
+        Amount::Ms if value >= 60_000.0 => format!("{:.0} min", value / 60_000.0),
+        Amount::Ms => format!("{:.0} s", value / 1000.0),
+    }
+}
+
+/// Formats `6 (3–12)`: the median, and P10 to P90.
+pub(super) fn range(of: &Forecast) -> String {
+    format!("{} ({}–{})", amount(of.amount, of.p50), amount(of.amount, of.p10), amount(of.amount, of.p90))
+}
+
+/// The forecast that is most asked for, in words.
+fn sentence(all: &[Forecast]) -> String {
+    let middle =
+        all.iter().filter(|of| of.amount == Amount::Steps && of.after > 0).max_by_key(|of| (of.runs, of.after));
+    let Some(of) = middle.or_else(|| all.first()) else { return String::new() };
+    let covered = of.covered.map_or_else(String::new, |covered| {
+        format!("; on tasks left out that held for {} % of the runs", digits(covered))
+    });
+    format!(
+        "After {} of `{}`, {} more are to come in the middle, from {} to {} in eight of ten runs{covered}.",
+        count(of.after, "step"),
+        of.class,
+        amount(of.amount, of.p50),
+        amount(of.amount, of.p10),
+        amount(of.amount, of.p90),
+    )
+}
+
+/// One line per class and number of steps.
+fn overview(all: &[Forecast], has_classes: bool) -> Table {
+    let known: Vec<Amount> =
+        Amount::ALL.into_iter().filter(|amount| all.iter().any(|of| of.amount == *amount)).collect();
+    let mut columns: Vec<String> = if has_classes { vec!["class".to_owned()] } else { Vec::new() };
+    columns.extend(["after", "tasks", "runs"].map(str::to_owned));
+    columns.extend(
+        known.iter().map(|amount| if *amount == Amount::Ms { "time" } else { amount.name() }.replace("_usd", "")),
+    );
+    columns.extend(["19 of 20", "covered, %"].map(str::to_owned));
+    let mut rows = Vec::new();
+    for of_steps in all.chunk_by(|a, b| (&a.class, a.after) == (&b.class, b.after)) {
+        let Some(first) = of_steps.first() else { continue };
+        let mut row = Vec::new();
+        if has_classes {
+            row.push(Cell::Text(if first.is_pooled {
+                format!("{} (all runs)", first.class)
+            } else {
+                first.class.clone()
+            }));
+        }
+        row.extend([first.after, first.tasks, first.runs].map(Cell::Count));
+        let of = |amount: &Amount| of_steps.iter().find(|of| of.amount == *amount);
+        row.extend(known.iter().map(|amount| of(amount).map_or(Cell::Missing, |of| Cell::Text(range(of)))));
+        let wide = of_steps.iter().find(|of| of.amount == Amount::Steps);
+        let high =
+            wide.and_then(|of| Some(format!("{}–{} steps", amount(of.amount, of.low), amount(of.amount, of.high?))));
+        row.push(high.map_or(Cell::Missing, Cell::Text));
+        row.push(covered(of_steps));
+        rows.push(row);
+    }
+    Table { columns, rows }
+}
+
+/// The measured coverage of both intervals, of the amount that is covered least.
+fn covered(of_steps: &[Forecast]) -> Cell {
+    let least = |of: fn(&Forecast) -> Option<f64>| of_steps.iter().filter_map(of).reduce(f64::min);
+    match (least(|of| of.covered), least(|of| of.covered_95)) {
+        (None, _) => Cell::Missing,
+        (Some(narrow), None) => Cell::Text(digits(narrow)),
+        (Some(narrow), Some(wide)) => Cell::Text(format!("{}/{}", digits(narrow), digits(wide))),
+    }
+}
+
+fn notes(all: &[Forecast], courses: &[Course]) -> Vec<String> {
+    let mut notes = vec![
+        "what remains: the median, and in brackets P10 to P90. 19 of 20: the wider interval of the steps. covered: how often \
+         runs of tasks left out were within the two, of the amount that is covered least; each task counts once"
+            .to_owned(),
+    ];
+    let unclassed = courses.iter().filter(|course| course.class().is_none()).count();
+    if unclassed > 0 {
+        notes.push(format!("{} without what `--by` asks for", count(unclassed as u64, "run")));
+    }
+    let (capped, runs) = all
+        .iter()
+        .filter(|of| of.amount == Amount::Steps && !of.is_pooled)
+        .fold((0, 0), |(capped, runs), of| (capped.max(of.capped), runs.max(of.runs)));
+    if capped > 0 {
+        notes.push(format!(
+            "up to {capped} of {runs} runs were ended by a cap, a time limit or a person: under looser ones more would remain"
+        ));
+    }
+    notes
+}
+
+/// One line per class, number of steps and amount.
+fn lines(all: &[Forecast]) -> Table {
+    let columns = [
+        "class",
+        "pooled",
+        "after",
+        "amount",
+        "tasks",
+        "runs",
+        "capped",
+        "p10",
+        "p50",
+        "p90",
+        "covered",
+        "low",
+        "high",
+        "covered_95",
+    ];
+    let row = |of: &Forecast| {
+        vec![
+            Cell::Text(of.class.clone()),
+            Cell::Count(u64::from(of.is_pooled)),
+            Cell::Count(of.after),
+            Cell::Text(of.amount.name().to_owned()),
+            Cell::Count(of.tasks),
+            Cell::Count(of.runs),
+            Cell::Count(of.capped),
+            Cell::Number(of.p10),
+            Cell::Number(of.p50),
+            Cell::Number(of.p90),
+            Cell::number(of.covered),
+            Cell::Number(of.low),
+            Cell::number(of.high),
+            Cell::number(of.covered_95),
+        ]
+    };
+    Table { columns: columns.map(str::to_owned).to_vec(), rows: all.iter().map(row).collect() }
+}

@@ -1,0 +1,249 @@
+//! `tune --by`: an answer for each class.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::files::{certified_stack, held};
+
+use super::{Args, catalogue};
+use crate::cli::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{ByArg, unnamed_tasks};
+use crate::cli::output::{Format, Output};
+use crate::diagnostic::{count, one_line};
+use crate::report::table::{Cell, Table};
+use crate::report::{write_atomically, write_folder};
+use crate::sweep::engine::Extract;
+use crate::tune::{ClassLimit, Family, Shipped, Study, TunedClass, TunedClasses, tune_classes};
+use crate::verdict::Assumptions;
+use crate::words::{chosen_percent as percent, digits};
+
+/// Tunes each class, shows the answers, and writes the folder.
+pub(super) fn run(args: &Args, by: &ByArg, output: &Output) -> Result<Exit, Failure> {
+    let families: Vec<Family> = catalogue(&args.budget).into_iter().map(held).collect();
+    let plan = Study::plan(&families);
+    let read = ByArg::by(Some(by));
+    let mut extracts = Vec::new();
+    args.corpus.classed(Some(by)).process(
+        output,
+        |run| (read.of(&run), Extract::of(&run, &plan, Assumptions::default())),
+        |one| extracts.push(one),
+    )?;
+    let tuned = tune_classes(extracts, &families, &plan, &args.budget, args.appetite());
+    if let Some(why) = refused(&tuned.pooled) {
+        match args.format {
+            super::Shown::Json => output.json(&json!({ "schema_version": 1, "verdict": why, "classes": [] })),
+            _ => output.paragraph(&why),
+        }
+        return Ok(Exit::GateFailed);
+    }
+    let answer = Answer { args, by, tuned: &tuned };
+    if args.format == super::Shown::Json {
+        output.json(&answer.json());
+    } else {
+        answer.show(output)?;
+    }
+    let ships = tuned.classes.iter().any(|class| class.best.is_ok());
+    match &args.out {
+        Some(out) if ships => answer.write(out, output)?,
+        Some(out) => output.note(&format!("nothing is written to {}: there is nothing to ship", out.display())),
+        None => {}
+    }
+    Ok(if ships { Exit::Done } else { Exit::GateFailed })
+}
+
+/// Why nothing can be certified for any class.
+fn refused(all: &Study) -> Option<String> {
+    let picked = || all.picked().map(|picked| format!("Nothing can be certified. {}", picked.sentence()));
+    unnamed_tasks(all.without_task(), all.runs().len()).or_else(picked)
+}
+
+struct Answer<'a> {
+    args: &'a Args,
+    by: &'a ByArg,
+    tuned: &'a TunedClasses,
+}
+
+impl Answer<'_> {
+    fn promise(&self) -> String {
+        self.promised("successes")
+    }
+
+    fn promised(&self, whose: &str) -> String {
+        format!(
+            "at most {} of {whose} killed, averaged over tasks, with {} confidence over all classes together",
+            percent(self.args.max_killed),
+            percent(1.0 - self.args.delta)
+        )
+    }
+
+    fn verdict(&self) -> String {
+        let classes = &self.tuned.classes;
+        let own = classes.iter().filter(|class| !class.is_pooled).count();
+        let caps = classes.iter().filter(|class| class.cap.is_some()).count();
+        format!(
+            "{} by {}: {caps} with a certified cap, {own} of them on their own tasks ({} with a success are needed). Promised: {}.",
+            count(classes.len() as u64, "class").replace("classs", "classes"),
+            self.by.noun(),
+            self.tuned.needed,
+            self.promise()
+        )
+    }
+
+    /// The answer for a class, in one sentence.
+    fn sentence(&self, class: &TunedClass) -> String {
+        let whose = if class.is_pooled {
+            format!("certified on all classes together, since {} of its own a success", has(class.with_success))
+        } else {
+            format!("certified on its own {}", count(class.with_success, "task"))
+        };
+        let name = &class.class;
+        let unit = if self.args.budget == "steps" { "steps" } else { self.args.budget.as_str() };
+        let Some(cap) = &class.cap else {
+            return format!("`{name}`: no cap can be {whose}.");
+        };
+        let cut = |of: &ClassLimit| format!("{} of {} successes", of.killed, of.successes);
+        let half = class.half.as_ref().filter(|half| half.killed > cap.killed);
+        let half =
+            half.map_or_else(String::new, |half| format!("; {} would have cut {}", number(half.limit), cut(half)));
+        let better = class.best.as_ref().ok().filter(|best| best.rule != cap.rule);
+        let better = better.map_or_else(String::new, |best| {
+            format!(
+                " Better: stop when `{}`, which saves {} %.",
+                best.rule,
+                best.saved.map_or_else(|| "?".to_owned(), digits)
+            )
+        });
+        format!(
+            "`{name}`: {} {unit} cut at most {} ({whose}; {} here{half}).{better}",
+            number(cap.limit),
+            percent(self.args.max_killed),
+            cut(cap)
+        )
+    }
+
+    fn table(&self) -> Table {
+        let saved = format!("{} saved, %", self.tuned.pooled.unit().noun());
+        let columns = ["class", "certificate", "tasks", "cap", "killed", &saved, "best rule", "killed", &saved];
+        let share = |of: Option<f64>| of.map_or(Cell::Missing, |of| Cell::Text(digits(of)));
+        let limit = |of: Option<&ClassLimit>, name: fn(&ClassLimit) -> String| match of {
+            None => [Cell::Missing, Cell::Missing, Cell::Missing],
+            Some(of) => [Cell::Text(name(of)), Cell::Text(format!("{}/{}", of.killed, of.successes)), share(of.saved)],
+        };
+        let row = |class: &TunedClass| {
+            let mut row = vec![
+                Cell::Text(class.class.to_string()),
+                Cell::Text(if class.is_pooled { "all classes" } else { "own" }.to_owned()),
+                Cell::Count(class.with_success),
+            ];
+            row.extend(limit(class.cap.as_ref(), |of| number(of.limit)));
+            row.extend(limit(class.best.as_ref().ok(), |of| of.rule.clone()));
+            row
+        };
+        Table { columns: columns.map(str::to_owned).to_vec(), rows: self.tuned.classes.iter().map(row).collect() }
+    }
+
+    fn show(&self, output: &Output) -> Result<(), Failure> {
+        output.paragraph(&self.verdict());
+        output.data("\n");
+        for class in &self.tuned.classes {
+            output.paragraph(&self.sentence(class));
+        }
+        output.data("\n");
+        output.table(&self.table(), Format::Table)?;
+        output.data("\n");
+        output.paragraph(
+            "killed and saved: in the recorded runs of the class, on which it was chosen. A certificate on all classes together says \
+             nothing of one of them: there it may kill more.",
+        );
+        if self.tuned.unclassed > 0 {
+            let runs = count(self.tuned.unclassed as u64, "run");
+            output.paragraph(&format!("{runs} without what `--by` asks for: in the certificate of all classes alone"));
+        }
+        Ok(())
+    }
+
+    fn json(&self) -> Value {
+        let limit = |of: &ClassLimit| {
+            json!({
+                "rule": of.rule, "limit": of.limit, "p": of.choice.p, "killed": of.killed, "successes": of.successes,
+                "killed_by_task": of.task_rate, "saved": of.saved,
+            })
+        };
+        let class = |class: &TunedClass| {
+            json!({
+                "class": &*class.class,
+                "sentence": self.sentence(class),
+                "certificate": if class.is_pooled { "all classes" } else { "own" },
+                "runs": class.study.runs().len(),
+                "tasks_with_success": class.with_success,
+                "cap": class.cap.as_ref().map(limit),
+                "half_of_cap": class.half.as_ref().map(limit),
+                "best": class.best.as_ref().ok().map(limit),
+            })
+        };
+        json!({
+            "schema_version": 1,
+            "whenstop": env!("CARGO_PKG_VERSION"),
+            "verdict": self.verdict(),
+            "by": self.by.noun(),
+            "alpha": self.args.max_killed,
+            "delta": self.args.delta,
+            "delta_each": self.tuned.delta_each,
+            "tasks_needed": self.tuned.needed,
+            "budget": self.args.budget,
+            "saved_unit": self.tuned.pooled.unit().name(),
+            "runs": self.tuned.pooled.runs().len(),
+            "corpus": self.tuned.pooled.fingerprint(),
+            "classes": self.tuned.classes.iter().map(class).collect::<Vec<_>>(),
+        })
+    }
+
+    /// Writes a stack per class, each with its certificate, and the answer.
+    fn write(&self, out: &Path, output: &Output) -> Result<(), Failure> {
+        let mut text = format!(
+            "# Made by `whenstop tune --by {}` from {} runs, {}: a stack for each class.\n# `whenstop export tuned.toml --stack NAME \
+             --to HOST` writes one as the host's own configuration.\n",
+            one_line(&self.by.noun()),
+            self.tuned.pooled.runs().len(),
+            self.tuned.pooled.fingerprint()
+        );
+        let mut names = std::collections::BTreeSet::new();
+        for class in &self.tuned.classes {
+            let Ok(best) = &class.best else { continue };
+            let study = if class.is_pooled { &self.tuned.pooled } else { &class.study };
+            let mut name = stack_name(&class.class);
+            while !names.insert(name.clone()) {
+                name.push('-');
+            }
+            text += &format!("\n# {}\n", one_line(&self.sentence(class)));
+            let whose = if class.is_pooled { "the successes of all classes" } else { "successes" };
+            text += &certified_stack(study, &Shipped::Limit(best.choice), &name, self.promised(whose));
+        }
+        let write = |folder: &Path| {
+            let put =
+                |name: &str, text: &str| write_atomically(&folder.join(name), |file| file.write_all(text.as_bytes()));
+            put("tuned.toml", &text)?;
+            put("certificate.json", &format!("{:#}\n", self.json()))
+        };
+        write_folder(out, output.csv_style(), write).map_err(Failure::input)?;
+        output.note(&format!("written to {}; ship {}", out.display(), out.join("tuned.toml").display()));
+        Ok(())
+    }
+}
+
+fn has(tasks: u64) -> String {
+    if tasks == 1 { "only 1 task".to_owned() + " has" } else { format!("only {tasks} tasks have") }
+}
+
+/// A limit without floating-point noise.
+fn number(limit: f64) -> String {
+    limit.to_string()
+}
+
+/// The name of a class's stack: what a stack file can name.
+fn stack_name(class: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
+    format!("tuned-{}", class.chars().map(plain).collect::<String>())
+}
