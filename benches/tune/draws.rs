@@ -87,12 +87,12 @@ pub(super) fn tell(recordings: &Recordings, n_draws: u64) {
             });
             line(alpha, way, ships, effects, &drawn);
         }
-        let best = best_contender(presets, &tasks, alpha);
-        let drawn = draws(study, n_draws, |on, rest| match best_contender(presets, on, alpha) {
+        let best = best_contender(presets, &tasks, appetite);
+        let drawn = draws(study, n_draws, |on, rest| match best_contender(presets, on, appetite) {
             Some(at) => judged(&presets[at].totals(rest), false),
             None => Drawn { killed: 0.0, saved: 0.0, refused: true },
         });
-        let effects = held_out_contender(presets, study, &tasks, alpha).totals;
+        let effects = held_out_contender(presets, study, &tasks, appetite).totals;
         let ships = best.map_or_else(|| "none".to_owned(), |at| format!("`{}`", presets[at].name));
         line(alpha, "preset", &ships, &effects, &drawn);
         lists(pool, appetite, n_draws / LIST_DRAWS);

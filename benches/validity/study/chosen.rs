@@ -1,6 +1,6 @@
 //! The first sentence of a comparison of many stacks that are all alike, each killing a little more than is tolerated.
 
-use whenstop::aggregate::{Contest, ExactnessName, Row as Told, Rows, Terms, Unit, by_stack};
+use whenstop::aggregate::{Contest, ExactnessName, Row as Told, Rows, ShipTerms, Unit, by_stack};
 use whenstop::transcript::{EndCause, Moment, Outcome, Point};
 use whenstop::verdict::{Doubts, Verdict};
 
@@ -85,7 +85,7 @@ pub(crate) fn best_of_many(corpus: Corpus, repetitions: u64) -> Vec<Row> {
         }
         let rows: Rows = rows.into_iter().collect();
         let contest = Contest::of(by_stack(&rows), None, Unit::Steps, None, &[], None);
-        let terms = Terms { max_killed: TOLERATED, min_known: 0.95 };
+        let terms = ShipTerms { max_killed: TOLERATED, min_known: 0.95 };
         let shipped = contest.decide(terms).ship.and_then(|at| contest.candidates()[at].killed_at_most);
         tally.note("printed", "false", Some(shipped.is_some_and(|most| most < corpus.effect)));
     })

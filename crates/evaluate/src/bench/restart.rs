@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::aggregate::{LEVEL, Label, Unit};
 use crate::class::{Trial, TrialGroup};
-use crate::stats::{Comparison, PairedSums, ratio_difference};
+use crate::stats::{DifferenceEstimate, PairedSums, ratio_difference};
 
 /// What one way of running comes to, per run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -38,7 +38,7 @@ pub struct Restart {
     /// With a second try after each stop.
     pub restart: Way,
     /// The success rate with restarts minus that without stopping, over tasks.
-    pub gain: Comparison,
+    pub gain: DifferenceEstimate,
 }
 
 /// The estimate for a stack: the mean over ordered pairs of distinct trials of a group of "the first, and if it is stopped
