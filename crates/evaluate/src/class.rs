@@ -178,11 +178,13 @@ pub struct TrialGroup {
     pub trials: Vec<usize>,
 }
 
-/// The groups of trials of one task, by one model, under the same settings, by name; and the names of the settings in which trials of one
-/// task and model differ.
+/// Trials by their settings.
+type BySettings<'t> = BTreeMap<&'t BTreeMap<String, String>, Vec<usize>>;
+
+/// The groups of trials of one task, by one model, under the same settings, by name; and the names of the settings in
+/// which trials of one task and model differ.
 pub fn groups(trials: &[Trial]) -> (Vec<TrialGroup>, BTreeSet<String>) {
-    let mut by_task: BTreeMap<(&(Label, Label), &Label), BTreeMap<&BTreeMap<String, String>, Vec<usize>>> =
-        BTreeMap::new();
+    let mut by_task: BTreeMap<(&(Label, Label), &Label), BySettings<'_>> = BTreeMap::new();
     for (at, trial) in trials.iter().enumerate() {
         by_task.entry((&trial.task, &trial.model)).or_default().entry(&trial.settings).or_default().push(at);
     }

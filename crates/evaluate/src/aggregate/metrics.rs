@@ -547,6 +547,16 @@ fn rates(list: &mut List) {
         no,
         "Share of the runs whose outcome under the stack cannot be told from the recording.",
     );
+    further_rates(list);
+}
+
+/// Shares of runs that no column of the first table shows.
+fn further_rates(list: &mut List) {
+    use Needs::{Nothing, Outcome};
+    let no = Shown::No;
+    let mut rate = |name: &str, former: &str, read, needs, of: &str, shown, meaning: &str| {
+        list.push(name, Read::Plain(read), Measure::Share, needs, meaning).formerly(former).over(of, shown);
+    };
     rate(
         "success_rate",
         "",

@@ -77,7 +77,7 @@ impl Picked {
                 facts.push((group.stack.to_string(), stops));
             }
         }
-        Self::find(&runs, &facts).map(|picked| picked.in_words())
+        Self::find(&runs, &facts).map(Self::in_words)
     }
 
     /// With what it differs in as words: `are longer than the others`.

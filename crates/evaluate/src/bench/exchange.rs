@@ -157,7 +157,9 @@ impl Design {
         let mut random = Draws(xxh3_64_with_seed(b"exchangeable", self.groups.len() as u64));
         let mut reached = 0;
         for draw in 1..=DRAWS {
-            values.iter_mut().for_each(|group| random.shuffle(group));
+            for group in &mut values {
+                random.shuffle(group);
+            }
             reached += u32::from(self.statistic(&values) >= observed);
             if reached == ENOUGH {
                 return f64::from(reached) / f64::from(draw);

@@ -26,7 +26,9 @@ impl Sample {
     /// From values with their tasks.
     pub(super) fn of(known: &[(u64, f64)]) -> Self {
         let mut runs: BTreeMap<u64, f64> = BTreeMap::new();
-        known.iter().for_each(|(task, _)| *runs.entry(*task).or_default() += 1.0);
+        for (task, _) in known {
+            *runs.entry(*task).or_default() += 1.0;
+        }
         let mut values: Vec<(f64, f64)> = known.iter().map(|(task, value)| (*value, 1.0 / runs[task])).collect();
         values.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         Self { values, tasks: runs.len() as u64 }

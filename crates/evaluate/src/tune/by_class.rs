@@ -94,7 +94,7 @@ pub fn tune_classes(
         let cap = cap(tuned, source, budget);
         let half = cap.and_then(|cap| half(source, cap)).map(|choice| judged(&study, source, choice));
         let cap = cap.map(|choice| judged(&study, source, choice));
-        TunedClass { class, with_success, is_pooled, cap, half, best, study }
+        TunedClass { class, study, with_success, is_pooled, cap, half, best }
     };
     let classes = by_class.into_iter().map(of_class).collect();
     TunedClasses { classes, pooled, delta_each, needed, unclassed }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use whenstop_core::verdict::{Assumptions, Course, Ledger, judge};
 
+use super::agents::agents;
 use super::{Export, Grade, HostInfo, hosts};
 use crate::decision::Strategy;
 use crate::host::{Does, Fires, Slot};
