@@ -1,5 +1,7 @@
 //! `whenstop corpus`: shows what is in the files, and what looks wrong.
 
+use std::fmt::Write as _;
+
 use super::Exit;
 use super::failure::Failure;
 use super::inputs::{CorpusArgs, READING, ReadingArgs, UnitOfRun, counted, has_read, open, process};
@@ -210,10 +212,10 @@ fn next_step(args: &Args, report: &CorpusReport) -> Option<String> {
     let paths: Vec<String> = args.paths.iter().map(|path| path.display().to_string()).collect();
     let mut arguments = format!("{} --map {map}", paths.join(" "));
     for path in &args.reading.labels {
-        arguments += &format!(" --labels {}", path.display());
+        let _ = write!(arguments, " --labels {}", path.display());
     }
     if let Some(columns) = &args.reading.label_columns {
-        arguments += &format!(" --label-columns {columns}");
+        let _ = write!(arguments, " --label-columns {columns}");
     }
     Some(match &report.outcomes_beside {
         Some((path, columns)) => {

@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::inputs::{ByArg, CorpusArgs};
 use super::output::{Format, Output};
 use crate::diagnostic::count;
-use crate::forecast::{Amount, Course, Forecast, LEAST_TASKS, forecasts};
+use crate::forecast::{Amount, Forecast, LEAST_TASKS, RunCourse, forecasts};
 use crate::report::table::{Cell, Table};
 use crate::report::write_atomically;
 use crate::words::digits;
@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let by = ByArg::by(args.by.as_ref());
     let mut courses = Vec::new();
     let corpus = args.corpus.classed(args.by.as_ref());
-    corpus.process(output, |run| Course::of(&run, by, &after), |course| courses.push(course))?;
+    corpus.process(output, |run| RunCourse::of(&run, by, &after), |course| courses.push(course))?;
     let all = forecasts(&courses, &after);
     if all.is_empty() {
         let what = format!("no forecast: fewer than {LEAST_TASKS} tasks have a run that is still going");
@@ -66,7 +66,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
             output.data("\n");
             output.table(&overview(&all, args.by.is_some()), Format::Table)?;
             output.data("\n");
-            notes(&all, &courses).iter().for_each(|note| output.paragraph(note));
+            for note in notes(&all, &courses) {
+                output.paragraph(&note);
+            }
         }
         format => output.table(&lines(&all), format)?,
     }
@@ -76,10 +78,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 /// Formats an amount for people.
 pub(super) fn amount(of: Amount, value: f64) -> String {
     match of {
-        Amount::Steps => format!("{value:.0}"),
         Amount::Tokens if value >= 1e6 => format!("{:.1}M", value / 1e6),
         Amount::Tokens if value >= 1e3 => format!("{:.0}k", value / 1e3),
-        Amount::Tokens => format!("{value:.0}"),
+        Amount::Steps | Amount::Tokens => format!("{value:.0}"),
         Amount::CostUsd => format!("${value:.2}"),
         Amount::Ms if value >= 3_600_000.0 => format!("{:.1} h", value / 3_600_000.0),
         Amount::Ms if value >= 60_000.0 => format!("{:.0} min", value / 60_000.0),
@@ -154,7 +155,7 @@ fn covered(of_steps: &[Forecast]) -> Cell {
     }
 }
 
-fn notes(all: &[Forecast], courses: &[Course]) -> Vec<String> {
+fn notes(all: &[Forecast], courses: &[RunCourse]) -> Vec<String> {
     let mut notes = vec![
         "what remains: the median, and in brackets P10 to P90. 19 of 20: the wider interval of the steps. covered: how often \
          runs of tasks left out were within the two, of the amount that is covered least; each task counts once"

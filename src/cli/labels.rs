@@ -182,9 +182,9 @@ fn show(run: &Unlabelled, args: &Args) -> String {
     let path = run.file.as_deref().map(|file| file.split('!').next().unwrap_or(file).to_owned());
     let path = path.or_else(|| args.corpus.paths.first().map(|path| path.display().to_string()));
     let unit = if args.corpus.unit == UnitOfRun::Round { " --unit round" } else { "" };
-    let stacks: String = args.stacks.iter().map(|stacks| format!(" --stacks {}", quoted(stacks))).collect();
-    let stacks = if stacks.is_empty() { " --stacks preset:cline".to_owned() } else { stacks };
-    format!("whenstop explain {}{unit}{stacks} --run {}", quoted(&path.unwrap_or_default()), quoted(&run.run_id))
+    let stacks: Vec<String> = args.stacks.iter().map(|stacks| format!(" --stacks {}", quoted(stacks))).collect();
+    let (path, run) = (quoted(&path.unwrap_or_default()), quoted(&run.run_id));
+    format!("whenstop explain {path}{unit}{} --run {run}", stacks.concat())
 }
 
 fn write(runs: &[Unlabelled], args: &Args, out: &mut dyn std::io::Write) -> std::io::Result<()> {
@@ -255,8 +255,8 @@ fn advice(runs: &[Unlabelled], n_runs: usize, args: &Args) -> String {
 mod tests {
     use super::*;
 
-    fn unlabelled(run_id: &str, steps: usize, stops: &[&str]) -> Unlabelled {
-        let stops = stops.iter().map(|stack| ((*stack).to_owned(), 1)).collect();
+    fn unlabelled(run_id: &str, steps: usize, stopped_by: &[&str]) -> Unlabelled {
+        let stops = stopped_by.iter().map(|stack| ((*stack).to_owned(), 1)).collect();
         Unlabelled { run_id: run_id.to_owned(), steps, stops, recorded_end: "unknown", ..Unlabelled::default() }
     }
 

@@ -35,7 +35,7 @@ enum Command {
     },
     /// Find dead and unreachable rules and unit traps in a stack file.
     #[command(after_help = examples::LINT)]
-    Lint(lint::Args),
+    Lint(Box<lint::Args>),
     /// Show precision and recall of the systems' text tests on labelled texts.
     Texts(texts::Args),
 }

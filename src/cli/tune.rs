@@ -279,6 +279,7 @@ fn of_grid(
     }
 }
 
+#[expect(clippy::result_large_err, reason = "a command refuses at most once")]
 fn learned(args: &Args, study: &Study, tasks: &[usize], tuned: &Tuned) -> Result<(Shipped, HeldOut), Why> {
     let options = ListOptions { appetite: args.appetite(), cross_fit: args.cross_fit };
     let needed = tasks_for_list(args.max_killed);

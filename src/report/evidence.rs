@@ -154,7 +154,6 @@ fn sentence(rows: &Rows, default: &Summary, proposed: &Summary, unit: Unit) -> S
 }
 
 /// The models and suites of the runs.
-#[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime, the closure of any")]
 fn made_of(rows: &Rows) -> String {
     let named = |of: for<'r> fn(RowView<'r>) -> Option<&'r Label>| -> Option<String> {
         let names: std::collections::BTreeSet<&str> = rows.iter().filter_map(of).map(|name| &**name).collect();

@@ -133,8 +133,8 @@ impl FollowedReport {
              outcomes the table says which successes a stop kills."
                 .to_owned(),
         ];
-        let warned = self.summaries.iter().filter(|summary| summary.cut_short_high.interval.is_some());
-        if let Some(warning) = warned.filter_map(FollowedSummary::warning).next() {
+        let mut warned = self.summaries.iter().filter(|summary| summary.cut_short_high.interval.is_some());
+        if let Some(warning) = warned.find_map(FollowedSummary::warning) {
             let session = if self.noun == "rounds" { "; a session that names no task counts as one" } else { "" };
             notes.push(format!("of all: {warning}{session}"));
         }

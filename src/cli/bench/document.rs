@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::words::refused;
 use super::{Answer, Line};
-use crate::bench::{Audit, ModelScore, Pair, Restart, Training, Way};
+use crate::bench::{Audit, ModelPair, ModelScore, Restart, Training, Way};
 use crate::stats::Estimate;
 
 fn estimate(of: &Estimate) -> Value {
@@ -49,7 +49,7 @@ impl Answer<'_> {
     fn line(&self, line: &Line) -> Value {
         let totals = line.totals(self.unit_place());
         let benchmarks = line.benchmarks.iter().map(|of| {
-            let pair = |pair: &Pair| {
+            let pair = |pair: &ModelPair| {
                 json!({
                     "above": &*of.models[pair.above].model, "below": &*of.models[pair.below].model,
                     "gap": pair.gap, "gap_with_stops": pair.gap_with_stops, "flipped": pair.is_flipped(),

@@ -13,8 +13,8 @@ use super::output::{Format, Output};
 use super::values::share_inside;
 use crate::aggregate::{Label, Unit};
 use crate::bench::{
-    Benchmark, Refusal, Restart, Terms, Training, Treatment, after_truncated, benchmarks, chosen_on_others,
-    exchangeable, restart, training, unit,
+    BenchTerms, Benchmark, NotExchangeable, Restart, Training, Treatment, after_truncated, benchmarks,
+    chosen_on_others, exchangeable, restart, training, unit,
 };
 use crate::class::{Trial, groups};
 use crate::compare::Comparison;
@@ -93,7 +93,7 @@ struct Answer<'a> {
     unit: Unit,
     /// The answer comes first; with several stacks each of them follows.
     lines: Vec<Line>,
-    restarts: Option<Result<Vec<(String, Restart)>, Refusal>>,
+    restarts: Option<Result<Vec<(String, Restart)>, NotExchangeable>>,
     training: Option<Vec<(String, Training)>>,
     truncated: Option<(f64, u64, u64)>,
 }
@@ -158,7 +158,7 @@ fn check(trials: &[Trial]) -> Result<(), Failure> {
 }
 
 fn lines(args: &Args, trials: &[Trial], stacks: &[String], unit: Unit) -> Vec<Line> {
-    let terms = Terms { delta: args.delta, audit: args.audit };
+    let terms = BenchTerms { delta: args.delta, audit: args.audit };
     let tried = stacks.len();
     let own = |at: usize| Line {
         stack: Some(stacks[at].clone()),

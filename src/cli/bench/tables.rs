@@ -20,7 +20,7 @@ fn table(columns: &[&str], rows: Vec<Vec<Cell>>) -> Table {
 }
 
 impl Answer<'_> {
-    fn name(&self, line: &Line) -> String {
+    fn name(line: &Line) -> String {
         line.stack.clone().unwrap_or_else(|| "(chosen)".to_owned())
     }
 
@@ -32,7 +32,7 @@ impl Answer<'_> {
         let row = |line: &Line| {
             let totals = line.totals(unit);
             vec![
-                text(self.name(line)),
+                text(Self::name(line)),
                 shown(totals.saved),
                 text(points(totals.mean_change)),
                 text(points(totals.largest_change)),
@@ -126,7 +126,7 @@ impl Answer<'_> {
         table(&columns, self.lines[0].models().map(|(of, model)| row((&of.class, model))).collect())
     }
 
-    pub(super) fn restart_table(&self, restarts: &[(String, Restart)]) -> Table {
+    pub(super) fn restart_table(restarts: &[(String, Restart)]) -> Table {
         let columns = ["stack", "stopped", "success", "stops", "restart", "gain", "each", "stops", "restart"];
         let cost = |value: Option<f64>| {
             value.map_or(Cell::Missing, |value| {

@@ -1,7 +1,7 @@
 //! The sentences of the answer.
 
 use super::{Answer, Line};
-use crate::bench::{Benchmark, Factor, Measured, ModelScore, Refusal};
+use crate::bench::{Benchmark, Factor, ModelScore, NotExchangeable, TrialScore};
 use crate::cli::failure::Failure;
 use crate::cli::output::{Format, Output};
 use crate::diagnostic::count;
@@ -192,7 +192,7 @@ impl Answer<'_> {
                             count(of.groups as u64, "group")
                         )),
                     ));
-                    output.table(&self.restart_table(restarts), Format::Table)?;
+                    output.table(&Self::restart_table(restarts), Format::Table)?;
                 }
                 Err(refusal) => output.paragraph(&format!("No restart can be estimated: {}.", refused(refusal))),
             }
@@ -228,23 +228,23 @@ impl Answer<'_> {
 }
 
 /// Why trials cannot stand for one another.
-pub(super) fn refused(refusal: &Refusal) -> String {
+pub(super) fn refused(refusal: &NotExchangeable) -> String {
     match refusal {
-        Refusal::OneTrial => {
+        NotExchangeable::OneTrial => {
             "it takes two graded trials of one task by one model under the same settings, and there are none".to_owned()
         }
-        Refusal::Settings(names) => format!(
+        NotExchangeable::Settings(names) => format!(
             "the trials of one task and model differ in their settings ({}), so none can stand for another",
             names.join(", ")
         ),
-        Refusal::Drift(drift) => {
+        NotExchangeable::Drift(drift) => {
             let between = match drift.factor {
                 Factor::Date => "those that began earlier and later",
                 Factor::Trial => "trials of different names",
             };
             let of = match drift.of {
-                Measured::Success => "in how often they succeed",
-                Measured::Steps => "in how many steps they take",
+                TrialScore::Success => "in how often they succeed",
+                TrialScore::Steps => "in how many steps they take",
             };
             format!(
                 "{between} differ {of} more than trials of one task would by chance (permutation test within tasks, p = {:.3}), \

@@ -29,8 +29,8 @@ pub(in crate::cli) struct CheckArgs {
     /// Fail if a number of the summary passes a limit. `killed_rate_high>0.05` passes only what is shown to be safe,
     /// `killed_rate_low>0.02` fails only what is shown to be unsafe, `killed_rate>0.02` uses the point estimate;
     /// `ours:killed_rate_high>0.05` checks one stack; `cut_short_high>0.05` checks what followed the stops and needs no
-    /// outcomes. An unknown number fails. Each check is one look: a value on the limit rings falsely in at most 1 of 40,
-    /// and so now and then in a gate that is looked at every week. Repeatable.
+    /// outcomes. An unknown number fails. Each check is one look: on the limit it fails falsely in 1 of 40, now and then
+    /// in a year of weekly checks. Repeatable.
     #[arg(long, value_name = "GATE")]
     fail_on: Vec<String>,
     /// Judge by what could be read, even if some files, folders or archives could not be, or not completely.

@@ -51,7 +51,7 @@ pub(super) struct Evidence {
 impl About {
     pub(super) fn of(session: &Run) -> Self {
         Self {
-            agent: session.header.agent.clone().unwrap_or_default().to_string(),
+            agent: session.header.agent.as_deref().unwrap_or_default().to_owned(),
             model: session.header.model.as_deref().map(str::to_owned),
             began: session.events().iter().filter_map(Event::ts).min(),
         }

@@ -1,5 +1,6 @@
 //! `tune --by`: an answer for each class.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -217,7 +218,7 @@ impl Answer<'_> {
             while !names.insert(name.clone()) {
                 name.push('-');
             }
-            text += &format!("\n# {}\n", one_line(&self.sentence(class)));
+            let _ = writeln!(text, "\n# {}", one_line(&self.sentence(class)));
             let whose = if class.is_pooled { "the successes of all classes" } else { "successes" };
             text += &certified_stack(study, &Shipped::Limit(best.choice), &name, self.promised(whose));
         }

@@ -101,12 +101,12 @@ impl Words<'_> {
             all.killed.numerator,
             all.killed.denominator,
             with_interval(&saved),
-            self.cost(&rated.candidate),
+            Self::cost(&rated.candidate),
         ))
     }
 
     /// Formats `; a success costs 21 % less (12–30)`, or what it is worth at a price.
-    fn cost(&self, candidate: &Candidate) -> String {
+    fn cost(candidate: &Candidate) -> String {
         if let Some(worth) = candidate.worth.filter(|worth| worth.value.is_some()) {
             return format!("; it is worth {} a run", in_dollars(&worth));
         }

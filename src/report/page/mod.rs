@@ -150,7 +150,9 @@ impl Page<'_> {
     fn choices(&self) -> Vec<AtTolerance> {
         let mut choices = choices(self.summaries, &self.field, self.unit, self.appetite, self.choice());
         if let Some(followed) = &self.followed {
-            choices.iter_mut().for_each(|choice| choice.verdict.clone_from(&followed.verdict));
+            for choice in &mut choices {
+                choice.verdict.clone_from(&followed.verdict);
+            }
         }
         choices
     }

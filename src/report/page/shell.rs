@@ -39,8 +39,8 @@ pub(super) struct Filling<'a> {
 /// Tables as HTML.
 fn tables(tables: &[(&'static str, Table)]) -> String {
     let row = |tag: &str, cells: &mut dyn Iterator<Item = String>| {
-        let cells: String = cells.map(|cell| format!("<{tag}>{}</{tag}>", escaped(&cell))).collect();
-        format!("<tr>{cells}</tr>")
+        let cells: Vec<String> = cells.map(|cell| format!("<{tag}>{}</{tag}>", escaped(&cell))).collect();
+        format!("<tr>{}</tr>", cells.concat())
     };
     let table = |(heading, table): &(&'static str, Table)| {
         let head = row("th", &mut table.columns.iter().cloned());

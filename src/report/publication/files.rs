@@ -158,8 +158,8 @@ impl Publication {
 
     /// The summary of runs that nobody graded.
     fn ungraded_md(&self, told: &FollowedTold) -> String {
-        let tables: String =
-            told.tables.iter().map(|(heading, table)| format!("## {heading}\n\n{}\n", table.to_markdown())).collect();
+        let section = |(heading, table): &(&str, table::Table)| format!("## {heading}\n\n{}\n", table.to_markdown());
+        let tables = told.tables.iter().map(section).collect::<Vec<_>>().concat();
         let notes = self.followed().map(FollowedReport::notes).unwrap_or_default();
         let notes: String = notes.iter().flat_map(|line| ["- ", line, "\n"]).collect();
         markdown::page(&format!(

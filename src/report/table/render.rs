@@ -144,14 +144,14 @@ impl Table {
             return whole;
         }
         // The most columns that fit; never fewer than the first and one more.
-        let fits = |n: &usize| !is_too_wide(&self.picked(0..*n).block(width));
+        let fits = |n: &usize| !is_too_wide(&self.picked(&(0..*n)).block(width));
         let n = (3..self.columns.len()).rev().find(fits).unwrap_or(2);
-        let rest = self.picked(std::iter::once(0).chain(n..self.columns.len()));
-        self.picked(0..n).block(width) + "\n" + &rest.to_terminal(width)
+        let rest = self.picked(&std::iter::once(0).chain(n..self.columns.len()));
+        self.picked(&(0..n)).block(width) + "\n" + &rest.to_terminal(width)
     }
 
     /// The table of some of its columns.
-    fn picked(&self, columns: impl Iterator<Item = usize> + Clone) -> Self {
+    fn picked(&self, columns: &(impl Iterator<Item = usize> + Clone)) -> Self {
         Self {
             columns: columns.clone().filter_map(|column| self.columns.get(column).cloned()).collect(),
             rows: self

@@ -26,7 +26,7 @@ pub enum Factor {
 
 /// What it changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measured {
+pub enum TrialScore {
     /// How often they succeed.
     Success,
     /// How many steps they take, on the logarithm.
@@ -39,14 +39,14 @@ pub struct Drift {
     /// Between what.
     pub factor: Factor,
     /// Of what.
-    pub of: Measured,
+    pub of: TrialScore,
     /// The p-value, adjusted for the tests made (Holm).
     pub p: f64,
 }
 
 /// Why trials cannot stand for one another.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Refusal {
+pub enum NotExchangeable {
     /// No task has two graded trials by one model.
     OneTrial,
     /// Those it has differ in these settings.
@@ -62,21 +62,25 @@ pub enum Refusal {
 ///
 /// # Errors
 /// Why they may not.
-pub fn exchangeable(trials: &[Trial], groups: &[TrialGroup], differing: &[String]) -> Result<(), Refusal> {
+pub fn exchangeable(trials: &[Trial], groups: &[TrialGroup], differing: &[String]) -> Result<(), NotExchangeable> {
     let graded = |group: &&TrialGroup| group.trials.iter().filter(|at| trials[**at].success().is_some()).count() > 1;
     let groups: Vec<&TrialGroup> = groups.iter().filter(graded).collect();
     if groups.is_empty() {
-        return Err(if differing.is_empty() { Refusal::OneTrial } else { Refusal::Settings(differing.to_vec()) });
+        return Err(if differing.is_empty() {
+            NotExchangeable::OneTrial
+        } else {
+            NotExchangeable::Settings(differing.to_vec())
+        });
     }
     let tests = [Factor::Date, Factor::Trial].into_iter().flat_map(|factor| {
         let design = Design::of(trials, &groups, factor);
-        [Measured::Success, Measured::Steps].map(|of| Some((factor, of, design.as_ref()?.p(trials, of))))
+        [TrialScore::Success, TrialScore::Steps].map(|of| Some((factor, of, design.as_ref()?.p(trials, of))))
     });
-    let tests: Vec<(Factor, Measured, f64)> = tests.flatten().collect();
+    let tests: Vec<(Factor, TrialScore, f64)> = tests.flatten().collect();
     let adjusted = holm(&tests.iter().map(|(.., p)| *p).collect::<Vec<_>>());
     let first = tests.iter().zip(adjusted).filter(|(_, p)| *p <= LEVEL).min_by(|a, b| a.1.total_cmp(&b.1));
     match first {
-        Some((&(factor, of, _), p)) => Err(Refusal::Drift(Drift { factor, of, p })),
+        Some((&(factor, of, _), p)) => Err(NotExchangeable::Drift(Drift { factor, of, p })),
         None => Ok(()),
     }
 }
@@ -136,10 +140,10 @@ impl Design {
         (!design.groups.is_empty() && is_repeated).then_some(design)
     }
 
-    fn p(&self, trials: &[Trial], of: Measured) -> f64 {
+    fn p(&self, trials: &[Trial], of: TrialScore) -> f64 {
         let value = |at: &usize| match of {
-            Measured::Success => f64::from(u8::from(trials[*at].success() == Some(true))),
-            Measured::Steps => (1.0 + trials[*at].whole.steps as f64).ln(),
+            TrialScore::Success => f64::from(u8::from(trials[*at].success() == Some(true))),
+            TrialScore::Steps => (1.0 + trials[*at].whole.steps as f64).ln(),
         };
         let mut values: Vec<Vec<f64>> = self
             .groups
@@ -204,7 +208,7 @@ mod tests {
     use crate::class::groups;
     use crate::class::tests::trial;
 
-    fn judged(trials: &[Trial]) -> Result<(), Refusal> {
+    fn judged(trials: &[Trial]) -> Result<(), NotExchangeable> {
         let (groups, differing) = groups(trials);
         exchangeable(trials, &groups, &differing.into_iter().collect::<Vec<_>>())
     }
@@ -229,15 +233,15 @@ mod tests {
         for trial in settings.iter_mut().filter(|trial| trial.label.as_deref() == Some("1")) {
             trial.settings.insert("temperature".to_owned(), "1".to_owned());
         }
-        assert_eq!(judged(&settings), Err(Refusal::Settings(vec!["temperature".to_owned()])));
+        assert_eq!(judged(&settings), Err(NotExchangeable::Settings(vec!["temperature".to_owned()])));
 
         let mut attacked = trials(|task, nth| nth < 2 || task % 4 == 0);
         for trial in &mut attacked {
             let name = if trial.label.as_deref() < Some("2") { "none" } else { "important_instructions" };
             trial.label = Some(name.into());
         }
-        let Err(Refusal::Drift(drift)) = judged(&attacked) else { panic!() };
-        assert_eq!((drift.factor, drift.of), (Factor::Trial, Measured::Success));
+        let Err(NotExchangeable::Drift(drift)) = judged(&attacked) else { panic!() };
+        assert_eq!((drift.factor, drift.of), (Factor::Trial, TrialScore::Success));
         assert!(drift.p <= 0.004, "{}", drift.p);
 
         let mut dated = trials(|task, nth| nth > 1 || task % 4 == 0);
@@ -245,10 +249,10 @@ mod tests {
             trial.label = None;
             trial.began = Some(nth % 4);
         }
-        let Err(Refusal::Drift(drift)) = judged(&dated) else { panic!() };
-        assert_eq!((drift.factor, drift.of), (Factor::Date, Measured::Success));
+        let Err(NotExchangeable::Drift(drift)) = judged(&dated) else { panic!() };
+        assert_eq!((drift.factor, drift.of), (Factor::Date, TrialScore::Success));
 
         let single: Vec<Trial> = (0..5).map(|task| trial(&task.to_string(), "m", 0, true, 3, None)).collect();
-        assert_eq!(judged(&single), Err(Refusal::OneTrial));
+        assert_eq!(judged(&single), Err(NotExchangeable::OneTrial));
     }
 }

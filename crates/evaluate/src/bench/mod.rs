@@ -10,8 +10,8 @@ mod restart;
 mod score;
 mod training;
 
-pub use exchange::{Drift, Factor, Measured, Refusal, exchangeable};
-pub use pairs::{Pair, Pairs, tau};
+pub use exchange::{Drift, Factor, NotExchangeable, TrialScore, exchangeable};
+pub use pairs::{ModelPair, Pairs, tau};
 pub use restart::{Restart, Way, restart};
 pub use score::{Audit, ModelScore};
 pub use training::{Training, Treatment, after_truncated, training};
@@ -24,7 +24,7 @@ use crate::stats::multiplicity::holm;
 
 /// How a benchmark is judged.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Terms {
+pub struct BenchTerms {
     /// The probability that some limit or some certified pair is wrong, over all models, pairs and stacks together.
     pub delta: f64,
     /// The probability with which a stopped run goes on, if stops are audited.
@@ -48,7 +48,7 @@ pub fn benchmarks(
     trials: &[Trial],
     rule: impl Fn(&Label) -> Option<usize>,
     tried: usize,
-    terms: Terms,
+    terms: BenchTerms,
 ) -> Vec<Benchmark> {
     let mut classes: BTreeMap<&Label, BTreeMap<&Label, Vec<&Trial>>> = BTreeMap::new();
     for trial in trials.iter().filter(|trial| !trial.model.is_empty()) {
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use crate::class::tests::trial;
 
-    const TERMS: Terms = Terms { delta: 0.05, audit: Some(1.0) };
+    const TERMS: BenchTerms = BenchTerms { delta: 0.05, audit: Some(1.0) };
 
     /// Two models on ten tasks: `a` solves the first eight and is stopped on the last two of those; `b` solves five.
     fn two() -> Vec<Trial> {

@@ -6,7 +6,7 @@ use super::ModelScore;
 
 /// Two models with different full scores on the tasks that both were run on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pair {
+pub struct ModelPair {
     /// The place of the model with the higher full score.
     pub above: usize,
     /// The place of the other.
@@ -24,7 +24,7 @@ pub struct Pair {
     pub is_certified: bool,
 }
 
-impl Pair {
+impl ModelPair {
     /// Whether the models change places.
     pub fn is_flipped(&self) -> bool {
         self.gap_with_stops < 0.0
@@ -35,7 +35,7 @@ impl Pair {
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
     /// Those whose full scores differ.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<ModelPair>,
     /// How many have equal full scores.
     pub tied: usize,
     /// How many were run on no common task.
@@ -81,7 +81,7 @@ impl Pairs {
             let ahead = if is_first { a.kept - b.full } else { b.kept - a.full };
             (1.0 - ahead) / 2.0
         });
-        self.pairs.push(Pair {
+        self.pairs.push(ModelPair {
             above,
             below,
             gap: full.abs(),
@@ -130,7 +130,7 @@ pub fn tau(scores: &[(f64, f64)]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::{Terms, benchmarks};
+    use crate::bench::{BenchTerms, benchmarks};
     use crate::class::Trial;
     use crate::class::tests::trial;
 
@@ -152,7 +152,7 @@ mod tests {
             (0..100).map(move |task| trial(&task.to_string(), model, 0, task < solved, 4, (task < killed).then_some(2)))
         };
         let trials: Vec<Trial> = of("a", 60, 10).chain(of("b", 55, 0)).chain(of("c", 0, 0)).collect();
-        let all = benchmarks(&trials, |_| Some(0), 1, Terms { delta: 0.05, audit: None });
+        let all = benchmarks(&trials, |_| Some(0), 1, BenchTerms { delta: 0.05, audit: None });
         let pairs = &all[0].pairs;
         assert_eq!((pairs.pairs.len(), pairs.flipped()), (3, 1));
         let flipped = pairs.pairs.iter().find(|pair| pair.is_flipped()).unwrap();

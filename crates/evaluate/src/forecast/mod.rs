@@ -66,7 +66,7 @@ pub const LEAST_TASKS: u64 = 9;
 
 /// A run, as far as forecasts need it.
 #[derive(Clone, Debug)]
-pub struct Course {
+pub struct RunCourse {
     task: u64,
     class: Option<Label>,
     is_capped: bool,
@@ -74,7 +74,7 @@ pub struct Course {
     left: Vec<Amounts>,
 }
 
-impl Course {
+impl RunCourse {
     /// Reads what remained after each of `after` steps, in rising order.
     pub fn of(run: &Run, by: By, after: &[u64]) -> Self {
         let ledger = Ledger::of(run);
@@ -133,16 +133,16 @@ pub struct Forecast {
 
 /// The forecasts of every class, after each of `after` steps, for each amount that nearly all of the runs record. A class
 /// with fewer than [`LEAST_TASKS`] tasks still going gets the forecast from all runs; if these have too few as well, none.
-pub fn forecasts(courses: &[Course], after: &[u64]) -> Vec<Forecast> {
-    let classes: BTreeSet<&Label> = courses.iter().filter_map(Course::class).collect();
+pub fn forecasts(courses: &[RunCourse], after: &[u64]) -> Vec<Forecast> {
+    let classes: BTreeSet<&Label> = courses.iter().filter_map(RunCourse::class).collect();
     let mut all = Vec::new();
-    let mut by_class: BTreeMap<&Label, Vec<&Course>> = BTreeMap::new();
+    let mut by_class: BTreeMap<&Label, Vec<&RunCourse>> = BTreeMap::new();
     for course in courses {
         if let Some(class) = &course.class {
             by_class.entry(class).or_default().push(course);
         }
     }
-    let everything: Vec<&Course> = courses.iter().collect();
+    let everything: Vec<&RunCourse> = courses.iter().collect();
     for (place, steps) in after.iter().enumerate() {
         for amount in Amount::ALL {
             let pooled = (classes.len() > 1).then(|| Spread::of(&everything, place, amount)).flatten();
@@ -166,8 +166,8 @@ pub fn forecasts(courses: &[Course], after: &[u64]) -> Vec<Forecast> {
 
 impl Spread {
     /// Gathers what remained, `None` with too few tasks or too few runs that record it.
-    fn of(courses: &[&Course], place: usize, amount: Amount) -> Option<Self> {
-        let going: Vec<(&Course, Option<f64>)> =
+    fn of(courses: &[&RunCourse], place: usize, amount: Amount) -> Option<Self> {
+        let going: Vec<(&RunCourse, Option<f64>)> =
             courses.iter().filter_map(|course| Some((*course, amount.of(*course.left.get(place)?)))).collect();
         let known: Vec<(u64, f64)> = going.iter().filter_map(|(course, left)| Some((course.task, (*left)?))).collect();
         if (known.len() as f64) < MIN_KNOWN * going.len() as f64 {
@@ -228,9 +228,9 @@ fn covered(known: &[(u64, f64)], tail: f64) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn course(task: u64, class: &str, steps: u64, after: &[u64]) -> Course {
+    fn course(task: u64, class: &str, steps: u64, after: &[u64]) -> RunCourse {
         let amounts = |steps| Amounts { steps, ..Amounts::default() };
-        Course {
+        RunCourse {
             task,
             class: Some(class.into()),
             is_capped: false,
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn nineteen_runs_of_one_to_nineteen_steps() {
-        let courses: Vec<Course> = (1..=19).map(|steps| course(steps, "a", steps, &[0, 10])).collect();
+        let courses: Vec<RunCourse> = (1..=19).map(|steps| course(steps, "a", steps, &[0, 10])).collect();
         let of = forecasts(&courses, &[0, 10]);
         // Twenty places: one in ten below the second, one in ten above the 18th.
         assert_eq!((of[0].after, of[0].tasks, of[0].p10, of[0].p50, of[0].p90), (0, 19, 2.0, 10.0, 18.0));
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_class_of_few_tasks_gets_the_forecast_of_all() {
-        let mut courses: Vec<Course> = (1..=18).map(|steps| course(steps, "a", steps, &[0])).collect();
+        let mut courses: Vec<RunCourse> = (1..=18).map(|steps| course(steps, "a", steps, &[0])).collect();
         courses.push(course(19, "b", 19, &[0]));
         let of = forecasts(&courses, &[0]);
         assert_eq!(

@@ -92,7 +92,7 @@ impl CostSums {
 }
 
 /// What an interval of the ratio is made from.
-struct Parts {
+struct CostParts {
     /// The logarithm of the ratio.
     value: f64,
     /// Its spread: for each task, the change of the whole when the task is left out.
@@ -103,7 +103,7 @@ struct Parts {
     lost_by_few: bool,
 }
 
-impl Parts {
+impl CostParts {
     /// `None` if one task holds the only success: the ratio without it is undefined, and so is the spread.
     fn of(tasks: &[CostSums], total: &CostSums) -> Option<Self> {
         let value = total.log_ratio()?;
@@ -214,10 +214,10 @@ pub fn cost_of_success(tasks: &[CostSums], level: f64) -> (Estimate, Option<f64>
     let total = tasks.iter().fold(CostSums::default(), CostSums::plus);
     let Some(value) = total.ratio() else { return (Estimate::UNDEFINED, None) };
     let clusters = tasks.len() as u64;
-    let parts = Parts::of(tasks, &total);
+    let parts = CostParts::of(tasks, &total);
     let enough = parts.as_ref().filter(|_| Requirement::AMOUNT.is_met(clusters));
     let interval = enough.and_then(|parts| parts.interval(level));
-    let p = enough.and_then(Parts::p_value);
+    let p = enough.and_then(CostParts::p_value);
     let has_interval = interval.is_some();
     let estimate = Estimate {
         value: Some(value),
