@@ -5,7 +5,7 @@
 #![expect(clippy::print_stdout, reason = "a bench says what it found")]
 
 #[path = "../validity/study/random.rs"]
-#[allow(dead_code, reason = "shared with another bench")]
+#[expect(dead_code, reason = "shared with another bench")]
 mod random;
 mod worlds;
 

@@ -255,9 +255,9 @@ fn advice(runs: &[Unlabelled], n_runs: usize, args: &Args) -> String {
 mod tests {
     use super::*;
 
-    fn unlabelled(run_id: &str, steps: usize, stopped_by: &[&str]) -> Unlabelled {
-        let stops = stopped_by.iter().map(|stack| ((*stack).to_owned(), 1)).collect();
-        Unlabelled { run_id: run_id.to_owned(), steps, stops, recorded_end: "unknown", ..Unlabelled::default() }
+    fn unlabelled(run_id: &str, steps: usize, stacks: &[&str]) -> Unlabelled {
+        let by = stacks.iter().map(|stack| ((*stack).to_owned(), 1)).collect();
+        Unlabelled { run_id: run_id.to_owned(), steps, stops: by, recorded_end: "unknown", ..Unlabelled::default() }
     }
 
     #[test]

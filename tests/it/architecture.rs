@@ -298,7 +298,9 @@ fn a_type_name_means_one_thing_in_core_and_evaluation() {
             if path.extension().is_some_and(|extension| extension == "rs") && !is_test {
                 let names = declared(&path);
                 let file = path.strip_prefix(root).unwrap().display().to_string();
-                names.into_iter().for_each(|name| files.entry(name).or_default().push(file.clone()));
+                for name in names {
+                    files.entry(name).or_default().push(file.clone());
+                }
             }
         }
     }

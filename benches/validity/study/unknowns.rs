@@ -91,19 +91,25 @@ pub(crate) fn kept_work(corpus: Corpus, repetitions: u64) -> Vec<Row> {
         for task in 0..corpus.tasks {
             let lean = random.uniform();
             for trial in 0..corpus.trials {
-                let length = 2 + if random.chance(corpus.icc) { 1 + (lean * 10.0) as u64 } else { random.one_to(10) };
-                let last = random.one_to(length - 1);
+                let length = 2 + if random.chance(corpus.icc) {
+                    (0..10).filter(|n| f64::from(*n) <= lean * 10.0).count() as u64
+                } else {
+                    random.one_to(10)
+                };
+                let edited = random.one_to(length - 1);
                 let mut text = String::new();
                 for step in 1..length {
                     let edit = if random.chance(corpus.effect) { "frobnicate" } else { "apply_patch" };
-                    let tool = if step == last { edit } else { "read_file" };
+                    let tool = if step == edited { edit } else { "read_file" };
                     let _ = write!(text, "{tool}(p{step})=ok{step} ");
                 }
                 let mut run = draft(&(text + "-done"));
                 run.header.run_id = format!("{task}-{trial}");
                 run.header.task_id = Some(format!("{task}"));
                 run.grade.outcome = Outcome::Success;
-                evaluator.of(&Run::new(run)).rows.iter().for_each(|row| rows.push(row));
+                for row in &evaluator.of(&Run::new(run)).rows {
+                    rows.push(row);
+                }
             }
         }
         let rows = rows.finish();

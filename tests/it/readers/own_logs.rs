@@ -33,7 +33,7 @@ fn conversations() -> Invention {
             "{}",
             json!({"session": format!("S{n}"), "case": format!("C{}", n % 8), "llm": "acme-7b", "turns": turns})
         );
-        let _ = writeln!(grades, "S{n},bot,{}", if n % 2 == 0 { "yes" } else { "no" });
+        let _ = writeln!(grades, "S{n},bot,{}", if n.is_multiple_of(2) { "yes" } else { "no" });
     }
     Invention {
         name: "conversations",
@@ -67,8 +67,10 @@ fn interleaved() -> Invention {
             );
         }
     }
-    let grades =
-        (0..RUNS).map(|n| format!("job{n},{}\n", if n % 2 == 0 { "pass" } else { "fail" })).collect::<String>();
+    let grades = (0..RUNS)
+        .map(|n| format!("job{n},{}\n", if n.is_multiple_of(2) { "pass" } else { "fail" }))
+        .collect::<Vec<_>>()
+        .concat();
     let files = vec![("logs/events.log".into(), text), ("results.csv".into(), format!("job,verdict\n{grades}"))];
     Invention { name: "interleaved", files, steps: 2 * RUNS }
 }
@@ -79,7 +81,7 @@ fn steps() -> Invention {
     let run = |n: usize| json!({"episode": format!("ep{n}"), "scenario": {"id": format!("s{}", n % 7), "goal": "buy"}, "config": {"model": "m1"}, "trace": {"steps": [step(1), step(2), step(1)]}});
     let mut files: Vec<(String, String)> =
         (0..RUNS).map(|n| (format!("logs/ep{n}.json"), run(n).to_string())).collect();
-    let grades = (0..RUNS).map(|n| format!("ep{n},{}\n", n % 2)).collect::<String>();
+    let grades = (0..RUNS).map(|n| format!("ep{n},{}\n", n % 2)).collect::<Vec<_>>().concat();
     files.push(("grades.csv".into(), format!("episode,grade\n{grades}")));
     Invention { name: "steps", files, steps: 3 * RUNS }
 }
@@ -100,9 +102,9 @@ fn events() -> Invention {
             json!({"kind": "end", "at": 9.5, "reason": "finished"}),
         ]
     };
-    let text = |n: usize| run(n).iter().map(|line| format!("{line}\n")).collect::<String>();
+    let text = |n: usize| run(n).iter().map(|line| format!("{line}\n")).collect::<Vec<_>>().concat();
     let mut files: Vec<(String, String)> = (0..RUNS).map(|n| (format!("logs/run_{n:02}.jsonl"), text(n))).collect();
-    let grades = (0..RUNS).map(|n| format!("r{n},m-1,{}\n", n % 2 == 0)).collect::<String>();
+    let grades = (0..RUNS).map(|n| format!("r{n},m-1,{}\n", n.is_multiple_of(2))).collect::<Vec<_>>().concat();
     files.push(("status.csv".into(), format!("name,model,ok\n{grades}")));
     Invention { name: "events", files, steps: 2 * RUNS }
 }
@@ -119,7 +121,7 @@ fn rows() -> Invention {
              s{n},3,assistant,done,,,2026-01-01T00:00:03Z,100,10\n"
         );
     }
-    let grades = (0..RUNS).map(|n| format!("s{n},{}\n", n % 2)).collect::<String>();
+    let grades = (0..RUNS).map(|n| format!("s{n},{}\n", n % 2)).collect::<Vec<_>>().concat();
     let files = vec![("logs/messages.csv".into(), text), ("outcomes.csv".into(), format!("session,passed\n{grades}"))];
     Invention { name: "rows", files, steps: 2 * RUNS }
 }
@@ -127,7 +129,7 @@ fn rows() -> Invention {
 /// A document of all runs, actions in words, the outcome inside.
 fn experiments() -> Invention {
     let step = |n: usize| json!({"i": n, "thought": "t", "action": format!("open file{n}.py"), "observation": "...", "prompt_tokens": 100, "completion_tokens": 5});
-    let run = |n: usize| json!({"name": format!("exp{n}"), "agent": {"llm": "x"}, "problem": {"id": format!("p{}", n % 8), "statement": "do it"}, "history": [step(1), step(2), step(1)], "result": {"solved": n % 2 == 0}});
+    let run = |n: usize| json!({"name": format!("exp{n}"), "agent": {"llm": "x"}, "problem": {"id": format!("p{}", n % 8), "statement": "do it"}, "history": [step(1), step(2), step(1)], "result": {"solved": n.is_multiple_of(2)}});
     let all = json!({"version": 2, "experiments": (0..RUNS).map(run).collect::<Vec<_>>()});
     Invention { name: "experiments", files: vec![("logs/all.json".into(), all.to_string())], steps: 3 * RUNS }
 }
