@@ -78,23 +78,23 @@ const WORLDS: [World; 7] = [
 struct Placed(&'static str, fn(Corpus, u64) -> Vec<Row>, (usize, u64, bool), f64, (u64, u64));
 
 const PLACED: [Placed; 18] = [
-    Placed("recorders", tuning::recorders, (140, 4, true), 0.05, (400, 60)),
-    Placed("unnamed", tuning::unnamed, (40, 6, true), 0.1, (400, 60)),
-    Placed("models", tuning::models, (80, 4, true), 0.1, (200, 60)),
-    Placed("unlike", tuning::unlike, (70, 4, true), 0.1, (200, 60)),
-    Placed("unlike-gaffke", tuning::unlike_gaffke, (70, 4, true), 0.1, (200, 60)),
+    Placed("recorders", tuning::recorders, (140, 4, true), 0.05, (400, 20)),
+    Placed("unnamed", tuning::unnamed, (40, 6, true), 0.1, (400, 30)),
+    Placed("models", tuning::models, (80, 4, true), 0.1, (200, 15)),
+    Placed("unlike", tuning::unlike, (70, 4, true), 0.1, (200, 15)),
+    Placed("unlike-gaffke", tuning::unlike_gaffke, (70, 4, true), 0.1, (200, 0)),
     Placed("gridded", tuning::gridded, (160, 3, true), 0.1, (200, 0)),
     Placed("listed", tuning::listed, (330, 3, true), 0.1, (200, 0)),
-    Placed("cost-unlike", spent::unlike, (60, 50, false), 20.0, (2000, 2000)),
+    Placed("cost-unlike", spent::unlike, (60, 50, false), 20.0, (2000, 300)),
     Placed("cost-unlike", spent::unlike, (60, 50, false), 2.0, (1000, 0)),
     Placed("cost-unlike", spent::unlike, (200, 50, false), 20.0, (1000, 0)),
     Placed("cost-unlike", spent::unlike, (60, 4, true), 20.0, (1000, 0)),
     Placed("cost-unlike", spent::unlike, (60, 4, true), 2.0, (1000, 0)),
-    Placed("best-of-many", chosen::best_of_many, (100, 3, true), 0.055, (400, 150)),
-    Placed("labels-misstated", unknowns::misstated, (60, 5, true), 0.05, (400, 100)),
+    Placed("best-of-many", chosen::best_of_many, (100, 3, true), 0.055, (400, 20)),
+    Placed("labels-misstated", unknowns::misstated, (60, 5, true), 0.05, (400, 40)),
     Placed("labels-misstated", unknowns::misstated, (60, 5, true), -0.05, (400, 0)),
-    Placed("budget-two-caps", unknowns::two_caps, (60, 4, true), 0.2, (1000, 200)),
-    Placed("keeps", unknowns::kept_work, (60, 4, true), 0.0, (400, 40)),
+    Placed("budget-two-caps", unknowns::two_caps, (60, 4, true), 0.2, (1000, 60)),
+    Placed("keeps", unknowns::kept_work, (60, 4, true), 0.0, (400, 15)),
     Placed("keeps", unknowns::kept_work, (60, 4, true), 0.5, (400, 0)),
 ];
 
