@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::Exit;
 use super::failure::Failure;
 use super::inputs::{CorpusArgs, READING, ReadingArgs, UnitOfRun, counted, has_read, open, process};
-use super::output::{Format, Output};
+use super::output::{Format, Output, is_seen};
 use super::{effects, rounds};
 use crate::aggregate::{Tail, Tails};
 use crate::diagnostic::{count, one_line};
@@ -32,13 +32,13 @@ pub(super) struct Args {
     /// List every run: its outcome and the outcome's source, how it ended, and what looks wrong.
     #[arg(long, conflicts_with_all = ["rounds", "unused", "effects"])]
     runs: bool,
-    /// List every round instead, as CSV: what each prompt led to.
+    /// List every round instead (CSV, unless at a terminal): what each prompt led to.
     #[arg(long, conflicts_with_all = ["unused", "effects"])]
     rounds: bool,
     /// List the fields that most runs have and that were not used.
     #[arg(long)]
     unused: bool,
-    /// List every call instead, as CSV, with what it does to the world: edits, hands over, checks, reads.
+    /// List every call instead (CSV, unless at a terminal), with what it does to the world: edits, hands over, checks, reads.
     #[arg(long)]
     effects: bool,
     /// With `--effects`: a stack file whose `[effects]` take precedence over the built-in table. Repeatable.
@@ -52,9 +52,9 @@ pub(super) struct Args {
 }
 
 impl Args {
-    /// The format of a list that is only for programs.
+    /// The format of a list that is mostly for programs: CSV, unless a terminal shows it.
     fn data_format(&self) -> Format {
-        if self.format == Format::Table { Format::Csv } else { self.format }
+        if self.format == Format::Table && !is_seen() { Format::Csv } else { self.format }
     }
 }
 

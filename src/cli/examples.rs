@@ -86,7 +86,7 @@ pub(super) const EXPORT: &str = "Examples:\n  \
     whenstop export --to list                         # what each framework can hold\n  \
     whenstop export tuned.toml --to pydantic-ai       # to be pasted\n  \
     whenstop export tuned.toml --to all --out hosts/  # every framework, and read-back.toml to compare them with\n  \
-    whenstop export tuned.toml --to openhands --format pr --on runs";
+    whenstop export tuned.toml runs --to openhands --format pr";
 
 pub(super) const LABELS: &str = "Examples:\n  \
     whenstop labels runs --template labels.csv        # the runs to grade, those that matter most first\n  \

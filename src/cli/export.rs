@@ -27,6 +27,12 @@ pub(super) struct Args {
     /// The stack file.
     #[arg(value_name = "FILE")]
     stacks: Option<PathBuf>,
+    /// With `--format pr`: recordings on which the host's default is compared with the proposed settings.
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// The former way of naming recordings.
+    #[arg(long, value_name = "PATH", hide = true)]
+    on: Vec<PathBuf>,
     /// The stack to export; required if the file has several.
     #[arg(long, value_name = "NAME")]
     stack: Option<String>,
@@ -46,9 +52,6 @@ pub(super) struct Args {
     /// The file to write; a folder with `--to all`.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// With `--format pr`: recordings on which the host's default is compared with the proposed settings.
-    #[arg(long = "on", value_name = "PATH")]
-    on: Vec<PathBuf>,
     #[command(flatten, next_help_heading = READING)]
     reading: ReadingArgs,
 }
@@ -230,7 +233,8 @@ fn tell(export: &Export, output: &Output) {
 
 fn put(text: &str, out: Option<&Path>, output: &Output) -> Result<(), Failure> {
     match out {
-        None => output.data(text),
+        // To be pasted: no line is broken.
+        None => output.bytes(text.as_bytes()),
         Some(path) => write_atomically(path, |file| file.write_all(text.as_bytes())).map_err(Failure::input)?,
     }
     Ok(())
@@ -307,11 +311,12 @@ fn list() -> String {
     all.extend(agents());
     let column = all.iter().map(|info| info.id.len()).max().unwrap_or(0);
     let room = usize::from(width()).clamp(60, 120) - column - 2;
-    let mut text =
-        format!("{:column$}  {}\n", "host", "holds (and when it looks); ~ never exactly; + asks for a last answer");
-    for info in all {
-        for (nth, line) in wrapped(&holds(info), room).iter().enumerate() {
-            let name = if nth == 0 { info.id } else { "" };
+    let head = "holds (and when it looks); ~ never exactly; + asks for a last answer";
+    let hosts = all.into_iter().map(|info| (info.id, holds(info)));
+    let mut text = String::new();
+    for (id, held) in std::iter::once(("host", head.to_owned())).chain(hosts) {
+        for (nth, line) in wrapped(&held, room).iter().enumerate() {
+            let name = if nth == 0 { id } else { "" };
             let _ = writeln!(text, "{name:column$}  {line}");
         }
     }
@@ -359,10 +364,11 @@ fn wrapped(text: &str, room: usize) -> Vec<String> {
 
 /// Compares the host's default with the proposed settings on recordings, and adds the snippet.
 fn pr(args: &Args, export: &Export, output: &Output) -> Result<String, Failure> {
-    if args.on.is_empty() {
+    let paths: Vec<PathBuf> = args.paths.iter().chain(&args.on).cloned().collect();
+    if paths.is_empty() {
         return Err(wrong(
             "no recordings",
-            "name some with `--on PATH`: the block has the numbers of default and proposed on them",
+            "name some after the stack file: the block has the numbers of default and proposed on them",
         ));
     }
     let id = export.to.id;
@@ -371,7 +377,7 @@ fn pr(args: &Args, export: &Export, output: &Output) -> Result<String, Failure> 
     let default = catalog::by_name(&default).map_err(Failure::usage)?;
     let proposed = export.strategy().map_err(Failure::usage)?;
     let names = (default.name().to_owned(), proposed.name().to_owned());
-    let corpus = CorpusArgs { paths: args.on.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
+    let corpus = CorpusArgs { paths, reading: args.reading.clone(), unit: UnitOfRun::Run };
     let strategies: Vec<Arc<dyn Strategy>> = vec![default, proposed];
     let evidence = held_against(&corpus, &strategies, Some(&names.0), &names.1, output)?;
     let language = extension(export.to.host.syntax);

@@ -6,11 +6,15 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use clap::ValueEnum;
 
+use self::width::folded;
+pub(super) use self::width::{is_seen, line_width, width, wrapped};
 use super::Exit;
 use super::failure::Failure;
 use crate::diagnostic::{self, Diagnostic, Diagnostics, Location, Severity};
 use crate::report::CsvStyle;
 use crate::report::table::Table;
+
+mod width;
 
 /// How a table is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -59,7 +63,7 @@ impl Style {
 /// Whether to use colour: on a terminal, unless `NO_COLOR` is set or the terminal is dumb.
 fn has_colour() -> bool {
     let is_off = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    io::stdout().is_terminal() && !is_off("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+    is_seen() && !is_off("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// Where messages and data go. Write errors are remembered, and the command then ends with an error.
@@ -126,9 +130,12 @@ impl Output {
         self.csv
     }
 
-    /// Prints lines for people; control and unprintable characters are escaped.
+    /// Prints lines for people; control and unprintable characters are escaped. A terminal gets no line that is wider
+    /// than itself.
     pub(super) fn data(&self, text: &str) {
-        self.to_stdout(inert(&diagnostic::lines(text)).as_bytes());
+        let text = diagnostic::lines(text);
+        let text = if is_seen() { folded(&text, usize::from(width())) } else { text };
+        self.to_stdout(inert(&text).as_bytes());
     }
 
     /// Prints lines for people in a style, if the terminal has colour.
@@ -145,7 +152,7 @@ impl Output {
     /// escaped as in JSON.
     pub(super) fn bytes(&self, bytes: &[u8]) {
         match std::str::from_utf8(bytes) {
-            Ok(text) if io::stdout().is_terminal() => self.to_stdout(diagnostic::json(text).as_bytes()),
+            Ok(text) if is_seen() => self.to_stdout(diagnostic::json(text).as_bytes()),
             _ => self.to_stdout(bytes),
         }
     }
@@ -195,7 +202,7 @@ impl Output {
                 let mut csv = Vec::new();
                 table.write_csv(&mut csv).map_err(|error| Failure::internal(&error))?;
                 let csv = self.csv.styled(csv).map_err(|error| Failure::internal(&error))?;
-                if io::stdout().is_terminal() {
+                if is_seen() {
                     self.data(&String::from_utf8_lossy(&csv));
                 } else {
                     self.to_stdout(&csv);
@@ -279,7 +286,9 @@ impl Output {
             kept.lock().unwrap_or_else(PoisonError::into_inner).push(inert(&diagnostic::lines(text)).into_owned());
             return;
         }
-        write_all(&mut io::stderr().lock(), format!("{}\n", inert(&diagnostic::lines(text))).as_bytes(), &self.stderr);
+        let text = diagnostic::lines(text);
+        let text = if io::stderr().is_terminal() { folded(&text, usize::from(width())) } else { text };
+        write_all(&mut io::stderr().lock(), format!("{}\n", inert(&text)).as_bytes(), &self.stderr);
     }
 
     /// A progress bar for counted items; hidden unless stderr is a terminal.
@@ -325,24 +334,6 @@ fn inert(text: &str) -> Cow<'_, str> {
     Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
 }
 
-/// Wraps sentences at 80 columns, or at the terminal's width if it is narrower.
-pub(super) fn wrapped(text: &str) -> String {
-    let width = usize::from(width()).min(80);
-    let (mut lines, mut line) = (String::new(), String::new());
-    // Names come from recordings: none of them may begin a line.
-    for word in diagnostic::one_line(text).split(' ') {
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
-            lines += &line;
-            lines.push('\n');
-            line.clear();
-        } else if !line.is_empty() {
-            line.push(' ');
-        }
-        line += word;
-    }
-    lines + &line
-}
-
 /// The number of lines that paragraphs and tables take.
 pub(super) fn lines_of(paragraphs: &[&str], tables: &[&Table]) -> usize {
     let paragraphs: usize = paragraphs.iter().map(|text| wrapped(text).lines().count()).sum();
@@ -356,14 +347,5 @@ fn write_all(to: &mut impl Write, bytes: &[u8], lost: &OnceLock<io::Error>) {
     {
         // If another thread failed first, that error is reported.
         let _ = lost.set(error);
-    }
-}
-
-/// The terminal's width, at least 40; 80 if it is unknown, and wide enough not to wrap when piped.
-pub(super) fn width() -> u16 {
-    match terminal_size::terminal_size() {
-        Some((terminal_size::Width(width), _)) if io::stdout().is_terminal() => width.max(40),
-        _ if io::stdout().is_terminal() => 80,
-        _ => 200,
     }
 }

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 
 use super::Exit;
 use super::failure::Failure;
-use super::output::{Format, Output};
+use super::output::{Format, Output, is_seen};
 use crate::report::schema;
 use crate::{guard, reader, review};
 
@@ -53,19 +53,20 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// What the columns of a file mean, as a table.
+/// What the columns of a file mean, as a table: in Markdown unless a terminal shows it.
 fn show_columns(what: What, output: &Output) -> Result<(), Failure> {
     let name = what.to_possible_value().map(|value| value.get_name().to_owned());
     let file = schema::files().into_iter().find(|file| name.as_deref() == Some(file.name));
     let file = file.expect("every file that can be asked for has its columns");
     output.paragraph(&format!("{}.csv, version {}. {}", file.name, file.version, file.line));
     output.data("\n");
-    output.table(&file.table(), Format::Md)?;
+    let format = if is_seen() { Format::Table } else { Format::Md };
+    output.table(&file.table(), format)?;
     if matches!(what, What::Estimates) {
         output.data("\n");
         output.paragraph("The numbers, for `estimates.csv` and for gates. A gate may end an estimate's name in `_low`, `_high`, `_min` or `_max`.");
         output.data("\n");
-        output.table(&schema::numbers(), Format::Md)?;
+        output.table(&schema::numbers(), format)?;
     }
     Ok(())
 }

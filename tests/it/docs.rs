@@ -10,6 +10,8 @@ use regex::Regex;
 
 use crate::desk::Desk;
 
+mod shown;
+
 /// The README is read in one go.
 const README_LINES: usize = 200;
 const README_WORDS: usize = 1500;
@@ -30,59 +32,6 @@ fn pages() -> Vec<PathBuf> {
         top.chain(book).filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect();
     pages.sort();
     pages
-}
-
-/// A folder that looks like a checkout: the recordings and stack files, and nothing written yet.
-fn checkout() -> Desk {
-    let desk = Desk::with(&[]);
-    for folder in ["traces", "fixtures"] {
-        std::os::unix::fs::symlink(root().join(folder), desk.path(folder)).unwrap();
-    }
-    desk
-}
-
-/// What a console block shows after its commands are run in `desk`; `...` in it stands for any lines.
-fn rerun(desk: &Desk, block: &str) -> String {
-    let mut out = String::new();
-    let mut parts = block.split("$ whenstop").skip(1).peekable();
-    assert!(parts.peek().is_some(), "a console block shows commands of whenstop: {block}");
-    for part in parts {
-        let (arguments, expected) = part.split_once('\n').unwrap();
-        let (_, stdout, stderr) = desk.told(arguments.trim());
-        let printed = if stdout.is_empty() { stderr } else { stdout };
-        let printed: Vec<&str> = printed.trim_end().lines().collect();
-        let expected: Vec<&str> = expected.trim_end().lines().collect();
-        let shown = match expected.iter().position(|line| *line == "...") {
-            Some(kept) if kept > 0 && printed.len() > kept => [&printed[..kept], &["..."]].concat(),
-            _ => printed,
-        };
-        let _ = write!(out, "$ whenstop{arguments}\n{}\n", shown.join("\n"));
-    }
-    out
-}
-
-#[test]
-fn every_console_block_prints_what_it_shows() {
-    let mut shown = 0;
-    for page in pages() {
-        let text = std::fs::read_to_string(&page).unwrap();
-        let desk = checkout();
-        let mut now = String::new();
-        let mut rest = text.as_str();
-        while let Some((before, block)) = rest.split_once("```console\n") {
-            let (block, after) = block.split_once("```").unwrap();
-            let _ = write!(now, "{before}```console\n{}```", rerun(&desk, block));
-            rest = after;
-            shown += 1;
-        }
-        now.push_str(rest);
-        if is_update() {
-            std::fs::write(&page, now).unwrap();
-        } else {
-            assert_eq!(now, text, "{}: UPDATE_DOCS=1 cargo test --test it docs::", page.display());
-        }
-    }
-    assert!(shown >= 4, "{shown} console blocks");
 }
 
 /// The anchor of a heading, as GitHub and mdBook make it.

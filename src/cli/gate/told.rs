@@ -1,15 +1,12 @@
 //! Prints a review at a terminal: the net effect first, then what changed, then the runs that matter most.
 
 use crate::cli::failure::Failure;
-use crate::cli::output::{Format, Output, Style};
+use crate::cli::output::{Format, Output, Style, line_width};
 use crate::diagnostic::one_line;
 use crate::review::{Changed, Checked, Review, listed, net_effect, told_title};
 
 /// Maximum groups that are listed.
 const GROUPS: usize = 12;
-
-/// Columns of a terminal.
-const COLUMNS: usize = 80;
 
 /// Prints a check: what changed, the gates, and the verdict.
 pub(super) fn checked(checked: &Checked, all: bool, output: &Output) -> Result<(), Failure> {
@@ -92,10 +89,10 @@ fn tell(change: &Changed, output: &Output) {
 
 /// Cuts a line to the terminal's width.
 fn cut(line: &str) -> String {
-    if line.chars().count() <= COLUMNS {
+    if line.chars().count() <= line_width() {
         return line.to_owned();
     }
-    let kept: String = line.chars().take(COLUMNS - 1).collect();
+    let kept: String = line.chars().take(line_width() - 1).collect();
     format!("{kept}…")
 }
 
@@ -104,7 +101,7 @@ fn hanging(mark: &str, text: &str) -> String {
     let (mut lines, mut line) = (String::new(), mark.to_owned());
     let mut is_first = true;
     for word in one_line(text).split(' ') {
-        if !is_first && line.chars().count() + 1 + word.chars().count() > COLUMNS {
+        if !is_first && line.chars().count() + 1 + word.chars().count() > line_width() {
             lines += &line;
             lines.push('\n');
             line = " ".repeat(if mark.is_empty() { 2 } else { mark.len() });

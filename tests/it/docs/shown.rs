@@ -1,0 +1,164 @@
+//! The commands that the pages show are run: those of a `console` block print what stands below them, those of an `sh`
+//! block pass. Files that a page shows under a first line `# NAME` lie in the folder in which they run.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use regex::Regex;
+
+use super::{is_update, pages, root};
+use crate::desk::Desk;
+
+/// Files that a page names and does not show.
+const FILES: [(&str, &str); 5] = [
+    ("fuse.toml", "scope = \"round\"\n[[stack]]\nname = \"fuse\"\nany = [{ signal = \"steps\", at_least = 80 }]\n"),
+    ("tuned/tuned.toml", "[[stack]]\nname = \"tuned\"\nany = [{ signal = \"steps\", at_least = 26 }]\n"),
+    ("grid.toml", "[[axis]]\nsignal = \"steps\"\nat_least = [10, 20, 30]\n"),
+    ("prices.toml", "[m-large]\ninput = 1.0\noutput = 2.0\n"),
+    ("outcomes.csv", "run_id,success\ncode-000-0,true\n"),
+];
+
+/// A folder that looks like a checkout, with the files that the README and `page` show and the rest of those they name:
+/// the recordings and stack files, and nothing written yet.
+fn checkout(page: &str) -> Desk {
+    let desk = Desk::with(&[]);
+    for folder in ["traces", "fixtures"] {
+        std::os::unix::fs::symlink(root().join(folder), desk.path(folder)).unwrap();
+    }
+    for (name, text) in FILES {
+        desk.put(name, text);
+    }
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    for (_, body) in blocks(&readme).into_iter().chain(blocks(page)) {
+        let name = body.lines().next().and_then(|line| line.strip_prefix("# ")).unwrap_or_default();
+        if Regex::new(r"^[a-z_]+\.(toml|py)$").unwrap().is_match(name) {
+            desk.put(name, body);
+        }
+    }
+    desk
+}
+
+/// The language and body of each block of a page.
+fn blocks(page: &str) -> Vec<(&str, &str)> {
+    let mut found = Vec::new();
+    let mut rest = page;
+    while let Some((_, block)) = rest.split_once("```") {
+        let Some((body, after)) = block.split_once("```") else { break };
+        found.push(body.split_once('\n').unwrap_or((body, "")));
+        rest = after;
+    }
+    found
+}
+
+/// Runs a line as a reader would, with the program on the path and the folder's `home` as their home; gives exit code,
+/// stdout and stderr.
+fn shell(desk: &Desk, line: &str) -> (i32, String, String) {
+    let program = Path::new(env!("CARGO_BIN_EXE_whenstop")).parent().unwrap();
+    let path = std::env::join_paths(
+        std::iter::once(program.to_owned()).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+    );
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).current_dir(desk.path(".")).env("PATH", path.unwrap()).env("HOME", desk.path("home"));
+    command.env_remove("CI").env_remove("COLUMNS").stdin(Stdio::null());
+    let output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
+}
+
+/// What a console block shows after its commands are run in `desk`; `...` in it stands for any lines.
+fn rerun(desk: &Desk, block: &str) -> String {
+    let mut out = String::new();
+    let commands = block.split("$ ").skip(1);
+    for part in commands {
+        let (line, expected) = part.split_once('\n').unwrap();
+        let (_, stdout, stderr) = shell(desk, line);
+        let printed = if stdout.is_empty() { stderr } else { stdout };
+        let printed: Vec<&str> = printed.trim_end().lines().collect();
+        let expected: Vec<&str> = expected.trim_end().lines().collect();
+        let shown = match expected.iter().position(|line| *line == "...") {
+            Some(kept) if kept > 0 && printed.len() > kept => [&printed[..kept], &["..."]].concat(),
+            _ => printed,
+        };
+        let _ = writeln!(out, "$ {line}");
+        shown.iter().for_each(|line| out.push_str(&format!("{line}\n")));
+    }
+    out
+}
+
+#[test]
+fn every_console_block_prints_what_it_shows() {
+    let mut shown = 0;
+    for page in pages() {
+        let text = std::fs::read_to_string(&page).unwrap();
+        let desk = checkout(&text);
+        let mut now = String::new();
+        let mut rest = text.as_str();
+        while let Some((before, block)) = rest.split_once("```console\n") {
+            let (block, after) = block.split_once("```").unwrap();
+            let _ = write!(now, "{before}```console\n{}```", rerun(&desk, block));
+            rest = after;
+            shown += 1;
+        }
+        now.push_str(rest);
+        if is_update() {
+            std::fs::write(&page, now).unwrap();
+        } else {
+            assert_eq!(now, text, "{}: UPDATE_DOCS=1 cargo test --workspace --test it docs::", page.display());
+        }
+    }
+    assert!(shown >= 10, "{shown} console blocks");
+}
+
+/// A line of an `sh` block as it can be run here: words that stand for the reader's own are filled in, questions are
+/// answered, and what would go on for ever looks once.
+fn filled_in(line: &str) -> String {
+    let line = line.split(" #").next().unwrap_or_default().trim();
+    let line = line.replace("RUN-ID", "code-000-0").replace("RUNS", "runs").replace("GRADED", "runs");
+    match line {
+        _ if line.starts_with("whenstop watch") => format!("{line} --once"),
+        _ if line.contains("hook install") || line.contains("hook uninstall") => format!("{line} --yes"),
+        _ => line,
+    }
+}
+
+#[test]
+fn every_command_shown_passes() {
+    let mut failed = Vec::new();
+    let mut n_commands = 0;
+    for page in pages() {
+        let text = std::fs::read_to_string(&page).unwrap();
+        let lines: Vec<String> = blocks(&text)
+            .iter()
+            .filter(|(language, _)| *language == "sh")
+            .flat_map(|(_, body)| body.lines())
+            .filter(|line| line.starts_with("whenstop "))
+            .map(filled_in)
+            .collect();
+        if lines.is_empty() {
+            continue;
+        }
+        let desk = checkout(&text);
+        let recordings = std::fs::read_to_string(root().join("traces/synthetic/code.jsonl")).unwrap();
+        let session = std::fs::read_to_string(root().join("fixtures/readers/claude-code/good.jsonl")).unwrap();
+        for name in ["runs/code.jsonl", "home/runs/code.jsonl", "home/later/code.jsonl"] {
+            desk.put(name, &recordings);
+        }
+        desk.put("home/.claude/projects/work/session.jsonl", &session);
+        for line in lines {
+            if line.contains("--labels labels.csv") {
+                // By now the reader has filled in what was asked.
+                let labels = desk.read("labels.csv").replace(",,,,,", ",true,,,,");
+                desk.put("labels.csv", &labels);
+            }
+            let (code, _, stderr) = shell(&desk, &line);
+            n_commands += 1;
+            // A gate that fails and a limit that is not worth shipping are answers, and so is a log with nothing in it yet.
+            if !matches!(code, 0 | 100) && !(code == 4 && line.starts_with("whenstop hook log")) {
+                failed.push(format!("{}: {line}: exit {code}\n{stderr}", page.display()));
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+    assert!(n_commands >= 50, "{n_commands} commands");
+}
