@@ -17,8 +17,6 @@ use crate::words::digits;
 /// Arguments of `forecast`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    #[command(flatten)]
-    corpus: CorpusArgs,
     /// What is forecast on its own: each `suite`, `model`, or value of a field found as for `--outcome`. By default all runs
     /// together; a class with too few tasks gets the forecast of all runs.
     #[arg(long, value_name = "suite|model|FIELD", value_parser = ByArg::parse)]
@@ -32,6 +30,9 @@ pub(super) struct Args {
     /// How the result is printed; all but `table` print every amount on a line of its own.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+    // Last: its heading would hold for what follows.
+    #[command(flatten)]
+    corpus: CorpusArgs,
 }
 
 /// `whenstop forecast`.

@@ -158,6 +158,34 @@ fn the_help_of_every_command_fits_two_screens() {
 }
 
 #[test]
+fn options_of_examples_are_explained() {
+    let desk = Desk::with(&[]);
+    let option = Regex::new(r"--[a-z][a-z-]+").unwrap();
+    let (_, top, _) = desk.told("--help");
+    let topics: String = ["reading", "splitting", "assumptions", "global"]
+        .iter()
+        .map(|topic| desk.told(&format!("help {topic}")).1)
+        .collect();
+    let mut n_options = 0;
+    for command in commands(&top) {
+        let (_, help, _) = desk.told(&format!("help {command} --full"));
+        let Some((explained, examples)) = help.split_once("Examples:") else { continue };
+        let own = examples.lines().filter(|line| line.trim_start().starts_with(&format!("whenstop {command} ")));
+        for line in own.map(|line| line.split('#').next().unwrap_or_default()) {
+            for name in option.find_iter(line).map(|found| found.as_str()) {
+                let is_there = [explained, &topics]
+                    .iter()
+                    .any(|text| text.contains(&format!("{name} ")) || text.contains(&format!("{name}\n")));
+                let below = commands(&help).iter().any(|name| line.contains(&format!(" {name} ")));
+                assert!(is_there || below, "{command}: `{name}` is in an example and nowhere explained");
+                n_options += 1;
+            }
+        }
+    }
+    assert!(n_options > 30, "{n_options} options");
+}
+
+#[test]
 fn the_page_of_signals_is_their_manuals() {
     let desk = Desk::with(&[]);
     let mut text = String::from(

@@ -25,8 +25,6 @@ use crate::verdict::Assumptions;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    corpus: CorpusArgs,
-    #[command(flatten)]
     stacks: StackArgs,
     /// What is a benchmark of its own: each `suite`, `model`, or value of a field found as for `--outcome`. By default all
     /// runs are one benchmark.
@@ -52,6 +50,9 @@ pub(super) struct Args {
     /// How the result is printed; all but `table` and `json` print the models.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+    // Last: its heading would hold for what follows.
+    #[command(flatten)]
+    corpus: CorpusArgs,
 }
 
 /// Parses a share above 0 and at most 1.
