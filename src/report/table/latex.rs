@@ -4,8 +4,12 @@ use super::Table;
 use crate::diagnostic::is_hostile;
 
 impl Table {
-    /// A LaTeX table that needs the package `booktabs`; numbers are right-aligned, a missing one is a dash.
+    /// A LaTeX table that needs the package `booktabs`; numbers are right-aligned, a missing one is a dash. A table
+    /// without rows is a comment: an empty `tabular` does not compile.
     pub fn to_latex(&self) -> String {
+        if self.rows.is_empty() {
+            return "% a table without rows: no stack acted on these runs\n".to_owned();
+        }
         let line = |cells: Vec<String>| format!("{} \\\\\n", cells.join(" & "));
         let columns: String = (0..self.columns.len()).map(|c| if self.is_numeric(c) { 'r' } else { 'l' }).collect();
         let head = line(self.columns.iter().map(|name| latex(name)).collect());

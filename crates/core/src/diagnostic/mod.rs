@@ -276,9 +276,10 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
         known.iter().copied().filter(|candidate| fits(&candidate.to_lowercase())).min_by_key(|name| (name.len(), *name))
     };
     let words = |text: &str, word: &str| text.split(|c: char| !c.is_alphanumeric()).any(|part| part == word);
+    let ends = |candidate: &str| candidate.strip_suffix(&lower).is_some_and(|before| before.ends_with('.'));
     let begins = |candidate: &str| lower.len() >= 2 && (candidate.starts_with(&lower) || words(candidate, &lower));
     let added = |candidate: &str| candidate.len() >= 4 && (lower.starts_with(candidate) || words(&lower, candidate));
-    shortest(&begins).or_else(|| shortest(&added))
+    shortest(&ends).or_else(|| shortest(&begins)).or_else(|| shortest(&added))
 }
 
 #[cfg(test)]
@@ -326,6 +327,7 @@ mod tests {
         let known = ["roo-code", "awaken", "openai-agents", "mini-swe-agent", "tokens.total", "tokens.input", "steps"];
         for (name, meant) in [
             ("roo", Some("roo-code")),
+            ("total", Some("tokens.total")),
             ("awakn", Some("awaken")),
             ("Awaken", Some("awaken")),
             ("swe", Some("mini-swe-agent")),

@@ -1,5 +1,6 @@
 //! The refusal of somebody's own log: which `--map` would probably read it, with the names of the fields in the file.
 
+mod kin;
 mod words;
 
 use std::path::PathBuf;
@@ -96,7 +97,9 @@ pub(super) fn guess(probe: &Probe) -> Option<FieldMap> {
             let inner: Vec<&Sketch> = around.iter().filter_map(|object| object.get(word)).collect();
             named(&inner, &["id", "name", "key"], &fits, &|_| true).map(|name| format!("{word}.{name}"))
         };
-        let found = named(&around, words, &fits, &is_free).or_else(|| words.iter().find_map(inner));
+        let found = named(&around, words, &fits, &is_free)
+            .or_else(|| words.iter().find_map(inner))
+            .or_else(|| kin::of(meaning, &around, &fits, &is_free));
         fields.extend(found.map(|field| (*meaning, field)));
     }
     let is_grade = |value: &Sketch| match value {
@@ -175,7 +178,7 @@ impl Fields {
             let inside = calls.as_ref().is_some_and(|calls| path.starts_with(calls.as_str()));
             !inside && self.0.iter().all(|(_, known)| known != path)
         };
-        let found = named(entries, words, fits, &is_free);
+        let found = named(entries, words, fits, &is_free).or_else(|| kin::of(meaning, entries, fits, &is_free));
         self.0.extend(found.map(|path| (meaning, path)));
     }
 
@@ -248,13 +251,19 @@ fn named(
         if here.is_some() {
             return here;
         }
-        let inner = level.iter().flat_map(|(path, object)| match object {
-            Sketch::Object(fields) => fields.iter().map(|(name, value)| (join(path, name), value)).collect(),
-            _ => Vec::new(),
-        });
-        level = inner.filter(|(_, value)| value.is_object()).collect();
+        level = below_objects(&level).into_iter().filter(|(_, value)| value.is_object()).collect();
     }
     None
+}
+
+/// The fields of these objects, each with its path.
+fn below_objects<'v>(level: &[(String, &'v Sketch)]) -> Vec<(String, &'v Sketch)> {
+    let join = |path: &str, name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+    let inner = level.iter().flat_map(|(path, object)| match object {
+        Sketch::Object(fields) => fields.iter().map(|(name, value)| (join(path, name), value)).collect(),
+        _ => Vec::new(),
+    });
+    inner.collect()
 }
 
 fn is_scalar(value: &Sketch) -> bool {
@@ -293,7 +302,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fields_of_three_logs_are_guessed() {
+    fn the_fields_of_four_logs_are_guessed() {
         for (text, expected) in [
             (
                 r#"{"session":"s1","case":"c","turns":[{"speaker":"customer","utterance":"hi"},{"speaker":"agent","utterance":"ok","invocations":[{"fn":"ls","params":{}}]}]}"#,
@@ -306,6 +315,10 @@ mod tests {
             (
                 r#"[{"uid":"a","trace":{"steps":[{"thought":"x","action":{"tool":"ls"},"observation":"y","usage":{"in":5,"out":1}}]}}]"#,
                 "run=uid,messages=trace.steps,text=thought,calls=action,result=observation,input_tokens=usage.in,output_tokens=usage.out",
+            ),
+            (
+                "{\"session_key\":\"s0\",\"speaker\":\"env\",\"body\":\"hi\"}\n{\"session_key\":\"s0\",\"speaker\":\"bot\",\"body\":\"\",\"actions\":[{\"op\":\"grep\",\"params\":{\"q\":\"x\"}}],\"stats\":{\"prompt_toks\":100,\"gen_toks\":20}}\n",
+                "run=session_key,role=speaker,text=body,calls=actions,input_tokens=stats.prompt_toks,output_tokens=stats.gen_toks",
             ),
         ] {
             let probe = Probe::of("x.json", text.as_bytes()).unwrap();

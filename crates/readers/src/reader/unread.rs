@@ -114,7 +114,9 @@ fn disguise(head: &[u8]) -> Option<&'static str> {
 }
 
 fn plain_reason(probe: &Probe) -> String {
-    let head: String = probe.head.chars().take(40).collect::<String>().escape_debug().to_string();
+    // What prints it escapes what is hostile; a line break would part the sentence.
+    let head: String = probe.head.chars().take(40).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let head = head.trim();
     match probe.shape {
         Shape::Empty => "empty".to_owned(),
         Shape::Binary => "not text".to_owned(),
