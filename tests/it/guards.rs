@@ -389,14 +389,15 @@ fn a_guard_that_ends_between_two_runs_is_started_again() {
     let folder = tempfile::tempdir().unwrap();
     let mut runs = bundled("traces/synthetic/service.jsonl");
     runs.truncate(12);
+    let hello = r#""answers":["stop"],"rules":["third"]"#;
     let point = r#"if [ $n -ge 3 ]; then say "\"answer\":\"stop\",\"reading\":$n"; else say '"answer":"continue"'; fi"#;
-    let whole = Sh { point, ..CONTINUES }.start(folder.path(), "lasts");
+    let whole = Sh { hello, point, ..CONTINUES }.start(folder.path(), "lasts");
     for (name, end, is_known) in [
         ("ends", r#"say '"answer":"continue"'; exit 0"#, true),
         ("fails", r#"say '"answer":"continue"'; exit 3"#, false),
         ("unconfirmed", "exit 0", false),
     ] {
-        let guard = Sh { point, end, ..CONTINUES }.start(folder.path(), name);
+        let guard = Sh { hello, point, end, ..CONTINUES }.start(folder.path(), name);
         let unknown = runs.iter().filter(|run| {
             let (here, there) = (replay(run, &guard), replay(run, &whole));
             assert!(!is_known || (&here.trail, &here.stop) == (&there.trail, &there.stop), "{}", run.header.run_id);
