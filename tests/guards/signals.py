@@ -199,7 +199,7 @@ def answer(rules, cap, run, event):
 
 def main():
     stack, cap = STACKS[sys.argv[1]], CAPS.get(sys.argv[1])
-    of_parts = lambda parts: sorted({read for signal, _ in parts for read in getattr(signal, "reads", ())})
+    of_parts = lambda parts: sorted({read for signal, _ in parts for read in getattr(signal(), "reads", ())})
     names = [{"name": name, "reads": of_parts(parts)} for name, parts in stack]
     hello = {
         "protocol": 1,
