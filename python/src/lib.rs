@@ -1,6 +1,8 @@
 //! whenstop for Python: arguments in, rows and texts out. What is done with them is the command line's own code
 //! (`whenstop::cli::embedded`); what is of Python (tables, engines, notebooks) is in `whenstop/`.
 
+mod live;
+
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
@@ -186,6 +188,8 @@ fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 /// What `whenstop` is made of.
 #[pymodule]
 mod _whenstop {
+    #[pymodule_export]
+    use super::live::PyLive;
     #[pymodule_export]
     use super::{compare, corpus, files, main, merge, part, tune};
 }

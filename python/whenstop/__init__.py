@@ -34,6 +34,7 @@ from ._answers import Comparison, Page, Tuned
 from ._arguments import Options, Paths, Reading, arguments, check, paths
 from ._error import Error
 from ._guards import Rule, given
+from ._live import Decision, Live
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     #: Files and folders, or a table of runs.
     Runs = Union[Paths, pa.RecordBatch, pa.Table, Any]
 
-__all__ = ["Comparison", "Error", "Options", "Page", "Reading", "Tuned", "compare", "corpus", "merge", "replay", "tune"]
+__all__ = ["Comparison", "Decision", "Error", "Live", "Options", "Page", "Reading", "Tuned", "compare", "corpus", "merge", "replay", "tune"]
 
 
 def compare(

@@ -65,7 +65,8 @@ class Host:
     def _start(self, run: dict[str, Any]) -> Any:
         if not inspect.isclass(self.rule):
             return _Function(self.rule)
-        return self.rule(run) if inspect.signature(self.rule).parameters else self.rule()
+        new: Any = self.rule
+        return new(run) if inspect.signature(new).parameters else new()
 
 
 def _number(value: Any) -> Any:

@@ -68,6 +68,8 @@ class Streak:
 
 
 class CallStreak(Streak):
+    reads = ("calls",)
+
     def __init__(self, exempt=()):
         super().__init__()
         self.exempt = exempt
@@ -82,7 +84,7 @@ class CallStreak(Streak):
 
 
 class CallResultStreak(Streak):
-    reads = ("results",)
+    reads = ("calls", "results")
 
     def read(self, run):
         calls = run.calls(())
@@ -97,6 +99,8 @@ class CallResultStreak(Streak):
 
 
 class CallCycle:
+    reads = ("calls",)
+
     def __init__(self, exempt, window=5):
         self.exempt, self.history, self.matched = exempt, [], [0] * window
 
@@ -115,7 +119,7 @@ class CallCycle:
 
 
 class ErrorsStreak:
-    reads = ("errors",)
+    reads = ("calls", "errors")
 
     def __init__(self):
         self.streak, self.flagged = 0, False
@@ -195,7 +199,7 @@ def answer(rules, cap, run, event):
 
 def main():
     stack, cap = STACKS[sys.argv[1]], CAPS.get(sys.argv[1])
-    of_parts = lambda parts: sorted({read for signal, _ in parts for read in getattr(signal, "reads", ())})
+    of_parts = lambda parts: sorted({read for signal, _ in parts for read in getattr(signal(), "reads", ())})
     names = [{"name": name, "reads": of_parts(parts)} for name, parts in stack]
     hello = {
         "protocol": 1,

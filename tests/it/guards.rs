@@ -383,6 +383,30 @@ fn a_guard_that_fails_ten_runs_in_a_row_is_given_up() {
     }
 }
 
+/// A program made for one run ends after it; that is no failure. One that ends without an answer has failed.
+#[test]
+fn a_guard_that_ends_between_two_runs_is_started_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut runs = bundled("traces/synthetic/service.jsonl");
+    runs.truncate(12);
+    let hello = r#""answers":["stop"],"rules":["third"]"#;
+    let point = r#"if [ $n -ge 3 ]; then say "\"answer\":\"stop\",\"reading\":$n"; else say '"answer":"continue"'; fi"#;
+    let whole = Sh { hello, point, ..CONTINUES }.start(folder.path(), "lasts");
+    for (name, end, is_known) in [
+        ("ends", r#"say '"answer":"continue"'; exit 0"#, true),
+        ("fails", r#"say '"answer":"continue"'; exit 3"#, false),
+        ("unconfirmed", "exit 0", false),
+    ] {
+        let guard = Sh { hello, point, end, ..CONTINUES }.start(folder.path(), name);
+        let unknown = runs.iter().filter(|run| {
+            let (here, there) = (replay(run, &guard), replay(run, &whole));
+            assert!(!is_known || (&here.trail, &here.stop) == (&there.trail, &there.stop), "{}", run.header.run_id);
+            !here.not_evaluable.is_empty()
+        });
+        assert_eq!((unknown.count() == 0, guard.troubles().is_empty()), (is_known, is_known), "{name}");
+    }
+}
+
 /// Whether a process with this number runs.
 fn runs(pid: &str) -> bool {
     let state = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().unwrap();

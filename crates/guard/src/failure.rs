@@ -58,6 +58,11 @@ impl Failure {
         Self::Stray(beginning(&String::from_utf8_lossy(line)))
     }
 
+    /// True if it ended by itself, without an error.
+    pub(super) fn is_clean_end(&self) -> bool {
+        matches!(self, Self::Ended { status, .. } if status == "exit status 0")
+    }
+
     /// A word for the kind of failure: failures of one kind are reported together.
     pub(super) fn kind(&self) -> &'static str {
         match self {

@@ -19,6 +19,8 @@ pub enum Reads {
     Times,
     /// `is_error` of tool results.
     Errors,
+    /// Tool calls. They are always sent where they are recorded, but some recorders leave them out.
+    Calls,
     /// The results of tool calls. They are always sent where they are recorded.
     Results,
     /// The words of texts and arguments. Without this, texts are only compared with each other, which redacted
@@ -36,11 +38,12 @@ pub enum Reads {
 
 impl Reads {
     /// Every one.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Tokens,
         Self::Cost,
         Self::Times,
         Self::Errors,
+        Self::Calls,
         Self::Results,
         Self::Texts,
         Self::FinishReasons,
@@ -56,6 +59,7 @@ impl Reads {
             Self::Cost => Need::Cost,
             Self::Times => Need::Times,
             Self::Errors => Need::ErrorFlags,
+            Self::Calls => Need::Calls,
             Self::Results => Need::Results,
             Self::Texts => Need::Texts,
             Self::FinishReasons => Need::FinishReasons,

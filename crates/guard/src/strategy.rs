@@ -117,6 +117,11 @@ impl Guard {
                 return Ok(link);
             }
         }
+        self.new_link()
+    }
+
+    /// A link that no run has used, to the same guard as the first one.
+    pub(super) fn new_link(&self) -> Result<Box<dyn Link>, Failure> {
         let (hello, link) = connected(&*self.open, &self.name)?;
         if hello == self.hello {
             return Ok(link);

@@ -80,7 +80,15 @@ impl Asked {
         self.guard.count_point();
         let (question, id) = lines::point(&self.alias, self.asked, view.point());
         lines.extend_from_slice(question.as_bytes());
-        self.guard.ask(&mut **link, &lines, &id)
+        match self.guard.ask(&mut **link, &lines, &id) {
+            // It ended after an earlier run, as a program for one run does; whether that was seen before this question
+            // was sent is a matter of timing, so it is asked once more either way.
+            Err(failure) if self.asked == 1 && failure.is_clean_end() => {
+                let link = self.link.insert(self.guard.new_link()?);
+                self.guard.ask(&mut **link, &lines, &id)
+            }
+            answer => answer,
+        }
     }
 
     fn note(&mut self, answer: &Answer) {

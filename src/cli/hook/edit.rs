@@ -53,13 +53,13 @@ pub(super) fn with_hook(text: &str, host: Host, program: &str, mode: Mode) -> Re
         list.ensure_multiline();
         list.append(input(&entry(host, program, mode)));
     }
-    Ok(root.to_string())
+    Ok(format!("{}{root}", mark(text)))
 }
 
 /// The configuration without the hook; `None` if it is not in it. Lists that this leaves empty go too.
 pub(super) fn without_hook(text: &str) -> Result<Option<String>, String> {
     let root = parse(text)?;
-    Ok(take_out(&root).then(|| root.to_string()))
+    Ok(take_out(&root).then(|| format!("{}{root}", mark(text))))
 }
 
 /// The events under which the hook stands in a configuration.
@@ -72,7 +72,13 @@ pub(super) fn installed(text: &str) -> Vec<String> {
     named.filter_map(|event| event.decoded_name()).collect()
 }
 
+/// The byte order mark that editors on Windows write, or nothing.
+fn mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').map_or("", |rest| &text[..text.len() - rest.len()])
+}
+
 fn parse(text: &str) -> Result<CstRootNode, String> {
+    let text = &text[mark(text).len()..];
     CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| error.to_string())
 }
 

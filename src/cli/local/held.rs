@@ -42,8 +42,12 @@ pub(super) struct About {
 pub(super) struct Evidence {
     sessions: Vec<Session>,
     model: Option<String>,
+    /// The agent's versions, the oldest and the latest.
+    versions: Vec<String>,
     /// Sessions that began before the stack file was last changed.
     n_older: u64,
+    /// Sessions of another series of versions than the latest one.
+    n_other_version: u64,
     /// Sessions with another model than the latest one.
     n_other: u64,
 }
@@ -61,6 +65,17 @@ impl About {
     fn is_of(&self, host: Host) -> bool {
         let mut words = self.agent.split(' ');
         words.next() == Some(host.id()) && words.next() != Some("subagent")
+    }
+
+    fn version(&self) -> Option<&str> {
+        self.agent.split(' ').nth(1)
+    }
+
+    /// The first two numbers of the version. Agents release a third one daily, and if each began anew, evidence would never
+    /// add up.
+    fn series(&self) -> Option<(&str, &str)> {
+        let mut numbers = self.version()?.splitn(3, '.');
+        Some((numbers.next()?, numbers.next()?))
     }
 }
 
@@ -98,25 +113,27 @@ impl Held {
     }
 
     /// The sessions that are evidence for these limits: those of this agent that began after the limits were chosen, so
-    /// that they were not chosen by them, and with the model of the latest one, since another model works otherwise.
+    /// that they were not chosen by them, and with the model and the series of versions of the latest one, since others
+    /// work otherwise.
     pub(super) fn evidence<'s>(&self, all: impl Iterator<Item = (&'s About, &'s Session)>) -> Evidence {
-        let (since, of_agent): (_, Vec<_>) = (self.since, all.filter(|(about, _)| about.is_of(self.host)).collect());
+        let of_agent: Vec<_> = all.filter(|(about, _)| about.is_of(self.host)).collect();
         let n_agent = of_agent.len();
-        let recent: Vec<_> =
-            of_agent.into_iter().filter(|(about, _)| since.is_some() && about.began >= since).collect();
-        let latest = recent.iter().max_by_key(|(_, session)| (session.closed, &session.id));
-        let model = latest.and_then(|(about, _)| about.model.clone());
-        let sessions: Vec<Session> = recent
-            .iter()
-            .filter(|(about, _)| about.model == model)
-            .map(|(_, session)| Session::clone(session))
-            .collect();
-        Evidence {
-            n_older: (n_agent - recent.len()) as u64,
-            n_other: (recent.len() - sessions.len()) as u64,
-            sessions,
-            model,
-        }
+        let is_recent = |about: &About| self.since.is_some() && about.began >= self.since;
+        let mut kept: Vec<_> = of_agent.into_iter().filter(|(about, _)| is_recent(about)).collect();
+        kept.sort_by_key(|(_, session)| (session.closed, &session.id));
+        let mut evidence = Evidence { n_older: (n_agent - kept.len()) as u64, ..Evidence::default() };
+        let Some((latest, _)) = kept.last().copied() else { return evidence };
+        let n_recent = kept.len();
+        kept.retain(|(about, _)| about.series() == latest.series());
+        let n_series = kept.len();
+        kept.retain(|(about, _)| about.model == latest.model);
+        evidence.n_other_version = (n_recent - n_series) as u64;
+        evidence.n_other = (n_series - kept.len()) as u64;
+        evidence.model.clone_from(&latest.model);
+        evidence.versions = kept.iter().filter_map(|(about, _)| Some(about.version()?.to_owned())).collect();
+        evidence.versions.dedup();
+        evidence.sessions = kept.iter().map(|(_, session)| Session::clone(session)).collect();
+        evidence
     }
 
     /// Prints what the hook did here, and what is known of its limits.
@@ -150,24 +167,24 @@ impl Evidence {
     fn words(&self) -> String {
         let n = self.sessions.len() as u64;
         let with = self.model.as_ref().map_or_else(String::new, |model| format!(" with `{}`", one_line(model)));
+        let versions = match &self.versions[..] {
+            [] => String::new(),
+            [only] => format!(", version {}", one_line(only)),
+            [first, .., last] => format!(", versions {} to {}", one_line(first), one_line(last)),
+        };
         let mut words = format!(
-            "Evidence for its limits: {}{with} since its stack file was last changed.",
+            "Evidence for its limits: {}{with}{versions} since its stack file was last changed.",
             if n == 0 { "no closed session".to_owned() } else { count(n, "closed session") }
         );
-        if self.n_older > 0 {
-            let _ = write!(
-                words,
-                " With that change it began anew: {} before it do not count.",
-                count(self.n_older, "session")
-            );
-        }
-        if self.n_other > 0 {
-            let _ = write!(
-                words,
-                " With that model it began anew: {} with another do not count.",
-                count(self.n_other, "session")
-            );
-        }
+        let mut anew = |n: u64, by: &str, which: &str| {
+            if n > 0 {
+                let (sessions, verb) = (count(n, "session"), if n == 1 { "does" } else { "do" });
+                let _ = write!(words, " With that {by} it began anew: {sessions} {which} {verb} not count.");
+            }
+        };
+        anew(self.n_older, "change", "before it");
+        anew(self.n_other_version, "version", "with another");
+        anew(self.n_other, "model", "with another");
         words
     }
 }
@@ -195,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn another_stack_model_or_agent_begins_anew_and_says_so() {
+    fn another_stack_version_model_or_agent_begins_anew_and_says_so() {
         let mut all = vec![
             session("before", "claude-code 2.1.240", "opus", 99),
             session("first", "claude-code 2.1.240", "opus", 100),
@@ -207,13 +224,18 @@ mod tests {
         assert_eq!(ids, ["first", "newer"]);
         assert_eq!(
             words,
-            "Evidence for its limits: 2 closed sessions with `opus` since its stack file was last changed. \
-             With that change it began anew: 1 session before it do not count."
+            "Evidence for its limits: 2 closed sessions with `opus`, versions 2.1.240 to 2.1.241 since its stack file was \
+             last changed. With that change it began anew: 1 session before it does not count."
         );
         all.push(session("changed", "claude-code 2.1.241", "sonnet", 140));
         let (ids, words) = evidence(&all);
         assert_eq!(ids, ["changed"]);
         assert!(words.ends_with("With that model it began anew: 2 sessions with another do not count."), "{words}");
+        all.push(session("rebuilt", "claude-code 2.2.0", "sonnet", 150));
+        let (ids, words) = evidence(&all);
+        assert_eq!(ids, ["rebuilt"]);
+        assert!(words.contains("`sonnet`, version 2.2.0 since"), "{words}");
+        assert!(words.ends_with("With that version it began anew: 3 sessions with another do not count."), "{words}");
         let (ids, words) = evidence(&all[..1]);
         assert!(ids.is_empty() && words.contains("no closed session since"), "{words}");
     }

@@ -128,6 +128,81 @@ fn a_file_that_cannot_hold_it_or_a_stack_that_is_wrong_changes_nothing() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), CLAUDE);
 }
 
+/// Configurations as people write them for both agents: notes at the beginning, the end and between, tabs, commas at the
+/// end, empty lists, a byte order mark, hooks of others before, among and after ours.
+#[test]
+fn configurations_in_any_style_come_back_to_the_byte() {
+    let hooks = r#"{ "hooks": [{ "type": "command", "command": "lint" }, { "type": "command", "command": "log", "timeout": 5 }] }"#;
+    let styles = [
+        String::new(),
+        "{}".to_owned(),
+        "\u{feff}{ \"model\": \"opus\" }\n".to_owned(),
+        format!("{{\"hooks\":{{\"PostToolBatch\":[{hooks},{hooks}],\"Stop\":[]}}}}"),
+        format!(
+            "// one\n{{\n\t\"hooks\": {{ // two\n\t\t/* three */\n\t\t\"SessionStart\": [{hooks},], // four\n\t}},\n}}\n// five\n\n"
+        ),
+        format!(
+            "{{\r\n  \"hooks\": {{\r\n    \"PreToolUse\": [\r\n      // matchers\r\n      {hooks}\r\n    ]\r\n  }},\r\n  \"a\": \"// \\u00e9\"\r\n}}"
+        ),
+        "{\n  \"hooks\": {}\n  // nothing yet\n}\n".to_owned(),
+    ];
+    for host in Host::ALL {
+        for before in &styles {
+            let machine = Machine::new();
+            let path = machine.settings(host);
+            write(&path, before);
+            for mode in ["observe", "ask", "stop"] {
+                let done = machine.install(host, &["--mode", mode, "--yes"]);
+                assert_eq!(done.status.code(), Some(0), "{before}: {}", text(&done.stderr));
+                let now = std::fs::read_to_string(&path).unwrap();
+                for kept in before.lines().filter(|line| line.contains("//")) {
+                    assert!(now.contains(kept.trim()), "{kept} is gone: {now}");
+                }
+                assert_eq!(now.matches("lint").count(), before.matches("lint").count(), "{now}");
+            }
+            assert!(machine.run(&["hook", "uninstall", host.id(), "--yes"]).status.success());
+            assert_eq!(&std::fs::read_to_string(&path).unwrap(), before, "as it was");
+        }
+    }
+}
+
+/// The fixtures say which fields an agent sends; a newer version may send others.
+#[test]
+fn doctor_says_which_fields_differ_from_those_it_was_written_for() {
+    for host in Host::ALL {
+        let home =
+            Home::new(host, "observe", "[[stack]]\nname = \"fuse\"\nany = [{ signal = \"steps\", at_least = 3 }]\n");
+        let doctor = || {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_whenstop"));
+            command
+                .env("XDG_CONFIG_HOME", home.folder.path().join("config"))
+                .env("XDG_STATE_HOME", home.folder.path().join("state"));
+            let output = command.args(["hook", "doctor", host.id()]).output().unwrap();
+            assert!(output.status.success(), "{}", text(&output.stderr));
+            text(&output.stderr)
+        };
+        let fixture = |name: &str| {
+            let found = host.expected().iter().find(|expected| expected.event.name() == name).unwrap();
+            serde_json::from_str::<serde_json::Value>(found.fixture).unwrap()
+        };
+        for name in ["UserPromptSubmit", "PostToolBatch", "Stop"] {
+            home.send(&fixture(name));
+        }
+        let said = doctor();
+        assert!(said.contains(&format!("payloads were read for version {}", host.version())), "{said}");
+        assert!(!said.contains("comes with"), "all as in the fixtures: {said}");
+        let mut batch = fixture("PostToolBatch");
+        let fields = batch.as_object_mut().unwrap();
+        assert!(fields.remove("cwd").is_some());
+        fields.insert("batch_number".to_owned(), json!(1));
+        home.send(&batch);
+        let said = doctor();
+        assert!(said.contains("PostToolBatch comes without cwd"), "{said}");
+        assert!(said.contains("PostToolBatch comes with the unknown batch_number"), "{said}");
+        assert!(!said.contains("Stop comes"), "{said}");
+    }
+}
+
 /// What the hook recorded is a recording: the same stack stops it at the same step.
 #[test]
 fn its_sessions_are_recordings_that_compare_reads() {
