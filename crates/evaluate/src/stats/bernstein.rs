@@ -12,13 +12,13 @@ use super::gaffke::{self, Surpluses};
 pub const MANY: usize = 2_000;
 
 /// The parts of the bound for x = ln(2 / p): it is `mean + root * sqrt(x) + straight * x`.
-struct Parts {
+struct Bernstein {
     mean: f64,
     root: f64,
     straight: f64,
 }
 
-impl Parts {
+impl Bernstein {
     fn of(losses: &[f64]) -> Self {
         let n = losses.len() as f64;
         let mean = losses.iter().sum::<f64>() / n;
@@ -32,7 +32,7 @@ pub fn upper_bound(losses: &[f64], delta: f64) -> f64 {
     if losses.len() < MANY {
         return gaffke::upper_bound(losses, delta);
     }
-    let (of, x) = (Parts::of(losses), (2.0 / delta).ln());
+    let (of, x) = (Bernstein::of(losses), (2.0 / delta).ln());
     (of.mean + of.root * x.sqrt() + of.straight * x).min(1.0)
 }
 
@@ -41,7 +41,7 @@ pub fn p_of_mean(losses: Vec<f64>, alpha: f64) -> f64 {
     if losses.len() < MANY {
         return Surpluses::of_losses(losses, alpha).gaffke();
     }
-    let of = Parts::of(&losses);
+    let of = Bernstein::of(&losses);
     let gap = (alpha - of.mean).max(0.0);
     let root_of_x = ((of.root * of.root + 4.0 * of.straight * gap).sqrt() - of.root) / (2.0 * of.straight);
     (2.0 * (-root_of_x * root_of_x).exp()).min(1.0)
