@@ -1,7 +1,8 @@
 //! Worlds of known truth through the program: certificates by class, forecasts, benchmarks, restarts.
 //!
-//! `cargo bench --bench classes [-- --corpora N]` draws N corpora of every world (default 300), runs `whenstop` on each, prints
-//! what came of it and fails if something printed misses its target by more than chance allows. Everything is seeded.
+//! `cargo bench --bench classes [-- --corpora N --only WORLD --program PATH]` draws N corpora of every world (default 300),
+//! or of those whose name contains WORLD, runs `whenstop` (or the program at PATH) on each, prints what came of it and fails
+//! if something printed misses its target by more than chance allows. Everything is seeded.
 #![expect(clippy::print_stdout, reason = "a bench says what it found")]
 
 #[path = "../validity/study/random.rs"]
@@ -12,16 +13,20 @@ mod worlds;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, ExitCode};
+use std::sync::OnceLock;
 
 use random::Random;
 use rayon::prelude::*;
 use serde_json::Value;
 
+/// The program under test, if it is not the one built with this bench.
+static PROGRAM: OnceLock<String> = OnceLock::new();
+
 /// Runs `whenstop` on a corpus and returns its JSON document; a refusal (exit 100) prints one as well.
 pub(crate) fn whenstop(folder: &Path, corpus: &str, stacks: &str, arguments: &[&str]) -> Value {
     std::fs::write(folder.join("runs.jsonl"), corpus).expect("the corpus is written");
     std::fs::write(folder.join("stacks.toml"), stacks).expect("the stacks are written");
-    let output = Command::new(env!("CARGO_BIN_EXE_whenstop"))
+    let output = Command::new(PROGRAM.get().map_or(env!("CARGO_BIN_EXE_whenstop"), String::as_str))
         .current_dir(folder)
         .args(arguments)
         .args(["--format", "json", "--quiet", "--threads", "1"])
@@ -98,6 +103,9 @@ fn main() -> ExitCode {
     let value = |name: &str| arguments.iter().position(|argument| argument == name).map(|at| arguments[at + 1].clone());
     let corpora: u64 = value("--corpora").map_or(300, |n| n.parse().expect("a number of corpora"));
     let only = value("--only").unwrap_or_default();
+    if let Some(program) = value("--program") {
+        let _ = PROGRAM.set(program);
+    }
     let mut is_kept = true;
     println!("world,measure,value,error,target,corpora");
     for (nth, (name, world)) in (0_u64..).zip(WORLDS).filter(|(_, (name, _))| name.contains(&*only)) {

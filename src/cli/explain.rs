@@ -3,7 +3,7 @@
 
 use super::Exit;
 use super::failure::Failure;
-use super::inputs::{CorpusArgs, StackArgs, tell_troubles};
+use super::inputs::{CorpusArgs, ForecastArgs, StackArgs, tell_troubles};
 use super::output::{Format, Output, Style, width};
 use crate::catalog::Strategies;
 use crate::diagnostic::{Diagnostic, Location};
@@ -38,6 +38,8 @@ pub(super) struct Args {
     #[arg(long, value_enum, default_value_t)]
     format: Format,
     #[command(flatten)]
+    forecast: ForecastArgs,
+    #[command(flatten)]
     corpus: CorpusArgs,
 }
 
@@ -63,9 +65,13 @@ pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
     let extent = Extent { text: args.text, columns: usize::from(width()), around: args.around };
     let (mut shown, mut others) = (Vec::new(), 0_usize);
     let effects = args.stacks.effects()?;
-    args.corpus.process(
+    let forecasts = args.forecast.kept().map_err(Failure::input)?;
+    args.corpus.classed(forecasts.by().as_ref()).process(
         output,
-        |run| wanted(&run.header.run_id).then(|| Explanation::of(&run, &strategies, extent, &effects)),
+        |run| {
+            let explained = || (Explanation::of(&run, &strategies, extent, &effects), forecasts.told(&run));
+            wanted(&run.header.run_id).then(explained)
+        },
         |told| match told {
             Some(told) if !args.run.is_empty() || shown.len() < WITHOUT_NAME => shown.push(told),
             _ => others += 1,
@@ -75,11 +81,12 @@ pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
     if shown.is_empty() {
         return Err(no_such_run(args));
     }
-    for (nth, story) in shown.iter().enumerate() {
+    for (nth, (story, to_come)) in shown.iter().enumerate() {
         if nth > 0 {
             output.data("\n");
         }
         tell(story, output);
+        to_come.iter().for_each(|line| output.paragraph(line));
     }
     if args.run.is_empty() && others > 0 {
         output.note(&format!("{others} more runs; name one with `--run`"));

@@ -6,12 +6,13 @@ use std::time::{Duration, SystemTime};
 
 use super::Exit;
 use super::failure::Failure;
-use super::inputs::load_stack_file;
+use super::inputs::{ByArg, ForecastArgs, Kept, load_stack_file, to_come};
 use super::local::{STARTER, agent_files, now};
 use super::output::Output;
 use crate::catalog::{self, Strategies};
 use crate::decision::RuleReading;
 use crate::diagnostic::count;
+use crate::forecast::Forecast;
 use crate::reader::{Corpus, Detail, ReadOptions};
 use crate::replay::replay_seen;
 use crate::transcript::Run;
@@ -34,6 +35,8 @@ pub(super) struct Args {
     /// Look once.
     #[arg(long)]
     once: bool,
+    #[command(flatten)]
+    forecast: ForecastArgs,
     /// How to print a session that grew.
     #[arg(long, value_enum, default_value_t)]
     format: Shape,
@@ -59,6 +62,8 @@ struct Reading {
     rules: Vec<(String, RuleReading)>,
     /// Where a stack would have stopped the round: stack, rule and step.
     stopped: Vec<(String, String, u32)>,
+    /// What is still to come.
+    forecast: Vec<Forecast>,
 }
 
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
@@ -66,6 +71,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         Some(path) => load_stack_file(path).map_err(Failure::usage)?.1,
         None => catalog::load("the starter stacks", STARTER).map_err(Failure::usage)?.1,
     };
+    let forecasts = args.forecast.kept().map_err(Failure::input)?;
     let mut seen: BTreeMap<PathBuf, (u64, SystemTime)> = BTreeMap::new();
     loop {
         let growing = growing(args);
@@ -76,7 +82,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         for (path, state) in growing {
             // A file that did not change says nothing new.
             if seen.insert(path.clone(), state) != Some(state) {
-                for reading in readings(&path, &strategies) {
+                for reading in readings(&path, &strategies, &forecasts) {
                     show(&reading, args.format, output);
                 }
             }
@@ -110,16 +116,17 @@ fn within(path: &Path) -> Vec<PathBuf> {
 }
 
 /// The readings of the runs in a file; none while it cannot be read (a line that is being written).
-fn readings(path: &Path, strategies: &Strategies) -> Vec<Reading> {
-    let options = ReadOptions { detail: Detail::Counts, sealed: true, ..ReadOptions::default() };
+fn readings(path: &Path, strategies: &Strategies, forecasts: &Kept) -> Vec<Reading> {
+    let class = ByArg::place(forecasts.by().as_ref());
+    let options = ReadOptions { detail: Detail::Counts, sealed: true, class, ..ReadOptions::default() };
     let mut all = Vec::new();
     let Ok(corpus) = Corpus::open(&[path.to_path_buf()], options) else { return all };
-    let _ = corpus.process(|run: Run| reading(run, strategies), |reading| all.extend(reading));
+    let _ = corpus.process(|run: Run| reading(run, strategies, forecasts), |reading| all.extend(reading));
     all
 }
 
 /// What the rules read in a run's latest round.
-fn reading(run: Run, strategies: &Strategies) -> Option<Reading> {
+fn reading(run: Run, strategies: &Strategies, forecasts: &Kept) -> Option<Reading> {
     if run.header.parent.is_some() {
         return None;
     }
@@ -133,6 +140,7 @@ fn reading(run: Run, strategies: &Strategies) -> Option<Reading> {
         steps: latest.steps().len(),
         rules: Vec::new(),
         stopped: Vec::new(),
+        forecast: forecasts.reached(latest, latest.steps().len()).to_vec(),
     };
     for strategy in strategies {
         let mut rules = Vec::new();
@@ -159,7 +167,7 @@ fn show(reading: &Reading, shape: Shape, output: &Output) {
             .map(|(stack, rule, step)| serde_json::json!({ "stack": stack, "rule": rule, "step": step }));
         let line = serde_json::json!({
             "session": reading.session, "agent": reading.agent, "round": reading.round, "steps": reading.steps,
-            "rules": rules.collect::<Vec<_>>(), "stopped": stopped.collect::<Vec<_>>(),
+            "rules": rules.collect::<Vec<_>>(), "stopped": stopped.collect::<Vec<_>>(), "forecast": reading.forecast,
         });
         return output.bytes(format!("{line}\n").as_bytes());
     }
@@ -172,6 +180,9 @@ fn show(reading: &Reading, shape: Shape, output: &Output) {
     }
     for (stack, _, step) in &reading.stopped {
         parts.push(format!("`{stack}` stops at step {step}"));
+    }
+    if !reading.forecast.is_empty() {
+        parts.push(to_come(&reading.forecast));
     }
     output.data(&format!("{} {}: {}\n", reading.agent, reading.session, parts.join(", ")));
 }

@@ -122,6 +122,29 @@ fn forecasts_and_tuned_classes_are_the_same_on_any_number_of_threads() {
 }
 
 #[test]
+fn what_was_to_come_is_told_beside_what_came_and_of_a_session_that_grows() {
+    let desk = desk(|_| String::new());
+    assert_eq!(desk.told("forecast runs.jsonl --by model --at 0,5 --out forecasts.json").0, 0);
+    let (code, stdout, stderr) =
+        desk.told("explain runs.jsonl --stacks stacks.toml --run 1-a-0 --forecast forecasts.json");
+    assert_eq!(code, 0, "{stderr}");
+    // 3 + 5 steps, of 3 to 9.
+    assert!(stdout.contains("=> after 0 steps to come: 6 (3–9) steps"), "{stdout}");
+    let told = stdout.split("=> after 5 steps").nth(1).unwrap();
+    assert!(told.split_whitespace().collect::<Vec<_>>().join(" ").contains("; came: 3 steps"), "{stdout}");
+    let (code, stdout, stderr) =
+        desk.told("watch runs.jsonl --stacks stacks.toml --once --format json --forecast forecasts.json");
+    assert_eq!(code, 0, "{stderr}");
+    let lines: Vec<Value> = stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = lines.iter().find(|line| line["session"] == "1-a-0").unwrap();
+    assert_eq!((&of["forecast"][0]["class"], &of["forecast"][0]["after"]), (&"a".into(), &5.into()), "{of}");
+
+    let (code, _, stderr) = desk.told("explain runs.jsonl --stacks stacks.toml --forecast stacks.toml");
+    assert_ne!(code, 0);
+    assert!(stderr.contains("these are no forecasts"), "{stderr}");
+}
+
+#[test]
 fn a_stack_is_written_for_each_class() {
     let mut text = String::new();
     for task in 0..120 {

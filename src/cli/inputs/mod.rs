@@ -2,6 +2,7 @@
 
 mod class;
 mod doubts;
+mod forecast;
 mod guards;
 mod process;
 mod stacks;
@@ -15,6 +16,7 @@ use clap::Args;
 
 pub(super) use self::class::ByArg;
 pub(super) use self::doubts::{AssumptionArgs, DOUBTS, LabelErrorArgs};
+pub(super) use self::forecast::{ForecastArgs, Kept, to_come};
 pub(super) use self::guards::{GuardArgs, NOTATION, split, started, tell_troubles};
 pub(super) use self::process::{Tell, counted, has_read, has_runs, open, process, process_any, process_telling};
 pub(super) use self::stacks::{StackArgs, load_stack_file, read_config, read_text};

@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::aggregate::{LEVEL, Label, MIN_KNOWN, Unit};
 use crate::class::Trial;
-use crate::stats::gaffke::upper_bound;
+use crate::stats::bernstein::upper_bound;
 use crate::stats::{ClusterSums, Estimate, ratio_estimate};
 
 use super::spared;
@@ -133,9 +133,9 @@ impl ModelScore {
                 tasks.values().map(|task| ClusterSums::of_runs([(task.audited, 1.0)])).collect();
             let of_killed = |trial: &&&Trial| stack.is_some_and(|stack| trial.under[stack].killed);
             let weight = |trial: &&Trial| (tasks[&trial.task].runs * n_tasks).recip().powi(2);
-            let variance: f64 = trials.iter().filter(of_killed).map(weight).sum::<f64>() * (1.0 - share) / share;
+            let variance: f64 = 0.0 + trials.iter().filter(of_killed).map(weight).sum::<f64>() * (1.0 - share) / share;
             let audited = trials.iter().filter(of_killed).filter(|trial| goes_on(&trial.run_id, share));
-            let seen: f64 = audited.map(weight).sum::<f64>() * (1.0 - share) / share.powi(2);
+            let seen: f64 = 0.0 + audited.map(weight).sum::<f64>() * (1.0 - share) / share.powi(2);
             Audit {
                 score: ratio_estimate(&sums, LEVEL).within(0.0, 1.0),
                 added_error: variance.sqrt(),

@@ -49,7 +49,8 @@ impl Amount {
         }
     }
 
-    fn of(self, amounts: Amounts) -> Option<f64> {
+    /// The amount; `None` if it is not recorded.
+    pub fn of(self, amounts: Amounts) -> Option<f64> {
         match self {
             Self::Steps => Some(amounts.steps as f64),
             Self::Tokens => amounts.tokens.map(|tokens| tokens.0 as f64),
@@ -90,6 +91,11 @@ impl RunCourse {
             is_capped: matches!(run.grade.end, EndCause::Cap | EndCause::Timeout | EndCause::Killed),
             left: after.iter().filter(|after| **after < whole.steps).map(left).collect(),
         }
+    }
+
+    /// What remained after each of the numbers of steps, as far as the run got.
+    pub fn left(&self) -> &[Amounts] {
+        &self.left
     }
 
     /// Its class.

@@ -6,6 +6,7 @@
 //! `None` with a reason, never 0. Nothing reads a clock; randomness comes from a seed.
 
 pub mod anytime;
+pub mod bernstein;
 pub mod bootstrap;
 pub mod bounds;
 pub mod certificate;

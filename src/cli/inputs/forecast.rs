@@ -1,0 +1,98 @@
+//! `--forecast`: what `forecast --out` kept, told of a run that is looked at.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use super::{ByArg, read_text};
+use crate::cli::forecast::{amount, range};
+use crate::diagnostic::{Diagnostic, Location, count};
+use crate::forecast::{Amount, Forecast, RunCourse};
+use crate::transcript::Run;
+use crate::words::digits;
+
+/// Where forecasts were kept.
+#[derive(Clone, Debug, clap::Args)]
+pub(in crate::cli) struct ForecastArgs {
+    /// Also tell what is still to come after so many steps: a file that `whenstop forecast --out` wrote.
+    #[arg(long, value_name = "FILE")]
+    forecast: Option<PathBuf>,
+}
+
+/// Forecasts that were kept.
+#[derive(Debug, Default, Deserialize)]
+pub(in crate::cli) struct Kept {
+    /// What divides runs into classes.
+    by: Option<String>,
+    forecasts: Vec<Forecast>,
+}
+
+impl ForecastArgs {
+    /// Reads the file; without one there are no forecasts.
+    pub(in crate::cli) fn kept(&self) -> Result<Kept, Diagnostic> {
+        const HELP: &str = "name a file that `whenstop forecast RUNS --out FILE` wrote";
+        let Some(path) = &self.forecast else { return Ok(Kept::default()) };
+        let mut kept: Kept = serde_json::from_str(&read_text(path, HELP)?).map_err(|error| {
+            let what = format!("these are no forecasts: {error}");
+            Diagnostic::new(Location::file(path.display().to_string()), what, HELP)
+        })?;
+        kept.forecasts.sort_by(|a, b| (&a.class, a.after, a.amount).cmp(&(&b.class, b.after, b.amount)));
+        Ok(kept)
+    }
+}
+
+impl Kept {
+    /// What divided the runs into classes when the forecasts were made.
+    pub(in crate::cli) fn by(&self) -> Option<ByArg> {
+        self.by.as_deref().and_then(|by| ByArg::parse(by).ok())
+    }
+
+    /// The forecasts for the class of a run, by steps taken.
+    fn of(&self, run: &Run) -> Vec<&[Forecast]> {
+        let class = ByArg::by(self.by().as_ref()).of(run);
+        let of_steps = self.forecasts.chunk_by(|a, b| (&a.class, a.after) == (&b.class, b.after));
+        of_steps.filter(|all| all.iter().all(|of| class.as_deref() == Some(of.class.as_str()))).collect()
+    }
+
+    /// The forecasts for a run that has taken `steps`: those made closest before.
+    pub(in crate::cli) fn reached(&self, run: &Run, steps: usize) -> &[Forecast] {
+        let before = |all: &&[Forecast]| all.iter().all(|of| of.after <= steps as u64);
+        self.of(run).into_iter().rfind(before).unwrap_or_default()
+    }
+
+    /// For each number of steps that a finished run got to: what was to come, and what came.
+    pub(in crate::cli) fn told(&self, run: &Run) -> Vec<String> {
+        let of_class = self.of(run);
+        let after: Vec<u64> = of_class.iter().filter_map(|all| Some(all.first()?.after)).collect();
+        let course = RunCourse::of(run, ByArg::by(self.by().as_ref()), &after);
+        let told = |(all, left): (&&[Forecast], &_)| {
+            let came: Vec<String> = all
+                .iter()
+                .map(|of| of.amount.of(*left).map_or_else(|| "?".to_owned(), |left| with_unit(of.amount, left)))
+                .collect();
+            format!("=> {}; came: {}", to_come(all), came.join(", "))
+        };
+        of_class.iter().zip(course.left()).map(told).collect()
+    }
+}
+
+fn with_unit(of: Amount, value: f64) -> String {
+    amount(of, value) + unit(of)
+}
+
+fn unit(of: Amount) -> &'static str {
+    match of {
+        Amount::Steps => " steps",
+        Amount::Tokens => " tokens",
+        Amount::CostUsd | Amount::Ms => "",
+    }
+}
+
+/// What is to come after so many steps, in words: the median, and P10 to P90.
+pub(in crate::cli) fn to_come(all: &[Forecast]) -> String {
+    let Some(first) = all.first() else { return String::new() };
+    let ranges: Vec<String> = all.iter().map(|of| range(of) + unit(of.amount)).collect();
+    let covered = all.iter().filter_map(|of| of.covered).reduce(f64::min);
+    let covered = covered.map_or_else(String::new, |covered| format!(" (held for {} %)", digits(covered)));
+    format!("after {} to come: {}{covered}", count(first.after, "step"), ranges.join(", "))
+}
