@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use whenstop::stats::Bound;
 use whenstop::sweep::engine::Extract;
 use whenstop::tune::{
-    Appetite, Bound, Fate, Learner, ListOptions, Shipped, Study, TaskTotals, Tuner, best_contender, catalogue,
+    Appetite, Fate, Learner, LimitIx, ListOptions, Shipped, Study, TaskTotals, Tuner, best_contender, catalogue,
     held_out_contender, tasks_for_list,
 };
 
@@ -43,34 +44,30 @@ pub(super) fn tell(recordings: &Recordings, n_draws: u64) {
     for alpha in ALPHAS {
         let appetite = Appetite { alpha, delta: 0.1, bound: Bound::OneRun, lost_success_costs: None };
         let gaffke = Appetite { bound: Bound::Gaffke, ..appetite };
-        let name = |choice: Option<(usize, usize)>| {
-            choice.map_or_else(
-                || "refused".to_owned(),
-                |(family, limit)| format!("`{}`", study.families()[family].rule(limit)),
-            )
-        };
-        let found = tuner.tune(&tasks, appetite).chosen.ok().map(|choice| (choice.family, choice.limit));
-        let by_gaffke = tuner.tune(&tasks, gaffke).chosen.ok().map(|choice| (choice.family, choice.limit));
-        let budget = tuner.budget(&tasks, appetite).map(|limit| (0, limit));
+        let name =
+            |choice: Option<LimitIx>| choice.map_or_else(|| "refused".to_owned(), |at| format!("`{}`", study.rule(at)));
+        let found = tuner.tune(&tasks, appetite).chosen.ok().map(|choice| choice.at);
+        let by_gaffke = tuner.tune(&tasks, gaffke).chosen.ok().map(|choice| choice.at);
+        let budget = tuner.budget(&tasks, appetite).map(|limit| LimitIx { family: 0, limit });
         let single = tuner.single(&tasks, appetite);
         let ways: [(&str, String, TaskTotals, Way<'_>); 4] = [
             (
                 "budget",
                 name(budget),
                 tuner.held_out_budget(&tasks, appetite).totals,
-                Box::new(|on| tuner.budget(on, appetite).map(|limit| (0, limit))),
+                Box::new(|on| tuner.budget(on, appetite).map(|limit| LimitIx { family: 0, limit })),
             ),
             (
                 "catalogue",
                 name(found),
                 tuner.held_out(&tasks, appetite).totals,
-                Box::new(|on| tuner.tune(on, appetite).chosen.ok().map(|choice| (choice.family, choice.limit))),
+                Box::new(|on| tuner.tune(on, appetite).chosen.ok().map(|choice| choice.at)),
             ),
             (
                 "catalogue, gaffke",
                 name(by_gaffke),
                 tuner.held_out(&tasks, gaffke).totals,
-                Box::new(|on| tuner.tune(on, gaffke).chosen.ok().map(|choice| (choice.family, choice.limit))),
+                Box::new(|on| tuner.tune(on, gaffke).chosen.ok().map(|choice| choice.at)),
             ),
             (
                 "single, 50/50",
@@ -82,7 +79,7 @@ pub(super) fn tell(recordings: &Recordings, n_draws: u64) {
         for (way, ships, effects, learn) in &ways {
             let drawn = draws(study, n_draws, |on, rest| {
                 let learned = learn(on);
-                let fate = |run| learned.map_or(Fate::Untouched, |(family, limit)| study.fate(family, limit, run));
+                let fate = |run| learned.map_or(Fate::Untouched, |at| study.fate(at, run));
                 judged(&study.totals(rest, fate), learned.is_none())
             });
             line(alpha, way, ships, effects, &drawn);
@@ -124,12 +121,12 @@ pub(super) fn broken(recordings: &Recordings, n_draws: u64) {
             for (at, alpha) in ALPHAS.into_iter().enumerate() {
                 let appetite = Appetite { alpha, delta: 0.1, bound, lost_success_costs: None };
                 let choice = if only_budget {
-                    tuner.budget(&sample.all_tasks(), appetite).map(|limit| (0, limit))
+                    tuner.budget(&sample.all_tasks(), appetite).map(|limit| LimitIx { family: 0, limit })
                 } else {
-                    tuner.tune(&sample.all_tasks(), appetite).chosen.ok().map(|choice| (choice.family, choice.limit))
+                    tuner.tune(&sample.all_tasks(), appetite).chosen.ok().map(|choice| choice.at)
                 };
-                let truth = choice.map_or(0.0, |(family, limit)| {
-                    let rule = sample.families()[family].rule(limit);
+                let truth = choice.map_or(0.0, |at| {
+                    let rule = sample.rule(at);
                     let family =
                         study.families().iter().position(|other| other.first_rule().signal.id == rule.signal.id);
                     let limit = |family: &usize| {
@@ -137,10 +134,10 @@ pub(super) fn broken(recordings: &Recordings, n_draws: u64) {
                         limits
                             .iter()
                             .position(|limit| limit.total_cmp(&rule.limit).is_eq())
-                            .map(|limit| (*family, limit))
+                            .map(|limit| LimitIx { family: *family, limit })
                     };
                     let place = family.as_ref().and_then(limit);
-                    let fate = |run| place.map_or(Fate::Untouched, |(family, limit)| study.fate(family, limit, run));
+                    let fate = |run| place.map_or(Fate::Untouched, |at| study.fate(at, run));
                     study.totals(&all, fate).task_rate().value.unwrap_or(0.0)
                 });
                 let way = if only_budget { "budget" } else { "catalogue" };
@@ -189,7 +186,7 @@ fn lists(study: &Study, appetite: Appetite, n_draws: u64) {
     }
 }
 
-type Way<'t> = Box<dyn Fn(&[usize]) -> Option<(usize, usize)> + 't>;
+type Way<'t> = Box<dyn Fn(&[usize]) -> Option<LimitIx> + 't>;
 
 fn judged(effects: &TaskTotals, refused: bool) -> Drawn {
     Drawn { killed: effects.task_rate().value.unwrap_or(0.0), saved: effects.saved().value.unwrap_or(0.0), refused }

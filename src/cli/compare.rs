@@ -14,7 +14,7 @@ use super::export::{configurations, hosts_by_stack};
 use super::failure::Failure;
 use super::inputs::{AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs, StackArgs, tell_troubles};
 use super::output::{Format, Output, lines_of};
-use super::sweep::{SplitArgs, SplitPart, parts};
+use super::sweep::{SplitArgs, SplitPart, divided};
 use super::values::share;
 use crate::aggregate::{Firings, Label, MIN_KNOWN, RowView, Rows};
 use crate::compare::{Evaluation, Evaluator, Keeps, Options, StackInfo, Tuned};
@@ -23,7 +23,7 @@ use crate::diagnostic::{Diagnostic, Location, nearest, one_line};
 use crate::effects::EffectTable;
 use crate::explain::{Story, Texts};
 use crate::reader::CorpusReport;
-use crate::report::{Appetite, FollowedReport, Found, Made, Publication, RowFormat, Said, Shard, table};
+use crate::report::{Appetite, FirstAnswer, FollowedReport, Found, Made, Publication, RowFormat, Shard, table};
 
 /// Arguments of `compare`.
 #[derive(Debug, ClapArgs)]
@@ -268,13 +268,13 @@ pub(super) fn published(args: &Args, output: &Output) -> Result<(Publication, Co
     refuse_unknown_baseline(args, &compared.stacks)?;
     let assumptions = args.assumptions.assumptions().names();
     let Compared { rows, mut firings, stacks, stories, quality, report, followed, void } = compared;
-    let parts = parts(rows, &args.split)?;
+    let (reported, chosen_on) = divided(rows, &args.split, |all, split| split.rows(&all), Rows::is_empty)?;
     if args.split.split != SplitPart::None {
-        let reported: BTreeSet<&Label> = parts.reported.iter().map(RowView::run_id).collect();
+        let reported: BTreeSet<&Label> = reported.iter().map(RowView::run_id).collect();
         firings = firings.filtered(|firing| reported.contains(&firing.run_id));
     }
     let mut publication = args
-        .publication(parts.reported, firings, stacks, &assumptions)?
+        .publication(reported, firings, stacks, &assumptions)?
         .with_made(args.made(output)?)
         .with_stories(stories, quality)
         .with_remarks(void);
@@ -283,7 +283,7 @@ pub(super) fn published(args: &Args, output: &Output) -> Result<(Publication, Co
     }
     if args.split.split != SplitPart::None {
         let choice = args.split.choice(args.appetite.max_killed);
-        publication = publication.with_choice(choice, parts.other.as_ref());
+        publication = publication.with_choice(choice, chosen_on.as_ref());
     }
     Ok((publication, report))
 }
@@ -396,7 +396,7 @@ pub(super) fn show(
 }
 
 /// Shows the answer, the first table, and its notes.
-pub(super) fn show_said(said: &Said, output: &Output) -> Result<(), Failure> {
+pub(super) fn show_said(said: &FirstAnswer, output: &Output) -> Result<(), Failure> {
     output.paragraph(&said.verdict);
     output.data("\n");
     output.paragraph(&said.headline);

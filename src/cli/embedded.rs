@@ -16,7 +16,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::guard::{Guard, Opener};
 use crate::reader::CorpusReport;
 use crate::report::table::Table;
-use crate::report::{CsvStyle, Division, Publication, Said, Shard};
+use crate::report::{CsvStyle, Division, FirstAnswer, Publication, Shard};
 
 /// A guard of the embedding program.
 pub struct EmbeddedGuard {
@@ -33,7 +33,7 @@ pub struct Compared {
     /// Its rows, firings, tables and figures.
     pub publication: Publication,
     /// The first answer.
-    pub said: Said,
+    pub said: FirstAnswer,
     /// What was read, and what could not be read.
     pub report: CorpusReport,
     /// The messages that the command line would print to stderr.

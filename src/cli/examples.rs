@@ -17,7 +17,8 @@ pub(super) const TUNE: &str = "Examples:\n  \
     whenstop tune runs --max-killed 0.02 --out tuned/    # and tuned.toml, its certificate, a report\n  \
     whenstop tune runs --price prices.toml --lost-success-costs 4.00\n  \
     whenstop tune runs --by suite                     # a cap for each class\n  \
-    whenstop tune runs --learn --max-killed 0.10         # a short list of rules, from some 250 tasks with a success on\n\n\
+    whenstop tune runs --signal steps --limits 20,30,40  # certify one of these\n  \
+    whenstop tune runs --learn --max-killed 0.10   # a short list of rules\n\n\
     Exits 0 with a stack to ship and 100 without one.";
 
 pub(super) const SWEEP: &str = "Examples:\n  \
@@ -47,10 +48,6 @@ A grid file: axes of rules, each a clause of a stack file with a list where its\
     ]\n\n  \
     [[axis]]\n  \
     cap = [30, 50, 80]";
-
-pub(super) const CERTIFY: &str = "Examples:\n  \
-    whenstop certify runs --signal call_result.streak --limits 2,3,4,5\n  \
-    whenstop certify runs --signal steps --limits 20,30,40 --alpha 0.02 --delta 0.1";
 
 pub(super) const BENCH: &str = "Examples:\n  \
     whenstop bench runs --stacks my.toml              # one stack, or the best on the other models\n  \

@@ -44,20 +44,27 @@ const TOPICS: [Topic; 4] = [
 ];
 
 /// Options that few people need: only `help COMMAND --full` explains them.
-const SELDOM: [&str; 13] = [
+const SELDOM: [&str; 20] = [
     "allow-commands",
+    "anytime",
     "bound",
+    "budget",
     "cross-fit",
     "delta",
     "embed-text",
     "failure-rate",
     "force",
+    "label-errors-alike",
     "min-known",
     "no-presets",
+    "order",
+    "rate",
     "rows",
     "seed",
     "shard",
+    "unordered",
     "whole-budget",
+    "with",
 ];
 
 /// The commands by what they are for; the last group is for programs.

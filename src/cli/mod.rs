@@ -4,7 +4,6 @@
 
 mod bench;
 mod bundled;
-mod certify;
 mod ci;
 mod compare;
 mod completions;
@@ -138,9 +137,9 @@ enum Command {
     /// Tries many limits of one or more signals at once: what each kills and saves, and which to ship.
     #[command(after_help = examples::SWEEP, after_long_help = examples::GRID)]
     Sweep(sweep::Args),
-    /// Certify the most aggressive setting whose false-early-stop rate is at most alpha; exits 100 if there is none.
-    #[command(hide = true, after_help = examples::CERTIFY)]
-    Certify(certify::Args),
+    /// The former name of `tune --signal … --limits …`.
+    #[command(hide = true)]
+    Certify(tune::Args),
     /// A benchmark whose runs are stopped early: savings, scores, ranks.
     ///
     /// Compares models on a benchmark whose runs are stopped early: what is saved, what each score loses, which pairs change
@@ -306,7 +305,7 @@ pub fn run(cli: Cli) -> Exit {
         Some(Command::Compare(args)) => compare::run(args, &output),
         Some(Command::Tune(args)) => tune::run(&args, &output),
         Some(Command::Sweep(args)) => sweep::run(&args, &output),
-        Some(Command::Certify(args)) => certify::run(&args, &output),
+        Some(Command::Certify(args)) => tune::certify(&args, &output),
         Some(Command::Bench(args)) => bench::run(&args, &output),
         Some(Command::Forecast(args)) => forecast::run(&args, &output),
         Some(Command::Merge(args)) => merge::run(&args, &output),

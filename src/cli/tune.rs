@@ -2,6 +2,7 @@
 
 mod beside;
 mod by;
+mod certify;
 mod document;
 mod files;
 mod notes;
@@ -26,14 +27,16 @@ use crate::catalog::{self, Strategies};
 use crate::compare::Comparison;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::framework::Kind;
+use crate::stats::Bound;
 use crate::sweep::GridFile;
 use crate::sweep::engine::{Extract, Plan};
 use crate::tune::{
-    Appetite, BUDGETS, Bound, Family, GridRefusal, GridStudy, HeldOut, Learner, ListOptions, Refusal, Shipped, Study,
-    Tuned, Tuner, UNREADABLE, catalogue, pool, tasks_for_list, unread_rules,
+    Appetite, BUDGETS, Family, GridRefusal, GridStudy, HeldOut, Learner, ListOptions, Refusal, Shipped, Study, Tuned,
+    Tuner, UNREADABLE, catalogue, pool, tasks_for_list, unread_rules,
 };
 use crate::verdict::Assumptions;
 use beside::Beside;
+use certify::OwnArgs;
 use rated::{Elsewhere, Rated, elsewhere, rate};
 use words::Words;
 
@@ -41,25 +44,26 @@ use words::Words;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The share of successes that may be killed, averaged over tasks: this is what is certified.
-    #[arg(long, alias = "max-fes", value_name = "RATE", default_value_t = 0.05, value_parser = share_inside)]
+    #[arg(long, aliases = ["max-fes", "alpha"], value_name = "RATE", default_value_t = 0.05, value_parser = share_inside)]
     max_killed: f64,
     /// What a lost success costs, in dollars. If given, ships the certified stack that is worth most after that cost,
     /// not the one that makes successes cheapest. Needs the runs' costs, recorded or from `--price`.
-    #[arg(long, value_name = "USD", value_parser = price)]
+    #[arg(long, value_name = "USD", value_parser = price, conflicts_with = "signal")]
     lost_success_costs: Option<f64>,
     /// Probability that the certificate is wrong.
     #[arg(long, value_name = "CHANCE", default_value_t = 0.1, value_parser = share_inside)]
     delta: f64,
     /// The test behind the certificate; choose it before you look at the recordings. `one-run` uses one successful run
-    /// per task, picked by a hash of the task's name; `gaffke` uses them all.
-    #[arg(long, value_enum, default_value_t)]
-    bound: BoundArg,
+    /// per task, picked by a hash of the task's name; `gaffke` uses them all, and is what `--signal` takes by default;
+    /// `betting` needs more tasks, but rests on an older theorem.
+    #[arg(long, value_enum)]
+    bound: Option<BoundArg>,
     /// What the budget counts. Every host supports a limit of steps.
-    #[arg(long, value_name = "SIGNAL", default_value = BUDGETS[0], value_parser = BUDGETS)]
+    #[arg(long, value_name = "SIGNAL", default_value = BUDGETS[0], value_parser = BUDGETS, conflicts_with = "signal")]
     budget: String,
     /// Learn a list of at most three rules on one half of the tasks, and certify it on the other. Needs about 250
     /// tasks with a success for 10 %, and 700 for 5 %.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "signal")]
     learn: bool,
     /// With `--learn`: learn on all tasks, and estimate each fifth with the list learned without it. Gives an
     /// estimate, no proof.
@@ -67,40 +71,43 @@ pub(super) struct Args {
     cross_fit: bool,
     /// Choose a stack from a grid file on one half of the tasks, and certify it on the other; `whenstop sweep --help`
     /// has an example.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["learn", "lost_success_costs"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["learn", "lost_success_costs", "signal"])]
     grid: Option<PathBuf>,
     /// Tune each class on its own: each `suite`, `model`, or value of a field found as for `--outcome`. A class with too few
     /// tasks gets what is certified on all of them. The promise holds for all classes together.
     #[arg(long, value_name = "suite|model|FIELD", value_parser = ByArg::parse,
-        conflicts_with_all = ["learn", "grid", "lost_success_costs", "today"])]
+        conflicts_with_all = ["learn", "grid", "lost_success_costs", "today", "signal"])]
     by: Option<ByArg>,
     /// What you run today, shown for comparison: a stack file, `preset:NAME` or `system:NAME`. Repeatable.
-    #[arg(long, value_name = "FILE|preset:NAME")]
+    #[arg(long, value_name = "FILE|preset:NAME", conflicts_with = "signal")]
     today: Vec<String>,
     /// Do not compare with the built-in rules of all frameworks; this saves most of the time.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "signal")]
     no_presets: bool,
     /// Folder for `tuned.toml`, its certificate, the table, figures and a page.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// How much text from the recordings the page `report.html` contains.
-    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    #[arg(long, value_enum, default_value_t, value_name = "HOW", conflicts_with = "signal")]
     embed_text: EmbedText,
     /// How the result is printed.
     #[arg(long, value_enum, default_value_t)]
     format: Shown,
     #[command(flatten)]
     corpus: CorpusArgs,
+    #[command(flatten, next_help_heading = "Certifying limits of your own")]
+    own: OwnArgs,
 }
 
 /// The test behind the certificate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum BoundArg {
     /// One successful run per task: the exact binomial tail.
-    #[default]
     OneRun,
     /// All successful runs: Gaffke's statistic.
     Gaffke,
+    /// All successful runs: a mixture of bets.
+    Betting,
 }
 
 /// Output formats of the answer.
@@ -122,8 +129,9 @@ impl Args {
             alpha: self.max_killed,
             delta: self.delta,
             bound: match self.bound {
-                BoundArg::OneRun => Bound::OneRun,
-                BoundArg::Gaffke => Bound::Gaffke,
+                None | Some(BoundArg::OneRun) => Bound::OneRun,
+                Some(BoundArg::Gaffke) => Bound::Gaffke,
+                Some(BoundArg::Betting) => Bound::Betting,
             },
             lost_success_costs: self.lost_success_costs,
         }
@@ -294,11 +302,19 @@ fn learned(args: &Args, study: &Study, tasks: &[usize], tuned: &Tuned) -> Result
 
 /// `whenstop tune`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    if args.own.are_asked_for() {
+        return certify::run(args, false, output);
+    }
     if let Some(by) = &args.by {
         return by::run(args, by, output);
     }
     let ((), exit) = tune(args, output, |words| show(words, output))?;
     Ok(exit)
+}
+
+/// `whenstop certify`, the former name of `tune --signal … --limits …`.
+pub(super) fn certify(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    certify::run(args, true, output)
 }
 
 /// Tunes, passes the answer to `show`, and writes the requested folder. Returns what `show` returns, and the exit
@@ -308,6 +324,7 @@ fn tune<T>(
     output: &Output,
     show: impl FnOnce(&Words<'_>) -> Result<T, Failure>,
 ) -> Result<(T, Exit), Failure> {
+    args.own.check_unused()?;
     if args.lost_success_costs.is_some() && args.learn {
         let what = "`--learn` chooses by what is saved, not by dollars";
         let help = "leave out `--lost-success-costs`, or `--learn`";
@@ -362,6 +379,11 @@ fn show(words: &Words<'_>, output: &Output) -> Result<(), Failure> {
 
 /// The answer as values, for a program that embeds whenstop.
 pub(super) fn answered(args: &Args, output: &Output) -> Result<Answered, Failure> {
+    if args.own.are_asked_for() {
+        let what = "limits of your own are certified on the command line only";
+        let help = "run `whenstop tune RUNS --signal SIGNAL --limits LIMITS --format json`";
+        return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+    }
     let answered = |words: &Words<'_>| {
         let shipped = words.answer.shipped.as_ref().ok();
         Ok(Answered {

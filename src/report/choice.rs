@@ -15,15 +15,17 @@ pub struct Choice {
     pub split_salt: String,
     /// The share of each suite's tasks in dev.
     pub dev_share: f64,
-    /// The largest tolerated upper bound on the rate of false early stops.
+    /// The largest tolerated upper bound on the share of successes killed.
     #[serde(alias = "max_fes")]
     pub max_killed: f64,
     /// The stack to ship by the dev tasks; `None` if no stack is safe at `max_killed` and worth it.
     pub chosen: Option<Label>,
-    /// The chosen stack's rate of false early stops, dev minus test.
-    pub optimism_fes_rate: Option<f64>,
+    /// The share of successes that the chosen stack kills, dev minus test.
+    #[serde(alias = "optimism_fes_rate")]
+    pub optimism_killed_rate: Option<f64>,
     /// Its useful saving, dev minus test.
-    pub optimism_saved_ratio: Option<f64>,
+    #[serde(alias = "optimism_saved_ratio")]
+    pub optimism_saved_share: Option<f64>,
 }
 
 impl Choice {
@@ -44,8 +46,8 @@ impl Choice {
         };
         Self {
             chosen: chosen.map(|summary| summary.stack.clone()),
-            optimism_fes_rate: gap(|summary, _| summary.fes_rate().value()),
-            optimism_saved_ratio: gap(|summary, unit| summary.ratios_in(unit).useful.value()),
+            optimism_killed_rate: gap(|summary, _| summary.fes_rate().value()),
+            optimism_saved_share: gap(|summary, unit| summary.ratios_in(unit).useful.value()),
             ..self
         }
     }
@@ -61,8 +63,8 @@ impl Choice {
         let reported = if self.is_apart() {
             format!(
                 "optimism (dev minus test): killed {}, saved {}",
-                points(self.optimism_fes_rate),
-                points(self.optimism_saved_ratio)
+                points(self.optimism_killed_rate),
+                points(self.optimism_saved_share)
             )
         } else {
             "reported on the same tasks, so it looks better than it is".to_owned()

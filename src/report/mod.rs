@@ -38,5 +38,5 @@ pub use markdown::{code, page};
 pub use part::{About, Division, Input, Merge, PART, PartManifest, PartWriter, Shard, write_part};
 pub use publication::Publication;
 pub use row_file::{Columns, RowFormat, RowWriter, parquet_bytes};
-pub use said::Said;
+pub use said::FirstAnswer;
 pub use saved::{Manifest, ManifestStack, Saved, read_saved};

@@ -7,7 +7,7 @@ use crate::aggregate::Summary;
 
 /// The answer, the first table, and its notes.
 #[derive(Clone, Debug)]
-pub struct Said {
+pub struct FirstAnswer {
     /// The answer in a sentence or two.
     pub verdict: String,
     /// The stack to ship, if there is one.
@@ -25,13 +25,13 @@ pub struct Said {
 
 impl Publication {
     /// The first answer. If nobody graded the runs it is based on what followed the stops, if that is known.
-    pub fn said(&self, summaries: &[Summary]) -> Said {
+    pub fn said(&self, summaries: &[Summary]) -> FirstAnswer {
         if let Some(followed) = self.ungraded(summaries) {
             return followed.said(self.headline());
         }
         let first = self.first(summaries);
         let standing = self.followed().and_then(FollowedReport::standing);
-        Said {
+        FirstAnswer {
             verdict: first.verdict(),
             ship: first.ship().map(|summary| summary.stack.to_string()),
             headline: self.headline(),
@@ -44,8 +44,8 @@ impl Publication {
 
 impl FollowedReport {
     /// The first answer for runs nobody graded; `headline` says what was compared.
-    pub fn said(&self, headline: String) -> Said {
-        Said {
+    pub fn said(&self, headline: String) -> FirstAnswer {
+        FirstAnswer {
             verdict: self.verdict(),
             ship: None,
             headline,

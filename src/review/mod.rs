@@ -32,7 +32,7 @@ pub use junit::junit;
 pub use markdown::{lint_markdown, markdown};
 pub use sarif::sarif;
 pub use table::net_effect;
-pub use words::{Said, SaidKind, Words};
+pub use words::{TranscriptKind, TranscriptLine, Words};
 
 /// Maximum changed runs that are shown in full.
 pub const TOLD: usize = 10;

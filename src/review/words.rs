@@ -17,16 +17,16 @@ pub struct Words {
     /// Number of model calls in the whole recording.
     pub steps: u64,
     /// The lines in order, including the stop itself.
-    pub lines: Vec<Said>,
+    pub lines: Vec<TranscriptLine>,
 }
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Said {
+pub struct TranscriptLine {
     /// The step, from 0.
     pub step: u64,
     /// What kind of line it is.
-    pub kind: SaidKind,
+    pub kind: TranscriptKind,
     /// The text, on one line.
     pub text: String,
 }
@@ -34,7 +34,7 @@ pub struct Said {
 /// The speaker of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum SaidKind {
+pub enum TranscriptKind {
     /// Text of the agent.
     Said,
     /// A tool call, with the arguments.
@@ -47,7 +47,7 @@ pub enum SaidKind {
     Stop,
 }
 
-impl SaidKind {
+impl TranscriptKind {
     /// The kind as one word.
     pub fn name(self) -> &'static str {
         match self {
@@ -77,7 +77,7 @@ impl Words {
         let is_early = at != run.last_point();
         if let Some(at) = at.filter(|_| is_early) {
             let text = format!("stopped {}", at.moment);
-            lines.push(Said { step: u64::from(at.step), kind: SaidKind::Stop, text });
+            lines.push(TranscriptLine { step: u64::from(at.step), kind: TranscriptKind::Stop, text });
         }
         after.truncate(AFTER);
         lines.extend(after);
@@ -86,23 +86,23 @@ impl Words {
 }
 
 /// A step as lines, each with the moment at which it becomes known.
-fn told(run: &Run, index: usize) -> Vec<(Moment, Said)> {
-    let line = |kind, text: &str| Said { step: index as u64, kind, text: cut(text) };
+fn told(run: &Run, index: usize) -> Vec<(Moment, TranscriptLine)> {
+    let line = |kind, text: &str| TranscriptLine { step: index as u64, kind, text: cut(text) };
     let mut lines = Vec::new();
     if let Some(reply) = run.reply(index) {
         let text = reply.text();
         if !text.trim().is_empty() {
-            lines.push((Moment::AfterResponse, line(SaidKind::Said, &text)));
+            lines.push((Moment::AfterResponse, line(TranscriptKind::Said, &text)));
         }
         for call in &reply.tool_calls {
             let text = format!("{} {}", call.name, call.arguments.as_str());
-            lines.push((Moment::AfterResponse, line(SaidKind::Called, &text)));
+            lines.push((Moment::AfterResponse, line(TranscriptKind::Called, &text)));
         }
     }
     let step = run.steps()[index];
     let messages = run.events()[step.reply..step.end].iter().filter_map(Event::message);
     for result in messages.filter(|message| message.role == Role::Tool && message.is_result()) {
-        let kind = if result.is_error == Some(true) { SaidKind::Failed } else { SaidKind::Got };
+        let kind = if result.is_error == Some(true) { TranscriptKind::Failed } else { TranscriptKind::Got };
         lines.push((Moment::AfterTools, line(kind, &result.text())));
     }
     lines

@@ -65,7 +65,7 @@ fn a_stack_is_chosen_on_dev_and_reported_on_test() {
     insta::assert_snapshot!("compare_split", stdout);
     let manifest: serde_json::Value = serde_json::from_str(&desk.read("out/manifest.json")).unwrap();
     assert_eq!((&manifest["stacks_tried"], &manifest["choice"]["chosen"]), (&2.into(), &"loop".into()));
-    assert_eq!(manifest["choice"]["optimism_fes_rate"], 0.0);
+    assert_eq!(manifest["choice"]["optimism_killed_rate"], 0.0);
     // Only the test part is in the folder, and redrawing it says the same.
     assert_eq!(desk.read("out/rows.csv").lines().count(), 1 + 2 * 80);
     let (_, again, _) = desk.told("report out --out again");

@@ -13,7 +13,7 @@ use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::stack::{Stack, StackFile};
 use whenstop::sweep::engine::{AxisChoice, Extract, GridWalk, Join, Plan, Product, Runs};
 use whenstop::transcript::Run;
-use whenstop::tune::{Contender, Study, TaskTotals, catalogue};
+use whenstop::tune::{Contender, LimitIx, Study, TaskTotals, catalogue};
 use whenstop::verdict::Assumptions;
 
 use crate::shared;
@@ -165,7 +165,7 @@ fn hold_catalogue(found: &mut Found, runs: &[Run]) {
             for unit in Unit::ALL {
                 study = study.in_unit(unit);
                 let ours = compared(&groups[0], &summaries[0], unit);
-                let totals = study.totals(&study.all_tasks(), |run| study.fate(family, limit, run));
+                let totals = study.totals(&study.all_tasks(), |run| study.fate(LimitIx { family, limit }, run));
                 found.hold(&format!("{rule}: compare and tune"), unit, ours, tuned(&totals));
                 if family == 0 {
                     // Steps can be read everywhere: this is the oracle that `tune` prints.

@@ -2,11 +2,14 @@
 //! the shipped rule does to many more tasks of the same world.
 
 use std::fmt::Write as _;
+use whenstop::stats::Bound;
 use whenstop::sweep::GridFile;
 use whenstop::sweep::engine::Extract;
 use whenstop::transcript::sketch::draft;
 use whenstop::transcript::{Outcome, Run};
-use whenstop::tune::{Appetite, Bound, Fate, GridStudy, HeldOut, Learner, ListOptions, Study, Tuner, catalogue, pool};
+use whenstop::tune::{
+    Appetite, Fate, GridStudy, HeldOut, Learner, LimitIx, ListOptions, Study, Tuner, catalogue, pool,
+};
 use whenstop::verdict::Assumptions;
 
 use super::random::Random;
@@ -144,12 +147,12 @@ fn walked_by(experiment: &'static str, bound: Bound, world: World, corpus: Corpu
         let (tuner, tasks) = (Tuner::new(&study), study.all_tasks());
         let chosen = tuner.tune(&tasks, appetite(corpus.effect)).chosen.ok();
         let answer = chosen.map(|choice| {
-            let rule = study.families()[choice.family].rule(choice.limit);
+            let rule = study.rule(choice.at);
             let families = truth.families().iter();
             let family = families.clone().position(|of| of.first_rule().signal.id == rule.signal.id);
             let held_out = tuner.held_out(&tasks, appetite(corpus.effect));
             // A family that the truth lacks kills nothing there that anybody could see.
-            let fate = |run| family.map_or(Fate::Unread, |family| truth.fate(family, choice.limit, run));
+            let fate = |run| family.map_or(Fate::Unread, |family| truth.fate(LimitIx { family, ..choice.at }, run));
             (true_rates(&truth, fate), held_out)
         });
         note(tally, "catalogue", corpus.effect, answer.as_ref().map(|(truth, of)| (*truth, of)));

@@ -1,6 +1,6 @@
 //! Which setting of a sweep to ship: decided and said as for any other comparison.
 
-use super::{Parts, SplitArgs, SplitPart};
+use super::{SplitArgs, SplitPart};
 use crate::aggregate::{Contest, Ease, Label, Rows, Unit, by_stack, summarise};
 use crate::report::{Appetite, Field, FirstTable};
 use crate::stats::label_certificate::ErrorRates;
@@ -16,21 +16,9 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// The answer from the rows of all settings. `tried`: these are the best of so many.
+    /// The answer from the rows reported and, if they are others, those to choose on. `tried`: these are the best of so
+    /// many.
     pub(super) fn of(
-        parts: &Parts,
-        split: &SplitArgs,
-        unit: Unit,
-        errors: Option<ErrorRates>,
-        ease: &[Ease],
-        appetite: Appetite,
-        tried: Option<u64>,
-    ) -> Self {
-        Self::over(&parts.reported, parts.other.as_ref(), split, (unit, errors, ease), appetite, tried)
-    }
-
-    /// As [`Self::of`], from the rows reported and, if they are others, those to choose on.
-    pub(super) fn over(
         reported: &Rows,
         chosen_on: Option<&Rows>,
         split: &SplitArgs,

@@ -1,4 +1,4 @@
-//! Arguments shared by `sweep` and `certify`: the grid and the split.
+//! Arguments shared by `sweep` and `tune`: signals with their limits, and the split.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,6 +28,11 @@ pub(in crate::cli) struct GridArgs {
 }
 
 impl GridArgs {
+    /// Whether any of them is given.
+    pub(in crate::cli) fn is_some(&self) -> bool {
+        !(self.signal.is_empty() && self.limits.is_empty() && self.with.is_empty())
+    }
+
     /// Builds the grid.
     pub(in crate::cli) fn load(&self) -> Result<Grid, Failure> {
         if self.signal.len() != self.limits.len() {
@@ -118,59 +123,49 @@ impl SplitArgs {
             dev_share: self.dev_share,
             max_killed,
             chosen: None,
-            optimism_fes_rate: None,
-            optimism_saved_ratio: None,
+            optimism_killed_rate: None,
+            optimism_saved_share: None,
         }
     }
 }
 
-/// Rows split by part.
-pub(in crate::cli) struct Parts {
-    /// The rows reported.
-    pub(in crate::cli) reported: Rows,
-    /// The rows used for choosing, if different.
-    pub(in crate::cli) other: Option<Rows>,
-    /// Which part is reported.
-    pub(in crate::cli) part: SplitPart,
-}
-
-/// Splits rows as requested.
-pub(in crate::cli) fn parts(rows: Rows, args: &SplitArgs) -> Result<Parts, Failure> {
+/// Splits as requested: the part reported, and the part to choose on if it is another. An error if a part is empty.
+pub(in crate::cli) fn divided<T>(
+    all: T,
+    args: &SplitArgs,
+    halves: impl FnOnce(T, &Split) -> (T, T),
+    is_empty: impl Fn(&T) -> bool,
+) -> Result<(T, Option<T>), Failure> {
     let split = Split { salt: args.split_salt.clone(), dev_share: args.dev_share };
-    let part = args.split;
-    let (reported, other) = match part {
-        SplitPart::None => (rows, None),
-        SplitPart::Dev => (split.rows(&rows).0, None),
+    let (reported, other) = match args.split {
+        SplitPart::None => (all, None),
+        SplitPart::Dev => (halves(all, &split).0, None),
         SplitPart::Test => {
-            let (dev, test) = split.rows(&rows);
+            let (dev, test) = halves(all, &split);
             (test, Some(dev))
         }
     };
-    if reported.is_empty() || other.as_ref().is_some_and(Rows::is_empty) {
+    if is_empty(&reported) || other.as_ref().is_some_and(&is_empty) {
         let help = "give more recordings, another `--dev-share`, or no `--split`";
         return Err(Failure::nothing("a part of the split has no task", help));
     }
-    Ok(Parts { reported, other, part })
+    Ok((reported, other))
 }
 
-impl Parts {
-    /// What is reported, in one line.
-    pub(in crate::cli) fn headline(&self) -> String {
-        let counted = |rows: &Rows| {
-            let one: Vec<RowView<'_>> = rows.get(0).into_iter().flat_map(|row| rows.of_stack(row.stack())).collect();
-            let tasks: std::collections::BTreeSet<_> = one.iter().map(|row| row.cluster()).collect();
-            let graded = |outcome| one.iter().filter(|row| row.outcome() == outcome).count();
-            let unknown = match graded(Outcome::Unknown) {
-                0 => String::new(),
-                n => format!(", {n} without an outcome"),
-            };
-            let (successes, failures) = (graded(Outcome::Success), graded(Outcome::Failure));
-            format!("{} runs of {} tasks: {successes} successes, {failures} failures{unknown}", one.len(), tasks.len())
-        };
-        let reported = counted(&self.reported);
-        match self.part {
-            SplitPart::None => reported,
-            part => format!("{} part: {reported}", part.name()),
-        }
+/// What is reported, in one line.
+pub(in crate::cli) fn headline(reported: &Rows, part: SplitPart) -> String {
+    let one: Vec<RowView<'_>> = reported.get(0).into_iter().flat_map(|row| reported.of_stack(row.stack())).collect();
+    let tasks: std::collections::BTreeSet<_> = one.iter().map(|row| row.cluster()).collect();
+    let graded = |outcome| one.iter().filter(|row| row.outcome() == outcome).count();
+    let unknown = match graded(Outcome::Unknown) {
+        0 => String::new(),
+        n => format!(", {n} without an outcome"),
+    };
+    let (successes, failures) = (graded(Outcome::Success), graded(Outcome::Failure));
+    let counted =
+        format!("{} runs of {} tasks: {successes} successes, {failures} failures{unknown}", one.len(), tasks.len());
+    match part {
+        SplitPart::None => counted,
+        part => format!("{} part: {counted}", part.name()),
     }
 }

@@ -1,67 +1,86 @@
-//! What a grid is swept over: the recordings as its rules read them, from the files or from the cache.
+//! What is swept: the recordings as the stacks read them, from the files or from the cache.
+
+use std::path::Path;
 
 use super::cache::{Cache, NotKept};
-use super::{Args, Failure, Output, SplitPart};
+use super::{Failure, Output, SplitArgs, divided};
+use crate::cli::inputs::CorpusArgs;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::sweep::Split;
 use crate::sweep::engine::{Extract, Plan};
+use crate::verdict::Assumptions;
+
+/// How recordings are read.
+pub(in crate::cli) struct Reading<'a> {
+    /// Which recordings.
+    pub(in crate::cli) corpus: &'a CorpusArgs,
+    /// How their tasks are split.
+    pub(in crate::cli) split: &'a SplitArgs,
+    /// What is assumed about them.
+    pub(in crate::cli) assumptions: Assumptions,
+    /// Where readings are kept.
+    pub(in crate::cli) cache: Option<&'a Path>,
+}
 
 /// The recordings: those searched, and those reported if different.
-pub(super) struct Recordings {
-    pub(super) searched: Vec<Extract>,
-    pub(super) reported: Option<Vec<Extract>>,
+pub(in crate::cli) struct Recordings {
+    pub(in crate::cli) searched: Vec<Extract>,
+    pub(in crate::cli) reported: Option<Vec<Extract>>,
 }
 
 impl Recordings {
-    pub(super) fn reported(&self) -> &[Extract] {
+    /// Those reported.
+    pub(in crate::cli) fn reported(&self) -> &[Extract] {
         self.reported.as_deref().unwrap_or(&self.searched)
     }
+
+    /// Those the choice is made on, if they are others.
+    pub(in crate::cli) fn chosen_on(&self) -> Option<&[Extract]> {
+        self.reported.is_some().then_some(&self.searched[..])
+    }
 }
 
-/// Reads the recordings, or takes the readings from the cache, and splits them.
-pub(super) fn read(args: &Args, plan: &Plan, output: &Output) -> Result<Recordings, Failure> {
-    let extracts = extracts(args, plan, output)?;
-    let split = Split { salt: args.split.split_salt.clone(), dev_share: args.split.dev_share };
-    let recordings = match args.split.split {
-        SplitPart::None => Recordings { searched: extracts, reported: None },
-        SplitPart::Dev => Recordings { searched: split.extracts(extracts).0, reported: None },
-        SplitPart::Test => {
-            let (dev, test) = split.extracts(extracts);
-            Recordings { searched: dev, reported: Some(test) }
+impl Reading<'_> {
+    /// Reads the recordings, or takes the readings from the cache, and splits them.
+    pub(in crate::cli) fn read(&self, plan: &Plan, output: &Output) -> Result<Recordings, Failure> {
+        let extracts = self.extracts(plan, output)?;
+        let is_empty = |part: &Vec<Extract>| part.is_empty();
+        let (reported, searched) = divided(extracts, self.split, |all, split| split.extracts(all), is_empty)?;
+        Ok(match searched {
+            Some(searched) => Recordings { searched, reported: Some(reported) },
+            None => Recordings { searched: reported, reported: None },
+        })
+    }
+
+    /// Everything the plan reads of every run: from the cache if it is complete.
+    fn extracts(&self, plan: &Plan, output: &Output) -> Result<Vec<Extract>, Failure> {
+        let Self { corpus, assumptions, cache: root, .. } = *self;
+        if let Some(root) = root.filter(|root| Cache::is_among(root, corpus)) {
+            let what = "the cache lies among the recordings";
+            let at = Location::file(root.display().to_string());
+            return Err(Failure::usage(Diagnostic::new(at, what, "name a folder outside of them")));
         }
-    };
-    if recordings.searched.is_empty() || recordings.reported().is_empty() {
-        let help = "give more recordings, another `--dev-share`, or no `--split`";
-        return Err(Failure::nothing("a part of the split has no task", help));
+        if root.is_some() && !plan.replayed().is_empty() {
+            output.note("nothing is kept in the cache: a stack that does more than stop is replayed on every run");
+        }
+        let root = root.filter(|_| plan.replayed().is_empty());
+        let cache = root.and_then(|root| Cache::of(root, corpus, assumptions));
+        if let (Some(cached), Some(root)) = (cache.as_ref().and_then(|cache| cache.read(plan)), root) {
+            output.note(&format!(
+                "{} {} from {}: no recording was read; what is odd about them was said when they were",
+                cached.len(),
+                corpus.unit.noun(),
+                root.display()
+            ));
+            return Ok(cached);
+        }
+        let mut extracts: Vec<Extract> = Vec::new();
+        let report =
+            corpus.process(output, |run| Extract::of(&run, plan, assumptions), |extract| extracts.push(extract))?;
+        match cache.map(|cache| cache.write(plan, &extracts, &report)) {
+            None | Some(Ok(())) => {}
+            Some(Err(NotKept::Because(why))) => output.note(&format!("nothing is kept in the cache: {why}")),
+            Some(Err(NotKept::Failed(diagnostic))) => return Err(Failure::input(*diagnostic)),
+        }
+        Ok(extracts)
     }
-    Ok(recordings)
-}
-
-/// Everything the plan reads of every run: from the cache if it is complete.
-fn extracts(args: &Args, plan: &Plan, output: &Output) -> Result<Vec<Extract>, Failure> {
-    let assumptions = args.assumptions.assumptions();
-    if let Some(root) = args.wide.cache.as_deref().filter(|root| Cache::is_among(root, &args.corpus)) {
-        let what = "the cache lies among the recordings";
-        let at = Location::file(root.display().to_string());
-        return Err(Failure::usage(Diagnostic::new(at, what, "name a folder outside of them")));
-    }
-    let cache = args.wide.cache.as_deref().and_then(|root| Cache::of(root, &args.corpus, assumptions));
-    if let (Some(cached), Some(root)) = (cache.as_ref().and_then(|cache| cache.read(plan)), &args.wide.cache) {
-        output.note(&format!(
-            "{} {} from {}: no recording was read; what is odd about them was said when they were",
-            cached.len(),
-            args.corpus.unit.noun(),
-            root.display()
-        ));
-        return Ok(cached);
-    }
-    let mut extracts: Vec<Extract> = Vec::new();
-    let report =
-        args.corpus.process(output, |run| Extract::of(&run, plan, assumptions), |extract| extracts.push(extract))?;
-    match cache.map(|cache| cache.write(plan, &extracts, &report)) {
-        None | Some(Ok(())) => {}
-        Some(Err(NotKept::Because(why))) => output.note(&format!("nothing is kept in the cache: {why}")),
-        Some(Err(NotKept::Failed(diagnostic))) => return Err(Failure::input(*diagnostic)),
-    }
-    Ok(extracts)
 }

@@ -2,26 +2,23 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
-use serde::Serialize;
-
-use super::super::interrupt::Listening;
 use super::answer::Answer;
-use super::recordings::{Recordings, read};
-use super::{Args, Exit, Failure, Output, SplitPart};
-use crate::aggregate::{
-    Count, FrontierSpread, LEVEL, Rows, Summary, Unit, by_stack, fingerprint, frontier_spread, summarise,
-};
+use super::findings::Findings;
+use super::manifest::{Swept, WideManifest};
+use super::recordings::Recordings;
+use super::{Args, Exit, Failure, Output, SplitPart, points};
+use crate::aggregate::{Count, FrontierSpread, Rows, Summary, Unit, by_stack, frontier_spread, summarise};
 use crate::cli::inputs::read_text;
-use crate::cli::output::Format;
+use crate::cli::interrupt::Listening;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::report::figure::{HeatFigure, save};
-use crate::report::table::{self, KeptStack, Table};
-use crate::report::{self, Appetite, write_atomically, write_folder, write_rows};
-use crate::stats::bootstrap::REPLICATES;
-use crate::stats::split::optimism;
+use crate::report::figure::{self, HeatFigure, save};
+use crate::report::table::{self, KeptStack};
+use crate::report::{Appetite, write_atomically, write_folder};
 use crate::sweep::engine::{Extract, GridWalk, Plan, Runs, Tally};
-use crate::sweep::{Find, GridFile, Search, WideGrid, rows_of};
+use crate::sweep::{Candidates, Find, GridFile, Search, WideGrid};
+use crate::words::grouped;
 
 /// Arguments of a sweep over a grid.
 #[derive(Debug, clap::Args)]
@@ -35,10 +32,10 @@ pub(super) struct WideArgs {
     /// Also write `sweep-all.csv`: one line for every stack of the grid.
     #[arg(long, requires = "grid", requires = "out")]
     all: bool,
-    /// Store what the grid's rules read in this folder: a later sweep of the same recordings does not read them again;
+    /// Store what the rules read in this folder: a later sweep of the same recordings does not read them again;
     /// one with more rules reads them once more. Entries are only used for exactly these inputs, options and version;
     /// the folder may be deleted at any time.
-    #[arg(long, value_name = "DIR", requires = "grid")]
+    #[arg(long, value_name = "DIR")]
     pub(super) cache: Option<std::path::PathBuf>,
     /// Refuse a grid with more stacks than this.
     #[arg(long, value_name = "N", default_value_t = 100_000_000, requires = "grid")]
@@ -51,14 +48,14 @@ const SHOWN: usize = 12;
 const MOST_CELLS: u64 = 10_000;
 
 /// The results of the walk.
-struct Walked {
-    finds: Vec<Find>,
-    tried: u64,
+pub(super) struct Walked {
+    pub(super) finds: Vec<Find>,
+    pub(super) tried: u64,
     /// Number of stacks reached.
-    reached: u64,
-    interrupted: bool,
-    unit: Unit,
-    scale: f64,
+    pub(super) reached: u64,
+    pub(super) interrupted: bool,
+    pub(super) unit: Unit,
+    pub(super) scale: f64,
     /// For a grid of two axes, the result of every pair.
     cells: Vec<Option<Tally>>,
 }
@@ -80,7 +77,7 @@ pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<Exit, Fai
     let file = GridFile::parse(&path.display().to_string(), &text).map_err(Failure::usage)?;
     let mut plan = Plan::default();
     file.plan(&mut plan);
-    let recordings = read(args, &plan, output)?;
+    let recordings = args.reading().read(&plan, output)?;
     let searched: Vec<&Extract> = recordings.searched.iter().collect();
     let grid = file.grid(&searched, &plan).map_err(Failure::usage)?;
     if grid.len() > args.wide.most {
@@ -178,21 +175,21 @@ impl WideSweep<'_> {
     }
 
     fn judge(&self, walked: &Walked) -> Judged {
-        let indices: Vec<u64> = walked.finds.iter().map(|find| find.index).collect();
-        let rows_on = |extracts: &[Extract]| rows_of(self.grid, &indices, extracts, self.plan);
-        let rows = rows_on(self.recordings.reported());
+        let stacks = walked.finds.iter().map(|find| Arc::new(self.grid.stack(find.index)));
+        let candidates = Candidates::new(stacks, &mut self.plan.clone());
+        let rows = candidates.rows(self.recordings.reported());
         let groups = by_stack(&rows);
         let summaries = summarise(&groups, None);
         let spread = frontier_spread(&groups, walked.unit);
         drop(groups);
-        let searched_on = self.recordings.reported.is_some().then(|| rows_on(&self.recordings.searched));
+        let searched_on = self.recordings.chosen_on().map(|on| candidates.rows(on));
         let searched = searched_on.as_ref().map(|rows| summarise(&by_stack(rows), None));
         let appetite = Appetite { max_killed: self.args.max_killed, ..Appetite::default() };
         let rated = (walked.unit, None, &[][..]);
         // Stacks that do the same are tried once.
         let alike: u64 = walked.finds.iter().map(|find| find.alike.saturating_sub(1)).sum();
         let different = walked.tried.saturating_sub(alike);
-        let answer = Answer::over(&rows, searched_on.as_ref(), &self.args.split, rated, appetite, Some(different));
+        let answer = Answer::of(&rows, searched_on.as_ref(), &self.args.split, rated, appetite, Some(different));
         Judged { rows, summaries, spread, searched, chosen: answer.chosen, answer }
     }
 
@@ -229,8 +226,7 @@ impl WideSweep<'_> {
         match (&judged.searched, judged.chosen) {
             (Some(dev), Some(at)) => {
                 let gap = |of: &dyn Fn(&Summary) -> Option<f64>| {
-                    let gap = optimism(dev.get(at).and_then(of), judged.summaries.get(at).and_then(of));
-                    gap.map_or_else(|| "undefined".to_owned(), |gap| format!("{:+.1} points", gap * 100.0))
+                    points(dev.get(at).and_then(of), judged.summaries.get(at).and_then(of))
                 };
                 notes.push(format!(
                     "searched and chosen on the dev tasks, reported on the test tasks; optimism (dev minus test): killed \
@@ -281,65 +277,37 @@ impl WideSweep<'_> {
         chosen.into_iter().chain(others).take(SHOWN).collect()
     }
 
-    fn show(&self, walked: &Walked, judged: &Judged) -> Result<(), Failure> {
+    fn findings<'j>(&self, walked: &Walked, judged: &'j Judged) -> Findings<'j> {
         let kept = Self::kept(walked, judged);
-        let table = || table::grid(self.grid, &kept, walked.unit);
+        let shown = self.shown(&kept, judged, walked.unit);
         let chosen = judged.chosen.and_then(|at| judged.summaries.get(at)).map(|summary| &*summary.stack);
-        let overview = |shown: &[&KeptStack<'_>]| table::grid_overview(shown, walked.unit, chosen);
-        match self.args.format {
-            Format::Table => {
-                self.output.paragraph(&judged.answer.verdict);
-                self.output.data("\n");
-                self.output.paragraph(&self.headline(walked));
-                let shown = self.shown(&kept, judged, walked.unit);
-                self.output.table(&overview(&shown), Format::Table)?;
-                self.output.data("\n");
-                let more = kept.len().saturating_sub(shown.len());
-                if more > 0 {
-                    self.output.paragraph(&format!("{more} more were kept: `--out DIR` writes all with their rules"));
-                }
-                for note in self.notes(walked, judged) {
-                    self.output.paragraph(&note);
-                }
-            }
-            Format::Json => self.output.json(&serde_json::json!({
-                "schema_version": 1,
-                "verdict": judged.answer.verdict,
-                "ship": judged.answer.ship,
-                "manifest": self.manifest(walked, judged),
-                "sweep": table().to_json(),
-            })),
-            Format::Csv | Format::Md => self.output.table(&table(), self.args.format)?,
-            Format::Latex => self.output.table(&overview(&self.shown(&kept, judged, walked.unit)), Format::Latex)?,
+        let more = kept.len().saturating_sub(shown.len());
+        Findings {
+            title: "Which stack?",
+            answer: &judged.answer,
+            headline: self.headline(walked),
+            table: table::grid(self.grid, &kept, walked.unit),
+            overview: table::grid_overview(&shown, walked.unit, chosen),
+            more: (more > 0).then(|| format!("{more} more were kept: `--out DIR` writes all with their rules")),
+            notes: self.notes(walked, judged),
+            figure: if walked.cells.is_empty() {
+                ""
+            } else {
+                "\n![Killed and saved at every pair of limits](heat.svg)\n"
+            },
+            manifest: self.manifest(walked, judged),
+            rows: &judged.rows,
         }
-        Ok(())
+    }
+
+    fn show(&self, walked: &Walked, judged: &Judged) -> Result<(), Failure> {
+        self.findings(walked, judged).show(self.args, self.output)
     }
 
     fn write(&self, folder: &Path, walked: &Walked, judged: &Judged) -> Result<(), Diagnostic> {
-        let kept = Self::kept(walked, judged);
-        let table = table::grid(self.grid, &kept, walked.unit);
-        write_atomically(&folder.join("sweep.csv"), |file| table.write_csv(file))?;
+        self.findings(walked, judged).write(self.args, folder)?;
         let stacks = self.stacks(walked, judged);
         write_atomically(&folder.join("stacks.toml"), |file| file.write_all(stacks.as_bytes()))?;
-        let shown = self.shown(&kept, judged, walked.unit);
-        let chosen = judged.chosen.and_then(|at| judged.summaries.get(at)).map(|summary| &*summary.stack);
-        let overview: Table = table::grid_overview(&shown, walked.unit, chosen);
-        let notes: Vec<String> = self.notes(walked, judged).iter().map(|note| format!("- {note}\n")).collect();
-        let map =
-            if walked.cells.is_empty() { "" } else { "\n![Killed and saved at every pair of limits](heat.svg)\n" };
-        let page = format!(
-            "# Which stack?\n\n**{}**\n\n{}.\n\n{}\n{}{map}",
-            judged.answer.verdict,
-            self.headline(walked),
-            overview.to_markdown(),
-            notes.concat()
-        );
-        write_atomically(&folder.join("sweep.md"), |file| file.write_all(report::page(&page).as_bytes()))?;
-        let json = serde_json::to_string_pretty(&self.manifest(walked, judged)).unwrap_or_default() + "\n";
-        write_atomically(&folder.join("manifest.json"), |file| file.write_all(json.as_bytes()))?;
-        if self.args.rows {
-            write_rows(&folder.join("sweep-rows.csv"), &judged.rows)?;
-        }
         self.write_map(folder, walked, judged)
     }
 
@@ -360,9 +328,7 @@ impl WideSweep<'_> {
         let labels = |axis: &crate::sweep::GridAxis| {
             let label = |choice: &Option<crate::sweep::WrittenChoice>| match choice {
                 None => "without".to_owned(),
-                Some(choice) => {
-                    choice.limits.iter().map(|limit| report::figure::short(*limit)).collect::<Vec<_>>().join(", ")
-                }
+                Some(choice) => choice.limits.iter().map(|limit| figure::short(*limit)).collect::<Vec<_>>().join(", "),
             };
             axis.choices.iter().map(label).collect()
         };
@@ -379,81 +345,8 @@ impl WideSweep<'_> {
         Ok(())
     }
 
-    fn manifest(&self, walked: &Walked, judged: &Judged) -> WideManifest {
-        let one: Vec<_> = judged.rows.get(0).into_iter().flat_map(|row| judged.rows.of_stack(row.stack())).collect();
-        WideManifest {
-            whenstop: env!("CARGO_PKG_VERSION"),
-            command: "sweep",
-            grid: self.path.display().to_string(),
-            axes: self
-                .grid
-                .axes
-                .iter()
-                .map(|axis| WideAxis { axis: axis.name.clone(), choices: axis.choices.len() })
-                .collect(),
-            stacks: self.grid.len(),
-            stacks_reached: walked.reached,
-            stacks_tried: walked.tried,
-            interrupted: walked.interrupted,
-            stacks_folded: 0,
-            stacks_kept: walked.finds.len(),
-            corpus: fingerprint(one),
-            split: self.args.split.split.name(),
-            split_salt: self.args.split.split_salt.clone(),
-            dev_share: self.args.split.dev_share,
-            test_opened: self.recordings.reported.is_some(),
-            replicates: REPLICATES,
-            level: LEVEL,
-            max_killed: self.args.max_killed,
-            chosen: judged.chosen.and_then(|at| walked.finds.get(at)).map(|find| WideGrid::name(find.index)),
-            saved_unit: walked.unit.name(),
-            whole_numbers_a_unit: walked.scale,
-            assumptions: self.args.assumptions.assumptions().names(),
-        }
+    fn manifest(&self, walked: &Walked, judged: &Judged) -> serde_json::Value {
+        let swept = Swept::of(self.args, &judged.rows, self.recordings.reported.is_some());
+        WideManifest::of(self.args, self.path, self.grid, swept, walked, judged.chosen)
     }
-}
-
-/// `manifest.json` of a sweep over a grid.
-#[derive(Debug, Serialize)]
-struct WideManifest {
-    whenstop: &'static str,
-    command: &'static str,
-    grid: String,
-    axes: Vec<WideAxis>,
-    stacks: u64,
-    stacks_reached: u64,
-    stacks_tried: u64,
-    interrupted: bool,
-    /// Number of stacks replayed one by one because they do more than stop: always 0, since a grid refuses them.
-    stacks_folded: u64,
-    stacks_kept: usize,
-    corpus: String,
-    split: &'static str,
-    split_salt: String,
-    dev_share: f64,
-    test_opened: bool,
-    replicates: usize,
-    level: f64,
-    max_killed: f64,
-    chosen: Option<String>,
-    saved_unit: &'static str,
-    whole_numbers_a_unit: f64,
-    assumptions: Vec<&'static str>,
-}
-
-#[derive(Debug, Serialize)]
-struct WideAxis {
-    axis: String,
-    choices: usize,
-}
-
-/// Formats a count with thousands separators.
-fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let from_right = |(at, digit): (usize, char)| {
-        let left = digits.len() - at;
-        let comma = at > 0 && left.is_multiple_of(3);
-        [comma.then_some(','), Some(digit)]
-    };
-    digits.chars().enumerate().flat_map(from_right).flatten().collect()
 }

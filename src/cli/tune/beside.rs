@@ -2,7 +2,9 @@
 //! what runs today.
 
 use super::Recordings;
-use crate::tune::{Appetite, Contender, HeldOut, TaskTotals, Tuned, Tuner, best_contender, held_out_contender};
+use crate::tune::{
+    Appetite, Contender, HeldOut, LimitIx, TaskTotals, Tuned, Tuner, best_contender, held_out_contender,
+};
 
 /// One line of the comparison.
 pub(super) struct Other {
@@ -35,9 +37,9 @@ impl Beside {
     pub(super) fn of(tuner: &Tuner<'_>, recordings: &Recordings, appetite: Appetite, found: &Tuned) -> Self {
         let study = tuner.study();
         let tasks = study.all_tasks();
-        let rule = |family: usize, limit: usize| study.families()[family].rule(limit).to_string();
-        let budget = tuner.budget(&tasks, appetite).map(|limit| rule(0, limit));
-        let single = tuner.single(&tasks, appetite).map(|(family, limit)| rule(family, limit));
+        let rule = |at: LimitIx| study.rule(at).to_string();
+        let budget = tuner.budget(&tasks, appetite).map(|limit| rule(LimitIx { family: 0, limit }));
+        let single = tuner.single(&tasks, appetite).map(rule);
         let mut others = Vec::new();
         let mut contenders = Contender::of(&recordings.rows, study);
         let presets = contenders.split_off(recordings.n_today.min(contenders.len()));
@@ -57,7 +59,7 @@ impl Beside {
         let held_out = tuner.held_out_single(&tasks, appetite);
         others.push(Other::held_out("one, by halves", single, is_certified, held_out));
         let limit = found.chosen.ok().map(|choice| {
-            let name = Some(rule(choice.family, choice.limit));
+            let name = Some(rule(choice.at));
             Other::held_out("catalogue", name, true, tuner.held_out(&tasks, appetite))
         });
         Self { others, limit }

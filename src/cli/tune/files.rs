@@ -16,7 +16,7 @@ use crate::diagnostic::one_line;
 use crate::effects::EffectTable;
 use crate::export::{Export, hosts};
 use crate::report::{self, Appetite, Publication, Tuned, write_atomically};
-use crate::stack::{Stack, StackFile};
+use crate::stack::{Grounds, Stack, StackFile};
 use crate::tune::{Family, Shipped, Study, grounds};
 
 /// The name of the shipped stack.
@@ -104,13 +104,16 @@ fn stack_file(words: &Words<'_>, shipped: &Shipped, name: &str, sentence: &str) 
 
 /// A `[[stack]]` with the grounds of its certificate.
 pub(super) fn certified_stack(study: &Study, shipped: &Shipped, name: &str, promise: String) -> String {
-    let grounds = grounds(study, shipped, promise);
+    shipped.stack(study, name) + &grounds_text(grounds(study, shipped, promise))
+}
+
+/// The grounds of a certificate, as a table of its stack.
+pub(super) fn grounds_text(grounds: Grounds) -> String {
     let quoted = |names: &[String]| {
         let names: Vec<String> = names.iter().map(|name| toml::Value::String(name.clone()).to_string()).collect();
         format!("[{}]", names.join(", "))
     };
-    let mut text = shipped.stack(study, name);
-    text += "\n[stack.certificate]\n";
+    let mut text = "\n[stack.certificate]\n".to_owned();
     let _ = writeln!(text, "promise = {}", toml::Value::String(grounds.promise));
     let _ = writeln!(text, "runs = {}", grounds.runs);
     let _ = writeln!(text, "stopped = {}", grounds.stopped);
@@ -131,7 +134,7 @@ fn beside(words: &Words<'_>, text: &str) -> Result<Strategies, Failure> {
         strategies.extend(StackArgs::named(vec![format!("preset:{name}")]).load()?);
     }
     if let Some(budget) = words.answer.tuned.budget() {
-        strategies.push(words.study.families()[budget.family].stack("budget alone", budget.limit));
+        strategies.push(words.study.families()[budget.at.family].stack("budget alone", budget.at.limit));
     }
     Ok(strategies)
 }

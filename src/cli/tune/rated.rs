@@ -35,7 +35,7 @@ fn fates(shipped: &Shipped, recordings: &Recordings) -> Vec<Fate> {
     let study = &recordings.study;
     let runs = 0..study.runs().len();
     match shipped {
-        Shipped::Limit(choice) => runs.map(|run| study.fate(choice.family, choice.limit, run)).collect(),
+        Shipped::Limit(choice) => runs.map(|run| study.fate(choice.at, run)).collect(),
         Shipped::List(learned) => runs.map(|run| learned.list.fate(study, run)).collect(),
         Shipped::Grid(choice) => {
             let grid = recordings.grid.as_ref().map(|grid| GridStudy::new(study, &grid.file, &grid.plan));

@@ -22,7 +22,7 @@ impl Words<'_> {
         let there = self.answer.tuned.with_success;
         let besides = |text: String| match &self.answer.tuned.chosen {
             Ok(choice) => {
-                let rule = self.study.families()[choice.family].rule(choice.limit);
+                let rule = self.study.rule(choice.at);
                 let way = if self.args.learn { "--learn" } else { "--grid" };
                 format!("{text} Without `{way}`, `{rule}` can be shipped.")
             }

@@ -137,7 +137,7 @@ impl Words<'_> {
         let Ok((Shipped::Limit(shipped), _)) = &self.answer.shipped else { return String::new() };
         let words = tuned.decision.tie.and_then(|(at, by)| {
             let other = tuned.choices.get(at)?;
-            let rule = self.study.families()[other.family].rule(other.limit);
+            let rule = self.study.rule(other.at);
             let but = tie_words(tuned.candidates.get(at)?, tuned.candidate(shipped)?, by);
             let as_good =
                 if self.args.lost_success_costs.is_some() { "is worth as much" } else { "makes successes as cheap" };

@@ -9,11 +9,11 @@ pub fn certificate(certificate: &CorpusCertificate) -> Table {
     let lines = certificate.settings.iter().map(|setting| {
         let mut line = Line::default();
         line.push("setting", Cell::Text(setting.name.clone()));
-        line.push("fes", Cell::Count(setting.fes));
+        line.push("killed", Cell::Count(setting.killed));
         line.push("successes", Cell::Count(certificate.successes));
         line.push("tasks", Cell::Count(certificate.certificate.tasks));
-        line.push_estimate("task_fes_rate", "tasks with a success", &setting.task_rate);
-        line.push("pooled_fes_rate", Cell::number(finite(setting.pooled)));
+        line.push_estimate("killed_rate_by_task", "tasks with a success", &setting.task_rate);
+        line.push("killed_rate_pooled", Cell::number(finite(setting.pooled)));
         line.push("certified_rate", Cell::Text(certificate.certificate.promise.rate.name().to_owned()));
         line.push("risk", Cell::number(finite(setting.risk)));
         line.push("p", Cell::number(Some(setting.p)));
@@ -35,7 +35,7 @@ pub fn certificate_overview(certificate: &CorpusCertificate) -> Table {
     let lines = certificate.settings.iter().map(|setting| {
         let mut line = Line::default();
         line.push("setting", Cell::Text(setting.name.clone()));
-        line.push("killed", Cell::Text(format!("{} of {}", setting.fes, certificate.successes)));
+        line.push("killed", Cell::Text(format!("{} of {}", setting.killed, certificate.successes)));
         line.push("of all", Cell::percent(finite(setting.pooled)));
         line.push("mean over tasks", Cell::percent(setting.task_rate.value));
         if certificate.doubt.is_some() {

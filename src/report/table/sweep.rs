@@ -31,8 +31,8 @@ pub fn sweep(grid: &Grid, results: &Results) -> Table {
         }
         line.push("saved_unit", Cell::Text(results.unit.name().to_owned()));
         line.push_range("saved_share", &format!("{} recorded", results.unit.name()), &setting.useful);
-        let (fes, useful) = (setting.fes_difference.as_ref(), setting.useful_difference.as_ref());
-        push_difference(&mut line, "killed_rate_difference", "tasks with a success", fes);
+        let (killed, useful) = (setting.killed_difference.as_ref(), setting.useful_difference.as_ref());
+        push_difference(&mut line, "killed_rate_difference", "tasks with a success", killed);
         push_difference(&mut line, "saved_share_difference", "tasks", useful);
         line.push("baseline", Cell::text(results.baseline_name()));
         line.push("on_frontier", Cell::Text(yes(setting.on_frontier)));
@@ -54,7 +54,7 @@ pub fn sweep_overview(results: &Results, chosen: Option<usize>) -> Table {
         }
         line.push(format!("{} saved, %", results.unit.noun()), interval(&setting.useful));
         if results.baseline.is_some() {
-            line.push("vs base: killed", difference(setting, setting.fes_difference.as_ref()));
+            line.push("vs base: killed", difference(setting, setting.killed_difference.as_ref()));
             line.push("saved", difference(setting, setting.useful_difference.as_ref()));
         }
         line
@@ -77,7 +77,7 @@ fn push_difference(line: &mut Line, name: &str, of: &str, difference: Option<&Di
 /// A difference in percentage points; starred if it is beyond chance after adjustment (5 %).
 fn difference(setting: &SettingResult, difference: Option<&Difference>) -> Cell {
     let Some(difference) = difference else {
-        let is_baseline = setting.fes_difference.is_none();
+        let is_baseline = setting.killed_difference.is_none();
         return if is_baseline { Cell::Text("base".to_owned()) } else { Cell::Missing };
     };
     let Some(value) = difference.comparison.value else { return Cell::Missing };

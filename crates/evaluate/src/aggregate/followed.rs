@@ -14,7 +14,7 @@ record! {
     pub struct FollowedRow {
         /// The run.
         run_id: Label;
-        /// The cluster: the run's task, or the run itself if it has none.
+        /// The cluster: the run's task, or the run itself if it has none; after its suite and a slash, if it has one.
         cluster: Label;
         /// The stack.
         stack: Label;
@@ -87,7 +87,7 @@ impl FollowedRow {
             point.and_then(|point| Some(ledger.whole().tokens?.0.saturating_sub(ledger.until(point).tokens?.0)));
         Self {
             run_id: row.run_id.clone(),
-            cluster: row.task_id.clone().unwrap_or_else(|| row.run_id.clone()),
+            cluster: cluster_of(row),
             stack: row.stack.clone(),
             stop_point: point,
             stopped_low: row.stopped_low,
@@ -113,6 +113,12 @@ impl FollowedRow {
             killed_high: u8::from(row.killed_high > 0 && row.outcome == Outcome::Success),
         }
     }
+}
+
+/// Tasks of one name in two suites are two clusters.
+fn cluster_of(row: &Row) -> Label {
+    let task = row.task_id.as_ref().unwrap_or(&row.run_id);
+    row.suite.as_ref().map_or_else(|| task.clone(), |suite| Label::from(format!("{suite}/{task}").as_str()))
 }
 
 /// What followed the stops of one stack, over all runs.

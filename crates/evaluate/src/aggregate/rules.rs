@@ -15,18 +15,18 @@ pub struct RuleShare {
     pub stops: u64,
     /// The share of the stack's stops attributed to it.
     pub first_fire_share: Estimate,
-    /// False early stops among its stops.
-    pub fes: u64,
+    /// Successes killed by its stops.
+    pub killed: u64,
     /// Runs on which it would have acted by itself; `None` if the stack's rules cannot be evaluated separately.
     pub fires: Option<u64>,
     /// Runs on which it would have acted, but another rule acted first.
     pub shadowed: Option<u64>,
-    /// False early stops if it were the only rule.
-    pub fes_alone: Option<u64>,
+    /// Successes killed if it were the only rule.
+    pub killed_alone: Option<u64>,
     /// Stops the stack would lose without it.
     pub stops_lost_without: Option<u64>,
-    /// False early stops the stack would lose without it.
-    pub fes_lost_without: Option<u64>,
+    /// Successes killed by the stack that would be spared without it.
+    pub killed_less_without: Option<u64>,
     /// Steps the stack would spend in addition without it.
     pub steps_added_without: Option<u64>,
 }
@@ -54,12 +54,12 @@ pub fn rule_shares(stacks: &[(Label, Vec<Label>)], rows: &Rows, firings: &Firing
                 rule: rule.clone(),
                 stops: own().count() as u64,
                 first_fire_share: ratio(&stopped, |row| Some((f64::from(u8::from(row.rule() == Some(rule))), 1.0))),
-                fes: own().filter(|row| row.verdict().is_fes()).count() as u64,
+                killed: own().filter(|row| row.verdict().is_fes()).count() as u64,
                 fires: count(&|_, _| true),
                 shadowed: count(&|firing, _| !firing.first),
-                fes_alone: count(&|firing, _| firing.verdict_alone.is_fes()),
+                killed_alone: count(&|firing, _| firing.verdict_alone.is_fes()),
                 stops_lost_without: count(&|firing, row| row.is_stop() && firing.steps_without >= row.steps_recorded()),
-                fes_lost_without: count(&|firing, row| row.verdict().is_fes() && !firing.verdict_without.is_fes()),
+                killed_less_without: count(&|firing, row| row.verdict().is_fes() && !firing.verdict_without.is_fes()),
                 steps_added_without: fired.as_ref().map(|fired| fired.iter().map(steps_added).sum()),
             });
         }

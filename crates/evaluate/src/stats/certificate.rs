@@ -42,10 +42,13 @@ impl Rate {
     }
 }
 
-/// How the p-values were computed.
+/// The test behind the p-values of a certificate. Chosen before the recordings are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bound {
-    /// The exact binomial tail, for one successful run per task. [`Self::Gaffke`] reduces to it in that case.
+    /// The exact binomial tail on one successful run per task, picked by a hash of the task's name where there are
+    /// several.
+    OneRun,
+    /// The exact binomial tail where every task has one successful run. [`Self::Gaffke`] reduces to it in that case.
     Binomial,
     /// Gaffke's statistic over task losses in [0, 1].
     #[default]
@@ -58,6 +61,7 @@ impl Bound {
     /// The name on the certificate.
     pub fn name(self) -> &'static str {
         match self {
+            Self::OneRun => "exact-binomial, one successful run a task",
             Self::Binomial => "exact-binomial",
             Self::Gaffke => "gaffke",
             Self::Betting => "betting",
@@ -67,15 +71,18 @@ impl Bound {
     /// The theorem that the certificate rests on.
     pub fn theorem(self) -> &'static str {
         match self {
+            Self::OneRun => "the binomial distribution (Clopper & Pearson 1934)",
             Self::Binomial => "the binomial distribution (Clopper & Pearson 1934); one successful run a task",
             Self::Gaffke => "Gaffke's statistic (2005), valid by Vlassis & Thomas, arXiv 2607.08415, theorem 1 (2026)",
             Self::Betting => "Ville's inequality (1939) for a mixture of bets (Waudby-Smith & Ramdas 2024)",
         }
     }
 
-    fn p_value(self, surpluses: &Surpluses) -> f64 {
+    /// The p-value of "the mean loss is too high" from the surplus of each task. With one run per task the losses are 0
+    /// or 1, and Gaffke's statistic is the exact binomial tail.
+    pub fn p_value(self, surpluses: &Surpluses) -> f64 {
         match self {
-            Self::Binomial | Self::Gaffke => surpluses.gaffke(),
+            Self::OneRun | Self::Binomial | Self::Gaffke => surpluses.gaffke(),
             Self::Betting => surpluses.betting(),
         }
     }
@@ -272,7 +279,7 @@ fn resolved(calibration: &Calibration, promise: Promise) -> Promise {
     let one_each = calibration.successes.iter().all(|successes| *successes <= 1);
     match (promise.bound, promise.rate) {
         (Bound::Gaffke, Rate::TaskAveraged) if one_each => Promise { bound: Bound::Binomial, ..promise },
-        (Bound::Binomial, _) if !one_each => Promise { bound: Bound::Gaffke, ..promise },
+        (Bound::OneRun | Bound::Binomial, _) if !one_each => Promise { bound: Bound::Gaffke, ..promise },
         _ => promise,
     }
 }

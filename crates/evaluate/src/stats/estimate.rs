@@ -1,11 +1,10 @@
 //! Computes a ratio of sums with an interval for the tables: chooses the method that holds, names it, and handles few
 //! tasks.
 
-use std::fmt;
-
 use super::cluster::{ClusterSums, Kind, Spread, spread};
 use super::distribution::{normal_quantile, t_quantile};
 use super::interval::{Interval, clopper_pearson, wilson_effective};
+pub use super::method::{Method, Warning};
 use super::residual::{Part, Residuals};
 use super::seldom::Allowance;
 
@@ -22,127 +21,6 @@ pub const MIN_EFFECTIVE_CLUSTERS: f64 = 8.0;
 /// With one run per task and fewer runs than this with (or without) the property, the exact interval replaces
 /// Wilson's.
 pub const MIN_HITS_FOR_WILSON: u64 = 5;
-
-/// How an interval was computed. The name is printed in the `method` column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Method {
-    /// The denominators sum to 0: there is no estimate.
-    Undefined,
-    /// An estimate without an interval: too few tasks, or no spread to estimate one from.
-    EstimateOnly,
-    /// Wilson's interval, one run per task.
-    Wilson,
-    /// The exact interval, one run per task and few with (or few without) the property.
-    ClopperPearson,
-    /// Wilson's interval on the effective number of runs, with t quantiles over tasks.
-    WilsonClustered,
-    /// Linearised cluster-robust standard error on the logit scale, with t quantiles over tasks.
-    LogitT,
-    /// Linearised cluster-robust standard error with t quantiles over tasks, corrected for skewness.
-    SkewnessCorrectedT,
-    /// The same on the logarithm, with the change when a task is left out as its residual.
-    LogT,
-    /// MOVER: combined from the ends of two intervals.
-    Mover,
-    /// All values that a t test over tasks does not reject, corrected for label errors.
-    FiellerT,
-}
-
-impl Method {
-    /// The name in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Undefined => "undefined",
-            Self::EstimateOnly => "estimate-only",
-            Self::Wilson => "wilson",
-            Self::ClopperPearson => "clopper-pearson",
-            Self::WilsonClustered => "wilson-clustered",
-            Self::LogitT => "logit-t",
-            Self::SkewnessCorrectedT => "skewness-corrected-t",
-            Self::LogT => "log-t",
-            Self::Mover => "mover",
-            Self::FiellerT => "fieller-t",
-        }
-    }
-}
-
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// Why an estimate should be read with care.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Warning {
-    /// Too few tasks for an interval.
-    TooFewClusters {
-        /// Number of tasks.
-        clusters: u64,
-        /// Tasks needed for an interval of this kind.
-        needed: u64,
-    },
-    /// The interval is approximate: it may cover less often than its level.
-    FewClusters {
-        /// Number of tasks.
-        clusters: u64,
-        /// Tasks from which on the interval is trusted.
-        needed: u64,
-    },
-    /// A few large tasks dominate the estimate: the interval rests on them, or on how the small ones differ.
-    Dominated {
-        /// Share of the largest task, in percent.
-        largest: u64,
-        /// Effective number of tasks: as many tasks of equal size would have the same weight.
-        effective: u64,
-    },
-    /// Few tasks carry the amount: the interval allows for one more of them, and is approximate.
-    FewCarry {
-        /// Effective number of tasks that carry the amount.
-        tasks: u64,
-    },
-    /// Every task has the same ratio, so the spread between tasks cannot be estimated.
-    NoSpread,
-}
-
-impl Warning {
-    /// A short form without counts for the `method` column, so that equal methods can be grouped.
-    pub fn brief(self) -> String {
-        match self {
-            Self::TooFewClusters { needed, .. } => format!("below {needed} tasks"),
-            Self::FewClusters { needed, .. } => format!("rough below {needed} tasks"),
-            Self::Dominated { .. } => "rough: few large tasks".to_owned(),
-            Self::FewCarry { .. } => "rough: few tasks carry it".to_owned(),
-            Self::NoSpread => "no spread between tasks".to_owned(),
-        }
-    }
-}
-
-impl fmt::Display for Warning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooFewClusters { clusters, needed } => {
-                write!(f, "only {clusters} task{}: no interval (at least {needed})", plural(*clusters))
-            }
-            Self::FewClusters { clusters, needed } => {
-                write!(f, "only {clusters} tasks: the interval is rough (at least {needed})")
-            }
-            Self::Dominated { largest, effective } => write!(
-                f,
-                "the largest task is {largest} % of the data: the interval is rough (as with {effective} tasks of equal size)"
-            ),
-            Self::FewCarry { tasks } => write!(
-                f,
-                "few tasks carry it (as {tasks} with equal amounts would): the interval is rough, with room for one more"
-            ),
-            Self::NoSpread => f.write_str("all tasks have the same ratio: no interval"),
-        }
-    }
-}
-
-fn plural(count: u64) -> &'static str {
-    if count == 1 { "" } else { "s" }
-}
 
 /// How many tasks an interval needs.
 pub(super) struct Requirement {

@@ -22,6 +22,7 @@ pub mod interval;
 pub mod label_certificate;
 pub mod label_rate;
 pub mod labels;
+mod method;
 pub mod multiplicity;
 pub mod paired;
 pub mod range;

@@ -1,5 +1,5 @@
-//! The certificate of a corpus: the most aggressive setting whose rate of false early stops is at most alpha with
-//! confidence 1 - delta, or what is missing.
+//! The certificate of a corpus: the most aggressive setting that kills at most a share alpha of the successes, with
+//! confidence 1 - delta; or what is missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,7 +43,7 @@ pub struct CertifiedSetting {
     /// Its name.
     pub name: String,
     /// Number of successful runs it stopped early.
-    pub fes: u64,
+    pub killed: u64,
     /// The mean over tasks of the share of successful runs it stopped early.
     pub task_rate: Estimate,
     /// The certified rate as observed, corrected if the labels have errors. NaN if undefined.
@@ -150,10 +150,6 @@ impl CorpusCertificate {
         let Certificate { promise, tasks, verdict, .. } = &self.certificate;
         let claim =
             format!("{} with confidence {}", chosen_percent(promise.alpha), chosen_percent(1.0 - promise.delta));
-        let rate = match promise.rate {
-            Rate::TaskAveraged => "averaged over tasks",
-            Rate::RunWeighted => "of all successful runs",
-        };
         match (verdict, self.chosen()) {
             (Certification::Certified(_), Some(chosen)) => {
                 let seen = format!(
@@ -161,8 +157,13 @@ impl CorpusCertificate {
                     chosen.task_rate.value.map_or_else(|| "an unknown share".to_owned(), words::percent),
                     words::percent(chosen.pooled)
                 );
+                let whose = match promise.rate {
+                    Rate::TaskAveraged => "successes, averaged over tasks,",
+                    Rate::RunWeighted => "all successful runs",
+                };
+                let (alpha, confidence) = (chosen_percent(promise.alpha), chosen_percent(1.0 - promise.delta));
                 format!(
-                    "certified: `{}` has a false-early-stop rate, {rate}, of at most {claim} (seen: {seen})",
+                    "certified: `{}` kills at most {alpha} of {whose} with confidence {confidence} (seen: {seen})",
                     chosen.name
                 )
             }
@@ -170,17 +171,14 @@ impl CorpusCertificate {
                 let about = about
                     .map_or_else(String::new, |about| format!("; about {about} in all if the next are like these"));
                 format!(
-                    "no setting can be certified at {claim}; needs at least {at_least} more tasks with a success and \
-                     without a false early stop, beside the {tasks} there are{about}"
+                    "no setting can be certified at {claim}; needs at least {at_least} more tasks with a success, none \
+                     of them killed, beside the {tasks} there are{about}"
                 )
             }
             (Certification::TooHigh, _) => {
                 let first = self.most_conservative();
                 let of = first.map_or_else(String::new, |(name, risk)| {
-                    format!(
-                        ": the most conservative, `{name}`, already stops {} % of the successes early",
-                        digits(risk)
-                    )
+                    format!(": the most conservative, `{name}`, already kills {} % of the successes", digits(risk))
                 });
                 format!("no setting can be certified at {claim}{of}; try a looser limit, more tasks will not do")
             }
@@ -218,7 +216,7 @@ fn settings(
             walking &= tested.passed || !fixed;
             CertifiedSetting {
                 name: group.stack.to_string(),
-                fes: group.rows().filter(|row| is_lost(*row)).count() as u64,
+                killed: group.rows().filter(|row| is_lost(*row)).count() as u64,
                 task_rate,
                 risk: tested.risk,
                 pooled: tested.pooled,

@@ -16,6 +16,8 @@ pub struct Axis {
     rule: Rule,
     /// The limits, from the most conservative (fires last) to the most aggressive.
     limits: Vec<f64>,
+    /// The options, as in a stack file; empty without any.
+    options: String,
 }
 
 impl Axis {
@@ -47,7 +49,7 @@ impl Axis {
             let error = errors.first();
             Diagnostic::new(at(), error.what.as_str(), error.help.as_str())
         })?;
-        Ok(Self { rule, limits })
+        Ok(Self { rule, limits, options: options.trim().to_owned() })
     }
 
     /// The rule at the most conservative limit.
@@ -58,6 +60,12 @@ impl Axis {
     /// The rule at `limit`.
     pub fn rule(&self, limit: f64) -> Rule {
         Rule { limit, ..self.rule.clone() }
+    }
+
+    /// The rule at `limit`, as in a stack file.
+    pub fn written(&self, limit: f64) -> String {
+        let options = if self.options.is_empty() { String::new() } else { format!(", {}", self.options) };
+        format!("{{ signal = \"{}\", {} = {limit}{options} }}", self.rule.signal.id, self.rule.comparator.key())
     }
 
     /// The signal with its options and comparator, without a limit: `call_result.count >=`.
@@ -130,6 +138,11 @@ impl Grid {
             }
         }
         Ok(Self { axes, settings, base })
+    }
+
+    /// The stacks, in the order of the settings.
+    pub fn stacks(&self) -> impl Iterator<Item = Arc<Stack>> + '_ {
+        self.settings.iter().map(|setting| Arc::clone(&setting.stack))
     }
 
     /// Index of the setting with that name.

@@ -33,8 +33,8 @@ pub struct SettingResult {
     pub limit: f64,
     /// Useful saving (on failures and after success), over what was recorded.
     pub useful: RangeEstimate,
-    /// Difference in the rate of false early stops from the baseline; `None` for the baseline itself or without one.
-    pub fes_difference: Option<Difference>,
+    /// Difference in the rate of killed successes from the baseline; `None` for the baseline itself or without one.
+    pub killed_difference: Option<Difference>,
     /// Difference in the useful saving from the baseline.
     pub useful_difference: Option<Difference>,
     /// Runs without the data that its rule reads: left out of the rates and savings.
@@ -64,7 +64,7 @@ impl Results {
         let resamples = Resamples::new(&task_keys(&all), REPLICATES, options.seed);
         let against =
             |parts: &dyn Fn(RowView<'_>) -> Option<(f64, f64)>| differences(&all, options.baseline, parts, &resamples);
-        let fes_differences = against(&fes_parts);
+        let killed_differences = against(&fes_parts);
         let useful_differences = against(&|row| useful_parts(row, unit));
         let numbered = grid.settings.iter().zip(summaries).zip(points).enumerate();
         let settings = numbered.map(|(at, ((setting, summary), point))| SettingResult {
@@ -73,7 +73,7 @@ impl Results {
             summary,
             axis: setting.axis,
             limit: setting.limit,
-            fes_difference: fes_differences[at],
+            killed_difference: killed_differences[at],
             useful_difference: useful_differences[at],
             on_frontier: point.on_frontier,
         });
@@ -98,7 +98,7 @@ impl Results {
 }
 
 impl SettingResult {
-    /// False early stops among the judged runs, unverified ones included.
+    /// Judged successes killed, unverified ones included.
     pub fn killed(&self) -> u64 {
         self.summary.counted(Count::Killed)
     }

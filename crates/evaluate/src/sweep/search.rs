@@ -2,12 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
-
 use super::WideGrid;
-use super::engine::{Extract, Formula, Plan, Tally};
-use crate::aggregate::{Label, Row, Rows, RowsBuilder};
-use crate::stack::Stack;
+use super::engine::Tally;
 
 /// Criteria by which stacks are ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -204,28 +200,4 @@ impl<'g> Search<'g> {
 /// Killed rate and useful ratio; `None` unless both are known.
 fn axes(tally: &Tally) -> Option<(f64, f64)> {
     tally.killed_rate().zip(tally.useful_ratio())
-}
-
-/// The rows of several stacks of a grid on all extracts, run by run; equal to those from replaying.
-///
-/// `plan` must be the one the extracts were made with.
-pub fn rows_of(grid: &WideGrid, indices: &[u64], extracts: &[Extract], plan: &Plan) -> Rows {
-    let mut plan = plan.clone();
-    let formulas: Vec<(Label, Formula)> = indices
-        .iter()
-        .filter_map(|index| {
-            let name = WideGrid::name(*index);
-            let stack: Stack = grid.stack(*index);
-            Some((Label::from(name.as_str()), Formula::of(&stack, &mut plan)?))
-        })
-        .collect();
-    let mut rows = RowsBuilder::default();
-    for some in extracts.chunks(256) {
-        let of_run = |on: &Extract| -> Vec<Row> {
-            formulas.iter().map(|(name, formula)| on.row(name, &formula.replay(on))).collect()
-        };
-        let made: Vec<Vec<Row>> = some.par_iter().map(of_run).collect();
-        rows.extend(made.into_iter().flatten());
-    }
-    rows.finish()
 }

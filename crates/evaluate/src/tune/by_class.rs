@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Appetite, Choice, Family, Fate, Refusal, Study, Tuned, clean_tasks_needed};
+use super::{Appetite, Choice, Family, Fate, LimitIx, Refusal, Study, Tuned, clean_tasks_needed};
 use crate::aggregate::{Label, Totals};
 use crate::stats::Estimate;
 use crate::sweep::engine::{Extract, Plan};
@@ -102,23 +102,23 @@ pub fn tune_classes(
 
 /// The boldest certified limit of the budget.
 fn cap(tuned: &Tuned, study: &Study, budget: &str) -> Option<Choice> {
-    let is_budget = |choice: &Choice| study.families()[choice.family].first_rule().signal.id == budget;
+    let is_budget = |choice: &Choice| study.families()[choice.at.family].first_rule().signal.id == budget;
     tuned.budget().filter(is_budget)
 }
 
 /// The largest limit that is at most half of the cap.
 fn half(study: &Study, cap: Choice) -> Option<Choice> {
-    let limits = study.families()[cap.family].limits();
-    let limit = limits.iter().position(|limit| *limit <= limits[cap.limit] / 2.0)?;
-    Some(Choice { limit, ..cap })
+    let limits = study.families()[cap.at.family].limits();
+    let limit = limits.iter().position(|limit| *limit <= limits[cap.at.limit] / 2.0)?;
+    Some(Choice { at: LimitIx { limit, ..cap.at }, ..cap })
 }
 
 /// What a limit chosen in `source` does to the runs of `study`. A family that cannot be read there does nothing that
 /// anybody could see: its successes count as killed.
 fn judged(study: &Study, source: &Study, choice: Choice) -> ClassLimit {
-    let rule = source.families()[choice.family].rule(choice.limit);
+    let rule = source.rule(choice.at);
     let family = study.families().iter().position(|family| family.first_rule().signal.id == rule.signal.id);
-    let fate = |run| family.map_or(Fate::Unread, |family| study.fate(family, choice.limit, run));
+    let fate = |run| family.map_or(Fate::Unread, |family| study.fate(LimitIx { family, ..choice.at }, run));
     let totals = study.totals(&study.all_tasks(), fate);
     let all: Totals = totals.all();
     let task_rate: Estimate = totals.task_rate();

@@ -36,7 +36,7 @@ impl Family {
 
     /// The rule at the limit with that index.
     pub fn rule(&self, at: usize) -> Rule {
-        Rule { limit: self.limits.get(at).copied().unwrap_or(f64::NAN), ..self.rule.clone() }
+        Rule { limit: self.limits[at], ..self.rule.clone() }
     }
 
     /// The rule at the most cautious limit.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::{Choice, Fate, GridChoice, Learned, Study};
+use super::{Choice, Fate, GridChoice, Learned, LimitIx, Study};
 use crate::aggregate::RunRows;
 use crate::rule::Rule;
 use crate::stack::Grounds;
@@ -24,7 +24,7 @@ impl Shipped {
     fn stopped(&self, study: &Study) -> f64 {
         let runs = study.runs().len();
         let stops = |run: &usize| match self {
-            Self::Limit(choice) => matches!(study.fate(choice.family, choice.limit, *run), Fate::Stopped(_)),
+            Self::Limit(choice) => matches!(study.fate(choice.at, *run), Fate::Stopped(_)),
             Self::List(learned) => matches!(learned.list.fate(study, *run), Fate::Stopped(_)),
             Self::Grid(_) => false,
         };
@@ -35,10 +35,10 @@ impl Shipped {
         }
     }
 
-    /// The families of its rules with the index of the limit in each; empty if its rules belong to no family.
-    fn places(&self) -> Vec<(usize, usize)> {
+    /// The limits of its rules; empty if they are not in the catalogue.
+    fn places(&self) -> Vec<LimitIx> {
         match self {
-            Self::Limit(choice) => vec![(choice.family, choice.limit)],
+            Self::Limit(choice) => vec![choice.at],
             Self::List(learned) => learned.list.rules.clone(),
             Self::Grid(_) => Vec::new(),
         }
@@ -46,7 +46,7 @@ impl Shipped {
 
     /// Its rules, in the order they are consulted.
     fn family_rules(&self, study: &Study) -> Vec<Rule> {
-        self.places().into_iter().map(|(family, limit)| study.families()[family].rule(limit)).collect()
+        self.places().into_iter().map(|at| study.rule(at)).collect()
     }
 
     /// The runs on which some of its rules cannot be evaluated, by index: their successes count as killed.
@@ -54,7 +54,7 @@ impl Shipped {
         if let Self::Grid(choice) = self {
             return choice.unread.clone();
         }
-        let families: Vec<usize> = self.places().into_iter().map(|(family, _)| family).collect();
+        let families: Vec<usize> = self.places().into_iter().map(|at| at.family).collect();
         let runs = families.into_iter().flat_map(|family| study.unread_by(family));
         runs.collect::<BTreeSet<usize>>().into_iter().collect()
     }
@@ -62,7 +62,7 @@ impl Shipped {
     /// What was chosen, as [`HeldOut::others`](super::HeldOut::others) compares it.
     pub fn name(&self, study: &Study) -> String {
         match self {
-            Self::Limit(choice) => study.families()[choice.family].rule(choice.limit).to_string(),
+            Self::Limit(choice) => study.rule(choice.at).to_string(),
             Self::List(learned) => learned.list.name(study),
             Self::Grid(choice) => choice.written.clone(),
         }
@@ -110,9 +110,9 @@ impl Shipped {
 
     /// For each of its signals, the lowest and the highest reading in the recordings.
     fn ranges(&self, study: &Study) -> Vec<(String, f64, f64)> {
-        let range = |(family, _): &(usize, usize)| {
-            let (low, high) = study.range(*family)?;
-            let rule = study.families()[*family].first_rule();
+        let range = |at: &LimitIx| {
+            let (low, high) = study.range(at.family)?;
+            let rule = study.families()[at.family].first_rule();
             Some((rule.signal.id.to_owned(), low, high))
         };
         let mut ranges: Vec<(String, f64, f64)> = match self {

@@ -1,8 +1,9 @@
 //! Chooses what to ship: of all certified limits, what [`decide`] chooses; or the reason why there is none.
 
 use super::rate::Limit;
+use super::study::EndIx;
 use super::walk::Walks;
-use super::{Appetite, Fate, Study, Walk, clean_tasks_needed};
+use super::{Appetite, Fate, LimitIx, Study, Walk, clean_tasks_needed};
 use crate::aggregate::{Candidate, ShipDecision, Standing, Unit, decide};
 
 /// Maximum limits of one family that are looked at: evenly spread over those that are certified and stop anything.
@@ -19,10 +20,8 @@ pub fn names_too_few_tasks(without: usize, runs: usize) -> bool {
 /// A certified limit of one family.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
-    /// The family's index.
-    pub family: usize,
-    /// The limit's index within the family.
-    pub limit: usize,
+    /// Which limit.
+    pub at: LimitIx,
     /// The p-value of the hypothesis "it kills more than alpha".
     pub p: f64,
     /// The share of delta it may spend, as a probability.
@@ -89,7 +88,11 @@ impl Tuned {
 
 impl Walk {
     fn choice(&self, limit: usize) -> Choice {
-        Choice { family: self.family, limit, p: self.p.unwrap_or(1.0), delta: self.delta }
+        Choice {
+            at: LimitIx { family: self.family, limit },
+            p: self.p.expect("a limit that passed has a p-value"),
+            delta: self.delta,
+        }
     }
 }
 
@@ -136,7 +139,7 @@ impl Walks<'_> {
         let mut limits: Vec<(Limit, Choice)> = Vec::new();
         let n = live.len().min(LOOKED_AT);
         for limit in (0..n).map(|nth| live[nth * live.len() / n]) {
-            let of = self.shelf.limit(study, walk.family, limit);
+            let of = self.effects.limit(study, LimitIx { family: walk.family, limit });
             if of.acts() && limits.last().is_none_or(|(last, _)| !last.is_as(&of)) {
                 limits.push((of, walk.choice(limit)));
             }
@@ -147,16 +150,16 @@ impl Walks<'_> {
 
 impl Study {
     /// What becomes of a run under the limit with that index.
-    pub fn fate(&self, family: usize, limit: usize, run: usize) -> Fate {
-        if self.is_unread(family, run) {
+    pub fn fate(&self, at: LimitIx, run: usize) -> Fate {
+        if self.is_unread(at.family, run) {
             return Fate::Unread;
         }
-        self.fate_at(run, self.end_at(family, limit, run))
+        self.fate_at(run, self.end_at(at, run))
     }
 
     /// The end at which the limit with that index would stop a run that it can read.
-    pub(super) fn end_at(&self, family: usize, limit: usize, run: usize) -> Option<usize> {
-        self.first(family, self.families()[family].limits()[limit], run)
+    pub(super) fn end_at(&self, at: LimitIx, run: usize) -> Option<EndIx> {
+        self.first(at.family, self.families()[at.family].limits()[at.limit], run)
     }
 
     /// Walks the catalogue on these tasks and chooses; see [`Tuned`].

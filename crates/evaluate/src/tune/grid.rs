@@ -173,7 +173,7 @@ impl<'s> GridStudy<'s> {
         let extracts: Vec<&Extract> = of_dev.map(|run| self.study.runs()[run].extract()).collect();
         let grid = self.file.grid(&extracts, self.plan)?;
         let mut plan = self.plan.clone();
-        let atoms = GridWalk::plan(grid.product(), &mut plan).unwrap_or_default();
+        let atoms = GridWalk::plan(grid.product(), &mut plan).expect("a grid is refused if a rule does more than stop");
         let columns = Runs::of(extracts.iter().copied(), self.study.unit());
         let mut search = Search::new(&grid, 1.0, 0);
         if let Some(walk) = GridWalk::new(grid.product(), &atoms, &columns) {

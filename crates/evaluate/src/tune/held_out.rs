@@ -2,7 +2,7 @@
 
 use super::study::Choosing;
 use super::walk::Walks;
-use super::{Appetite, Fate, Study, TaskTotals, Tuned};
+use super::{Appetite, Fate, LimitIx, Study, TaskTotals, Tuned};
 use crate::aggregate::Totals;
 
 /// Number of parts the tasks are divided into; each is held out in turn and rated with what was learned on the others.
@@ -131,27 +131,23 @@ impl<'s> Tuner<'s> {
         self.0.tune(tasks, appetite)
     }
 
-    /// The held-out totals of a way to choose a limit: `choose` returns the indices of its family and itself.
-    fn held_out_limit(&self, tasks: &[usize], choose: impl Fn(&[usize]) -> Option<(usize, usize)>) -> HeldOut {
+    /// The held-out totals of a way to choose a limit.
+    fn held_out_limit(&self, tasks: &[usize], choose: impl Fn(&[usize]) -> Option<LimitIx>) -> HeldOut {
         let study = self.study();
         HeldOut::by_part(study, tasks, |others| {
-            let (family, limit) = choose(others)?;
-            let name = study.families()[family].rule(limit).to_string();
-            Some(Chosen::of(study, tasks, name, |run| study.fate(family, limit, run)))
+            let at = choose(others)?;
+            Some(Chosen::of(study, tasks, study.rule(at).to_string(), |run| study.fate(at, run)))
         })
     }
 
     /// The held-out totals of the whole catalogue.
     pub fn held_out(&self, tasks: &[usize], appetite: Appetite) -> HeldOut {
-        self.held_out_limit(tasks, |others| {
-            let choice = self.tune(others, appetite).chosen.ok()?;
-            Some((choice.family, choice.limit))
-        })
+        self.held_out_limit(tasks, |others| Some(self.tune(others, appetite).chosen.ok()?.at))
     }
 
     /// The held-out totals of the budget alone.
     pub fn held_out_budget(&self, tasks: &[usize], appetite: Appetite) -> HeldOut {
-        self.held_out_limit(tasks, |others| Some((0, self.budget(others, appetite)?)))
+        self.held_out_limit(tasks, |others| Some(LimitIx { family: 0, limit: self.budget(others, appetite)? }))
     }
 
     /// The boldest certified budget, walked on its own at half of delta.
@@ -161,15 +157,15 @@ impl<'s> Tuner<'s> {
     }
 
     /// One limit, chosen the usual way: the family that saves most on one half of the tasks while killing no more than
-    /// alpha there, walked on the other half at the full delta. Returns the indices of the family and the limit.
-    pub fn single(&self, tasks: &[usize], appetite: Appetite) -> Option<(usize, usize)> {
+    /// alpha there, walked on the other half at the full delta.
+    pub fn single(&self, tasks: &[usize], appetite: Appetite) -> Option<LimitIx> {
         let study = self.study();
         let [dev, test] = halves(study, tasks);
         let best = |family: usize| {
             // Kills increase from cautious to bold except for a task or two, so a binary search finds the boldest
             // limit that is safe here.
             let killed = |limit: usize| {
-                let totals = study.totals(&dev, |run| study.fate(family, limit, run));
+                let totals = study.totals(&dev, |run| study.fate(LimitIx { family, limit }, run));
                 let losses: Vec<f64> = totals.tasks.iter().filter_map(|(_, totals)| totals.killed_rate()).collect();
                 losses.iter().sum::<f64>() / losses.len() as f64
             };
@@ -178,13 +174,13 @@ impl<'s> Tuner<'s> {
                 let middle = usize::midpoint(low, high);
                 if killed(middle) <= appetite.alpha { low = middle + 1 } else { high = middle }
             }
-            let boldest = low.checked_sub(1)?;
-            Some((study.totals(&dev, |run| study.fate(family, boldest, run)).all().saved.numerator, family))
+            let boldest = LimitIx { family, limit: low.checked_sub(1)? };
+            Some((study.totals(&dev, |run| study.fate(boldest, run)).all().saved.numerator, family))
         };
         let families = (0..study.families().len()).filter_map(best);
         let (saved, family) = families.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
         let walk = self.0.walk(family, &test, appetite.alpha, appetite.delta, appetite.bound);
-        walk.boldest().filter(|_| saved > 0.0).map(|limit| (family, limit))
+        walk.boldest().filter(|_| saved > 0.0).map(|limit| LimitIx { family, limit })
     }
 
     /// The held-out totals of [`Self::single`].

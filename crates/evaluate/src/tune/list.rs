@@ -5,7 +5,8 @@
 //! down to 0.
 
 use super::held_out::{Chosen, HeldOut, folds, halves};
-use super::{Appetite, Fate, Study, StudyRun};
+use super::study::EndIx;
+use super::{Appetite, Fate, LimitIx, Study, StudyRun};
 use crate::stats::distribution::binomial_cdf;
 use crate::transcript::Outcome;
 
@@ -26,13 +27,13 @@ const GROWTH: f64 = 1.485;
 /// Number of parts the tasks are split into for `--cross-fit`.
 const CROSS_FIT_PARTS: usize = 5;
 
-/// Indices of families, with the index of the limit in each.
-type Rules = Vec<(usize, usize)>;
+/// The limits of a list, in the order their rules are consulted.
+type Rules = Vec<LimitIx>;
 
 /// A list of rules, any of which stops, armed from a step on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuleList {
-    /// Indices of families, with the index of the limit in each.
+    /// The limits of its rules.
     pub rules: Rules,
     /// It does not fire while fewer steps are paid for.
     pub from_step: u64,
@@ -41,19 +42,19 @@ pub struct RuleList {
 impl RuleList {
     /// Its rules and the step from which it is armed, to see whether two lists are the same.
     pub fn name(&self, study: &Study) -> String {
-        let rule = |(family, limit): &(usize, usize)| study.families()[*family].rule(*limit).to_string();
+        let rule = |at: &LimitIx| study.rule(*at).to_string();
         let rules: Vec<String> = self.rules.iter().map(rule).collect();
         format!("{} from step {}", rules.join(", "), self.from_step)
     }
 
     /// The end at which it stops a run, as far as its rules can be evaluated.
-    fn end(&self, study: &Study, run: usize) -> Option<usize> {
-        self.rules.iter().filter_map(|(family, limit)| study.end_from(*family, *limit, run, self.from_step)).min()
+    fn end(&self, study: &Study, run: usize) -> Option<EndIx> {
+        self.rules.iter().filter_map(|at| study.end_from(*at, run, self.from_step)).min()
     }
 
     /// What becomes of a run.
     pub fn fate(&self, study: &Study, run: usize) -> Fate {
-        if self.rules.iter().any(|(family, _)| study.is_unread(*family, run)) {
+        if self.rules.iter().any(|at| study.is_unread(at.family, run)) {
             return Fate::Unread;
         }
         study.fate_at(run, self.end(study, run))
@@ -93,16 +94,17 @@ pub fn tasks_for_list(alpha: f64) -> u64 {
 
 impl Study {
     /// Where the limit with that index first fires with at least `from_step` steps paid for.
-    fn end_from(&self, family: usize, limit: usize, run: usize, from_step: u64) -> Option<usize> {
-        let first = self.end_at(family, limit, run)?;
+    fn end_from(&self, at: LimitIx, run: usize, from_step: u64) -> Option<EndIx> {
+        let first = self.end_at(at, run)?;
         let of = &self.runs()[run];
         if of.steps_paid(first) >= from_step {
             return Some(first);
         }
-        let family_of = &self.families()[family];
-        let (comparator, limit) = (family_of.first_rule().comparator, family_of.limits()[limit]);
-        let mut later = self.readings(family, run).enumerate().skip_while(|(at, _)| of.steps_paid(*at) < from_step);
-        later.find(|(_, reading)| comparator.passes(*reading, limit)).map(|(at, _)| at)
+        let family = &self.families()[at.family];
+        let (comparator, limit) = (family.first_rule().comparator, family.limits()[at.limit]);
+        let readings = (0..).map(EndIx::new).zip(self.readings(at.family, run));
+        let mut later = readings.skip_while(|(end, _)| of.steps_paid(*end) < from_step);
+        later.find(|(_, reading)| comparator.passes(*reading, limit)).map(|(end, _)| end)
     }
 
     /// Learns a list on these tasks. `None` if no certified list saves anything.
@@ -111,11 +113,18 @@ impl Study {
     }
 }
 
+/// Where a rule stops a run; the earlier stop is the smaller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum ListStop {
+    At(EndIx),
+    Never,
+}
+
 /// Precomputed tables for the search.
 pub struct Learner<'s> {
     study: &'s Study,
-    /// Every examined limit of every family, with the index where it stops each run; `u32::MAX` if it does not.
-    atoms: Vec<((usize, usize), Vec<u32>)>,
+    /// Every examined limit of every family, with the end at which it stops each run.
+    atoms: Vec<(LimitIx, Vec<ListStop>)>,
 }
 
 /// The value of one list on some tasks: the mean over tasks of the killed share, the saved share, and both by task.
@@ -185,7 +194,7 @@ impl<'s> Learner<'s> {
     /// Walks s from the longest run down to 0 and returns the last step at which the lists, each on its own tasks,
     /// pass.
     fn armed(&self, appetite: Appetite, n: u64, parts: &[(Rules, Vec<usize>)]) -> Option<(u64, f64)> {
-        let longest_of = |run: &StudyRun| run.n_ends().checked_sub(1).map(|end| run.steps_paid(end));
+        let longest_of = |run: &StudyRun| run.last_end().map(|end| run.steps_paid(end));
         let steps = self.study.runs().iter().filter_map(longest_of);
         let longest = steps.max().unwrap_or(0) + 1;
         let mut passed = None;
@@ -286,18 +295,15 @@ impl<'s> Learner<'s> {
     }
 
     /// The value of stops at these ends: saved share less the price of the killed share.
-    fn value(&self, runs: &ListRuns, price: f64, stop: impl Fn(usize) -> u32) -> f64 {
+    fn value(&self, runs: &ListRuns, price: f64, stop: impl Fn(usize) -> ListStop) -> f64 {
         let (mut killed, mut saved) = (0.0, 0.0);
         for (run, weight) in &runs.runs {
-            let end = stop(*run);
-            if end == u32::MAX {
-                continue;
-            }
+            let ListStop::At(end) = stop(*run) else { continue };
             let of = &self.study.runs()[*run];
-            if of.kills(end as usize) {
+            if of.kills(end) {
                 killed += weight;
             } else {
-                saved += of.saved(end as usize);
+                saved += of.saved(end);
             }
         }
         saved / runs.recorded - price * killed
@@ -306,7 +312,7 @@ impl<'s> Learner<'s> {
     /// Greedy search: adds the best rule, up to `most` of them; then reconsiders each in turn.
     fn search(&self, tasks: &[usize], price: f64, most: usize) -> Rules {
         let runs = self.runs_of(tasks);
-        let none: Vec<u32> = vec![u32::MAX; self.study.runs().len()];
+        let none = vec![ListStop::Never; self.study.runs().len()];
         let stops_of = |chosen: &[usize]| {
             let mut stops = none.clone();
             for stop in chosen.iter().map(|at| &self.atoms[*at]) {
@@ -352,14 +358,12 @@ fn room_for(tasks: u64, appetite: Appetite) -> f64 {
 }
 
 /// The limits of a family at which something changes, thinned by how many runs they stop.
-fn atoms_of(study: &Study, family: usize) -> Vec<((usize, usize), Vec<u32>)> {
+fn atoms_of(study: &Study, family: usize) -> Vec<(LimitIx, Vec<ListStop>)> {
     let limits = study.families()[family].limits().len();
     let all = study.runs().len();
-    let stops = |limit: usize| -> Vec<u32> {
-        let end = |end: usize| u32::try_from(end).expect("a run has fewer than 2^32 steps");
-        (0..all).map(|run| study.end_at(family, limit, run).map_or(u32::MAX, end)).collect()
-    };
-    let stopped = |limit: usize| (0..all).filter(|run| study.end_at(family, limit, *run).is_some()).count();
+    let end = |limit: usize, run: usize| study.end_at(LimitIx { family, limit }, run);
+    let stops = |limit: usize| (0..all).map(|run| end(limit, run).map_or(ListStop::Never, ListStop::At)).collect();
+    let stopped = |limit: usize| (0..all).filter(|run| end(limit, *run).is_some()).count();
     let mut found: Vec<usize> = Vec::new();
     for nth in 1..=LIMITS {
         // Denser where few runs are stopped: the rules of a list are found there.
@@ -375,13 +379,13 @@ fn atoms_of(study: &Study, family: usize) -> Vec<((usize, usize), Vec<u32>)> {
             found.push(low);
         }
     }
-    found.into_iter().map(|limit| ((family, limit), stops(limit))).collect()
+    found.into_iter().map(|limit| (LimitIx { family, limit }, stops(limit))).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Bound;
     use super::*;
+    use crate::stats::Bound;
 
     #[test]
     fn a_list_takes_hundreds_of_tasks() {

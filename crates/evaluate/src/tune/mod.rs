@@ -28,5 +28,5 @@ pub use grid::{GridChoice, GridRefusal, GridStudy, unread_rules};
 pub use held_out::{Chosen, FOLDS, HeldOut, Tuner, folds};
 
 pub use list::{Learned, Learner, ListOptions, RuleList, tasks_for_list};
-pub use study::{Choosing, Fate, Stratum, Study, StudyRun, TaskRuns, TaskTotals, UNREADABLE};
-pub use walk::{Appetite, Bound, Walk, clean_tasks_missing, clean_tasks_needed};
+pub use study::{Choosing, Fate, LimitIx, Stratum, Study, StudyRun, TaskRuns, TaskTotals, UNREADABLE};
+pub use walk::{Appetite, Walk, clean_tasks_missing, clean_tasks_needed};

@@ -5,7 +5,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::{Appetite, Fate, Study};
+use super::study::EndIx;
+use super::{Appetite, Fate, LimitIx, Study};
 use crate::aggregate::{Candidate, ContributedAmounts, Contribution, Ease, LEVEL, ShipTerms, Totals, is_open};
 use crate::stats::estimate::free_ratio_estimate;
 use crate::stats::{ClusterSums, CostSums, Estimate, WorthSums, cost_of_success, net_worth, ratio_estimate};
@@ -136,14 +137,14 @@ pub(super) fn is_equal(a: &[&Effect], b: &[&Effect], price: Option<f64>) -> bool
 /// What one limit does, by task: those that it leaves as they are, are not listed.
 struct Touched {
     /// The run and the end of every stop.
-    stops: Vec<(usize, usize)>,
+    stops: Vec<(usize, EndIx)>,
     effects: BTreeMap<usize, Effect>,
 }
 
 /// What the limits of every family do, each computed once, when it is first asked for.
 #[derive(Default)]
-pub(super) struct Shelf {
-    limits: RefCell<BTreeMap<(usize, usize), Rc<Touched>>>,
+pub(super) struct EffectsByLimit {
+    limits: RefCell<BTreeMap<LimitIx, Rc<Touched>>>,
     /// By family: the effects by task where no limit stops anything.
     untouched: RefCell<BTreeMap<usize, Rc<Vec<Effect>>>>,
 }
@@ -182,21 +183,22 @@ impl Limit {
     }
 }
 
-impl Shelf {
+impl EffectsByLimit {
     /// A limit of a family.
-    pub(super) fn limit(&self, study: &Study, family: usize, limit: usize) -> Limit {
+    pub(super) fn limit(&self, study: &Study, at: LimitIx) -> Limit {
+        let family = at.family;
         let untouched = Rc::clone(self.untouched.borrow_mut().entry(family).or_insert_with(|| {
             let fate = |run| if study.is_unread(family, run) { Fate::Unread } else { Fate::Untouched };
             Rc::new(study.all_tasks().into_iter().map(|task| study.effect(task, fate)).collect())
         }));
-        let touched = Rc::clone(self.limits.borrow_mut().entry((family, limit)).or_insert_with(|| {
+        let touched = Rc::clone(self.limits.borrow_mut().entry(at).or_insert_with(|| {
             let mut touched = Touched { stops: Vec::new(), effects: BTreeMap::new() };
-            for (at, task) in study.tasks().iter().enumerate() {
+            for (nth, task) in study.tasks().iter().enumerate() {
                 let before = touched.stops.len();
                 let read = task.runs.clone().filter(|run| !study.is_unread(family, *run));
-                touched.stops.extend(read.filter_map(|run| Some((run, study.end_at(family, limit, run)?))));
+                touched.stops.extend(read.filter_map(|run| Some((run, study.end_at(at, run)?))));
                 if touched.stops.len() > before {
-                    touched.effects.insert(at, study.effect(at, |run| study.fate(family, limit, run)));
+                    touched.effects.insert(nth, study.effect(nth, |run| study.fate(at, run)));
                 }
             }
             Rc::new(touched)

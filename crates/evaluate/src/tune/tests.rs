@@ -10,6 +10,7 @@ use super::*;
 use crate::aggregate::{RunRows, Unit};
 use crate::replay::replay;
 use crate::stack::{Stack, StackFile};
+use crate::stats::Bound;
 use crate::stats::distribution::binomial_cdf;
 use crate::sweep::GridFile;
 use crate::sweep::engine::Extract;
@@ -61,7 +62,7 @@ fn study(runs: &[Run], families: Vec<Family>) -> Study {
 fn shipped(runs: &[Run], appetite: Appetite) -> Result<String, Refusal> {
     let study = study(runs, catalogue("steps"));
     let tuned = study.tune(&study.all_tasks(), appetite);
-    tuned.chosen.map(|choice| study.families()[choice.family].rule(choice.limit).to_string())
+    tuned.chosen.map(|choice| study.rule(choice.at).to_string())
 }
 
 #[test]
@@ -78,7 +79,7 @@ fn from_ninety_tasks_on_a_loop_is_caught_where_it_repeats() {
     let study = study(&corpus(90, 0), catalogue("steps"));
     let tuned = study.tune(&study.all_tasks(), FIVE);
     let choice = tuned.chosen.unwrap();
-    assert_eq!(study.families()[choice.family].rule(choice.limit).to_string(), "call_result.count >= 2");
+    assert_eq!(study.rule(choice.at).to_string(), "call_result.count >= 2");
     assert!((choice.p - 0.95_f64.powi(90)).abs() < 1e-12);
     // 40 failures of 20 steps stopped at step 2, of their 800 steps and the 18 rounds of 3 to 7 steps of the
     // successes.
@@ -164,7 +165,8 @@ fn a_success_that_a_signal_cannot_read_counts_as_killed_by_all_of_its_limits() {
     let of_results = walks.iter().find(|walk| study.families()[walk.family].name() == "call_result.count >=").unwrap();
     assert_eq!((of_results.passed, of_results.p_next), (0, Some(binomial_cdf(3, 103, 0.05))));
     // As everywhere, such a run is left out of what was seen.
-    let seen = study.totals(&study.all_tasks(), |run| study.fate(of_results.family, 0, run)).all();
+    let seen =
+        study.totals(&study.all_tasks(), |run| study.fate(LimitIx { family: of_results.family, limit: 0 }, run)).all();
     assert_eq!((seen.killed.numerator, seen.killed.denominator), (0.0, 100.0));
 }
 
@@ -234,14 +236,14 @@ proptest! {
             let run = runs.iter().find(|run| run.header.run_id == name(&study, at)).unwrap();
             for (family, share) in (0..study.families().len()).zip(&which) {
                 let of = &study.families()[family];
-                let mut last = usize::MAX;
+                let mut last = (true, None);
                 for limit in 0..of.limits().len() {
-                    let stop = study.end_at(family, limit, at).unwrap_or(usize::MAX);
-                    prop_assert!(stop <= last, "{} {}", of.name(), of.limits()[limit]);
-                    last = stop;
+                    let stop = study.end_at(LimitIx { family, limit }, at);
+                    prop_assert!((stop.is_none(), stop) <= last, "{} {}", of.name(), of.limits()[limit]);
+                    last = (stop.is_none(), stop);
                 }
                 let limit = ((of.limits().len() - 1) as f64 * share.sqrt()) as usize;
-                let stop = study.end_at(family, limit, at);
+                let stop = study.end_at(LimitIx { family, limit }, at);
                 let on = &study.runs()[at];
                 let (paid, kills, saved) = replayed(run, &of.stack("s", limit));
                 prop_assert_eq!(stop.map(|stop| on.steps_paid(stop)), paid, "{}", of.rule(limit));
@@ -261,7 +263,7 @@ proptest! {
         let limit_of = |family: usize, share: f64| ((study.families()[family].limits().len() - 1) as f64 * share) as usize;
         let rules = rules.into_iter().map(|(family, share)| {
             let family = family % study.families().len();
-            (family, limit_of(family, share))
+            LimitIx { family, limit: limit_of(family, share) }
         });
         let list = RuleList { rules: rules.collect(), from_step };
         let learned = Learned { list: list.clone(), p: 0.0, judged_on: 0, is_estimate: false, is_single: false };

@@ -1,38 +1,11 @@
 //! The walk of one family from cautious to bold, and how far it is certified.
 
-use super::rate::Shelf;
+use super::rate::EffectsByLimit;
 use super::{Fate, Study, names_too_few_tasks};
+use crate::stats::Bound;
 use crate::stats::distribution::binomial_cdf;
 use crate::stats::gaffke::Surpluses;
 use crate::transcript::Outcome;
-
-/// The test behind the p-value of a limit. Chosen before the recordings are read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Bound {
-    /// One successful run per task, picked by a hash of its name: the exact binomial tail.
-    #[default]
-    OneRun,
-    /// All successful runs: Gaffke's statistic over the tasks' shares.
-    Gaffke,
-}
-
-impl Bound {
-    /// The name on the certificate.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::OneRun => "exact-binomial, one successful run a task",
-            Self::Gaffke => "gaffke",
-        }
-    }
-
-    /// The theorem that the certificate rests on.
-    pub fn theorem(self) -> &'static str {
-        match self {
-            Self::OneRun => "the binomial distribution (Clopper & Pearson 1934)",
-            Self::Gaffke => "Gaffke's statistic (2005), valid by Vlassis & Thomas, arXiv 2607.08415, theorem 1 (2026)",
-        }
-    }
-}
 
 /// The requirements for what is shipped.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,7 +55,7 @@ pub(super) struct Walks<'s> {
     /// no walk gets that far.
     losses: Vec<Vec<Losses>>,
     /// What the limits do, as far as anybody asked.
-    pub(super) shelf: Shelf,
+    pub(super) effects: EffectsByLimit,
 }
 
 /// How far one family is certified.
@@ -112,7 +85,7 @@ impl<'s> Walks<'s> {
     pub(super) fn of(study: &'s Study) -> Self {
         let n_tasks = study.with_success(&study.all_tasks());
         let losses = (0..study.families().len()).map(|family| losses_of(study, family, n_tasks)).collect();
-        Self { study, losses, shelf: Shelf::default() }
+        Self { study, losses, effects: EffectsByLimit::default() }
     }
 
     /// Walks one family on some of the tasks, spending `delta`.
@@ -154,10 +127,10 @@ fn p_value(losses: &[&Loss], n: u64, alpha: f64, bound: Bound) -> f64 {
     }
     match bound {
         Bound::OneRun => binomial_cdf(losses.iter().filter(|loss| loss.picked).count() as u64, n, alpha),
-        Bound::Gaffke => {
+        Bound::Binomial | Bound::Gaffke | Bound::Betting => {
             let clean = usize::try_from(n).unwrap_or(usize::MAX).saturating_sub(losses.len());
             let shares = losses.iter().map(|loss| loss.share).chain(std::iter::repeat_n(0.0, clean));
-            Surpluses::of_losses(shares, alpha).gaffke()
+            bound.p_value(&Surpluses::of_losses(shares, alpha))
         }
     }
 }

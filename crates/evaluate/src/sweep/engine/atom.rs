@@ -25,7 +25,7 @@ impl AxisChoice {
     pub fn name(&self) -> RuleName {
         match self {
             Self::Clause(clause) => clause.name.clone(),
-            Self::Cap(_) => self.stack().rules().pop().unwrap_or(RuleName::fixed("cap")),
+            Self::Cap(_) => self.stack().rules().pop().expect("a stack with a cap names it"),
         }
     }
 

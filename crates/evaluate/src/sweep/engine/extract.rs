@@ -3,7 +3,7 @@
 use super::plan::Plan;
 use crate::aggregate::{Label, Row, RunRows, Unit};
 use crate::decision::Need;
-use crate::replay::{Holding, RecordedEnd, Replay};
+use crate::replay::{Holding, RecordedEnd, Replay, replay};
 use crate::signal::Signal;
 use crate::transcript::{Moment, Point, Run};
 use crate::verdict::Assumptions;
@@ -57,6 +57,8 @@ pub struct Extract {
     pub(super) has_one_more: Option<Point>,
     /// Series by feature, in the plan's order.
     pub(super) series: Vec<Series>,
+    /// What the plan's replayed stacks do, in the plan's order.
+    pub(super) replays: Vec<Replay>,
 }
 
 impl Extract {
@@ -68,7 +70,7 @@ impl Extract {
         let mut places: [Vec<u32>; 4] = Default::default();
         for view in run.views() {
             let moment = view.moment();
-            places[moment as usize].push(u32::try_from(points.len()).unwrap_or(u32::MAX));
+            places[moment as usize].push(u32::try_from(points.len()).expect("a run has fewer than 2^32 points"));
             points.push((view.point(), view.events().len()));
             for (at, signal, series) in &mut signals {
                 let reading = signal.observe(&view);
@@ -93,6 +95,7 @@ impl Extract {
             places,
             has_one_more: one_more.map(|view| view.point()),
             series: signals.into_iter().map(|(_, _, series)| series).collect(),
+            replays: plan.replayed().iter().map(|stack| replay(run, stack)).collect(),
         }
     }
 
@@ -125,6 +128,14 @@ impl Extract {
     /// The series of a feature.
     pub(super) fn series(&self, feature: usize) -> Option<&Series> {
         self.series.get(feature)
+    }
+
+    /// What a replayed stack of the plan does on the run.
+    ///
+    /// # Panics
+    /// If the extract was made with another plan.
+    pub(in crate::sweep) fn replayed(&self, at: usize) -> &Replay {
+        self.replays.get(at).expect("the extract was made with the plan that has the stack")
     }
 
     /// All points, each with the number of events that have happened there.

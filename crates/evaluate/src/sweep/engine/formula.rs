@@ -105,9 +105,10 @@ fn undecided(parts: &[FormulaNode], on: &Extract, at: Moment, nth: usize) -> Evi
     parts.first().filter(|_| all_read).map_or(Evidence::NONE, |part| part.evidence(on, at, nth))
 }
 
+/// The step of the `nth` point of that moment, which may be the point before one more request.
 fn step(on: &Extract, at: Moment, nth: usize) -> u32 {
-    on.point(at, nth)
-        .map_or_else(|| on.one_more_request(at).map_or(u32::MAX, |point| point.step), |(point, _)| point.step)
+    let point = on.point(at, nth).map(|(point, _)| point).or_else(|| on.one_more_request(at));
+    point.expect("no more points are evaluated than the run has, with the one before one more request").step
 }
 
 /// A clause that stops, or a cap at which nobody is asked.

@@ -23,11 +23,13 @@ mod product;
 mod runs;
 mod tally;
 mod truth;
+mod walk;
 
 pub use atom::{Atom, AxisChoice, Join};
 pub use extract::Extract;
 pub use formula::Formula;
 pub use plan::{Feature, Plan};
-pub use product::{GridWalk, Product};
+pub use product::Product;
 pub use runs::Runs;
 pub use tally::Tally;
+pub use walk::GridWalk;

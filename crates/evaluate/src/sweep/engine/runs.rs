@@ -164,7 +164,7 @@ impl<'e> Runs<'e> {
     pub(super) fn place(on: &Extract, stop: Option<Point>) -> u32 {
         let points = on.points();
         let place = stop.map_or(points.len(), |stop| points.partition_point(|(point, _)| *point < stop));
-        u32::try_from(place).unwrap_or(u32::MAX)
+        u32::try_from(place).expect("a run has fewer than 2^32 points")
     }
 
     /// The amount spent by a point, and whether a stop there is early. Without a point, the total recorded amount.

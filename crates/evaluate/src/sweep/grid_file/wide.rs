@@ -55,7 +55,7 @@ impl WideGrid {
 
     /// How many stacks there are.
     pub fn len(&self) -> u64 {
-        self.product.len().unwrap_or(u64::MAX)
+        self.product.len().expect("a grid is refused if its stacks cannot be counted")
     }
 
     /// True without stacks.

@@ -1,0 +1,36 @@
+//! Builds the list of metrics.
+
+use super::{Measure, Needs, Read, Shown, SummaryMetric};
+
+/// Builds the list.
+#[derive(Default)]
+pub(super) struct List(pub(super) Vec<SummaryMetric>);
+
+impl List {
+    pub(super) fn push(
+        &mut self,
+        name: &str,
+        read: Read,
+        measure: Measure,
+        needs: Needs,
+        meaning: &str,
+    ) -> &mut SummaryMetric {
+        let (name, former, of, meaning) = (name.to_owned(), String::new(), String::new(), meaning.to_owned());
+        self.0.push(SummaryMetric { name, former, measure, needs, unit: None, of, meaning, shown: Shown::Value, read });
+        self.0.last_mut().expect("it was just pushed")
+    }
+}
+
+impl SummaryMetric {
+    pub(super) fn formerly(&mut self, name: &str) -> &mut Self {
+        name.clone_into(&mut self.former);
+        self
+    }
+
+    /// It is an estimate over this; the summary has it with its interval, or not at all.
+    pub(super) fn over(&mut self, of: &str, shown: Shown) -> &mut Self {
+        of.clone_into(&mut self.of);
+        self.shown = shown;
+        self
+    }
+}

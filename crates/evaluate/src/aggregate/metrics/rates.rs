@@ -1,0 +1,149 @@
+//! Shares of runs.
+
+use super::list::List;
+use super::{Made, Measure, Measured, Needs, Read, Shown, Summary};
+
+/// Shares of runs.
+pub(super) fn rates(list: &mut List) {
+    use Needs::{Nothing, Outcome, Stop};
+    let no = Shown::No;
+    let mut rate = |name: &str, former: &str, read, needs, of: &str, shown, meaning: &str| {
+        list.push(name, Read::Plain(read), Measure::Share, needs, meaning).formerly(former).over(of, shown);
+    };
+    rate(
+        "killed_rate",
+        "fes_rate",
+        |s| (&s.estimates.fes_rate).into(),
+        Outcome,
+        "judged successes",
+        Shown::Interval,
+        "Share of the successes killed: stopped before they were secured. A success of which nothing tells when it was secured counts as killed by any earlier stop.",
+    );
+    rate(
+        "killed_rate_all",
+        "fes_rate_all",
+        |s| (&s.estimates.fes_rate_all).into(),
+        Nothing,
+        "successes and ungraded runs",
+        no,
+        "The same over all runs that are or may be successes, every unknown at its lowest and highest.",
+    );
+    rate(
+        "killed_per_stop",
+        "fes_per_stop",
+        |s| (&s.estimates.fes_per_stop).into(),
+        Outcome,
+        "judged stops",
+        no,
+        "Successes killed, as a share of the stops.",
+    );
+    rate(
+        "retention",
+        "",
+        |s| (&s.estimates.retention).into(),
+        Outcome,
+        "judged successes",
+        no,
+        "Share of the successes kept: 1 less `killed_rate`.",
+    );
+    rate(
+        "missed_stop_rate",
+        "",
+        |s| (&s.estimates.missed_stop_rate).into(),
+        Outcome,
+        "judged failures",
+        no,
+        "Share of the failures that were not stopped early.",
+    );
+    rate(
+        "missed_stop_rate_capped",
+        "",
+        |s| (&s.estimates.missed_stop_rate_capped).into(),
+        Outcome,
+        "judged failures cut off by a cap",
+        no,
+        "The same, of the failures that ended at their own cap, by time-out or by force.",
+    );
+    rate(
+        "failures_stopped_rate",
+        "stop_recall",
+        |s| (&s.estimates.stop_recall).into(),
+        Outcome,
+        "judged failures",
+        Shown::Interval,
+        "Share of the failures stopped early.",
+    );
+    rate(
+        "stop_rate",
+        "",
+        |s| (&s.estimates.stop_rate).into(),
+        Stop,
+        "runs whose rules could be evaluated",
+        no,
+        "Share of the runs stopped early, graded or not.",
+    );
+    rate(
+        "unsupported_share",
+        "",
+        |s| (&s.estimates.unsupported_share).into(),
+        Stop,
+        "runs",
+        no,
+        "Share of the runs that ended at their own cap before the stack stopped: nothing supports a claim about them.",
+    );
+    rate(
+        "unidentified_share",
+        "",
+        |s| (&s.estimates.unidentified_share).into(),
+        Nothing,
+        "runs",
+        no,
+        "Share of the runs whose outcome under the stack cannot be told from the recording.",
+    );
+    further_rates(list);
+}
+
+/// Shares of runs that no column of the first table shows.
+fn further_rates(list: &mut List) {
+    use Needs::{Nothing, Outcome};
+    let no = Shown::No;
+    let mut rate = |name: &str, former: &str, read, needs, of: &str, shown, meaning: &str| {
+        list.push(name, Read::Plain(read), Measure::Share, needs, meaning).formerly(former).over(of, shown);
+    };
+    rate(
+        "success_rate",
+        "",
+        |s| (&s.outcomes.success).into(),
+        Nothing,
+        "runs",
+        no,
+        "Share of the runs that succeed under the stack; an outcome that the recording does not tell may be either.",
+    );
+    rate(
+        "retained_rate",
+        "",
+        |s| (&s.outcomes.retained).into(),
+        Nothing,
+        "successes",
+        no,
+        "Share of the recorded successes that remain successes, judged or not.",
+    );
+    rate(
+        "killed_rate_corrected",
+        "fes_rate_corrected",
+        corrected,
+        Outcome,
+        "true successes",
+        no,
+        "`killed_rate` corrected for errors of the labels (`--label-sensitivity`, `--label-specificity`).",
+    );
+    let tipping = list.push("tipping_point", Read::Plain(|s| Measured::plain(s.outcomes.tipping_point)), Measure::Number, Nothing,
+        "Share of the runs of unknown outcome that would have to succeed for the stack to break even with the recordings.");
+    tipping.shown = no;
+}
+
+fn corrected(summary: &Summary) -> Measured {
+    let Some(corrected) = &summary.corrected else { return Measured::plain(None) };
+    let measured = Measured::from(&corrected.estimate);
+    Measured { made: measured.made.map(|made| Made { correction: Some(corrected.correction), ..made }), ..measured }
+}

@@ -1,0 +1,173 @@
+//! What strategies do to the runs of a study: totals by task, with their estimates.
+
+use std::collections::BTreeMap;
+
+use super::{Fate, Study};
+use crate::aggregate::{LEVEL, Totals};
+use crate::stats::{ClusterSums, Estimate, Interval, ratio_estimate};
+use crate::transcript::Outcome;
+
+/// The totals of a strategy by task.
+#[derive(Clone, Debug, Default)]
+pub struct TaskTotals {
+    /// Totals by task index, in task order.
+    pub tasks: Vec<(usize, Totals)>,
+    /// What the intervals allow for besides, if tasks are rated under different choices.
+    pub choice: Choosing,
+}
+
+/// What is known about a choice besides its totals on tasks left out: killed, killed by task, saved.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Choosing {
+    /// The intervals of what was chosen on all tasks, on the tasks it was chosen on.
+    seen: [Option<Interval>; 3],
+    /// The standard deviations of the rates on all tasks of what was chosen without each part.
+    spread: [f64; 3],
+}
+
+impl Choosing {
+    /// From the totals on all tasks of what is chosen on all of them, and of what is chosen without each part.
+    pub(in crate::tune) fn of(shipped: Option<&TaskTotals>, parts: &[TaskTotals]) -> Self {
+        let rates: Vec<[Estimate; 3]> = parts.iter().map(TaskTotals::estimates).collect();
+        let spread = |nth: usize| {
+            let rates: Vec<f64> = rates.iter().filter_map(|rates| rates[nth].value).collect();
+            let n = rates.len() as f64;
+            let mean = rates.iter().sum::<f64>() / n;
+            let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
+            if rates.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 }
+        };
+        let seen = shipped.map(|shipped| shipped.estimates().map(|estimate| estimate.interval));
+        Self { seen: seen.unwrap_or_default(), spread: [0, 1, 2].map(spread) }
+    }
+
+    fn on(&self, nth: usize, estimate: Estimate) -> Estimate {
+        estimate.widened(self.spread[nth]).reaching(self.seen[nth])
+    }
+}
+
+impl FromIterator<(usize, Totals)> for TaskTotals {
+    fn from_iter<I: IntoIterator<Item = (usize, Totals)>>(tasks: I) -> Self {
+        Self { tasks: tasks.into_iter().collect(), choice: Choosing::default() }
+    }
+}
+
+impl TaskTotals {
+    fn estimates(&self) -> [Estimate; 3] {
+        [self.killed(), self.task_rate(), self.saved()]
+    }
+
+    /// The share of all successful runs that are killed, with its interval.
+    pub fn killed(&self) -> Estimate {
+        self.choice.on(0, self.estimate(|totals| Some(totals.killed))).within(0.0, 1.0)
+    }
+
+    fn estimate(&self, of: impl Fn(&Totals) -> Option<ClusterSums>) -> Estimate {
+        ratio_estimate(&self.tasks.iter().filter_map(|(_, totals)| of(totals)).collect::<Vec<_>>(), LEVEL)
+    }
+
+    /// The mean over tasks of the share of their successful runs that is killed: the rate that is certified.
+    pub fn task_rate(&self) -> Estimate {
+        let loss = |totals: &Totals| Some(ClusterSums::of_runs([(totals.killed_rate()?, 1.0)]));
+        self.choice.on(1, self.estimate(loss)).within(0.0, 1.0)
+    }
+
+    /// Useful saving over the recorded amount, with its interval.
+    pub fn saved(&self) -> Estimate {
+        if self.tasks.iter().any(|(_, totals)| totals.unlimited > 0) {
+            return Estimate::UNDEFINED;
+        }
+        let saved = self.choice.on(2, self.estimate(|totals| Some(totals.saved)));
+        // Nothing saves more than an oracle.
+        let most = self.all().oracle_ratio().filter(|most| saved.value.is_some_and(|value| value <= *most));
+        // A stop costs nothing: only what a warning leads to can.
+        let is_never_dearer = self.tasks.iter().all(|(_, totals)| totals.saved.numerator >= 0.0);
+        saved.within(if is_never_dearer { 0.0 } else { f64::NEG_INFINITY }, most.unwrap_or(1.0))
+    }
+
+    /// Relative change in the spending per success, against the same runs without stopping: -0.1 is a tenth less.
+    /// `None` if it is not known.
+    pub fn cost_of_success(&self) -> Option<f64> {
+        self.all().cost_of_success().map(|ratio| ratio - 1.0)
+    }
+
+    /// The totals of all tasks together.
+    pub fn all(&self) -> Totals {
+        let mut all = Totals::default();
+        self.tasks.iter().for_each(|(_, totals)| all.merge(totals));
+        all
+    }
+}
+
+/// What a strategy does to the runs of one suite and model.
+#[derive(Clone, Debug)]
+pub struct Stratum {
+    /// The suite; empty if there is none.
+    pub suite: String,
+    /// The model; `None` if it is not recorded.
+    pub model: Option<String>,
+    /// The totals.
+    pub totals: TaskTotals,
+}
+
+impl Study {
+    /// What one run adds to the totals of a strategy; nothing if it is ungraded or a rule cannot be evaluated.
+    pub fn run_totals(&self, run: usize, fate: Fate) -> Totals {
+        let stop = match fate {
+            Fate::Unread => return Totals::default(),
+            Fate::Untouched => None,
+            Fate::Stopped(point) => Some(point),
+        };
+        let mut totals = Totals::default();
+        self.runs[run].contribution(stop, self.unit).iter().for_each(|run| totals.add(run));
+        totals
+    }
+
+    /// Whether a strategy loses the success of a run, or may: a rule that cannot be evaluated on it might have fired.
+    pub(in crate::tune) fn loses(&self, run: usize, fate: Fate) -> bool {
+        let of = &self.runs[run];
+        of.outcome() == Outcome::Success
+            && match fate {
+                Fate::Untouched => false,
+                Fate::Stopped(point) => of.on.shared().course().verdict(Some(point)).is_fes(),
+                Fate::Unread => of.last_end().is_some(),
+            }
+    }
+
+    /// The totals of several tasks, where `fate` says what becomes of each run.
+    pub fn totals(&self, tasks: &[usize], fate: impl Fn(usize) -> Fate) -> TaskTotals {
+        self.totals_of(tasks, |run| self.run_totals(run, fate(run)))
+    }
+
+    /// Combines the totals of single runs by task.
+    pub(in crate::tune) fn totals_of(&self, tasks: &[usize], totals: impl Fn(usize) -> Totals) -> TaskTotals {
+        let of_task = |task: &usize| {
+            let mut all = Totals::default();
+            self.tasks[*task].runs.clone().for_each(|run| all.merge(&totals(run)));
+            (*task, all)
+        };
+        tasks.iter().map(of_task).collect()
+    }
+
+    /// The totals by suite and model, in name order.
+    pub fn strata(&self, totals: impl Fn(usize) -> Totals) -> Vec<Stratum> {
+        let mut strata: BTreeMap<(&str, Option<&str>), BTreeMap<usize, Totals>> = BTreeMap::new();
+        for (at, task) in self.tasks.iter().enumerate() {
+            for run in task.runs.clone() {
+                let stratum = strata.entry((&task.suite, self.runs[run].on.shared().model())).or_default();
+                stratum.entry(at).or_default().merge(&totals(run));
+            }
+        }
+        let stratum = |((suite, model), tasks): ((&str, Option<&str>), BTreeMap<usize, Totals>)| Stratum {
+            suite: suite.to_owned(),
+            model: model.map(str::to_owned),
+            totals: tasks.into_iter().collect(),
+        };
+        strata.into_iter().map(stratum).collect()
+    }
+
+    /// What an oracle saves, over what was recorded: it stops every failure before its first step, and every success
+    /// when it was secured.
+    pub fn oracle(&self) -> Option<f64> {
+        self.totals(&self.all_tasks(), |_| Fate::Untouched).all().oracle_ratio()
+    }
+}

@@ -1,0 +1,84 @@
+//! What a sweep found, whichever way its stacks were named: shown and written in the same way.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::Args;
+use super::answer::Answer;
+use crate::aggregate::Rows;
+use crate::cli::failure::Failure;
+use crate::cli::output::{Format, Output, lines_of};
+use crate::diagnostic::Diagnostic;
+use crate::report::table::Table;
+use crate::report::{self, write_atomically, write_rows};
+
+/// What a sweep found.
+pub(super) struct Findings<'a> {
+    /// The title of the page.
+    pub(super) title: &'static str,
+    /// Which stack to ship.
+    pub(super) answer: &'a Answer,
+    /// What was swept over which recordings.
+    pub(super) headline: String,
+    /// Everything that is known about every stack that was kept.
+    pub(super) table: Table,
+    /// A shorter table for a terminal.
+    pub(super) overview: Table,
+    /// A note that matters on a terminal only.
+    pub(super) more: Option<String>,
+    /// The notes below the table.
+    pub(super) notes: Vec<String>,
+    /// The figure on the page, as Markdown; empty without one.
+    pub(super) figure: &'static str,
+    /// Enough to judge how much was tried, and to run it again.
+    pub(super) manifest: Value,
+    /// The rows of the stacks that were kept, on the reported tasks.
+    pub(super) rows: &'a Rows,
+}
+
+impl Findings<'_> {
+    /// Prints them in the requested format.
+    pub(super) fn show(&self, args: &Args, output: &Output) -> Result<(), Failure> {
+        match args.format {
+            Format::Table => {
+                output.paragraph(&self.answer.verdict);
+                output.data("\n");
+                output.paragraph(&self.headline);
+                output.table(&self.overview, Format::Table)?;
+                let notes: Vec<String> = self.more.iter().chain(&self.notes).cloned().collect();
+                let used = lines_of(&[&self.answer.verdict, &self.headline], &[&self.overview]) + 1;
+                output.notes(used, &notes);
+            }
+            Format::Json => output.json(&serde_json::json!({
+                "schema_version": 1,
+                "verdict": self.answer.verdict,
+                "ship": self.answer.ship,
+                "manifest": self.manifest,
+                "sweep": self.table.to_json(),
+            })),
+            Format::Csv | Format::Md => output.table(&self.table, args.format)?,
+            Format::Latex => output.table(&self.overview, args.format)?,
+        }
+        Ok(())
+    }
+
+    /// Writes the table, the page, the manifest and, if requested, the rows.
+    pub(super) fn write(&self, args: &Args, folder: &Path) -> Result<(), Diagnostic> {
+        let put = |name: &str, text: &str| write_atomically(&folder.join(name), |file| file.write_all(text.as_bytes()));
+        write_atomically(&folder.join("sweep.csv"), |file| self.table.write_csv(file))?;
+        let notes: Vec<String> = self.notes.iter().map(|note| format!("- {note}\n")).collect();
+        let page = format!(
+            "# {}\n\n**{}**\n\n{}.\n\n{}\n{}{}",
+            self.title,
+            self.answer.verdict,
+            self.headline,
+            self.overview.to_markdown(),
+            notes.concat(),
+            self.figure
+        );
+        put("sweep.md", &report::page(&page))?;
+        put("manifest.json", &format!("{:#}\n", self.manifest))?;
+        if args.rows { write_rows(&folder.join("sweep-rows.csv"), self.rows) } else { Ok(()) }
+    }
+}
