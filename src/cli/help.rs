@@ -17,7 +17,8 @@ const SPLITTING: &str = "Splitting the tasks";
 /// Arguments of `help`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A command, such as `compare` or `ci check`, or a topic: `reading`, `splitting`, `assumptions`, `global`.
+    /// A command, such as `compare` or `ci check`, or a topic: `reading`, `splitting`, `assumptions`, `global`;
+    /// `validity` says how often each kind of number held where the truth was known.
     #[arg(value_name = "COMMAND|TOPIC")]
     words: Vec<String>,
     /// Print every option of the command, with everything there is to say about it.
@@ -42,6 +43,11 @@ const TOPICS: [Topic; 4] = [
     Topic { name: "assumptions", heading: DOUBTS, about: "label errors and assumptions", shown_by: "compare" },
     Topic { name: "global", heading: EVERYWHERE, about: "every command", shown_by: "compare" },
 ];
+
+/// The topic without options: how often each kind of number held. `tests/it/validity.rs` makes it from the results in
+/// `reports/`.
+const VALIDITY: &str = "validity";
+const HELD: &str = include_str!("validity.txt");
 
 /// Options that few people need: only `help COMMAND --full` explains them.
 const SELDOM: [&str; 20] = [
@@ -151,6 +157,10 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         output.bytes(of_topic(topic).as_bytes());
         return Ok(Exit::Done);
     }
+    if args.words == [VALIDITY] {
+        output.bytes(HELD.as_bytes());
+        return Ok(Exit::Done);
+    }
     let mut command = helpful(Cli::command(), if args.full { Extent::Full } else { Extent::Common });
     command.build();
     let mut named = &mut command;
@@ -178,7 +188,7 @@ fn of_topic(topic: &Topic) -> String {
 /// The error for a word that is neither a command below `command` nor a topic.
 pub(super) fn unknown(command: &clap::Command, word: &str) -> Failure {
     let commands = command.get_subcommands().map(clap::Command::get_name);
-    let known: Vec<&str> = commands.chain(TOPICS.iter().map(|topic| topic.name)).collect();
+    let known: Vec<&str> = commands.chain(TOPICS.iter().map(|topic| topic.name)).chain([VALIDITY]).collect();
     let help = nearest(word, known.iter().copied())
         .map_or_else(|| "`whenstop help` lists the commands".to_owned(), |near| format!("did you mean `{near}`?"));
     Failure::usage(Diagnostic::new(Location::default(), format!("no command or topic is called `{word}`"), help))

@@ -45,5 +45,6 @@ mod sweep;
 mod systems;
 mod truth;
 mod tune;
+mod validity;
 mod watch;
 mod zoo;

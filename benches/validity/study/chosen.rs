@@ -85,6 +85,13 @@ pub(crate) fn best_of_many(corpus: Corpus, repetitions: u64) -> Vec<Row> {
         }
         let rows: Rows = rows.into_iter().collect();
         let contest = Contest::of(by_stack(&rows), None, Unit::Steps, None, &[], None);
+        // The bound of each of many is further out than if it were alone.
+        let alone = |at: usize| {
+            let one = by_stack(&rows).into_iter().skip(at).take(1).collect();
+            Contest::of(one, None, Unit::Steps, None, &[], None).candidates()[0].killed_at_most
+        };
+        let allows = (0..2).all(|at| contest.candidates()[at].killed_at_most > alone(at));
+        tally.note("printed", "allows-for-all", Some(allows));
         let terms = ShipTerms { max_killed: TOLERATED, min_known: 0.95 };
         let shipped = contest.decide(terms).ship.and_then(|at| contest.candidates()[at].killed_at_most);
         tally.note("printed", "false", Some(shipped.is_some_and(|most| most < corpus.effect)));

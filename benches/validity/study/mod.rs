@@ -6,6 +6,7 @@ pub(crate) mod chosen;
 pub(crate) mod intervals;
 pub(crate) mod random;
 pub(crate) mod seldom;
+pub(crate) mod small;
 pub(crate) mod spent;
 pub(crate) mod summary;
 pub(crate) mod sweeps;

@@ -1,6 +1,6 @@
 //! The cost of a success against no stopping, in corpora where few tasks carry what is saved.
 
-use whenstop::stats::{CostSums, cost_of_success};
+use whenstop::stats::{CostSums, cost_estimate, cost_of_success};
 
 use super::{Corpus, Row, random::Random, repeat};
 
@@ -35,6 +35,26 @@ fn task(n: u64, spread: f64, limit: f64, random: &mut Random) -> CostSums {
         sums.add(stop.unwrap_or(steps), kept, steps, success);
     }
     sums
+}
+
+/// Runs of twenty steps: failures are stopped one step before the end, which saves nearly nothing and always the same, and
+/// `effect` of the successes with them. Most corpora show no kill at all.
+pub(crate) fn unseen(corpus: Corpus, repetitions: u64) -> Vec<Row> {
+    let truth =
+        (0.5 * 20.0 * (1.0 - corpus.effect) + (0.5 + 0.5 * corpus.effect) * 19.0) / 20.0 / (1.0 - corpus.effect);
+    repeat("cost-unseen", corpus, repetitions, |random, tally| {
+        let task = |_: usize| {
+            let mut sums = CostSums::default();
+            for _ in 0..corpus.trials {
+                let success = random.chance(0.5);
+                let stops = !success || random.chance(corpus.effect);
+                sums.add(if stops { 19.0 } else { 20.0 }, f64::from(u8::from(!stops)), 20.0, success);
+            }
+            sums
+        };
+        let tasks: Vec<CostSums> = (0..corpus.tasks).map(task).collect();
+        tally.interval("printed", "coverage", cost_estimate(&tasks, LEVEL).interval, Some(truth));
+    })
 }
 
 /// Tasks that differ much in length, with one to fifty trials each if the corpus is uneven; `effect` is the limit.

@@ -3,12 +3,14 @@
 
 use std::fmt::Write as _;
 use whenstop::stats::Bound;
+use whenstop::stats::distribution::binomial_cdf;
 use whenstop::sweep::GridFile;
 use whenstop::sweep::engine::Extract;
 use whenstop::transcript::sketch::draft;
 use whenstop::transcript::{Outcome, Run};
 use whenstop::tune::{
-    Appetite, Fate, GridStudy, HeldOut, Learner, LimitIx, ListOptions, Study, Tuner, catalogue, pool,
+    Appetite, Fate, GridStudy, HeldOut, Learner, LimitIx, ListOptions, Study, TaskTotals, Tuned, Tuner, Walk, catalogue,
+    pool,
 };
 use whenstop::verdict::Assumptions;
 
@@ -134,6 +136,33 @@ fn note(tally: &mut super::Tally, method: &str, alpha: f64, answer: Option<(Trut
     tally.interval(method, "saved", held_out.totals.saved().interval, saved);
 }
 
+/// Whether the intervals of what tuning gives elsewhere contain those of the shipped rule here.
+fn contains(held_out: &HeldOut, here: &TaskTotals) -> bool {
+    let pairs = [(held_out.totals.killed(), here.killed()), (held_out.totals.saved(), here.saved())];
+    pairs.iter().all(|(elsewhere, here)| {
+        let is_in = |end: f64| elsewhere.interval.is_some_and(|interval| interval.contains(end));
+        here.interval.is_none_or(|own| is_in(own.low.max(0.0)) && is_in(own.high.min(elsewhere.high().unwrap_or(1.0))))
+    })
+}
+
+/// Whether every family's p-value is that of its picked runs, where a success that it cannot read counts as killed. `None` if
+/// no family has a run that it cannot read.
+fn counts_what_it_cannot_read(study: &Study, tuned: &Tuned, alpha: f64) -> Option<bool> {
+    let walks = tuned.walks.iter().filter(|walk| study.unread_by(walk.family).next().is_some());
+    let is_counted = |walk: &Walk| {
+        let Some(limit) = walk.boldest() else { return true };
+        let picked = study.tasks().iter().filter_map(|task| task.picked);
+        let is_killed = |run: &usize| match study.fate(walk.family, limit, *run) {
+            Fate::Unread => true,
+            fate => study.run_totals(*run, fate).killed.numerator > 0.0,
+        };
+        let (n, killed) = picked.fold((0, 0), |(n, killed), run| (n + 1, killed + u64::from(is_killed(&run))));
+        walk.p.is_some_and(|p| (p - binomial_cdf(killed, n, alpha)).abs() < 1e-9)
+    };
+    let told: Vec<bool> = walks.map(is_counted).collect();
+    (!told.is_empty()).then(|| told.into_iter().all(|is| is))
+}
+
 /// Walks the catalogue on corpora of a world.
 fn walked(experiment: &'static str, world: World, corpus: Corpus, repetitions: u64) -> Vec<Row> {
     walked_by(experiment, Bound::OneRun, world, corpus, repetitions)
@@ -145,14 +174,20 @@ fn walked_by(experiment: &'static str, bound: Bound, world: World, corpus: Corpu
     repeat(experiment, corpus, repetitions, |random, tally| {
         let study = catalogued(&world.runs(corpus.tasks, corpus.trials, random));
         let (tuner, tasks) = (Tuner::new(&study), study.all_tasks());
-        let chosen = tuner.tune(&tasks, appetite(corpus.effect)).chosen.ok();
-        let answer = chosen.map(|choice| {
+        let tuned = tuner.tune(&tasks, appetite(corpus.effect));
+        tally.note("catalogue", "certified", Some(tuned.chosen.is_ok()));
+        if bound == Bound::OneRun {
+            tally.note("catalogue", "as-counted", counts_what_it_cannot_read(&study, &tuned, corpus.effect));
+        }
+        let answer = tuned.chosen.ok().map(|choice| {
             let rule = study.rule(choice.at);
             let families = truth.families().iter();
             let family = families.clone().position(|of| of.first_rule().signal.id == rule.signal.id);
             let held_out = tuner.held_out(&tasks, appetite(corpus.effect));
             // A family that the truth lacks kills nothing there that anybody could see.
             let fate = |run| family.map_or(Fate::Unread, |family| truth.fate(LimitIx { family, ..choice.at }, run));
+            let here = study.totals(&tasks, |run| study.fate(choice.at, run));
+            tally.note("catalogue", "contains-own", Some(contains(&held_out, &here)));
             (true_rates(&truth, fate), held_out)
         });
         note(tally, "catalogue", corpus.effect, answer.as_ref().map(|(truth, of)| (*truth, of)));

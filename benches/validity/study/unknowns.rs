@@ -41,15 +41,42 @@ pub(crate) fn misstated(corpus: Corpus, repetitions: u64) -> Vec<Row> {
                 sums
             })
             .collect();
-        let at = |specificity: f64| {
-            let rates = ErrorRates::Stated(LabelErrors { specificity, ..judge });
-            corrected_rate(&tasks, rates, LEVEL).0.interval
-        };
-        let stated = judge.specificity + corpus.effect;
+        let at = |errors: LabelErrors| corrected_rate(&tasks, ErrorRates::Stated(errors), LEVEL).0.interval;
+        let stated = LabelErrors { specificity: judge.specificity + corpus.effect, ..judge };
         let alone = at(stated);
         tally.interval("stated-alone", "coverage", alone, Some(0.1));
-        let beside = [stated - 0.05, stated, stated + 0.05].into_iter().filter_map(at).reduce(Interval::hull);
+        let is_wider = |beside: Interval| alone.is_some_and(|alone| beside.width() > alone.width());
+        let beside = stated.misstated().chain([stated]).filter_map(at).reduce(Interval::hull);
+        tally.note("printed", "says-more", beside.map(is_wider));
         tally.interval("printed", "truth-within", beside, Some(0.1));
+    })
+}
+
+/// A stack that stops a few failures and no success, under a judge: whether the corrected rate says that a success may
+/// be killed that was not seen: at least one more. `effect` is the true rate, among successes that are half of the runs.
+pub(crate) fn unseen(corpus: Corpus, repetitions: u64) -> Vec<Row> {
+    let judge = LabelErrors { sensitivity: 0.9, specificity: 0.85 };
+    repeat("labels-unseen", corpus, repetitions, |random, tally| {
+        let tasks: Vec<LabelSums> = (0..corpus.tasks)
+            .map(|_| {
+                let mut sums = LabelSums::default();
+                for _ in 0..corpus.trials {
+                    let success = random.chance(0.5);
+                    let stops = random.chance(if success { corpus.effect } else { 0.03 });
+                    let labelled = random.chance(if success { judge.sensitivity } else { 1.0 - judge.specificity });
+                    sums.killed += f64::from(u8::from(stops && labelled));
+                    sums.at_risk += f64::from(u8::from(stops));
+                    sums.successes += f64::from(u8::from(labelled));
+                    sums.runs += 1;
+                }
+                sums
+            })
+            .collect();
+        let (estimate, _) = corrected_rate(&tasks, ErrorRates::Stated(judge), LEVEL);
+        let one = 1.0 / tasks.iter().map(|task| task.successes).sum::<f64>();
+        let leaves = estimate.high().zip(estimate.value).map(|(high, value)| high > value + one);
+        tally.note("printed", "leaves-room", leaves);
+        tally.interval("printed", "coverage", estimate.interval, Some(corpus.effect));
     })
 }
 

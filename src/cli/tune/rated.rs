@@ -3,7 +3,7 @@
 use super::Recordings;
 use super::files::hosts_of_stack;
 use crate::aggregate::{Candidate, Ease, LEAST_SAVED, LEVEL};
-use crate::stats::{CostSums, Estimate, cost_of_success};
+use crate::stats::{CostSums, Estimate, cost_estimate};
 use crate::tune::{Appetite, Fate, GridStudy, HeldOut, Shipped, TaskTotals};
 
 /// What speaks against a rule that is worth it on the tasks it was chosen on: what rules chosen the same way do to
@@ -54,7 +54,7 @@ pub(super) fn elsewhere(held_out: &HeldOut, appetite: Appetite) -> Option<Elsewh
         return Some(Elsewhere::SavesLittle(saved));
     }
     let sums: Vec<CostSums> = held_out.totals.tasks.iter().map(|(_, totals)| totals.cost).collect();
-    let (cost, _) = cost_of_success(&sums, LEVEL);
+    let cost = cost_estimate(&sums, LEVEL);
     let is_dearer = cost.interval.is_some_and(|interval| interval.low > 1.0);
     (is_dearer && appetite.lost_success_costs.is_none()).then_some(Elsewhere::Dearer(cost))
 }

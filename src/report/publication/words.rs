@@ -18,9 +18,6 @@ use crate::stats::labels::LabelErrors;
 use crate::transcript::Outcome;
 use crate::words::{digits, percents};
 
-/// How much a stated specificity may be wrong, to show what depends on it.
-const MISSTATED: f64 = 0.05;
-
 impl Publication {
     /// What stands above all notes: a certificate that does not hold, or what a stack was tuned on.
     pub fn remarks(&self) -> impl Iterator<Item = String> {
@@ -55,25 +52,22 @@ impl Publication {
         notes
     }
 
-    /// What the killed share would be if the stated specificity were wrong by [`MISSTATED`]. The sensitivity cancels:
-    /// successes that the labels miss are missing from the killed and from all.
+    /// What the killed share would be if the stated specificity were wrong.
     fn misstated(&self, summaries: &[Summary]) -> Option<String> {
         let Some(ErrorRates::Stated(stated)) = self.label_errors() else { return None };
         let first = self.first(summaries);
         let told = first.ship().or_else(|| first.shown.iter().copied().find(|summary| !summary.never_acted()))?;
         let groups = by_stack(&self.rows);
         let group = groups.iter().find(|group| group.stack == told.stack)?;
-        let at = |specificity: f64| {
-            let rates = ErrorRates::Stated(LabelErrors { specificity, ..stated });
-            let rate = corrected_fes_rate(group, rates, LEVEL).estimate;
+        let at = |errors: LabelErrors| {
+            let rate = corrected_fes_rate(group, ErrorRates::Stated(errors), LEVEL).estimate;
             let value =
                 rate.value.map_or_else(|| "an unknown share".to_owned(), |value| format!("{} %", digits(value)));
             let interval =
                 rate.interval.map_or_else(String::new, |i| format!(" ({}–{})", digits(i.low), digits(i.high)));
-            format!("{value}{interval} if it is {specificity:.2}")
+            format!("{value}{interval} if it is {:.2}", errors.specificity)
         };
-        let others = [stated.specificity - MISSTATED, stated.specificity + MISSTATED];
-        let others: Vec<String> = others.into_iter().filter(|other| (0.0..=1.0).contains(other)).map(at).collect();
+        let others: Vec<String> = stated.misstated().map(at).collect();
         Some(format!(
             "the specificity is stated, not checked: `{}` kills {}. `--label-checked` takes the doubt into every \
              interval; a wrong sensitivity would change nothing",

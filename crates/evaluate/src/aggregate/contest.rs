@@ -13,7 +13,7 @@ use super::tasks::Tasks;
 use super::{Group, LEVEL, LostSuccess, RowView, Unit, corrected_fes_rate};
 use crate::stats::estimate::free_ratio_estimate;
 use crate::stats::label_certificate::ErrorRates;
-use crate::stats::{ClusterSums, CostSums, Estimate, cost_of_success, ratio_estimate};
+use crate::stats::{ClusterSums, CostSums, Estimate, cost_estimate, ratio_estimate};
 use crate::transcript::Outcome;
 
 /// What decides between stacks that are equal within chance.
@@ -197,11 +197,10 @@ fn cost_at_worst(group: &Group<'_>, tasks: &Tasks, unit: Unit) -> Estimate {
     if group.rows().any(|row| unit.spent_range(row).is_some_and(|(_, most)| most.is_none())) {
         return Estimate::UNDEFINED;
     }
-    cost_of_success(
+    cost_estimate(
         &tasks.sums(group, |row| cost_parts(row, unit), |sums: &mut CostSums, part| *sums = sums.plus(&part)),
         LEVEL,
     )
-    .0
 }
 
 /// What one run contributes to the cost of a success, at its highest: an ungraded run that may have been killed is a
@@ -243,7 +242,7 @@ fn is_equal(a: &Group<'_>, b: &Group<'_>, unit: Unit, price: Option<LostSuccess>
         }
     }
     sums.retain(|task| task.n > 0);
-    is_open(&cost_of_success(&sums, LEVEL).0, 1.0)
+    is_open(&cost_estimate(&sums, LEVEL), 1.0)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::tasks::Tasks;
 use super::{Contribution, Group, LEVEL, Label, RowView, Totals, fes_parts, useful_parts};
 use crate::stats::gaffke::{is_bound, upper_bound};
 use crate::stats::split::{Part, split_tasks};
-use crate::stats::{ClusterSums, CostSums, Estimate, cost_of_success, ratio_estimate};
+use crate::stats::{ClusterSums, CostSums, Estimate, cost_estimate, ratio_estimate};
 use crate::transcript::Outcome;
 
 /// How often the tasks are halved to see what a choice is worth on other tasks.
@@ -158,7 +158,7 @@ impl StackSums {
             killed_at_most: killed.high(),
             killed: killed.value,
             saved: ratio_estimate(&of().map(|sum| sum.saved).collect::<Vec<_>>(), LEVEL),
-            cost: cost_of_success(&of().map(|sum| sum.cost).filter(|cost| cost.n > 0).collect::<Vec<_>>(), LEVEL).0,
+            cost: cost_estimate(&of().map(|sum| sum.cost).filter(|cost| cost.n > 0).collect::<Vec<_>>(), LEVEL),
             worth: None,
             hosts: 0,
             rules: 0,

@@ -211,15 +211,22 @@ impl CostParts {
 /// approximate distribution of estimates of variance components, Biometrics Bulletin 2; Zou & Donner (2008), Construction
 /// of confidence limits about effect measures, Statistics in Medicine 27 (MOVER).
 pub fn cost_of_success(tasks: &[CostSums], level: f64) -> (Estimate, Option<f64>) {
+    let estimate = cost_estimate(tasks, level);
     let total = tasks.iter().fold(CostSums::default(), CostSums::plus);
-    let Some(value) = total.ratio() else { return (Estimate::UNDEFINED, None) };
+    let parts = CostParts::of(tasks, &total).filter(|_| estimate.interval.is_some());
+    (estimate, parts.and_then(|parts| parts.p_value()))
+}
+
+/// The same without the p-value, which takes many times as long.
+pub fn cost_estimate(tasks: &[CostSums], level: f64) -> Estimate {
+    let total = tasks.iter().fold(CostSums::default(), CostSums::plus);
+    let Some(value) = total.ratio() else { return Estimate::UNDEFINED };
     let clusters = tasks.len() as u64;
     let parts = CostParts::of(tasks, &total);
     let enough = parts.as_ref().filter(|_| Requirement::AMOUNT.is_met(clusters));
     let interval = enough.and_then(|parts| parts.interval(level));
-    let p = enough.and_then(CostParts::p_value);
     let has_interval = interval.is_some();
-    let estimate = Estimate {
+    Estimate {
         value: Some(value),
         interval,
         n: total.n,
@@ -229,8 +236,7 @@ pub fn cost_of_success(tasks: &[CostSums], level: f64) -> (Estimate, Option<f64>
         effective_n: None,
         warning: parts
             .map_or_else(|| Requirement::AMOUNT.warning(clusters, has_interval), |parts| parts.warning(has_interval)),
-    };
-    (estimate, p)
+    }
 }
 
 #[cfg(test)]

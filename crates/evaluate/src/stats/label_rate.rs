@@ -1,12 +1,14 @@
 //! The rate of false early stops when the labels come from a judge that errs; the interval includes the uncertainty
 //! about the judge.
 
+use super::cluster::{ClusterSums, spread};
 use super::distribution::beta_quantile;
-use super::estimate::{Estimate, MIN_CLUSTERS_FOR_INTERVAL, Method, Warning};
+use super::estimate::{Estimate, MIN_CLUSTERS_FOR_INTERVAL, Method, Warning, interval_of};
 use super::interval::Interval;
 use super::label_certificate::ErrorRates;
 use super::labels::Correction;
 use super::residual::{Part, Residuals};
+use super::seldom::Carried;
 
 /// Number of points for the unknown probability of a false label: midpoints of equally likely parts.
 const POINTS: u32 = 32;
@@ -37,7 +39,9 @@ impl LabelSums {
 ///
 /// The interval contains every rate r for which a t test over tasks does not reject "the corrected killed minus r
 /// times the corrected successes has mean 0"; an estimated f is averaged over its posterior from the checks (Jeffreys
-/// prior). Undefined if no successes are left after the correction.
+/// prior). Where few tasks, if any, have a success killed by its label, a test knows too little of the spread: the upper end is
+/// then at least that of the uncorrected rate, corrected in the same way. Undefined if no successes are left after the
+/// correction.
 ///
 /// Rogan & Gladen (1978), Am. J. Epidemiology 107; Fieller (1954), J. Royal Statistical Society B 16.
 pub fn corrected_rate(tasks: &[LabelSums], rates: ErrorRates, level: f64) -> (Estimate, Correction) {
@@ -82,7 +86,8 @@ pub fn corrected_rate(tasks: &[LabelSums], rates: ErrorRates, level: f64) -> (Es
         low: if above_it(0.0) < 1.0 - tail { 0.0 } else { crossing(|rate| above_it(rate) >= 1.0 - tail, 0.0, raw) },
         high: if above_it(1.0) > tail { 1.0 } else { crossing(|rate| above_it(rate) > tail, raw, 1.0) },
     });
-    let interval = interval.map(|interval| interval.hull(Interval { low: value, high: value }));
+    let unseen = unseen(&counted, 1.0 - errors.specificity, level).unwrap_or(value);
+    let interval = interval.map(|interval| interval.hull(Interval { low: value, high: value.max(unseen) }));
     let warning = match interval {
         None if clusters < MIN_CLUSTERS_FOR_INTERVAL => {
             Some(Warning::TooFewClusters { clusters, needed: MIN_CLUSTERS_FOR_INTERVAL })
@@ -100,6 +105,21 @@ pub fn corrected_rate(tasks: &[LabelSums], rates: ErrorRates, level: f64) -> (Es
         ..Estimate::UNDEFINED
     };
     (estimate, correction)
+}
+
+/// The upper end of the uncorrected rate, corrected, where few tasks carry it: of none killed that were seen, the next may be.
+fn unseen(tasks: &[LabelSums], wrong: f64, level: f64) -> Option<f64> {
+    let sum = |of: fn(&LabelSums) -> f64| tasks.iter().map(of).sum::<f64>();
+    let (at_risk, successes) = (sum(|task| task.at_risk), sum(|task| task.successes));
+    let clusters = tasks.len() as u64;
+    Carried::by_few(tasks.iter().map(|task| task.killed / successes), clusters)?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts of runs")]
+    let plain = |task: &LabelSums| ClusterSums::of_counts(task.killed as u64, task.successes as u64);
+    let plain = spread(&tasks.iter().filter(|task| task.successes > 0.0).map(plain).collect::<Vec<_>>())?;
+    let most = interval_of(&plain, plain.kind, level).1?.high;
+    let runs: u64 = tasks.iter().map(|task| task.runs).sum();
+    let below = successes - wrong * runs as f64;
+    Some(((most * successes - wrong * at_risk) / below).clamp(0.0, 1.0))
 }
 
 /// The point between `from`, where `holds` is true, and `to` at which it stops being true.
@@ -161,6 +181,17 @@ mod tests {
         assert!((known.value.unwrap() - (20.0 - 0.04 * 60.0) / (180.0 - 0.04 * 360.0)).abs() < 1e-12);
         let width = |estimate: &Estimate| estimate.interval.unwrap().width();
         assert!(width(&estimated) > width(&known));
+    }
+
+    #[test]
+    fn none_seen_killed_is_not_none_killed() {
+        let tasks: Vec<LabelSums> = (0..60_u32)
+            .map(|at| LabelSums { killed: 0.0, at_risk: f64::from(u8::from(at < 7)), successes: 2.0, runs: 4 })
+            .collect();
+        let stated = LabelErrors { sensitivity: 0.9, specificity: 0.85 };
+        let (estimate, _) = corrected_rate(&tasks, ErrorRates::Stated(stated), 0.95);
+        assert_eq!(estimate.value, Some(0.0));
+        assert!(estimate.high().unwrap() > 0.03, "{estimate:?}");
     }
 
     #[test]

@@ -33,7 +33,18 @@ pub struct LabelErrors {
     pub specificity: f64,
 }
 
+/// How much a stated specificity may be wrong, to show what depends on it.
+const MISSTATED: f64 = 0.05;
+
 impl LabelErrors {
+    /// What these rates may be if they were stated, not checked: the specificity 0.05 lower and higher, where that is a
+    /// probability. The sensitivity cancels in the rate of kills: successes that the labels miss are missing from the killed
+    /// and from all.
+    pub fn misstated(self) -> impl Iterator<Item = Self> {
+        let others = [self.specificity - MISSTATED, self.specificity + MISSTATED].into_iter();
+        others.filter(|other| (0.0..=1.0).contains(other)).map(move |specificity| Self { specificity, ..self })
+    }
+
     /// The share of true successes behind an observed share `p` of labelled successes: `(p + Sp - 1) / (Se + Sp - 1)`.
     ///
     /// Rogan & Gladen (1978), Estimating prevalence from the results of a screening test, Am. J. Epidemiology 107.

@@ -9,7 +9,7 @@ use super::study::EndIx;
 use super::{Appetite, Fate, LimitIx, Study};
 use crate::aggregate::{Candidate, ContributedAmounts, Contribution, Ease, LEVEL, ShipTerms, Totals, is_open};
 use crate::stats::estimate::free_ratio_estimate;
-use crate::stats::{ClusterSums, CostSums, Estimate, WorthSums, cost_of_success, net_worth, ratio_estimate};
+use crate::stats::{ClusterSums, CostSums, Estimate, WorthSums, cost_estimate, net_worth, ratio_estimate};
 
 /// What a strategy does to the runs of one task, every unknown at its worst.
 #[derive(Clone, Copy, Debug, Default)]
@@ -104,9 +104,7 @@ pub(super) fn candidate(effects: &[&Effect], appetite: Appetite, ease: Ease) -> 
         saved: limited(&|| {
             ratio_estimate(&effects.iter().map(|effect| effect.totals.saved).collect::<Vec<_>>(), LEVEL)
         }),
-        cost: limited(&|| {
-            cost_of_success(&effects.iter().map(|effect| effect.totals.cost).collect::<Vec<_>>(), LEVEL).0
-        }),
+        cost: limited(&|| cost_estimate(&effects.iter().map(|effect| effect.totals.cost).collect::<Vec<_>>(), LEVEL)),
         worth: appetite.lost_success_costs.map(|price| {
             limited(&|| net_worth(&effects.iter().map(|effect| effect.worth).collect::<Vec<_>>(), price, LEVEL))
         }),
@@ -131,7 +129,7 @@ pub(super) fn is_equal(a: &[&Effect], b: &[&Effect], price: Option<f64>) -> bool
             CostSums { spent_without: b.spent_with, successes_without: b.successes_with, ..a }
         })
         .collect();
-    is_open(&cost_of_success(&sums, LEVEL).0, 1.0)
+    is_open(&cost_estimate(&sums, LEVEL), 1.0)
 }
 
 /// What one limit does, by task: those that it leaves as they are, are not listed.
