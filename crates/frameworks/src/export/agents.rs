@@ -1,8 +1,9 @@
 //! Coding agents whose settings can hold a limit, but whose own rules are not replayed here: a stack is exported to
 //! them, and cannot be read back. What they have no setting for, the hook does.
 //!
-//! Settings as of November 2026: `claude -p` and the Agent SDK as their packages declare them (npm, PyPI); `codex exec`
-//! has no option that ends a run (its `exec/src/cli.rs`), and Copilot CLI's `--max-autopilot-continues` counts how often
+//! Settings as of November 2026: `claude -p` and the Agent SDK as its packages have them (npm 0.3.330, PyPI 0.2.187, and
+//! the `claude` within); `codex exec` has no option that ends a run (`exec/src/cli.rs` of its repository), and what
+//! GitHub documents for Copilot CLI, `--max-autopilot-continues`, counts how often
 //! it goes on by itself, not model calls.
 
 use super::HostInfo;
@@ -58,9 +59,9 @@ const COPILOT_CLI: Host = Host::none(NO_STEPS);
 pub fn agents() -> Vec<HostInfo> {
     let agent = |id, version, host| HostInfo { id, version, host };
     vec![
-        agent("claude-code", "2.1.330", &CLAUDE_CODE),
+        agent("claude-code", "", &CLAUDE_CODE),
         agent("claude-agent-sdk", "0.2.187", &CLAUDE_AGENT_SDK),
-        agent("codex", "0.169.0", &NO_SETTING),
-        agent("copilot-cli", "1.0.102", &COPILOT_CLI),
+        agent("codex", "", &NO_SETTING),
+        agent("copilot-cli", "", &COPILOT_CLI),
     ]
 }
