@@ -195,6 +195,7 @@ impl Review {
         let mut lines = Vec::new();
         if self.corpus.is_change() {
             lines.push(self.corpus.sentence());
+            lines.extend(self.corpus.new_names());
         }
         for Rename { before, now } in &self.renames {
             lines.push(format!("`{before}` is called `{now}` now, and stops the same runs at the same points"));
@@ -214,6 +215,23 @@ impl Review {
 }
 
 impl CorpusChange {
+    /// A hint where each run that is gone may be a new one under another name: snapshots of before named the runs of
+    /// files of one name by their order (`x`, `x/x`, `x/x#2`), where now all are called after their paths.
+    fn new_names(&self) -> Option<String> {
+        let last = |name: &str| name.split('#').next().and_then(|name| name.rsplit('/').next()).map(str::to_owned);
+        let counts = |names: &[String]| {
+            let mut counts: BTreeMap<Option<String>, usize> = BTreeMap::new();
+            names.iter().for_each(|name| *counts.entry(last(name)).or_default() += 1);
+            counts
+        };
+        let same = !self.gone.is_empty() && counts(&self.gone) == counts(&self.added);
+        same.then(|| {
+            "these may be the same runs under new names: where files of one name stand in several folders, their runs \
+             are called after their paths; nothing here is compared between the two"
+                .to_owned()
+        })
+    }
+
     fn sentence(&self) -> String {
         let runs = |n: usize| if n == 1 { "1 run is".to_owned() } else { format!("{n} runs are") };
         let total = |side: &Option<CorpusPrint>| side.as_ref().map(|print| print.runs);

@@ -178,6 +178,14 @@ fn a_new_name_is_a_rename_and_other_recordings_are_told_once() {
     let (code, stdout, _) = desk.told("check");
     assert_eq!(code, 100);
     insta::assert_snapshot!("other_recordings", stdout);
+    assert!(!stdout.contains("under new names"), "{stdout}");
+
+    // Names of before, by order, against names by path: nothing is compared, and that is said.
+    let desk = accepted();
+    let snapshot = desk.read("s.snap");
+    desk.put("s.snap", &snapshot.replace("| run-2 |", "| one/run-2#3 |"));
+    let (code, stdout, _) = desk.told("check");
+    assert!(code == 100 && stdout.contains("under new names"), "{stdout}");
 
     // The same names and other contents: said, and no failure as long as every stop is where it was.
     let desk = accepted();

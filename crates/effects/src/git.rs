@@ -159,6 +159,7 @@ pub(super) fn effect(words: &[Word]) -> Told {
                 }
                 "submodule" if second == "foreach" => Effect::Unknown,
                 "reflog" if !matches!(second, "expire" | "delete" | "drop" | "write") => Effect::Read,
+                "reflog" | "worktree" | "lfs" | "notes" if has(arguments, &["-n", "--dry-run"]) => Effect::Read,
                 _ if looks || bare => Effect::Read,
                 _ => Effect::Edit,
             }

@@ -25,6 +25,7 @@ fn reading_commands_read() {
         "read",
         &[
             "ls -la",
+            "git reflog expire --dry-run --all",
             "grep '>' f",
             "grep -rn 'rm -rf' src | head",
             "cat a b 2>/dev/null",
@@ -244,6 +245,7 @@ fn tools_of_many_agents() {
         ("mcp__github__create_pull_request", "{}", "handover"),
         ("mcp__linear__list_issues", "{}", "read"),
         ("mcp__linear__create_issue", "{}", "edit"),
+        ("mcp__issues__issue_claim", "{}", "edit"),
         ("mcp__x__frobnicate", "{}", "unknown"),
         ("get_order_details", "{}", "read"),
         ("toggle_data_saver_mode", "{}", "edit"),

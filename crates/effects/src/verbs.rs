@@ -78,6 +78,7 @@ pub(super) const EDIT: &[&str] = &[
     "bulk",
     "cancel",
     "change",
+    "claim",
     "clean",
     "clear",
     "clone",

@@ -1,5 +1,10 @@
 //! Coding agents whose settings can hold a limit, but whose own rules are not replayed here: a stack is exported to
 //! them, and cannot be read back. What they have no setting for, the hook does.
+//!
+//! Settings as of November 2026: `claude -p` and the Agent SDK as its packages have them (npm 0.3.330, PyPI 0.2.187, and
+//! the `claude` within); `codex exec` has no option that ends a run (`exec/src/cli.rs` of its repository), and what
+//! GitHub documents for Copilot CLI, `--max-autopilot-continues`, counts how often
+//! it goes on by itself, not model calls.
 
 use super::HostInfo;
 use crate::host::{Does, Host, Place, Slot, Syntax};
@@ -7,7 +12,12 @@ use crate::transcript::Moment;
 
 const THE_HOOK: &[(&str, &str)] = &[("", "no setting; the hook does it: `whenstop hook install`")];
 const TURNS: &str = "it counts turns of its own main loop; sub-agents are not counted";
-const DOLLARS: &str = "it counts dollars by its own prices, once a turn is paid for";
+const DOLLARS: &str = "it counts dollars by its own prices, those of sub-agents too, once a turn is paid for";
+const NO_STEPS: &[(&str, &str)] = &[(
+    "",
+    "no setting; the hook does it: `whenstop hook install` (`--max-autopilot-continues` counts how often it goes on by \
+     itself, not model calls)",
+)];
 
 const CLAUDE_CODE: Host = Host::new(
     "where it is started without a person (`claude -p`)",
@@ -43,14 +53,15 @@ const CLAUDE_AGENT_SDK: Host = Host::new(
 .cannot(THE_HOOK);
 
 const NO_SETTING: Host = Host::none(THE_HOOK);
+const COPILOT_CLI: Host = Host::none(NO_STEPS);
 
 /// The coding agents, by name.
 pub fn agents() -> Vec<HostInfo> {
-    let agent = |id, host| HostInfo { id, version: "", host };
+    let agent = |id, version, host| HostInfo { id, version, host };
     vec![
-        agent("claude-code", &CLAUDE_CODE),
-        agent("claude-agent-sdk", &CLAUDE_AGENT_SDK),
-        agent("codex", &NO_SETTING),
-        agent("copilot-cli", &NO_SETTING),
+        agent("claude-code", "", &CLAUDE_CODE),
+        agent("claude-agent-sdk", "0.2.187", &CLAUDE_AGENT_SDK),
+        agent("codex", "", &NO_SETTING),
+        agent("copilot-cli", "", &COPILOT_CLI),
     ]
 }
