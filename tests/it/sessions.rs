@@ -167,6 +167,23 @@ fn what_followed_a_stop_is_counted_from_the_calls_after_it() {
 }
 
 #[test]
+fn tasks_of_one_name_in_two_suites_are_two_clusters() {
+    let strategies = [stack("[[stack]]\nname = \"t\"\nany = [{ signal = \"steps\", at_least = 1 }]")];
+    let cluster = |suite: Option<&str>, task: Option<&str>| {
+        let mut draft = session(&["p", "ls", "a"]).to_draft();
+        draft.header.suite = suite.map(str::to_owned);
+        draft.header.task_id = task.map(str::to_owned);
+        draft.header.run_id = "run".to_owned();
+        let evaluator = Evaluator::new(&strategies, Options::default());
+        evaluator.of(&Run::new(draft)).followed.remove(0).cluster.to_string()
+    };
+    assert_ne!(cluster(Some("a"), Some("1")), cluster(Some("b"), Some("1")));
+    let named =
+        [cluster(Some("a"), Some("1")), cluster(None, Some("1")), cluster(Some("a"), None), cluster(None, None)];
+    assert_eq!(named, ["a/1", "1", "a/run", "run"]);
+}
+
+#[test]
 fn stack_files_extend_the_table_of_effects_and_say_what_counts_begin_with() {
     let file = StackFile::parse("t", "[effects]\n\"mcp__x__*\" = \"handover\"\n").unwrap();
     let told = EffectReader::new(&file.effects).tell(&ToolCall::new(None, "mcp__x__y", "{}"));

@@ -150,6 +150,36 @@ fn a_certificate_names_the_most_aggressive_setting_that_passes() {
 }
 
 #[test]
+fn tune_certifies_limits_of_ones_own_and_writes_the_stack() {
+    let desk = desk();
+    let (code, told, stderr) = desk.told(&format!("tune|runs.jsonl|{REPEATS}|--format|json|--out|tuned"));
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(told, desk.told(&format!("certify|runs.jsonl|{REPEATS}|--format|json")).1);
+    assert_eq!(told, desk.read("tuned/certificate.json"));
+    let stack = desk.read("tuned/tuned.toml");
+    assert!(stack.contains("any = [{ signal = \"call_result.count\", at_least = 3 }]"), "{stack}");
+    // It stops the 10 failures of 60 runs; readings of the repeated call go from 1 to 6, the last of them at the end.
+    assert!(stack.contains("stopped = 0.16666666666666666") && stack.contains("models = [\"m\"]"), "{stack}");
+    let (code, compared, stderr) = desk.told("compare|runs.jsonl|--stacks|tuned/tuned.toml|--format|csv");
+    assert_eq!(code, 0, "{stderr}");
+    assert!(compared.contains("\ntuned,"), "{compared}");
+    for refused in ["--learn", "--today|preset:goose", "--bound|one-run", "--format|pr"] {
+        let (code, _, stderr) = desk.told(&format!("tune|runs.jsonl|{REPEATS}|{refused}"));
+        assert_eq!(code, 2, "{refused}: {stderr}");
+    }
+    assert_eq!(desk.told("tune|runs.jsonl|--split|test").0, 2);
+}
+
+#[test]
+fn what_signals_read_can_be_kept_and_read_again() {
+    let desk = desk();
+    let sweep = |out: &str| desk.told(&format!("sweep|runs.jsonl|{REPEATS}|--cache|kept|--out|{out}|--rows"));
+    let (first, again) = (sweep("first"), sweep("again"));
+    assert!(first.0 == 0 && again.0 == 0 && again.2.contains("no recording was read"), "{} {}", first.2, again.2);
+    assert!(first.1 == again.1 && desk.contents("first") == desk.contents("again"));
+}
+
+#[test]
 fn a_refusal_says_how_many_tasks_are_missing() {
     let desk = desk();
     let (code, stdout, _) = desk.told(&format!("certify|few.jsonl|{REPEATS}|--out|certificate.json"));

@@ -43,8 +43,7 @@ impl Reading<'_> {
     /// Reads the recordings, or takes the readings from the cache, and splits them.
     pub(in crate::cli) fn read(&self, plan: &Plan, output: &Output) -> Result<Recordings, Failure> {
         let extracts = self.extracts(plan, output)?;
-        let is_empty = |part: &Vec<Extract>| part.is_empty();
-        let (reported, searched) = divided(extracts, self.split, |all, split| split.extracts(all), is_empty)?;
+        let (reported, searched) = divided(extracts, self.split, |all, split| split.extracts(all), Vec::is_empty)?;
         Ok(match searched {
             Some(searched) => Recordings { searched, reported: Some(reported) },
             None => Recordings { searched: reported, reported: None },
