@@ -86,7 +86,9 @@ pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
             output.data("\n");
         }
         tell(story, output);
-        to_come.iter().for_each(|line| output.paragraph(line));
+        for line in to_come {
+            output.paragraph(line);
+        }
     }
     if args.run.is_empty() && others > 0 {
         output.note(&format!("{others} more runs; name one with `--run`"));
