@@ -221,7 +221,9 @@ impl CorpusChange {
         let last = |name: &str| name.split('#').next().and_then(|name| name.rsplit('/').next()).map(str::to_owned);
         let counts = |names: &[String]| {
             let mut counts: BTreeMap<Option<String>, usize> = BTreeMap::new();
-            names.iter().for_each(|name| *counts.entry(last(name)).or_default() += 1);
+            for name in names {
+                *counts.entry(last(name)).or_default() += 1;
+            }
             counts
         };
         let same = !self.gone.is_empty() && counts(&self.gone) == counts(&self.added);

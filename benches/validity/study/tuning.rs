@@ -9,8 +9,8 @@ use whenstop::sweep::engine::Extract;
 use whenstop::transcript::sketch::draft;
 use whenstop::transcript::{Outcome, Run};
 use whenstop::tune::{
-    Appetite, Fate, GridStudy, HeldOut, Learner, LimitIx, ListOptions, Study, TaskTotals, Tuned, Tuner, Walk, catalogue,
-    pool,
+    Appetite, Fate, GridStudy, HeldOut, Learner, LimitIx, ListOptions, Study, TaskTotals, Tuned, Tuner, Walk,
+    catalogue, pool,
 };
 use whenstop::verdict::Assumptions;
 
@@ -152,7 +152,7 @@ fn counts_what_it_cannot_read(study: &Study, tuned: &Tuned, alpha: f64) -> Optio
     let is_counted = |walk: &Walk| {
         let Some(limit) = walk.boldest() else { return true };
         let picked = study.tasks().iter().filter_map(|task| task.picked);
-        let is_killed = |run: &usize| match study.fate(walk.family, limit, *run) {
+        let is_killed = |run: &usize| match study.fate(LimitIx { family: walk.family, limit }, *run) {
             Fate::Unread => true,
             fate => study.run_totals(*run, fate).killed.numerator > 0.0,
         };
@@ -174,12 +174,12 @@ fn walked_by(experiment: &'static str, bound: Bound, world: World, corpus: Corpu
     repeat(experiment, corpus, repetitions, |random, tally| {
         let study = catalogued(&world.runs(corpus.tasks, corpus.trials, random));
         let (tuner, tasks) = (Tuner::new(&study), study.all_tasks());
-        let tuned = tuner.tune(&tasks, appetite(corpus.effect));
-        tally.note("catalogue", "certified", Some(tuned.chosen.is_ok()));
+        let answer = tuner.tune(&tasks, appetite(corpus.effect));
+        tally.note("catalogue", "certified", Some(answer.chosen.is_ok()));
         if bound == Bound::OneRun {
-            tally.note("catalogue", "as-counted", counts_what_it_cannot_read(&study, &tuned, corpus.effect));
+            tally.note("catalogue", "as-counted", counts_what_it_cannot_read(&study, &answer, corpus.effect));
         }
-        let answer = tuned.chosen.ok().map(|choice| {
+        let answer = answer.chosen.ok().map(|choice| {
             let rule = study.rule(choice.at);
             let families = truth.families().iter();
             let family = families.clone().position(|of| of.first_rule().signal.id == rule.signal.id);

@@ -30,9 +30,10 @@ fn checkout(page: &str) -> Desk {
         desk.put(name, text);
     }
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let is_file = Regex::new(r"^[a-z_]+\.(toml|py)$").unwrap();
     for (_, body) in blocks(&readme).into_iter().chain(blocks(page)) {
         let name = body.lines().next().and_then(|line| line.strip_prefix("# ")).unwrap_or_default();
-        if Regex::new(r"^[a-z_]+\.(toml|py)$").unwrap().is_match(name) {
+        if is_file.is_match(name) {
             desk.put(name, body);
         }
     }
@@ -81,7 +82,9 @@ fn rerun(desk: &Desk, block: &str) -> String {
             _ => printed,
         };
         let _ = writeln!(out, "$ {line}");
-        shown.iter().for_each(|line| out.push_str(&format!("{line}\n")));
+        for line in shown {
+            let _ = writeln!(out, "{line}");
+        }
     }
     out
 }
@@ -154,7 +157,8 @@ fn every_command_shown_passes() {
             let (code, _, stderr) = shell(&desk, &line);
             n_commands += 1;
             // A gate that fails and a limit that is not worth shipping are answers, and so is a log with nothing in it yet.
-            if !matches!(code, 0 | 100) && !(code == 4 && line.starts_with("whenstop hook log")) {
+            let is_empty_log = code == 4 && line.starts_with("whenstop hook log");
+            if !matches!(code, 0 | 100) && !is_empty_log {
                 failed.push(format!("{}: {line}: exit {code}\n{stderr}", page.display()));
             }
         }
