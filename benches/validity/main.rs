@@ -9,6 +9,7 @@
 //! `cargo bench --bench validity -- --only limit,worth [FOLDER]` prints the cells of some experiments, and writes them into FOLDER;
 //! `--only worlds` those of the worlds at one shape.
 #![expect(clippy::print_stdout, reason = "a bench says where it wrote its results")]
+#![expect(clippy::disallowed_methods, reason = "a bench looks at the clock")]
 
 mod figure;
 mod power;
