@@ -174,12 +174,12 @@ fn walked_by(experiment: &'static str, bound: Bound, world: World, corpus: Corpu
     repeat(experiment, corpus, repetitions, |random, tally| {
         let study = catalogued(&world.runs(corpus.tasks, corpus.trials, random));
         let (tuner, tasks) = (Tuner::new(&study), study.all_tasks());
-        let answer = tuner.tune(&tasks, appetite(corpus.effect));
-        tally.note("catalogue", "certified", Some(answer.chosen.is_ok()));
+        let found = tuner.tune(&tasks, appetite(corpus.effect));
+        tally.note("catalogue", "certified", Some(found.chosen.is_ok()));
         if bound == Bound::OneRun {
-            tally.note("catalogue", "as-counted", counts_what_it_cannot_read(&study, &answer, corpus.effect));
+            tally.note("catalogue", "as-counted", counts_what_it_cannot_read(&study, &found, corpus.effect));
         }
-        let answer = answer.chosen.ok().map(|choice| {
+        let answer = found.chosen.ok().map(|choice| {
             let rule = study.rule(choice.at);
             let families = truth.families().iter();
             let family = families.clone().position(|of| of.first_rule().signal.id == rule.signal.id);
