@@ -253,7 +253,6 @@ fn jobs(quick: bool) -> Vec<Job> {
 const SLOWEST: usize = 12;
 
 /// Fails if a cell of a printed number lies outside its target on the rough side, further than four Monte-Carlo errors and a point.
-#[expect(clippy::disallowed_methods, reason = "a bench looks at the clock")]
 fn quick(wanted: &str) -> Result<(), Box<dyn Error>> {
     let timed = |(name, draw): Job| {
         let began = Instant::now();
