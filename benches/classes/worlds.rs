@@ -134,9 +134,10 @@ pub(crate) fn certificates(folder: &Path, random: &mut Random) -> Vec<Finding> {
                 unjudged += u64::from(!limit.is_null());
                 continue;
             };
-            match is_own {
-                true => broken |= true_rate(class, cap) > ALPHA,
-                false => pooled_broken |= pooled_rate(cap) > ALPHA,
+            if is_own {
+                broken |= true_rate(class, cap) > ALPHA;
+            } else {
+                pooled_broken |= pooled_rate(cap) > ALPHA;
             }
         }
     }
