@@ -113,6 +113,33 @@ fn every_console_block_prints_what_it_shows() {
     assert!(shown >= 10, "{shown} console blocks");
 }
 
+/// Figures of recordings that are not ours to publish stand in a `text` block below a comment that names the folder and
+/// the command: what is printed holds them as they are.
+#[test]
+#[cfg_attr(not(shared_material), ignore = "needs ../shared")]
+fn figures_of_others_recordings_are_what_is_printed() {
+    let marked =
+        Regex::new(r"(?s)<!-- sessions in \.\./shared/(\S+): (whenstop [^>]*) -->\n```text\n(.*?)```").unwrap();
+    let mut n_figures = 0;
+    for page in pages() {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for found in marked.captures_iter(&text) {
+            let desk = Desk::with(&[]);
+            for entry in std::fs::read_dir(root().join("../shared").join(&found[1])).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_file() {
+                    let name = path.file_name().unwrap().to_string_lossy().into_owned();
+                    desk.put_bytes(&format!("home/.claude/projects/work/{name}"), &std::fs::read(&path).unwrap());
+                }
+            }
+            let (_, printed, _) = shell(&desk, &found[2]);
+            assert!(printed.contains(&found[3]), "{}: `{}` prints now\n{printed}", page.display(), &found[2]);
+            n_figures += 1;
+        }
+    }
+    assert!(n_figures > 0);
+}
+
 /// A line of an `sh` block as it can be run here: words that stand for the reader's own are filled in, questions are
 /// answered, and what would go on for ever looks once.
 fn filled_in(line: &str) -> String {
