@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::transcript::Name;
 
 /// The size of a record without its name and text.
-pub(super) const HEAD: usize = 48;
+const HEAD: usize = 48;
 /// The longest name or text that is kept.
 const LONGEST: usize = 4 << 20;
 

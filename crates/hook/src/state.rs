@@ -8,10 +8,12 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::record::{HEAD, Kind, Record, id_of};
+use super::record::{Kind, Record, id_of};
 
 /// The first bytes of a state file: what it is, and the layout of its records.
 const MAGIC: &[u8; 16] = b"whenstop-hook 1\n";
+/// How many bytes of a state file are read at a time.
+const PIECE: usize = 64 << 10;
 /// State files unused for so long are removed.
 const KEPT: Duration = Duration::from_hours(14 * 24);
 
@@ -73,27 +75,29 @@ impl State {
 
     /// The records of a state file, without locking it; empty for a file of another version.
     pub fn read(path: &Path) -> std::io::Result<Vec<Record>> {
-        let bytes = std::fs::read(path)?;
-        Ok(bytes.strip_prefix(MAGIC).map_or_else(Vec::new, |rest| all(rest).0))
+        let file = File::open(path)?;
+        if magic(&file)? == MAGIC { Ok(all(&file)?.0) } else { Ok(Vec::new()) }
     }
 
     /// Reads the file; false if it is of another version.
     fn load(&mut self) -> std::io::Result<bool> {
-        let mut bytes = Vec::new();
-        self.file.read_to_end(&mut bytes)?;
+        let magic = magic(&self.file)?;
         // A file whose first bytes were cut off holds nothing.
-        if bytes.len() < MAGIC.len() && MAGIC.starts_with(&bytes) {
+        if magic.len() < MAGIC.len() && MAGIC.starts_with(&magic) {
             self.file.set_len(0)?;
             self.file.seek(SeekFrom::Start(0))?;
             self.file.write_all(MAGIC)?;
             self.end = MAGIC.len() as u64;
             return Ok(true);
         }
-        let Some(rest) = bytes.strip_prefix(MAGIC) else { return Ok(false) };
-        let (records, whole) = all(rest);
+        if magic != MAGIC {
+            return Ok(false);
+        }
+        let length = self.file.metadata()?.len();
+        let (records, whole) = all(&self.file)?;
         self.records = records;
-        self.end = (MAGIC.len() + whole) as u64;
-        if self.end < bytes.len() as u64 {
+        self.end = MAGIC.len() as u64 + whole;
+        if self.end < length {
             self.file.set_len(self.end)?;
         }
         Ok(true)
@@ -158,14 +162,30 @@ fn is_same(_: &File, _: &Path) -> bool {
     true
 }
 
-/// The whole records at the beginning of `bytes`, and how many bytes they take.
-fn all(bytes: &[u8]) -> (Vec<Record>, usize) {
-    let (mut records, mut at) = (Vec::with_capacity(bytes.len() / HEAD), 0);
-    while let Some((record, length)) = Record::read(&bytes[at..]) {
-        records.push(record);
-        at += length;
+/// The first bytes of a file, as many as [`MAGIC`] has.
+fn magic(file: &File) -> std::io::Result<Vec<u8>> {
+    let mut magic = Vec::new();
+    file.take(MAGIC.len() as u64).read_to_end(&mut magic)?;
+    Ok(magic)
+}
+
+/// The whole records that the rest of a file begins with, and how many bytes they take. The bytes are read in pieces into
+/// the same memory: touching new memory is what takes the time in a call of the hook.
+fn all(file: &File) -> std::io::Result<(Vec<Record>, u64)> {
+    let (mut records, mut whole, mut bytes) = (Vec::new(), 0, Vec::with_capacity(2 * PIECE));
+    loop {
+        let n_read = file.take(PIECE as u64).read_to_end(&mut bytes)?;
+        let mut at = 0;
+        while let Some((record, length)) = Record::read(&bytes[at..]) {
+            records.push(record);
+            at += length;
+        }
+        bytes.drain(..at);
+        whole += at as u64;
+        if n_read == 0 {
+            return Ok((records, whole));
+        }
     }
-    (records, at)
 }
 
 /// The state files in a host's folder, in order of their names.
