@@ -57,8 +57,8 @@ impl Judges {
         let mut fuse = under(&self.fuse);
         let mut held: Vec<Session> = self.held.iter().map(|held| under(&held.fuses)).collect();
         for (by, under_held) in self.held.iter().zip(&mut held) {
-            by.doubt(&mut fuse);
-            by.doubt(under_held);
+            by.correct(&mut fuse);
+            by.correct(under_held);
         }
         Some(Judged { fuse, held, about: About::of(session) })
     }

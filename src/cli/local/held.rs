@@ -25,6 +25,8 @@ pub(super) struct Held {
     since: Option<Instant>,
     /// Rounds that it ended and that nobody continued: session and round, from 1.
     ended: BTreeSet<(String, u64)>,
+    /// Rounds in which a person was asked and said to go on.
+    continued: BTreeSet<(String, u64)>,
     said: BTreeMap<String, u64>,
 }
 
@@ -88,28 +90,38 @@ impl Held {
             setup.rules.iter().filter_map(|rules| rules.own.as_deref()).flat_map(|stack| stack.clauses.clone());
         let stack = Stack { name: "held".to_owned(), clauses: clauses.collect(), cap: None };
         let changed = std::fs::metadata(folders.stacks()).and_then(|data| data.modified());
-        let (mut ended, mut said) = (BTreeSet::new(), BTreeMap::new());
+        let (mut ended, mut continued, mut said) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
         for line in log::read(&folders.log()) {
             let round = (line.session, line.round);
             match &*line.did {
                 "stopped" | "asked" => drop(ended.insert(round)),
-                "went on" => drop(ended.remove(&round)),
+                "went on" => {
+                    ended.remove(&round);
+                    continued.insert(round);
+                }
                 _ => {}
             }
             *said.entry(line.did).or_insert(0) += 1;
         }
-        Some(Self { host, fuses: Fuses::of(stack), since: changed.ok().map(instant), ended, said })
+        Some(Self { host, fuses: Fuses::of(stack), since: changed.ok().map(instant), ended, continued, said })
     }
 
-    /// What the hook ended has no end of its own: nobody can judge what would have followed in those rounds.
-    pub(super) fn doubt(&self, session: &mut Session) {
+    /// Corrects what the recording says by what the log says. What the hook ended has no end of its own: nobody can judge
+    /// what would have followed in those rounds. Where a person said to go on, a limit that would have ended the round was
+    /// a mistake, whatever followed.
+    pub(super) fn correct(&self, session: &mut Session) {
         let last = session.rounds.len().saturating_sub(1);
-        for (_, round) in self.ended.iter().filter(|(id, _)| *id == session.id) {
-            let at = usize::try_from(round.saturating_sub(1)).unwrap_or(last).min(last);
-            for effect in session.rounds.get_mut(at).into_iter().flatten() {
-                *effect = Effect { may_cut: true, spared: None, ..*effect };
+        let Session { id, rounds, .. } = session;
+        let mut each = |logged: &BTreeSet<(String, u64)>, change: fn(&mut Effect)| {
+            for (_, round) in logged.iter().filter(|(of, _)| of == id) {
+                let at = usize::try_from(round.saturating_sub(1)).unwrap_or(last).min(last);
+                rounds.get_mut(at).into_iter().flatten().for_each(change);
             }
-        }
+        };
+        each(&self.ended, |effect| *effect = Effect { may_cut: true, spared: None, ..*effect });
+        each(&self.continued, |effect| {
+            *effect = Effect { cuts: effect.ends, may_cut: effect.may_cut || effect.ends, ..*effect }
+        });
     }
 
     /// The sessions that are evidence for these limits: those of this agent that began after the limits were chosen, so
@@ -194,8 +206,8 @@ mod tests {
     use super::*;
 
     fn held() -> Held {
-        let (ended, said) = (BTreeSet::new(), BTreeMap::new());
-        Held { host: Host::ClaudeCode, fuses: Fuses::default(), since: Some(Instant(100)), ended, said }
+        let (ended, continued, said) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
+        Held { host: Host::ClaudeCode, fuses: Fuses::default(), since: Some(Instant(100)), ended, continued, said }
     }
 
     fn session(id: &str, agent: &str, model: &str, began: i64) -> (About, Session) {
@@ -238,5 +250,20 @@ mod tests {
         assert!(words.ends_with("With that version it began anew: 3 sessions with another do not count."), "{words}");
         let (ids, words) = evidence(&all[..1]);
         assert!(ids.is_empty() && words.contains("no closed session since"), "{words}");
+    }
+
+    #[test]
+    fn a_go_on_makes_the_limit_a_mistake_and_a_stop_leaves_it_open() {
+        let mut held = held();
+        held.continued.insert(("s".to_owned(), 1));
+        held.ended.insert(("s".to_owned(), 2));
+        let idle = Effect { ends: true, spared: Some(10), ..Effect::default() };
+        let free = Effect { spared: Some(0), ..Effect::default() };
+        let (_, mut session) = session("s", "claude-code 2.1.240", "opus", 100);
+        session.rounds = vec![vec![idle, free], vec![idle, free], vec![idle, free]];
+        held.correct(&mut session);
+        let mistaken = Effect { cuts: true, may_cut: true, ..idle };
+        let open = |effect| Effect { may_cut: true, spared: None, ..effect };
+        assert_eq!(session.rounds, [vec![mistaken, free], vec![open(idle), open(free)], vec![idle, free]]);
     }
 }
