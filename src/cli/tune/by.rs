@@ -45,7 +45,7 @@ pub(super) fn run(args: &Args, by: &ByArg, output: &Output) -> Result<Exit, Fail
     } else {
         answer.show(output)?;
     }
-    let ships = tuned.classes.iter().any(|class| class.best.is_ok());
+    let ships = tuned.classes.iter().any(|class| class.best.is_some());
     match &args.out {
         Some(out) if ships => answer.write(out, output)?,
         Some(out) => output.note(&format!("nothing is written to {}: there is nothing to ship", out.display())),
@@ -95,7 +95,8 @@ impl Answer<'_> {
     /// The answer for a class, in one sentence.
     fn sentence(&self, class: &TunedClass) -> String {
         let whose = if class.is_pooled {
-            format!("certified on all classes together, since {} of its own a success", has(class.with_success))
+            let some = count(class.with_success, "task");
+            format!("certified on all classes together: a success in only {some} of its own")
         } else {
             format!("certified on its own {}", count(class.with_success, "task"))
         };
@@ -108,16 +109,17 @@ impl Answer<'_> {
         let half = class.half.as_ref().filter(|half| half.killed > cap.killed);
         let half =
             half.map_or_else(String::new, |half| format!("; {} would have cut {}", number(half.limit), cut(half)));
-        let better = class.best.as_ref().ok().filter(|best| best.rule != cap.rule);
-        let better = better.map_or_else(String::new, |best| {
+        let ship = class.best.as_ref().filter(|best| best.rule != cap.rule);
+        let ship = ship.map_or_else(String::new, |best| {
             format!(
-                " Better: stop when `{}`, which saves {} %.",
+                " Ship `{}`: it saves {} % and kills {} here.",
                 best.rule,
-                best.saved.map_or_else(|| "?".to_owned(), digits)
+                best.saved.map_or_else(|| "?".to_owned(), digits),
+                cut(best)
             )
         });
         format!(
-            "`{name}`: {} {unit} cut at most {} ({whose}; {} here{half}).{better}",
+            "`{name}`: {} {unit} cut at most {} ({whose}; {} here{half}).{ship}",
             number(cap.limit),
             percent(self.args.max_killed),
             cut(cap)
@@ -139,7 +141,7 @@ impl Answer<'_> {
                 Cell::Count(class.with_success),
             ];
             row.extend(limit(class.cap.as_ref(), |of| number(of.limit)));
-            row.extend(limit(class.best.as_ref().ok(), |of| of.rule.clone()));
+            row.extend(limit(class.best.as_ref(), |of| of.rule.clone()));
             row
         };
         Table { columns: columns.map(str::to_owned).to_vec(), rows: self.tuned.classes.iter().map(row).collect() }
@@ -181,7 +183,7 @@ impl Answer<'_> {
                 "tasks_with_success": class.with_success,
                 "cap": class.cap.as_ref().map(limit),
                 "half_of_cap": class.half.as_ref().map(limit),
-                "best": class.best.as_ref().ok().map(limit),
+                "best": class.best.as_ref().map(limit),
             })
         };
         json!({
@@ -212,7 +214,7 @@ impl Answer<'_> {
         );
         let mut names = std::collections::BTreeSet::new();
         for class in &self.tuned.classes {
-            let Ok(best) = &class.best else { continue };
+            let Some(best) = &class.best else { continue };
             let study = if class.is_pooled { &self.tuned.pooled } else { &class.study };
             let mut name = stack_name(&class.class);
             while !names.insert(name.clone()) {
@@ -232,10 +234,6 @@ impl Answer<'_> {
         output.note(&format!("written to {}; ship {}", out.display(), out.join("tuned.toml").display()));
         Ok(())
     }
-}
-
-fn has(tasks: u64) -> String {
-    if tasks == 1 { "only 1 task".to_owned() + " has" } else { format!("only {tasks} tasks have") }
 }
 
 /// A limit without floating-point noise.

@@ -6,10 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{Appetite, Choice, Family, Fate, LimitIx, Refusal, Study, Tuned, clean_tasks_needed};
-use crate::aggregate::{Label, Totals};
+use super::{Appetite, Choice, Family, Fate, LimitIx, Study, Tuned, clean_tasks_needed};
+use crate::aggregate::{LEAST_SAVED, Label, Totals};
 use crate::stats::Estimate;
 use crate::sweep::engine::{Extract, Plan};
+
+/// Limits of a family that are tried on a class without a certificate of its own: evenly spread over those certified.
+const TRIED: usize = 20;
 
 /// A certified limit, by its rule, and what it does to the recorded runs of the class.
 #[derive(Clone, Debug)]
@@ -44,8 +47,9 @@ pub struct TunedClass {
     pub cap: Option<ClassLimit>,
     /// What half of that cap would do: how much a tempting limit costs.
     pub half: Option<ClassLimit>,
-    /// The certified rule that saves most.
-    pub best: Result<ClassLimit, Refusal>,
+    /// The certified rule to ship: of a certificate of its own what [`decide`](crate::aggregate::decide) chooses, of that of
+    /// all classes what saves most here, if it saves [`LEAST_SAVED`] and kills no more here than it may over all.
+    pub best: Option<ClassLimit>,
 }
 
 /// The answer for all classes.
@@ -90,7 +94,10 @@ pub fn tune_classes(
         let is_pooled = with_success < needed;
         let own = (!is_pooled).then(|| study.tune(&study.all_tasks(), appetite));
         let (tuned, source) = own.as_ref().map_or((&of_all, &pooled), |own| (own, &study));
-        let best = tuned.chosen.map(|choice| judged(&study, source, choice));
+        let best = match &own {
+            Some(own) => own.chosen.ok().map(|choice| judged(&study, source, choice)),
+            None => best_here(&of_all, &study, &pooled, appetite.alpha),
+        };
         let cap = cap(tuned, source, budget);
         let half = cap.and_then(|cap| half(source, cap)).map(|choice| judged(&study, source, choice));
         let cap = cap.map(|choice| judged(&study, source, choice));
@@ -98,6 +105,17 @@ pub fn tune_classes(
     };
     let classes = by_class.into_iter().map(of_class).collect();
     TunedClasses { classes, pooled, delta_each, needed, unclassed }
+}
+
+/// Of all limits certified in `source`, what saves most in `study`. All of them hold at once, so any may be chosen.
+fn best_here(tuned: &Tuned, study: &Study, source: &Study, alpha: f64) -> Option<ClassLimit> {
+    let families = tuned.choices.chunk_by(|one, next| one.at.family == next.at.family);
+    let few = families.flat_map(|family| family.iter().step_by(family.len().div_ceil(TRIED)));
+    let here = few.map(|choice| judged(study, source, *choice)).filter(|limit| {
+        limit.saved.is_some_and(|saved| saved >= LEAST_SAVED) && limit.task_rate.is_none_or(|killed| killed <= alpha)
+    });
+    // Of equals the first: the boldest of the first family.
+    here.reduce(|best, next| if next.saved > best.saved { next } else { best })
 }
 
 /// The boldest certified limit of the budget.
