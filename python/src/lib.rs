@@ -1,8 +1,9 @@
-//! whenstop for Python: arguments in, rows and texts out. What is done with them is the command line's own code
+//! whenstop for Python: values in, rows and texts out. What is done with them is the command line's own code
 //! (`whenstop::cli::embedded`); what is of Python (tables, engines, notebooks) is in `whenstop/`.
 
 mod live;
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 use whenstop::aggregate::{Firing, Row};
-use whenstop::cli::embedded::{self, Compared, EmbeddedGuard, Tuned};
+use whenstop::cli::embedded::{self, Compared, EmbeddedGuard, OptionValue, Tuned, Values};
 use whenstop::decision::Program;
 use whenstop::diagnostic::{Diagnostic, Diagnostics, Location, lines};
 use whenstop::guard::{Failure, Link};
@@ -103,12 +104,44 @@ fn guard((name, function, files, host): Given) -> EmbeddedGuard {
     EmbeddedGuard { name, program, open: Box::new(open) }
 }
 
-/// `whenstop compare`, by the arguments of its command line, and guards that are called in this process.
+/// One value of an option: a text, a path or a number.
+#[derive(FromPyObject)]
+enum One {
+    Text(PathBuf),
+    Number(f64),
+}
+
+/// The value of an option, as Python gives it.
+#[derive(FromPyObject)]
+enum Argument {
+    Switch(bool),
+    One(One),
+    Several(Vec<One>),
+}
+
+/// The options by keyword; None is one that is not given.
+type Options = HashMap<String, Option<Argument>>;
+
+fn values(paths: Vec<PathBuf>, options: Options) -> Values {
+    let text = |one| match one {
+        One::Text(text) => text.into_os_string(),
+        One::Number(number) => number.to_string().into(),
+    };
+    let value = |value| match value {
+        Argument::Switch(is_on) => OptionValue::Switch(is_on),
+        Argument::One(one) => OptionValue::Given(vec![text(one)]),
+        Argument::Several(all) => OptionValue::Given(all.into_iter().map(text).collect()),
+    };
+    let given = options.into_iter().filter_map(|(keyword, of)| Some((keyword, value(of?))));
+    Values { paths, options: given.collect() }
+}
+
+/// `whenstop compare`, by paths and options, and guards that are called in this process.
 #[pyfunction]
-fn compare(py: Python<'_>, arguments: Vec<OsString>, guards: Vec<Given>) -> PyResult<Told<'_>> {
+fn compare(py: Python<'_>, paths: Vec<PathBuf>, options: Options, guards: Vec<Given>) -> PyResult<Told<'_>> {
     let work = || -> Result<_, Failed> {
         let guards = guards.into_iter().map(guard).collect();
-        let Compared { publication, said, report, messages } = embedded::compare(arguments, guards)?;
+        let Compared { publication, said, report, messages } = embedded::compare(values(paths, options), guards)?;
         let (rows, firings) = parquet(&publication)?;
         let told = json!({
             "verdict": said.verdict,
@@ -126,11 +159,12 @@ fn compare(py: Python<'_>, arguments: Vec<OsString>, guards: Vec<Given>) -> PyRe
     Ok((PyBytes::new(py, &rows), PyBytes::new(py, &firings), report, told))
 }
 
-/// `whenstop tune`, by the arguments of its command line; the answer as JSON.
+/// `whenstop tune`, by paths and options; the answer as JSON.
 #[pyfunction]
-fn tune(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<String> {
+fn tune(py: Python<'_>, paths: Vec<PathBuf>, options: Options) -> PyResult<String> {
     let work = || -> Result<String, Failed> {
-        let Tuned { verdict, recordings, table: first, strata, notes, stack, certificate } = embedded::tune(arguments)?;
+        let Tuned { verdict, recordings, table: first, strata, notes, stack, certificate } =
+            embedded::tune(values(paths, options))?;
         let told = json!({
             "verdict": verdict,
             "recordings": recordings,
@@ -145,11 +179,11 @@ fn tune(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<String> {
     Ok(py.detach(work)?)
 }
 
-/// What is in these files, as JSON, by the arguments of `whenstop corpus`.
+/// What is in these files, as JSON.
 #[pyfunction]
-fn corpus(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<String> {
+fn corpus(py: Python<'_>, paths: Vec<PathBuf>, options: Options) -> PyResult<String> {
     let work = || -> Result<String, Failed> {
-        Ok(serde_json::to_string(&embedded::corpus(arguments)?).map_err(io::Error::from)?)
+        Ok(serde_json::to_string(&embedded::corpus(values(paths, options))?).map_err(io::Error::from)?)
     };
     Ok(py.detach(work)?)
 }
@@ -164,18 +198,25 @@ fn files(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Vec<(String, u64)>> {
     Ok(py.detach(work)?)
 }
 
-/// Writes part `number` of `of`: what the paths among the arguments of `whenstop compare`, read by this part alone, come to.
+/// Writes part `number` of `of`: what these paths, read by this part alone, come to.
 /// `names` are what the files are called in the part's manifest. Gives the number of runs.
 #[pyfunction]
-fn part(py: Python<'_>, arguments: Vec<OsString>, number: u32, of: u32, names: Vec<String>) -> PyResult<u64> {
-    let work = || -> Result<u64, Failed> { Ok(embedded::part(arguments, Shard { number, of }, names)?) };
+fn part(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    options: Options,
+    number: u32,
+    of: u32,
+    names: Vec<String>,
+) -> PyResult<u64> {
+    let work = || -> Result<u64, Failed> { Ok(embedded::part(values(paths, options), Shard { number, of }, names)?) };
     Ok(py.detach(work)?)
 }
 
-/// `whenstop merge`, by the arguments of its command line; gives the number of rows.
+/// `whenstop merge`; gives the number of rows.
 #[pyfunction]
-fn merge(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<usize> {
-    let work = || -> Result<usize, Failed> { Ok(embedded::merge(arguments)?.rows().len()) };
+fn merge(py: Python<'_>, paths: Vec<PathBuf>, options: Options) -> PyResult<usize> {
+    let work = || -> Result<usize, Failed> { Ok(embedded::merge(values(paths, options))?.rows().len()) };
     Ok(py.detach(work)?)
 }
 

@@ -29,11 +29,21 @@ def cli(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def digest(folder: Path) -> dict[str, str]:
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
+    return {path.name: hashlib.sha256(content(path)).hexdigest() for path in sorted(folder.iterdir())}
+
+
+def content(path: Path) -> bytes:
+    """The bytes of a file; of the manifest without the command line, which Python has none of."""
+    if path.name != "manifest.json":
+        return path.read_bytes()
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    made = manifest.pop("made", None)
+    assert made is None or made["command"][0] == "compare"
+    return json.dumps(manifest).encode()
 
 
 def test_the_example_of_the_readme() -> None:
-    result = whenstop.compare(REPOSITORY / "traces", stacks=EXAMPLE)
+    result = whenstop.compare(REPOSITORY / "traces", stacks=EXAMPLE, max_killed=0.1)
     assert result.verdict.startswith("Ship `mixed`")
     assert result.rows.num_rows == 8 * 513
     assert pa.types.is_signed_integer(result.rows.schema.field("steps_recorded").type)
@@ -49,8 +59,8 @@ SAME: list[tuple[str, str, dict[str, Any], list[str]]] = [
     (
         "traces/verdicts",
         "fixtures/stacks/throughput.toml",
-        {"keeps": "unknown", "max_fes": 0.3, "assume": ["m1", "m2"], "embed_text": "none", "rows": "parquet"},
-        ["--keeps", "unknown", "--max-fes", "0.3", "--assume", "m1", "--assume", "m2", "--embed-text", "none", "--rows", "parquet"],
+        {"keeps": "unknown", "max_killed": 0.3, "assume": ["m1", "m2"], "embed_text": "none", "rows": "parquet"},
+        ["--keeps", "unknown", "--max-killed", "0.3", "--assume", "m1", "--assume", "m2", "--embed-text", "none", "--rows", "parquet"],
     ),
     # Sessions that nobody graded, some lines of them damaged.
     ("fixtures/readers/codex", "fixtures/stacks/throughput.toml", {"unit": "round"}, ["--unit", "round"]),
@@ -70,7 +80,7 @@ def test_the_files_are_those_of_the_command_line(
     # A file that is no recording is passed over in a folder, and told of where it is named, as the files of a part are.
     shutil.copytree(REPOSITORY / runs, tmp_path / "runs", ignore=shutil.ignore_patterns("*.snap", "*.md"))
     monkeypatch.chdir(tmp_path)
-    runs, stacks = "runs", str(REPOSITORY / stacks)
+    runs_given, runs, stacks = runs, "runs", str(REPOSITORY / stacks)
     ended = cli("compare", runs, "--stacks", stacks, *arguments, "--out", tmp_path / "cli")
     assert ended.returncode == 0, ended.stderr
     expected = digest(tmp_path / "cli")
@@ -88,6 +98,12 @@ def test_the_files_are_those_of_the_command_line(
     assert len(tasks) > 1
     for task in reversed(tasks):
         parts.make(task)
+    if runs_given.startswith("fixtures/readers/"):
+        # Some of these files have no call: rules on calls cannot be judged there without the others.
+        with pytest.raises(whenstop.Error, match="records a call"):
+            parts.merge(tasks, tmp_path / "merged", rows=rows)
+        tasks = parts.tasks(runs, stacks, str(tmp_path / "part"), **options)
+        parts.make(tasks[0])
     parts.merge(tasks, tmp_path / "merged", rows=rows)
     assert digest(tmp_path / "merged") == expected
 
@@ -104,8 +120,8 @@ def test_labels_are_taken(tmp_path: Path) -> None:
 
 def test_tuning_gives_the_stack_and_the_files_of_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(REPOSITORY)
-    tuned = whenstop.tune("traces", max_fes=0.1, presets=False, out=tmp_path / "wheel")
-    ended = cli("tune", "traces", "--max-fes", "0.1", "--no-presets", "--out", tmp_path / "cli")
+    tuned = whenstop.tune("traces", max_killed=0.1, presets=False, out=tmp_path / "wheel")
+    ended = cli("tune", "traces", "--max-killed", "0.1", "--no-presets", "--out", tmp_path / "cli")
     assert ended.returncode == 0, ended.stderr
     assert digest(tmp_path / "wheel") == digest(tmp_path / "cli")
     assert tuned.stack == (tmp_path / "wheel/tuned.toml").read_text()
@@ -163,7 +179,7 @@ def test_errors_say_what_where_and_how() -> None:
         whenstop.replay(REPOSITORY / "traces", STACK, unit="turn")  # type: ignore[arg-type]
     assert "turn" in error.value.what and "round" in error.value.help and "Usage" not in error.value.help
     with pytest.raises(whenstop.Error) as error:
-        whenstop.compare(REPOSITORY / "traces", STACK, baseline="thre")
+        whenstop.compare(REPOSITORY / "traces", STACK, today="thre")
     assert "did you mean `three`?" in error.value.help
     with pytest.raises(TypeError, match="'units'"):
         whenstop.replay(REPOSITORY / "traces", STACK, units="round")  # type: ignore[call-arg]
@@ -171,7 +187,7 @@ def test_errors_say_what_where_and_how() -> None:
 
 def test_a_corpus_is_described() -> None:
     told = whenstop.corpus(REPOSITORY / "fixtures/readers/parquet/good-list.parquet")
-    assert [run["outcome"] for run in told["runs"]] == ["success", "failure", "unknown", "unknown"]
+    assert [run["outcome"] for run in told["runs"]] == ["success", "failure", "unknown"]
     assert json.dumps(told)
 
 

@@ -7,7 +7,7 @@ Replays recorded AI-agent runs through stop strategies that never ran on them::
     result                          # in a notebook: the verdict and the table
     result.rows.to_pandas()         # one row per run and stack; also polars.from_arrow(result.rows)
 
-    tuned = whenstop.tune("traces", max_fes=0.1)
+    tuned = whenstop.tune("traces", max_killed=0.1)
     tuned.stack                     # the stack file to ship, or None; tuned.verdict says why
 
 Each function runs the same code as the command of the same name: the same rows, and the same files byte for byte. Every failure is
@@ -31,7 +31,7 @@ import pyarrow.parquet as pq
 
 from . import _whenstop
 from ._answers import Comparison, Page, Tuned
-from ._arguments import Options, Paths, Reading, arguments, check, paths
+from ._options import Options, Paths, Reading, check, paths
 from ._error import Error
 from ._guards import Rule, given
 from ._live import Decision, Live
@@ -67,14 +67,14 @@ def compare(
     :param out: a folder for all tables and figures, as ``whenstop compare --out`` writes it; ``result.page()`` shows its page.
     :param rows: the file format of rows and firings in that folder.
     :param options: the keys of :class:`Options`: ``unit="round"``, ``keeps="work"``, ``labels="labels.csv"``,
-        ``outcome_from="interrupted=failure"``, ``columns="messages=chat,outcome=won"``, ``max_fes=0.1`` …
+        ``outcome_from="interrupted=failure"``, ``columns="messages=chat,outcome=won"``, ``max_killed=0.1`` …
     :raises Error: if runs or stacks cannot be read; single bad lines are skipped and listed in ``report``.
     """
     check("compare", Options, options)
     target = {"out": out, "rows": rows} if out is not None else {}
     with _files(runs) as files:
-        command = arguments({"stacks": paths(stacks), **target, **options}, files)
-        batch, firings, report, told = _whenstop.compare(command, [given(name, rule) for name, rule in (guards or {}).items()])
+        rules = [given(name, rule) for name, rule in (guards or {}).items()]
+        batch, firings, report, told = _whenstop.compare(files, {"stacks": paths(stacks), **target, **options}, rules)
     said = json.loads(told)
     table, agreement = said.pop("table"), said.pop("agreement")
     return Comparison(
@@ -100,7 +100,7 @@ def replay(
 def tune(
     runs: Runs,
     *,
-    max_fes: float = 0.05,
+    max_killed: float = 0.05,
     delta: float = 0.1,
     bound: Literal["one-run", "gaffke"] = "one-run",
     budget: str | None = None,
@@ -116,7 +116,7 @@ def tune(
     """Finds the stack to ship from recordings, with its certificate, or the reason why there is none.
 
     :param runs: as for :func:`compare`.
-    :param max_fes: the share of successes that may be killed, averaged over tasks; this is what is certified.
+    :param max_killed: the share of successes that may be killed, averaged over tasks; this is what is certified.
     :param delta: the probability that the certificate is wrong.
     :param bound: what the certificate is based on: one successful run per task, or all of them. Choose before you look at results.
     :param budget: the signal that the budget counts; steps by default.
@@ -132,7 +132,7 @@ def tune(
     """
     check("tune", Reading, reading)
     keywords = {
-        "max_fes": max_fes,
+        "max_killed": max_killed,
         "delta": delta,
         "bound": bound,
         "budget": budget,
@@ -145,7 +145,7 @@ def tune(
         "out": out,
     }
     with _files(runs) as files:
-        told = json.loads(_whenstop.tune(arguments({**keywords, **reading}, files)))
+        told = json.loads(_whenstop.tune(files, {**keywords, **reading}))
     table, strata = told.pop("table"), told.pop("strata")
     written = Path(out) if out is not None and told["stack"] is not None else None
     return Tuned(table=table["markdown"], cells=table["cells"], strata=strata and strata["markdown"], out=written, **told)
@@ -155,7 +155,7 @@ def corpus(runs: Runs, **reading: Unpack[Reading]) -> dict[str, Any]:
     """What these files contain: formats, runs, outcomes, tokens, and what looks wrong; ``runs`` has an entry for each run."""
     check("corpus", Reading, reading)
     with _files(runs) as files:
-        found: dict[str, Any] = json.loads(_whenstop.corpus(arguments(reading, files)))
+        found: dict[str, Any] = json.loads(_whenstop.corpus(files, reading))
         return found
 
 
@@ -166,7 +166,7 @@ def merge(parts: Paths, out: str | os.PathLike[str], *, rows: Literal["csv", "pa
 
     :raises Error: naming what is missing, duplicated or torn; nothing is written then.
     """
-    return _whenstop.merge(arguments({"out": out, "rows": rows, "whole_budget": whole_budget}, paths(parts)))
+    return _whenstop.merge(paths(parts), {"out": out, "rows": rows, "whole_budget": whole_budget})
 
 
 @contextmanager

@@ -16,8 +16,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal, cast
 
 from . import _whenstop
-from ._arguments import Options, Paths, arguments, check
-from ._arguments import paths as _paths
+from ._options import Options, Paths, check
+from ._options import paths as _paths
 from ._error import Error
 
 if TYPE_CHECKING:
@@ -128,8 +128,8 @@ def make(task: Task) -> int:
         paths = [_fetched(name, n, fetched) if fetched and is_uri(name) else name for n, name in enumerate(task.files)]
         names = [name.split("?", 1)[0] for name in task.files]
         local = os.path.join(fetched, "part") if fetched and is_uri(task.out) else task.out
-        given = arguments({"stacks": task.stacks, "out": local, **task.options}, paths)
-        _whenstop.part(given, task.number, task.of, names)
+        options = {"stacks": task.stacks, "out": local, **task.options}
+        _whenstop.part(paths, options, task.number, task.of, names)
         if local != task.out:
             _copy(local, task.out)
         return task.number

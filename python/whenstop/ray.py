@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import ray
 
 from . import parts as _parts
-from ._arguments import Options, Paths
+from ._options import Options, Paths
 from ._error import Error
 
 if TYPE_CHECKING:

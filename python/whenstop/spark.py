@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from . import parts as _parts
-from ._arguments import Options, Paths
+from ._options import Options, Paths
 from ._error import Error
 
 if TYPE_CHECKING:

@@ -1,16 +1,17 @@
-//! Commands for programs that embed whenstop, such as the Python package. They use the command line's arguments and
-//! code, so they have the same options and write byte-identical files, but return results as values and print nothing.
+//! Commands for programs that embed whenstop, such as the Python package. They take and return values and print nothing.
+//! Options, their defaults and the code are those of the command line, so that files are the same byte for byte.
 
-use std::ffi::OsString;
+mod values;
+
 use std::sync::Arc;
 
-use clap::Parser;
+pub use values::{OptionValue, Values};
 
 use super::compare::shard::{Extent, write};
 use super::failure::Failure;
 use super::inputs::NOTATION;
 use super::output::Output;
-use super::{Cli, Command, compare, corpus, merge, tune};
+use super::{Command, compare, corpus, merge, tune};
 use crate::decision::{Program, Strategy};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::guard::{Guard, Opener};
@@ -59,13 +60,12 @@ pub struct Tuned {
     pub certificate: serde_json::Value,
 }
 
-/// `whenstop compare`: the arguments after the command's name, and guards that are compared besides. Writes a folder if
-/// the arguments include `--out`.
+/// `whenstop compare`, with guards that are compared besides. Writes a folder if there is an option `out`.
 ///
 /// # Errors
 /// Every error that would end the command.
-pub fn compare(arguments: Vec<OsString>, guards: Vec<EmbeddedGuard>) -> Result<Compared, Diagnostics> {
-    let Command::Compare(mut args) = parsed("compare", arguments)? else { return Err(unexpected()) };
+pub fn compare(values: Values, guards: Vec<EmbeddedGuard>) -> Result<Compared, Diagnostics> {
+    let Command::Compare(mut args) = values.read("compare")? else { return Err(unexpected()) };
     args.add_guards(guards.into_iter().map(|EmbeddedGuard { name, program, open }| {
         Arc::new(Guard::new(&name, program, open, NOTATION)) as Arc<dyn Strategy>
     }));
@@ -79,65 +79,45 @@ pub fn compare(arguments: Vec<OsString>, guards: Vec<EmbeddedGuard>) -> Result<C
     Ok(Compared { publication, said, report, messages: output.into_kept() })
 }
 
-/// Computes one part of a comparison divided by file and writes it to the `--out` folder. The paths in `arguments`,
-/// those of `compare`, belong to this part alone. `names`: names of these files that are the same for everyone, in the
+/// Computes one part of a comparison divided by file and writes it to the folder `out`. The options are those of `compare`;
+/// the paths belong to this part alone. `names`: names of these files that are the same for everyone, in the
 /// order they are read. Returns the number of runs.
 ///
 /// # Errors
 /// Every error that would end `compare`.
-pub fn part(arguments: Vec<OsString>, shard: Shard, names: Vec<String>) -> Result<u64, Diagnostics> {
-    let Command::Compare(args) = parsed("compare", arguments)? else { return Err(unexpected()) };
+pub fn part(values: Values, shard: Shard, names: Vec<String>) -> Result<u64, Diagnostics> {
+    let Command::Compare(args) = values.read("compare")? else { return Err(unexpected()) };
     let Some(out) = args.out() else { return Err(unexpected()) };
     write(&args, &Extent { shard, division: Division::Files, names }, out, &Output::keeping()).map_err(told)
 }
 
-/// `whenstop merge`: the arguments after the command's name.
+/// `whenstop merge`; the paths are those of the parts.
 ///
 /// # Errors
 /// Parts that are missing, duplicated or damaged; nothing is written then.
-pub fn merge(arguments: Vec<OsString>) -> Result<Publication, Diagnostics> {
-    let Command::Merge(args) = parsed("merge", arguments)? else { return Err(unexpected()) };
+pub fn merge(values: Values) -> Result<Publication, Diagnostics> {
+    let Command::Merge(args) = values.read("merge")? else { return Err(unexpected()) };
     let publication = merge::merged(&args, &Output::keeping()).map_err(told)?;
     publication.write(&publication.summaries(), args.out(), CsvStyle::Plain)?;
     Ok(publication)
 }
 
-/// `whenstop tune`: the arguments after the command's name. Writes a folder if they include `--out` and there is
-/// something to ship.
+/// `whenstop tune`. Writes a folder if there is an option `out` and something to ship.
 ///
 /// # Errors
 /// Every error that would end the command; a refusal is not an error but an answer.
-pub fn tune(arguments: Vec<OsString>) -> Result<Tuned, Diagnostics> {
-    let Command::Tune(args) = parsed("tune", arguments)? else { return Err(unexpected()) };
+pub fn tune(values: Values) -> Result<Tuned, Diagnostics> {
+    let Command::Tune(args) = values.read("tune")? else { return Err(unexpected()) };
     tune::answered(&args, &Output::keeping()).map_err(told)
 }
 
-/// `whenstop corpus`: the arguments after the command's name. The report has an entry for every run.
+/// `whenstop corpus`. The report has an entry for every run.
 ///
 /// # Errors
 /// Every error that would end the command, except files without a run.
-pub fn corpus(arguments: Vec<OsString>) -> Result<CorpusReport, Diagnostics> {
-    let Command::Corpus(args) = parsed("corpus", arguments)? else { return Err(unexpected()) };
+pub fn corpus(values: Values) -> Result<CorpusReport, Diagnostics> {
+    let Command::Corpus(args) = values.read("corpus")? else { return Err(unexpected()) };
     corpus::listed(&args).map_err(told)
-}
-
-fn parsed(command: &str, arguments: Vec<OsString>) -> Result<Command, Diagnostics> {
-    let all = ["whenstop", command].map(OsString::from).into_iter().chain(arguments);
-    let cli = Cli::try_parse_from(all).map_err(|error| misread(&error))?;
-    cli.command.ok_or_else(unexpected)
-}
-
-/// Converts an argument parser error to a diagnostic.
-fn misread(error: &clap::Error) -> Diagnostics {
-    let text = error.render().to_string();
-    let (what, rest) = text.split_once('\n').unwrap_or((&text, ""));
-    let what = what.strip_prefix("error: ").unwrap_or(what).trim_end_matches(':');
-    // Drops the usage line: callers without a command line have no use for it.
-    let rest =
-        rest.split("\nUsage:").next().unwrap_or_default().split("For more information").next().unwrap_or_default();
-    let lines: Vec<&str> = rest.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let help = if lines.is_empty() { "see the documentation of this function".to_owned() } else { lines.join("; ") };
-    Diagnostic::new(Location::default(), what, help).into()
 }
 
 fn told(failure: Failure) -> Diagnostics {
@@ -146,5 +126,5 @@ fn told(failure: Failure) -> Diagnostics {
 
 fn unexpected() -> Diagnostics {
     let help = "this is a defect of whenstop: please report it";
-    Diagnostic::new(Location::default(), "these are the arguments of another command", help).into()
+    Diagnostic::new(Location::default(), "these are the options of another command", help).into()
 }

@@ -239,19 +239,15 @@ fn clean_up_on_signals() {}
 
 /// Parses the arguments (the first is the program's name), runs the command and returns the exit code.
 pub fn main(arguments: impl Iterator<Item = OsString>) -> Exit {
-    match parse(&arguments.collect::<Vec<_>>()) {
-        Ok(cli) => run(cli),
+    let arguments: Vec<OsString> = arguments.collect();
+    match parse(&arguments) {
+        Ok(cli) => run(cli, &arguments),
         Err(error) => {
             let output = Output::new(false, CsvStyle::Plain);
             let exit = output.parsing(&error);
             output.close(exit)
         }
     }
-}
-
-/// The arguments as given.
-fn arguments() -> Vec<String> {
-    std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect()
 }
 
 /// Parses the arguments. A path in the place of a command is compared: `whenstop runs` is `whenstop compare runs`.
@@ -281,10 +277,11 @@ fn names_recordings(error: &clap::Error, arguments: &[OsString], parser: &clap::
             .any(|argument| is_command(&argument))
 }
 
-/// Runs the program and returns its exit code.
-pub fn run(cli: Cli) -> Exit {
+/// Runs the program, which was called with these arguments, and returns its exit code.
+fn run(cli: Cli, arguments: &[OsString]) -> Exit {
     let csv = if cli.spreadsheet { CsvStyle::Spreadsheet } else { CsvStyle::Plain };
-    let output = Output::new(cli.quiet, csv).with_notes(cli.notes).with_command(arguments());
+    let command = arguments.iter().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
+    let output = Output::new(cli.quiet, csv).with_notes(cli.notes).with_command(command);
     clean_up_on_signals();
     if let Some(asked) = cli.threads {
         let threads = asked.min(MOST_THREADS);

@@ -7,6 +7,7 @@
 mod check;
 mod merge;
 
+use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -27,7 +28,7 @@ pub use merge::Merge;
 /// The file name of a part's manifest.
 pub const PART: &str = "part.json";
 /// Version of `part.json`.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 const ROWS: &str = "rows.parquet";
 const FIRINGS: &str = "firings.parquet";
 /// What followed the stops, one JSON line per row.
@@ -110,6 +111,8 @@ pub struct PartManifest {
     pub inputs: Vec<Input>,
     /// Findings from reading them.
     pub found: Found,
+    /// Which formats record calls, as far as was read.
+    pub records_calls: BTreeMap<String, bool>,
     /// What its runs imply for the certificates of tuned stacks.
     pub met: Vec<Met>,
     /// Number of runs read, in this part or not.
@@ -185,7 +188,7 @@ impl PartWriter {
     }
 
     fn close(mut self, about: About) -> Result<(), Diagnostic> {
-        let About { shard, division, inputs, found, met, comparison, told } = about;
+        let About { shard, division, inputs, found, records_calls, met, comparison, told } = about;
         let failed = failed(&self.folder);
         self.followed.flush().map_err(&failed)?;
         let texts = told.texts();
@@ -201,6 +204,7 @@ impl PartWriter {
             division,
             inputs,
             found,
+            records_calls,
             met,
             runs_read: self.runs_read,
             runs: self.places.len() as u64,
@@ -226,6 +230,8 @@ pub struct About {
     pub inputs: Vec<Input>,
     /// Findings from reading the inputs.
     pub found: Found,
+    /// Which formats record calls, as far as was read.
+    pub records_calls: BTreeMap<String, bool>,
     /// What the part's runs imply for the certificates of tuned stacks.
     pub met: Vec<Met>,
     /// How the merged comparison is to be reported, except for findings and certificates.

@@ -47,7 +47,15 @@ impl FirstTable<'_> {
     /// Formats `4.6 % of successes (95 %, as the best of 8 tried)`.
     fn promise(&self, summary: &Summary) -> String {
         let most = self.candidate(summary).and_then(|candidate| candidate.killed_at_most);
-        let most = most.map_or_else(|| "an unknown share".to_owned(), |most| format!("{} %", digits(most)));
+        let limit = self.appetite.max_killed;
+        let most = match most {
+            None => "an unknown share".to_owned(),
+            // Not in the words of the limit that it exceeds.
+            Some(most) if most > limit && digits(most) == digits(limit) => {
+                format!("just over {}", chosen_percent(limit))
+            }
+            Some(most) => format!("{} %", digits(most)),
+        };
         let tried = (self.tried() as u64).max(self.field.contest.tried());
         let of = if self.is_test() || tried < 2 { String::new() } else { format!(", as the best of {tried} tried") };
         let is_partly_known = summary.counted(Count::Judged) < summary.runs && summary.corrected.is_none();

@@ -1,6 +1,8 @@
 //! Comparisons in parts: the merged files are those of one comparison, and what is missing, doubled or torn is named.
 
 use crate::desk::Desk;
+use whenstop::cli::embedded::{self, OptionValue, Values};
+use whenstop::report::Shard;
 
 const STACKS: &str = "[[stack]]\nname = \"loop\"\nany = [{ signal = \"call_result.streak\", at_least = 2 }]\n\
     [[stack]]\nname = \"hasty\"\nany = [{ signal = \"steps\", at_least = 1 }]\n";
@@ -138,4 +140,49 @@ fn converted_to_parquet_and_to_shards_the_runs_are_the_same() {
     assert!(code == 2 && stderr.contains("--out"), "{stderr}");
     let (code, _, stderr) = run(&desk, "convert runs.parquet --to parquet --out runs.parquet");
     assert!(code == 2 && stderr.contains("one of those to be converted"), "{stderr}");
+}
+
+/// A run of one step that says something and, perhaps, calls a tool.
+fn one_step(id: &str, calls: &str) -> String {
+    format!(
+        r#"{{"type":"run","run_id":"{id}","task_id":"{id}"}}
+{{"type":"message","role":"assistant","content":"done"{calls}}}
+{{"type":"outcome","success":true,"end":"self_finish"}}
+"#
+    )
+}
+
+#[test]
+fn parts_by_file_that_judge_calls_unlike_are_not_merged() {
+    let desk = desk();
+    let folder = desk.path("by-file");
+    std::fs::create_dir_all(&folder).unwrap();
+    let call = r#","tool_calls":[{"id":"1","name":"ls","arguments":{}}]"#;
+    std::fs::write(folder.join("a.jsonl"), one_step("a", "")).unwrap();
+    std::fs::write(folder.join("b.jsonl"), one_step("b", call)).unwrap();
+    let values = |paths: &[&str], options: &[(&str, String)]| Values {
+        paths: paths.iter().map(|path| folder.join(path)).collect(),
+        options: options
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), OptionValue::Given(vec![value.into()])))
+            .collect(),
+    };
+    let stacks = "[[stack]]\nname = \"streak\"\nany = [{ signal = \"call.streak\", at_least = 3 }]\n".to_owned();
+    let part = |file: &str, number: u32| {
+        let out = folder.join(format!("part-{number}")).display().to_string();
+        let given = values(&[file], &[("stacks", stacks.clone()), ("out", out)]);
+        embedded::part(given, Shard { number, of: 2 }, vec![file.to_owned()])
+    };
+    assert_eq!((part("a.jsonl", 1).unwrap(), part("b.jsonl", 2).unwrap()), (1, 1));
+    let merged = |out: &str| {
+        let out = folder.join(out).display().to_string();
+        embedded::merge(values(&["part-1", "part-2"], &[("out", out)]))
+    };
+    let error = merged("unlike").err().expect("rules on calls are not evaluable in the first part alone");
+    assert_eq!(error.first().what, "no `trace` run of this part records a call, and in part 2 some do");
+    assert!(!folder.join("unlike").exists());
+    std::fs::write(folder.join("b.jsonl"), one_step("b", "")).unwrap();
+    std::fs::remove_dir_all(folder.join("part-2")).unwrap();
+    part("b.jsonl", 2).unwrap();
+    assert_eq!(merged("alike").unwrap().rows().len(), 2);
 }

@@ -109,6 +109,7 @@ pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &O
             division: extent.division,
             inputs: inputs(&read, &named),
             found,
+            records_calls: report.records_calls,
             met,
             comparison: publication.manifest().clone(),
             told: evaluator.take_stories(),

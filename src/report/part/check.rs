@@ -23,6 +23,7 @@ pub(super) fn unfit(
         }
     }
     wrong.extend(doubled(parts));
+    wrong.extend(judged_unlike(parts));
     let of = first.shard.of;
     let there: BTreeSet<u32> =
         parts.iter().map(|(_, manifest)| manifest.shard.number).chain(torn.iter().copied()).collect();
@@ -96,6 +97,28 @@ fn doubled(parts: &[(PathBuf, PartManifest)]) -> Vec<Diagnostic> {
                 let help = "give each file to one part";
                 wrong.push(Diagnostic::new(Location::file(folder.display().to_string()), what, help));
             }
+        }
+    }
+    wrong
+}
+
+/// Errors for parts by file in which no run of a format records a call although others do elsewhere: rules on calls were taken
+/// for not evaluable there, and would not have been in one comparison.
+fn judged_unlike(parts: &[(PathBuf, PartManifest)]) -> Vec<Diagnostic> {
+    let mut with_calls: BTreeMap<&str, u32> = BTreeMap::new();
+    for (_, manifest) in parts {
+        for (format, _) in manifest.records_calls.iter().filter(|(_, records)| **records) {
+            with_calls.entry(format).or_insert(manifest.shard.number);
+        }
+    }
+    let mut wrong = Vec::new();
+    for (folder, manifest) in parts {
+        for (format, _) in manifest.records_calls.iter().filter(|(_, records)| !**records) {
+            let Some(other) = with_calls.get(&**format) else { continue };
+            let what = format!("no `{format}` run of this part records a call, and in part {other} some do");
+            let help = "rules on calls were judged unlike in the two: give each part more files (`target_mb`), or divide by \
+                        task with `compare --shard`";
+            wrong.push(Diagnostic::new(Location::file(folder.display().to_string()), what, help));
         }
     }
     wrong

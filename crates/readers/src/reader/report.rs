@@ -223,6 +223,10 @@ pub struct CorpusReport {
     pub zero_costs: Option<ZeroCosts>,
     /// Warnings that affect all numbers: about labels, outcomes and costs. Not counted among the findings.
     pub notices: Vec<Finding>,
+    /// Whether the runs of a format, in tables of a layout, record calls: false where none does, and rules on calls are
+    /// not evaluable. A format of which no run takes a step is left out.
+    #[serde(skip)]
+    pub records_calls: BTreeMap<String, bool>,
     /// Lines and events of kinds that a reader does not know, keyed `format kind`, with their number.
     pub unknown_kinds: BTreeMap<String, u64>,
 }

@@ -45,6 +45,13 @@ impl<'c> CallSources<'c> {
         }
     }
 
+    /// What is known of each source, by its format and layout.
+    pub(super) fn known(self) -> BTreeMap<String, bool> {
+        let name =
+            |(format, layout): Source| if layout.is_empty() { format.to_owned() } else { format!("{format} {layout}") };
+        self.has_calls.into_iter().map(|(source, has_calls)| (name(source), has_calls)).collect()
+    }
+
     fn take(&mut self, file: &OpenFile, has_calls: bool) {
         if has_calls {
             self.has_calls.insert(source_of(file), true);

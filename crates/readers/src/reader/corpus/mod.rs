@@ -184,7 +184,8 @@ impl Corpus {
             })?;
             hand_over();
         }
-        ledger.close()
+        let report = ledger.close()?;
+        Ok(CorpusReport { records_calls: sources.known(), ..report })
     }
 
     /// Reads all runs into memory at once; for tests and small corpora.

@@ -1,4 +1,4 @@
-"""Turns Python keywords into command-line arguments; the command line itself reports invalid values."""
+"""The options, by keyword. Values are checked where the options are declared, in the program."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class Options(Reading, total=False):
     unit: Literal["run", "round"]
     #: What the host keeps from a run that it stops.
     keeps: Literal["nothing", "work", "unknown"]
-    #: The stack the others are compared with; the first by default.
-    baseline: str
+    #: The stack that runs today, with which the others are compared; the first by default.
+    today: str
     #: The share of successes a stack may kill, by the upper end of its 95 % interval.
-    max_fes: float
-    #: What a lost success costs, in dollars; if given, net worth decides instead of ``max_fes``.
+    max_killed: float
+    #: What a lost success costs, in dollars; if given, net worth decides instead of ``max_killed``.
     lost_success_costs: float
     #: Also report what would be saved if this share of the runs failed.
     failure_rate: float
@@ -68,35 +68,11 @@ class Options(Reading, total=False):
     whole_budget: bool
 
 
-#: Keywords with another name on the command line.
-_NAMES = {"columns": "map", "format": "as"}
-
-
 def paths(given: Paths) -> list[str]:
     """One path or several, as texts."""
     if isinstance(given, (str, os.PathLike)):
         given = [given]
     return [os.fspath(path) for path in given]
-
-
-def arguments(keywords: Mapping[str, Any], after: Iterable[str] = ()) -> list[str]:
-    """The arguments for these keywords, without None and False, followed by ``after``."""
-    all_of_them = []
-    for keyword, value in keywords.items():
-        name = "--" + _NAMES.get(keyword, keyword).replace("_", "-")
-        if value is None or value is False:
-            continue
-        if value is True:
-            all_of_them.append(name)
-        elif isinstance(value, (str, os.PathLike, int, float)):
-            all_of_them.append(f"{name}={_text(value)}")
-        else:
-            all_of_them += [f"{name}={_text(one)}" for one in value]
-    return [*all_of_them, "--", *after]
-
-
-def _text(value: Any) -> str:
-    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
 def check(function: str, kind: Any, keywords: Mapping[str, Any]) -> None:
