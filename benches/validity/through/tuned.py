@@ -10,7 +10,7 @@ GRID = "".join(
     f'[[axis]]\nsignal = "{signal}"\nat_least = {limits}\noptional = true\n'
     for signal, limits in [("call_result.count", [2, 3, 4, 5]), ("errors.count", [2, 3, 4, 6]), ("steps", [8, 12, 16, 20, 26, 32, 40])]
 )
-PRICES = '[models."*"]\ninput = 3.0\noutput = 15.0\n'
+PRICES = "".join(f"[model-{nth}]\ninput = 3.0\noutput = 15.0\n" for nth in range(4))
 TRUTH = 2000
 
 
