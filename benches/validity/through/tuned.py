@@ -31,7 +31,7 @@ class Tuned:
         line = next((line for line in told.get("beside", []) if line["what"] == self.line), None)
         ship = told.get("ship")
         answer = {"verdict": told["verdict"], "rule": None}
-        if line and (ship or self.line != "tuned"):
+        if line and (ship if self.line == "tuned" else line["rule"] != "none"):
             answer |= {key: line[key] for key in ("killed", "killed_by_task", "saved")}
             answer["rule"] = [ship["from_step"], *ship["rules"]] if self.line == "tuned" else [line["rule"]]
             answer["refused"] = ship.get("held_out_parts_refused", 0) if ship else None
