@@ -17,8 +17,10 @@ import tempfile
 from pathlib import Path
 
 COMPARE = [["--stacks", "fixtures/stacks/example.toml"], ["--stacks", "preset:all"], ["--stacks", "system:all"]]
+TOLERATED = "--max-killed"
+BEFORE = "--max-fes"  # what it was called at first
 TUNE = [
-    ["--max-killed", rate, *dollars]
+    [TOLERATED, rate, *dollars]
     for rate in ("0.02", "0.05", "0.1")
     for dollars in ([], ["--lost-success-costs", "4"])
 ]
@@ -31,6 +33,13 @@ def squeezed(text):
 def run(arguments):
     done = subprocess.run(arguments, capture_output=True, text=True, timeout=900)
     return done.returncode, done.stdout
+
+
+def spelled(program, options):
+    """The options as this program calls them."""
+    if TOLERATED in options and TOLERATED not in run([program, "tune", "--help"])[1]:
+        return [BEFORE if option == TOLERATED else option for option in options]
+    return options
 
 
 def first(told):
@@ -72,7 +81,7 @@ def same(answer, other):
 def ask(program, path, command, options, out):
     scratch = Path(tempfile.mkdtemp())
     try:
-        arguments = [program, command, path, *options, "--quiet"]
+        arguments = [program, command, path, *spelled(program, options), "--quiet", "--threads", "1"]
         code, told = run([*arguments, "--out", str(scratch / "out")])
         answer = first(told)
         as_json = run([*arguments, "--format", "json"])[1] if "/shared/" not in path else ""

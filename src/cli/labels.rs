@@ -21,7 +21,8 @@ use crate::transcript::{Event, Outcome, OutcomeSource, Role, Run, Spend};
     after_help = "Fill in `success` (true or false) or `score` for the runs you have looked at, from the top, and \
     leave the rest empty; then add `--labels FILE` to any command. The runs stand in an order drawn at random, from every \
     kind of run its share: as many as you grade from the top are a fair sample of all of them, and picking others is \
-    not. The columns after `secured_step` are to be read, not filled in: `stacks_that_stop` names the stacks that would \
+    not. The columns after `secured_step` are to be read, not filled in: `drawn` is the \
+    place of the run in that order, without which nothing is certified; `stacks_that_stop` names the stacks that would \
     have stopped the run, and at which step; `show` is the command that shows it."
 )]
 pub(super) struct Args {
@@ -197,6 +198,7 @@ fn write(runs: &[Unlabelled], args: &Args, out: &mut dyn std::io::Write) -> std:
         "score",
         "end",
         "secured_step",
+        "drawn",
         "model",
         "steps",
         "tokens",
@@ -209,8 +211,8 @@ fn write(runs: &[Unlabelled], args: &Args, out: &mut dyn std::io::Write) -> std:
     ];
     let columns = columns.into_iter().chain(with_proxies.then_some("proxy"));
     csv.write_record(columns).map_err(std::io::Error::other)?;
-    for run in runs {
-        let steps = run.steps.to_string();
+    for (at, run) in runs.iter().enumerate() {
+        let (steps, place) = (run.steps.to_string(), (at + 1).to_string());
         let tokens = run.tokens.map(|tokens| tokens.to_string()).unwrap_or_default();
         let (task, model) = (run.task_id.as_deref().unwrap_or_default(), run.model.as_deref().unwrap_or_default());
         let stopping: Vec<String> = run.stops.iter().map(|(stack, step)| format!("{stack} (step {step})")).collect();
@@ -218,7 +220,7 @@ fn write(runs: &[Unlabelled], args: &Args, out: &mut dyn std::io::Write) -> std:
         let recording = run.file.as_deref().unwrap_or_default();
         let read =
             [model, &*steps, &*tokens, &*run.cost, run.recorded_end, &*stopping, recording, &*run.prompt, &*show];
-        let record = [&*run.run_id, task, "", "", "", ""].into_iter().chain(read);
+        let record = [&*run.run_id, task, "", "", "", "", &*place].into_iter().chain(read);
         let proxy = with_proxies.then(|| run.proxy.as_deref().unwrap_or_default());
         csv.write_record(record.chain(proxy)).map_err(std::io::Error::other)?;
     }

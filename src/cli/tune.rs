@@ -19,14 +19,15 @@ use super::Exit;
 use super::compare::{EmbedText, price};
 use super::embedded::Tuned as Answered;
 use super::failure::Failure;
-use super::inputs::{ByArg, CorpusArgs, StackArgs, read_text};
+use super::inputs::{ByArg, CorpusArgs, StackArgs, read_text, undrawn_labels};
 use super::output::{Format, Output};
 use super::values::share_inside;
-use crate::aggregate::{Picked, Rows, RowsBuilder, Standing};
+use crate::aggregate::{Rows, RowsBuilder, Standing};
 use crate::catalog::{self, Strategies};
 use crate::compare::Comparison;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::framework::Kind;
+use crate::reader::LabelDraw;
 use crate::stats::Bound;
 use crate::sweep::GridFile;
 use crate::sweep::engine::{Extract, Plan};
@@ -145,6 +146,14 @@ struct Recordings {
     rows: Rows,
     n_today: usize,
     grid: Option<Gridded>,
+    labels: LabelDraw,
+}
+
+/// Why nothing can be certified from the runs that have an outcome: they were picked, or nothing says that they were not.
+fn picked(study: &Study, labels: LabelDraw) -> Option<String> {
+    let noticed = study.picked().map(|picked| format!("Nothing can be certified. {}", picked.sentence()));
+    let known = study.runs().iter().filter(|run| run.outcome().grade().is_some()).count();
+    noticed.or_else(|| undrawn_labels(labels, known, study.runs().len()))
 }
 
 /// The user's own grid.
@@ -187,7 +196,7 @@ fn read(args: &Args, output: &Output) -> Result<Recordings, Failure> {
         GridStudy::plan(file, &mut plan);
     }
     let (mut extracts, mut rows): (Vec<Extract>, _) = (Vec::new(), RowsBuilder::default());
-    args.corpus.process(
+    let report = args.corpus.process(
         output,
         |run| (Extract::of(&run, &plan, Assumptions::default()), comparison.rows_of(&run).0),
         |(extract, of_run)| {
@@ -200,7 +209,7 @@ fn read(args: &Args, output: &Output) -> Result<Recordings, Failure> {
     if let Some((grid, path)) = grid.as_ref().zip(args.grid.as_deref()) {
         check_readable(grid, path, &study)?;
     }
-    Ok(Recordings { study, rows: rows.finish(), n_today, grid })
+    Ok(Recordings { study, rows: rows.finish(), n_today, grid, labels: report.label_draw })
 }
 
 /// The result of tuning.
@@ -219,8 +228,8 @@ enum Why {
     Catalogue(Refusal),
     /// A list needs this many tasks with a success.
     TooFewForList(u64),
-    /// The runs with an outcome were picked.
-    Picked(Picked),
+    /// The runs with an outcome were picked, or nothing says that they were not.
+    Picked(String),
     /// No certified list saves anything.
     NoList,
     /// No stack of the grid passes.
@@ -236,11 +245,11 @@ fn answer(args: &Args, recordings: &Recordings) -> Result<Answer, Failure> {
     let tuner = Tuner::new(study);
     let tasks = study.all_tasks();
     let found = tuner.tune(&tasks, appetite);
-    let shipped = match (&found.chosen, &recordings.grid, study.picked()) {
+    let shipped = match (&found.chosen, &recordings.grid, picked(study, recordings.labels)) {
         (Err(refusal @ (Refusal::Ungraded | Refusal::Unnamed { .. } | Refusal::NoCosts)), ..) => {
             Err(Why::Catalogue(*refusal))
         }
-        (.., Some(picked)) => Err(Why::Picked(picked)),
+        (.., Some(sentence)) => Err(Why::Picked(sentence)),
         (_, Some(grid), _) => of_grid(grid, study, &tasks, appetite)?,
         _ if args.learn => learned(args, study, &tasks, &found),
         (Err(Refusal::NotWorthIt(choice, standing)), None, _) => {

@@ -234,3 +234,65 @@ fn a_pull_request_has_today_and_the_stack_to_ship() {
     assert_eq!(code, 2);
     assert!(stderr.contains("--today"), "{stderr}");
 }
+
+/// Ungraded runs of `tasks` tasks, two each; those that go well are longer by nothing that a rule reads.
+fn ungraded(tasks: usize) -> String {
+    let mut text = String::new();
+    for run in 0..2 * tasks {
+        let id = format!("\"run_id\":\"run-{run:03}\",\"task_id\":\"task-{:03}\"", run / 2);
+        writeln!(text, "{{\"type\":\"run\",{id}}}").unwrap();
+        for step in 0..2 + run % 4 {
+            let usage = "\"usage\":{\"input\":900,\"output\":100}";
+            writeln!(text, "{{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"{step}\",{usage}}}").unwrap();
+        }
+    }
+    text
+}
+
+#[test]
+fn labels_that_were_not_drawn_at_random_are_never_certified() {
+    let desk = Desk::with(&[("runs.jsonl", &ungraded(300))]);
+    let (code, template, _) = desk.told("labels runs.jsonl --template -");
+    assert_eq!(code, 0);
+    let (header, rows): (&str, Vec<&str>) = (template.lines().next().unwrap(), template.lines().skip(1).collect());
+    assert_eq!((rows.len(), header.split(',').nth(6)), (600, Some("drawn")));
+    // All succeed, so whatever stops a run that would go on kills it: `steps >= 9` stops none.
+    let filled = |keep: &dyn Fn(usize) -> bool| -> String {
+        let mark =
+            |(at, row): (usize, &&str)| if keep(at) { row.replacen(",,,,", ",true,,,", 1) } else { (*row).to_owned() };
+        let rows: Vec<String> = rows.iter().enumerate().map(mark).collect();
+        format!("{header}\n{}\n", rows.join("\n"))
+    };
+    let undrawn = |text: &str| text.replacen("drawn", "place", 1);
+    let certify = "certify runs.jsonl --signal steps --limits 9 --max-killed 0.05 --labels labels.csv";
+    let told = |labels: &str| {
+        desk.put("labels.csv", labels);
+        let (code, stdout, stderr) = desk.told(certify);
+        let tuned = desk.told("tune runs.jsonl --max-killed 0.05 --labels labels.csv").1;
+        let by = desk.told("tune runs.jsonl --max-killed 0.05 --labels labels.csv --by model").1;
+        let refused = [&stdout, &tuned, &by].map(|said| one_line(said).contains("nothing says that the"));
+        (code, refused, format!("{stdout}{stderr}"))
+    };
+    let from_the_top = filled(&|at| at < 150);
+    let (code, refused, text) = told(&from_the_top);
+    assert_eq!((code, refused), (0, [false; 3]), "{text}");
+    // Without the column, or with many left out, nothing says that they were drawn.
+    let (code, refused, text) = told(&undrawn(&from_the_top));
+    assert_eq!((code, refused), (100, [true; 3]), "{text}");
+    assert!(one_line(&text).contains("Nothing can be certified: 150 of 600 runs have an outcome, and nothing says that the 150 with a label were drawn"), "{text}");
+    let (code, refused, text) = told(&filled(&|at| at < 300 && at % 3 != 1));
+    assert_eq!((code, refused), (100, [true; 3]), "{text}");
+    // A few that could not be judged are no choice, and where all are graded there was none.
+    let (code, refused, text) = told(&filled(&|at| at < 150 && at % 40 != 7));
+    assert_eq!((code, refused), (0, [false; 3]), "{text}");
+    let (code, refused, text) = told(&undrawn(&filled(&|_| true)));
+    assert_eq!((code, refused), (0, [false; 3]), "{text}");
+    // A place that is no number is an error in its row.
+    let (code, _, text) = told("run_id,success,drawn\nrun-001,true,first\n");
+    assert!(code != 0 && text.contains("`first` is no value of `drawn`"), "{code}: {text}");
+}
+
+/// Text without its line breaks.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -66,10 +66,13 @@ class Labelled:
         orders = {"drawn": drawn, "random": [run.name for run in sorted(runs, key=hashed)]}
         orders |= {way: [run.name for run in sorted(runs, key=lambda run: PICKED[way](run, self.stacks))] for way in self.picked}
         success = {run.name: str(run.success).lower() for run in runs}
-        return {way: self.told(program, [f"{name},{success[name]}" for name in order[: self.graded]]) for way, order in orders.items()}
+        # What is drawn says so, by its place; of what was picked nothing says how.
+        place = lambda way, nth: nth if way in ("drawn", "random") else ""
+        lines = {way: [f"{name},{success[name]},{place(way, nth)}" for nth, name in enumerate(order[: self.graded], 1)] for way, order in orders.items()}
+        return {way: self.told(program, of) for way, of in lines.items()}
 
     def told(self, program, lines):
-        (program.folder / "labels.csv").write_text("\n".join(["run_id,success", *lines, ""]))
+        (program.folder / "labels.csv").write_text("\n".join(["run_id,success,drawn", *lines, ""]))
         graded = ["runs.jsonl", "--labels", "labels.csv"]
         told = program.json("compare", *graded, "--stacks", "stacks.toml", "--max-killed", self.tolerated)
         done = program.call("certify", *graded, "--signal", "steps >=", "--limits", "4..40", "--max-killed", "0.05", "--format", "json")

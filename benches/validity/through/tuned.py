@@ -10,7 +10,7 @@ GRID = "".join(
     f'[[axis]]\nsignal = "{signal}"\nat_least = {limits}\noptional = true\n'
     for signal, limits in [("call_result.count", [2, 3, 4, 5]), ("errors.count", [2, 3, 4, 6]), ("steps", [8, 12, 16, 20, 26, 32, 40])]
 )
-PRICES = '[models."*"]\ninput = 3.0\noutput = 15.0\n'
+PRICES = "".join(f"[model-{nth}]\ninput = 3.0\noutput = 15.0\n" for nth in range(4))
 TRUTH = 2000
 
 
@@ -31,7 +31,7 @@ class Tuned:
         line = next((line for line in told.get("beside", []) if line["what"] == self.line), None)
         ship = told.get("ship")
         answer = {"verdict": told["verdict"], "rule": None}
-        if line and (ship or self.line != "tuned"):
+        if line and (ship if self.line == "tuned" else line["rule"] != "none"):
             answer |= {key: line[key] for key in ("killed", "killed_by_task", "saved")}
             answer["rule"] = [ship["from_step"], *ship["rules"]] if self.line == "tuned" else [line["rule"]]
             answer["refused"] = ship.get("held_out_parts_refused", 0) if ship else None
@@ -57,7 +57,8 @@ class Tuned:
         for answer in answers:
             truth = truths.get(tuple(answer["rule"])) if answer["rule"] else None
             killed, by_task, saved = truth or (None, None, None)
-            tally.note("broken", None if truth is None else by_task > self.alpha)
+            if self.line == "tuned":  # a preset has no certificate
+                tally.note("broken", None if truth is None else by_task > self.alpha)
             tally.note("killed", truth and held(answer["killed"], killed))
             tally.note("killed-by-task", truth and held(answer["killed_by_task"], by_task))
             tally.note("saved", truth and held(answer["saved"], saved))

@@ -24,10 +24,12 @@ pub(super) use self::starter::starter;
 use super::failure::Failure;
 use super::output::Output;
 use super::proxies::OutcomeFrom;
+use crate::aggregate::MIN_KNOWN;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::effects::EffectTable;
 use crate::reader::{
-    Corpus, CorpusReport, Detail, FieldMap, LabelColumns, NamedBy, PriceTable, ReadOptions, RecordedCosts, SubAgents,
+    Corpus, CorpusReport, Detail, FieldMap, LabelColumns, LabelDraw, NamedBy, PriceTable, ReadOptions, RecordedCosts,
+    SubAgents,
 };
 use crate::transcript::{PromptedBy, Run};
 use crate::tune::names_too_few_tasks;
@@ -76,7 +78,7 @@ pub(super) struct ReadingArgs {
     /// Read every file as this format instead of detecting it from the content.
     #[arg(long = "as", value_name = "FORMAT")]
     pub(super) as_format: Option<String>,
-    /// A CSV file of outcomes (run_id, and any of task_id, success, score, end, secured_step). Repeatable.
+    /// A CSV file of outcomes (run_id, and any of task_id, success, score, end, secured_step, drawn). Repeatable.
     #[arg(long, value_name = "FILE")]
     pub(super) labels: Vec<PathBuf>,
     /// Accept labels that match no run, without a warning.
@@ -175,6 +177,21 @@ pub(super) fn unnamed_tasks(without: usize, runs: usize) -> Option<String> {
             "Nothing can be certified: {without} of {runs} runs name no task, and if some are trials of one task, any \
              certificate would be too sure. Name the task with `--task first-message` or `--task FIELD`; if the runs are \
              independent of one another, say so with `--task run`."
+        )
+    })
+}
+
+/// Why there is no certificate for recordings of which so many have an outcome: by labels of which nothing says that
+/// the runs were drawn at random. `None` if they were, if the recordings tell their outcomes themselves, or if nearly all
+/// have one.
+pub(super) fn undrawn_labels(labels: LabelDraw, known: usize, runs: usize) -> Option<String> {
+    let undrawn = labels.graded - labels.drawn;
+    let is_part = (known as f64) < MIN_KNOWN * runs as f64;
+    (is_part && undrawn as f64 > (1.0 - MIN_KNOWN) * known as f64).then(|| {
+        format!(
+            "Nothing can be certified: {known} of {runs} runs have an outcome, and nothing says that the {undrawn} with a \
+             label were drawn at random. `whenstop labels PATH --template FILE` draws them: fill it in from the top, and \
+             keep its column `drawn`, the place at which each run was drawn."
         )
     })
 }

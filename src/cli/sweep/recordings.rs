@@ -6,6 +6,7 @@ use super::cache::{Cache, NotKept};
 use super::{Failure, Output, SplitArgs, divided};
 use crate::cli::inputs::CorpusArgs;
 use crate::diagnostic::{Diagnostic, Location};
+use crate::reader::LabelDraw;
 use crate::sweep::engine::{Extract, Plan};
 use crate::verdict::Assumptions;
 
@@ -25,6 +26,8 @@ pub(in crate::cli) struct Reading<'a> {
 pub(in crate::cli) struct Recordings {
     pub(in crate::cli) searched: Vec<Extract>,
     pub(in crate::cli) reported: Option<Vec<Extract>>,
+    /// Which of those graded by labels were drawn at random; not known if the readings are from the cache.
+    pub(in crate::cli) labels: LabelDraw,
 }
 
 impl Recordings {
@@ -42,16 +45,16 @@ impl Recordings {
 impl Reading<'_> {
     /// Reads the recordings, or takes the readings from the cache, and splits them.
     pub(in crate::cli) fn read(&self, plan: &Plan, output: &Output) -> Result<Recordings, Failure> {
-        let extracts = self.extracts(plan, output)?;
+        let (extracts, labels) = self.extracts(plan, output)?;
         let (reported, searched) = divided(extracts, self.split, |all, split| split.extracts(all), Vec::is_empty)?;
         Ok(match searched {
-            Some(searched) => Recordings { searched, reported: Some(reported) },
-            None => Recordings { searched: reported, reported: None },
+            Some(searched) => Recordings { searched, reported: Some(reported), labels },
+            None => Recordings { searched: reported, reported: None, labels },
         })
     }
 
     /// Everything the plan reads of every run: from the cache if it is complete.
-    fn extracts(&self, plan: &Plan, output: &Output) -> Result<Vec<Extract>, Failure> {
+    fn extracts(&self, plan: &Plan, output: &Output) -> Result<(Vec<Extract>, LabelDraw), Failure> {
         let Self { corpus, assumptions, cache: root, .. } = *self;
         if let Some(root) = root.filter(|root| Cache::is_among(root, corpus)) {
             let what = "the cache lies among the recordings";
@@ -70,7 +73,7 @@ impl Reading<'_> {
                 corpus.unit.noun(),
                 root.display()
             ));
-            return Ok(cached);
+            return Ok((cached, LabelDraw::default()));
         }
         let mut extracts: Vec<Extract> = Vec::new();
         let report =
@@ -80,6 +83,6 @@ impl Reading<'_> {
             Some(Err(NotKept::Because(why))) => output.note(&format!("nothing is kept in the cache: {why}")),
             Some(Err(NotKept::Failed(diagnostic))) => return Err(Failure::input(*diagnostic)),
         }
-        Ok(extracts)
+        Ok((extracts, report.label_draw))
     }
 }

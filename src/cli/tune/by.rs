@@ -7,12 +7,13 @@ use serde_json::{Value, json};
 
 use super::files::{certified_stack, held};
 
-use super::{Args, catalogue};
+use super::{Args, catalogue, picked};
 use crate::cli::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{ByArg, unnamed_tasks};
 use crate::cli::output::{Format, Output};
 use crate::diagnostic::{count, one_line};
+use crate::reader::LabelDraw;
 use crate::report::table::{Cell, Table};
 use crate::report::{write_atomically, write_folder};
 use crate::sweep::engine::Extract;
@@ -26,13 +27,13 @@ pub(super) fn run(args: &Args, by: &ByArg, output: &Output) -> Result<Exit, Fail
     let plan = Study::plan(&families);
     let read = ByArg::by(Some(by));
     let mut extracts = Vec::new();
-    args.corpus.classed(Some(by)).process(
+    let report = args.corpus.classed(Some(by)).process(
         output,
         |run| (read.of(&run), Extract::of(&run, &plan, Assumptions::default())),
         |one| extracts.push(one),
     )?;
     let tuned = tune_classes(extracts, &families, &plan, &args.budget, args.appetite());
-    if let Some(why) = refused(&tuned.pooled) {
+    if let Some(why) = refused(&tuned.pooled, report.label_draw) {
         match args.format {
             super::Shown::Json => output.json(&json!({ "schema_version": 1, "verdict": why, "classes": [] })),
             _ => output.paragraph(&why),
@@ -55,9 +56,8 @@ pub(super) fn run(args: &Args, by: &ByArg, output: &Output) -> Result<Exit, Fail
 }
 
 /// Why nothing can be certified for any class.
-fn refused(all: &Study) -> Option<String> {
-    let picked = || all.picked().map(|picked| format!("Nothing can be certified. {}", picked.sentence()));
-    unnamed_tasks(all.without_task(), all.runs().len()).or_else(picked)
+fn refused(all: &Study, labels: LabelDraw) -> Option<String> {
+    unnamed_tasks(all.without_task(), all.runs().len()).or_else(|| picked(all, labels))
 }
 
 struct Answer<'a> {

@@ -12,7 +12,7 @@ use super::{Args, BoundArg, Shown};
 use crate::aggregate::{Label, Picked, Rows, by_stack};
 use crate::cli::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::{DOUBTS, LabelErrorArgs, unnamed_tasks};
+use crate::cli::inputs::{DOUBTS, LabelErrorArgs, undrawn_labels, unnamed_tasks};
 use crate::cli::output::{Format, Output};
 use crate::cli::sweep::{GridArgs, Reading, Recordings, SplitArgs, SplitPart, headline, unknown_setting};
 use crate::diagnostic::{Diagnostic, Location, one_line};
@@ -22,7 +22,7 @@ use crate::stats::certificate::{Bound, Certification, Promise, Rate};
 use crate::stats::label_certificate::{ErrorModel, LabelDoubt};
 use crate::sweep::engine::Plan;
 use crate::sweep::{Candidates, CorpusCertificate, Grid, Ordering, ResultOptions, Results};
-use crate::transcript::Moment;
+use crate::transcript::{Moment, Outcome};
 use crate::verdict::Assumptions;
 use crate::words::chosen_percent;
 
@@ -147,10 +147,12 @@ impl Tested {
     fn refusal(&self) -> Option<String> {
         let first = self.reported.get(0)?.stack().clone();
         let without = self.reported.of_stack(&first).filter(|row| row.task_id().is_none()).count();
-        unnamed_tasks(without, self.reported.of_stack(&first).count()).or_else(|| {
-            let picked = Picked::of(&by_stack(&self.reported))?;
-            Some(format!("Nothing can be certified. {}", picked.sentence()))
-        })
+        let runs = self.reported.of_stack(&first).count();
+        let known = self.reported.of_stack(&first).filter(|row| row.outcome() != Outcome::Unknown).count();
+        let picked = Picked::of(&by_stack(&self.reported));
+        unnamed_tasks(without, runs)
+            .or_else(|| picked.map(|picked| format!("Nothing can be certified. {}", picked.sentence())))
+            .or_else(|| undrawn_labels(self.recordings.labels, known, runs))
     }
 
     /// The certified setting as a stack file with the grounds of its certificate. `None` if it is added to another stack,

@@ -65,7 +65,7 @@ impl Words<'_> {
             Why::Catalogue(Refusal::NotWorthIt(choice, standing)) => {
                 self.not_worth_it(&Shipped::Limit(*choice), *standing)
             }
-            Why::Picked(picked) => format!("Nothing can be certified. {}", picked.sentence()),
+            Why::Picked(sentence) => sentence.clone(),
             Why::NotWorthIt(shipped, standing) => self.not_worth_it(shipped, *standing),
             Why::FailsElsewhere(shipped, elsewhere) => self.fails_elsewhere(shipped, elsewhere),
             Why::TooFewForList(needed) => besides(format!(

@@ -3,6 +3,7 @@
 //! If a file that the user names, or a `labels.csv` among the recordings, yields no label, the corpus is not read: a
 //! report without the labels would look like one with them.
 
+mod draw;
 mod file;
 
 use std::collections::BTreeMap;
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 use super::{Finding, ReadError};
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::transcript::{EndCause, Grade, Outcome, OutcomeSource, Run};
+pub use draw::LabelDraw;
 pub use file::LabelColumns;
 use file::LabelFile;
 pub(super) use file::outcomes_in;
@@ -45,6 +47,10 @@ struct Label {
     score: Option<f64>,
     end: Option<EndCause>,
     secured_step: Option<usize>,
+    /// Its place in an order drawn at random, from 1.
+    drawn: Option<u64>,
+    /// Whether a run that had no outcome has one by it.
+    grades: bool,
     /// True if labels of equal precedence contradict each other; then none is used.
     contradicted: bool,
     /// The runs that it may mean, under a name that several files have: the first ones, and their number.
@@ -82,6 +88,7 @@ impl Label {
         self.score = self.score.or(other.score);
         self.end = self.end.or(other.end);
         self.secured_step = self.secured_step.or(other.secured_step);
+        self.drawn = self.drawn.or(other.drawn);
     }
 }
 
@@ -219,6 +226,7 @@ impl Labels {
         let graded = label.success.or_else(|| label.score.map(|score| score >= success_at.unwrap_or(1.0)));
         let outcome = Outcome::from_grade(graded);
         if graded.is_some() {
+            label.grades = run.grade.outcome == Outcome::Unknown;
             if run.grade.outcome != Outcome::Unknown && run.grade.outcome != outcome {
                 let recorded = run.grade.outcome.name();
                 self.overridden.add(&label.at, || {
@@ -286,6 +294,7 @@ impl Labels {
                 label.matched = true;
                 if !label.contradicted {
                     let graded = label.success.or_else(|| label.score.map(|score| score >= success_at.unwrap_or(1.0)));
+                    label.grades = graded.is_some();
                     let source = match graded {
                         Some(_) => OutcomeSource::Sidecar(label.at.path.clone()),
                         None => OutcomeSource::None,

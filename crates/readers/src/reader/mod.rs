@@ -69,7 +69,7 @@ pub use held::{Held, clean_up};
 pub use hygiene::{Check, Oddity};
 pub use in_memory::{ReadText, read_text};
 pub use json::Written;
-pub use labels::LabelColumns;
+pub use labels::{LabelColumns, LabelDraw};
 pub use layout::Layout;
 pub use naming::NamedBy;
 pub use own_log::OWN_FORMAT;

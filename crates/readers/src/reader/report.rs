@@ -9,7 +9,7 @@ use serde::ser::{SerializeStruct, Serializer};
 
 use super::hygiene::Oddity;
 use super::price::{PricingReport, ZeroCosts};
-use super::{LabelColumns, UnusedField};
+use super::{LabelColumns, LabelDraw, UnusedField};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::transcript::{Outcome, OutcomeSource, Run, Spend, Tokens, Usd};
 
@@ -203,6 +203,9 @@ pub struct CorpusReport {
     /// The first CSV file that grades runs and is not used, with the meaning of its columns.
     #[serde(skip)]
     pub outcomes_beside: Option<(PathBuf, LabelColumns)>,
+    /// Which of the runs graded by labels were drawn at random.
+    #[serde(skip)]
+    pub label_draw: LabelDraw,
     /// Files that look like a recording and are not read. One finding counts them.
     pub unread: u64,
     /// Files that were not read as recordings.

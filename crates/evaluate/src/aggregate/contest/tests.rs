@@ -1,5 +1,7 @@
 //! What is shipped is safe and worth it in any world, and nobody gains by hiding something.
 
+mod gaps;
+
 use std::collections::BTreeSet;
 
 use super::*;
@@ -82,8 +84,12 @@ fn row(stack: u64, run: usize, of: Recorded, stop: Option<u64>) -> Row {
 
 /// Stacks of every kind, from useless to reckless, over the same runs of one world.
 fn world(world: u64) -> Vec<Row> {
-    let (tasks, trials, stacks) =
-        (40 + chance([world, 0, 0, 0]) % 120, 1 + chance([world, 0, 0, 1]) % 3, 1 + world % 6);
+    sized(world, 40 + chance([world, 0, 0, 0]) % 120)
+}
+
+/// The same of so many tasks.
+fn sized(world: u64, tasks: u64) -> Vec<Row> {
+    let (trials, stacks) = (1 + chance([world, 0, 0, 1]) % 3, 1 + world % 6);
     let runs: Vec<Recorded> = (0..tasks * trials)
         .map(|run| Recorded {
             task: run / trials,
@@ -115,6 +121,8 @@ enum Hidden {
     Outcome,
     /// What the rules of one stack read.
     Flags,
+    /// What it cost.
+    Cost,
 }
 
 /// The row without what is hidden.
@@ -126,6 +134,9 @@ fn without(mut row: Row, hidden: Hidden) -> Row {
             row.unknown.unlabelled = true;
             (row.killed_low, row.true_stop_low) = (0, 0);
             (row.killed_high, row.true_stop_high) = (row.stopped_high, row.stopped_high);
+        }
+        Hidden::Cost => {
+            (row.tokens_recorded, row.tokens_at_stop, row.tokens_low, row.tokens_high) = (None, None, None, None);
         }
         Hidden::Flags => {
             row.unknown.unread = true;
@@ -145,11 +156,17 @@ fn without(mut row: Row, hidden: Hidden) -> Row {
 const TERMS: ShipTerms = ShipTerms { max_killed: 0.08, min_known: MIN_KNOWN };
 
 fn decided(rows: &[Row]) -> (ShipDecision, Vec<Candidate>, u64) {
+    decided_at(rows, TERMS, None)
+}
+
+/// The same under other terms, and if a lost success has a price, in tokens.
+fn decided_at(rows: &[Row], terms: ShipTerms, costs: Option<f64>) -> (ShipDecision, Vec<Candidate>, u64) {
+    let price = costs.map(|costs| LostSuccess { unit: Unit::Tokens, costs });
     let rows: Rows = rows.iter().cloned().collect();
     let groups = crate::aggregate::by_stack(&rows);
     let ease: Vec<Ease> = (0..groups.len()).map(|at| Ease { hosts: at, rules: 1 }).collect();
-    let contest = Contest::of(groups, None, Unit::Tokens, None, &ease, None);
-    (contest.decide(TERMS), contest.candidates().to_vec(), contest.tried())
+    let contest = Contest::of(groups, None, Unit::Tokens, price, &ease, None);
+    (contest.decide(terms), contest.candidates().to_vec(), contest.tried())
 }
 
 #[test]

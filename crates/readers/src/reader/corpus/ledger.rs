@@ -267,6 +267,7 @@ impl<'c> Ledger<'c> {
         let ReadOptions { success_at, allow_unmatched_labels, strict, .. } = *self.options;
         let used = std::mem::take(&mut *self.joined.lock().unwrap_or_else(PoisonError::into_inner));
         let mut notices = self.labels.close(success_at, allow_unmatched_labels, strict)?;
+        self.report.label_draw = self.labels.draw();
         notices.extend(used.one_sided.iter().map(one_sided));
         self.graded_by_key += used.by_key;
         if self.report.formats.iter().any(|counts| counts.unknown > 0) {

@@ -17,6 +17,7 @@ const COLUMNS: &[(&str, &[&str])] = &[
     ("score", &["reward"]),
     ("end", &[]),
     ("secured_step", &[]),
+    ("drawn", &[]),
 ];
 /// Columns in a generated template that are only there to be read by people.
 const CONTEXT: &[&str] =
@@ -233,12 +234,16 @@ impl LabelFile {
                 "success" => set(&mut label.success, super::grade_word(value)),
                 "score" => set(&mut label.score, value.parse().ok().filter(|score: &f64| score.is_finite())),
                 "end" => set(&mut label.end, value.parse().ok()),
+                "drawn" => set(&mut label.drawn, value.parse().ok().filter(|place: &u64| *place > 0)),
                 _ => set(&mut label.secured_step, value.parse().ok().filter(|step| *step < STEPS)),
             };
             if !understood {
                 let help = match column {
                     "success" => "write true or false; leave the cell empty if it is not known",
                     "score" => "write a number; leave the cell empty if it is not known",
+                    "drawn" => {
+                        "write the run's place in the order in which it was drawn, from 1; leave the cell empty if it was not"
+                    }
                     "end" => "write self_finish, cap, timeout, error or killed",
                     _ => "write a step, from 0",
                 };
