@@ -189,8 +189,9 @@ def hermes_agent(random):
 
 
 def gemini_cli(random):
-    drawn = {"maxSessionTurns": [0, *SMALL, 6], "disableLoopDetection": [True], "turns": [1, 2, 50]}
-    return random.choice(["turn_limits", "tool_call_loop"]), Story(random, tools=("A", "B"), unknown=0, fails=0.1, blank=0, steps=9), some(random, **drawn)
+    drawn = {"maxSessionTurns": [-1, 0, *SMALL, 6, 12], "disableLoopDetection": [True], "turns": [1, 2, 50]}
+    story = Story(random, tools=("A",) if random.random() < 0.5 else ("A", "B"), unknown=0, fails=0.1, blank=0, steps=random.choice([9, 14, 24]))
+    return random.choice(["turn_limits", "tool_call_loop"]), story, some(random, **drawn)
 
 
 # The settings of each framework, by its name in frameworks.toml or the name before the dot: one framework may have two loops.

@@ -1,6 +1,6 @@
 //! Effects of tools by name: tools of known agents, and for other tools what their name suggests.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use super::EffectTable;
@@ -96,18 +96,15 @@ pub(super) const TOOLS: &[(Effect, &str)] = &[
     ),
 ];
 
-fn holds(list: &str, name: &str) -> bool {
-    list.split_ascii_whitespace().any(|word| word == name)
-}
-
 static BY_NAME: LazyLock<HashMap<&str, Effect>> = LazyLock::new(|| words::by_name(TOOLS));
+static IS_SHELL: LazyLock<HashSet<&str>> = LazyLock::new(|| SHELLS.split_ascii_whitespace().collect());
 
 /// The effect of a call.
 pub(super) fn tell(name: &str, arguments: &Arguments<'_>, table: &EffectTable, scripts: &mut Scripts) -> Told {
     let lower = name.to_ascii_lowercase();
     let shown = code::shortened(name);
     let by_name = |effect| Told::new(effect, format!("tool `{shown}`"));
-    if holds(SHELLS, &lower) {
+    if IS_SHELL.contains(lower.as_str()) {
         return of_shell(&lower, arguments, table, scripts);
     }
     let inner = arguments.calls();

@@ -74,6 +74,49 @@ fn json_that_is_nested_too_deep_is_told() {
     ]);
 }
 
+/// A Parquet file without rows whose one column is that many groups within each other: its footer, by hand.
+fn nested_table(groups: usize) -> Vec<u8> {
+    let varint = |mut number: usize| {
+        let mut bytes = Vec::new();
+        while number > 0x7f {
+            bytes.push(u8::try_from(number & 0x7f | 0x80).unwrap());
+            number >>= 7;
+        }
+        bytes.push(u8::try_from(number).unwrap());
+        bytes
+    };
+    // Version 1; a list of structs; each an optional group `a` with one child; the last a text without any.
+    let mut footer = vec![0x15, 2, 0x19, 0xfc];
+    footer.extend(varint(groups + 2));
+    footer.extend([0x48, 1, b'r', 0x15, 2, 0]);
+    footer.extend([0x35, 2, 0x18, 1, b'a', 0x15, 2, 0].repeat(groups));
+    footer.extend([0x15, 12, 0x25, 2, 0x18, 1, b'z', 0]);
+    // No rows, in no group of rows.
+    footer.extend([0x16, 0, 0x19, 0x0c, 0]);
+    let length = u32::try_from(footer.len()).unwrap().to_le_bytes();
+    [b"PAR1", &*footer, &length, b"PAR1"].concat()
+}
+
+#[test]
+fn a_table_that_is_nested_too_deep_is_refused() {
+    check(vec![
+        row("few groups", "corpus . --why")
+            .file("x.parquet", nested_table(50))
+            .between_good_ones()
+            .runs(2)
+            .says("no known layout"),
+        row("groups within groups", "corpus . --why")
+            .file("x.parquet", nested_table(DEEP))
+            .between_good_ones()
+            .runs(2)
+            .says("levels deep"),
+        row("as the input of a comparison", "compare x.parquet")
+            .file("x.parquet", nested_table(DEEP))
+            .exit(3)
+            .says("1 input could not be read"),
+    ]);
+}
+
 /// The page's own texts are escaped and never parsed; a recording may still hold any markup.
 #[test]
 fn markup_that_is_nested_too_deep_is_text() {

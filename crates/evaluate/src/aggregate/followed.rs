@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::columns::record;
 use super::{FollowedRows, Label, Row};
-use crate::effects::Work;
+use crate::effects::{TailTokens, Work};
 use crate::stats::{ClusterSums, Estimate, Warning, ratio_estimate};
 use crate::transcript::{Outcome, Point};
 use crate::verdict::Ledger;
@@ -75,8 +75,14 @@ impl FollowedRow {
             && self.awaited == 0
     }
 
-    /// What followed the stop of `row`; `work` and `ledger` must come from the same run.
-    pub fn of(row: &Row, work: &Work, ledger: &Ledger) -> Self {
+    /// What followed the stop of each row of one run; `work` and `ledger` must come from the same run.
+    pub fn of_run(rows: &[Row], work: &Work, ledger: &Ledger) -> Vec<Self> {
+        let Some(first) = rows.first() else { return Vec::new() };
+        let facts = RunFacts { cluster: cluster_of(first), tail: work.tail(), last_effect: work.last_effect() };
+        rows.iter().map(|row| Self::of(row, &facts, work, ledger)).collect()
+    }
+
+    fn of(row: &Row, facts: &RunFacts, work: &Work, ledger: &Ledger) -> Self {
         let stopped = row.stopped_high > 0;
         let point = row.stop_point;
         // A stop that is only possible has no known point, so nothing is counted after it.
@@ -87,7 +93,7 @@ impl FollowedRow {
             point.and_then(|point| Some(ledger.whole().tokens?.0.saturating_sub(ledger.until(point).tokens?.0)));
         Self {
             run_id: row.run_id.clone(),
-            cluster: cluster_of(row),
+            cluster: facts.cluster.clone(),
             stack: row.stack.clone(),
             stop_point: point,
             stopped_low: row.stopped_low,
@@ -103,16 +109,23 @@ impl FollowedRow {
             cut_short_high: u8::from(possible),
             tokens_after_stop: after_stop.filter(|_| stopped),
             tokens_after_last_effect: followed.tokens_after_last_effect.filter(|_| point.is_some()),
-            tail_tokens_low: work.tail().map(|tail| tail.least),
-            tail_tokens_high: work.tail().map(|tail| tail.most),
+            tail_tokens_low: facts.tail.map(|tail| tail.least),
+            tail_tokens_high: facts.tail.map(|tail| tail.most),
             tokens_recorded: row.tokens_recorded,
             steps_after_stop: point.filter(|_| stopped).map(|_| row.steps_recorded.saturating_sub(row.steps_at_stop)),
-            last_effect_step: work.last_effect().map(|step| step as u64),
+            last_effect_step: facts.last_effect.map(|step| step as u64),
             awaited: u8::from(work.is_awaited()),
             interrupted: u8::from(work.is_interrupted()),
             killed_high: u8::from(row.killed_high > 0 && row.outcome == Outcome::Success),
         }
     }
+}
+
+/// What all rows of a run share.
+struct RunFacts {
+    cluster: Label,
+    tail: Option<TailTokens>,
+    last_effect: Option<usize>,
 }
 
 /// Tasks of one name in two suites are two clusters.

@@ -112,7 +112,7 @@ impl<'s> Evaluator<'s> {
         let ledger = Ledger::of(run);
         let work = Work::of(run, &self.effects, &ledger);
         let (rows, firings) = self.keeps.rows_of(&self.comparison, run, &work);
-        let followed = rows.iter().map(|row| FollowedRow::of(row, &work, &ledger)).collect();
+        let followed = FollowedRow::of_run(&rows, &work, &ledger);
         let wanted = self.stories_kept.as_ref().and_then(|stories| {
             let stories = stories.read().unwrap_or_else(PoisonError::into_inner);
             stories.wants(&rows).then(|| stories.texts())

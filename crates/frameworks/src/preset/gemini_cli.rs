@@ -182,6 +182,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         .blind(&[TOOLS, TURNS])
         .reads_calls(&[TOOLS])
         .needs(JUDGE, Need::Unrecorded("loop judge's confidences"))
+        .requests_before_prompts()
         .recorded_requests_only(settings.only.is_some());
     Ok(if max_session_turns > 0 { recipe.needs(TURNS, Need::WholeSession) } else { recipe })
 }

@@ -1,6 +1,6 @@
 //! A CSV table of messages as JSON lines: each row an object, for logs that `--map` describes.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead as _, BufReader, Read};
 use std::path::Path;
 
 use serde_json::value::RawValue;
@@ -22,14 +22,23 @@ pub(super) fn lines(source: &Source) -> Option<Box<dyn Read + Send>> {
         return None;
     }
     // A quote that is never closed makes the rest one cell: as much as any file that is read whole.
-    let text = source.open().ok()?.take(LARGEST_WHOLE);
-    let is_tabbed = source.path().extension().is_some_and(|ending| ending.eq_ignore_ascii_case("tsv"));
-    let delimiter = if is_tabbed { b'\t' } else { b',' };
+    let mut text = BufReader::new(source.open().ok()?.take(LARGEST_WHOLE));
+    let delimiter = delimiter(source.path(), text.fill_buf().ok()?);
     let mut rows = csv::ReaderBuilder::new().flexible(true).delimiter(delimiter).from_reader(text);
     let header = rows.headers().ok()?.clone();
     let is_named = header.iter().all(|name| !name.trim().is_empty());
     (is_named && (2..=COLUMNS).contains(&header.len()))
         .then(|| Box::new(Lines { rows, header, row: csv::StringRecord::new(), line: Vec::new(), at: 0 }) as _)
+}
+
+/// What separates the cells: tabs by the file's name, and semicolons, which spreadsheets write where a comma is the decimal
+/// sign, by a first line that has no comma.
+fn delimiter(path: &Path, begins: &[u8]) -> u8 {
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("tsv")) {
+        return b'\t';
+    }
+    let first = begins.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    if first.contains(&b';') && !first.contains(&b',') { b';' } else { b',' }
 }
 
 struct Lines<R> {
@@ -81,6 +90,15 @@ fn write_line(header: &csv::StringRecord, row: &csv::StringRecord, out: &mut Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cells_are_separated_by_what_the_first_line_has() {
+        let of = |name: &str, text: &str| delimiter(Path::new(name), text.as_bytes()) as char;
+        assert_eq!(of("x.csv", "run,who\na;b,c"), ',');
+        assert_eq!(of("x.csv", "run;who\na;b,c"), ';');
+        assert_eq!(of("x.csv", "run,who;what\n"), ',');
+        assert_eq!(of("x.TSV", "run;x\twho\n"), '\t');
+    }
 
     #[test]
     fn a_row_is_an_object_without_its_empty_cells() {

@@ -318,7 +318,7 @@ pub(super) const NO_RUN_ID: &str = "labels without a column `run_id`";
 
 fn no_run_id(path: &str, text: &str) -> Diagnostic {
     let help = match guessed(text, None) {
-        Some(columns) => format!("are they in these columns? say so: `--label-columns {columns}`"),
+        Some(columns) => format!("are they in these columns? say so: `--labels {path} --label-columns {columns}`"),
         None => "name the column that holds the runs' ids: `--label-columns run_id=COLUMN`".to_owned(),
     };
     let header = text.lines().next().map_or(0, str::len);

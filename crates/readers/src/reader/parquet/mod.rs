@@ -12,6 +12,8 @@ mod absent;
 mod assemble;
 mod cell;
 #[cfg(feature = "parquet")]
+mod depth;
+#[cfg(feature = "parquet")]
 mod export;
 #[cfg(feature = "parquet")]
 mod guarded;

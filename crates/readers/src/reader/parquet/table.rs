@@ -11,6 +11,7 @@ use parquet::file::reader::Length as _;
 use parquet::schema::types::TypePtr;
 
 use super::assemble::{self, Node, begin};
+use super::depth::refuse_too_deep;
 use super::guarded::Guarded;
 use super::layout::{Dialect, Plan};
 use super::leaf::Torn;
@@ -29,6 +30,7 @@ impl Table {
     /// Opens a file and reads its footer. The error is a reason worded for a message.
     pub(in crate::reader) fn open(path: &Path, name: &str) -> Result<Self, String> {
         let file = File::open(path).and_then(Guarded::new).map_err(|error| error.to_string())?;
+        refuse_too_deep(&file)?;
         let data = caught(|| ParquetMetaDataReader::new().parse_and_finish(&file))
             .map_err(|why| format!("its footer is damaged: {why}"))?
             .map_err(|error| format!("not whole Parquet: {error}"))?;
