@@ -113,7 +113,7 @@ mod tests {
 
     fn refused(options: &[(&str, OptionValue)]) -> (String, String) {
         let options = options.iter().map(|(keyword, value)| ((*keyword).to_owned(), value.clone())).collect();
-        let error = Values { paths: vec!["runs".into()], options }.read("compare").err().expect("refused");
+        let error = Values { paths: vec!["runs".into()], options }.read("compare").expect_err("refused");
         (error.first().what.clone(), error.first().help.clone())
     }
 
