@@ -86,7 +86,7 @@ pub(super) const EXPORT: &str = "Examples:\n  \
     whenstop export tuned.toml runs --to openhands --format pr";
 
 pub(super) const LABELS: &str = "Examples:\n  \
-    whenstop labels runs --template labels.csv        # the runs to grade, those that matter most first\n  \
+    whenstop labels runs --template labels.csv        # the runs to grade, in an order drawn at random\n  \
     whenstop compare runs --stacks my.toml --labels labels.csv";
 
 pub(super) const LINT: &str = "Examples:\n  \

@@ -129,7 +129,7 @@ impl FollowedReport {
              tells what it does (`whenstop corpus --effects`). saved there: tokens after stops that only reading, planning and \
              replies followed, of all tokens."
                 .to_owned(),
-            "`whenstop labels PATH --template labels.csv` lists the runs to grade, those that matter most first: with \
+            "`whenstop labels PATH --template labels.csv` lists the runs to grade, in an order drawn at random: with \
              outcomes the table says which successes a stop kills."
                 .to_owned(),
         ];

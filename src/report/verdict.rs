@@ -18,7 +18,7 @@ impl FirstTable<'_> {
         }
         if self.is_ungraded() {
             return "Nothing can be said about successes: no run has an outcome. `whenstop labels PATH --template \
-                    labels.csv` lists the runs to grade, those that matter most first."
+                    labels.csv` lists the runs to grade, in an order drawn at random."
                 .to_owned();
         }
         if self.rows.iter().all(|row| row.outcome() != Outcome::Success) {

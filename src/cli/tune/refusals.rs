@@ -32,7 +32,7 @@ impl Words<'_> {
             Why::Catalogue(Refusal::Unnamed { without, runs }) => unnamed_tasks(*without, *runs).unwrap_or_default(),
             Why::Catalogue(Refusal::Ungraded) => {
                 "Nothing can be recommended: no run has an outcome. `whenstop labels PATH \
-                --template labels.csv` lists the runs to grade, those that matter most first."
+                --template labels.csv` lists the runs to grade, in an order drawn at random."
                     .to_owned()
             }
             Why::Catalogue(Refusal::TooFewTasks { there, needed }) => {

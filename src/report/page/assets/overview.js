@@ -8,8 +8,11 @@ const choiceAt = (tolerated) => {
 // Whether a stack is within what is tolerated; whether it is worth it is another question, which the verdict answers.
 const isSafe = (choice, at) => ['allowed', 'not_worth_it'].includes(choice.standing[at]);
 
+// Where nobody graded a run, nothing is said about successes.
+const isUngraded = () => !columns.outcome.some((outcome) => ['success', 'failure'].includes(meta.names.outcomes[outcome]));
+
 function appetite() {
-  if (meta.choices.length < 2) return null;
+  if (meta.choices.length < 2 || isUngraded()) return null;
   const at = Math.max(0, meta.choices.indexOf(choiceAt(state.tolerated)));
   const told = el('output', { id: 'tolerated' }, percent(state.tolerated));
   const slider = el('input', {
@@ -172,9 +175,10 @@ const STACK_COLUMNS = [
   ['stops', 'stops'], ['killed', 'successes killed, %'], ['unknown', 'unknown'], ['failures', 'failures stopped'], ['saved', 'saved'], ['cost', 'per success'],
 ];
 function stackTable() {
+  const shown = STACK_COLUMNS.filter(([key]) => !isUngraded() || ['stops', 'unknown', 'saved'].includes(key));
   const choice = choiceAt(state.tolerated), most = Math.max(0.1, ...meta.stacks.map(({ fes }) => Math.min(0.5, fes[3] ?? 0)));
   const best = Math.max(0.05, ...meta.stacks.map(({ useful }) => useful[1] ?? 0));
-  const head = el('tr', {}, el('th', { scope: 'col' }, 'stack'), ...STACK_COLUMNS.flatMap(([key, words]) => {
+  const head = el('tr', {}, el('th', { scope: 'col' }, 'stack'), ...shown.flatMap(([key, words]) => {
     const cells = [el('th', { scope: 'col', class: 'num' }, words)];
     if (key === 'killed' || key === 'saved') cells.push(el('th', { scope: 'col', 'aria-hidden': 'true' }));
     return cells;
@@ -184,7 +188,7 @@ function stackTable() {
     const stack = meta.stacks[at], safe = isSafe(choice, at);
     return el('tr', { class: `pick${choice.ship === at ? ' ship' : ''}${safe ? '' : ' beyond'}`, 'aria-selected': String(state.stack === at), 'data-stack': at },
       el('td', { class: 'name' }, stack.name),
-      ...STACK_COLUMNS.flatMap(([key]) => {
+      ...shown.flatMap(([key]) => {
         const cells = [el('td', { class: 'num' }, stack.cells[key])];
         if (key === 'killed') cells.push(el('td', { class: 'v-killed' }, bar(stack.fes, most, 'v-killed')));
         if (key === 'saved') cells.push(el('td', { class: 'v-saved' }, bar(stack.useful, best, 'v-saved')));
@@ -219,8 +223,8 @@ function overview() {
   const page = el('section', { id: 'overview' });
   page.append(
     ...[appetite()].filter(Boolean),
-    el('div', { class: 'panes' }, el('div', { class: 'card', id: 'killed-pane' }), el('div', { class: 'card', id: 'frontier-pane' })),
-    el('h2', {}, 'Stacks, the most useful first'), el('div', { id: 'stack-pane' }),
+    ...(isUngraded() ? [] : [el('div', { class: 'panes' }, el('div', { class: 'card', id: 'killed-pane' }), el('div', { class: 'card', id: 'frontier-pane' }))]),
+    el('h2', {}, isUngraded() ? 'Stacks' : 'Stacks, the most useful first'), el('div', { id: 'stack-pane' }),
     el('div', { class: 'card', id: 'copy-pane' }),
     el('ul', { class: 'quiet', id: 'below' }));
   return page;
@@ -230,8 +234,8 @@ function refreshOverview() {
   sayVerdict(choice.verdict);
   const pane = (id) => document.getElementById(id);
   if (!pane('overview')) return;
-  replace(pane('killed-pane'), killedTable());
-  replace(pane('frontier-pane'), el('h2', {}, `${meta.unit[0].toUpperCase()}${meta.unit.slice(1)} saved against successes killed`), frontierPlot(), frontierLegend());
+  if (pane('killed-pane')) replace(pane('killed-pane'), killedTable());
+  if (pane('frontier-pane')) replace(pane('frontier-pane'), el('h2', {}, `${meta.unit[0].toUpperCase()}${meta.unit.slice(1)} saved against successes killed`), frontierPlot(), frontierLegend());
   replace(pane('stack-pane'), stackTable());
   refreshCopy();
   // The letters of `unknown` are explained at the table.
