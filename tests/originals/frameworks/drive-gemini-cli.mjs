@@ -82,8 +82,8 @@ async function drive({ config, events }) {
     for (let open = has; open && !actions.some((action) => action.kind === 'halt');) {
       const earlier = at;
       await request(parts, `prompt-${nth}`);
-      // The request that a prompt came in place of: it was made, and nobody waited for its reply.
-      if (at === earlier) break;
+      // The request that a prompt came in place of: it was made, and nobody waited for its reply. So it is with feedback.
+      if (at === earlier || (!replies.length && actions.at(-1)?.kind === 'inject' && actions.at(-1).at === at)) break;
       const calls = events[at].tool_calls ?? [];
       before = after(at);
       parts = events.slice(at + 1, before + 1).map((result) => ({ functionResponse: { id: result.tool_call_id, name: result.name, response: { output: result.content } } }));
