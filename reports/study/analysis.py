@@ -52,12 +52,15 @@ class Data:
     """Runs by cell and task, and sums by cell, strategy and task. A cell is a class and a length."""
 
     def __init__(self, halves):
-        self.tasks = defaultdict(lambda: defaultdict(list))
+        self.tasks, self.by_source = (defaultdict(lambda: defaultdict(list)) for _ in range(2))
+        self.sources, self.source_sums = defaultdict(set), defaultdict(lambda: defaultdict(dict))
         self.models = defaultdict(lambda: defaultdict(list))
         with gzip.open(HERE / "runs.csv.gz", "rt", newline="") as file:
             for row in csv.DictReader(file):
                 if row["half"] in halves and row["outcome"] and int(row["steps"]):
                     task, run = row["task"], (int(row["outcome"]), int(row["steps"]))
+                    self.sources[row["class"]].add(row["source"])
+                    self.by_source[(row["class"], int(run[1] > STUDY["classes"]["length"]), row["source"])][task].append(run)
                     for cell in cells(row["class"], int(run[1] > STUDY["classes"]["length"])):
                         self.tasks[cell][task].append(run)
                     self.models[(row["source"], row["model"])][task].append((int(row["outcome"]), int(row["steps"])))
@@ -73,7 +76,8 @@ class Data:
                 values = [float(row[c]) for c in ("unread_successes", "unread_failures", "acted", "killed_low", "killed_high", "ended_low",
                                                   "ended_high", "net_low", "net_high", "unbounded", "spent_low", "spent_high")]
                 keys = [(self.sums, cell) for cell in cells(row["class"], int(row["long"]))]
-                for table, key in [*keys, (self.model_sums, (row["source"], row["model"]))]:
+                keys += [(self.model_sums, (row["source"], row["model"])), (self.source_sums, (row["class"], int(row["long"]), row["source"]))]
+                for table, key in keys:
                     old = table[key][name].get(row["task"])
                     table[key][name][row["task"]] = values if old is None else [a + b for a, b in zip(old, values)]
 
@@ -148,7 +152,31 @@ def board(data, part):
                             "p_useful": 1.0 if unbounded else p_above(low, mark), "p_useless": p_below(high, mark)}
                 rows.append(row)
     judge(rows)
+    for row in rows:
+        if row["harm"] == "kills" or row["use"] in ("useful", "useless"):
+            row["rests_on"] = rests_on(data, row)
     return rows
+
+
+def rests_on(data, row):
+    """The collections without which a verdict is lost (5 %, not adjusted)."""
+    found, long = [], int(row["length"] == LENGTHS[1])
+    for left_out in sorted(data.sources[row["class"]]):
+        tasks, sums = defaultdict(list), {}
+        for source in data.sources[row["class"]] - {left_out}:
+            key = (row["class"], long, source)
+            for task, runs in data.by_source.get(key, {}).items():
+                tasks[task] += runs
+            for task, values in data.source_sums.get(key, {}).get(row["strategy"], {}).items():
+                sums[task] = [a + b for a, b in zip(sums[task], values)] if task in sums else values
+        count, k_low, _, n_low, n_high, unbounded, cost = cell_of(tasks, sums) if tasks else (Counter(), Counter(), None, None, None, True, None)
+        lost = row["harm"] == "kills" and (count["tasks_with_success"] < LEAST_TASKS or p_above(k_low, HARMLESS) > 0.05)
+        mark = (USEFUL + cost) / (1 + cost) if cost else None
+        lost = lost or row["use"] == "useless" and (not cost or p_below(scaled(n_high, cost), mark) > 0.05)
+        lost = lost or row["use"] == "useful" and (not cost or unbounded or p_above(scaled(n_low, cost), mark) > 0.05)
+        if lost:
+            found.append(left_out)
+    return " ".join(found)
 
 
 def judge(rows):
