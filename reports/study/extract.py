@@ -103,12 +103,13 @@ class Collection:
         self.runs[half] += runs
         self.tasks[half].add(task)
 
-    def run(self, task, run_id, suite, model, messages, success, trial=None, agent=None, end=None, usage=None, cost=None, group=None):
+    def run(self, task, run_id, suite, model, messages, success, path, trial=None, agent=None, end=None, usage=None, cost=None, group=None):
         """One run in whenstop's trace format; runs without a reply of the agent are left out and counted."""
         half = half_of(task)
         if not any(message["role"] == "assistant" for message in messages):
             self.runs["empty"] += 1
             return
+        self.runs_where.append((f"{self.name}/{run_id}", path))
         head = {"type": "run", "run_id": f"{self.name}/{run_id}", "task_id": task, "suite": suite, "model": model}
         for key, value in (("trial", trial), ("agent", agent), ("usage", usage), ("cost_usd", cost)):
             if value is not None:
@@ -274,7 +275,7 @@ def general(repository, out, name):
             if len(rounds) == len(replies) and all(entry.get("prompt_tokens") for entry in rounds):
                 for reply, entry in zip(replies, rounds):
                     reply["usage"] = {"input": entry["prompt_tokens"], "output": entry.get("output_tokens") or 0}
-            out.run(task, f"{parts[3]}/{pass_}/{task}", kind, model, messages, success, trial=pass_, group=f"{kind}-{model}-{pass_}" if forced else None)
+            out.run(task, f"{parts[3]}/{pass_}/{task}", kind, model, messages, success, path, trial=pass_, group=f"{kind}-{model}-{pass_}" if forced else None)
 
 
 def trajectory(entries):
@@ -296,7 +297,7 @@ def coder(repository, out, name):
             whole = repository.json(path, blob)
             if whole is not None:
                 task = pathlib.PurePath(path).stem
-                out.run(task, task, "swe-bench-lite", "CodeR (GPT-4)", list(trajectory(whole["trajectory"])), task in resolved)
+                out.run(task, task, "swe-bench-lite", "CodeR (GPT-4)", list(trajectory(whole["trajectory"])), task in resolved, path)
 
 
 # MLGym's measure of each task and its direction (mlgym/evaluation/utils.py); a run succeeds if its last score beats the baseline.
@@ -326,7 +327,7 @@ def mlgym(repository, out, name):
         stats = (whole.get("info") or {}).get("model_stats") or {}
         usage = {"input": int(stats["tokens_sent"]), "output": int(stats["tokens_received"])} if stats.get("tokens_sent") else None
         out.run(f"mlgym/{task}", folder, "mlgym", folder.split("__")[0].removeprefix("metagen-"), list(trajectory(whole["trajectory"])), success,
-                trial=folder.split("_")[-1], usage=usage)
+                path, trial=folder.split("_")[-1], usage=usage)
 
 
 def openclaw_atif(repository, out, name):
@@ -359,7 +360,7 @@ def openclaw_atif(repository, out, name):
                                  "tool_calls": [{"id": c["tool_call_id"], "name": c["function_name"], "arguments": c["arguments"]} for c in step.get("tool_calls") or []] or None})
         reward = ((result.get("verifier_result") or {}).get("rewards") or {}).get("reward")
         task = ("terminal-bench/" if name.startswith("tb2") else "monthly-swebench/") + result["task_name"]
-        out.run(task, path.split("/")[-3], name, "glm-5", messages, None if reward is None else reward == 1, trial=path.split("/")[0], agent="openclaw")
+        out.run(task, path.split("/")[-3], name, "glm-5", messages, None if reward is None else reward == 1, path, trial=path.split("/")[0], agent="openclaw")
 
 
 def ktb(repository, out, name):
@@ -395,7 +396,7 @@ def ktb(repository, out, name):
                     messages.append({"role": "tool", "content": content, "tool_call_id": part.get("tool_use_id"), "is_error": code[1] != "0" if code else None})
         reward = ((result.get("verifier_result") or {}).get("rewards") or {}).get("reward")
         out.run("terminal-bench/" + result["task_name"], folder.removeprefix("jobs/"), "terminal-bench-2", "claude-opus-4.6", messages,
-                None if reward is None else reward == 1, trial=folder.split("/")[1], agent="ktb")
+                None if reward is None else reward == 1, f"{folder}/agent/episodes", trial=folder.split("/")[1], agent="ktb")
 
 
 def balrog(repository, out, name):
@@ -419,7 +420,7 @@ def balrog(repository, out, name):
             messages.append({"role": "tool", "content": row.get("Observation") or "", "tool_call_id": f"c{number}"})
         task = f"balrog/{found[3]}/{report.get('task')}"
         out.run(task, f"{found[1]}/{found[2]}/{found[3]}/{found[4]}/{found[5]}", f"balrog-{found[3]}", found[2].split("_", 1)[1], messages,
-                report["progression"] >= 1, trial=found[5])
+                report["progression"] >= 1, path, trial=found[5])
 
 
 READERS = {"bashkit": bashkit, "mint": mint, "general-agentbench": general, "general-agentbench-budget": general, "coder-lite": coder,
@@ -445,6 +446,8 @@ def main():
                     "content_sha256": repository.content.hexdigest(), "files": dict(sorted(out.files.items())), "bytes": out.bytes,
                     "runs": dict(sorted(out.runs.items())), "tasks": {half: len(tasks) for half, tasks in sorted(out.tasks.items())},
                     "missing_blobs": repository.missing, "unreadable": repository.unreadable}
+        with (args.data / f"{name}.paths.csv").open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(sorted(out.runs_where))
         (args.data / f"{name}.json").write_text(json.dumps(manifest, indent=1) + "\n")
         wanted = source.get("sha256")
         state = "" if wanted is None else " as registered" if wanted == manifest["content_sha256"] else " NOT AS REGISTERED"
