@@ -26,6 +26,8 @@ fn a_stack_file_that_is_nested_too_deep_is_refused() {
         ),
         toml("groups in groups", regex(&format!("{}a{}", "(".repeat(DEEP), ")".repeat(DEEP)))),
         toml("classes in classes", regex(&format!("{}a{}", "[".repeat(DEEP), "]".repeat(DEEP)))),
+        // Nine thousand errors on one line of 250 kB: each kept the whole line.
+        toml("errors without end", "-exec;$\u{fffd}\u{fffd}".repeat(20_000)),
         toml("a repetition of a repetition", regex("((((a{1000}){1000}){1000}){1000}){1000}")),
     ]);
 }

@@ -89,6 +89,9 @@ pub struct Excerpt {
 /// Terminal columns; the excerpt of a longer line is cut to fit.
 const COLUMNS: usize = 80;
 
+/// Bytes of a line that are kept at either side of the mark: more than fit on a terminal, and bounded however long the line is.
+const KEPT: usize = 1_000;
+
 impl Diagnostic {
     /// A new message.
     pub fn new(at: Location, what: impl Into<String>, help: impl Into<String>) -> Self {
@@ -104,9 +107,11 @@ impl Diagnostic {
         help: impl Into<String>,
     ) -> Self {
         let start = floor_boundary(text, span.start);
-        let from = text[..start].rfind('\n').map_or(0, |at| at + 1);
-        let line = text[from..].lines().next().unwrap_or_default();
-        let to = floor_boundary(text, span.end).clamp(start, from + line.len().max(start - from));
+        let (before, after) = (floor_boundary(text, start.saturating_sub(KEPT)), floor_boundary(text, start + KEPT));
+        let from = text[before..start].rfind('\n').map_or(before, |at| before + at + 1);
+        let end = text[start..after].find('\n').map_or(after, |at| start + at);
+        let line = text[from..end].trim_end_matches('\r');
+        let to = floor_boundary(text, span.end).clamp(start, end);
         let excerpt =
             Excerpt { line: line.to_owned(), from: (start - from).min(line.len()), to: (to - from).min(line.len()) };
         let excerpt = Some(Box::new(excerpt)).filter(|excerpt| !excerpt.line.trim().is_empty());
@@ -187,6 +192,9 @@ impl fmt::Display for Diagnostic {
 }
 
 impl std::error::Error for Diagnostic {}
+
+/// Syntax errors of one file that are told: after so many, a reader mends the first ones and looks again.
+pub const SYNTAX_ERRORS: usize = 20;
 
 /// All errors found in one input, in order of position; never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -320,6 +328,13 @@ mod tests {
         let at = lines[3].find("HERE").map(|at| lines[3][..at].chars().count());
         assert_eq!(lines[4].find("^^^^").map(|at| lines[4][..at].chars().count()), at);
         assert!(lines[3].starts_with(" 1 | …x") && lines[3].ends_with("y…"), "{shown}");
+        // Of a line without end, no more is kept than can be shown, and the message is the same.
+        let endless = format!("{} HERE {}", "x".repeat(2_000_000), "y".repeat(2_000_000));
+        let start = endless.find("HERE").unwrap();
+        let message = Diagnostic::in_text("f", &endless, start..start + 4, "w", "h");
+        assert!(message.excerpt.as_ref().is_some_and(|excerpt| excerpt.line.len() <= 2 * KEPT));
+        let shown_lines = message.render(Severity::Error);
+        assert_eq!(shown_lines.lines().nth(3), Some(lines[3]));
     }
 
     #[test]

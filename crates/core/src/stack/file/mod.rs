@@ -15,7 +15,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{Clause, Scope, Stack};
-use crate::diagnostic::{Diagnostic, Diagnostics, Location};
+use crate::diagnostic::{Diagnostic, Diagnostics, Location, SYNTAX_ERRORS};
 use crate::effect::{Effect, EffectTable};
 use crate::rule::{Comparator, Rule};
 use crate::signal::SignalInfo;
@@ -176,7 +176,7 @@ pub fn parse_rule(
 /// Parses the text of a source as TOML.
 fn parsed(source: Source<'_>) -> Read<Spanned<DeTable<'_>>> {
     let (document, errors) = DeTable::parse_recoverable(source.text);
-    for error in &errors {
+    for error in errors.iter().take(SYNTAX_ERRORS) {
         let span = error.span().unwrap_or(0..0);
         let what = error.message().lines().next().unwrap_or("not TOML").to_owned();
         let help = match source.text.get(span.start..).and_then(hints::sign_at) {
@@ -185,6 +185,11 @@ fn parsed(source: Source<'_>) -> Read<Spanned<DeTable<'_>>> {
             None => "`whenstop rules --help` shows a stack file".to_owned(),
         };
         source.error(span, format!("not TOML: {what}"), help);
+    }
+    if let Some(next) = errors.get(SYNTAX_ERRORS) {
+        let more = errors.len() - SYNTAX_ERRORS;
+        let what = format!("not TOML: {more} more, from here on");
+        source.error(next.span().unwrap_or(0..0), what, "mend the first ones, and look again");
     }
     if errors.is_empty() { Ok(document) } else { Err(Reported) }
 }

@@ -29,7 +29,7 @@ use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
 use super::engine::{AxisChoice, Extract, Plan};
-use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
+use crate::diagnostic::{Diagnostic, Diagnostics, Location, SYNTAX_ERRORS, nearest};
 use crate::rule::Condition;
 use crate::stack::{Cap, Clause, Entry, OnHit, Scope, StackFile};
 use limits::Limits;
@@ -113,10 +113,14 @@ impl GridFile {
     pub fn parse(path: &str, text: &str) -> Result<Self, Diagnostics> {
         let mut wrong = Vec::new();
         let (document, errors) = DeTable::parse_recoverable(text);
-        for error in &errors {
+        for error in errors.iter().take(SYNTAX_ERRORS) {
             let what = error.message().lines().next().unwrap_or("not TOML");
             let help = "`whenstop sweep --help` shows a grid file";
             wrong.push(Wrong::new(error.span().unwrap_or(0..0), format!("not TOML: {what}"), help));
+        }
+        if let Some(next) = errors.get(SYNTAX_ERRORS) {
+            let what = format!("not TOML: {} more, from here on", errors.len() - SYNTAX_ERRORS);
+            wrong.push(Wrong::new(next.span().unwrap_or(0..0), what, "mend the first ones, and look again"));
         }
         let mut file = Self { path: path.to_owned(), text: text.to_owned(), combine: Combine::Any, axes: Vec::new() };
         if wrong.is_empty() {
