@@ -175,7 +175,8 @@ pub fn parse_rule(
 
 /// Parses the text of a source as TOML.
 fn parsed(source: Source<'_>) -> Read<Spanned<DeTable<'_>>> {
-    let (document, errors) = DeTable::parse_recoverable(source.text);
+    let (document, mut errors) = DeTable::parse_recoverable(source.text);
+    errors.sort_by_key(|error| error.span().map_or(0, |span| span.start));
     for error in errors.iter().take(SYNTAX_ERRORS) {
         let span = error.span().unwrap_or(0..0);
         let what = error.message().lines().next().unwrap_or("not TOML").to_owned();

@@ -112,7 +112,8 @@ impl GridFile {
     /// Parses the text of a grid file; `path` is used in messages.
     pub fn parse(path: &str, text: &str) -> Result<Self, Diagnostics> {
         let mut wrong = Vec::new();
-        let (document, errors) = DeTable::parse_recoverable(text);
+        let (document, mut errors) = DeTable::parse_recoverable(text);
+        errors.sort_by_key(|error| error.span().map_or(0, |span| span.start));
         for error in errors.iter().take(SYNTAX_ERRORS) {
             let what = error.message().lines().next().unwrap_or("not TOML");
             let help = "`whenstop sweep --help` shows a grid file";
