@@ -193,14 +193,14 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
-/// Syntax errors of one file that are told: after so many, a reader mends the first ones and looks again.
-pub const SYNTAX_ERRORS: usize = 20;
-
 /// All errors found in one input, in order of position; never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostics(Vec<Diagnostic>);
 
 impl Diagnostics {
+    /// Syntax errors of one file that are told: after so many, a reader mends the first ones and looks again.
+    pub const SYNTAX_ERRORS: usize = 20;
+
     /// The errors found, sorted by position; `None` if there are none.
     pub fn of(mut found: Vec<Diagnostic>) -> Option<Self> {
         found.sort_by(|a, b| a.at.cmp(&b.at));

@@ -15,7 +15,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{Clause, Scope, Stack};
-use crate::diagnostic::{Diagnostic, Diagnostics, Location, SYNTAX_ERRORS};
+use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::effect::{Effect, EffectTable};
 use crate::rule::{Comparator, Rule};
 use crate::signal::SignalInfo;
@@ -177,7 +177,7 @@ pub fn parse_rule(
 fn parsed(source: Source<'_>) -> Read<Spanned<DeTable<'_>>> {
     let (document, mut errors) = DeTable::parse_recoverable(source.text);
     errors.sort_by_key(|error| error.span().map_or(0, |span| span.start));
-    for error in errors.iter().take(SYNTAX_ERRORS) {
+    for error in errors.iter().take(Diagnostics::SYNTAX_ERRORS) {
         let span = error.span().unwrap_or(0..0);
         let what = error.message().lines().next().unwrap_or("not TOML").to_owned();
         let help = match source.text.get(span.start..).and_then(hints::sign_at) {
@@ -187,8 +187,8 @@ fn parsed(source: Source<'_>) -> Read<Spanned<DeTable<'_>>> {
         };
         source.error(span, format!("not TOML: {what}"), help);
     }
-    if let Some(next) = errors.get(SYNTAX_ERRORS) {
-        let more = errors.len() - SYNTAX_ERRORS;
+    if let Some(next) = errors.get(Diagnostics::SYNTAX_ERRORS) {
+        let more = errors.len() - Diagnostics::SYNTAX_ERRORS;
         let what = format!("not TOML: {more} more, from here on");
         source.error(next.span().unwrap_or(0..0), what, "mend the first ones, and look again");
     }

@@ -29,7 +29,7 @@ use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
 use super::engine::{AxisChoice, Extract, Plan};
-use crate::diagnostic::{Diagnostic, Diagnostics, Location, SYNTAX_ERRORS, nearest};
+use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
 use crate::rule::Condition;
 use crate::stack::{Cap, Clause, Entry, OnHit, Scope, StackFile};
 use limits::Limits;
@@ -114,13 +114,13 @@ impl GridFile {
         let mut wrong = Vec::new();
         let (document, mut errors) = DeTable::parse_recoverable(text);
         errors.sort_by_key(|error| error.span().map_or(0, |span| span.start));
-        for error in errors.iter().take(SYNTAX_ERRORS) {
+        for error in errors.iter().take(Diagnostics::SYNTAX_ERRORS) {
             let what = error.message().lines().next().unwrap_or("not TOML");
             let help = "`whenstop sweep --help` shows a grid file";
             wrong.push(Wrong::new(error.span().unwrap_or(0..0), format!("not TOML: {what}"), help));
         }
-        if let Some(next) = errors.get(SYNTAX_ERRORS) {
-            let what = format!("not TOML: {} more, from here on", errors.len() - SYNTAX_ERRORS);
+        if let Some(next) = errors.get(Diagnostics::SYNTAX_ERRORS) {
+            let what = format!("not TOML: {} more, from here on", errors.len() - Diagnostics::SYNTAX_ERRORS);
             wrong.push(Wrong::new(next.span().unwrap_or(0..0), what, "mend the first ones, and look again"));
         }
         let mut file = Self { path: path.to_owned(), text: text.to_owned(), combine: Combine::Any, axes: Vec::new() };
