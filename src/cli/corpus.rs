@@ -108,11 +108,13 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         output.note(&line);
     }
     if report.runs() == 0 {
-        if let Some(advice) = report.skipped.iter().find_map(|skipped| skipped.advice.clone()) {
+        let (only, advice) = report.nothing_read();
+        let what = only.unwrap_or_else(|| "no recorded run in these files".to_owned());
+        if advice.is_some() {
             output.data(&own_format());
-            return Err(Failure::nothing("no recorded run in these files", advice));
         }
-        return Err(Failure::nothing("no recorded run in these files", "`--why` says what each file was taken for"));
+        let help = advice.unwrap_or("`--why` says what each file was taken for");
+        return Err(Failure::nothing(what, help.to_owned()));
     }
     Ok(Exit::Done)
 }

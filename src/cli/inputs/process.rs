@@ -87,10 +87,10 @@ pub(in crate::cli) fn has_runs(corpus: &Corpus, report: &CorpusReport) -> Result
     if report.runs() > 0 {
         return Ok(());
     }
-    let what = format!("no recorded run in {}", count(corpus.n_files() as u64, "file"));
     let help = "`whenstop corpus PATH --why` says what each file was taken for; `--as FORMAT` forces a format";
-    let advice = report.skipped.iter().find_map(|skipped| skipped.advice.clone());
-    Err(Failure::nothing(what, advice.unwrap_or_else(|| help.to_owned())))
+    let (only, advice) = report.nothing_read();
+    let what = only.unwrap_or_else(|| format!("no recorded run in {}", count(corpus.n_files() as u64, "file")));
+    Err(Failure::nothing(what, advice.unwrap_or(help).to_owned()))
 }
 
 /// Fails if there is no run and something that may have held one could not be read.

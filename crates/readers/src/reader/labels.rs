@@ -312,6 +312,11 @@ impl Labels {
         }
     }
 
+    /// Whether no file with labels was found or named.
+    pub(super) fn are_none(&self) -> bool {
+        self.files.is_empty()
+    }
+
     /// The messages after all runs have been read: labels that match no run, labels that override recorded outcomes,
     /// scores that look like percentages, steps beyond the end of a run.
     ///
@@ -321,6 +326,7 @@ impl Labels {
         success_at: Option<f64>,
         allow_unmatched: bool,
         strict: bool,
+        by_id: Option<&str>,
     ) -> Result<Vec<Diagnostic>, ReadError> {
         if let Some(ambiguous) = self.ambiguous() {
             return Err(ReadError::Labels(ambiguous));
@@ -350,7 +356,12 @@ impl Labels {
                     1 => format!("the only label, of run `{id}`, matches no run"),
                     all => format!("none of the {all} labels matches a run; the first is of run `{id}`"),
                 };
-                let help = format!("the runs are called as in `{run}`; `whenstop labels` writes a file to fill in");
+                let help = match by_id {
+                    Some(map) => format!(
+                        "the runs are called by their places, as `{run}`; a field that may name them: `--map {map}`"
+                    ),
+                    None => format!("the runs are called as in `{run}`; `whenstop labels` writes a file to fill in"),
+                };
                 return Err(ReadError::Labels(Diagnostic::new(label.at.clone(), what, help)));
             }
             let what = match n {

@@ -60,6 +60,13 @@ pub const OWN_FORMAT: [&str; 6] = [
     r#"{"type":"outcome","success":true}"#,
 ];
 
+/// The mapping of a file in which `field` is the runs' id; `None` if no mapping reads it.
+pub(super) fn with_id(probe: &Probe, field: &str) -> Option<String> {
+    let map = guess(probe)?;
+    let fields = map.fields().filter(|(name, _)| *name != "run").map(|(name, field)| (name, field.to_owned()));
+    Some(FieldMap::of(fields.chain([("run", field.to_owned())])).to_string())
+}
+
 /// The mapping that the names and values of the fields suggest.
 pub(super) fn guess(probe: &Probe) -> Option<FieldMap> {
     let first = probe.first()?;

@@ -235,6 +235,17 @@ pub struct CorpusReport {
 }
 
 impl CorpusReport {
+    /// Why nothing was read, where only one file was looked at; and how a file could be read.
+    pub fn nothing_read(&self) -> (Option<String>, Option<&str>) {
+        let only = match &self.skipped[..] {
+            [only] => Some(format!("no recorded run in {}: {}", only.path, only.reason)),
+            _ => None,
+        };
+        let mut advised = self.skipped.iter().filter(|skipped| skipped.advice.is_some());
+        let first = advised.clone().find(|skipped| skipped.looks_recorded).or_else(|| advised.next());
+        (only, first.and_then(|skipped| skipped.advice.as_deref()))
+    }
+
     /// The number of runs in all formats.
     pub fn runs(&self) -> u64 {
         self.formats.iter().map(|counts| counts.runs).sum()

@@ -23,6 +23,8 @@ pub(super) struct Unread {
     pub(super) reason: String,
     /// Whether it looks like a recording.
     pub(super) looks_recorded: bool,
+    /// How it could be read, if it is a text of a kind that logs have.
+    pub(super) advice: Option<String>,
 }
 
 impl Unread {
@@ -41,17 +43,21 @@ impl Unread {
             }
             (None, None) => plain_reason(probe),
         };
+        let advice = match (&disguise, known) {
+            (None, None) => text_advice(name, probe),
+            _ => None,
+        };
         let looks_recorded = match known {
             Some(known) if disguise.is_none() => known.contains("not read yet"),
             _ => looks_recorded(name, probe, disguise.is_some()),
         };
-        Self { reason, looks_recorded }
+        Self { reason, looks_recorded, advice }
     }
 
     /// An empty file.
     pub(super) fn empty(name: &str) -> Self {
         let looks_recorded = parts(name).any(|part| RECORDINGS.contains(&part.as_str()) || part == "json");
-        Self { reason: "empty".to_owned(), looks_recorded }
+        Self { reason: "empty".to_owned(), looks_recorded, advice: None }
     }
 }
 
@@ -111,6 +117,20 @@ fn disguise(head: &[u8]) -> Option<&'static str> {
         }
         _ => return None,
     })
+}
+
+/// What to do about a log that is no JSON.
+fn text_advice(name: &str, probe: &Probe) -> Option<String> {
+    let named =
+        |endings: &[&str]| probe.shape == Shape::Text && parts(name).any(|part| endings.contains(&part.as_str()));
+    if named(&["yaml", "yml"]) {
+        return Some(format!(
+            "turn YAML into JSON, `yq -o=json {name} > run.json`, and `whenstop corpus run.json` goes on from there"
+        ));
+    }
+    let log = "a log in plain text names no fields: have the agent write one JSON object a message, or turn its lines \
+               into such objects with a script";
+    named(&["log"]).then(|| log.to_owned())
 }
 
 fn plain_reason(probe: &Probe) -> String {

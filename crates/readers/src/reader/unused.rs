@@ -102,6 +102,8 @@ struct Missing {
     model: u64,
     usage: u64,
     calls: u64,
+    /// Runs that are called by their place in a file, as nothing else names them.
+    numbered: u64,
 }
 
 /// The unused fields of a corpus.
@@ -112,7 +114,7 @@ pub(super) struct Unused {
 
 impl Unused {
     /// Adds a run and the fields of its record.
-    pub(super) fn enter(&mut self, format: &'static str, run: &Run, fields: &[(String, Look)]) {
+    pub(super) fn enter(&mut self, format: &'static str, run: &Run, is_numbered: bool, fields: &[(String, Look)]) {
         let (missing, looks) = self.formats.entry(format).or_default();
         let one = |is: bool| u64::from(is);
         missing.runs += 1;
@@ -121,6 +123,7 @@ impl Unused {
         missing.model += one(run.header.model.is_none() && run.replies().all(|reply| reply.model.is_none()));
         missing.usage += one(run.totals.is_none() && !run.replies().any(crate::transcript::Message::has_usage));
         missing.calls += one(!run.has_calls());
+        missing.numbered += one(is_numbered);
         for (path, look) in fields {
             if looks.len() < COUNTED || looks.contains_key(path) {
                 looks.entry(path.clone()).or_default().add(look, run.steps().len());
@@ -128,15 +131,24 @@ impl Unused {
         }
     }
 
-    /// The fields that more than half of the runs of their format have, the most telling first.
-    pub(super) fn fields(self) -> Vec<UnusedField> {
+    /// The format and the field that may be the runs' id, if they are called by their places.
+    pub(super) fn id_field(&self) -> Option<(&'static str, &str)> {
+        self.formats.iter().find_map(|(format, (missing, looks))| {
+            let mut fields = looks.iter().filter(|(field, looks)| may_be_id(field, looks, missing));
+            fields.next().map(|(field, _)| (*format, field.as_str()))
+        })
+    }
+
+    /// The fields that more than half of the runs of their format have, the most telling first. `by_id` is the mapping
+    /// that takes [`Self::id_field`].
+    pub(super) fn fields(self, by_id: Option<&str>) -> Vec<UnusedField> {
         let mut all = Vec::new();
         for (format, (missing, looks)) in self.formats {
             let often = looks.into_iter().filter(|(_, looks)| 2 * looks.runs > missing.runs);
             let mut fields: Vec<UnusedField> = often
                 .map(|(field, looks)| UnusedField {
                     format: format.to_owned(),
-                    hint: hint(&field, &looks, &missing),
+                    hint: hint(&field, &looks, &missing, by_id),
                     field,
                     runs: looks.runs,
                     of: missing.runs,
@@ -151,7 +163,7 @@ impl Unused {
 }
 
 /// What a field may be, where most runs lack that, and the argument that takes it.
-fn hint(field: &str, looks: &Looks, missing: &Missing) -> Option<String> {
+fn hint(field: &str, looks: &Looks, missing: &Missing, by_id: Option<&str>) -> Option<String> {
     let lacks = |n: u64| 2 * n > missing.runs;
     let nearly_all = 20 * looks.runs >= 19 * missing.runs;
     let argument = if field.contains(' ') { format!("'{field}'") } else { field.to_owned() };
@@ -171,6 +183,10 @@ fn hint(field: &str, looks: &Looks, missing: &Missing) -> Option<String> {
             ));
         }
     }
+    if may_be_id(field, looks, missing) {
+        let map = by_id.map_or_else(|| format!("run={argument},messages=…"), str::to_owned);
+        return Some(format!("may be the run's id ({} values): `--map {map}`", looks.values()));
+    }
     if lacks(missing.task) && looks.is_name() && named(TASK) && !named(&["status"]) {
         return Some(format!(
             "may be the task ({} values in {} runs): `--task {argument}`",
@@ -188,6 +204,13 @@ fn hint(field: &str, looks: &Looks, missing: &Missing) -> Option<String> {
         return Some(format!("may be calls, in {} runs: `--map calls={argument},…`", looks.runs));
     }
     None
+}
+
+/// Whether a field has another value, in one word, in every run of those that are called by their places.
+fn may_be_id(field: &str, looks: &Looks, missing: &Missing) -> bool {
+    let name = field.rsplit('.').next().unwrap_or(field).to_lowercase();
+    let is_of_task = TASK.iter().chain(MODEL).any(|word| name.contains(word));
+    2 * missing.numbered > missing.runs && looks.runs == missing.runs && looks.are_ids() && !is_of_task
 }
 
 /// Whether the last name of a path is one that outcomes have.
@@ -250,10 +273,10 @@ mod tests {
             let run = Run::new(Draft { header: Header::named("r"), events, ..Draft::default() });
             let mut fields = Vec::new();
             list(&Node::of(*record), "", &HashSet::new(), DEPTH, &mut fields);
-            unused.enter("chat", &run, &fields);
+            unused.enter("chat", &run, true, &fields);
         }
         let told = |field: UnusedField| format!("{} {}", field.field, field.hint.unwrap_or(field.look));
-        unused.fields().into_iter().map(told).collect()
+        unused.fields(None).into_iter().map(told).collect()
     }
 
     #[test]
@@ -272,6 +295,20 @@ mod tests {
                 "n number from 1 to 2",
             ]
         );
+    }
+
+    #[test]
+    fn a_field_with_a_word_of_its_own_in_every_run_may_be_the_id() {
+        let fields = [r#"{"conv":"c1","note":"a b","llm":"m1"}"#, r#"{"conv":"c2","note":"b c","llm":"m2"}"#];
+        assert_eq!(
+            told(&fields),
+            [
+                "conv may be the run's id (2 values): `--map run=conv,messages=…`",
+                "llm may be the model (2 values): `--model llm`",
+                "note name, 2 values",
+            ]
+        );
+        assert_eq!(told(&[r#"{"conv":"c1"}"#, r#"{"conv":"c1"}"#]), ["conv name, 1 values"]);
     }
 
     #[test]

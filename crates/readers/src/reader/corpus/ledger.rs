@@ -16,6 +16,7 @@ use crate::reader::models::Models;
 use crate::reader::naming::NamedRuns;
 use crate::reader::own_log;
 use crate::reader::parquet::Tables;
+use crate::reader::probe::Probe;
 use crate::reader::reading::{FileName, Of, Untaken};
 use crate::reader::run_ids;
 use crate::reader::tasks::Tasks;
@@ -56,6 +57,8 @@ pub(super) struct Ledger<'c> {
     untaken: BTreeMap<(&'static str, Of, String), Untaken>,
     /// Fields that were not used.
     unused: Unused,
+    /// The first file whose runs are called by their places in it.
+    numbered: Option<String>,
 }
 
 impl<'c> Ledger<'c> {
@@ -85,6 +88,7 @@ impl<'c> Ledger<'c> {
             models: Models::default(),
             untaken: BTreeMap::new(),
             unused: Unused::default(),
+            numbered: None,
         }
     }
 
@@ -131,7 +135,12 @@ impl<'c> Ledger<'c> {
                     let known_by = if replies.is_empty() { native.as_str() } else { "" };
                     let odd = checked.map(|checked| self.hygiene.enter(file.format.id(), &run, known_by, checked));
                     if let Some(unused) = unused {
-                        self.unused.enter(file.format.id(), &run, &unused);
+                        let by_place = native.strip_prefix(&file.name.stem).and_then(|rest| rest.strip_prefix('/'));
+                        let is_numbered = by_place.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+                        if is_numbered {
+                            self.numbered.get_or_insert_with(|| file.name.path.clone());
+                        }
+                        self.unused.enter(file.format.id(), &run, is_numbered, &unused);
                     }
                     self.report.add(file.format.id(), &file.name.path, &run, &spend, odd.unwrap_or_default());
                     runs.push(run);
@@ -266,7 +275,8 @@ impl<'c> Ledger<'c> {
     pub(super) fn close(mut self) -> Result<CorpusReport, ReadError> {
         let ReadOptions { success_at, allow_unmatched_labels, strict, .. } = *self.options;
         let used = std::mem::take(&mut *self.joined.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut notices = self.labels.close(success_at, allow_unmatched_labels, strict)?;
+        let by_id = self.map_by_id();
+        let mut notices = self.labels.close(success_at, allow_unmatched_labels, strict, by_id.as_deref())?;
         self.report.label_draw = self.labels.draw();
         notices.extend(used.one_sided.iter().map(one_sided));
         self.graded_by_key += used.by_key;
@@ -275,6 +285,7 @@ impl<'c> Ledger<'c> {
         }
         notices.extend(self.outcomes_beside());
         notices.extend(self.outcome_notice());
+        notices.extend(self.columns_notice());
         notices.extend(self.named.notices(self.options));
         notices.extend(self.tables.notices());
         notices.extend(self.untaken_notices());
@@ -285,7 +296,7 @@ impl<'c> Ledger<'c> {
         let warning = |diagnostic| Finding { severity: Severity::Warning, diagnostic };
         self.report.notices = notices.into_iter().map(warning).collect();
         self.report.hygiene = self.hygiene.oddities();
-        self.report.unused = self.unused.fields();
+        self.report.unused = self.unused.fields(by_id.as_deref());
         for skipped in &mut self.report.skipped {
             if used.joined.contains(skipped.path.strip_prefix("./").unwrap_or(&skipped.path)) {
                 JOINED.clone_into(&mut skipped.reason);
@@ -337,6 +348,21 @@ impl<'c> Ledger<'c> {
         let notices = found.iter().map(notice).chain(self.labels.no_labels(&paths)).collect();
         self.report.outcomes_beside = found.into_iter().map(|(path, (columns, _))| (path, columns)).next();
         notices
+    }
+
+    /// The mapping by which runs that are called by their places have the ids that a field gives them.
+    fn map_by_id(&self) -> Option<String> {
+        let (_, field) = self.unused.id_field()?;
+        let path = self.numbered.as_ref()?;
+        let source = self.corpus.sources.files.iter().find(|source| source.name.path == *path)?;
+        own_log::with_id(&Probe::at_length(&source.file_name(), source.open().ok()?).ok()?, field)
+    }
+
+    /// A warning about names of columns where no file has labels.
+    fn columns_notice(&self) -> Option<Diagnostic> {
+        let columns = self.options.label_columns.as_ref().filter(|_| self.labels.are_none())?;
+        let what = format!("`--label-columns {columns}` has no effect: no file with labels is read");
+        Some(Diagnostic::new(Location::default(), what, "name the file that has these columns: `--labels FILE`"))
     }
 
     /// A warning if the outcome field the user named has no effect: no run has it, or no format uses it.

@@ -284,7 +284,7 @@ impl<'c> Stream<'c> {
                     }
                     None => None,
                 };
-                return Err(NotRead { advice, ..not_read });
+                return Err(NotRead { advice: advice.or(not_read.advice), ..not_read });
             };
             form
         };
@@ -446,8 +446,8 @@ impl From<String> for NotRead {
 }
 
 impl From<Unread> for NotRead {
-    fn from(Unread { reason, looks_recorded }: Unread) -> Self {
-        Self { reason, kind: if looks_recorded { Left::LooksRecorded } else { Left::Other }, advice: None }
+    fn from(Unread { reason, looks_recorded, advice }: Unread) -> Self {
+        Self { reason, kind: if looks_recorded { Left::LooksRecorded } else { Left::Other }, advice }
     }
 }
 

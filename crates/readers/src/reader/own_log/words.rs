@@ -56,6 +56,7 @@ pub(super) const CALLS: &[&str] = &[
     "action",
     "tool",
     "functions",
+    "function_call",
     "commands",
 ];
 pub(super) const RESULTS: &[&str] = &["observation", "result", "output", "response", "returned", "tool_result"];

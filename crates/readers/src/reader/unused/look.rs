@@ -115,6 +115,13 @@ impl Looks {
         self.range.filter(|_| self.numbers == self.runs)
     }
 
+    /// Whether the values are short words, and no two runs have the same.
+    pub(super) fn are_ids(&self) -> bool {
+        let kept = u64::try_from(self.values.len()).unwrap_or(u64::MAX);
+        let all_differ = kept == self.runs || self.values.len() == KEPT;
+        self.runs > 1 && self.names == self.runs && all_differ && self.values.iter().all(|value| !value.contains(' '))
+    }
+
     /// Whether all values are short texts or whole numbers.
     pub(super) fn is_name(&self) -> bool {
         self.names + self.texts + self.numbers == self.runs && self.runs > 0
