@@ -89,6 +89,20 @@ fn a_restart_is_refused_where_trials_cannot_stand_for_one_another() {
 }
 
 #[test]
+fn a_stack_that_cannot_be_read_is_left_out_and_named() {
+    let desk = desk(|_| String::new());
+    let errors = "[[stack]]\nname = \"errors\"\nany = [{ signal = \"errors.streak\", at_least = 3 }]\n";
+    desk.put("stacks.toml", &format!("{STACKS}\n{errors}"));
+    let document = json(&desk, "bench runs.jsonl --stacks stacks.toml --restart");
+    assert_eq!(document["not_judged"], serde_json::json!([{"stack": "errors", "runs": 240}]));
+    assert!(document["lines"].as_array().unwrap().iter().all(|line| line["stack"] != "errors"));
+    desk.put("stacks.toml", errors);
+    let (code, _, stderr) = desk.told("bench runs.jsonl --stacks stacks.toml");
+    assert_ne!(code, 0);
+    assert!(stderr.contains("no stack can be judged: the rules of `errors` (240)"), "{stderr}");
+}
+
+#[test]
 fn without_models_or_grades_nothing_is_compared() {
     let ungraded = "{\"type\":\"run\",\"run_id\":\"r\",\"model\":\"m\"}\n\
                     {\"type\":\"message\",\"role\":\"assistant\",\"content\":\"x\"}\n";

@@ -67,6 +67,8 @@ pub struct Stopped {
     pub killed: bool,
     /// Whether one of the two above is not known.
     pub doubtful: bool,
+    /// Whether a rule of it could not be read on this run.
+    pub unread: bool,
     /// Spent by the stop; everything if there was none.
     pub spent: Amounts,
 }
@@ -78,6 +80,7 @@ impl Stopped {
             early: row.stopped_high == 1,
             killed: row.killed_high == 1 && row.outcome == Outcome::Success,
             doubtful: row.stopped_low != row.stopped_high || row.killed_low != row.killed_high,
+            unread: row.unknown.unread,
             spent: Amounts {
                 steps: row.steps_at_stop,
                 tokens: row.tokens_at_stop.map(Tokens),
@@ -218,8 +221,8 @@ pub(crate) mod tests {
         let under = Stopped {
             early: stop.is_some(),
             killed: stop.is_some() && success,
-            doubtful: false,
             spent: amounts(stop.unwrap_or(steps)),
+            ..Stopped::default()
         };
         Trial {
             run_id: format!("{task}-{model}-{nth}").as_str().into(),

@@ -40,6 +40,7 @@ impl Answer<'_> {
             "by": self.args.by.as_ref().map(crate::cli::inputs::ByArg::noun),
             "saved_unit": self.unit.name(),
             "runs": self.trials.len(),
+            "not_judged": self.not_judged.iter().map(|(stack, runs)| json!({"stack": stack, "runs": runs})).collect::<Vec<_>>(),
             "lines": self.lines.iter().map(|line| self.line(line)).collect::<Vec<_>>(),
             "restart": restarts,
             "groups": groups,

@@ -11,7 +11,7 @@ use super::failure::Failure;
 use super::inputs::{ByArg, CorpusArgs, StackArgs};
 use super::output::{Format, Output};
 use super::values::share_inside;
-use crate::aggregate::{Label, Unit};
+use crate::aggregate::{Label, MIN_KNOWN, Unit};
 use crate::bench::{
     BenchTerms, Benchmark, NotExchangeable, Restart, Training, Treatment, after_truncated, benchmarks,
     chosen_on_others, exchangeable, restart, training, unit,
@@ -91,6 +91,8 @@ struct Answer<'a> {
     args: &'a Args,
     trials: Vec<Trial>,
     stacks: Vec<String>,
+    /// Stacks that are left out, and in how many runs a rule of theirs could not be read.
+    not_judged: Vec<(String, usize)>,
     unit: Unit,
     /// The answer comes first; with several stacks each of them follows.
     lines: Vec<Line>,
@@ -112,7 +114,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 
 fn answer<'a>(args: &'a Args, output: &Output) -> Result<Answer<'a>, Failure> {
     let strategies = args.stacks.load_some()?;
-    let stacks: Vec<String> = strategies.iter().map(|strategy| strategy.name().to_owned()).collect();
+    let mut stacks: Vec<String> = strategies.iter().map(|strategy| strategy.name().to_owned()).collect();
     let comparison = Comparison::new(&strategies, Assumptions::default());
     let by = ByArg::by(args.by.as_ref());
     let mut trials = Vec::new();
@@ -120,6 +122,7 @@ fn answer<'a>(args: &'a Args, output: &Output) -> Result<Answer<'a>, Failure> {
     corpus.process(output, |run| Trial::of(&run, &comparison.rows_of(&run).0, by), |trial| trials.push(trial))?;
     super::inputs::tell_troubles(&strategies, output);
     check(&trials)?;
+    let not_judged = leave_out_unread(&mut stacks, &mut trials)?;
     let unit = unit(&trials);
     let lines = lines(args, &trials, &stacks, unit);
     let grouped = (args.restart || args.groups.is_some()).then(|| groups(&trials));
@@ -134,7 +137,33 @@ fn answer<'a>(args: &'a Args, output: &Output) -> Result<Answer<'a>, Failure> {
         stacks.iter().enumerate().map(of).collect()
     });
     let truncated = args.groups.and_then(|_| after_truncated(&trials, unit));
-    Ok(Answer { args, trials, stacks, unit, lines, restarts, training, truncated })
+    Ok(Answer { args, trials, stacks, not_judged, unit, lines, restarts, training, truncated })
+}
+
+/// Takes out the stacks whose rules could not be read on enough of the runs: what they would do there is not known.
+fn leave_out_unread(stacks: &mut Vec<String>, trials: &mut [Trial]) -> Result<Vec<(String, usize)>, Failure> {
+    let unread = |at: usize| trials.iter().filter(|trial| trial.under[at].unread).count();
+    let counts: Vec<usize> = (0..stacks.len()).map(unread).collect();
+    let is_judged: Vec<bool> = counts.iter().map(|n| *n as f64 <= (1.0 - MIN_KNOWN) * trials.len() as f64).collect();
+    let left_out = stacks.iter().zip(&counts).zip(&is_judged).filter(|(_, is_judged)| !**is_judged);
+    let left_out: Vec<(String, usize)> = left_out.map(|((name, n), _)| (name.clone(), *n)).collect();
+    if left_out.len() == stacks.len() {
+        let what = format!("no stack can be judged: the rules of {} cannot be read on these runs", named(&left_out));
+        let help = "`whenstop rules lint FILE PATH` says what each rule needs and the recordings lack";
+        return Err(Failure::input(Diagnostic::new(Location::default(), what, help)));
+    }
+    fn keep<T>(of: &mut Vec<T>, which: &[bool]) {
+        let mut which = which.iter();
+        of.retain(|_| which.next().is_some_and(|is_kept| *is_kept));
+    }
+    keep(stacks, &is_judged);
+    trials.iter_mut().for_each(|trial| keep(&mut trial.under, &is_judged));
+    Ok(left_out)
+}
+
+/// Names stacks with the runs on which they could not be read.
+fn named(stacks: &[(String, usize)]) -> String {
+    stacks.iter().map(|(name, n)| format!("`{name}` ({n})")).collect::<Vec<_>>().join(", ")
 }
 
 /// Nothing can be compared without models and grades.

@@ -141,6 +141,10 @@ impl Answer<'_> {
             doubtful,
             "of which it is not known whether a stop ends or kills them: they count as killed if they succeeded",
         );
+        if !self.not_judged.is_empty() {
+            let names = super::named(&self.not_judged);
+            notes.push(format!("not judged, in how many runs a rule could not be read: {names}"));
+        }
         if apart > 0 {
             notes.push(format!("{} without a common task: not compared", count(apart as u64, "pair")));
         }

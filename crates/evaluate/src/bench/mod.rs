@@ -166,7 +166,7 @@ mod tests {
     fn a_rule_is_chosen_on_the_other_models() {
         let mut trials = two();
         for trial in &mut trials {
-            let second = crate::class::Stopped { early: false, killed: false, doubtful: false, spent: trial.whole };
+            let second = crate::class::Stopped { spent: trial.whole, ..Default::default() };
             trial.under.push(second);
         }
         // On `b` the first stack kills nothing and saves; on `a` it kills two of eight.
