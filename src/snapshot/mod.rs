@@ -50,7 +50,7 @@ impl StopLine {
         Self::new(row.rule().map(|rule| &**rule), row.stop_point(), row.verdict())
     }
 
-    /// For people: `2:after_tools by steps >= 3, fes`.
+    /// For people: `2:after_tools by steps >= 3, killed_verified`.
     pub fn told(&self) -> String {
         match &self.rule {
             None => format!("ran to the end, {}", self.verdict),

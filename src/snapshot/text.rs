@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 
 use super::{CorpusPrint, Numbers, RuleSet, Snapshot, Span, StackStops, StopLine};
 use crate::diagnostic::{self, Diagnostic, Location, is_hostile, one_line};
+use crate::verdict::Verdict;
 
 /// The first line; the number is the version of the format.
 const HEADER: &str = "# whenstop stop points v2: stack | run | rule | stop | verdict";
@@ -90,7 +91,7 @@ impl Snapshot {
             };
             let (stack, run) = if header == HEADER { (first, second) } else { (second, first) };
             let rule = (rule != Field::Bare(NO_RULE)).then(|| rule.into_text());
-            let stop = StopLine { rule, stop: stop.into_text(), verdict: verdict.into_text() };
+            let stop = StopLine { rule, stop: stop.into_text(), verdict: today(verdict.into_text()) };
             let stops = &mut snapshot.stacks.entry(stack.into_text()).or_default().stops;
             if stops.insert(run.into_text(), stop).is_some() {
                 return Err(wrong(number, "a run and stack that stand here twice"));
@@ -296,6 +297,11 @@ fn quoted_field(text: &str) -> Option<(String, Option<&str>)> {
     let field = values.next()?.ok()?;
     let after = text.get(values.byte_offset()..)?;
     if after.is_empty() { Some((field, None)) } else { after.strip_prefix(SEPARATOR).map(|after| (field, Some(after))) }
+}
+
+/// The name that a verdict has today.
+fn today(verdict: String) -> String {
+    verdict.parse::<Verdict>().map_or(verdict, |known| known.name().to_owned())
 }
 
 #[cfg(test)]

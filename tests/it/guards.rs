@@ -286,7 +286,7 @@ fn entry(sh: &Sh, folder: &Path, name: &str) -> String {
 fn copy_few(folder: &Path) {
     let verdicts = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/verdicts");
     std::fs::create_dir(folder.join("runs")).unwrap();
-    for name in ["clean_pass", "fes", "good_trim", "missed_stop"] {
+    for name in ["let_be", "killed_verified", "good_trim", "missed"] {
         let name = format!("{name}.jsonl");
         std::fs::copy(verdicts.join(&name), folder.join("runs").join(&name)).unwrap();
     }

@@ -45,7 +45,7 @@ fn a_sweep_counts_what_can_be_counted_by_hand() {
     let got: Vec<String> = table
         .iter()
         .map(|row| {
-            ["setting", "stops", "fes_unverified", "true_stop", "killed_rate", "saved_share"]
+            ["setting", "stops", "killed_unverified", "true_stop", "killed_rate", "saved_share"]
                 .map(|c| row[c].clone())
                 .join(" | ")
         })
@@ -298,8 +298,9 @@ fn tau2_agrees_with_the_independent_recomputation() {
     let (code, _, stderr) = desk.told(&format!("sweep|{}|{grid}|--out|out", folder.join("tau2").display()));
     assert_eq!(code, 0, "{stderr}");
     let counted = |row: &std::collections::BTreeMap<String, String>| {
-        let fes: u32 = ["fes", "fes_unverified"].iter().map(|column| row[*column].parse::<u32>().unwrap()).sum();
-        format!("{}/{fes}/{}", row["stops"], row["true_stop"])
+        let killed: u32 =
+            ["killed_verified", "killed_unverified"].iter().map(|column| row[*column].parse::<u32>().unwrap()).sum();
+        format!("{}/{killed}/{}", row["stops"], row["true_stop"])
     };
     let got: Vec<String> = desk.table("out/sweep.csv").iter().map(counted).collect();
     assert_eq!(got, ["45/14/31", "14/5/9"]);

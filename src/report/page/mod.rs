@@ -90,7 +90,7 @@ struct Stack<'a> {
     group: &'static str,
     cells: Value,
     /// Lowest and highest value, then the ends of the interval.
-    fes: [Option<f64>; 4],
+    killed: [Option<f64>; 4],
     useful: [Option<f64>; 4],
     judged_successes: u64,
     frontier: bool,
@@ -193,7 +193,7 @@ impl Page<'_> {
                     "shown"
                 },
                 cells: self.cells(summary, first.is_ungraded()),
-                fes: numbers(&summary.fes_rate()),
+                killed: numbers(&summary.fes_rate()),
                 useful: numbers(&summary.ratios_in(self.unit).useful),
                 judged_successes: summary.counted(Count::JudgedSuccesses),
                 frontier: point.is_some_and(|point| point.on_frontier),

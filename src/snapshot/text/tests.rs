@@ -85,7 +85,11 @@ proptest! {
 
 /// A snapshot of one stack `s`, in which each run is stopped by a rule with its own name.
 fn of_ids(ids: &[&str]) -> Snapshot {
-    let line = |rule: &str| StopLine { rule: Some(rule.into()), stop: "2:after_tools".into(), verdict: "fes".into() };
+    let line = |rule: &str| StopLine {
+        rule: Some(rule.into()),
+        stop: "2:after_tools".into(),
+        verdict: "killed_verified".into(),
+    };
     let stops = ids.iter().map(|id| ((*id).to_owned(), line(id))).collect();
     let stack = StackStops { stops, ..StackStops::default() };
     Snapshot { stacks: [("s".to_owned(), stack)].into(), ..Snapshot::default() }
@@ -135,7 +139,7 @@ const OLD: &str = "# whenstop stop points v1: run | stack | rule | stop | verdic
 const NEW: &str = "# whenstop stop points v2: stack | run | rule | stop | verdict\n\
     # whenstop | 0.1.0\n# corpus | 2 runs | trace 2 | 00000000000000aa\n\n# stack | s | own rules | 00000000000000bb\n\
     # numbers | s | stops 1 | kills 1 of 1 | true stops 0 of 1 | saved 0..0.25 of cost | cost per success ? | unknown 0 of 2\n\
-    s | a | steps >= 3 | 2:after_tools | fes\ns | b | - | end | missed_stop\n";
+    s | a | steps >= 3 | 2:after_tools | killed_verified\ns | b | - | end | missed\n";
 
 #[test]
 fn text_round_trips_and_differences_are_told() {
@@ -143,9 +147,13 @@ fn text_round_trips_and_differences_are_told() {
     assert_eq!(new.to_text(), NEW);
     let numbers = new.stacks["s"].numbers();
     assert_eq!((numbers.saved.high, numbers.cost_per_success, numbers.unknown), (Some(0.25), None, Some(0)));
-    let other = Snapshot::parse("s", &NEW.replace("2:after_tools | fes", "4:after_tools | good_trim")).unwrap();
+    let other =
+        Snapshot::parse("s", &NEW.replace("2:after_tools | killed_verified", "4:after_tools | good_trim")).unwrap();
     let lines: Vec<String> = new.changes(&other).iter().map(Change::to_line).collect();
-    assert_eq!(lines, ["a under s: was 2:after_tools by steps >= 3, fes; now 4:after_tools by steps >= 3, good_trim"]);
+    assert_eq!(
+        lines,
+        ["a under s: was 2:after_tools by steps >= 3, killed_verified; now 4:after_tools by steps >= 3, good_trim"]
+    );
     assert!(new.changes(&new).is_empty());
 }
 
@@ -162,8 +170,8 @@ fn the_first_version_is_read_as_it_was_written() {
 
 #[test]
 fn a_snapshot_that_lacks_a_run_of_a_stack_is_refused() {
-    let line = "s | b | - | end | missed_stop\n";
-    for text in [NEW.replace(line, ""), format!("{NEW}s | c | - | end | missed_stop\n")] {
+    let line = "s | b | - | end | missed\n";
+    for text in [NEW.replace(line, ""), format!("{NEW}s | c | - | end | missed\n")] {
         assert!(Snapshot::parse("s", &text).unwrap_err().what.contains("not of the 2 that were accepted"), "{text}");
     }
     assert!(

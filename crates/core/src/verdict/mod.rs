@@ -24,11 +24,11 @@ pub use ledger::{Amounts, Ledger};
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Stopped before the success was secured: the success is lost.
-    #[serde(rename = "fes")]
+    #[serde(rename = "killed_verified", alias = "fes")]
     FalseEarlyStop,
     /// Stopped a run that succeeded, but it is not known when the success was secured. Counts as lost and is reported
     /// separately.
-    #[serde(rename = "fes_unverified")]
+    #[serde(rename = "killed_unverified", alias = "fes_unverified")]
     UnverifiedFalseEarlyStop,
     /// Stopped after the success was secured: the rest was saved.
     GoodTrim,
@@ -37,10 +37,12 @@ pub enum Verdict {
     /// Stopped while the run held a success that it later lost.
     Rescued,
     /// Did not stop a run that failed.
+    #[serde(rename = "missed", alias = "missed_stop")]
     MissedStop,
     /// Did not stop a run that had a success and lost it.
     LostSuccess,
     /// Did not stop a run that succeeded.
+    #[serde(rename = "let_be", alias = "clean_pass")]
     CleanPass,
     /// The outcome is unknown: left out of every rate and sum that needs one.
     Unlabelled,
@@ -63,14 +65,14 @@ impl Verdict {
     /// The name used in tables.
     pub fn name(self) -> &'static str {
         match self {
-            Self::FalseEarlyStop => "fes",
-            Self::UnverifiedFalseEarlyStop => "fes_unverified",
+            Self::FalseEarlyStop => "killed_verified",
+            Self::UnverifiedFalseEarlyStop => "killed_unverified",
             Self::GoodTrim => "good_trim",
             Self::TrueStop => "true_stop",
             Self::Rescued => "rescued",
-            Self::MissedStop => "missed_stop",
+            Self::MissedStop => "missed",
             Self::LostSuccess => "lost_success",
-            Self::CleanPass => "clean_pass",
+            Self::CleanPass => "let_be",
             Self::Unlabelled => "unlabelled",
         }
     }
@@ -92,9 +94,20 @@ impl fmt::Display for Verdict {
     }
 }
 
+/// The names that four verdicts had in files of the first versions.
+const FORMER: [(&str, Verdict); 4] = [
+    ("fes", Verdict::FalseEarlyStop),
+    ("fes_unverified", Verdict::UnverifiedFalseEarlyStop),
+    ("missed_stop", Verdict::MissedStop),
+    ("clean_pass", Verdict::CleanPass),
+];
+
 impl FromStr for Verdict {
     type Err = ();
     fn from_str(name: &str) -> Result<Self, ()> {
+        if let Some((_, verdict)) = FORMER.into_iter().find(|(former, _)| *former == name) {
+            return Ok(verdict);
+        }
         Self::ALL.into_iter().find(|verdict| verdict.name() == name).ok_or(())
     }
 }

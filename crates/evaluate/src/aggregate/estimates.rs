@@ -23,9 +23,9 @@ pub struct Estimates {
     /// Successes kept, over successes.
     pub retention: RangeEstimate,
     /// Missed stops and lost successes over failures.
-    pub missed_stop_rate: RangeEstimate,
+    pub missed_rate: RangeEstimate,
     /// The same over failures that ended at a cap, by time-out or by force.
-    pub missed_stop_rate_capped: RangeEstimate,
+    pub missed_rate_capped: RangeEstimate,
     /// True stops over failures.
     pub stop_recall: RangeEstimate,
     /// Stops over runs, graded or not.
@@ -60,8 +60,8 @@ impl Estimates {
             fes_rate_all: killed_of_all(group, tasks, level),
             fes_per_stop: range(graded_stop, killed),
             retention: fes_rate.one_less(),
-            missed_stop_rate: range(failure, missed),
-            missed_stop_rate_capped: range(capped, missed),
+            missed_rate: range(failure, missed),
+            missed_rate_capped: range(capped, missed),
             stop_recall: range(failure, |row| (row.true_stop_low(), row.true_stop_high())),
             stop_rate: range(|row| !row.unknown().unread, stopped),
             unsupported_share: share(

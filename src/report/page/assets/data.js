@@ -44,8 +44,8 @@ const KIND_CLASS = {
   killed: 'v-killed', rescued: 'v-rescued', saved: 'v-saved', trimmed: 'v-saved', missed: 'v-missed', passed: 'v-kept', open: 'v-open',
 };
 const KIND_OF = {
-  fes: 'killed', fes_unverified: 'killed', good_trim: 'trimmed', true_stop: 'saved', rescued: 'rescued',
-  missed_stop: 'missed', lost_success: 'missed', clean_pass: 'passed', unlabelled: 'open',
+  killed_verified: 'killed', killed_unverified: 'killed', good_trim: 'trimmed', true_stop: 'saved', rescued: 'rescued',
+  missed: 'missed', lost_success: 'missed', let_be: 'passed', unlabelled: 'open',
 };
 function kindOf(row) {
   if (flagged(row, FLAG.killed)) return 'killed';

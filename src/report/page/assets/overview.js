@@ -42,14 +42,14 @@ const onAxis = (share) => String(Number((share * 100).toFixed(6)));
 
 function frontierPlot() {
   const width = 520, height = 320, left = 46, bottom = 40, top = 12, right = 14;
-  const placed = meta.stacks.map((stack, at) => ({ ...stack, at })).filter(({ fes, useful, group }) => fes[1] !== null && useful[0] !== null && group === 'shown');
+  const placed = meta.stacks.map((stack, at) => ({ ...stack, at })).filter(({ killed, useful, group }) => killed[1] !== null && useful[0] !== null && group === 'shown');
   const drawing = svg('svg', { class: 'plot', viewBox: `0 0 ${width} ${height}`, width: '100%', role: 'group', 'aria-label': `Successes killed against ${meta.unit} saved, a dot a stack` });
   if (placed.length === 0) return el('p', { class: 'quiet' }, 'No stack can be placed: see below why.');
   const choice = choiceAt(state.tolerated);
   // The axis ends where nobody would ship any more: stacks that kill more are drawn at its end, to separate the rest.
-  const near = placed.filter(({ fes }) => fes[1] <= Math.max(0.2, 4 * state.tolerated));
-  const most = Math.min(1, Math.max(0.1, ...near.map(({ fes }) => Math.min(fes[3] ?? fes[1], fes[1] * 2 + 0.05)))) * 1.05;
-  const beyond = placed.filter(({ fes }) => fes[1] > most).length;
+  const near = placed.filter(({ killed }) => killed[1] <= Math.max(0.2, 4 * state.tolerated));
+  const most = Math.min(1, Math.max(0.1, ...near.map(({ killed }) => Math.min(killed[3] ?? killed[1], killed[1] * 2 + 0.05)))) * 1.05;
+  const beyond = placed.filter(({ killed }) => killed[1] > most).length;
   const low = Math.min(0, ...placed.map(({ useful }) => useful[0])), high = Math.max(0.05, ...placed.map(({ useful }) => useful[1] ?? useful[0])) * 1.1;
   const x = (share) => left + Math.min(1, share / most) * (width - left - right);
   const y = (share) => height - bottom - ((share - low) / (high - low)) * (height - bottom - top);
@@ -68,24 +68,24 @@ function frontierPlot() {
   // The chosen stack is drawn on top and labelled first; a label that would overlap another is only in the tooltip.
   const weight = ({ at }) => (at === state.stack ? 2 : 0) + (at === choice.ship ? 1 : 0);
   const named = [];
-  const hasRoom = (dot) => named.every((other) => Math.abs(y(other.useful[0]) - y(dot.useful[0])) > 12 || Math.abs(x(other.fes[1]) - x(dot.fes[1])) > 130);
+  const hasRoom = (dot) => named.every((other) => Math.abs(y(other.useful[0]) - y(dot.useful[0])) > 12 || Math.abs(x(other.killed[1]) - x(dot.killed[1])) > 130);
   for (const dot of [...placed].sort((a, b) => weight(b) - weight(a))) {
     if ((placed.length <= 12 || weight(dot) > 0) && hasRoom(dot)) named.push(dot);
   }
   for (const dot of [...placed].sort((a, b) => weight(a) - weight(b))) {
-    const { name, fes, useful, at, frontier } = dot;
+    const { name, killed, useful, at, frontier } = dot;
     const safe = isSafe(choice, at);
     const colour = choice.ship === at ? 'var(--saved)' : safe ? 'var(--accent)' : 'var(--open)';
-    if (fes[3] !== null) drawing.append(svg('line', { class: 'ci', x1: x(fes[1]), x2: x(fes[3]), y1: y(useful[0]), y2: y(useful[0]) }));
+    if (killed[3] !== null) drawing.append(svg('line', { class: 'ci', x1: x(killed[1]), x2: x(killed[3]), y1: y(useful[0]), y2: y(useful[0]) }));
     const choose = () => { state.stack = at; refreshOverview(); save(); };
     drawing.append(svg('circle', {
-      class: 'dot', cx: x(fes[1]), cy: y(useful[0]), r: state.stack === at ? 9 : frontier ? 7 : 5, fill: colour, tabindex: 0, role: 'button',
+      class: 'dot', cx: x(killed[1]), cy: y(useful[0]), r: state.stack === at ? 9 : frontier ? 7 : 5, fill: colour, tabindex: 0, role: 'button',
       'aria-label': `${name}: kills ${meta.stacks[at].cells.killed}, saves ${meta.stacks[at].cells.saved}`,
       onclick: choose, onkeydown: (event) => { if (event.key === 'Enter') choose(); }, ...tipped(sentence(at)),
     }));
     if (named.includes(dot)) {
-      const end = x(fes[1]) > width * 0.7;
-      drawing.append(svg('text', { x: x(fes[1]) + (end ? -11 : 11), y: y(useful[0]) - 7, 'text-anchor': end ? 'end' : 'start', class: state.stack === at ? 'strong' : '' }, name));
+      const end = x(killed[1]) > width * 0.7;
+      drawing.append(svg('text', { x: x(killed[1]) + (end ? -11 : 11), y: y(useful[0]) - 7, 'text-anchor': end ? 'end' : 'start', class: state.stack === at ? 'strong' : '' }, name));
     }
   }
   return drawing;
@@ -94,7 +94,7 @@ function frontierPlot() {
 // What the colours and sizes of the dots mean; only those that occur.
 function frontierLegend() {
   const choice = choiceAt(state.tolerated);
-  const placed = meta.stacks.map((stack, at) => ({ ...stack, at })).filter(({ fes, useful, group }) => fes[1] !== null && useful[0] !== null && group === 'shown');
+  const placed = meta.stacks.map((stack, at) => ({ ...stack, at })).filter(({ killed, useful, group }) => killed[1] !== null && useful[0] !== null && group === 'shown');
   const dot = (colour, r = 5) => svg('svg', { class: 'plot', width: 20, height: 14, viewBox: '0 0 20 14', 'aria-hidden': 'true' }, svg('circle', { class: 'dot', cx: 10, cy: 7, r, fill: colour }));
   const keys = [
     [choice.ship !== null, dot('var(--saved)'), 'the one to ship'],
@@ -176,7 +176,7 @@ const STACK_COLUMNS = [
 ];
 function stackTable() {
   const shown = STACK_COLUMNS.filter(([key]) => !isUngraded() || ['stops', 'unknown', 'saved'].includes(key));
-  const choice = choiceAt(state.tolerated), most = Math.max(0.1, ...meta.stacks.map(({ fes }) => Math.min(0.5, fes[3] ?? 0)));
+  const choice = choiceAt(state.tolerated), most = Math.max(0.1, ...meta.stacks.map(({ killed }) => Math.min(0.5, killed[3] ?? 0)));
   const best = Math.max(0.05, ...meta.stacks.map(({ useful }) => useful[1] ?? 0));
   const head = el('tr', {}, el('th', { scope: 'col' }, 'stack'), ...shown.flatMap(([key, words]) => {
     const cells = [el('th', { scope: 'col', class: 'num' }, words)];
@@ -190,7 +190,7 @@ function stackTable() {
       el('td', { class: 'name' }, stack.name),
       ...shown.flatMap(([key]) => {
         const cells = [el('td', { class: 'num' }, stack.cells[key])];
-        if (key === 'killed') cells.push(el('td', { class: 'v-killed' }, bar(stack.fes, most, 'v-killed')));
+        if (key === 'killed') cells.push(el('td', { class: 'v-killed' }, bar(stack.killed, most, 'v-killed')));
         if (key === 'saved') cells.push(el('td', { class: 'v-saved' }, bar(stack.useful, best, 'v-saved')));
         return cells;
       }));

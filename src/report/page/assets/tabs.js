@@ -7,8 +7,8 @@ function plainTable({ columns: names, rows }) {
 }
 // The columns of the rules table that people need; rules.csv has the rest.
 const OF_RULES = {
-  stack: 'stack', rule: 'rule', stops: 'first', first_fire_share: 'of the stops', fires: 'fires', shadowed: 'shadowed', fes: 'kills',
-  fes_alone: 'kills alone', stops_lost_without: 'stops lost without', fes_lost_without: 'kills spared without',
+  stack: 'stack', rule: 'rule', stops: 'first', first_fire_share: 'of the stops', fires: 'fires', shadowed: 'shadowed', killed: 'kills',
+  killed_alone: 'kills alone', stops_lost_without: 'stops lost without', killed_less_without: 'kills spared without',
 };
 function rulesTable() {
   const places = Object.keys(OF_RULES).map((name) => [name, meta.rules.columns.indexOf(name)]).filter(([, at]) => at >= 0);

@@ -153,7 +153,7 @@ pub fn metrics() -> &'static [SummaryMetric] {
 }
 
 /// Version of the columns of `summary.csv`, `strata.csv` and `estimates.csv`.
-pub const SUMMARY_VERSION: u32 = 2;
+pub const SUMMARY_VERSION: u32 = 3;
 
 fn all() -> Vec<SummaryMetric> {
     let mut list = List::default();

@@ -47,18 +47,18 @@ pub(super) fn rates(list: &mut List) {
         "Share of the successes kept: 1 less `killed_rate`.",
     );
     rate(
+        "missed_rate",
         "missed_stop_rate",
-        "",
-        |s| (&s.estimates.missed_stop_rate).into(),
+        |s| (&s.estimates.missed_rate).into(),
         Outcome,
         "judged failures",
         no,
         "Share of the failures that were not stopped early.",
     );
     rate(
+        "missed_rate_capped",
         "missed_stop_rate_capped",
-        "",
-        |s| (&s.estimates.missed_stop_rate_capped).into(),
+        |s| (&s.estimates.missed_rate_capped).into(),
         Outcome,
         "judged failures cut off by a cap",
         no,
