@@ -21,7 +21,8 @@ use crate::transcript::{Event, Outcome, OutcomeSource, Role, Run, Spend};
     after_help = "Fill in `success` (true or false) or `score` for the runs you have looked at, from the top, and \
     leave the rest empty; then add `--labels FILE` to any command. The runs stand in an order drawn at random, from every \
     kind of run its share: as many as you grade from the top are a fair sample of all of them, and picking others is \
-    not. The columns after `secured_step` are to be read, not filled in: `drawn` is the \
+    not. `secured_at` is the step, counted from 1, \
+    after which the success could no longer be lost. The columns after it are to be read, not filled in: `drawn` is the \
     place of the run in that order, without which nothing is certified; `stacks_that_stop` names the stacks that would \
     have stopped the run, and at which step; `show` is the command that shows it."
 )]
@@ -197,7 +198,7 @@ fn write(runs: &[Unlabelled], args: &Args, out: &mut dyn std::io::Write) -> std:
         "success",
         "score",
         "end",
-        "secured_step",
+        "secured_at",
         "drawn",
         "model",
         "steps",

@@ -167,6 +167,11 @@ impl Output {
         self.styled(style, &wrapped(text));
     }
 
+    /// Whether all notes are asked for.
+    pub(super) fn has_all_notes(&self) -> bool {
+        self.all_notes
+    }
+
     /// Prints the notes below an answer of `used` lines, in order, as far as they fit on the screen; and how many do
     /// not.
     pub(super) fn notes(&self, used: usize, notes: &[String]) {

@@ -375,12 +375,12 @@ fn show(words: &Words<'_>, output: &Output) -> Result<(), Failure> {
             output.paragraph(&words.recordings());
             output.data("\n");
             output.table(&words.table(), Format::Table)?;
-            if let Some(strata) = words.strata() {
+            if let Some(strata) = words.strata().filter(|_| output.has_all_notes()) {
                 output.data("\n");
                 output.table(&strata, Format::Table)?;
             }
-            output.data("\n");
-            words.notes().iter().for_each(|note| output.paragraph(note));
+            let used = super::output::lines_of(&[&words.verdict(), &words.recordings()], &[&words.table()]) + 2;
+            output.notes(used, &words.notes());
         }
     }
     Ok(())

@@ -340,6 +340,12 @@ fn labels_join_by_run_id_and_must_match() {
     let said: Vec<&str> = report.findings.iter().map(|finding| finding.diagnostic.what.as_str()).collect();
     assert_eq!(said, ["unknown column `colour`", "`maybe` is no value of `success`"]);
 
+    // The same step in both of its ways of counting: people write from 1.
+    std::fs::write(path("labels.csv"), "run_id,success,secured_at\na,true,3\nb,true,0\n").unwrap();
+    let (runs, report) = read(&[folder.path().to_path_buf()]);
+    assert_eq!((runs[0].grade.secured_step, runs[1].grade.secured_step), (Some(2), None));
+    assert_eq!(report.findings[0].diagnostic.what, "`0` is no value of `secured_at`");
+
     let open = |options| Corpus::open(&[folder.path().to_path_buf()], options).unwrap().runs();
     let strict = || ReadOptions { strict: true, ..ReadOptions::default() };
     let allowed = || ReadOptions { allow_unmatched_labels: true, ..ReadOptions::default() };

@@ -250,15 +250,16 @@ proptest! {
 #[test]
 fn local_opens_nothing_but_the_places_it_names() {
     let home = tempfile::tempdir().unwrap();
-    let local = |home: &Path| {
+    let local_by = |home: &Path, more: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_whenstop"));
         for variable in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"] {
             command.env_remove(variable);
         }
-        let output = command.arg("local").env("HOME", home).output().unwrap();
+        let output = command.arg("local").args(more).env("HOME", home).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         (output.status.code(), text(output.stdout), text(output.stderr))
     };
+    let local = |home: &Path| local_by(home, &[]);
     let (code, _, told) = local(home.path());
     assert!(code != Some(0) && told.contains("no agent of those known"), "{told}");
     let folder = home.path().join(".claude/projects/p");
@@ -280,6 +281,11 @@ fn local_opens_nothing_but_the_places_it_names() {
         ["Claude Code", "1 session, 1 round", "$0.01 by list prices of", "Nothing leaves this machine", "1 ungraded"]
     {
         assert!(told.replace('\n', " ").contains(part), "{part}: {told}");
+    }
+    for (by, group) in [("project", "p"), ("agent", "Claude Code")] {
+        let (_, told, _) = local_by(home.path(), &["--by", by]);
+        let line = told.lines().skip_while(|line| !line.starts_with(by)).nth(1).unwrap_or_default();
+        assert_eq!(line.split_whitespace().collect::<Vec<_>>().join(" "), format!("{group} 1 1 0.0 0.01"), "{told}");
     }
 }
 

@@ -78,7 +78,7 @@ pub(super) struct ReadingArgs {
     /// Read every file as this format instead of detecting it from the content.
     #[arg(long = "as", value_name = "FORMAT")]
     pub(super) as_format: Option<String>,
-    /// A CSV file of outcomes (run_id, and any of task_id, success, score, end, secured_step, drawn). Repeatable.
+    /// A CSV file of outcomes (run_id, and any of task_id, success, score, end, secured_at, drawn). Repeatable.
     #[arg(long, value_name = "FILE")]
     pub(super) labels: Vec<PathBuf>,
     /// Accept labels that match no run, without a warning.

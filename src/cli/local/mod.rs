@@ -4,6 +4,7 @@
 mod fuse;
 mod held;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -33,9 +34,19 @@ pub(super) struct Args {
     /// The share of the rounds that a fuse may cut short, in percent.
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
     accept: f64,
+    /// Also list sessions, rounds and spend by project or by agent, the most expensive first.
+    #[arg(long, value_enum, value_name = "project|agent")]
+    by: Option<By>,
     /// Folder for the page `report.html`, rows and tables.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+}
+
+/// What the spend is listed by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum By {
+    Project,
+    Agent,
 }
 
 /// A number from 0 to 100.
@@ -170,6 +181,81 @@ struct Sum {
     unpriced: u64,
 }
 
+impl Sum {
+    /// Adds a session of so many rounds; a sub-agent has none.
+    fn add(&mut self, spend: &Spend, rounds: u64) {
+        self.sessions += u64::from(rounds > 0);
+        self.rounds += rounds;
+        if let Some(tokens) = spend.total {
+            self.tokens = Some(self.tokens.unwrap_or(0) + tokens.0);
+        }
+        match spend.cost {
+            Some(cost) => self.cost = Some(self.cost.unwrap_or(0.0) + cost.0),
+            None => self.unpriced += u64::from(rounds > 0),
+        }
+    }
+}
+
+/// The agent or the project that a session file belongs to: agents that keep a folder a project name it after that.
+fn group_of(file: Option<&str>, home: &Path, by: By) -> String {
+    let file = file.map(Path::new);
+    let place = PLACES.iter().find_map(|place| {
+        let folder = place.path(home)?;
+        Some((place.agent, file?.strip_prefix(&folder).ok()?))
+    });
+    match (by, place) {
+        (_, None) => "not known".to_owned(),
+        (By::Agent, Some((agent, _))) => agent.to_owned(),
+        (By::Project, Some((agent, below))) if PROJECTS.contains(&agent) => {
+            below.components().next().map_or_else(String::new, |part| part.as_os_str().to_string_lossy().into_owned())
+        }
+        (By::Project, Some((agent, _))) => format!("{agent}, without a project"),
+    }
+}
+
+/// Agents whose sessions lie in a folder for each project.
+const PROJECTS: [&str; 4] = ["Claude Code", "Gemini CLI", "Qwen Code", "pi"];
+
+/// Sessions, rounds and spend by group, the most tokens first.
+fn by_group(groups: &BTreeMap<String, Sum>, by: By) -> Table {
+    const SHOWN: usize = 12;
+    let name = match by {
+        By::Project => "project",
+        By::Agent => "agent",
+    };
+    let mut lines: Vec<(&String, &Sum)> = groups.iter().collect();
+    lines.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.tokens));
+    let line = |name: String, sum: &Sum| {
+        vec![
+            Cell::Text(name),
+            Cell::Count(sum.sessions),
+            Cell::Count(sum.rounds),
+            sum.tokens.map_or(Cell::Missing, |tokens| Cell::Text(format!("{:.1}", tokens as f64 / 1e6))),
+            sum.cost.map_or(Cell::Missing, |cost| Cell::Text(format!("{cost:.2}"))),
+        ]
+    };
+    let mut rows: Vec<Vec<Cell>> = lines.iter().take(SHOWN).map(|(name, sum)| line((*name).clone(), sum)).collect();
+    if lines.len() > SHOWN {
+        rows.push(line(
+            format!("{} more", lines.len() - SHOWN),
+            &together(lines.iter().skip(SHOWN).map(|(_, sum)| *sum)),
+        ));
+    }
+    let columns = [name, "sessions", "rounds", "million tokens", "dollars"].map(str::to_owned).to_vec();
+    Table { columns, rows }
+}
+
+fn together<'s>(sums: impl Iterator<Item = &'s Sum>) -> Sum {
+    let add = |a: Option<f64>, b: Option<f64>| a.map_or(b, |a| Some(a + b.unwrap_or(0.0)));
+    sums.fold(Sum::default(), |all, sum| Sum {
+        sessions: all.sessions + sum.sessions,
+        rounds: all.rounds + sum.rounds,
+        tokens: all.tokens.map_or(sum.tokens, |tokens| Some(tokens + sum.tokens.unwrap_or(0))),
+        cost: add(all.cost, sum.cost),
+        unpriced: all.unpriced + sum.unpriced,
+    })
+}
+
 /// `whenstop local`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let Some(home) = home() else {
@@ -251,6 +337,7 @@ fn compare(corpus: &Corpus, agents: &[&str], args: &Args, output: &Output) -> Re
     let evaluator = Evaluator::new(&strategies, Options::default());
     let mut gathered = evaluator.gather();
     let mut sum = Sum::default();
+    let (mut groups, home): (BTreeMap<String, Sum>, _) = (BTreeMap::new(), home().unwrap_or_default());
     let judges = fuse::Judges::new(instant(now()));
     let mut of_sessions = Vec::new();
     let work = |run: Run| {
@@ -259,18 +346,14 @@ fn compare(corpus: &Corpus, agents: &[&str], args: &Args, output: &Output) -> Re
         let rounds = if run.header.parent.is_some() { Vec::new() } else { run.clone().into_rounds() };
         let n = rounds.len() as u64;
         let session = if n > 0 { judges.judge(&run, &rounds) } else { None };
-        (spend, n, session, rounds.iter().map(|round| evaluator.of(round)).collect::<Vec<_>>())
+        let group = args.by.map(|by| group_of(run.header.file.as_deref(), &home, by));
+        (spend, n, session, group, rounds.iter().map(|round| evaluator.of(round)).collect::<Vec<_>>())
     };
-    process_telling(Tell::Lost, corpus, output, work, |(spend, n, session, replayed)| {
+    process_telling(Tell::Lost, corpus, output, work, |(spend, n, session, group, replayed)| {
         of_sessions.extend(session);
-        sum.sessions += u64::from(n > 0);
-        sum.rounds += n;
-        if let Some(tokens) = spend.total {
-            sum.tokens = Some(sum.tokens.unwrap_or(0) + tokens.0);
-        }
-        match spend.cost {
-            Some(cost) => sum.cost = Some(sum.cost.unwrap_or(0.0) + cost.0),
-            None => sum.unpriced += u64::from(n > 0),
+        sum.add(&spend, n);
+        if let Some(group) = group {
+            groups.entry(group).or_default().add(&spend, n);
         }
         for round in replayed {
             gathered.take(round);
@@ -284,6 +367,10 @@ fn compare(corpus: &Corpus, agents: &[&str], args: &Args, output: &Output) -> Re
     }
     output.paragraph(&told(&sum, args));
     output.data("\n");
+    if let Some(by) = args.by {
+        output.table(&by_group(&groups, by), Format::Table)?;
+        output.data("\n");
+    }
     let Evaluation { rows, firings, followed, stacks, .. } = gathered.finish();
     let report = FollowedReport::new(followed, "rounds");
     let publication = Publication::new(rows, firings, stacks, None, &[]).with_followed(report.clone());

@@ -10,6 +10,10 @@ impl Words<'_> {
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let study = self.study;
+        if let Ok((shipped, _)) = &self.answer.shipped {
+            notes.push(self.in_frameworks(shipped));
+        }
+        notes.extend(self.worst());
         for (signal, runs) in study.unread() {
             notes.push(format!("`{signal}` is not tried: {runs} runs do not record what it reads"));
         }
@@ -37,7 +41,6 @@ impl Words<'_> {
             }
             notes.extend(self.gain(&held_out.totals));
             notes.extend(Self::intervention(&held_out.totals));
-            notes.push(self.in_frameworks(shipped));
             notes.push(
                 "void for models and agents that are not in these recordings, and where its signals read further than here: \
                  `compare --stacks tuned.toml` says so"

@@ -1,10 +1,10 @@
 //! The tables of the answer: the shipped stack and its alternatives, and its kills by suite and model.
 
-use super::words::Words;
+use super::words::{Words, with_interval};
 use crate::report::table::{Cell, Table};
 use crate::stats::Estimate;
 use crate::sweep::Combine;
-use crate::tune::{Fate, Shipped, TaskTotals};
+use crate::tune::{Fate, Shipped, Stratum, TaskTotals};
 use crate::words::{chosen_percent, digits};
 
 /// Maximum suites and models shown, the worst first.
@@ -86,16 +86,33 @@ impl Words<'_> {
         Table { columns: columns.map(str::to_owned).to_vec(), rows }
     }
 
-    /// Kills by suite and model, the worst first; `None` where there is only one.
-    pub(super) fn strata(&self) -> Option<Table> {
+    /// The suites and models, if there are several, with what is shipped on tasks it was not chosen on: the most kills first.
+    fn by_kills(&self) -> Option<Vec<Stratum>> {
         let (_, held_out) = self.answer.shipped.as_ref().ok()?;
         let mut strata = self.study.strata(|run| held_out.runs[run]);
         strata.retain(|stratum| stratum.totals.all().killed.denominator > 0.0);
-        if strata.len() < 2 {
-            return None;
-        }
         let rate = |totals: &TaskTotals| totals.all().killed_rate();
         strata.sort_by(|a, b| rate(&b.totals).partial_cmp(&rate(&a.totals)).unwrap_or(std::cmp::Ordering::Equal));
+        (strata.len() > 1).then_some(strata)
+    }
+
+    /// A note on the suite and model with the most kills, if there are any.
+    pub(super) fn worst(&self) -> Option<String> {
+        let strata = self.by_kills()?;
+        let worst = strata.first().filter(|worst| worst.totals.all().killed.numerator > 0.0)?;
+        let name = [worst.suite.as_str(), worst.model.as_deref().unwrap_or_default()].join(" ");
+        Some(format!(
+            "of {} suites and models, `{}` loses most: {} of its {:.0} successes",
+            strata.len(),
+            name.trim(),
+            with_interval(&worst.totals.killed()),
+            worst.totals.all().killed.denominator
+        ))
+    }
+
+    /// Kills by suite and model, the worst first; `None` where there is only one.
+    pub(super) fn strata(&self) -> Option<Table> {
+        let mut strata = self.by_kills()?;
         let more = strata.len().saturating_sub(STRATA);
         strata.truncate(STRATA);
         let unit = self.study.unit().noun();

@@ -20,7 +20,7 @@ pub(super) use file::outcomes_in;
 /// Names under which label files are found next to recordings.
 const NAMES: &[&str] = &["labels.csv", "outcomes.csv"];
 /// The columns that grade a run.
-const FIELDS: &[&str] = &["success", "score", "end", "secured_step"];
+const FIELDS: &[&str] = &["success", "score", "end", "secured_step", "secured_at"];
 
 /// How a label file was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -244,7 +244,7 @@ impl Labels {
                 run.grade.secured_step = Some(step);
             } else {
                 self.beyond_end.add(&label.at, || {
-                    format!("`secured_step` is {step}, and `{}` has {steps} steps", run.header.run_id)
+                    format!("a label secures step {}, and `{}` has {steps}", step + 1, run.header.run_id)
                 });
             }
         }
@@ -381,7 +381,8 @@ impl Labels {
             } else {
                 String::new()
             };
-            let help = format!("steps count from 0; the label is used without its `secured_step`{more}");
+            let help =
+                format!("`secured_at` counts steps from 1, `secured_step` from 0; the label is used without it{more}");
             notices.push(Diagnostic::new(at.clone(), first.as_str(), help));
         }
         if let Some((at, first)) = &self.overridden.first {

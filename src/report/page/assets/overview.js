@@ -136,7 +136,10 @@ function killedTable() {
     return el('tr', { class: 'pick', 'data-run': run },
       el('td', { class: 'name' }, meta.ids[run]), el('td', {}, where), reasonCell(row), el('td', { class: 'num' }, '›'));
   });
+  // Where nothing could be read, a list would say so of every run.
+  const isUnread = sure.length === 0 && perhaps.length > 0 && perhaps.every((run) => columns.doubts[rowOf(run, state.stack)] & UNREAD);
   if (shown.length === 0) nodes.push(el('p', { class: 'quiet' }, whyNone(stack)));
+  else if (isUnread) nodes.push(el('p', { class: 'quiet' }, `None for certain; of ${perhaps.length} it is not known, because a rule could not be read on them: ${stack.lacks || 'not_evaluable in rows.csv says what'}.`));
   else {
     nodes.push(el('div', { class: 'scroller' }, el('table', { id: 'killed' },
       el('thead', {}, el('tr', {}, ...['run', 'stopped', 'by'].map((name) => el('th', { scope: 'col' }, name)), el('th', {}))),

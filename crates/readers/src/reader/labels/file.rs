@@ -17,6 +17,7 @@ const COLUMNS: &[(&str, &[&str])] = &[
     ("score", &["reward"]),
     ("end", &[]),
     ("secured_step", &[]),
+    ("secured_at", &[]),
     ("drawn", &[]),
 ];
 /// Columns in a generated template that are only there to be read by people.
@@ -235,6 +236,10 @@ impl LabelFile {
                 "score" => set(&mut label.score, value.parse().ok().filter(|score: &f64| score.is_finite())),
                 "end" => set(&mut label.end, value.parse().ok()),
                 "drawn" => set(&mut label.drawn, value.parse().ok().filter(|place: &u64| *place > 0)),
+                "secured_at" => set(
+                    &mut label.secured_step,
+                    value.parse::<usize>().ok().and_then(|step| step.checked_sub(1)).filter(|step| *step < STEPS),
+                ),
                 _ => set(&mut label.secured_step, value.parse().ok().filter(|step| *step < STEPS)),
             };
             if !understood {
@@ -245,6 +250,7 @@ impl LabelFile {
                         "write the run's place in the order in which it was drawn, from 1; leave the cell empty if it was not"
                     }
                     "end" => "write self_finish, cap, timeout, error or killed",
+                    "secured_at" => "write a step, from 1",
                     _ => "write a step, from 0",
                 };
                 self.complain(at.clone(), format!("`{value}` is no value of `{column}`"), help);
