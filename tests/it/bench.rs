@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 
 const STACKS: &str = "[[stack]]\nname = \"never\"\nany = [{ signal = \"steps\", at_least = 1000 }]\n\n\
                       [[stack]]\nname = \"cap\"\nany = [{ signal = \"steps\", at_least = 6 }]\n";
@@ -30,7 +30,7 @@ fn run(text: &mut String, task: usize, model: &str, trial: usize, more: &str, su
 }
 
 /// Forty tasks, two models, three trials each.
-fn desk(more: impl Fn(usize) -> String) -> Desk {
+fn scratch(more: impl Fn(usize) -> String) -> Scratch {
     let mut text = String::new();
     for task in 0..40 {
         for (model, easy) in [("a", 3), ("b", 2)] {
@@ -40,11 +40,11 @@ fn desk(more: impl Fn(usize) -> String) -> Desk {
             }
         }
     }
-    Desk::with(&[("runs.jsonl", &text), ("stacks.toml", STACKS)])
+    Scratch::with(&[("runs.jsonl", &text), ("stacks.toml", STACKS)])
 }
 
-fn json(desk: &Desk, arguments: &str) -> Value {
-    let (code, stdout, stderr) = desk.told(&format!("{arguments} --format json --quiet"));
+fn json(scratch: &Scratch, arguments: &str) -> Value {
+    let (code, stdout, stderr) = scratch.run(&format!("{arguments} --format json --quiet"));
     assert_eq!(code, 0, "{stderr}");
     serde_json::from_str(&stdout).unwrap()
 }
@@ -55,8 +55,8 @@ fn line<'v>(document: &'v Value, stack: &str) -> &'v Value {
 
 #[test]
 fn a_rule_that_never_fires_changes_nothing_and_an_audit_of_all_is_the_full_benchmark() {
-    let desk = desk(|_| String::new());
-    let document = json(&desk, "bench runs.jsonl --stacks stacks.toml --audit 1 --restart --groups zero --by suite");
+    let scratch = scratch(|_| String::new());
+    let document = json(&scratch, "bench runs.jsonl --stacks stacks.toml --audit 1 --restart --groups zero --by suite");
     let never = line(&document, "never");
     assert_eq!((&never["saved"], &never["largest_change"], &never["flipped"]), (&0.0.into(), &0.0.into(), &0.into()));
     for of in never["benchmarks"].as_array().unwrap() {
@@ -82,22 +82,22 @@ fn a_rule_that_never_fires_changes_nothing_and_an_audit_of_all_is_the_full_bench
 
 #[test]
 fn a_restart_is_refused_where_trials_cannot_stand_for_one_another() {
-    let desk = desk(|trial| format!(",\"meta\":{{\"temperature\":{trial}}}"));
-    let document = json(&desk, "bench runs.jsonl --stacks stacks.toml --restart");
+    let scratch = scratch(|trial| format!(",\"meta\":{{\"temperature\":{trial}}}"));
+    let document = json(&scratch, "bench runs.jsonl --stacks stacks.toml --restart");
     let why = document["restart"]["refused"].as_str().unwrap();
     assert!(why.contains("temperature"), "{why}");
 }
 
 #[test]
 fn a_stack_that_cannot_be_read_is_left_out_and_named() {
-    let desk = desk(|_| String::new());
+    let scratch = scratch(|_| String::new());
     let errors = "[[stack]]\nname = \"errors\"\nany = [{ signal = \"errors.streak\", at_least = 3 }]\n";
-    desk.put("stacks.toml", &format!("{STACKS}\n{errors}"));
-    let document = json(&desk, "bench runs.jsonl --stacks stacks.toml --restart");
+    scratch.put("stacks.toml", &format!("{STACKS}\n{errors}"));
+    let document = json(&scratch, "bench runs.jsonl --stacks stacks.toml --restart");
     assert_eq!(document["not_judged"], serde_json::json!([{"stack": "errors", "runs": 240}]));
     assert!(document["lines"].as_array().unwrap().iter().all(|line| line["stack"] != "errors"));
-    desk.put("stacks.toml", errors);
-    let (code, _, stderr) = desk.told("bench runs.jsonl --stacks stacks.toml");
+    scratch.put("stacks.toml", errors);
+    let (code, _, stderr) = scratch.run("bench runs.jsonl --stacks stacks.toml");
     assert_ne!(code, 0);
     assert!(stderr.contains("no stack can be judged: the rules of `errors` (240)"), "{stderr}");
 }
@@ -106,25 +106,25 @@ fn a_stack_that_cannot_be_read_is_left_out_and_named() {
 fn without_models_or_grades_nothing_is_compared() {
     let ungraded = "{\"type\":\"run\",\"run_id\":\"r\",\"model\":\"m\"}\n\
                     {\"type\":\"message\",\"role\":\"assistant\",\"content\":\"x\"}\n";
-    let desk = Desk::with(&[("runs.jsonl", ungraded), ("stacks.toml", STACKS)]);
-    let (code, _, stderr) = desk.told("bench runs.jsonl --stacks stacks.toml");
+    let scratch = Scratch::with(&[("runs.jsonl", ungraded), ("stacks.toml", STACKS)]);
+    let (code, _, stderr) = scratch.run("bench runs.jsonl --stacks stacks.toml");
     assert_ne!(code, 0);
     assert!(stderr.contains("no run has an outcome"), "{stderr}");
-    let (code, _, stderr) = desk.told("forecast runs.jsonl");
+    let (code, _, stderr) = scratch.run("forecast runs.jsonl");
     assert_ne!(code, 0);
     assert!(stderr.contains("fewer than 9 tasks"), "{stderr}");
 }
 
 #[test]
 fn forecasts_and_tuned_classes_are_the_same_on_any_number_of_threads() {
-    let desk = desk(|_| String::new());
+    let scratch = scratch(|_| String::new());
     for arguments in ["forecast runs.jsonl --by model", "tune runs.jsonl --by suite --max-killed 0.2 --no-presets"] {
-        let told = |threads: u8| desk.told(&format!("{arguments} --threads {threads} --format json"));
+        let told = |threads: u8| scratch.run(&format!("{arguments} --threads {threads} --format json"));
         let (code, one, stderr) = told(1);
         assert!(matches!(code, 0 | 100), "{stderr}");
         assert_eq!(one, told(4).1, "{arguments}");
     }
-    let document = json(&desk, "forecast runs.jsonl --at 0");
+    let document = json(&scratch, "forecast runs.jsonl --at 0");
     let of = &document["forecasts"][0];
     // Runs take 3 to 9 steps.
     assert_eq!(
@@ -137,23 +137,23 @@ fn forecasts_and_tuned_classes_are_the_same_on_any_number_of_threads() {
 
 #[test]
 fn what_was_to_come_is_told_beside_what_came_and_of_a_session_that_grows() {
-    let desk = desk(|_| String::new());
-    assert_eq!(desk.told("forecast runs.jsonl --by model --at 0,5 --out forecasts.json").0, 0);
+    let scratch = scratch(|_| String::new());
+    assert_eq!(scratch.run("forecast runs.jsonl --by model --at 0,5 --out forecasts.json").0, 0);
     let (code, stdout, stderr) =
-        desk.told("explain runs.jsonl --stacks stacks.toml --run 1-a-0 --forecast forecasts.json");
+        scratch.run("explain runs.jsonl --stacks stacks.toml --run 1-a-0 --forecast forecasts.json");
     assert_eq!(code, 0, "{stderr}");
     // 3 + 5 steps, of 3 to 9.
     assert!(stdout.contains("=> after 0 steps to come: 6 (3–9) steps"), "{stdout}");
     let told = stdout.split("=> after 5 steps").nth(1).unwrap();
     assert!(told.split_whitespace().collect::<Vec<_>>().join(" ").contains("; came: 3 steps"), "{stdout}");
     let (code, stdout, stderr) =
-        desk.told("watch runs.jsonl --stacks stacks.toml --once --format json --forecast forecasts.json");
+        scratch.run("watch runs.jsonl --stacks stacks.toml --once --format json --forecast forecasts.json");
     assert_eq!(code, 0, "{stderr}");
     let lines: Vec<Value> = stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let of = lines.iter().find(|line| line["session"] == "1-a-0").unwrap();
     assert_eq!((&of["forecast"][0]["class"], &of["forecast"][0]["after"]), (&"a".into(), &5.into()), "{of}");
 
-    let (code, _, stderr) = desk.told("explain runs.jsonl --stacks stacks.toml --forecast stacks.toml");
+    let (code, _, stderr) = scratch.run("explain runs.jsonl --stacks stacks.toml --forecast stacks.toml");
     assert_ne!(code, 0);
     assert!(stderr.contains("these are no forecasts"), "{stderr}");
 }
@@ -167,11 +167,11 @@ fn a_stack_is_written_for_each_class() {
             run(&mut text, task, "a", trial, "", success, if success { 3 + (task + trial) % 4 } else { 20 + task % 9 });
         }
     }
-    let desk = Desk::with(&[("runs.jsonl", &text)]);
-    let (code, stdout, stderr) = desk.told("tune runs.jsonl --by suite --max-killed 0.1 --no-presets --out tuned");
+    let scratch = Scratch::with(&[("runs.jsonl", &text)]);
+    let (code, stdout, stderr) = scratch.run("tune runs.jsonl --by suite --max-killed 0.1 --no-presets --out tuned");
     assert_eq!(code, 0, "{stdout}{stderr}");
-    let text = desk.read("tuned/tuned.toml");
-    let (code, ..) = desk.told("lint tuned/tuned.toml");
+    let text = scratch.read("tuned/tuned.toml");
+    let (code, ..) = scratch.run("lint tuned/tuned.toml");
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("tuned-bank") || text.contains("tuned-shop"), "{text}");
     assert!(text.contains("over all classes together"), "{text}");

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 
 const RUNS: &str = r#"{"type":"run","run_id":"loops","task_id":"t1","model":"m"}
 {"type":"message","role":"assistant","content":"","tool_calls":[{"id":"1","name":"ls","arguments":{}}],"usage":{"input":900,"output":100}}
@@ -24,103 +24,103 @@ const STACKS: &str = "[[stack]]\nname = \"loop\"\nany = [{ signal = \"call_resul
     [[stack]]\nname = \"hasty\"\nany = [{ signal = \"steps\", at_least = 1 }]\n";
 
 /// A scratch folder with the recordings and the stack file.
-fn desk() -> Desk {
-    Desk::with(&[("runs.jsonl", RUNS), ("stacks.toml", STACKS)])
+fn scratch() -> Scratch {
+    Scratch::with(&[("runs.jsonl", RUNS), ("stacks.toml", STACKS)])
 }
 
 #[test]
 fn compare_prints_a_table_and_writes_a_folder() {
-    let desk = desk();
-    let (code, stdout, stderr) = desk.told("compare runs.jsonl --stacks stacks.toml --out out");
+    let scratch = scratch();
+    let (code, stdout, stderr) = scratch.run("compare runs.jsonl --stacks stacks.toml --out out");
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("compare_table", stdout);
-    insta::assert_snapshot!("compare_rows", desk.read("out/rows.csv"));
+    insta::assert_snapshot!("compare_rows", scratch.read("out/rows.csv"));
     let expected = "bounds.png bounds.svg budget.csv budget.png budget.svg estimates.csv firings.csv followed.csv frontier.csv frontier.png frontier.svg manifest.json pairs.csv report.html rows.csv rules.csv spending.png \
         spending.svg stop-steps.png stop-steps.svg stories.jsonl strata.csv summary.csv summary.md";
-    assert_eq!(desk.names("out").join(" "), expected);
+    assert_eq!(scratch.names("out").join(" "), expected);
 }
 
 #[test]
 fn summary_columns_are_a_contract() {
-    let desk = desk();
-    assert_eq!(desk.told("compare runs.jsonl --stacks stacks.toml --out out").0, 0);
+    let scratch = scratch();
+    assert_eq!(scratch.run("compare runs.jsonl --stacks stacks.toml --out out").0, 0);
     for table in ["summary", "estimates", "pairs", "budget", "rules", "strata", "frontier", "firings"] {
-        let text = desk.read(&format!("out/{table}.csv"));
+        let text = scratch.read(&format!("out/{table}.csv"));
         insta::assert_snapshot!(format!("columns_{table}"), text.lines().next().unwrap_or_default().replace(',', "\n"));
     }
 }
 
 #[test]
 fn a_stack_is_chosen_on_dev_and_reported_on_test() {
-    let desk = desk();
+    let scratch = scratch();
     // 40 tasks of each kind: `loop` ends the failures only, `hasty` kills the successes.
     let runs = |at: usize| RUNS.replace("\"t1\"", &format!("\"t{at}-f\"")).replace("\"t2\"", &format!("\"t{at}-s\""));
     let runs = |at: usize| {
         runs(at).replace("\"loops\"", &format!("\"loops-{at}\"")).replace("\"works\"", &format!("\"works-{at}\""))
     };
-    desk.put("many.jsonl", &(0..80).map(runs).collect::<String>());
+    scratch.put("many.jsonl", &(0..80).map(runs).collect::<String>());
     let split = "--split test --dev-share 0.5 --max-fes 0.12";
-    let (code, stdout, stderr) = desk.told(&format!("compare many.jsonl --stacks stacks.toml --out out {split}"));
+    let (code, stdout, stderr) = scratch.run(&format!("compare many.jsonl --stacks stacks.toml --out out {split}"));
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("compare_split", stdout);
-    let manifest: serde_json::Value = serde_json::from_str(&desk.read("out/manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&scratch.read("out/manifest.json")).unwrap();
     assert_eq!((&manifest["stacks_tried"], &manifest["choice"]["chosen"]), (&2.into(), &"loop".into()));
     assert_eq!(manifest["choice"]["optimism_killed_rate"], 0.0);
     // Only the test part is in the folder, and redrawing it says the same.
-    assert_eq!(desk.read("out/rows.csv").lines().count(), 1 + 2 * 80);
-    let (_, again, _) = desk.told("report out --out again");
+    assert_eq!(scratch.read("out/rows.csv").lines().count(), 1 + 2 * 80);
+    let (_, again, _) = scratch.run("report out --out again");
     assert_eq!(again, stdout);
-    assert_eq!(desk.read("again/summary.csv"), desk.read("out/summary.csv"));
+    assert_eq!(scratch.read("again/summary.csv"), scratch.read("out/summary.csv"));
     let labels = "--label-sensitivity 0.9 --label-specificity";
-    let (_, corrected, _) = desk.told(&format!("compare many.jsonl --stacks stacks.toml {labels} 0.95 --out judged"));
+    let (_, corrected, _) = scratch.run(&format!("compare many.jsonl --stacks stacks.toml {labels} 0.95 --out judged"));
     assert!(corrected.contains("label errors: rogan-gladen-clipped") && !corrected.contains("chosen"), "{corrected}");
-    let (_, again, _) = desk.told("report judged");
+    let (_, again, _) = scratch.run("report judged");
     assert_eq!(again, corrected);
-    let (_, noted, _) = desk.told(&format!("compare many.jsonl --stacks stacks.toml {labels} 0.95 --notes"));
+    let (_, noted, _) = scratch.run(&format!("compare many.jsonl --stacks stacks.toml {labels} 0.95 --notes"));
     let noted = noted.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(noted.contains("the specificity is stated, not checked") && noted.contains("if it is 0.90"), "{noted}");
-    let (_, checked, _) = desk.told("compare many.jsonl --stacks stacks.toml --label-checked 50,45,50,47 --notes");
+    let (_, checked, _) = scratch.run("compare many.jsonl --stacks stacks.toml --label-checked 50,45,50,47 --notes");
     assert!(!checked.contains("stated, not checked"), "{checked}");
-    let (_, useless, _) = desk.told(&format!("compare many.jsonl --stacks stacks.toml {labels} 0.1"));
+    let (_, useless, _) = scratch.run(&format!("compare many.jsonl --stacks stacks.toml {labels} 0.1"));
     assert!(useless.contains("label errors: undefined"), "{useless}");
 }
 
 #[test]
 fn threads_repetition_and_redrawing_change_no_byte() {
-    let desk = desk();
+    let scratch = scratch();
     for (out, threads) in [("one", 1), ("two", 2), ("again", 2)] {
-        let (code, _, stderr) = desk.told(&format!(
+        let (code, _, stderr) = scratch.run(&format!(
             "--threads {threads} compare runs.jsonl --stacks stacks.toml --stacks preset:all --out {out}"
         ));
         assert_eq!(code, 0, "{stderr}");
     }
-    assert_eq!(desk.told("report one --out redrawn").0, 0);
-    let one = desk.contents("one");
+    assert_eq!(scratch.run("report one --out redrawn").0, 0);
+    let one = scratch.contents("one");
     assert!(one.len() > 10);
     for other in ["two", "again", "redrawn"] {
-        assert!(one == desk.contents(other), "{other} differs from one");
+        assert!(one == scratch.contents(other), "{other} differs from one");
     }
 }
 
 #[test]
 fn a_snapshot_is_accepted_checked_and_guards() {
-    let desk = desk();
-    let (code, _, stderr) = desk.told("accept runs.jsonl --stacks stacks.toml --snapshot stops.snap");
+    let scratch = scratch();
+    let (code, _, stderr) = scratch.run("accept runs.jsonl --stacks stacks.toml --snapshot stops.snap");
     assert_eq!((code, stderr.as_str()), (0, "4 stop points written to stops.snap\n"));
-    insta::assert_snapshot!("stop_points", desk.read("stops.snap"));
-    assert_eq!(desk.told("check runs.jsonl --stacks stacks.toml --snapshot stops.snap").0, 0);
+    insta::assert_snapshot!("stop_points", scratch.read("stops.snap"));
+    assert_eq!(scratch.run("check runs.jsonl --stacks stacks.toml --snapshot stops.snap").0, 0);
 
-    desk.put("stacks.toml", &STACKS.replace("at_least = 2", "at_least = 3"));
-    let (code, stdout, _) = desk.told("check runs.jsonl --stacks stacks.toml --snapshot stops.snap");
+    scratch.put("stacks.toml", &STACKS.replace("at_least = 2", "at_least = 3"));
+    let (code, stdout, _) = scratch.run("check runs.jsonl --stacks stacks.toml --snapshot stops.snap");
     assert_eq!(code, 100);
     insta::assert_snapshot!("changed_stop_points", stdout);
-    assert_eq!(desk.told("diff runs.jsonl --stacks stacks.toml --snapshot stops.snap").0, 0);
+    assert_eq!(scratch.run("diff runs.jsonl --stacks stacks.toml --snapshot stops.snap").0, 0);
 }
 
 #[test]
 fn gates_fail_when_they_hold_or_cannot_be_told() {
-    let desk = desk();
-    let check = |gate: &str| desk.told(&format!("check runs.jsonl --stacks stacks.toml --fail-on {gate}")).0;
+    let scratch = scratch();
+    let check = |gate: &str| scratch.run(&format!("check runs.jsonl --stacks stacks.toml --fail-on {gate}")).0;
     assert_eq!(check("loop:killed_rate>0.02"), 0);
     assert_eq!(check("killed_rate>0.02"), 100);
     assert_eq!(check("loop:cost_usd_spent_less_share<0"), 100, "undefined fails");
@@ -129,16 +129,16 @@ fn gates_fail_when_they_hold_or_cannot_be_told() {
 
 #[test]
 fn a_gate_says_what_is_missing_and_what_would_have_passed() {
-    let desk = desk();
+    let scratch = scratch();
     let stack = |name: &str, rule: &str| format!("[[stack]]\nname = \"{name}\"\nany = [{{ {rule} }}]\n");
-    desk.put("tokens.toml", &stack("tokens", "signal = \"tokens.total\", at_least = 9_000"));
+    scratch.put("tokens.toml", &stack("tokens", "signal = \"tokens.total\", at_least = 9_000"));
     let bare = ["900", "500"].iter().fold(RUNS.to_owned(), |text, input| {
         text.replace(&format!(",\"usage\":{{\"input\":{input},\"output\":100}}"), "")
     });
     assert!(!bare.contains("usage"), "{bare}");
-    desk.put("bare.jsonl", &bare);
+    scratch.put("bare.jsonl", &bare);
     let ungraded = RUNS.lines().filter(|line| !line.starts_with("{\"type\":\"outcome\""));
-    desk.put("ungraded.jsonl", &ungraded.flat_map(|line| [line, "\n"]).collect::<String>());
+    scratch.put("ungraded.jsonl", &ungraded.flat_map(|line| [line, "\n"]).collect::<String>());
     let mut told = String::new();
     for (runs, stacks, gate) in [
         ("bare.jsonl", "tokens.toml", "killed_rate_high>0.9"),
@@ -149,7 +149,7 @@ fn a_gate_says_what_is_missing_and_what_would_have_passed() {
         ("runs.jsonl", "stacks.toml", "loop:killed_rate>0.02"),
         ("runs.jsonl", "stacks.toml", "killed_rate>0.02"),
     ] {
-        let (code, stdout, _) = desk.told(&format!("check {runs} --stacks {stacks} --fail-on {gate}"));
+        let (code, stdout, _) = scratch.run(&format!("check {runs} --stacks {stacks} --fail-on {gate}"));
         let _ = writeln!(told, "{runs} exits with {code}\n{stdout}");
     }
     insta::assert_snapshot!("gates", told);
@@ -157,24 +157,24 @@ fn a_gate_says_what_is_missing_and_what_would_have_passed() {
 
 #[test]
 fn nothing_is_written_under_ci() {
-    let desk = desk();
+    let scratch = scratch();
     let arguments = "accept runs.jsonl --stacks stacks.toml --snapshot stops.snap";
-    let output = desk.command(arguments).env("CI", "true").output().unwrap();
+    let output = scratch.command(arguments).env("CI", "true").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(!desk.path("stops.snap").exists());
+    assert!(!scratch.path("stops.snap").exists());
 }
 
 #[test]
 fn errors_say_what_where_and_how_with_their_exit_code() {
-    let desk = desk();
-    desk.put("typo.toml", "[[stack]]\nname = \"s\"\nany = [{ signal = \"step\", at_least = 3 }]\n");
-    desk.put(
+    let scratch = scratch();
+    scratch.put("typo.toml", "[[stack]]\nname = \"s\"\nany = [{ signal = \"step\", at_least = 3 }]\n");
+    scratch.put(
         "twice.toml",
         "[[stack]]\nname = \"s\"\ncap = { steps = 3 }\n[[stack]]\nname = \"s\"\ncap = { steps = 4 }\n",
     );
-    desk.put("unknown.toml", "[[stack]]\nuse = \"awakn\"\n");
-    desk.put("notes.txt", "just notes\n");
-    desk.put("broken.jsonl", &RUNS.replace("\"role\":\"tool\",\"tool_call_id\":\"2\"", "\"role\":7"));
+    scratch.put("unknown.toml", "[[stack]]\nuse = \"awakn\"\n");
+    scratch.put("notes.txt", "just notes\n");
+    scratch.put("broken.jsonl", &RUNS.replace("\"role\":\"tool\",\"tool_call_id\":\"2\"", "\"role\":7"));
     let cases = [
         ("compare runs.jsonl --stacks typo.toml", 2),
         ("compare runs.jsonl --stacks twice.toml", 2),
@@ -191,7 +191,7 @@ fn errors_say_what_where_and_how_with_their_exit_code() {
     ];
     let mut told = String::new();
     for (arguments, code) in cases {
-        let (got, _, stderr) = desk.told(arguments);
+        let (got, _, stderr) = scratch.run(arguments);
         assert_eq!(got, code, "{arguments}: {stderr}");
         writeln!(told, "$ whenstop {arguments}\n{stderr}").unwrap();
     }
@@ -200,44 +200,44 @@ fn errors_say_what_where_and_how_with_their_exit_code() {
 
 #[test]
 fn explain_tells_a_run_step_by_step() {
-    let desk = desk();
-    let (code, stdout, stderr) = desk.told("explain runs.jsonl --stacks stacks.toml --run loops");
+    let scratch = scratch();
+    let (code, stdout, stderr) = scratch.run("explain runs.jsonl --stacks stacks.toml --run loops");
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("explain", stdout);
 }
 
 #[test]
 fn lint_tells_dead_and_shadowed_rules() {
-    let desk = desk();
-    desk.put(
+    let scratch = scratch();
+    scratch.put(
         "lint.toml",
         "[[stack]]\nname = \"s\"\nany = [{ signal = \"steps\", at_least = 1 }, { signal = \"call.streak\", at_least = 2 }, \
          { signal = \"steps\", at_least = 500 }, { signal = \"elapsed\", at_least = 300000 }]\n",
     );
-    let (code, stdout, _) = desk.told("lint lint.toml --on runs.jsonl");
+    let (code, stdout, _) = scratch.run("lint lint.toml --on runs.jsonl");
     assert_eq!(code, 0);
     insta::assert_snapshot!("lint", stdout);
-    assert_eq!(desk.told("lint lint.toml --deny-warnings").0, 100);
-    assert_eq!(desk.told("lint stacks.toml --deny-warnings").0, 0);
+    assert_eq!(scratch.run("lint lint.toml --deny-warnings").0, 100);
+    assert_eq!(scratch.run("lint stacks.toml --deny-warnings").0, 0);
 }
 
 #[test]
 fn prices_make_costs_and_their_errors_have_a_place() {
-    let desk = desk();
-    desk.put("prices.toml", "[m]\ninput = 2\noutput = 8\n");
-    desk.put("typo.toml", "[m]\ninput = 2\nouptut = 8\n");
-    let (code, _, stderr) = desk.told("corpus runs.jsonl --price typo.toml");
+    let scratch = scratch();
+    scratch.put("prices.toml", "[m]\ninput = 2\noutput = 8\n");
+    scratch.put("typo.toml", "[m]\ninput = 2\nouptut = 8\n");
+    let (code, _, stderr) = scratch.run("corpus runs.jsonl --price typo.toml");
     assert_eq!(code, 2);
     assert!(stderr.contains("typo.toml:3:1") && stderr.contains("did you mean `output`?"), "{stderr}");
-    let (code, stdout, _) = desk.told("corpus runs.jsonl --price prices.toml");
+    let (code, stdout, _) = scratch.run("corpus runs.jsonl --price prices.toml");
     assert_eq!(code, 0);
     assert!(stdout.contains("computed from prices.toml"), "{stdout}");
 }
 
 #[test]
 fn corpus_counts_as_json() {
-    let desk = desk();
-    let (code, stdout, _) = desk.told("corpus runs.jsonl --format json");
+    let scratch = scratch();
+    let (code, stdout, _) = scratch.run("corpus runs.jsonl --format json");
     assert_eq!(code, 0);
     let json: serde_json::Value = serde_json::from_str(&stdout).unwrap();
     let counts = &json["formats"][0];
@@ -260,28 +260,28 @@ fn corpus_counts_as_json() {
 
 #[test]
 fn a_comparison_is_made_again_from_its_manifest() {
-    let desk = Desk::with(&[
+    let scratch = Scratch::with(&[
         ("runs/a.jsonl", RUN),
         (
             "s.toml",
             "[[stack]]\nname = \"one\"\nany = [{ signal = \"steps\", at_least = 1 }]\n[[stack]]\nname = \"c\"\nuse = \"cline\"\n",
         ),
     ]);
-    let (code, _, stderr) = desk.told("compare runs --stacks s.toml --max-killed 0.1 --threads 1 --out first");
+    let (code, _, stderr) = scratch.run("compare runs --stacks s.toml --max-killed 0.1 --threads 1 --out first");
     assert_eq!(code, 0, "{stderr}");
-    let manifest: serde_json::Value = serde_json::from_str(&desk.read("first/manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&scratch.read("first/manifest.json")).unwrap();
     let words: Vec<&str> =
         manifest["made"]["command"].as_array().unwrap().iter().map(|w| w.as_str().unwrap()).collect();
     let files: Vec<&str> =
         manifest["made"]["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect();
     assert_eq!(files, ["runs/a.jsonl", "s.toml"]);
-    let (code, _, stderr) = desk.told(&format!("{} --out again", words.join(" ")));
+    let (code, _, stderr) = scratch.run(&format!("{} --out again", words.join(" ")));
     assert_eq!(code, 0, "{stderr}");
-    assert_eq!(desk.contents("first"), desk.contents("again"));
+    assert_eq!(scratch.contents("first"), scratch.contents("again"));
     // Another content is seen by its hash.
-    desk.put("runs/a.jsonl", &RUN.replace("\"ls\"", "\"lz\""));
-    assert_eq!(desk.told(&format!("{} --out other", words.join(" "))).0, 0);
-    let other: serde_json::Value = serde_json::from_str(&desk.read("other/manifest.json")).unwrap();
+    scratch.put("runs/a.jsonl", &RUN.replace("\"ls\"", "\"lz\""));
+    assert_eq!(scratch.run(&format!("{} --out other", words.join(" "))).0, 0);
+    let other: serde_json::Value = serde_json::from_str(&scratch.read("other/manifest.json")).unwrap();
     assert_ne!(manifest["made"]["files"][0]["xxh3"], other["made"]["files"][0]["xxh3"]);
     assert_eq!(manifest["made"]["files"][1], other["made"]["files"][1]);
 }

@@ -13,7 +13,7 @@ use whenstop::stack::StackFile;
 use whenstop::transcript::{Event, Fingerprint, Grade, Header, Run, fingerprint};
 use whenstop::verdict::Assumptions;
 
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 use crate::shared;
 
 /// Stacks that between them read all there is in a run: every signal at several limits, calls under every identity,
@@ -204,13 +204,13 @@ fn a_converted_corpus_replays_as_the_original() {
 }
 
 /// Two chats and a label for one of them.
-pub(crate) fn two_chats() -> Desk {
+pub(crate) fn two_chats() -> Scratch {
     let call = r#"{"id":"c1","type":"function","function":{"name":"ls","arguments":"{\"path\": \"src\"}"}}"#;
     let chat = format!(
         r#"[{{"role":"user","content":"List the files."}},{{"role":"assistant","content":null,"tool_calls":[{call}]}},
 {{"role":"tool","tool_call_id":"c1","content":"main.rs"}},{{"role":"assistant","content":"There is one: main.rs"}}]"#
     );
-    Desk::with(&[
+    Scratch::with(&[
         ("runs/a.json", &chat),
         ("runs/b.json", &chat.replace("main.rs", "lib.rs")),
         ("runs/labels.csv", "run_id,success,end\na,true,self_finish\n"),
@@ -219,29 +219,29 @@ pub(crate) fn two_chats() -> Desk {
 
 #[test]
 fn convert_writes_to_stdout_to_a_file_or_to_a_folder() {
-    let desk = two_chats();
-    let (code, all, stderr) = desk.told("convert runs --to trace");
+    let scratch = two_chats();
+    let (code, all, stderr) = scratch.run("convert runs --to trace");
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("convert_two_chats", all);
 
-    let (code, stdout, stderr) = desk.told("convert runs --out all.jsonl");
+    let (code, stdout, stderr) = scratch.run("convert runs --out all.jsonl");
     assert_eq!((code, stdout.as_str(), stderr.trim()), (0, "", "2 runs written to all.jsonl"));
-    assert_eq!(desk.read("all.jsonl"), all);
+    assert_eq!(scratch.read("all.jsonl"), all);
 
-    let (code, _, stderr) = desk.told("convert runs --out each");
+    let (code, _, stderr) = scratch.run("convert runs --out each");
     assert_eq!((code, stderr.trim()), (0, "2 runs written to each, a file each"));
-    assert_eq!(desk.read("each/a.jsonl") + &desk.read("each/b.jsonl"), all);
+    assert_eq!(scratch.read("each/a.jsonl") + &scratch.read("each/b.jsonl"), all);
 
-    let (_, one, _) = desk.told("convert runs --threads 1");
+    let (_, one, _) = scratch.run("convert runs --threads 1");
     assert_eq!(one, all, "the same for any number of threads");
-    let (_, again, _) = desk.told("convert all.jsonl");
+    let (_, again, _) = scratch.run("convert all.jsonl");
     assert_eq!(again, all, "what is converted twice is the same");
 }
 
 #[test]
 fn convert_writes_over_no_input_and_leaves_nothing_half_done() {
-    let desk = two_chats();
-    desk.told("convert runs --out runs/b.jsonl");
+    let scratch = two_chats();
+    scratch.run("convert runs --out runs/b.jsonl");
     for (arguments, code, message) in [
         ("convert runs/b.jsonl --out runs/b.jsonl", 2, "this file is one of those to be converted"),
         ("convert runs --as trace --out runs/a.json", 2, "this file is one of those to be converted"),
@@ -250,8 +250,8 @@ fn convert_writes_over_no_input_and_leaves_nothing_half_done() {
         ("convert runs/labels.csv --allow-unmatched-labels --out none.jsonl", 4, "no recorded run"),
         ("convert runs --to traec", 2, "trace"),
     ] {
-        let (found, _, stderr) = desk.told(arguments);
+        let (found, _, stderr) = scratch.run(arguments);
         assert!(found == code && stderr.contains(message), "{arguments}: {found} {stderr}");
     }
-    assert_eq!(desk.names("."), ["runs"], "nothing else was written");
+    assert_eq!(scratch.names("."), ["runs"], "nothing else was written");
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 
 mod shown;
 
@@ -114,7 +114,7 @@ fn commands(help: &str) -> Vec<String> {
 
 #[test]
 fn the_page_of_commands_is_what_help_says() {
-    let desk = Desk::with(&[]);
+    let scratch = Scratch::with(&[]);
     let mut text = String::from(
         "# Commands\n\nWhat `whenstop help COMMAND --full` prints; `--help` is shorter. Options that many commands share stand \
          at the end.\n",
@@ -123,7 +123,7 @@ fn the_page_of_commands_is_what_help_says() {
     let mut n_commands = 0;
     while let Some(command) = open.pop() {
         let full = if command.is_empty() { "--help".to_owned() } else { format!("help {command} --full") };
-        let (code, help, stderr) = desk.told(&full);
+        let (code, help, stderr) = scratch.run(&full);
         assert_eq!(code, 0, "{command}: {stderr}");
         let title = if command.is_empty() { "whenstop".to_owned() } else { format!("whenstop {command}") };
         let _ = write!(text, "\n## {title}\n\n```text\n{}\n```\n", help.trim_end());
@@ -133,7 +133,7 @@ fn the_page_of_commands_is_what_help_says() {
         open.extend(below.into_iter().map(|name| format!("{command} {name}").trim().to_owned()));
     }
     for topic in ["reading", "splitting", "assumptions", "global"] {
-        let (_, help, _) = desk.told(&format!("help {topic}"));
+        let (_, help, _) = scratch.run(&format!("help {topic}"));
         let _ = write!(text, "\n## Options: {topic}\n\n```text\n{}\n```\n", help.trim_end());
     }
     assert!(n_commands > 15, "{n_commands} commands");
@@ -142,11 +142,11 @@ fn the_page_of_commands_is_what_help_says() {
 
 #[test]
 fn the_help_of_every_command_fits_two_screens() {
-    let desk = Desk::with(&[]);
+    let scratch = Scratch::with(&[]);
     let mut open = vec![String::new()];
     let mut n_commands = 0;
     while let Some(command) = open.pop() {
-        let help = desk.command(&format!("{command} --help")).env("COLUMNS", "80").output().unwrap();
+        let help = scratch.command(&format!("{command} --help")).env("COLUMNS", "80").output().unwrap();
         let help = String::from_utf8(help.stdout).unwrap();
         assert!(help.lines().count() <= 60, "{command}: {} lines\n{help}", help.lines().count());
         let widest = help.lines().map(|line| line.chars().count()).max().unwrap_or(0);
@@ -159,16 +159,16 @@ fn the_help_of_every_command_fits_two_screens() {
 
 #[test]
 fn options_of_examples_are_explained() {
-    let desk = Desk::with(&[]);
+    let scratch = Scratch::with(&[]);
     let option = Regex::new(r"--[a-z][a-z-]+").unwrap();
-    let (_, top, _) = desk.told("--help");
+    let (_, top, _) = scratch.run("--help");
     let topics: String = ["reading", "splitting", "assumptions", "global"]
         .iter()
-        .map(|topic| desk.told(&format!("help {topic}")).1)
+        .map(|topic| scratch.run(&format!("help {topic}")).1)
         .collect();
     let mut n_options = 0;
     for command in commands(&top) {
-        let (_, help, _) = desk.told(&format!("help {command} --full"));
+        let (_, help, _) = scratch.run(&format!("help {command} --full"));
         let Some((explained, examples)) = help.split_once("Examples:") else { continue };
         let own = examples.lines().filter(|line| line.trim_start().starts_with(&format!("whenstop {command} ")));
         for line in own.map(|line| line.split('#').next().unwrap_or_default()) {
@@ -187,12 +187,12 @@ fn options_of_examples_are_explained() {
 
 #[test]
 fn the_page_of_signals_is_their_manuals() {
-    let desk = Desk::with(&[]);
+    let scratch = Scratch::with(&[]);
     let mut text = String::from(
         "# Signals\n\nA rule is a signal, a comparator and a limit. `whenstop rules explain NAME` prints the same.\n",
     );
     for signal in whenstop::signal::REGISTRY {
-        let (code, manual, stderr) = desk.told(&format!("rules explain {}", signal.id));
+        let (code, manual, stderr) = scratch.run(&format!("rules explain {}", signal.id));
         assert_eq!(code, 0, "{stderr}");
         let _ = write!(text, "\n## {}\n\n```text\n{}\n```\n", signal.id, manual.trim_end());
     }
@@ -201,13 +201,13 @@ fn the_page_of_signals_is_their_manuals() {
 
 #[test]
 fn the_page_of_columns_is_what_schema_says() {
-    let desk = Desk::with(&[]);
+    let scratch = Scratch::with(&[]);
     let mut text = String::from(
         "# Columns\n\nThe files of a results folder (`compare --out`). `whenstop schema NAME` prints the same. An empty cell is \
          unknown or has nothing to say; it is never 0.\n",
     );
     for file in whenstop::report::schema::files() {
-        let (code, columns, stderr) = desk.told(&format!("schema {}", file.name));
+        let (code, columns, stderr) = scratch.run(&format!("schema {}", file.name));
         assert_eq!(code, 0, "{stderr}");
         let _ = write!(text, "\n## {}.csv\n\n{}\n", file.name, columns.trim_end());
     }
@@ -241,7 +241,7 @@ fn columns_do_not_change_without_a_new_version() {
 
 #[test]
 fn the_page_of_frameworks_holds_the_table_that_the_program_prints() {
-    let (code, stdout, stderr) = Desk::with(&[]).told("rules list --format md");
+    let (code, stdout, stderr) = Scratch::with(&[]).run("rules list --format md");
     assert_eq!(code, 0, "{stderr}");
     let is_row = |line: &&str| line.starts_with('|');
     let table: Vec<&str> =

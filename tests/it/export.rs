@@ -112,21 +112,21 @@ fn exports_read_back_give_the_same_rows_on_the_recordings_of_others() {
 #[test]
 fn coding_agents_get_what_they_have_a_setting_for() {
     let stack = "[[stack]]\nname = \"candidate\"\nany = [{ signal = \"steps\", at_least = 40 }, { signal = \"cost\", at_least = 2.5 }]\n";
-    let desk = crate::desk::Desk::with(&[("s.toml", stack)]);
-    let (code, told, stderr) = desk.told("export s.toml --to claude-code --nearest");
+    let scratch = crate::scratch::Scratch::with(&[("s.toml", stack)]);
+    let (code, told, stderr) = scratch.run("export s.toml --to claude-code --nearest");
     assert_eq!(code, 0, "{stderr}");
     assert!(told.contains("--max-turns 40") && told.contains("--max-budget-usd 2.5"), "{told}");
-    let (code, told, _) = desk.told("export s.toml --to claude-agent-sdk --nearest");
+    let (code, told, _) = scratch.run("export s.toml --to claude-agent-sdk --nearest");
     assert!(code == 0 && told.contains("max_turns=40") && told.contains("max_budget_usd=2.5"), "{told}");
     for agent in ["codex", "copilot-cli"] {
-        let (code, _, stderr) = desk.told(&format!("export s.toml --to {agent}"));
+        let (code, _, stderr) = scratch.run(&format!("export s.toml --to {agent}"));
         assert!(code == 4 && stderr.contains("no setting; the hook does it"), "{agent}: {code} {stderr}");
     }
     let steps = "[[stack]]\nname = \"candidate\"\ncap = { steps = 40 }\n";
-    desk.put("steps.toml", steps);
-    let (_, one, _) = desk.told("export steps.toml --to langgraph --nearest");
-    let (_, other, _) = desk.told("export steps.toml --to langchain --nearest");
+    scratch.put("steps.toml", steps);
+    let (_, one, _) = scratch.run("export steps.toml --to langgraph --nearest");
+    let (_, other, _) = scratch.run("export steps.toml --to langchain --nearest");
     assert!(!one.is_empty() && one == other, "{one}{other}");
-    let (code, _, stderr) = desk.told("export s.toml --to claude-code --nearest --format stack");
+    let (code, _, stderr) = scratch.run("export s.toml --to claude-code --nearest --format stack");
     assert!(code == 2 && stderr.contains("not replayed here"), "{code} {stderr}");
 }

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 
 /// A run that makes the same call `same` times, with a result that never changes, and then says a last word.
 fn run(id: &str, same: usize, success: bool) -> String {
@@ -31,109 +31,109 @@ fn stack(name: &str, signal: &str, limit: usize) -> String {
 }
 
 /// Recordings, two stacks, and a project file that names them.
-fn desk() -> Desk {
+fn scratch() -> Scratch {
     let stacks = stack("loop", "call_result.streak", 6) + &stack("steps", "steps", 7);
     let project = "recordings = [\"runs.jsonl\"]\nstacks = [\"stacks.toml\"]\nsnapshot = \"s.snap\"\n";
-    Desk::with(&[("runs.jsonl", &runs()), ("stacks.toml", &stacks), ("whenstop.toml", project)])
+    Scratch::with(&[("runs.jsonl", &runs()), ("stacks.toml", &stacks), ("whenstop.toml", project)])
 }
 
-/// A desk whose stop points are accepted.
-fn accepted() -> Desk {
-    let desk = desk();
-    let (code, _, stderr) = desk.told("accept");
+/// A scratch whose stop points are accepted.
+fn accepted() -> Scratch {
+    let scratch = scratch();
+    let (code, _, stderr) = scratch.run("accept");
     assert_eq!(code, 0, "{stderr}");
-    desk
+    scratch
 }
 
-fn edit(desk: &Desk, file: &str, from: &str, to: &str) {
-    let text = desk.read(file);
+fn edit(scratch: &Scratch, file: &str, from: &str, to: &str) {
+    let text = scratch.read(file);
     assert!(text.contains(from), "{from} in {text}");
-    desk.put(file, &text.replace(from, to));
+    scratch.put(file, &text.replace(from, to));
 }
 
 #[test]
 fn init_sets_up_what_check_then_holds() {
-    let desk = Desk::with(&[("runs.jsonl", &runs())]);
-    let (code, stdout, stderr) = desk.told("init runs.jsonl");
+    let scratch = Scratch::with(&[("runs.jsonl", &runs())]);
+    let (code, stdout, stderr) = scratch.run("init runs.jsonl");
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("init", stdout);
-    insta::assert_snapshot!("project_file", desk.read("whenstop.toml"));
-    let (code, stdout, _) = desk.told("check");
+    insta::assert_snapshot!("project_file", scratch.read("whenstop.toml"));
+    let (code, stdout, _) = scratch.run("check");
     assert_eq!((code, &*stdout), (0, "no stop point changed\npassed: no stop point changed\n"));
 
     // Nothing that is there is written over.
-    let (code, _, stderr) = desk.told("init runs.jsonl");
+    let (code, _, stderr) = scratch.run("init runs.jsonl");
     assert_eq!(code, 2, "{stderr}");
-    desk.put("stacks.toml", &stack("mine", "steps", 3));
-    let (code, stdout, stderr) = desk.told("init runs.jsonl --force --ci none");
+    scratch.put("stacks.toml", &stack("mine", "steps", 3));
+    let (code, stdout, stderr) = scratch.run("init runs.jsonl --force --ci none");
     assert_eq!(code, 0, "{stderr}");
     assert!(stdout.contains("written  whenstop.toml") && !stdout.contains("stacks.toml"), "{stdout}");
-    assert!(desk.read("whenstop.snap").contains("\nmine | run-2 |"));
+    assert!(scratch.read("whenstop.snap").contains("\nmine | run-2 |"));
 
     // An example of a gate is one that can be parsed.
-    let gates = desk.read("whenstop.toml").replace("# \"mine", "\"mine").replace(", # would", " # would");
-    desk.put("whenstop.toml", &gates);
-    let (code, stdout, stderr) = desk.told("check");
+    let gates = scratch.read("whenstop.toml").replace("# \"mine", "\"mine").replace(", # would", " # would");
+    scratch.put("whenstop.toml", &gates);
+    let (code, stdout, stderr) = scratch.run("check");
     assert_eq!(code, 100, "{stderr}");
     assert!(stdout.contains("gate mine:killed_rate_high>0.05: FAILED: unknown: too few tasks"), "{stdout}");
 }
 
 #[test]
 fn init_leaves_nothing_behind_where_it_cannot_read() {
-    let desk = Desk::with(&[("notes.txt", "nothing\n")]);
-    assert_eq!(desk.told("init notes.txt").0, 4);
-    assert_eq!(desk.names("."), ["notes.txt"]);
-    let output = desk.command("init notes.txt").env("CI", "true").output().unwrap();
+    let scratch = Scratch::with(&[("notes.txt", "nothing\n")]);
+    assert_eq!(scratch.run("init notes.txt").0, 4);
+    assert_eq!(scratch.names("."), ["notes.txt"]);
+    let output = scratch.command("init notes.txt").env("CI", "true").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
 }
 
 #[test]
 fn a_changed_limit_shows_its_net_effect_and_exactly_the_changed_runs() {
-    let desk = accepted();
-    edit(&desk, "stacks.toml", "at_least = 6", "at_least = 4");
-    let (code, stdout, _) = desk.told("check");
+    let scratch = accepted();
+    edit(&scratch, "stacks.toml", "at_least = 6", "at_least = 4");
+    let (code, stdout, _) = scratch.run("check");
     assert_eq!(code, 100);
     insta::assert_snapshot!("net_effect", stdout);
-    let json: Value = serde_json::from_str(&desk.told("check --format json").1).unwrap();
+    let json: Value = serde_json::from_str(&scratch.run("check --format json").1).unwrap();
     let told = json["review"]["changes"].as_array().unwrap().iter();
     let changed: Vec<_> =
         told.map(|change| (change["run"].as_str().unwrap(), change["importance"].as_str().unwrap())).collect();
     // Of 6 and 7 equal calls both limits stop; 4 and 5 are new; 2 and 3 stay.
     assert_eq!(changed, [("run-4", "kill"), ("run-5", "caught"), ("run-6", "moved"), ("run-7", "moved")]);
     assert_eq!(json["verdict"], "failed");
-    assert_eq!(desk.told("accept").0, 0);
-    assert_eq!(desk.told("check").0, 0);
+    assert_eq!(scratch.run("accept").0, 0);
+    assert_eq!(scratch.run("check").0, 0);
 }
 
 #[test]
 fn every_report_is_what_its_readers_expect() {
-    let desk = accepted();
-    edit(&desk, "stacks.toml", "at_least = 6", "at_least = 4");
+    let scratch = accepted();
+    edit(&scratch, "stacks.toml", "at_least = 6", "at_least = 4");
     let formats = ["junit", "github", "gitlab", "md", "json", "sarif"];
     let reports: Vec<String> = formats.iter().map(|format| format!("--report {format}=r/{format}")).collect();
     let command = format!("check --fail-on loop:killed>0 {}", reports.join(" "));
-    assert_eq!(desk.told(&command).0, 100);
+    assert_eq!(scratch.run(&command).0, 100);
     for format in formats {
-        let report = desk.read(&format!("r/{format}"));
-        let (code, stdout, _) = desk.told(&format!("check --fail-on loop:killed>0 --format {format}"));
+        let report = scratch.read(&format!("r/{format}"));
+        let (code, stdout, _) = scratch.run(&format!("check --fail-on loop:killed>0 --format {format}"));
         assert_eq!((code, &stdout), (100, &report), "{format}");
     }
-    insta::assert_snapshot!("report_junit", desk.read("r/junit"));
-    insta::assert_snapshot!("report_github", desk.read("r/github"));
-    insta::assert_snapshot!("report_md", desk.read("r/md"));
+    insta::assert_snapshot!("report_junit", scratch.read("r/junit"));
+    insta::assert_snapshot!("report_github", scratch.read("r/github"));
+    insta::assert_snapshot!("report_md", scratch.read("r/md"));
     {
         let (format, schema) = ("json", "check");
-        let schema: Value = serde_json::from_str(&desk.told(&format!("schema {schema}")).1).unwrap();
-        let report: Value = serde_json::from_str(&desk.read(&format!("r/{format}"))).unwrap();
+        let schema: Value = serde_json::from_str(&scratch.run(&format!("schema {schema}")).1).unwrap();
+        let report: Value = serde_json::from_str(&scratch.read(&format!("r/{format}"))).unwrap();
         let validator = jsonschema::validator_for(&schema).unwrap();
         let errors: Vec<String> = validator.iter_errors(&report).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{errors:?}");
     }
-    let quality: Value = serde_json::from_str(&desk.read("r/gitlab")).unwrap();
+    let quality: Value = serde_json::from_str(&scratch.read("r/gitlab")).unwrap();
     let prints: std::collections::BTreeSet<_> =
         quality.as_array().unwrap().iter().map(|issue| issue["fingerprint"].as_str().unwrap()).collect();
     assert_eq!(prints.len(), quality.as_array().unwrap().len(), "GitLab drops issues of equal fingerprints");
-    let sarif: Value = serde_json::from_str(&desk.read("r/sarif")).unwrap();
+    let sarif: Value = serde_json::from_str(&scratch.read("r/sarif")).unwrap();
     let results = sarif["runs"][0]["results"].as_array().unwrap();
     assert_eq!(results.len(), quality.as_array().unwrap().len());
     assert!(results.iter().any(|result| {
@@ -145,12 +145,12 @@ fn every_report_is_what_its_readers_expect() {
 #[test]
 fn names_from_recordings_break_no_report() {
     let id = "a\"b<c>&]]>\u{1b}[31m|`x`::error::%0A\n\u{202e}";
-    let desk = desk();
-    desk.put("runs.jsonl", &(run(id, 6, true) + &run("other", 2, false)));
-    assert_eq!(desk.told("accept").0, 0);
-    edit(&desk, "stacks.toml", "at_least = 6", "at_least = 5");
+    let scratch = scratch();
+    scratch.put("runs.jsonl", &(run(id, 6, true) + &run("other", 2, false)));
+    assert_eq!(scratch.run("accept").0, 0);
+    edit(&scratch, "stacks.toml", "at_least = 6", "at_least = 5");
     for format in ["text", "junit", "github", "gitlab", "md", "json", "sarif"] {
-        let (code, stdout, stderr) = desk.told(&format!("check --format {format}"));
+        let (code, stdout, stderr) = scratch.run(&format!("check --format {format}"));
         assert_eq!(code, 100, "{format}: {stderr}");
         assert!(!stdout.contains(['\u{1b}', '\u{202e}']), "{format}: {stdout}");
         match format {
@@ -166,31 +166,31 @@ fn names_from_recordings_break_no_report() {
 
 #[test]
 fn a_new_name_is_a_rename_and_other_recordings_are_told_once() {
-    let desk = accepted();
-    edit(&desk, "stacks.toml", "\"loop\"", "\"spin\"");
-    let (code, stdout, _) = desk.told("check");
+    let scratch = accepted();
+    edit(&scratch, "stacks.toml", "\"loop\"", "\"spin\"");
+    let (code, stdout, _) = scratch.run("check");
     assert_eq!(code, 0, "{stdout}");
     assert!(stdout.contains("`loop` is called `spin` now"), "{stdout}");
     assert!(stdout.ends_with("passed: no stop point changed\n"), "{stdout}");
 
-    let desk = accepted();
-    desk.put("runs.jsonl", &(runs().replace("run-2", "run-two") + &run("run-8", 8, true)));
-    let (code, stdout, _) = desk.told("check");
+    let scratch = accepted();
+    scratch.put("runs.jsonl", &(runs().replace("run-2", "run-two") + &run("run-8", 8, true)));
+    let (code, stdout, _) = scratch.run("check");
     assert_eq!(code, 100);
     insta::assert_snapshot!("other_recordings", stdout);
     assert!(!stdout.contains("under new names"), "{stdout}");
 
     // Names of before, by order, against names by path: nothing is compared, and that is said.
-    let desk = accepted();
-    let snapshot = desk.read("s.snap");
-    desk.put("s.snap", &snapshot.replace("| run-2 |", "| one/run-2#3 |"));
-    let (code, stdout, _) = desk.told("check");
+    let scratch = accepted();
+    let snapshot = scratch.read("s.snap");
+    scratch.put("s.snap", &snapshot.replace("| run-2 |", "| one/run-2#3 |"));
+    let (code, stdout, _) = scratch.run("check");
     assert!(code == 100 && stdout.contains("under new names"), "{stdout}");
 
     // The same names and other contents: said, and no failure as long as every stop is where it was.
-    let desk = accepted();
-    edit(&desk, "runs.jsonl", "That was it.", "I am done.");
-    let (code, stdout, _) = desk.told("check");
+    let scratch = accepted();
+    edit(&scratch, "runs.jsonl", "That was it.", "I am done.");
+    let (code, stdout, _) = scratch.run("check");
     assert_eq!(code, 0);
     assert!(stdout.starts_with("the recordings changed: the runs have the same names"), "{stdout}");
 }
@@ -201,42 +201,42 @@ fn new_runs_are_judged_by_the_gates_if_there_are_any() {
     // A gate on a point estimate: a handful of runs tells no interval.
     let gate = |limit: &str| format!("check --min-known 0 --fail-on loop:fes_rate>{limit}");
     let (holds, fails) = (gate("0.9"), gate("0"));
-    let desk = accepted();
-    desk.put("runs.jsonl", &(runs() + &fresh()));
-    let (code, stdout, stderr) = desk.told(&holds);
+    let scratch = accepted();
+    scratch.put("runs.jsonl", &(runs() + &fresh()));
+    let (code, stdout, stderr) = scratch.run(&holds);
     assert_eq!(code, 0, "{stdout}{stderr}");
     assert!(
         stdout.ends_with("passed: no stop point changed; 2 runs not in the snapshot; the gate holds\n"),
         "{stdout}"
     );
-    let (code, xml, _) = desk.told(&format!("{holds} --format junit"));
+    let (code, xml, _) = scratch.run(&format!("{holds} --format junit"));
     assert!(code == 0 && xml.contains("failures=\"0\""), "{xml}");
     // Other recordings altogether.
-    desk.put("runs.jsonl", &fresh());
-    assert_eq!(desk.told(&holds).0, 0);
+    scratch.put("runs.jsonl", &fresh());
+    assert_eq!(scratch.run(&holds).0, 0);
     // Without a gate, with one that fails, or where a known run stops elsewhere, somebody has to look.
-    desk.put("runs.jsonl", &(runs() + &fresh()));
-    assert_eq!(desk.told("check").0, 100);
-    assert_eq!(desk.told(&fails).0, 100);
-    edit(&desk, "stacks.toml", "at_least = 6", "at_least = 5");
-    let (code, stdout, _) = desk.told(&holds);
+    scratch.put("runs.jsonl", &(runs() + &fresh()));
+    assert_eq!(scratch.run("check").0, 100);
+    assert_eq!(scratch.run(&fails).0, 100);
+    edit(&scratch, "stacks.toml", "at_least = 6", "at_least = 5");
+    let (code, stdout, _) = scratch.run(&holds);
     assert!(code == 100 && stdout.contains("stop points changed"), "{stdout}");
     // Runs that are gone and not replaced.
-    let desk = accepted();
-    desk.put("runs.jsonl", &runs().replacen(&run("run-2", 2, true), "", 1));
-    assert_eq!(desk.told(&holds).0, 100);
+    let scratch = accepted();
+    scratch.put("runs.jsonl", &runs().replacen(&run("run-2", 2, true), "", 1));
+    assert_eq!(scratch.run(&holds).0, 100);
 }
 
 #[test]
 fn rules_of_another_version_are_named() {
-    let desk = accepted();
-    edit(&desk, "whenstop.toml", "\"stacks.toml\"", "\"stacks.toml\", \"preset:openhands\"");
-    assert_eq!(desk.told("accept").0, 0);
-    let snapshot = desk.read("s.snap");
+    let scratch = accepted();
+    edit(&scratch, "whenstop.toml", "\"stacks.toml\"", "\"stacks.toml\", \"preset:openhands\"");
+    assert_eq!(scratch.run("accept").0, 0);
+    let snapshot = scratch.read("s.snap");
     let line = snapshot.lines().find(|line| line.starts_with("# stack | openhands |")).unwrap();
     let source = line.split(" | ").nth(2).unwrap();
-    desk.put("s.snap", &snapshot.replace(source, "openhands-ai 0.0.1"));
-    let (code, stdout, _) = desk.told("check");
+    scratch.put("s.snap", &snapshot.replace(source, "openhands-ai 0.0.1"));
+    let (code, stdout, _) = scratch.run("check");
     assert_eq!(code, 0, "{stdout}");
     let said = format!("the rules were those of openhands-ai 0.0.1, and are those of {source} (in openhands)");
     assert!(stdout.replace('\n', " ").contains(&said), "{stdout}");
@@ -244,41 +244,41 @@ fn rules_of_another_version_are_named() {
 
 #[test]
 fn one_stack_is_accepted_and_the_others_stay() {
-    let desk = accepted();
-    edit(&desk, "stacks.toml", "at_least = 6", "at_least = 4");
-    edit(&desk, "stacks.toml", "at_least = 7", "at_least = 3");
-    assert_eq!(desk.told("accept --only loop").0, 0);
-    let (code, stdout, _) = desk.told("check --format json");
+    let scratch = accepted();
+    edit(&scratch, "stacks.toml", "at_least = 6", "at_least = 4");
+    edit(&scratch, "stacks.toml", "at_least = 7", "at_least = 3");
+    assert_eq!(scratch.run("accept --only loop").0, 0);
+    let (code, stdout, _) = scratch.run("check --format json");
     assert_eq!(code, 100);
     let json: Value = serde_json::from_str(&stdout).unwrap();
     let stacks: Vec<_> =
         json["review"]["stacks"].as_array().unwrap().iter().map(|stack| (&stack["stack"], &stack["state"])).collect();
     assert_eq!(stacks, [(&"loop".into(), &"same".into()), (&"steps".into(), &"changed".into())]);
-    let (code, _, stderr) = desk.told("accept --only lop");
+    let (code, _, stderr) = scratch.run("accept --only lop");
     assert_eq!(code, 2);
     assert!(stderr.contains("did you mean `loop`?"), "{stderr}");
-    desk.put("runs.jsonl", &run("another", 3, true));
-    let (code, _, stderr) = desk.told("accept --only loop");
+    scratch.put("runs.jsonl", &run("another", 3, true));
+    let (code, _, stderr) = scratch.run("accept --only loop");
     assert_eq!(code, 2);
     assert!(stderr.contains("accept them all"), "{stderr}");
 }
 
 /// The snapshot after a change of the stacks.
 fn branch(changes: &[(&str, &str)]) -> String {
-    let desk = accepted();
+    let scratch = accepted();
     for (from, to) in changes {
-        edit(&desk, "stacks.toml", from, to);
+        edit(&scratch, "stacks.toml", from, to);
     }
-    assert_eq!(desk.told("accept").0, 0);
-    desk.read("s.snap")
+    assert_eq!(scratch.run("accept").0, 0);
+    scratch.read("s.snap")
 }
 
 #[test]
 fn changes_of_two_stacks_merge_and_changes_of_one_conflict() {
     let merge = |ours: &str, theirs: &str| -> (bool, String) {
         let base = branch(&[]);
-        let desk = Desk::with(&[("base", &base), ("ours", ours), ("theirs", theirs)]);
-        let path = |name: &str| desk.path(name);
+        let scratch = Scratch::with(&[("base", &base), ("ours", ours), ("theirs", theirs)]);
+        let path = |name: &str| scratch.path(name);
         let output = Command::new("git")
             .arg("merge-file")
             .arg("-p")
@@ -296,9 +296,9 @@ fn changes_of_two_stacks_merge_and_changes_of_one_conflict() {
     let rule = ("at_least = 6 }]", "at_least = 6 }, { signal = \"steps\", at_least = 8 }]");
     let (clean, merged) = merge(&branch(&[six]), &branch(&[rule]));
     assert!(!clean);
-    let desk = accepted();
-    desk.put("s.snap", &merged);
-    let (code, _, stderr) = desk.told("check");
+    let scratch = accepted();
+    scratch.put("s.snap", &merged);
+    let (code, _, stderr) = scratch.run("check");
     assert_eq!(code, 3);
     assert!(stderr.contains("a merge that is not resolved") && stderr.contains("whenstop ci accept"), "{stderr}");
 
@@ -311,13 +311,13 @@ fn changes_of_two_stacks_merge_and_changes_of_one_conflict() {
 
 #[test]
 fn two_snapshots_stack_files_and_corpora_differ_alike() {
-    let desk = accepted();
-    desk.put("old.snap", &desk.read("s.snap"));
-    desk.put("new.toml", &desk.read("stacks.toml").replace("at_least = 6", "at_least = 4"));
-    desk.put("new.snap", &branch(&[("at_least = 6", "at_least = 4")]));
-    desk.put("more.jsonl", &(runs() + &run("run-9", 9, false)));
+    let scratch = accepted();
+    scratch.put("old.snap", &scratch.read("s.snap"));
+    scratch.put("new.toml", &scratch.read("stacks.toml").replace("at_least = 6", "at_least = 4"));
+    scratch.put("new.snap", &branch(&[("at_least = 6", "at_least = 4")]));
+    scratch.put("more.jsonl", &(runs() + &run("run-9", 9, false)));
     let groups = |command: &str| -> Value {
-        let (code, stdout, stderr) = desk.told(command);
+        let (code, stdout, stderr) = scratch.run(command);
         assert_eq!(code, 0, "{command}: {stderr}");
         serde_json::from_str::<Value>(&stdout).unwrap()["review"]["groups"].clone()
     };
@@ -327,17 +327,17 @@ fn two_snapshots_stack_files_and_corpora_differ_alike() {
     assert_eq!(of_snapshots, groups("diff stacks.toml new.toml --on runs.jsonl --format json"));
     assert_eq!(of_snapshots, groups("diff old.snap new.toml --on runs.jsonl --format json"));
     assert_eq!(of_snapshots, groups("diff runs.jsonl --stacks new.toml --snapshot old.snap --format json"));
-    let (code, stdout, _) = desk.told("diff runs.jsonl more.jsonl --stacks stacks.toml");
+    let (code, stdout, _) = scratch.run("diff runs.jsonl more.jsonl --stacks stacks.toml");
     assert_eq!(code, 0);
     insta::assert_snapshot!("two_corpora", stdout);
-    let (code, _, stderr) = desk.told("diff old.snap runs.jsonl");
+    let (code, _, stderr) = scratch.run("diff old.snap runs.jsonl");
     assert_eq!(code, 2);
     assert!(stderr.contains("a snapshot cannot be held against a corpus"), "{stderr}");
 }
 
 #[test]
 fn what_is_not_named_is_asked_for() {
-    let desk = Desk::with(&[("runs.jsonl", &runs()), ("stacks.toml", &stack("s", "steps", 3))]);
+    let scratch = Scratch::with(&[("runs.jsonl", &runs()), ("stacks.toml", &stack("s", "steps", 3))]);
     for (command, said) in [
         ("check", "there is no `whenstop.toml` here"),
         ("check runs.jsonl", "no stack is named"),
@@ -346,7 +346,7 @@ fn what_is_not_named_is_asked_for() {
         ("check --project missing.toml", "whenstop ci init"),
         ("check runs.jsonl --stacks stacks.toml --fail-on stops>9 --report junt=x", "did you mean `junit`?"),
     ] {
-        let (code, _, stderr) = desk.told(command);
+        let (code, _, stderr) = scratch.run(command);
         assert_eq!(code, 2, "{command}: {stderr}");
         assert!(stderr.contains(said), "{command}: {stderr}");
     }
@@ -354,36 +354,36 @@ fn what_is_not_named_is_asked_for() {
 
 #[test]
 fn a_lint_is_read_by_code_scanning() {
-    let desk = Desk::with(&[("l.toml", &stack("slow", "elapsed", 300_000))]);
-    let (code, stdout, _) = desk.told("lint l.toml --format sarif");
+    let scratch = Scratch::with(&[("l.toml", &stack("slow", "elapsed", 300_000))]);
+    let (code, stdout, _) = scratch.run("lint l.toml --format sarif");
     assert_eq!(code, 0);
     let sarif: Value = serde_json::from_str(&stdout).unwrap();
     let result = &sarif["runs"][0]["results"][0];
     assert_eq!((&result["ruleId"], &result["level"]), (&"lint".into(), &"warning".into()));
     assert_eq!(result["locations"][0]["physicalLocation"]["region"]["startLine"], 3);
-    let schema: Value = serde_json::from_str(&desk.told("schema lint").1).unwrap();
-    let report: Value = serde_json::from_str(&desk.told("lint l.toml --format json").1).unwrap();
+    let schema: Value = serde_json::from_str(&scratch.run("schema lint").1).unwrap();
+    let report: Value = serde_json::from_str(&scratch.run("lint l.toml --format json").1).unwrap();
     assert!(jsonschema::is_valid(&schema, &report));
-    assert_eq!(desk.told("lint l.toml --format github --deny-warnings").0, 100);
+    assert_eq!(scratch.run("lint l.toml --format github --deny-warnings").0, 100);
 }
 
 #[test]
 fn evidence_for_a_pull_request_names_both_sides_and_their_bounds() {
-    let desk = desk();
-    assert_eq!(desk.told("compare runs.jsonl --stacks stacks.toml --out out").0, 0);
-    let (code, stdout, stderr) = desk.told("report out --format pr");
+    let scratch = scratch();
+    assert_eq!(scratch.run("compare runs.jsonl --stacks stacks.toml --out out").0, 0);
+    let (code, stdout, stderr) = scratch.run("report out --format pr");
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("evidence", stdout);
-    let (code, _, stderr) = desk.told("report out --format pr --proposed stps");
+    let (code, _, stderr) = scratch.run("report out --format pr --proposed stps");
     assert_eq!(code, 2);
     assert!(stderr.contains("did you mean `steps`?"), "{stderr}");
-    assert_eq!(desk.told("report out --format pr --proposed loop").0, 2, "held against itself");
+    assert_eq!(scratch.run("report out --format pr --proposed loop").0, 2, "held against itself");
 }
 
 #[test]
 fn every_command_shows_examples_and_has_a_manual_page() {
-    let desk = Desk::with(&[]);
-    let (_, help, _) = desk.told("--help");
+    let scratch = Scratch::with(&[]);
+    let (_, help, _) = scratch.run("--help");
     let names: Vec<String> = help
         .lines()
         .skip_while(|line| *line != "Look at recordings:")
@@ -393,26 +393,26 @@ fn every_command_shows_examples_and_has_a_manual_page() {
         .filter(|name| name != "help")
         .collect();
     assert!(names.len() > 15, "{names:?}");
-    assert_eq!(desk.told("man --out man").0, 0);
+    assert_eq!(scratch.run("man --out man").0, 0);
     for name in names {
-        let (code, help, _) = desk.told(&format!("{name} --help"));
+        let (code, help, _) = scratch.run(&format!("{name} --help"));
         assert_eq!(code, 0, "{name}");
         assert!(help.contains("Example") || help.contains("A stack file:"), "{name}: {help}");
-        assert!(desk.read(&format!("man/whenstop-{name}.1")).contains(".SH SYNOPSIS"), "{name}");
-        assert!(desk.told(&format!("man {name}")).1.contains(".TH whenstop-"), "{name}");
+        assert!(scratch.read(&format!("man/whenstop-{name}.1")).contains(".SH SYNOPSIS"), "{name}");
+        assert!(scratch.run(&format!("man {name}")).1.contains(".TH whenstop-"), "{name}");
     }
     for (line, near) in [("man comprae", "compare"), ("man ci chek", "check"), ("help tun", "tune")] {
-        let (code, _, stderr) = desk.told(line);
+        let (code, _, stderr) = scratch.run(line);
         assert_eq!(code, 2);
         assert!(stderr.contains(&format!("did you mean `{near}`?")), "{stderr}");
     }
-    assert!(desk.read("man/whenstop-ci-check.1").contains("fail\\-on"));
+    assert!(scratch.read("man/whenstop-ci-check.1").contains("fail\\-on"));
 }
 
 #[test]
 fn explain_leaves_out_what_is_far_from_a_stop() {
-    let desk = accepted();
-    let (code, stdout, _) = desk.told("explain runs.jsonl --stacks stacks.toml --run run-7 --around 1");
+    let scratch = accepted();
+    let (code, stdout, _) = scratch.run("explain runs.jsonl --stacks stacks.toml --run run-7 --around 1");
     assert_eq!(code, 0);
     insta::assert_snapshot!("explain_around", stdout);
 }
@@ -440,30 +440,30 @@ fn sessions() -> String {
 fn a_snapshot_by_round_has_a_line_a_round_and_the_project_file_keeps_the_unit() {
     let project =
         "recordings = [\"runs.jsonl\"]\nstacks = [\"stacks.toml\"]\nsnapshot = \"s.snap\"\nunit = \"round\"\n";
-    let desk = Desk::with(&[
+    let scratch = Scratch::with(&[
         ("runs.jsonl", &sessions()),
         ("stacks.toml", &stack("steps", "steps", 4)),
         ("whenstop.toml", project),
     ]);
-    let (code, _, stderr) = desk.told("accept");
+    let (code, _, stderr) = scratch.run("accept");
     assert_eq!(code, 0, "{stderr}");
     let lines: Vec<String> =
-        desk.read("s.snap").lines().filter(|l| l.starts_with("steps | ")).map(str::to_owned).collect();
+        scratch.read("s.snap").lines().filter(|l| l.starts_with("steps | ")).map(str::to_owned).collect();
     let runs: Vec<&str> = lines.iter().filter_map(|line| line.split(" | ").nth(1)).collect();
     assert_eq!(runs, ["long#1", "long#2", "short#1"], "{lines:?}");
     assert!(lines[1].contains("3:after_tools") && lines[0].contains("end"), "counted by round: {lines:?}");
-    let (code, stdout, stderr) = desk.told("check");
+    let (code, stdout, stderr) = scratch.run("check");
     assert_eq!(code, 0, "{stdout}{stderr}");
-    let (code, stdout, _) = desk.told("check --fail-on cut_short_low>0.4");
+    let (code, stdout, _) = scratch.run("check --fail-on cut_short_low>0.4");
     assert!(
         code == 100 && stdout.contains("too few tasks for an interval"),
         "rounds are no independent runs: {stdout}"
     );
-    edit(&desk, "stacks.toml", "at_least = 4", "at_least = 2");
-    let (code, stdout, _) = desk.told("check");
+    edit(&scratch, "stacks.toml", "at_least = 4", "at_least = 2");
+    let (code, stdout, _) = scratch.run("check");
     assert_eq!(code, 100, "{stdout}");
     assert!(stdout.contains("long#2"), "{stdout}");
     // By session the count goes on, and the runs are others.
-    let (code, stdout, _) = desk.told("check --unit run");
+    let (code, stdout, _) = scratch.run("check --unit run");
     assert_eq!(code, 100, "{stdout}");
 }

@@ -7,7 +7,7 @@ use whenstop::catalog::Strategies;
 use whenstop::decision::{Decision, Strategy};
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::redact::redact;
-use whenstop::replay::{Live, Replay, Said, Terms, replay};
+use whenstop::replay::{Decisions, Live, Replay, Terms, replay};
 use whenstop::transcript::{Event, Message, Moment, PointView, Recorder, Run};
 
 use crate::{bundled, convert, shared};
@@ -49,7 +49,7 @@ fn live_trail(run: &Run, strategy: &Arc<dyn Strategy>, feed: Feed) -> Vec<Decisi
 
 /// How the live path differs from the replay, if it does: decisions with their evidence, and what they come to.
 fn difference(run: &Run, strategy: &Arc<dyn Strategy>, replayed: &Replay, feed: Feed) -> Option<String> {
-    let said = Said { trail: live_trail(run, strategy, feed), ..Said::default() };
+    let said = Decisions { trail: live_trail(run, strategy, feed), ..Decisions::default() };
     let lived = Replay::new(run, said, &strategy.requirements(), strategy.may_leave_path());
     ((&lived.trail, &lived.stop) != (&replayed.trail, &replayed.stop)).then(|| {
         let (id, name, profile) = (&run.header.run_id, strategy.name(), strategy.profile());

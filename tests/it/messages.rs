@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 
 /// Two graded runs of three and two steps, one of them recorded at a cost of 0.
 const RUNS: &str = r#"{"type":"run","run_id":"a-1","task_id":"t1","model":"m-1"}
@@ -22,20 +22,20 @@ fn ungraded() -> String {
     RUNS.split_inclusive('\n').filter(|line| !line.contains("\"outcome\"")).collect()
 }
 
-fn desk() -> Desk {
+fn scratch() -> Scratch {
     let stacks = "[[stack]]\nname = \"hasty\"\nany = [{ signal = \"steps\", at_least = 1 }]\n\
         [[stack]]\nname = \"slow\"\nany = [{ signal = \"steps\", at_least = 2 }]\n";
-    Desk::with(&[("runs.jsonl", RUNS), ("ungraded.jsonl", &ungraded()), ("stacks.toml", stacks)])
+    Scratch::with(&[("runs.jsonl", RUNS), ("ungraded.jsonl", &ungraded()), ("stacks.toml", stacks)])
 }
 
 /// Lints each stack file, all of which must be refused, and shows file and message.
 fn refused(files: &[&str]) -> String {
-    let desk = desk();
+    let scratch = scratch();
     let mut told = String::new();
-    desk.put("awaken.json", "[\n  {\"type\": \"timeout\", \"secnds\": 300}\n]\n");
+    scratch.put("awaken.json", "[\n  {\"type\": \"timeout\", \"secnds\": 300}\n]\n");
     for file in files {
-        desk.put("s.toml", file);
-        let (code, stdout, stderr) = desk.told("lint s.toml");
+        scratch.put("s.toml", file);
+        let (code, stdout, stderr) = scratch.run("lint s.toml");
         assert_eq!((code, stdout.as_str()), (2, ""), "{file}");
         for line in stderr.lines() {
             assert!(line.chars().count() <= 80, "more than 80 columns: {line}");
@@ -137,23 +137,23 @@ fn all_errors_of_a_file_are_told_at_once() {
 
 #[test]
 fn a_stack_may_be_one_conjunction() {
-    let desk = desk();
+    let scratch = scratch();
     let both = "[{ signal = \"steps\", at_least = 2 }, { signal = \"tokens.total\", at_least = 1500 }]";
-    desk.put("all.toml", &stack(&format!("all = {both}")));
-    desk.put("any.toml", &stack(&format!("any = [{{ all = {both} }}]")));
-    let told = |stacks: &str| desk.told(&format!("compare runs.jsonl --quiet --format csv --stacks {stacks}"));
+    scratch.put("all.toml", &stack(&format!("all = {both}")));
+    scratch.put("any.toml", &stack(&format!("any = [{{ all = {both} }}]")));
+    let told = |stacks: &str| scratch.run(&format!("compare runs.jsonl --quiet --format csv --stacks {stacks}"));
     assert_eq!(told("all.toml"), told("any.toml"));
     assert_eq!(told("all.toml").0, 0);
 }
 
 #[test]
 fn names_on_the_command_line_have_near_misses() {
-    let desk = desk();
+    let scratch = scratch();
     let mut told = String::new();
     for stacks in
         ["preset:roo", "preset:swe", "system:awakn", "preset:awakn", "roo-code", "stack.toml", "preset:nothing"]
     {
-        let (code, _, stderr) = desk.told(&format!("compare runs.jsonl --stacks {stacks}"));
+        let (code, _, stderr) = scratch.run(&format!("compare runs.jsonl --stacks {stacks}"));
         assert_eq!(code, 2, "{stacks}");
         writeln!(told, "$ --stacks {stacks}\n{stderr}").unwrap();
     }
@@ -162,13 +162,13 @@ fn names_on_the_command_line_have_near_misses() {
 
 #[test]
 fn lint_looks_into_configurations() {
-    let desk = desk();
+    let scratch = scratch();
     let awaken = "[\n  {\"type\": \"timeout\", \"seconds\": 300000},\n  {\"type\": \"loop_detection\", \"window\": 65},\n  \
         {\"type\": \"content_match\", \"pattern\": \"[\"},\n  {\"type\": \"token_budget\", \"max_total\": 0},\n  \
         {\"type\": \"max_rounds\", \"rounds\": 50}\n]\n";
-    desk.put("awaken.json", awaken);
-    desk.put("agentao.toml", "max_iterations = 0\nstrategy = \"smart\"\n");
-    desk.put(
+    scratch.put("awaken.json", awaken);
+    scratch.put("agentao.toml", "max_iterations = 0\nstrategy = \"smart\"\n");
+    scratch.put(
         "mira.json",
         "{\"goals\": [{\"metric\": \"f1\", \"operator\": \"=>\", \"value\": 0.9}], \"maxTokens\": 0}\n",
     );
@@ -176,23 +176,23 @@ fn lint_looks_into_configurations() {
         config = \"agentao.toml\"\n\n[[stack]]\nuse = \"mira\"\nconfig = \"mira.json\"\n\n[[stack]]\nuse = \"deerflow\"\n\
         set = { window_size = 2 }\n\n[[stack]]\nname = \"own\"\nany = [\n  { signal = \"elapsed\", at_least = 300000 },\n  \
         { signal = \"errors.share\", at_least = 80 },\n]\n";
-    desk.put("s.toml", files);
-    let (code, stdout, stderr) = desk.told("lint s.toml");
+    scratch.put("s.toml", files);
+    let (code, stdout, stderr) = scratch.run("lint s.toml");
     assert_eq!((code, stderr.as_str()), (0, ""));
     for line in stdout.lines() {
         assert!(line.chars().count() <= 80, "more than 80 columns: {line}");
     }
     insta::assert_snapshot!("lint_configurations", stdout);
-    assert_eq!(desk.told("lint s.toml --deny-warnings").0, 100);
+    assert_eq!(scratch.run("lint s.toml --deny-warnings").0, 100);
 }
 
 #[test]
 fn lint_cites_no_file_that_it_does_not_write() {
-    let desk = desk();
+    let scratch = scratch();
     let stacks = "[[stack]]\nname = \"s\"\nany = [{ signal = \"elapsed\", at_least = 9 }, { signal = \"steps\", at_least = 1 }, \
         { signal = \"cost\", at_least = 9 }]\n";
-    desk.put("s.toml", stacks);
-    let (code, stdout, _) = desk.told("lint s.toml --on runs.jsonl");
+    scratch.put("s.toml", stacks);
+    let (code, stdout, _) = scratch.run("lint s.toml --on runs.jsonl");
     assert_eq!(code, 0);
     assert!(stdout.contains("cannot be evaluated") && !stdout.contains(".csv"), "{stdout}");
     insta::assert_snapshot!("lint_on_runs", stdout);
@@ -200,9 +200,9 @@ fn lint_cites_no_file_that_it_does_not_write() {
 
 /// Compares the runs with this file of labels and shows exit code and messages.
 fn labelled(told: &mut String, runs: &str, labels: &str, options: &str) -> i32 {
-    let desk = desk();
-    desk.put("l.csv", labels);
-    let (code, _, stderr) = desk.told(&format!("compare {runs} --stacks stacks.toml --labels l.csv {options}"));
+    let scratch = scratch();
+    scratch.put("l.csv", labels);
+    let (code, _, stderr) = scratch.run(&format!("compare {runs} --stacks stacks.toml --labels l.csv {options}"));
     let shown: String = labels.chars().map(|c| if c == '\t' { '→' } else { c }).collect();
     let options = if options.is_empty() { String::new() } else { format!(" {options}") };
     writeln!(told, "{}\n{}\n$ --labels l.csv{options}: exit {code}\n{stderr}", "-".repeat(60), shown.trim_end())
@@ -227,14 +227,14 @@ fn labels_that_leave_nothing_labelled_end_the_command() {
     ] {
         assert_eq!(labelled(&mut told, "ungraded.jsonl", labels, ""), 3, "{labels}");
     }
-    let (code, _, stderr) = desk().told("compare ungraded.jsonl --stacks stacks.toml --labels nowhere.csv");
+    let (code, _, stderr) = scratch().run("compare ungraded.jsonl --stacks stacks.toml --labels nowhere.csv");
     writeln!(told, "{}\n$ --labels nowhere.csv: exit {code}\n{stderr}", "-".repeat(60)).unwrap();
     assert_eq!(code, 3);
     // A file among the recordings is meant as well.
-    let desk = Desk::with(&[("runs/r.jsonl", &ungraded()), ("runs/labels.csv", "run_id;success\na-1;true\n")]);
-    desk.put("stacks.toml", "[[stack]]\nname = \"s\"\ncap = { steps = 2 }\n");
-    assert_eq!(desk.told("compare runs --stacks stacks.toml").0, 3);
-    assert_eq!(desk.told("compare runs/r.jsonl --stacks stacks.toml").0, 3);
+    let scratch = Scratch::with(&[("runs/r.jsonl", &ungraded()), ("runs/labels.csv", "run_id;success\na-1;true\n")]);
+    scratch.put("stacks.toml", "[[stack]]\nname = \"s\"\ncap = { steps = 2 }\n");
+    assert_eq!(scratch.run("compare runs --stacks stacks.toml").0, 3);
+    assert_eq!(scratch.run("compare runs/r.jsonl --stacks stacks.toml").0, 3);
     insta::assert_snapshot!("labels_refused", told);
 }
 
@@ -263,9 +263,9 @@ fn labels_that_look_wrong_are_told_with_any_command() {
 
 #[test]
 fn two_labels_that_contradict_each_other_label_nothing() {
-    let desk = desk();
-    desk.put("l.csv", "run_id,success\na-1,true\na-1,false\na-2,false\n");
-    let (_, stdout, _) = desk.told("corpus ungraded.jsonl --labels l.csv --format json");
+    let scratch = scratch();
+    scratch.put("l.csv", "run_id,success\na-1,true\na-1,false\na-2,false\n");
+    let (_, stdout, _) = scratch.run("corpus ungraded.jsonl --labels l.csv --format json");
     let report: serde_json::Value = serde_json::from_str(&stdout).unwrap();
     let counts = &report["formats"][0];
     assert_eq!((&counts["failures"], &counts["successes"], &counts["unknown"]), (&1.into(), &0.into(), &1.into()));
@@ -273,13 +273,13 @@ fn two_labels_that_contradict_each_other_label_nothing() {
 
 #[test]
 fn an_outcome_field_that_no_run_has_is_told() {
-    let desk = desk();
-    desk.put("chat.jsonl", "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"},{\"role\":\"assistant\",\"content\":\"y\"}],\"won\":true}\n");
+    let scratch = scratch();
+    scratch.put("chat.jsonl", "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"},{\"role\":\"assistant\",\"content\":\"y\"}],\"won\":true}\n");
     let mut told = String::new();
     for command in
         ["corpus chat.jsonl --outcome one", "corpus chat.jsonl --outcome won", "corpus runs.jsonl --outcome won"]
     {
-        let (code, stdout, _) = desk.told(command);
+        let (code, stdout, _) = scratch.run(command);
         assert_eq!(code, 0, "{command}");
         let notices: Vec<&str> = stdout.lines().skip_while(|line| !line.starts_with("warning")).take(2).collect();
         writeln!(told, "$ {command}\n{}\n", notices.join("\n")).unwrap();
@@ -289,24 +289,24 @@ fn an_outcome_field_that_no_run_has_is_told() {
 
 #[test]
 fn a_template_is_filled_in_and_read_back() {
-    let desk = desk();
-    let (code, stdout, stderr) = desk.told("labels ungraded.jsonl --template todo.csv --stacks stacks.toml");
+    let scratch = scratch();
+    let (code, stdout, stderr) = scratch.run("labels ungraded.jsonl --template todo.csv --stacks stacks.toml");
     assert_eq!((code, stdout.as_str()), (0, ""), "{stderr}");
-    let template = desk.read("todo.csv");
+    let template = scratch.read("todo.csv");
     let mut told =
         format!("$ whenstop labels ungraded.jsonl --template todo.csv --stacks stacks.toml\n{stderr}\n{template}\n");
     // As it is, it labels nothing; beside the recordings that is told, and not as unknown columns.
-    let (code, _, stderr) = desk.told("corpus ungraded.jsonl --labels todo.csv");
+    let (code, _, stderr) = scratch.run("corpus ungraded.jsonl --labels todo.csv");
     assert_eq!(code, 3);
     writeln!(told, "$ --labels todo.csv\n{stderr}").unwrap();
-    let (code, _, stderr) = desk.told("labels ungraded.jsonl --template todo.csv");
+    let (code, _, stderr) = scratch.run("labels ungraded.jsonl --template todo.csv");
     assert_eq!(code, 2);
     writeln!(told, "$ --template todo.csv\n{stderr}").unwrap();
-    desk.put("filled.csv", &template.replace("a-1,t1,,", "a-1,t1,true,"));
-    let (code, stdout, stderr) = desk.told("labels ungraded.jsonl --labels filled.csv --template -");
+    scratch.put("filled.csv", &template.replace("a-1,t1,,", "a-1,t1,true,"));
+    let (code, stdout, stderr) = scratch.run("labels ungraded.jsonl --labels filled.csv --template -");
     assert_eq!(code, 0, "{stderr}");
     writeln!(told, "$ --labels filled.csv --template -\n{stderr}\n{stdout}").unwrap();
-    let (code, _, stderr) = desk.told("labels runs.jsonl --template -");
+    let (code, _, stderr) = scratch.run("labels runs.jsonl --template -");
     assert_eq!(code, 4);
     writeln!(told, "$ labels runs.jsonl --template -\n{stderr}").unwrap();
     insta::assert_snapshot!("labels_template", told);
@@ -314,10 +314,10 @@ fn a_template_is_filled_in_and_read_back() {
 
 #[test]
 fn a_recorded_cost_of_nothing_is_unknown_unless_the_model_is_free() {
-    let desk = desk();
-    desk.put("prices.toml", "[m-1]\ninput = 2\noutput = 8\n[m-2]\ninput = 1\noutput = 1\n");
-    desk.put("one.toml", "[m-1]\ninput = 2\noutput = 8\n");
-    desk.put("free.toml", "[m-1]\ninput = 0\noutput = 0\n");
+    let scratch = scratch();
+    scratch.put("prices.toml", "[m-1]\ninput = 2\noutput = 8\n[m-2]\ninput = 1\noutput = 1\n");
+    scratch.put("one.toml", "[m-1]\ninput = 2\noutput = 8\n");
+    scratch.put("free.toml", "[m-1]\ninput = 0\noutput = 0\n");
     let mut told = String::new();
     for (options, with_cost, cost) in [
         ("", 1, 0.75),
@@ -329,23 +329,23 @@ fn a_recorded_cost_of_nothing_is_unknown_unless_the_model_is_free() {
         ("--price prices.toml --override", 2, 0.0098),
         ("--price one.toml --override", 2, 0.7578),
     ] {
-        let (code, stdout, _) = desk.told(&format!("corpus runs.jsonl --format json {options}"));
+        let (code, stdout, _) = scratch.run(&format!("corpus runs.jsonl --format json {options}"));
         assert_eq!(code, 0, "{options}");
         let report: serde_json::Value = serde_json::from_str(&stdout).unwrap();
         let counts = &report["formats"][0];
         assert_eq!(counts["with_cost"], with_cost, "{options}");
         assert!((counts["cost_usd"].as_f64().unwrap() - cost).abs() < 1e-9, "{options}: {}", counts["cost_usd"]);
-        let (_, stdout, _) = desk.told(&format!("corpus runs.jsonl {options}"));
+        let (_, stdout, _) = scratch.run(&format!("corpus runs.jsonl {options}"));
         let lines = stdout
             .lines()
             .filter(|line| line.contains("cost") || line.contains("free-model") || line.contains("recorded"));
         writeln!(told, "$ corpus runs.jsonl {options}\n{}\n", lines.collect::<Vec<_>>().join("\n")).unwrap();
     }
-    assert_eq!(desk.told("corpus runs.jsonl --override").0, 2, "nothing to override with");
+    assert_eq!(scratch.run("corpus runs.jsonl --override").0, 2, "nothing to override with");
     insta::assert_snapshot!("zero_costs", told);
     // A copy keeps what was recorded.
-    assert_eq!(desk.told("convert runs.jsonl --out copy.jsonl").0, 0);
-    assert_eq!(desk.read("copy.jsonl").matches("\"cost_usd\":0.0").count(), 3);
+    assert_eq!(scratch.run("convert runs.jsonl --out copy.jsonl").0, 0);
+    assert_eq!(scratch.read("copy.jsonl").matches("\"cost_usd\":0.0").count(), 3);
 }
 
 /// A stack file with a bit of everything.

@@ -1,6 +1,6 @@
 //! Comparisons in parts: the merged files are those of one comparison, and what is missing, doubled or torn is named.
 
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 use whenstop::cli::embedded::{self, OptionValue, Values};
 use whenstop::report::Shard;
 
@@ -8,7 +8,7 @@ const STACKS: &str = "[[stack]]\nname = \"loop\"\nany = [{ signal = \"call_resul
     [[stack]]\nname = \"hasty\"\nany = [{ signal = \"steps\", at_least = 1 }]\n";
 
 /// Runs of 30 tasks, three of each, some ungraded, over two files; two runs of one name.
-fn desk() -> Desk {
+fn scratch() -> Scratch {
     let run = |n: usize| {
         let id = if n == 77 { 3 } else { n };
         let outcome = ["true", "false", "null"][n % 3];
@@ -23,57 +23,57 @@ fn desk() -> Desk {
         )
     };
     let (first, second): (String, String) = ((0..50).map(run).collect(), (50..90).map(run).collect());
-    Desk::with(&[("runs/a.jsonl", &first), ("runs/b.jsonl", &second), ("stacks.toml", STACKS)])
+    Scratch::with(&[("runs/a.jsonl", &first), ("runs/b.jsonl", &second), ("stacks.toml", STACKS)])
 }
 
-fn run(desk: &Desk, command: &str) -> (i32, String, String) {
-    desk.told(command)
+fn run(scratch: &Scratch, command: &str) -> (i32, String, String) {
+    scratch.run(command)
 }
 
-fn assert_same(desk: &Desk, one: &str, other: &str) {
-    assert_eq!(desk.names(one), desk.names(other));
-    for name in desk.names(one) {
-        let read = |folder: &str| std::fs::read(desk.path(&format!("{folder}/{name}"))).unwrap();
+fn assert_same(scratch: &Scratch, one: &str, other: &str) {
+    assert_eq!(scratch.names(one), scratch.names(other));
+    for name in scratch.names(one) {
+        let read = |folder: &str| std::fs::read(scratch.path(&format!("{folder}/{name}"))).unwrap();
         assert!(read(one) == read(other), "{one}/{name} and {other}/{name} differ");
     }
 }
 
 #[test]
 fn parts_merge_to_the_files_of_one_comparison() {
-    let desk = desk();
+    let scratch = scratch();
     let compare = "compare runs --stacks stacks.toml --max-fes 0.1 --baseline hasty --quiet";
-    assert_eq!(run(&desk, &format!("{compare} --out whole")).0, 0);
+    assert_eq!(run(&scratch, &format!("{compare} --out whole")).0, 0);
     for of in [1, 2, 7, 40] {
         for number in (1..=of).rev() {
-            let (code, _, stderr) = run(&desk, &format!("{compare} --shard {number}/{of} --out parts{of}/{number}"));
+            let (code, _, stderr) = run(&scratch, &format!("{compare} --shard {number}/{of} --out parts{of}/{number}"));
             assert_eq!(code, 0, "{stderr}");
         }
-        let (code, _, stderr) = run(&desk, &format!("merge parts{of} --out merged{of}"));
+        let (code, _, stderr) = run(&scratch, &format!("merge parts{of} --out merged{of}"));
         assert_eq!(code, 0, "{stderr}");
-        assert_same(&desk, "whole", &format!("merged{of}"));
+        assert_same(&scratch, "whole", &format!("merged{of}"));
     }
-    assert_eq!(run(&desk, &format!("{compare} --rows parquet --out typed")).0, 0);
-    assert_eq!(run(&desk, "merge parts2 --rows parquet --out merged-typed").0, 0);
-    assert_same(&desk, "typed", "merged-typed");
+    assert_eq!(run(&scratch, &format!("{compare} --rows parquet --out typed")).0, 0);
+    assert_eq!(run(&scratch, "merge parts2 --rows parquet --out merged-typed").0, 0);
+    assert_same(&scratch, "typed", "merged-typed");
     // Redrawn from Parquet, the tables are the same.
-    assert_eq!(run(&desk, "report typed --out again").0, 0);
-    assert_eq!(desk.read("again/summary.csv"), desk.read("whole/summary.csv"));
-    assert_eq!(desk.read("again/rules.csv"), desk.read("whole/rules.csv"));
+    assert_eq!(run(&scratch, "report typed --out again").0, 0);
+    assert_eq!(scratch.read("again/summary.csv"), scratch.read("whole/summary.csv"));
+    assert_eq!(scratch.read("again/rules.csv"), scratch.read("whole/rules.csv"));
 }
 
 #[test]
 fn what_is_missing_doubled_or_torn_is_named_and_nothing_is_written() {
-    let desk = desk();
+    let scratch = scratch();
     let part = |number: u32, of: u32, out: &str, more: &str| {
         let command = format!("compare runs --stacks stacks.toml --quiet --shard {number}/{of} --out {out} {more}");
-        let (code, _, stderr) = run(&desk, &command);
+        let (code, _, stderr) = run(&scratch, &command);
         assert_eq!(code, 0, "{stderr}");
     };
     let fails = |parts: &str, what: &str| {
-        let (code, _, stderr) = run(&desk, &format!("merge {parts} --out merged"));
+        let (code, _, stderr) = run(&scratch, &format!("merge {parts} --out merged"));
         assert_eq!(code, 3, "{parts}: {stderr}");
         assert!(stderr.contains(what), "{parts}: {stderr}");
-        assert!(!desk.path("merged").exists(), "{parts} left something");
+        assert!(!scratch.path("merged").exists(), "{parts} left something");
         stderr
     };
     for number in [1, 3] {
@@ -89,7 +89,7 @@ fn what_is_missing_doubled_or_torn_is_named_and_nothing_is_written() {
     part(2, 4, "other/2-of-4", "");
     fails("parts other/2-of-4", "one of 3 parts, one of 4");
 
-    let rows = desk.path("parts/2/rows.parquet");
+    let rows = scratch.path("parts/2/rows.parquet");
     let whole = std::fs::read(&rows).unwrap();
     std::fs::write(&rows, &whole[..whole.len() / 2]).unwrap();
     let told = fails("parts", "`rows.parquet` has");
@@ -99,46 +99,46 @@ fn what_is_missing_doubled_or_torn_is_named_and_nothing_is_written() {
     std::fs::write(&rows, &changed).unwrap();
     fails("parts", "other content of the same length");
     std::fs::write(&rows, &whole).unwrap();
-    std::fs::remove_file(desk.path("parts/2/firings.parquet")).unwrap();
+    std::fs::remove_file(scratch.path("parts/2/firings.parquet")).unwrap();
     fails("parts", "`firings.parquet`");
-    std::fs::write(desk.path("parts/2/part.json"), "{\"part_version\":1").unwrap();
+    std::fs::write(scratch.path("parts/2/part.json"), "{\"part_version\":1").unwrap();
     fails("parts", "this part is not whole: `part.json`");
-    std::fs::remove_file(desk.path("parts/2/part.json")).unwrap();
+    std::fs::remove_file(scratch.path("parts/2/part.json")).unwrap();
     fails("parts", "parts/2");
 }
 
 #[test]
 fn a_shard_is_two_numbers_and_needs_a_folder() {
-    let desk = desk();
+    let scratch = scratch();
     for shard in ["0/3", "4/3", "2", "a/b", "1/0"] {
-        let (code, _, stderr) = run(&desk, &format!("compare runs --stacks stacks.toml --shard {shard} --out p"));
+        let (code, _, stderr) = run(&scratch, &format!("compare runs --stacks stacks.toml --shard {shard} --out p"));
         assert!(code == 2 && stderr.contains("2/7"), "{shard}: {stderr}");
     }
-    let (code, _, stderr) = run(&desk, "compare runs --stacks stacks.toml --shard 1/2");
+    let (code, _, stderr) = run(&scratch, "compare runs --stacks stacks.toml --shard 1/2");
     assert!(code == 2 && stderr.contains("--out"), "{stderr}");
 }
 
 #[test]
 fn converted_to_parquet_and_to_shards_the_runs_are_the_same() {
-    let desk = desk();
+    let scratch = scratch();
     let compare = |paths: &str, out: &str| {
-        let (code, _, stderr) = run(&desk, &format!("compare {paths} --stacks stacks.toml --quiet --out {out}"));
+        let (code, _, stderr) = run(&scratch, &format!("compare {paths} --stacks stacks.toml --quiet --out {out}"));
         assert_eq!(code, 0, "{stderr}");
-        let mut rows: Vec<String> = desk.read(&format!("{out}/rows.csv")).lines().map(str::to_owned).collect();
+        let mut rows: Vec<String> = scratch.read(&format!("{out}/rows.csv")).lines().map(str::to_owned).collect();
         rows.sort();
         rows
     };
     let whole = compare("runs", "whole");
-    assert_eq!(run(&desk, "convert runs --to parquet --out runs.parquet").0, 0);
+    assert_eq!(run(&scratch, "convert runs --to parquet --out runs.parquet").0, 0);
     assert_eq!(compare("runs.parquet", "of-table"), whole);
     for to in ["parquet", "trace"] {
-        assert_eq!(run(&desk, &format!("convert runs --to {to} --shards 3 --out shards-{to}")).0, 0);
-        assert_eq!(desk.names(&format!("shards-{to}")).len(), 3);
+        assert_eq!(run(&scratch, &format!("convert runs --to {to} --shards 3 --out shards-{to}")).0, 0);
+        assert_eq!(scratch.names(&format!("shards-{to}")).len(), 3);
         assert_eq!(compare(&format!("shards-{to}"), &format!("of-{to}")), whole);
     }
-    let (code, _, stderr) = run(&desk, "convert runs --to parquet");
+    let (code, _, stderr) = run(&scratch, "convert runs --to parquet");
     assert!(code == 2 && stderr.contains("--out"), "{stderr}");
-    let (code, _, stderr) = run(&desk, "convert runs.parquet --to parquet --out runs.parquet");
+    let (code, _, stderr) = run(&scratch, "convert runs.parquet --to parquet --out runs.parquet");
     assert!(code == 2 && stderr.contains("one of those to be converted"), "{stderr}");
 }
 
@@ -154,8 +154,8 @@ fn one_step(id: &str, calls: &str) -> String {
 
 #[test]
 fn parts_by_file_that_judge_calls_unlike_are_not_merged() {
-    let desk = desk();
-    let folder = desk.path("by-file");
+    let scratch = scratch();
+    let folder = scratch.path("by-file");
     std::fs::create_dir_all(&folder).unwrap();
     let call = r#","tool_calls":[{"id":"1","name":"ls","arguments":{}}]"#;
     std::fs::write(folder.join("a.jsonl"), one_step("a", "")).unwrap();

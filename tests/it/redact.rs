@@ -14,7 +14,7 @@ use whenstop::text::marks;
 use whenstop::transcript::{Event, Message, Role, Run, is_public_name};
 
 use crate::convert::{is_chosen, strategies, two_chats};
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 use crate::shared;
 
 /// The redacted run as it is read back from its lines, and the lines.
@@ -266,24 +266,24 @@ fn a_redacted_corpus_decides_as_the_original_and_says_nothing() {
 
 #[test]
 fn a_redacted_run_can_be_read_by_a_person() {
-    let desk = two_chats();
-    let (code, stdout, stderr) = desk.told("convert runs/a.json --redact --salt pepper");
+    let scratch = two_chats();
+    let (code, stdout, stderr) = scratch.run("convert runs/a.json --redact --salt pepper");
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("redacted_chat", stdout);
-    let (code, _, stderr) = desk.told("convert runs --salt pepper");
+    let (code, _, stderr) = scratch.run("convert runs --salt pepper");
     assert!(code == 2 && stderr.contains("--redact"), "{stderr}");
 }
 
 #[test]
 fn a_rule_that_reads_texts_is_not_evaluable_on_a_redacted_run() {
-    let desk = two_chats();
+    let scratch = two_chats();
     let stacks = "[[stack]]\nname = \"text\"\nany = [{ signal = \"text.match\", phrases = [\"there is one\"] }]\n\
         [[stack]]\nname = \"field\"\nany = [{ signal = \"call.count\", at_least = 1, identity = { fields = [\"a b\"] } }]\n\
         [[stack]]\nname = \"count\"\nany = [{ signal = \"call.count\", at_least = 1 }]\n";
-    desk.put("s.toml", stacks);
-    desk.told("convert runs --redact --out shared.jsonl");
-    desk.told("compare shared.jsonl --stacks s.toml --out out");
-    let rows = desk.read("out/rows.csv");
+    scratch.put("s.toml", stacks);
+    scratch.run("convert runs --redact --out shared.jsonl");
+    scratch.run("compare shared.jsonl --stacks s.toml --out out");
+    let rows = scratch.read("out/rows.csv");
     for (stack, missing) in [("text", 2), ("field", 2), ("count", 0)] {
         let of_stack = rows.lines().filter(|row| row.contains(&format!(",{stack},")));
         assert_eq!(of_stack.filter(|row| row.contains("no texts")).count(), missing, "{stack}: {rows}");
@@ -304,8 +304,8 @@ const SAID: &str = r#"{"type":"run","run_id":"hunter2-run","task_id":"hunter2-ta
 #[test]
 fn nothing_a_person_said_stays_whatever_the_recording_says_of_itself() {
     for redacted in ["false", "true"] {
-        let desk = Desk::with(&[("said.jsonl", &SAID.replace("REDACTED", redacted))]);
-        let (code, stdout, stderr) = desk.told("convert said.jsonl --redact --salt pepper");
+        let scratch = Scratch::with(&[("said.jsonl", &SAID.replace("REDACTED", redacted))]);
+        let (code, stdout, stderr) = scratch.run("convert said.jsonl --redact --salt pepper");
         assert_eq!(code, 0, "{stderr}");
         assert!(!stdout.contains("hunter"), "redacted: {redacted}: {stdout}");
         assert!(stdout.contains("\"finish_reason\":\"stop\"") && stdout.contains("\"turns_used\":3"), "{stdout}");
@@ -316,19 +316,19 @@ fn nothing_a_person_said_stays_whatever_the_recording_says_of_itself() {
 fn the_first_word_of_an_action_is_no_name_of_a_tool() {
     let step = |action: &str| format!(r#"{{"action":"{action}","observation":"ok","response":"r"}}"#);
     let steps = ["ls -la", "hunter2 is the password", "open a.py"].map(step).join(",");
-    let desk = Desk::with(&[("a.traj", &format!(r#"{{"trajectory":[{steps}],"info":{{}},"history":[]}}"#))]);
-    let (code, stdout, stderr) = desk.told("convert a.traj --redact");
+    let scratch = Scratch::with(&[("a.traj", &format!(r#"{{"trajectory":[{steps}],"info":{{}},"history":[]}}"#))]);
+    let (code, stdout, stderr) = scratch.run("convert a.traj --redact");
     assert_eq!(code, 0, "{stderr}");
     assert!(!stdout.contains("hunter2") && stdout.contains("\"name\":\"ls\""), "{stdout}");
     assert!(stdout.contains("\"name\":\"command-1\""), "{stdout}");
     // Nobody can say any more whether this tool was called, so a rule that asks is not evaluable.
-    desk.put(
+    scratch.put(
         "s.toml",
         "[[stack]]\nname = \"s\"\nany = [{ signal = \"tool.named\", tool = \"hunter2\", at_least = 1 }, { signal = \"steps\", at_least = 1 }]\n",
     );
-    desk.told("convert a.traj --redact --out shared.jsonl");
-    desk.told("compare shared.jsonl --stacks s.toml --out out");
-    let row = &desk.table("out/rows.csv")[0];
+    scratch.run("convert a.traj --redact --out shared.jsonl");
+    scratch.run("compare shared.jsonl --stacks s.toml --out out");
+    let row = &scratch.table("out/rows.csv")[0];
     assert!(row["not_evaluable"].contains("tool.named[hunter2] >= 1: no names of tools"), "{row:?}");
     assert_eq!(row["rule"], "steps >= 1");
 }
@@ -352,12 +352,12 @@ fn unreadable_arguments_are_not_evaluable_on_a_redacted_run() {
         (["{'a': 1}", "{'b': 2}", "{'c': 3}"], false, false),
         (["{\"a\":1}", "{\"b\":2}", "{\"c\":3}"], false, true),
     ] {
-        let desk = Desk::with(&[("run.jsonl", &run(calls))]);
-        desk.told("convert run.jsonl --redact --out copy.jsonl");
+        let scratch = Scratch::with(&[("run.jsonl", &run(calls))]);
+        scratch.run("convert run.jsonl --redact --out copy.jsonl");
         let row = |name: &str| {
-            let (code, _, stderr) = desk.told(&format!("compare {name}.jsonl --stacks system:agentao --out {name}"));
+            let (code, _, stderr) = scratch.run(&format!("compare {name}.jsonl --stacks system:agentao --out {name}"));
             assert_eq!(code, 0, "{stderr}");
-            desk.table(&format!("{name}/rows.csv")).remove(0)
+            scratch.table(&format!("{name}/rows.csv")).remove(0)
         };
         let (original, copy) = (row("run"), row("copy"));
         assert_eq!(original["rule"] == "unreadable arguments x3", stops, "{calls:?} {original:?}");

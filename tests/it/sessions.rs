@@ -18,7 +18,7 @@ use whenstop::transcript::{
 };
 use whenstop::verdict::Ledger;
 
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 
 fn shared(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/sessions").join(name)
@@ -284,7 +284,11 @@ fn local_opens_nothing_but_the_places_it_names() {
     }
     for (by, group) in [("project", "p"), ("agent", "Claude Code")] {
         let (_, told, _) = local_by(home.path(), &["--by", by]);
-        let line = told.lines().skip_while(|line| !line.starts_with(by)).nth(1).unwrap_or_default();
+        let line = told
+            .lines()
+            .skip_while(|line| !(line.starts_with(by) && line.contains("rounds")))
+            .nth(1)
+            .unwrap_or_default();
         assert_eq!(line.split_whitespace().collect::<Vec<_>>().join(" "), format!("{group} 1 1 0.0 0.01"), "{told}");
     }
 }
@@ -391,11 +395,12 @@ fn a_host_that_keeps_the_work_loses_no_success_whose_last_edit_was_made() {
         + &graded("awaited", "simulated_user", "sed -i s/a/b/ f", 3)
         + &graded("untouched", "program", "cat f", 3);
     let stacks = "[[stack]]\nname = \"two\"\nany = [{ signal = \"steps\", at_least = 2 }]\n";
-    let desk = Desk::with(&[("runs.jsonl", &runs), ("s.toml", stacks)]);
+    let scratch = Scratch::with(&[("runs.jsonl", &runs), ("s.toml", stacks)]);
     let killed = |keeps: &str| -> Vec<String> {
-        let (code, _, stderr) = desk.told(&format!("compare runs.jsonl --stacks s.toml --keeps {keeps} --out {keeps}"));
+        let (code, _, stderr) =
+            scratch.run(&format!("compare runs.jsonl --stacks s.toml --keeps {keeps} --out {keeps}"));
         assert_eq!(code, 0, "{stderr}");
-        let rows = desk.read(&format!("{keeps}/rows.csv"));
+        let rows = scratch.read(&format!("{keeps}/rows.csv"));
         let mut rows = csv::Reader::from_reader(rows.as_bytes());
         let at = |name: &str, headers: &csv::StringRecord| headers.iter().position(|header| header == name).unwrap();
         let headers = rows.headers().unwrap().clone();
@@ -418,26 +423,27 @@ fn marks_stand_in_for_grades_only_where_that_is_asked_for_and_said() {
     };
     let runs = session("handed", "git commit -am x") + &session("looked", "cat f");
     let stacks = "[[stack]]\nname = \"one\"\nany = [{ signal = \"steps\", at_least = 1 }]\n";
-    let desk = Desk::with(&[("runs.jsonl", &runs), ("s.toml", stacks)]);
-    let (_, told, _) = desk.told("compare runs.jsonl --unit round --stacks s.toml");
+    let scratch = Scratch::with(&[("runs.jsonl", &runs), ("s.toml", stacks)]);
+    let (_, told, _) = scratch.run("compare runs.jsonl --unit round --stacks s.toml");
     assert!(told.contains("0 successes, 0 failures, 2 ungraded"), "{told}");
-    let (_, json, _) = desk.told("compare runs.jsonl --unit round --stacks s.toml --format json");
+    let (_, json, _) = scratch.run("compare runs.jsonl --unit round --stacks s.toml --format json");
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["followed"][0]["stack"], "one", "{json}");
     assert!(json["followed"][0]["cut_short_method"].as_str().unwrap().contains("below"), "{json}");
     let marks = "--outcome-from handover=success,interrupted=failure";
-    let (_, told, errors) = desk.told(&format!("compare runs.jsonl --unit round --stacks s.toml {marks}"));
+    let (_, told, errors) = scratch.run(&format!("compare runs.jsonl --unit round --stacks s.toml {marks}"));
     assert!(told.contains("1 proxy success, 0 proxy failures, 1 ungraded"), "{told}");
     assert!(told.contains("outcomes are proxies") && errors.contains("outcomes are proxies"), "{told}{errors}");
-    let (code, _, errors) = desk.told(&format!("certify runs.jsonl --unit round --signal steps --limits 1,2 {marks}"));
+    let (code, _, errors) =
+        scratch.run(&format!("certify runs.jsonl --unit round --signal steps --limits 1,2 {marks}"));
     assert!(code == 2 && errors.contains("no certificate of proxies"), "{code} {errors}");
-    let (code, labels, errors) = desk.told(&format!("labels runs.jsonl --unit round --template - {marks}"));
+    let (code, labels, errors) = scratch.run(&format!("labels runs.jsonl --unit round --template - {marks}"));
     assert_eq!(code, 0, "{errors}");
     let handed = labels.lines().find(|line| line.starts_with("handed#1,")).unwrap_or_default();
     assert!(handed.ends_with(",success (handover)"), "{labels}");
     // What a person says of a round goes before its mark.
-    desk.put("labels.csv", "run_id,success\nhanded#1,false\n");
+    scratch.put("labels.csv", "run_id,success\nhanded#1,false\n");
     let (_, told, errors) =
-        desk.told(&format!("compare runs.jsonl --unit round --stacks s.toml --labels labels.csv {marks}"));
+        scratch.run(&format!("compare runs.jsonl --unit round --stacks s.toml --labels labels.csv {marks}"));
     assert!(told.contains("0 proxy successes, 1 proxy failure"), "{told}{errors}");
 }

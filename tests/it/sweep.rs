@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 use crate::shared;
 
 /// A run that asks for the same call `calls` times and then answers; every step takes 1000 tokens.
@@ -26,22 +26,22 @@ fn corpus(once: usize) -> String {
     successes.chain((0..10).map(|at| run(&format!("bad-{at:02}"), 6, false))).collect()
 }
 
-fn desk() -> Desk {
-    Desk::with(&[("runs.jsonl", &corpus(45)), ("few.jsonl", &corpus(35))])
+fn scratch() -> Scratch {
+    Scratch::with(&[("runs.jsonl", &corpus(45)), ("few.jsonl", &corpus(35))])
 }
 
 const REPEATS: &str = "--signal|call_result.count|--limits|2..6";
 
 #[test]
 fn a_sweep_counts_what_can_be_counted_by_hand() {
-    let desk = desk();
-    let (code, stdout, stderr) = desk.told(&format!("sweep|runs.jsonl|{REPEATS}|--max-fes|0.1|--out|out|--rows"));
+    let scratch = scratch();
+    let (code, stdout, stderr) = scratch.run(&format!("sweep|runs.jsonl|{REPEATS}|--max-fes|0.1|--out|out|--rows"));
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("sweep_table", stdout);
-    insta::assert_snapshot!("sweep_csv", desk.read("out/sweep.csv"));
-    insta::assert_snapshot!("sweep_manifest", desk.read("out/manifest.json"));
+    insta::assert_snapshot!("sweep_csv", scratch.read("out/sweep.csv"));
+    insta::assert_snapshot!("sweep_manifest", scratch.read("out/manifest.json"));
     // 45 runs of 2 steps, 5 of 3, 10 of 7: 175 steps of 1000 tokens. `>= 3` ends each failure 4 steps early.
-    let table = desk.table("out/sweep.csv");
+    let table = scratch.table("out/sweep.csv");
     let got: Vec<String> = table
         .iter()
         .map(|row| {
@@ -66,27 +66,27 @@ fn a_sweep_counts_what_can_be_counted_by_hand() {
 
 #[test]
 fn the_rows_of_a_sweep_are_those_of_a_comparison() {
-    let desk = desk();
+    let scratch = scratch();
     let mut stacks = String::new();
     for limit in (2..=6).rev() {
         let name = format!("call_result.count >= {limit}");
         let rule = format!("{{ signal = \"call_result.count\", at_least = {limit} }}");
         writeln!(stacks, "[[stack]]\nname = \"{name}\"\nany = [{rule}]").unwrap();
     }
-    std::fs::write(desk.path("stacks.toml"), stacks).unwrap();
-    assert_eq!(desk.told(&format!("sweep|runs.jsonl|{REPEATS}|--out|swept|--rows")).0, 0);
-    assert_eq!(desk.told("compare|runs.jsonl|--stacks|stacks.toml|--out|compared").0, 0);
-    assert_eq!(desk.read("swept/sweep-rows.csv"), desk.read("compared/rows.csv"));
+    std::fs::write(scratch.path("stacks.toml"), stacks).unwrap();
+    assert_eq!(scratch.run(&format!("sweep|runs.jsonl|{REPEATS}|--out|swept|--rows")).0, 0);
+    assert_eq!(scratch.run("compare|runs.jsonl|--stacks|stacks.toml|--out|compared").0, 0);
+    assert_eq!(scratch.read("swept/sweep-rows.csv"), scratch.read("compared/rows.csv"));
 }
 
 #[test]
 fn a_rule_added_to_a_stack_stops_where_either_does() {
-    let desk = desk();
+    let scratch = scratch();
     let stack = "[[stack]]\nname = \"cap\"\ncap = { steps = 5 }\n[[stack]]\nuse = \"awaken\"\n";
-    std::fs::write(desk.path("stacks.toml"), stack).unwrap();
+    std::fs::write(scratch.path("stacks.toml"), stack).unwrap();
     let sweep = format!("sweep|runs.jsonl|{REPEATS}|--with|stacks.toml|cap|--out|out|--rows");
-    assert_eq!(desk.told(&sweep).0, 0);
-    let rows = desk.table("out/sweep-rows.csv");
+    assert_eq!(scratch.run(&sweep).0, 0);
+    let rows = scratch.table("out/sweep-rows.csv");
     let stops: Vec<&str> =
         rows.iter().filter(|row| row["run_id"] == "run-bad-00").map(|row| &*row["stop_point"]).collect();
     let capped = "5:before_request";
@@ -95,14 +95,14 @@ fn a_rule_added_to_a_stack_stops_where_either_does() {
 
 #[test]
 fn label_errors_are_corrected_clipped_or_undefined() {
-    let desk = desk();
+    let scratch = scratch();
     let sweep = |errors: &str, out: &str| {
-        let (code, _, stderr) = desk.told(&format!("sweep|runs.jsonl|{REPEATS}|{errors}|--out|{out}"));
+        let (code, _, stderr) = scratch.run(&format!("sweep|runs.jsonl|{REPEATS}|{errors}|--out|{out}"));
         assert_eq!(code, 0, "{stderr}");
         let cells = |row: &std::collections::BTreeMap<String, String>| {
             format!("{} {}", row["killed_rate_corrected"], row["label_correction"])
         };
-        let table = desk.table(&format!("{out}/sweep.csv"));
+        let table = scratch.table(&format!("{out}/sweep.csv"));
         [cells(&table[3]), cells(&table[4])]
     };
     // `>= 2` stops 5 labelled successes and 10 labelled failures: (5 - 0.1 * 15) / (50 - 0.1 * 60) = 3.5 / 44.
@@ -118,117 +118,117 @@ fn label_errors_are_corrected_clipped_or_undefined() {
 
 #[test]
 fn a_choice_is_made_on_dev_and_reported_on_test() {
-    let desk = desk();
+    let scratch = scratch();
     let sweep = |split: &str, out: &str| {
         let options = format!("--split|{split}|--split-salt|s|--max-fes|0.2|--out|{out}");
-        let (code, stdout, stderr) = desk.told(&format!("sweep|runs.jsonl|{REPEATS}|{options}"));
+        let (code, stdout, stderr) = scratch.run(&format!("sweep|runs.jsonl|{REPEATS}|{options}"));
         assert_eq!(code, 0, "{stderr}");
         stdout
     };
     insta::assert_snapshot!("sweep_split_table", sweep("test", "test"));
     sweep("dev", "dev");
-    assert_eq!(desk.read("dev/sweep.csv"), desk.read("test/sweep-dev.csv"));
-    let tasks = |file: &str| desk.table(file)[0]["tasks"].parse::<u32>().unwrap();
+    assert_eq!(scratch.read("dev/sweep.csv"), scratch.read("test/sweep-dev.csv"));
+    let tasks = |file: &str| scratch.table(file)[0]["tasks"].parse::<u32>().unwrap();
     assert_eq!((tasks("dev/sweep.csv"), tasks("test/sweep.csv")), (30, 30));
-    let manifest: serde_json::Value = serde_json::from_str(&desk.read("test/manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&scratch.read("test/manifest.json")).unwrap();
     assert_eq!(manifest["settings_tried"], 5);
     assert_eq!((&manifest["test_opened"], &manifest["split_salt"]), (&true.into(), &"s".into()));
 }
 
 #[test]
 fn a_certificate_names_the_most_aggressive_setting_that_passes() {
-    let desk = desk();
-    let (code, stdout, stderr) = desk.told(&format!("certify|runs.jsonl|{REPEATS}|--out|certificate.json"));
+    let scratch = scratch();
+    let (code, stdout, stderr) = scratch.run(&format!("certify|runs.jsonl|{REPEATS}|--out|certificate.json"));
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("certificate", stdout);
-    let json: serde_json::Value = serde_json::from_str(&desk.read("certificate.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&scratch.read("certificate.json")).unwrap();
     assert_eq!(json["certified"], "call_result.count >= 3");
     // 50 clean tasks at 5 %: 0.95^50; with 5 false early stops P[Bin(50, 0.05) <= 5].
     assert_eq!((&json["settings"][3]["p"], &json["settings"][4]["p"]), (&0.076_945.into(), &0.962_224.into()));
-    let again = desk.told(&format!("certify|runs.jsonl|{REPEATS}|--format|json"));
-    assert_eq!(again.1, desk.read("certificate.json"));
+    let again = scratch.run(&format!("certify|runs.jsonl|{REPEATS}|--format|json"));
+    assert_eq!(again.1, scratch.read("certificate.json"));
 }
 
 #[test]
 fn tune_certifies_limits_of_ones_own_and_writes_the_stack() {
-    let desk = desk();
-    let (code, told, stderr) = desk.told(&format!("tune|runs.jsonl|{REPEATS}|--format|json|--out|tuned"));
+    let scratch = scratch();
+    let (code, told, stderr) = scratch.run(&format!("tune|runs.jsonl|{REPEATS}|--format|json|--out|tuned"));
     assert_eq!(code, 0, "{stderr}");
-    assert_eq!(told, desk.told(&format!("certify|runs.jsonl|{REPEATS}|--format|json")).1);
-    assert_eq!(told, desk.read("tuned/certificate.json"));
-    let stack = desk.read("tuned/tuned.toml");
+    assert_eq!(told, scratch.run(&format!("certify|runs.jsonl|{REPEATS}|--format|json")).1);
+    assert_eq!(told, scratch.read("tuned/certificate.json"));
+    let stack = scratch.read("tuned/tuned.toml");
     assert!(stack.contains("any = [{ signal = \"call_result.count\", at_least = 3 }]"), "{stack}");
     // It stops the 10 failures of 60 runs; readings of the repeated call go from 1 to 6, the last of them at the end.
     assert!(stack.contains("stopped = 0.16666666666666666") && stack.contains("models = [\"m\"]"), "{stack}");
-    let (code, compared, stderr) = desk.told("compare|runs.jsonl|--stacks|tuned/tuned.toml|--format|csv");
+    let (code, compared, stderr) = scratch.run("compare|runs.jsonl|--stacks|tuned/tuned.toml|--format|csv");
     assert_eq!(code, 0, "{stderr}");
     assert!(compared.contains("\ntuned,"), "{compared}");
     for refused in ["--learn", "--today|preset:goose", "--bound|one-run", "--format|pr"] {
-        let (code, _, stderr) = desk.told(&format!("tune|runs.jsonl|{REPEATS}|{refused}"));
+        let (code, _, stderr) = scratch.run(&format!("tune|runs.jsonl|{REPEATS}|{refused}"));
         assert_eq!(code, 2, "{refused}: {stderr}");
     }
-    assert_eq!(desk.told("tune|runs.jsonl|--split|test").0, 2);
+    assert_eq!(scratch.run("tune|runs.jsonl|--split|test").0, 2);
 }
 
 #[test]
 fn what_signals_read_can_be_kept_and_read_again() {
-    let desk = desk();
-    let sweep = |out: &str| desk.told(&format!("sweep|runs.jsonl|{REPEATS}|--cache|kept|--out|{out}|--rows"));
+    let scratch = scratch();
+    let sweep = |out: &str| scratch.run(&format!("sweep|runs.jsonl|{REPEATS}|--cache|kept|--out|{out}|--rows"));
     let (first, again) = (sweep("first"), sweep("again"));
     assert!(first.0 == 0 && again.0 == 0 && again.2.contains("no recording was read"), "{} {}", first.2, again.2);
-    assert!(first.1 == again.1 && desk.contents("first") == desk.contents("again"));
+    assert!(first.1 == again.1 && scratch.contents("first") == scratch.contents("again"));
 }
 
 #[test]
 fn a_refusal_says_how_many_tasks_are_missing() {
-    let desk = desk();
-    let (code, stdout, _) = desk.told(&format!("certify|few.jsonl|{REPEATS}|--out|certificate.json"));
+    let scratch = scratch();
+    let (code, stdout, _) = scratch.run(&format!("certify|few.jsonl|{REPEATS}|--out|certificate.json"));
     assert_eq!(code, 100);
     insta::assert_snapshot!("refusal", stdout);
-    let json: serde_json::Value = serde_json::from_str(&desk.read("certificate.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&scratch.read("certificate.json")).unwrap();
     assert_eq!((&json["certified"], &json["needs_more_tasks"]), (&serde_json::Value::Null, &5.into()), "45 - 40");
 }
 
 #[test]
 fn several_signals_need_an_order_or_holm() {
-    let desk = desk();
+    let scratch = scratch();
     let both = "--signal|call_result.count|--limits|3,2|--signal|tokens.total|--limits|5_000,2_000";
-    let (code, _, stderr) = desk.told(&format!("certify|runs.jsonl|{both}"));
+    let (code, _, stderr) = scratch.run(&format!("certify|runs.jsonl|{both}"));
     assert_eq!(code, 2);
     assert!(stderr.contains("no order from conservative to aggressive"), "{stderr}");
     let order = "tokens.total >= 5000; call_result.count >= 3; call_result.count >= 2; tokens.total >= 2000";
-    let (code, stdout, _) = desk.told(&format!("certify|runs.jsonl|{both}|--order|{order}"));
+    let (code, stdout, _) = scratch.run(&format!("certify|runs.jsonl|{both}|--order|{order}"));
     assert_eq!((code, stdout.lines().next().unwrap().contains("`call_result.count >= 3`")), (0, true), "{stdout}");
     // 0.95^50 = 0.077 for two of four settings: 0.31 after Holm.
-    let (code, stdout, _) = desk.told(&format!("certify|runs.jsonl|{both}|--unordered"));
+    let (code, stdout, _) = scratch.run(&format!("certify|runs.jsonl|{both}|--unordered"));
     assert_eq!(code, 100);
     insta::assert_snapshot!("refusal_unordered", stdout);
 }
 
 #[test]
 fn what_cannot_be_evaluated_certifies_nothing() {
-    let desk = desk();
-    std::fs::write(desk.path("dark.jsonl"), corpus(45).replace(",\"usage\":{\"input\":900,\"output\":100}", ""))
+    let scratch = scratch();
+    std::fs::write(scratch.path("dark.jsonl"), corpus(45).replace(",\"usage\":{\"input\":900,\"output\":100}", ""))
         .unwrap();
-    let (code, stdout, _) = desk.told("certify|dark.jsonl|--signal|tokens.total|--limits|5000,9000");
+    let (code, stdout, _) = scratch.run("certify|dark.jsonl|--signal|tokens.total|--limits|5000,9000");
     assert_eq!(code, 100);
     // Nothing says that the setting would not have stopped them: the 50 successes count as stopped.
     let words = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("50 successes do not record what a signal reads and count as stopped early"), "{stdout}");
-    let (code, stdout, _) = desk.told("sweep|dark.jsonl|--signal|tokens.total|--limits|5000,9000");
+    let (code, stdout, _) = scratch.run("sweep|dark.jsonl|--signal|tokens.total|--limits|5000,9000");
     assert_eq!(code, 0);
     assert!(stdout.contains("60 runs lack what a signal reads"), "{stdout}");
 }
 
 #[test]
 fn a_rule_is_judged_by_the_runs_that_have_what_it_reads() {
-    let desk = desk();
+    let scratch = scratch();
     let dark = corpus(45).replace(",\"usage\":{\"input\":900,\"output\":100}", "");
     let dark = dark.replace("good-", "dark-good-").replace("bad-", "dark-bad-");
-    std::fs::write(desk.path("half.jsonl"), corpus(45) + &dark).unwrap();
+    std::fs::write(scratch.path("half.jsonl"), corpus(45) + &dark).unwrap();
     let grid = "--signal|call_result.count|--limits|3|--signal|tokens.total|--limits|2000";
-    assert_eq!(desk.told(&format!("sweep|half.jsonl|{grid}|--out|out")).0, 0);
-    let got: Vec<String> = desk
+    assert_eq!(scratch.run(&format!("sweep|half.jsonl|{grid}|--out|out")).0, 0);
+    let got: Vec<String> = scratch
         .table("out/sweep.csv")
         .iter()
         .map(|row| {
@@ -242,26 +242,26 @@ fn a_rule_is_judged_by_the_runs_that_have_what_it_reads() {
 
 #[test]
 fn threads_and_repetition_change_no_byte() {
-    let desk = desk();
+    let scratch = scratch();
     for (out, threads) in [("one", 1), ("two", 2), ("again", 2)] {
         let grid = format!("{REPEATS}|--signal|tokens.total|--limits|1_000..6_000 step 500");
         let sweep = format!("--threads|{threads}|sweep|runs.jsonl|{grid}|--split|test|--out|{out}|--rows");
-        let (code, _, stderr) = desk.told(&sweep);
+        let (code, _, stderr) = scratch.run(&sweep);
         assert_eq!(code, 0, "{stderr}");
     }
-    let one = desk.contents("one");
+    let one = scratch.contents("one");
     let names: Vec<&str> = one.iter().map(|(name, _)| name.as_str()).collect();
     let expected =
         ["manifest.json", "sweep-dev.csv", "sweep-rows.csv", "sweep.csv", "sweep.md", "sweep.png", "sweep.svg"];
     assert_eq!(names, expected);
-    assert!(one == desk.contents("two") && one == desk.contents("again"));
+    assert!(one == scratch.contents("two") && one == scratch.contents("again"));
 }
 
 #[test]
 fn errors_say_what_and_how() {
-    let desk = desk();
+    let scratch = scratch();
     std::fs::write(
-        desk.path("stacks.toml"),
+        scratch.path("stacks.toml"),
         "[[stack]]\nname = \"cap\"\ncap = { steps = 5 }\n[[stack]]\nuse = \"awaken\"\n",
     )
     .unwrap();
@@ -281,28 +281,28 @@ fn errors_say_what_and_how() {
     ];
     let mut told = String::new();
     for (arguments, code) in cases {
-        let (got, _, stderr) = desk.told(arguments);
+        let (got, _, stderr) = scratch.run(arguments);
         assert_eq!(got, code, "{arguments}: {stderr}");
         writeln!(told, "$ whenstop {}\n{stderr}", arguments.replace('|', " ")).unwrap();
     }
     insta::assert_snapshot!("sweep_errors", told);
-    assert_eq!(desk.told("certify|runs.jsonl|--signal|steps|--limits|2|--alpha|1.5").0, 2);
+    assert_eq!(scratch.run("certify|runs.jsonl|--signal|steps|--limits|2|--alpha|1.5").0, 2);
 }
 
 #[test]
 #[cfg_attr(not(shared_material), ignore = "../shared is not here")]
 fn tau2_agrees_with_the_independent_recomputation() {
     let folder = shared::folder("corpora");
-    let desk = desk();
+    let scratch = scratch();
     let grid = "--signal|call_result.count|--limits|3|--signal|tokens.total|--limits|200_000";
-    let (code, _, stderr) = desk.told(&format!("sweep|{}|{grid}|--out|out", folder.join("tau2").display()));
+    let (code, _, stderr) = scratch.run(&format!("sweep|{}|{grid}|--out|out", folder.join("tau2").display()));
     assert_eq!(code, 0, "{stderr}");
     let counted = |row: &std::collections::BTreeMap<String, String>| {
         let killed: u32 =
             ["killed_verified", "killed_unverified"].iter().map(|column| row[*column].parse::<u32>().unwrap()).sum();
         format!("{}/{killed}/{}", row["stops"], row["true_stop"])
     };
-    let got: Vec<String> = desk.table("out/sweep.csv").iter().map(counted).collect();
+    let got: Vec<String> = scratch.table("out/sweep.csv").iter().map(counted).collect();
     assert_eq!(got, ["45/14/31", "14/5/9"]);
 }
 
@@ -313,15 +313,15 @@ const GRID: &str = "[[axis]]\nsignal = \"call_result.count\"\nat_least = [2, 3]\
 
 #[test]
 fn a_grid_is_every_stack_that_takes_one_rule_of_each_axis() {
-    let desk = desk();
-    desk.put("grid.toml", GRID);
+    let scratch = scratch();
+    scratch.put("grid.toml", GRID);
     let (code, stdout, stderr) =
-        desk.told("sweep|runs.jsonl|--grid|grid.toml|--max-fes|0.1|--out|out|--rows|--all|--best|3");
+        scratch.run("sweep|runs.jsonl|--grid|grid.toml|--max-fes|0.1|--out|out|--rows|--all|--best|3");
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("grid_table", stdout);
-    insta::assert_snapshot!("grid_stacks", desk.read("out/stacks.toml"));
-    insta::assert_snapshot!("grid_manifest", desk.read("out/manifest.json"));
-    let all = desk.table("out/sweep-all.csv");
+    insta::assert_snapshot!("grid_stacks", scratch.read("out/stacks.toml"));
+    insta::assert_snapshot!("grid_manifest", scratch.read("out/manifest.json"));
+    let all = scratch.table("out/sweep-all.csv");
     assert_eq!(all.len(), 12);
     // Of 45 successes of 2 steps and 5 of 3, and 10 failures of 7: `call_result.count >= 2` stops after the second step.
     // With `steps >= 3` or 6 beside it nothing fires earlier; without it `steps >= 3` comes at the end of a run of 3.
@@ -333,16 +333,16 @@ fn a_grid_is_every_stack_that_takes_one_rule_of_each_axis() {
         .collect();
     insta::assert_snapshot!("grid_all", got.join("\n"));
     // The file of stacks gives the same rows, and so the same numbers.
-    let (code, _, stderr) = desk.told("compare|runs.jsonl|--stacks|out/stacks.toml|--out|compared");
+    let (code, _, stderr) = scratch.run("compare|runs.jsonl|--stacks|out/stacks.toml|--out|compared");
     assert_eq!(code, 0, "{stderr}");
     let sorted = |file: &str| {
-        let mut lines: Vec<String> = desk.read(file).lines().map(str::to_owned).collect();
+        let mut lines: Vec<String> = scratch.read(file).lines().map(str::to_owned).collect();
         lines.sort();
         lines
     };
     assert_eq!(sorted("out/sweep-rows.csv"), sorted("compared/rows.csv"));
-    let kept = desk.table("out/sweep.csv");
-    let summary = desk.table("compared/summary.csv");
+    let kept = scratch.table("out/sweep.csv");
+    let summary = scratch.table("compared/summary.csv");
     for row in &kept {
         let same = summary.iter().find(|other| other["stack"] == row["stack"]).unwrap();
         for column in ["killed_rate", "killed_rate_high", "failures_stopped_rate"] {
@@ -355,17 +355,17 @@ fn a_grid_is_every_stack_that_takes_one_rule_of_each_axis() {
 
 #[test]
 fn axes_that_stop_together_do_so_at_one_point_or_have_each_once() {
-    let desk = desk();
+    let scratch = scratch();
     let axes =
         "[[axis]]\nsignal = \"call_result.count\"\nat_least = [2, 4]\n[[axis]]\nsignal = \"steps\"\nrange = [3, 5]\n";
     for combine in ["all", "latched"] {
-        desk.put("grid.toml", &format!("combine = \"{combine}\"\n{axes}"));
-        let (code, _, stderr) = desk.told("sweep|runs.jsonl|--grid|grid.toml|--out|out|--rows|--all");
+        scratch.put("grid.toml", &format!("combine = \"{combine}\"\n{axes}"));
+        let (code, _, stderr) = scratch.run("sweep|runs.jsonl|--grid|grid.toml|--out|out|--rows|--all");
         assert_eq!(code, 0, "{combine}: {stderr}");
-        assert_eq!(desk.table("out/sweep-all.csv").len(), 6);
-        assert_eq!(desk.told("compare|runs.jsonl|--stacks|out/stacks.toml|--out|compared").0, 0);
+        assert_eq!(scratch.table("out/sweep-all.csv").len(), 6);
+        assert_eq!(scratch.run("compare|runs.jsonl|--stacks|out/stacks.toml|--out|compared").0, 0);
         let rows = |file: &str| {
-            let mut lines: Vec<String> = desk.read(file).lines().map(str::to_owned).collect();
+            let mut lines: Vec<String> = scratch.read(file).lines().map(str::to_owned).collect();
             lines.sort();
             lines
         };
@@ -375,7 +375,7 @@ fn axes_that_stop_together_do_so_at_one_point_or_have_each_once() {
 
 #[test]
 fn a_grid_file_that_is_wrong_is_told_with_its_place() {
-    let desk = desk();
+    let scratch = scratch();
     let axis = |text: &str| format!("[[axis]]\nsignal = \"steps\"\n{text}\n");
     let cases = [
         ("", "a grid without an axis"),
@@ -401,52 +401,52 @@ fn a_grid_file_that_is_wrong_is_told_with_its_place() {
     ];
     let mut told = String::new();
     for (text, expected) in cases {
-        desk.put("grid.toml", text);
-        let (code, _, stderr) = desk.told("sweep|runs.jsonl|--grid|grid.toml");
+        scratch.put("grid.toml", text);
+        let (code, _, stderr) = scratch.run("sweep|runs.jsonl|--grid|grid.toml");
         assert_eq!(code, 2, "{text}: {stderr}");
         assert!(stderr.contains(expected), "{text}: {stderr}");
         assert!(stderr.contains("grid.toml:"), "{text}: {stderr}");
         writeln!(told, "{stderr}").unwrap();
     }
     insta::assert_snapshot!("grid_errors", told);
-    desk.put("grid.toml", &axis("at_least = { range = [1, 9000] }").repeat(2));
-    let (code, _, stderr) = desk.told("sweep|runs.jsonl|--grid|grid.toml|--most|1000000");
+    scratch.put("grid.toml", &axis("at_least = { range = [1, 9000] }").repeat(2));
+    let (code, _, stderr) = scratch.run("sweep|runs.jsonl|--grid|grid.toml|--most|1000000");
     assert_eq!(code, 2, "{stderr}");
     assert!(stderr.contains("81,000,000 stacks") && stderr.contains("9000 × 9000"), "{stderr}");
 }
 
 #[test]
 fn a_grid_is_the_same_for_any_number_of_threads_and_can_be_split() {
-    let desk = desk();
-    desk.put("grid.toml", "[[axis]]\nsignal = \"call_result.count\"\nquantiles = 5\n[[axis]]\nsignal = \"steps\"\nquantiles = 5\noptional = true\n");
+    let scratch = scratch();
+    scratch.put("grid.toml", "[[axis]]\nsignal = \"call_result.count\"\nquantiles = 5\n[[axis]]\nsignal = \"steps\"\nquantiles = 5\noptional = true\n");
     let run = |more: &str, out: &str| {
-        let (code, _, stderr) = desk.told(&format!("sweep|runs.jsonl|--grid|grid.toml|--out|{out}|--all{more}"));
+        let (code, _, stderr) = scratch.run(&format!("sweep|runs.jsonl|--grid|grid.toml|--out|{out}|--all{more}"));
         assert_eq!(code, 0, "{stderr}");
     };
     run("|--threads|1", "one");
     run("|--threads|3", "three");
-    assert_eq!(desk.contents("one"), desk.contents("three"));
+    assert_eq!(scratch.contents("one"), scratch.contents("three"));
     run("|--split|test|--split-salt|s|--max-fes|0.3", "split");
-    assert!(desk.read("split/sweep.md").contains("optimism (dev minus test)"));
-    let runs = |file: &str| desk.table(file)[0]["runs"].parse::<u32>().unwrap();
+    assert!(scratch.read("split/sweep.md").contains("optimism (dev minus test)"));
+    let runs = |file: &str| scratch.table(file)[0]["runs"].parse::<u32>().unwrap();
     assert!(runs("split/sweep.csv") < runs("one/sweep.csv"));
 }
 
 /// The grid files that the book and the help of `sweep` show.
 #[test]
 fn the_grids_that_are_shown_are_grids() {
-    let desk = desk();
+    let scratch = scratch();
     let page = std::fs::read_to_string("docs/numbers.md").unwrap();
     let shown = page.split("```toml\n").filter(|block| block.starts_with("[[axis]]"));
     let blocks: Vec<String> = shown.map(|block| block.split("```").next().unwrap().to_owned()).collect();
     assert_eq!(blocks.len(), 1);
-    let (_, help, _) = desk.told("help|sweep|--full");
+    let (_, help, _) = scratch.run("help|sweep|--full");
     let lines = help.lines().skip_while(|line| !line.contains("combine =")).filter_map(|line| line.strip_prefix("  "));
     let of_help = lines.collect::<Vec<_>>().join("\n");
     for text in blocks.iter().chain([&of_help]) {
         assert!(text.contains("cap = ["), "{text}");
-        desk.put("grid.toml", text);
-        let (code, _, stderr) = desk.told("sweep|runs.jsonl|--grid|grid.toml|--out|out");
+        scratch.put("grid.toml", text);
+        let (code, _, stderr) = scratch.run("sweep|runs.jsonl|--grid|grid.toml|--out|out");
         assert_eq!(code, 0, "{stderr}");
     }
 }
@@ -455,21 +455,23 @@ fn the_grids_that_are_shown_are_grids() {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_walk_leaves_what_is_done() {
-    let desk = desk();
+    let scratch = scratch();
     let axis = "[[axis]]\nsignal = \"steps\"\nat_least = { range = [1, 200] }\n";
-    desk.put("grid.toml", &axis.repeat(3));
+    scratch.put("grid.toml", &axis.repeat(3));
     let arguments = "sweep runs.jsonl --grid grid.toml --out out --all --threads 1";
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_whenstop"))
         .args(arguments.split(' '))
-        .current_dir(desk.path("."))
+        .current_dir(scratch.path("."))
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
     // The walk goes on while its lines are written.
     let is_written = || {
-        let files =
-            walkdir::WalkDir::new(desk.path("out")).into_iter().flatten().filter(|entry| entry.file_type().is_file());
+        let files = walkdir::WalkDir::new(scratch.path("out"))
+            .into_iter()
+            .flatten()
+            .filter(|entry| entry.file_type().is_file());
         files.filter_map(|entry| entry.metadata().ok()).any(|of| of.len() > 0)
     };
     while !is_written() {
@@ -479,13 +481,13 @@ fn an_interrupted_walk_leaves_what_is_done() {
     let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    let manifest: serde_json::Value = serde_json::from_str(&desk.read("out/manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&scratch.read("out/manifest.json")).unwrap();
     assert_eq!(manifest["interrupted"], true);
     let reached = usize::try_from(manifest["stacks_reached"].as_u64().unwrap()).unwrap();
     assert!(reached > 0 && reached < 8_000_000, "{reached}");
-    assert_eq!(desk.read("out/sweep-all.csv").lines().count(), reached + 1);
-    assert!(desk.read("out/sweep.md").contains("interrupted after"));
-    assert!(desk.read("out/sweep.csv").lines().count() > 1);
+    assert_eq!(scratch.read("out/sweep-all.csv").lines().count(), reached + 1);
+    assert!(scratch.read("out/sweep.md").contains("interrupted after"));
+    assert!(scratch.read("out/sweep.csv").lines().count() > 1);
 }
 
 /// Three signals in three ways: counted, measured on the recordings, and one that is not there at every point.
@@ -494,75 +496,75 @@ const CACHED: &str = "[[axis]]\nsignal = \"call_result.count\"\nquantiles = 5\no
 [[axis]]\ncap = [2, 4]\noptional = true\n";
 
 /// What a sweep with that cache writes, and whether it read the recordings.
-fn with_cache(desk: &Desk, out: &str) -> (Vec<(String, Vec<u8>)>, bool) {
+fn with_cache(scratch: &Scratch, out: &str) -> (Vec<(String, Vec<u8>)>, bool) {
     let sweep = "sweep|a/b/c/runs.jsonl|--grid|grid.toml|--cache|kept|--all|--out";
-    let (code, _, stderr) = desk.told(&format!("{sweep}|{out}"));
+    let (code, _, stderr) = scratch.run(&format!("{sweep}|{out}"));
     assert_eq!(code, 0, "{stderr}");
-    (desk.contents(out), !stderr.contains("no recording was read"))
+    (scratch.contents(out), !stderr.contains("no recording was read"))
 }
 
 /// The same without a cache.
-fn without_cache(desk: &Desk) -> Vec<(String, Vec<u8>)> {
-    let (code, _, stderr) = desk.told("sweep|a/b/c/runs.jsonl|--grid|grid.toml|--all|--out|anew");
+fn without_cache(scratch: &Scratch) -> Vec<(String, Vec<u8>)> {
+    let (code, _, stderr) = scratch.run("sweep|a/b/c/runs.jsonl|--grid|grid.toml|--all|--out|anew");
     assert_eq!(code, 0, "{stderr}");
-    desk.contents("anew")
+    scratch.contents("anew")
 }
 
 /// Does something to every file of the cache.
-fn spoil(desk: &Desk, change: impl Fn(Vec<u8>, &[u8]) -> Vec<u8>) {
-    for key in desk.names("kept") {
+fn spoil(scratch: &Scratch, change: impl Fn(Vec<u8>, &[u8]) -> Vec<u8>) {
+    for key in scratch.names("kept") {
         let folder = format!("kept/{key}");
-        let files = desk.contents(&folder);
+        let files = scratch.contents(&folder);
         let first = files[0].1.clone();
         for (name, bytes) in files {
-            desk.put_bytes(&format!("{folder}/{name}"), &change(bytes, &first));
+            scratch.put_bytes(&format!("{folder}/{name}"), &change(bytes, &first));
         }
     }
 }
 
 #[test]
 fn a_cache_gives_the_same_bytes_and_nothing_wrong_in_it_is_believed() {
-    let desk = Desk::with(&[("a/b/c/runs.jsonl", &corpus(45)), ("grid.toml", CACHED)]);
-    let (first, read) = with_cache(&desk, "one");
-    assert!(read && first == without_cache(&desk));
-    assert_eq!(with_cache(&desk, "two"), (first.clone(), false));
+    let scratch = Scratch::with(&[("a/b/c/runs.jsonl", &corpus(45)), ("grid.toml", CACHED)]);
+    let (first, read) = with_cache(&scratch, "one");
+    assert!(read && first == without_cache(&scratch));
+    assert_eq!(with_cache(&scratch, "two"), (first.clone(), false));
     // Torn, of another column, and something else altogether: read anew, and right again the next time.
     let half: fn(Vec<u8>, &[u8]) -> Vec<u8> = |bytes, _| bytes[..bytes.len() / 2].to_vec();
     let other: fn(Vec<u8>, &[u8]) -> Vec<u8> = |_, first| first.to_vec();
     for (nth, change) in [half, other, |_, _| b"no column".to_vec()].into_iter().enumerate() {
-        spoil(&desk, change);
-        assert_eq!(with_cache(&desk, "spoilt"), (first.clone(), true), "{nth}: what was spoilt was believed");
-        assert_eq!(with_cache(&desk, "spoilt"), (first.clone(), false), "{nth}: it was not written anew");
+        spoil(&scratch, change);
+        assert_eq!(with_cache(&scratch, "spoilt"), (first.clone(), true), "{nth}: what was spoilt was believed");
+        assert_eq!(with_cache(&scratch, "spoilt"), (first.clone(), false), "{nth}: it was not written anew");
     }
     // Another grid reads what it needs once; the first grid still finds its own.
-    desk.put("grid.toml", &CACHED.replace("novelty", "call.repeated"));
-    let other = with_cache(&desk, "other");
-    assert!(other.1 && other.0 == without_cache(&desk));
-    assert_eq!(with_cache(&desk, "other"), (other.0, false));
-    desk.put("grid.toml", CACHED);
-    assert_eq!(with_cache(&desk, "three"), (first.clone(), false));
+    scratch.put("grid.toml", &CACHED.replace("novelty", "call.repeated"));
+    let other = with_cache(&scratch, "other");
+    assert!(other.1 && other.0 == without_cache(&scratch));
+    assert_eq!(with_cache(&scratch, "other"), (other.0, false));
+    scratch.put("grid.toml", CACHED);
+    assert_eq!(with_cache(&scratch, "three"), (first.clone(), false));
     // One byte more, labels beside, a report above: other inputs.
-    desk.put("a/b/c/runs.jsonl", &(corpus(45) + "\n"));
-    assert!(with_cache(&desk, "byte").1);
-    desk.put("a/b/c/labels.csv", "run_id,success\nrun-good-01,false\n");
-    let labelled = with_cache(&desk, "labelled");
-    assert!(labelled.1 && labelled.0 != first && labelled.0 == without_cache(&desk));
-    assert_eq!(with_cache(&desk, "labelled"), (labelled.0, false));
-    desk.put("a/results.json", "{}");
-    assert!(with_cache(&desk, "above").1);
+    scratch.put("a/b/c/runs.jsonl", &(corpus(45) + "\n"));
+    assert!(with_cache(&scratch, "byte").1);
+    scratch.put("a/b/c/labels.csv", "run_id,success\nrun-good-01,false\n");
+    let labelled = with_cache(&scratch, "labelled");
+    assert!(labelled.1 && labelled.0 != first && labelled.0 == without_cache(&scratch));
+    assert_eq!(with_cache(&scratch, "labelled"), (labelled.0, false));
+    scratch.put("a/results.json", "{}");
+    assert!(with_cache(&scratch, "above").1);
 }
 
 #[test]
 fn a_cache_is_kept_outside_of_the_recordings_and_not_of_part_of_them() {
-    let desk = Desk::with(&[("runs/runs.jsonl", &corpus(45)), ("grid.toml", CACHED)]);
-    let (code, _, stderr) = desk.told("sweep|runs|--grid|grid.toml|--cache|runs/kept");
+    let scratch = Scratch::with(&[("runs/runs.jsonl", &corpus(45)), ("grid.toml", CACHED)]);
+    let (code, _, stderr) = scratch.run("sweep|runs|--grid|grid.toml|--cache|runs/kept");
     assert_eq!(code, 2);
     assert!(stderr.contains("the cache lies among the recordings"), "{stderr}");
-    desk.put("runs/torn.jsonl", &corpus(45)[..300]);
+    scratch.put("runs/torn.jsonl", &corpus(45)[..300]);
     for _ in 0..2 {
-        let (code, _, stderr) = desk.told("sweep|runs|--grid|grid.toml|--cache|kept");
+        let (code, _, stderr) = scratch.run("sweep|runs|--grid|grid.toml|--cache|kept");
         assert_eq!(code, 0, "{stderr}");
         assert!(stderr.contains("nothing is kept in the cache"), "{stderr}");
     }
-    assert!(!desk.path("kept").exists());
+    assert!(!scratch.path("kept").exists());
 }

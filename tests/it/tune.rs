@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 
 /// A success that looks at `looks` different things, of the task `n`; with what each step cost.
 fn success(n: usize, looks: usize) -> String {
@@ -35,9 +35,9 @@ fn failure(n: usize) -> String {
 }
 
 /// So many successes, each of a task of its own, and 30 failures.
-fn desk(successes: usize) -> Desk {
+fn scratch(successes: usize) -> Scratch {
     let runs: String = (0..successes).map(|n| success(n, 2 + n % 4)).chain((0..30).map(failure)).collect();
-    Desk::with(&[("runs.jsonl", &runs)])
+    Scratch::with(&[("runs.jsonl", &runs)])
 }
 
 fn narrow(text: &str) {
@@ -48,27 +48,27 @@ fn narrow(text: &str) {
 
 #[test]
 fn it_says_what_to_ship_and_writes_it_down() {
-    let desk = desk(120);
-    let (code, stdout, stderr) = desk.told("tune runs.jsonl --out tuned");
+    let scratch = scratch(120);
+    let (code, stdout, stderr) = scratch.run("tune runs.jsonl --out tuned");
     assert_eq!(code, 0, "{stderr}");
     narrow(&stdout);
     insta::assert_snapshot!("tune_ships", stdout);
-    insta::assert_snapshot!("tune_stack_file", desk.read("tuned/tuned.toml"));
-    insta::assert_snapshot!("tune_certificate", desk.read("tuned/certificate.json"));
-    let names = desk.names("tuned").join(" ");
+    insta::assert_snapshot!("tune_stack_file", scratch.read("tuned/tuned.toml"));
+    insta::assert_snapshot!("tune_certificate", scratch.read("tuned/certificate.json"));
+    let names = scratch.names("tuned").join(" ");
     for name in ["tune.md", "tune.csv", "report.html", "frontier.png", "rows.csv", "manifest.json"] {
         assert!(names.contains(name), "{names}");
     }
-    assert!(desk.read("tuned/tune.md").starts_with("# What to ship\n\n**Ship it: stop when `"));
+    assert!(scratch.read("tuned/tune.md").starts_with("# What to ship\n\n**Ship it: stop when `"));
 }
 
 #[test]
 fn what_it_wrote_is_what_compare_replays() {
-    let desk = desk(120);
-    assert_eq!(desk.told("tune runs.jsonl --out tuned --no-presets").0, 0);
-    assert_eq!(desk.told("compare runs.jsonl --stacks tuned/tuned.toml --out again").0, 0);
+    let scratch = scratch(120);
+    assert_eq!(scratch.run("tune runs.jsonl --out tuned --no-presets").0, 0);
+    assert_eq!(scratch.run("compare runs.jsonl --stacks tuned/tuned.toml --out again").0, 0);
     let stops = |folder: &str| -> BTreeMap<String, (String, String)> {
-        let rows = desk.table(&format!("{folder}/rows.csv")).into_iter().filter(|row| row["stack"] == "tuned");
+        let rows = scratch.table(&format!("{folder}/rows.csv")).into_iter().filter(|row| row["stack"] == "tuned");
         rows.map(|row| (row["run_id"].clone(), (row["stop_point"].clone(), row["rule"].clone()))).collect()
     };
     let (tuned, again) = (stops("tuned"), stops("again"));
@@ -79,54 +79,55 @@ fn what_it_wrote_is_what_compare_replays() {
 
 #[test]
 fn the_same_bytes_for_any_number_of_threads_and_order_of_files() {
-    let desk = desk(0);
-    desk.put("a/one.jsonl", &(0..70).map(|n| success(n, 2 + n % 4)).collect::<String>());
-    desk.put("b/two.jsonl", &(70..120).map(|n| success(n, 2 + n % 4)).chain((0..30).map(failure)).collect::<String>());
+    let scratch = scratch(0);
+    scratch.put("a/one.jsonl", &(0..70).map(|n| success(n, 2 + n % 4)).collect::<String>());
+    scratch
+        .put("b/two.jsonl", &(70..120).map(|n| success(n, 2 + n % 4)).chain((0..30).map(failure)).collect::<String>());
     let told = |arguments: &str| {
-        let (code, stdout, stderr) = desk.told(arguments);
+        let (code, stdout, stderr) = scratch.run(arguments);
         assert_eq!(code, 0, "{stderr}");
         stdout
     };
     let one = told("tune a b --threads 1 --out one");
     assert_eq!(told("tune a b --threads 2 --out two"), one);
-    assert_eq!(desk.contents("one"), desk.contents("two"));
+    assert_eq!(scratch.contents("one"), scratch.contents("two"));
     assert_eq!(told("tune b a --threads 2 --out three"), one);
-    assert_eq!(desk.read("one/tuned.toml"), desk.read("three/tuned.toml"));
-    assert_eq!(desk.read("one/certificate.json"), desk.read("three/certificate.json"));
+    assert_eq!(scratch.read("one/tuned.toml"), scratch.read("three/tuned.toml"));
+    assert_eq!(scratch.read("one/certificate.json"), scratch.read("three/certificate.json"));
 }
 
 #[test]
 fn refusals_give_the_reason_first_and_the_missing_count() {
     let mut told = String::new();
-    let mut refused = |desk: &Desk, arguments: &str| {
-        let (code, stdout, _) = desk.told(arguments);
+    let mut refused = |scratch: &Scratch, arguments: &str| {
+        let (code, stdout, _) = scratch.run(arguments);
         assert_eq!(code, 100, "{stdout}");
         narrow(&stdout);
         let first: Vec<&str> = stdout.split("\n\n").next().unwrap().lines().collect();
         writeln!(told, "$ whenstop {arguments}\n{}\n", first.join("\n")).unwrap();
     };
-    refused(&desk(40), "tune runs.jsonl --no-presets");
-    refused(&desk(20), "tune runs.jsonl --no-presets");
-    refused(&desk(100), "tune runs.jsonl --max-fes 0.02 --no-presets");
-    refused(&desk(120), "tune runs.jsonl --learn --no-presets");
+    refused(&scratch(40), "tune runs.jsonl --no-presets");
+    refused(&scratch(20), "tune runs.jsonl --no-presets");
+    refused(&scratch(100), "tune runs.jsonl --max-fes 0.02 --no-presets");
+    refused(&scratch(120), "tune runs.jsonl --learn --no-presets");
     let successes: String = (0..120).map(|n| success(n, 3)).collect();
-    refused(&Desk::with(&[("runs.jsonl", &successes)]), "tune runs.jsonl --no-presets");
+    refused(&Scratch::with(&[("runs.jsonl", &successes)]), "tune runs.jsonl --no-presets");
     let ungraded: String = successes
         .lines()
         .filter(|line| !line.contains("\"outcome\""))
         .fold(String::new(), |all, line| all + line + "\n");
-    refused(&Desk::with(&[("runs.jsonl", &ungraded)]), "tune runs.jsonl --no-presets");
-    let free = desk(120).read("runs.jsonl").replace(",\"cost_usd\":0.01", "");
-    refused(&Desk::with(&[("runs.jsonl", &free)]), "tune runs.jsonl --lost-success-costs 4 --no-presets");
+    refused(&Scratch::with(&[("runs.jsonl", &ungraded)]), "tune runs.jsonl --no-presets");
+    let free = scratch(120).read("runs.jsonl").replace(",\"cost_usd\":0.01", "");
+    refused(&Scratch::with(&[("runs.jsonl", &free)]), "tune runs.jsonl --lost-success-costs 4 --no-presets");
     insta::assert_snapshot!("tune_refusals", told);
-    let desk = desk(40);
-    let (_, _, stderr) = desk.told("tune runs.jsonl --out tuned --no-presets");
-    assert!(stderr.contains("nothing is written") && !desk.path("tuned").exists(), "{stderr}");
+    let scratch = scratch(40);
+    let (_, _, stderr) = scratch.run("tune runs.jsonl --out tuned --no-presets");
+    assert!(stderr.contains("nothing is written") && !scratch.path("tuned").exists(), "{stderr}");
 }
 
 #[test]
 fn between_the_two_numbers_of_tasks_the_budget_alone_is_shipped() {
-    let (code, stdout, stderr) = desk(60).told("tune runs.jsonl --no-presets");
+    let (code, stdout, stderr) = scratch(60).run("tune runs.jsonl --no-presets");
     assert_eq!(code, 0, "{stderr}");
     assert!(stdout.starts_with("Ship it: stop when `steps >= "), "{stdout}");
     assert!(stdout.replace('\n', " ").contains("at 5 % a budget (any rule from 90 on)"), "{stdout}");
@@ -134,33 +135,33 @@ fn between_the_two_numbers_of_tasks_the_budget_alone_is_shipped() {
 
 #[test]
 fn a_tuned_stack_says_where_its_certificate_does_not_hold() {
-    let desk = desk(120);
-    assert_eq!(desk.told("tune runs.jsonl --out tuned --no-presets").0, 0);
-    let (_, same, _) = desk.told("compare runs.jsonl --stacks tuned/tuned.toml");
+    let scratch = scratch(120);
+    assert_eq!(scratch.run("tune runs.jsonl --out tuned --no-presets").0, 0);
+    let (_, same, _) = scratch.run("compare runs.jsonl --stacks tuned/tuned.toml");
     assert!(!same.contains("does not hold"), "{same}");
-    let others = desk.read("runs.jsonl").replace("\"m-1\"", "\"m-2\"");
-    desk.put("others.jsonl", &others);
-    let (code, told, stderr) = desk.told("compare others.jsonl --stacks tuned/tuned.toml --out out");
+    let others = scratch.read("runs.jsonl").replace("\"m-1\"", "\"m-2\"");
+    scratch.put("others.jsonl", &others);
+    let (code, told, stderr) = scratch.run("compare others.jsonl --stacks tuned/tuned.toml --out out");
     assert_eq!(code, 0, "{stderr}");
     let words = told.replace('\n', " ");
     let sentence = "The certificate of `tuned` does not hold for these recordings: it was not tuned on model `m-2`.";
     assert!(words.contains(sentence), "{told}");
-    let (_, again, _) = desk.told("report out");
+    let (_, again, _) = scratch.run("report out");
     assert_eq!(again, told);
     // Runs that go on for longer than any it was tuned on, and more failures than there were.
-    desk.put("long.jsonl", &success(1, 60));
-    let stack = desk.read("tuned/tuned.toml").replace("ranges = {", "ranges = { \"steps\" = [1, 9],");
-    desk.put("ranged.toml", &stack.replace("any = [", "any = [\n  { signal = \"steps\", at_least = 500 },"));
-    let (_, told, _) = desk.told("compare long.jsonl --stacks ranged.toml");
+    scratch.put("long.jsonl", &success(1, 60));
+    let stack = scratch.read("tuned/tuned.toml").replace("ranges = {", "ranges = { \"steps\" = [1, 9],");
+    scratch.put("ranged.toml", &stack.replace("any = [", "any = [\n  { signal = \"steps\", at_least = 500 },"));
+    let (_, told, _) = scratch.run("compare long.jsonl --stacks ranged.toml");
     assert!(told.replace('\n', " ").contains("1 run reads `steps` outside 1 to 9"), "{told}");
-    desk.put("failures.jsonl", &(0..30).map(failure).collect::<String>());
-    let (_, told, _) = desk.told("compare failures.jsonl --stacks tuned/tuned.toml");
+    scratch.put("failures.jsonl", &(0..30).map(failure).collect::<String>());
+    let (_, told, _) = scratch.run("compare failures.jsonl --stacks tuned/tuned.toml");
     assert!(told.replace('\n', " ").contains("it stops 100 % of the runs, and stopped 20 %"), "{told}");
 }
 
 #[test]
 fn a_certificate_that_cannot_be_read_is_an_error_with_its_place() {
-    let desk = desk(1);
+    let scratch = scratch(1);
     let stack = "[[stack]]\nname = \"a\"\nany = [{ signal = \"steps\", at_least = 5 }]\n[stack.certificate]\n";
     for (line, message) in [
         ("runs = 0", "`runs` is 0"),
@@ -169,8 +170,8 @@ fn a_certificate_that_cannot_be_read_is_an_error_with_its_place() {
         ("models = \"m\"", "a list of strings"),
         ("promised = \"x\"", "did you mean `promise`?"),
     ] {
-        desk.put("s.toml", &format!("{stack}{line}\n"));
-        let (code, _, stderr) = desk.told("compare runs.jsonl --stacks s.toml");
+        scratch.put("s.toml", &format!("{stack}{line}\n"));
+        let (code, _, stderr) = scratch.run("compare runs.jsonl --stacks s.toml");
         assert_eq!(code, 2, "{line}: {stderr}");
         assert!(stderr.contains(message) && stderr.contains("s.toml:5"), "{line}: {stderr}");
     }
@@ -178,9 +179,9 @@ fn a_certificate_that_cannot_be_read_is_an_error_with_its_place() {
 
 #[test]
 fn what_is_run_today_stands_beside_it() {
-    let desk = desk(120);
-    desk.put("today.toml", "[[stack]]\nname = \"ours\"\nany = [{ signal = \"steps\", at_least = 3 }]\n");
-    let (code, stdout, stderr) = desk.told("tune runs.jsonl --today today.toml --no-presets --format json");
+    let scratch = scratch(120);
+    scratch.put("today.toml", "[[stack]]\nname = \"ours\"\nany = [{ signal = \"steps\", at_least = 3 }]\n");
+    let (code, stdout, stderr) = scratch.run("tune runs.jsonl --today today.toml --no-presets --format json");
     assert_eq!(code, 0, "{stderr}");
     let told: serde_json::Value = serde_json::from_str(&stdout).unwrap();
     let lines = told["beside"].as_array().unwrap();
@@ -196,41 +197,41 @@ const GRID: &str = "[[axis]]\nsignal = \"call_result.count\"\nat_least = [2, 4]\
 #[test]
 fn a_stack_of_ones_own_grid_is_certified_on_the_other_half_and_replayed_the_same() {
     let runs: String = (0..120).map(|n| success(n, 2 + n % 4)).chain((0..30).map(failure)).collect();
-    let desk = Desk::with(&[("runs.jsonl", &runs), ("grid.toml", GRID)]);
-    let (code, stdout, stderr) = desk.told("tune runs.jsonl --grid grid.toml --out tuned");
+    let scratch = Scratch::with(&[("runs.jsonl", &runs), ("grid.toml", GRID)]);
+    let (code, stdout, stderr) = scratch.run("tune runs.jsonl --grid grid.toml --out tuned");
     assert_eq!(code, 0, "{stderr}");
     narrow(&stdout);
     insta::assert_snapshot!("tune_grid", stdout);
-    let certificate: serde_json::Value = serde_json::from_str(&desk.read("tuned/certificate.json")).unwrap();
+    let certificate: serde_json::Value = serde_json::from_str(&scratch.read("tuned/certificate.json")).unwrap();
     assert_eq!(certificate["ship"]["rules"], serde_json::json!(["call_result.count >= 2"]));
     // The second equal call stops every failure after 2 of its 12 steps, and no success.
-    let (code, stdout, stderr) = desk.told("compare runs.jsonl --stacks tuned/tuned.toml --format csv");
+    let (code, stdout, stderr) = scratch.run("compare runs.jsonl --stacks tuned/tuned.toml --format csv");
     assert_eq!((code, stdout.lines().count()), (0, 2), "{stderr}");
     assert!(!stderr.contains("does not hold"), "{stderr}");
-    let rows = desk.read("tuned/rows.csv");
+    let rows = scratch.read("tuned/rows.csv");
     let tuned = rows.lines().filter(|row| row.contains(",tuned,") && row.contains("call_result.count >= 2"));
     assert_eq!(tuned.filter(|row| row.starts_with('f')).count(), 30, "{rows}");
     // Too few tasks for a half, one rule that no run records, a file that is none.
     let few: String = (0..80).map(|n| success(n, 2)).chain((0..9).map(failure)).collect();
     let metric = "[[axis]]\nsignal = \"metric\"\nmetric = \"loss\"\nat_least = [1]\n";
-    let desk = Desk::with(&[("runs.jsonl", &few), ("grid.toml", GRID), ("metric.toml", metric)]);
-    let (code, stdout, _) = desk.told("tune runs.jsonl --grid grid.toml");
+    let scratch = Scratch::with(&[("runs.jsonl", &few), ("grid.toml", GRID), ("metric.toml", metric)]);
+    let (code, stdout, _) = scratch.run("tune runs.jsonl --grid grid.toml");
     assert_eq!(code, 100);
     assert!(stdout.replace('\n', " ").contains("a certificate takes 45, none of them killed"), "{stdout}");
-    let (code, _, stderr) = desk.told("tune runs.jsonl --grid metric.toml");
+    let (code, _, stderr) = scratch.run("tune runs.jsonl --grid metric.toml");
     assert_eq!(code, 2);
     assert!(stderr.contains("89 of 89 runs do not record what its rules read (`metric"), "{stderr}");
-    let (code, _, stderr) = desk.told("tune runs.jsonl --grid runs.jsonl");
+    let (code, _, stderr) = scratch.run("tune runs.jsonl --grid runs.jsonl");
     assert_eq!(code, 2, "{stderr}");
 }
 
 #[test]
 fn a_pull_request_has_today_and_the_stack_to_ship() {
-    let desk = desk(120);
-    let (code, stdout, stderr) = desk.told("tune runs.jsonl --today preset:cline --format pr --no-presets");
+    let scratch = scratch(120);
+    let (code, stdout, stderr) = scratch.run("tune runs.jsonl --today preset:cline --format pr --no-presets");
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("tune_pull_request", stdout);
-    let (code, _, stderr) = desk.told("tune runs.jsonl --format pr");
+    let (code, _, stderr) = scratch.run("tune runs.jsonl --format pr");
     assert_eq!(code, 2);
     assert!(stderr.contains("--today"), "{stderr}");
 }
@@ -251,8 +252,8 @@ fn ungraded(tasks: usize) -> String {
 
 #[test]
 fn labels_that_were_not_drawn_at_random_are_never_certified() {
-    let desk = Desk::with(&[("runs.jsonl", &ungraded(300))]);
-    let (code, template, _) = desk.told("labels runs.jsonl --template -");
+    let scratch = Scratch::with(&[("runs.jsonl", &ungraded(300))]);
+    let (code, template, _) = scratch.run("labels runs.jsonl --template -");
     assert_eq!(code, 0);
     let (header, rows): (&str, Vec<&str>) = (template.lines().next().unwrap(), template.lines().skip(1).collect());
     assert_eq!((rows.len(), header.split(',').nth(6)), (600, Some("drawn")));
@@ -266,10 +267,10 @@ fn labels_that_were_not_drawn_at_random_are_never_certified() {
     let undrawn = |text: &str| text.replacen("drawn", "place", 1);
     let certify = "certify runs.jsonl --signal steps --limits 9 --max-killed 0.05 --labels labels.csv";
     let told = |labels: &str| {
-        desk.put("labels.csv", labels);
-        let (code, stdout, stderr) = desk.told(certify);
-        let tuned = desk.told("tune runs.jsonl --max-killed 0.05 --labels labels.csv").1;
-        let by = desk.told("tune runs.jsonl --max-killed 0.05 --labels labels.csv --by model").1;
+        scratch.put("labels.csv", labels);
+        let (code, stdout, stderr) = scratch.run(certify);
+        let tuned = scratch.run("tune runs.jsonl --max-killed 0.05 --labels labels.csv").1;
+        let by = scratch.run("tune runs.jsonl --max-killed 0.05 --labels labels.csv --by model").1;
         let refused = [&stdout, &tuned, &by].map(|said| one_line(said).contains("nothing says that the"));
         (code, refused, format!("{stdout}{stderr}"))
     };

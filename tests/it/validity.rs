@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 
 /// One cell of a study: how often something happened in so many corpora.
 struct Cell {
@@ -160,9 +160,9 @@ fn what_is_printed_is_what_the_studies_found() {
 
 #[test]
 fn the_help_has_it_as_a_topic() {
-    let (exit, stdout, _) = Desk::with(&[]).told("help validity");
+    let (exit, stdout, _) = Scratch::with(&[]).run("help validity");
     assert_eq!((exit, stdout), (0, table()));
-    let (exit, _, stderr) = Desk::with(&[]).told("help validty");
+    let (exit, _, stderr) = Scratch::with(&[]).run("help validty");
     assert_ne!(exit, 0);
     assert!(stderr.contains("did you mean `validity`?"), "{stderr}");
 }

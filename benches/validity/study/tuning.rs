@@ -230,7 +230,7 @@ pub(crate) fn gridded(corpus: Corpus, repetitions: u64) -> Vec<Row> {
         let of_grid = GridStudy::new(&study, &file, &plan);
         let appetite = appetite(corpus.effect);
         let chosen = of_grid.choose(&tasks, appetite).ok().and_then(|choice| {
-            let fates = of_truth.fates(&choice)?;
+            let fates = of_truth.fates(&choice);
             Some((true_rates(&truth, |run| fates[run]), of_grid.held_out(&tasks, appetite)))
         });
         note(tally, "grid", corpus.effect, chosen.as_ref().map(|(truth, of)| (*truth, of)));

@@ -1,7 +1,7 @@
 //! Commands of containers, clusters, infrastructure tools and cloud providers.
 
 use super::command::{after_options, has, operands, spelled};
-use super::parts::Told;
+use super::parts::CallEffect;
 use super::shell::Word;
 use super::{Effect, verbs};
 
@@ -79,7 +79,7 @@ fn holds(list: &str, name: &str) -> bool {
 }
 
 /// The effect of such a command; `None` for any other program, or if the container runs a command of its own.
-pub(super) fn effect(program: &str, words: &[Word]) -> Option<Told> {
+pub(super) fn effect(program: &str, words: &[Word]) -> Option<CallEffect> {
     let rest = &words[1..];
     let names: Vec<String> = operands(rest).take(4).map(|word| word.text.to_ascii_lowercase()).collect();
     let name = |nth: usize| names.get(nth).map_or("", String::as_str);
@@ -106,7 +106,7 @@ pub(super) fn effect(program: &str, words: &[Word]) -> Option<Told> {
     } else {
         return None;
     };
-    Some(Told::new(effect, format!("`{}`", spelled(words, 3))))
+    Some(CallEffect::new(effect, format!("`{}`", spelled(words, 3))))
 }
 
 fn of_container(names: &[String]) -> Effect {

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::Effect;
-use super::parts::Told;
+use super::parts::CallEffect;
 
 /// A language, as far as its ways of writing files differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +102,7 @@ static OTHER: LazyLock<Signs> = LazyLock::new(|| {
 });
 
 /// The effect of running `code`, which must not be shell code.
-pub(super) fn effect(code: &str, language: Language) -> Told {
+pub(super) fn effect(code: &str, language: Language) -> CallEffect {
     let signs = match language {
         Language::Python => &*PYTHON,
         Language::JavaScript => &*JAVASCRIPT,
@@ -112,12 +112,12 @@ pub(super) fn effect(code: &str, language: Language) -> Told {
         Language::Shell | Language::Other => &*OTHER,
     };
     if let Some(sign) = signs.writes.find(code) {
-        return Told::new(Effect::Edit, format!("code that writes: `{}`", shortened(sign.as_str())));
+        return CallEffect::new(Effect::Edit, format!("code that writes: `{}`", shortened(sign.as_str())));
     }
     if let Some(sign) = signs.starts.find(code) {
-        return Told::new(Effect::Unknown, format!("code that starts a program: `{}`", shortened(sign.as_str())));
+        return CallEffect::new(Effect::Unknown, format!("code that starts a program: `{}`", shortened(sign.as_str())));
     }
-    Told::new(Effect::Check, "code is run")
+    CallEffect::new(Effect::Check, "code is run")
 }
 
 /// The trimmed text, cut to its first 40 characters.

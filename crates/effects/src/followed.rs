@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::{Effect, EffectReader, EffectTable, Told};
+use super::{CallEffect, Effect, EffectReader, EffectTable};
 use crate::transcript::{Message, Moment, Point, PromptedBy, RoundEnd, Run, Tokens, ToolCall};
 use crate::verdict::Ledger;
 
@@ -101,7 +101,7 @@ impl Work {
     pub fn of(run: &Run, table: &EffectTable, ledger: &Ledger) -> Self {
         let mut reader = EffectReader::new(table);
         let calls = |step| run.reply(step).map_or(&[][..], |reply| reply.tool_calls.as_slice());
-        let told: Vec<Vec<Told>> =
+        let told: Vec<Vec<CallEffect>> =
             (0..run.steps().len()).map(|step| calls(step).iter().map(|call| reader.tell(call)).collect()).collect();
         let scratch = Scratch::of(&told);
         let delivered = Delivered::of(run);
@@ -218,7 +218,7 @@ impl<'r> Delivered<'r> {
     }
 
     /// Whether an edit changed one of them: certainly, and possibly.
-    fn changed_by(&self, told: &Told) -> (bool, bool) {
+    fn changed_by(&self, told: &CallEffect) -> (bool, bool) {
         let is_one = |touched: &String| {
             let touched = name(touched);
             self.files.contains(touched.as_str())
@@ -303,7 +303,7 @@ struct Scratch {
 }
 
 impl Scratch {
-    fn of(told: &[Vec<Told>]) -> Self {
+    fn of(told: &[Vec<CallEffect>]) -> Self {
         let (mut made, mut removed) = (BTreeMap::new(), BTreeMap::new());
         for (step, told) in told.iter().enumerate().flat_map(|(step, calls)| calls.iter().map(move |told| (step, told)))
         {
@@ -319,7 +319,7 @@ impl Scratch {
     }
 
     /// True if the call changes only temporary files.
-    fn holds(&self, told: &Told, step: usize) -> bool {
+    fn holds(&self, told: &CallEffect, step: usize) -> bool {
         let is_scratch = |file: &String| {
             let lasts_to = self.removed.get(&name(file)).copied();
             let made = self.made.get(&name(file)).copied();

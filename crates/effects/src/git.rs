@@ -2,7 +2,7 @@
 
 use super::Effect;
 use super::command::{has, operands, spelled};
-use super::parts::Told;
+use super::parts::CallEffect;
 use super::shell::Word;
 
 const READ: &str = "status log diff show blame annotate ls-files ls-tree ls-remote rev-parse rev-list cat-file grep \
@@ -19,13 +19,13 @@ const HANDOVER: &str = "commit push commit-tree send-email request-pull svn p4 s
 
 /// The effect of a `git` command.
 #[expect(clippy::too_many_lines, reason = "one arm a command: a table")]
-pub(super) fn effect(words: &[Word]) -> Told {
+pub(super) fn effect(words: &[Word]) -> CallEffect {
     let with_value = ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"];
     let rest = super::command::after_options(&words[1..], &with_value);
-    let Some(first) = rest.first() else { return Told::new(Effect::Read, "`git`") };
+    let Some(first) = rest.first() else { return CallEffect::new(Effect::Read, "`git`") };
     let arguments = &rest[1..];
     let why = format!("`git {}`", spelled(rest, 2));
-    let says = |effect| Told::new(effect, why.clone());
+    let says = |effect| CallEffect::new(effect, why.clone());
     let sub = operands(arguments).next().map(|word| word.text.as_str());
     let list = |text: &str, name: &str| text.split_ascii_whitespace().any(|word| word == name);
     let effect = match first.text.as_str() {
@@ -97,7 +97,7 @@ pub(super) fn effect(words: &[Word]) -> Told {
                 // Stashing removes the changes from the files; popping does not.
                 let puts_away = matches!(sub, None | Some("push" | "save"));
                 let discards = if puts_away { vec![".".to_owned()] } else { Vec::new() };
-                return Told { discards, ..says(Effect::Edit) };
+                return CallEffect { discards, ..says(Effect::Edit) };
             }
         }
         "remote" => match sub {
@@ -175,9 +175,9 @@ pub(super) fn effect(words: &[Word]) -> Told {
                 None => Vec::new(),
             };
             // `git add` changes the index, not a file.
-            let told = Told { discards: discarded(name, arguments), ..says(Effect::Edit).touching(files) };
+            let told = CallEffect { discards: discarded(name, arguments), ..says(Effect::Edit).touching(files) };
             return if matches!(name, "add" | "stage" | "init" | "gc" | "prune" | "repack" | "pack-refs") {
-                Told { blind: false, ..told }
+                CallEffect { blind: false, ..told }
             } else {
                 told
             };
@@ -210,12 +210,12 @@ fn discarded(name: &str, arguments: &[Word]) -> Vec<String> {
 
 /// The effect of `gh` and similar tools. Sending anything to the site hands the work over.
 #[expect(clippy::match_same_arms, reason = "one arm a kind of command: a table")]
-pub(super) fn hosting(words: &[Word]) -> Told {
+pub(super) fn hosting(words: &[Word]) -> CallEffect {
     let rest = super::command::after_options(&words[1..], &["-R", "--repo", "--hostname"]);
     let names: Vec<&str> = operands(rest).map(|word| word.text.as_str()).take(2).collect();
     let why = format!("`{}`", spelled(words, 3));
     let effect = match (names.first().copied().unwrap_or_default(), names.get(1).copied().unwrap_or_default()) {
-        ("api", _) => return Told::new(of_api(rest), why),
+        ("api", _) => return CallEffect::new(of_api(rest), why),
         ("search" | "status" | "browse" | "help" | "version" | "completion" | "", _) => Effect::Read,
         (
             _,
@@ -234,7 +234,7 @@ pub(super) fn hosting(words: &[Word]) -> Told {
         ("pr" | "mr", "test") => Effect::Check,
         _ => Effect::Handover,
     };
-    Told::new(effect, why)
+    CallEffect::new(effect, why)
 }
 
 fn of_api(rest: &[Word]) -> Effect {

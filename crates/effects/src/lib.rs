@@ -35,6 +35,6 @@ pub use followed::{Bound, Followed, TailTokens, Work};
 pub use manual::manual;
 pub use marks::{Mark, Marks};
 #[doc(hidden)]
-pub use parts::Told;
+pub use parts::CallEffect;
 pub use reader::EffectReader;
 pub use whenstop_core::effect::{Effect, EffectTable};

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Effect, EffectReader, EffectTable, Told};
+use super::{CallEffect, Effect, EffectReader, EffectTable};
 use crate::transcript::{Event, Message, Origin, Round, Run, Text, ToolCall};
 
 /// A sign of how a round turned out.
@@ -59,12 +59,12 @@ impl Marks {
         let acts: Vec<Acts> = rounds.iter().map(|round| Acts::of(run, round, &mut reader)).collect();
         // Commands that a person typed between two rounds come before the agent's actions in the second.
         let ends = rounds.iter().map(|round| round.end_step);
-        let typed: Vec<Vec<Told>> = ends.map(|end| typed_after(run, end, &mut reader)).collect();
+        let typed: Vec<Vec<CallEffect>> = ends.map(|end| typed_after(run, end, &mut reader)).collect();
         let marks = rounds.iter().zip(&acts).enumerate().map(|(nth, (round, own))| {
             let next = acts.get(nth + 1);
             let later = || typed[nth].iter().chain(next.into_iter().flat_map(|next| &next.calls));
             let taken_back = own.edited_one_of(later().flat_map(|told| &told.discards));
-            let is_act = |told: &&Told| !matches!(told.effect, Effect::Read | Effect::Plan);
+            let is_act = |told: &&CallEffect| !matches!(told.effect, Effect::Read | Effect::Plan);
             let first_act = later().find(is_act).map(|told| told.effect);
             Self {
                 interrupted: round.end == crate::transcript::RoundEnd::Interrupted,
@@ -86,7 +86,7 @@ impl Marks {
 
 /// The actions of a round.
 struct Acts {
-    calls: Vec<Told>,
+    calls: Vec<CallEffect>,
     has_edits: bool,
     /// It begins with a note that earlier work was rolled back.
     rewinds: bool,
@@ -95,7 +95,8 @@ struct Acts {
 impl Acts {
     fn of(run: &Run, round: &Round, reader: &mut EffectReader<'_>) -> Self {
         let replies = (round.first_step..round.end_step).filter_map(|step| run.reply(step));
-        let calls: Vec<Told> = replies.flat_map(|reply| &reply.tool_calls).map(|call| reader.tell(call)).collect();
+        let calls: Vec<CallEffect> =
+            replies.flat_map(|reply| &reply.tool_calls).map(|call| reader.tell(call)).collect();
         let has_edits = calls.iter().any(|told| told.effect == Effect::Edit && told.discards.is_empty());
         let first_reply = run.steps()[round.first_step].reply;
         let before_it = run.events()[..first_reply].iter().rev().take_while(|event| !is_step(event));
@@ -132,7 +133,7 @@ fn is_within_one_of(file: &str, named: &HashSet<&str>) -> bool {
 }
 
 /// Commands that a person typed at the agent's prompt after step `end - 1` and before the next model call.
-fn typed_after(run: &Run, end: usize, reader: &mut EffectReader<'_>) -> Vec<Told> {
+fn typed_after(run: &Run, end: usize, reader: &mut EffectReader<'_>) -> Vec<CallEffect> {
     let from = run.steps().get(end.wrapping_sub(1)).map_or(0, |step| step.end);
     let rest = run.events()[from..].iter().take_while(|event| !is_step(event)).filter_map(Event::message);
     let typed =

@@ -1,7 +1,7 @@
 //! Package managers, build tools and task runners: the effects of their subcommands.
 
 use super::command::{after_options, has, operands, spelled};
-use super::parts::Told;
+use super::parts::CallEffect;
 use super::shell::Word;
 use super::{Effect, verbs};
 
@@ -97,7 +97,7 @@ pub(super) fn wrapped<'w>(program: &str, rest: &'w [Word]) -> Option<&'w [Word]>
 
 /// The effect of a package manager or build tool; `None` for any other program.
 #[expect(clippy::too_many_lines, clippy::match_same_arms, reason = "one arm a program: a table")]
-pub(super) fn effect(program: &str, words: &[Word]) -> Option<Told> {
+pub(super) fn effect(program: &str, words: &[Word]) -> Option<CallEffect> {
     let program = program.trim_end_matches(".sh");
     if !holds(MANAGERS, program) {
         return None;
@@ -137,7 +137,7 @@ pub(super) fn effect(program: &str, words: &[Word]) -> Option<Told> {
         "make" | "gmake" => after_options(rest, &["-C", "-f", "-j", "-o", "-I", "-W"]),
         _ => after_options(rest, &with_value),
     };
-    let said = |effect| Some(Told::new(effect, why.clone()));
+    let said = |effect| Some(CallEffect::new(effect, why.clone()));
     let mut names = operands(arguments).map(|word| word.text.as_str()).filter(|name| !name.contains('='));
     let first = match program {
         "pacman" | "yay" | "dpkg" | "rpm" | "nix-env" => rest.first().map(|word| word.text.as_str()),
@@ -319,7 +319,7 @@ fn of_migration(first: &str, second: Option<&str>) -> Effect {
 }
 
 /// The effect of a management command of Django or Laravel.
-pub(super) fn django(words: &[Word]) -> Told {
+pub(super) fn django(words: &[Word]) -> CallEffect {
     let why = format!("`manage {}`", spelled(words, 1));
     let dry = has(words, &["--check", "--dry-run", "--plan"]);
     let effect = match operands(words).next().map(|word| word.text.as_str()).unwrap_or_default() {
@@ -333,5 +333,5 @@ pub(super) fn django(words: &[Word]) -> Told {
         "shell" | "shell_plus" | "dbshell" | "tinker" => Effect::Unknown,
         _ => Effect::Check,
     };
-    Told::new(effect, why)
+    CallEffect::new(effect, why)
 }

@@ -6,7 +6,7 @@ use super::Effect;
 
 /// The effect of a call, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct CallEffect {
     /// The strongest effect of its parts.
     pub effect: Effect,
     /// The part of the call that shows it, for example "`git push`". Contains text from the recording.
@@ -23,7 +23,7 @@ pub struct Told {
     pub discards: Vec<String>,
 }
 
-impl Told {
+impl CallEffect {
     /// A call with this effect.
     pub(super) fn new(effect: Effect, why: impl Into<String>) -> Self {
         Self {
@@ -48,14 +48,14 @@ impl Told {
 /// The effects of the parts of a call, combined.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
-    told: Option<Told>,
+    told: Option<CallEffect>,
     /// The files in `told.touched`: one command can name a hundred thousand.
     touched: HashSet<String>,
 }
 
 impl Parts {
     /// Adds a part. Of two equally strong parts, the first gives the reason.
-    pub(super) fn add(&mut self, part: Told) {
+    pub(super) fn add(&mut self, part: CallEffect) {
         let Some(all) = &mut self.told else {
             self.touched.extend(part.touched.iter().cloned());
             self.told = Some(part);
@@ -78,11 +78,11 @@ impl Parts {
 
     /// Adds a part with this effect.
     pub(super) fn push(&mut self, effect: Effect, why: impl Into<String>) {
-        self.add(Told::new(effect, why));
+        self.add(CallEffect::new(effect, why));
     }
 
     /// The combined effect; [`Effect::Read`] if there are no parts.
-    pub(super) fn told(self) -> Told {
-        self.told.unwrap_or_else(|| Told::new(Effect::Read, "nothing is run"))
+    pub(super) fn told(self) -> CallEffect {
+        self.told.unwrap_or_else(|| CallEffect::new(Effect::Read, "nothing is run"))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::EffectTable;
 use super::code::{self, Language};
-use super::parts::Told;
+use super::parts::CallEffect;
 use super::{Effect, arguments, path, shell, tools};
 use crate::transcript::ToolCall;
 
@@ -13,7 +13,7 @@ const LONGEST_SCRIPT: usize = 1 << 20;
 
 /// The effects of scripts the run has written so far, by file name.
 #[derive(Debug, Default)]
-pub(super) struct Scripts(BTreeMap<String, Told>);
+pub(super) struct Scripts(BTreeMap<String, CallEffect>);
 
 impl Scripts {
     /// Records that `text` was written to each of `files`, and searches it once for each language.
@@ -22,7 +22,7 @@ impl Scripts {
             return;
         }
         let by_first_line = language_of_script(text);
-        let mut known: Vec<(Language, Told)> = Vec::new();
+        let mut known: Vec<(Language, CallEffect)> = Vec::new();
         for file in files {
             let Some(language) = Language::of_file(file).or(by_first_line) else { continue };
             let told = if let Some((_, told)) = known.iter().find(|(other, _)| *other == language) {
@@ -37,7 +37,7 @@ impl Scripts {
     }
 
     /// The effect of running `file`; `None` if the run did not write it.
-    pub(super) fn what_runs(&self, file: &str) -> Option<&Told> {
+    pub(super) fn what_runs(&self, file: &str) -> Option<&CallEffect> {
         self.0.get(path::file_name(file))
     }
 }
@@ -56,12 +56,12 @@ fn language_of_script(text: &str) -> Option<Language> {
 }
 
 /// What running a script does: at least a check.
-fn of_script(text: &str, language: Language, table: &EffectTable) -> Told {
+fn of_script(text: &str, language: Language, table: &EffectTable) -> CallEffect {
     let told = match language {
         Language::Shell => shell::effect(text, table, &mut Scripts::default()),
         language => code::effect(text, language),
     };
-    if told.effect < Effect::Check { Told::new(Effect::Check, told.why) } else { told }
+    if told.effect < Effect::Check { CallEffect::new(Effect::Check, told.why) } else { told }
 }
 
 /// Determines the effects of one run's calls, one after another.
@@ -78,10 +78,10 @@ impl<'t> EffectReader<'t> {
     }
 
     /// The effect of `call`; calls must be passed in the order of the run.
-    pub fn tell(&mut self, call: &ToolCall) -> Told {
+    pub fn tell(&mut self, call: &ToolCall) -> CallEffect {
         let text = call.arguments.as_str();
         if let Some(effect) = self.table.tool(&call.name) {
-            return Told::new(effect, format!("`{}`, by the stack file", code::shortened(&call.name)));
+            return CallEffect::new(effect, format!("`{}`, by the stack file", code::shortened(&call.name)));
         }
         let arguments = arguments::Arguments::read(&text);
         tools::tell(&call.name, &arguments, self.table, &mut self.scripts)

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rable::{Node, NodeKind};
 
 use super::EffectTable;
-use super::parts::{Parts, Told};
+use super::parts::{CallEffect, Parts};
 use super::reader::Scripts;
 use super::{Effect, code, command, path, powershell};
 
@@ -77,7 +77,7 @@ const LONGEST_ON_STACK: usize = 400;
 const STACK_BYTES: usize = 64 << 20;
 
 /// The effect of a shell command. Scripts it writes are added to `scripts`.
-pub(super) fn effect(text: &str, table: &EffectTable, scripts: &mut Scripts) -> Told {
+pub(super) fn effect(text: &str, table: &EffectTable, scripts: &mut Scripts) -> CallEffect {
     if text.len() <= LONGEST_ON_STACK {
         return effect_here(text, table, scripts);
     }
@@ -87,22 +87,22 @@ pub(super) fn effect(text: &str, table: &EffectTable, scripts: &mut Scripts) -> 
             thread.spawn_scoped(scope, || effect_here(text, table, scripts)).map(std::thread::ScopedJoinHandle::join);
         match told {
             Ok(Ok(told)) => told,
-            _ => Told::new(Effect::Unknown, "the system has no room to parse the command"),
+            _ => CallEffect::new(Effect::Unknown, "the system has no room to parse the command"),
         }
     })
 }
 
 /// The effect of a command for PowerShell.
-pub(super) fn effect_in_powershell(text: &str, table: &EffectTable, scripts: &mut Scripts) -> Told {
+pub(super) fn effect_in_powershell(text: &str, table: &EffectTable, scripts: &mut Scripts) -> CallEffect {
     if let Some(why) = beyond_limits(text) {
-        return Told::new(Effect::Unknown, why);
+        return CallEffect::new(Effect::Unknown, why);
     }
     let mut shell = Shell::new(table, scripts);
     shell.depth += 1;
     powershell::effect(text, &mut shell)
 }
 
-fn effect_here(text: &str, table: &EffectTable, scripts: &mut Scripts) -> Told {
+fn effect_here(text: &str, table: &EffectTable, scripts: &mut Scripts) -> CallEffect {
     let mut shell = Shell::new(table, scripts);
     shell.script(text);
     shell.parts.told()
@@ -287,7 +287,7 @@ impl<'t> Shell<'t> {
                         || (op == ">&" && !target.chars().all(|c| c.is_ascii_digit() || c == '-'));
                     if opens && !path::is_sink(&target) {
                         let why = format!("writes `{}`", code::shortened(&target));
-                        self.parts.add(Told::new(Effect::Edit, why).touching(vec![target.clone()]));
+                        self.parts.add(CallEffect::new(Effect::Edit, why).touching(vec![target.clone()]));
                         written.push(target);
                     }
                 }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use super::EffectTable;
 use super::arguments::{Arguments, Command};
 use super::code::{self, Language};
-use super::parts::{Parts, Told};
+use super::parts::{CallEffect, Parts};
 use super::reader::Scripts;
 use super::{Effect, command, path, shell, sql, verbs, words};
 
@@ -100,10 +100,10 @@ static BY_NAME: LazyLock<HashMap<&str, Effect>> = LazyLock::new(|| words::by_nam
 static IS_SHELL: LazyLock<HashSet<&str>> = LazyLock::new(|| SHELLS.split_ascii_whitespace().collect());
 
 /// The effect of a call.
-pub(super) fn tell(name: &str, arguments: &Arguments<'_>, table: &EffectTable, scripts: &mut Scripts) -> Told {
+pub(super) fn tell(name: &str, arguments: &Arguments<'_>, table: &EffectTable, scripts: &mut Scripts) -> CallEffect {
     let lower = name.to_ascii_lowercase();
     let shown = code::shortened(name);
-    let by_name = |effect| Told::new(effect, format!("tool `{shown}`"));
+    let by_name = |effect| CallEffect::new(effect, format!("tool `{shown}`"));
     if IS_SHELL.contains(lower.as_str()) {
         return of_shell(&lower, arguments, table, scripts);
     }
@@ -147,7 +147,7 @@ fn runs_commands(name: &str) -> bool {
     verbs::words(name).iter().any(|word| words.contains(&word.as_str()))
 }
 
-fn of_shell(name: &str, arguments: &Arguments<'_>, table: &EffectTable, scripts: &mut Scripts) -> Told {
+fn of_shell(name: &str, arguments: &Arguments<'_>, table: &EffectTable, scripts: &mut Scripts) -> CallEffect {
     match arguments.command() {
         // Cline's log appends the host's marker to the command.
         Some(Command::Text(text)) => {
@@ -163,7 +163,7 @@ fn of_shell(name: &str, arguments: &Arguments<'_>, table: &EffectTable, scripts:
             let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
             shell::effect(&quoted.join(" "), table, scripts)
         }
-        None => Told::new(Effect::Unknown, "a shell without a command"),
+        None => CallEffect::new(Effect::Unknown, "a shell without a command"),
     }
 }
 
@@ -173,7 +173,7 @@ fn quoted(word: &str) -> String {
 }
 
 /// SWE-agent's commands. Those of its editor take text that a shell cannot parse.
-fn of_editor_command(text: &str, table: &EffectTable, scripts: &mut Scripts) -> Told {
+fn of_editor_command(text: &str, table: &EffectTable, scripts: &mut Scripts) -> CallEffect {
     let first = text.split_whitespace().next().unwrap_or_default();
     let effect = match first {
         "edit" | "insert" | "append" | "create" | "undo_edit" => Effect::Edit,
@@ -182,7 +182,7 @@ fn of_editor_command(text: &str, table: &EffectTable, scripts: &mut Scripts) -> 
         "submit" | "exit_forfeit" | "exit_cost" => Effect::Handover,
         _ => return shell::effect(text, table, scripts),
     };
-    Told::new(effect, format!("`{first}`"))
+    CallEffect::new(effect, format!("`{first}`"))
 }
 
 /// Tools whose effect depends on their arguments.
@@ -193,7 +193,7 @@ fn by_arguments(
     arguments: &Arguments<'_>,
     table: &EffectTable,
     scripts: &mut Scripts,
-) -> Option<Told> {
+) -> Option<CallEffect> {
     let why = format!("tool `{shown}`");
     let own = lower.rsplit("__").next().unwrap_or(lower);
     Some(match own {
@@ -207,7 +207,7 @@ fn by_arguments(
         | "oh_editor"
             if matches!(arguments.text(&["command", "action"]), Some("view" | "read" | "open")) =>
         {
-            Told::new(Effect::Read, format!("{why} `view`"))
+            CallEffect::new(Effect::Read, format!("{why} `view`"))
         }
         "str_replace_editor"
         | "str_replace_based_edit_tool"
@@ -215,20 +215,20 @@ fn by_arguments(
         | "file_editor"
         | "edit_tool"
         | "editor"
-        | "oh_editor" => on_a_file(Told::new(Effect::Edit, why), arguments, table, scripts),
+        | "oh_editor" => on_a_file(CallEffect::new(Effect::Edit, why), arguments, table, scripts),
         "write" | "write_file" | "create_file" | "edit" if arguments.path().is_some_and(is_plan_of_host) => {
-            Told::new(Effect::Plan, format!("{why} writes the host's plan file"))
+            CallEffect::new(Effect::Plan, format!("{why} writes the host's plan file"))
         }
         "apply_patch" | "applypatch" | "patch" => {
             let patch =
                 arguments.text(&["input", "patch", "patchText", "patch_text", "diff"]).or_else(|| arguments.plain());
             let files = command::patched_files(patch.unwrap_or_default());
-            Told::new(Effect::Edit, why).touching(files)
+            CallEffect::new(Effect::Edit, why).touching(files)
         }
         "use_mcp_tool" | "call_mcp_tool" | "mcp_tool" | "use_mcp_server" => {
             let named = arguments.text(&["tool_name", "toolName", "name", "tool"])?;
             let effect = verbs::of_name(named.rsplit("__").next().unwrap_or(named)).unwrap_or(Effect::Unknown);
-            Told::new(effect, format!("{why} `{}`", code::shortened(named)))
+            CallEffect::new(effect, format!("{why} `{}`", code::shortened(named)))
         }
         // Cline's own log has one tool, whose argument names the real one.
         "tool" => {
@@ -242,7 +242,7 @@ fn by_arguments(
         "write_stdin" | "write_bash" | "send_keys"
             if arguments.text(&["chars", "input", "text", "keys"]).is_none_or(|text| text.trim().is_empty()) =>
         {
-            Told::new(Effect::Read, format!("{why} waits"))
+            CallEffect::new(Effect::Read, format!("{why} waits"))
         }
         "python"
         | "ipython"
@@ -267,9 +267,9 @@ fn by_arguments(
         }
         "sql" | "execute_sql" | "run_query" | "query" | "run_sql" | "execute_query" | "read_query" | "write_query" => {
             let text = arguments.text(&["sql", "query", "statement", "command"]).or_else(|| arguments.plain())?;
-            Told::new(sql::effect(text).unwrap_or(Effect::Unknown), why)
+            CallEffect::new(sql::effect(text).unwrap_or(Effect::Unknown), why)
         }
-        "config" if arguments.text(&["value"]).is_none() => Told::new(Effect::Read, why),
+        "config" if arguments.text(&["value"]).is_none() => CallEffect::new(Effect::Read, why),
         "browser_action" | "browser" | "computer" => {
             let looks = [
                 "screenshot",
@@ -287,14 +287,14 @@ fn by_arguments(
             ];
             let action = arguments.text(&["action", "command"])?;
             let effect = if looks.contains(&action) { Effect::Read } else { Effect::Unknown };
-            Told::new(effect, format!("{why} `{}`", code::shortened(action)))
+            CallEffect::new(effect, format!("{why} `{}`", code::shortened(action)))
         }
         "memory"
             if matches!(arguments.text(&["command", "action"]), Some("view" | "read" | "search" | "list" | "get")) =>
         {
-            Told::new(Effect::Read, why)
+            CallEffect::new(Effect::Read, why)
         }
-        "todo" if arguments.is_true("read") => Told::new(Effect::Plan, why),
+        "todo" if arguments.is_true("read") => CallEffect::new(Effect::Plan, why),
         _ => return None,
     })
 }
@@ -308,7 +308,7 @@ fn is_plan_of_host(file: &str) -> bool {
 }
 
 /// Records the file that an editing tool names, and what it writes to it.
-fn on_a_file(told: Told, arguments: &Arguments<'_>, table: &EffectTable, scripts: &mut Scripts) -> Told {
+fn on_a_file(told: CallEffect, arguments: &Arguments<'_>, table: &EffectTable, scripts: &mut Scripts) -> CallEffect {
     if told.effect != Effect::Edit {
         return told;
     }
@@ -318,5 +318,5 @@ fn on_a_file(told: Told, arguments: &Arguments<'_>, table: &EffectTable, scripts
         scripts.wrote([file.as_str()], text, table);
     }
     let why = format!("{} on `{}`", told.why, code::shortened(path::file_name(&file)));
-    Told { why, ..told.touching(vec![file]) }
+    CallEffect { why, ..told.touching(vec![file]) }
 }

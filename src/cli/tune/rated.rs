@@ -38,8 +38,8 @@ fn fates(shipped: &Shipped, recordings: &Recordings) -> Vec<Fate> {
         Shipped::Limit(choice) => runs.map(|run| study.fate(choice.at, run)).collect(),
         Shipped::List(learned) => runs.map(|run| learned.list.fate(study, run)).collect(),
         Shipped::Grid(choice) => {
-            let grid = recordings.grid.as_ref().map(|grid| GridStudy::new(study, &grid.file, &grid.plan));
-            grid.and_then(|grid| grid.fates(choice)).unwrap_or_default()
+            let grid = recordings.grid.as_ref().expect("a stack of a grid is shipped only where there is a grid");
+            GridStudy::new(study, &grid.file, &grid.plan).fates(choice)
         }
     }
 }

@@ -46,11 +46,11 @@ pub(super) struct Page<'a> {
     /// Figures by name, as SVG.
     pub(super) figures: Vec<(&'static str, String)>,
     /// If nobody graded the runs: what followed the stops, with which the page opens.
-    pub(super) followed: Option<FollowedTold>,
+    pub(super) followed: Option<FollowedAnswer>,
 }
 
 /// What followed the stops, as the page and the summary tell it.
-pub(super) struct FollowedTold {
+pub(super) struct FollowedAnswer {
     /// The answer.
     pub(super) verdict: String,
     /// Tables, each with its heading.

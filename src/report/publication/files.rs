@@ -8,7 +8,7 @@ use crate::aggregate::{Firing, Group, REFERENCE, Row, Summary, Unit, by_stack};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::FollowedReport;
 use crate::report::figure::{BoundsFigure, BudgetFigure, FrontierFigure, SpendingFigure, StopsFigure, save};
-use crate::report::page::{FollowedTold, Page};
+use crate::report::page::{FollowedAnswer, Page};
 use crate::report::row_file::{RowFormat, write_parquet};
 use crate::report::saved::{FOLLOWED, STORIES, write_stories};
 use crate::report::{CsvStyle, markdown, table, write_atomically, write_folder, write_rows};
@@ -116,14 +116,14 @@ impl Publication {
     }
 
     /// What the page of ungraded runs opens with.
-    fn told_of_followed(&self, summaries: &[Summary]) -> Option<FollowedTold> {
+    fn told_of_followed(&self, summaries: &[Summary]) -> Option<FollowedAnswer> {
         let followed = self.ungraded(summaries)?;
         let costs: BTreeMap<&str, f64> =
             self.rows.iter().filter_map(|row| Some((&**row.run_id(), Unit::CostUsd.recorded(row)?))).collect();
         let mut tables = vec![("What followed the stops", followed.table())];
         tables.extend(followed.stopped().map(|table| ("Stopped with work still to come", table)));
         tables.extend(followed.expensive(|run| costs.get(run).copied()).map(|table| ("The most expensive", table)));
-        Some(FollowedTold { verdict: followed.verdict(), tables })
+        Some(FollowedAnswer { verdict: followed.verdict(), tables })
     }
 
     /// Writes the figures, and returns those that the page embeds.
@@ -157,7 +157,7 @@ impl Publication {
     }
 
     /// The summary of runs that nobody graded.
-    fn ungraded_md(&self, told: &FollowedTold) -> String {
+    fn ungraded_md(&self, told: &FollowedAnswer) -> String {
         let section = |(heading, table): &(&str, table::Table)| format!("## {heading}\n\n{}\n", table.to_markdown());
         let tables = told.tables.iter().map(section).collect::<Vec<_>>().concat();
         let notes = self.followed().map(FollowedReport::notes).unwrap_or_default();

@@ -117,8 +117,8 @@ impl Publication {
         let rows = all.rows();
         let told = rows.iter().take(TOLD).filter_map(|(outcome, model, tail)| {
             let of = if *outcome == Outcome::Unknown { "ungraded" } else { outcome.name() };
-            let share = percents(tail.share()?);
-            Some(format!("{share} of {} {of} runs of {}", tail.runs, model.unwrap_or("no named model")))
+            let (share, runs) = (percents(tail.share()?), count(tail.runs, &format!("{of} run")));
+            Some(format!("{share} of {runs} of {}", model.unwrap_or("no named model")))
         });
         let told: Vec<String> = told.collect();
         let more = if rows.len() > TOLD { format!(" and {} more", rows.len() - TOLD) } else { String::new() };

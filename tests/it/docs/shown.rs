@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use regex::Regex;
 
 use super::{is_update, pages, root};
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 
 /// Files that a page names and does not show.
 const FILES: [(&str, &str); 5] = [
@@ -21,23 +21,23 @@ const FILES: [(&str, &str); 5] = [
 
 /// A folder that looks like a checkout, with the files that the README and `page` show and the rest of those they name:
 /// the recordings and stack files, and nothing written yet.
-fn checkout(page: &str) -> Desk {
-    let desk = Desk::with(&[]);
+fn checkout(page: &str) -> Scratch {
+    let scratch = Scratch::with(&[]);
     for folder in ["traces", "fixtures"] {
-        std::os::unix::fs::symlink(root().join(folder), desk.path(folder)).unwrap();
+        std::os::unix::fs::symlink(root().join(folder), scratch.path(folder)).unwrap();
     }
     for (name, text) in FILES {
-        desk.put(name, text);
+        scratch.put(name, text);
     }
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let is_file = Regex::new(r"^[a-z_]+\.(toml|py)$").unwrap();
     for (_, body) in blocks(&readme).into_iter().chain(blocks(page)) {
         let name = body.lines().next().and_then(|line| line.strip_prefix("# ")).unwrap_or_default();
         if is_file.is_match(name) {
-            desk.put(name, body);
+            scratch.put(name, body);
         }
     }
-    desk
+    scratch
 }
 
 /// The language and body of each block of a page.
@@ -54,26 +54,30 @@ fn blocks(page: &str) -> Vec<(&str, &str)> {
 
 /// Runs a line as a reader would, with the program on the path and the folder's `home` as their home; gives exit code,
 /// stdout and stderr.
-fn shell(desk: &Desk, line: &str) -> (i32, String, String) {
+fn shell(scratch: &Scratch, line: &str) -> (i32, String, String) {
     let program = Path::new(env!("CARGO_BIN_EXE_whenstop")).parent().unwrap();
     let path = std::env::join_paths(
         std::iter::once(program.to_owned()).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
     );
     let mut command = Command::new("sh");
-    command.args(["-c", line]).current_dir(desk.path(".")).env("PATH", path.unwrap()).env("HOME", desk.path("home"));
+    command
+        .args(["-c", line])
+        .current_dir(scratch.path("."))
+        .env("PATH", path.unwrap())
+        .env("HOME", scratch.path("home"));
     command.env_remove("CI").env_remove("COLUMNS").stdin(Stdio::null());
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
 }
 
-/// What a console block shows after its commands are run in `desk`; `...` in it stands for any lines.
-fn rerun(desk: &Desk, block: &str) -> String {
+/// What a console block shows after its commands are run in `scratch`; `...` in it stands for any lines.
+fn rerun(scratch: &Scratch, block: &str) -> String {
     let mut out = String::new();
     let commands = block.split("$ ").skip(1);
     for part in commands {
         let (line, expected) = part.split_once('\n').unwrap();
-        let (_, stdout, stderr) = shell(desk, line);
+        let (_, stdout, stderr) = shell(scratch, line);
         let printed = if stdout.is_empty() { stderr } else { stdout };
         let printed: Vec<&str> = printed.trim_end().lines().collect();
         let expected: Vec<&str> = expected.trim_end().lines().collect();
@@ -94,12 +98,12 @@ fn every_console_block_prints_what_it_shows() {
     let mut shown = 0;
     for page in pages() {
         let text = std::fs::read_to_string(&page).unwrap();
-        let desk = checkout(&text);
+        let scratch = checkout(&text);
         let mut now = String::new();
         let mut rest = text.as_str();
         while let Some((before, block)) = rest.split_once("```console\n") {
             let (block, after) = block.split_once("```").unwrap();
-            let _ = write!(now, "{before}```console\n{}```", rerun(&desk, block));
+            let _ = write!(now, "{before}```console\n{}```", rerun(&scratch, block));
             rest = after;
             shown += 1;
         }
@@ -124,15 +128,15 @@ fn figures_of_others_recordings_are_what_is_printed() {
     for page in pages() {
         let text = std::fs::read_to_string(&page).unwrap();
         for found in marked.captures_iter(&text) {
-            let desk = Desk::with(&[]);
+            let scratch = Scratch::with(&[]);
             for entry in std::fs::read_dir(root().join("../shared").join(&found[1])).unwrap() {
                 let path = entry.unwrap().path();
                 if path.is_file() {
                     let name = path.file_name().unwrap().to_string_lossy().into_owned();
-                    desk.put_bytes(&format!("home/.claude/projects/work/{name}"), &std::fs::read(&path).unwrap());
+                    scratch.put_bytes(&format!("home/.claude/projects/work/{name}"), &std::fs::read(&path).unwrap());
                 }
             }
-            let (_, printed, _) = shell(&desk, &found[2]);
+            let (_, printed, _) = shell(&scratch, &found[2]);
             assert!(printed.contains(&found[3]), "{}: `{}` prints now\n{printed}", page.display(), &found[2]);
             n_figures += 1;
         }
@@ -168,20 +172,20 @@ fn every_command_shown_passes() {
         if lines.is_empty() {
             continue;
         }
-        let desk = checkout(&text);
+        let scratch = checkout(&text);
         let recordings = std::fs::read_to_string(root().join("traces/synthetic/code.jsonl")).unwrap();
         let session = std::fs::read_to_string(root().join("fixtures/readers/claude-code/good.jsonl")).unwrap();
         for name in ["runs/code.jsonl", "home/runs/code.jsonl", "home/later/code.jsonl"] {
-            desk.put(name, &recordings);
+            scratch.put(name, &recordings);
         }
-        desk.put("home/.claude/projects/work/session.jsonl", &session);
+        scratch.put("home/.claude/projects/work/session.jsonl", &session);
         for line in lines {
             if line.contains("--labels labels.csv") {
                 // By now the reader has filled in what was asked.
-                let labels = desk.read("labels.csv").replace(",,,,,", ",true,,,,");
-                desk.put("labels.csv", &labels);
+                let labels = scratch.read("labels.csv").replace(",,,,,", ",true,,,,");
+                scratch.put("labels.csv", &labels);
             }
-            let (code, _, stderr) = shell(&desk, &line);
+            let (code, _, stderr) = shell(&scratch, &line);
             n_commands += 1;
             // A gate that fails and a limit that is not worth shipping are answers, and so is a log with nothing in it yet.
             let is_empty_log = code == 4 && line.starts_with("whenstop hook log");

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 
 use super::commands::calling;
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 
 /// Four times as much may take this many times as long: a square takes sixteen.
 const MOST: f64 = 8.0;
@@ -14,23 +14,27 @@ const MOST: f64 = 8.0;
 const LEAST: f64 = 0.5;
 
 /// Seconds of CPU time of a command; `None` where GNU time is missing.
-fn seconds(desk: &Desk, arguments: &str) -> Option<f64> {
+fn seconds(scratch: &Scratch, arguments: &str) -> Option<f64> {
     if !Path::new("/usr/bin/time").exists() {
         return None;
     }
-    let command = desk.command(arguments);
+    let command = scratch.command(arguments);
     let mut timed = Command::new("/usr/bin/time");
-    timed.args(["-q", "-f", "%U %S", "-o"]).arg(desk.path("time")).arg(command.get_program()).args(command.get_args());
-    timed.current_dir(desk.path(".")).env("RAYON_NUM_THREADS", "1").stdout(Stdio::null()).stderr(Stdio::null());
+    timed
+        .args(["-q", "-f", "%U %S", "-o"])
+        .arg(scratch.path("time"))
+        .arg(command.get_program())
+        .args(command.get_args());
+    timed.current_dir(scratch.path(".")).env("RAYON_NUM_THREADS", "1").stdout(Stdio::null()).stderr(Stdio::null());
     timed.status().unwrap();
-    desk.read("time").split_whitespace().map(|seconds| seconds.parse::<f64>().ok()).sum()
+    scratch.read("time").split_whitespace().map(|seconds| seconds.parse::<f64>().ok()).sum()
 }
 
 /// `text` makes a recording of a size.
 fn check(what: &str, arguments: &str, n: usize, text: impl Fn(usize) -> String) {
     let [small, large] = [n, 4 * n].map(|n| {
-        let desk = Desk::with(&[("x.jsonl", &text(n))]);
-        seconds(&desk, arguments)
+        let scratch = Scratch::with(&[("x.jsonl", &text(n))]);
+        seconds(&scratch, arguments)
     });
     let (Some(small), Some(large)) = (small, large) else { return eprintln!("SKIPPED: there is no GNU time") };
     assert!(

@@ -24,7 +24,7 @@ mod whole;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 
 /// Seconds after which a command is taken to hang. Far more than any row needs, since a debug build shares its machine.
 const SECONDS: u32 = 30;
@@ -46,7 +46,7 @@ pub(super) struct Row {
     name: String,
     command: String,
     files: Vec<(String, Vec<u8>)>,
-    prepare: Option<fn(&Desk)>,
+    prepare: Option<fn(&Scratch)>,
     stdin: Option<Vec<u8>>,
     exit: i32,
     says: Vec<String>,
@@ -54,7 +54,7 @@ pub(super) struct Row {
     runs: Option<u64>,
     megabytes: u64,
     without_rights: bool,
-    after: Option<fn(&Desk)>,
+    after: Option<fn(&Scratch)>,
 }
 
 /// A row by its name and its command; the arguments stand apart by `|`, or by spaces where there is none.
@@ -88,7 +88,7 @@ impl Row {
     }
 
     /// What else has to be done before the command: links, pipes, folders.
-    pub(super) fn prepare(mut self, prepare: fn(&Desk)) -> Self {
+    pub(super) fn prepare(mut self, prepare: fn(&Scratch)) -> Self {
         self.prepare = Some(prepare);
         self
     }
@@ -136,7 +136,7 @@ impl Row {
     }
 
     /// What must hold of the folder afterwards.
-    pub(super) fn after(mut self, after: fn(&Desk)) -> Self {
+    pub(super) fn after(mut self, after: fn(&Scratch)) -> Self {
         self.after = Some(after);
         self
     }
@@ -166,15 +166,15 @@ impl Row {
             .then(|| format!("{}\n  $ whenstop {}\n  {}\n{shown}", self.name, self.command, wrong.join("\n  ")))
     }
 
-    fn desk(&self) -> Desk {
-        let desk = Desk::with(&[]);
+    fn scratch(&self) -> Scratch {
+        let scratch = Scratch::with(&[]);
         for (name, bytes) in &self.files {
-            desk.put_bytes(name, bytes);
+            scratch.put_bytes(name, bytes);
         }
         if let Some(prepare) = self.prepare {
-            prepare(&desk);
+            prepare(&scratch);
         }
-        desk
+        scratch
     }
 }
 
@@ -192,15 +192,15 @@ pub(super) fn check(rows: Vec<Row>) {
     for row in rows {
         // A row that holds whatever happens checks nothing.
         assert!(row.complaint(&nothing).is_some(), "{}: this row cannot fail", row.name);
-        let desk = row.desk();
-        let Some(command) = limited(&desk, &row) else {
+        let scratch = row.scratch();
+        let Some(command) = limited(&scratch, &row) else {
             eprintln!("SKIPPED: {}: there is no setpriv to give up root's rights with", row.name);
             continue;
         };
         let output = output(command, row.stdin.as_deref());
         failed.extend(row.complaint(&output));
         if let Some(after) = row.after {
-            after(&desk);
+            after(&scratch);
         }
     }
     assert!(failed.is_empty(), "{} of {} rows fail:\n\n{}", failed.len(), n, failed.join("\n\n"));
@@ -208,8 +208,8 @@ pub(super) fn check(rows: Vec<Row>) {
 
 /// The row's command under limits of time and memory, where the system has the programs for it. `None` where it cannot
 /// be run with the rights it should have.
-fn limited(desk: &Desk, row: &Row) -> Option<Command> {
-    let command = desk.command(&row.command);
+fn limited(scratch: &Scratch, row: &Row) -> Option<Command> {
+    let command = scratch.command(&row.command);
     let there = |tool: &str| Path::new(tool).exists();
     let mut before: Vec<String> = Vec::new();
     if there("/usr/bin/timeout") && there("/usr/bin/prlimit") {
@@ -226,7 +226,7 @@ fn limited(desk: &Desk, row: &Row) -> Option<Command> {
         if !there("/usr/bin/setpriv") {
             return None;
         }
-        open_to_all(&desk.path("."));
+        open_to_all(&scratch.path("."));
         before.extend(["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"].map(str::to_owned));
     }
     before.push(command.get_program().to_string_lossy().into_owned());

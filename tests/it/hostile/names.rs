@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{Row, check, row};
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 
 /// Names that mean something elsewhere, each with what is shown of it.
 const NAMES: [(&str, &str, &str); 8] = [
@@ -79,25 +79,26 @@ fn a_comparison_of_any_names_is_a_table_figures_and_a_page() {
         ("long", &LONG),
     ]);
     let rows = names.map(|(what, name)| {
-        quiet(what, name, "compare a.jsonl --stacks s.toml --out out").says("written to out").after(|desk| {
+        quiet(what, name, "compare a.jsonl --stacks s.toml --out out").says("written to out").after(|scratch| {
             for figure in ["frontier", "bounds", "budget", "stop-steps", "spending"] {
-                let svg = desk.read(&format!("out/{figure}.svg"));
+                let svg = scratch.read(&format!("out/{figure}.svg"));
                 let is_xml =
                     |c: char| matches!(c, '\t' | '\n' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
                 assert!(svg.chars().all(is_xml) && !svg.contains("<script"), "{figure}");
                 assert!(
-                    desk.contents("out")
+                    scratch
+                        .contents("out")
                         .iter()
                         .any(|(name, bytes)| *name == format!("{figure}.png") && bytes.len() > 999)
                 );
             }
-            let page = desk.read("out/summary.md");
+            let page = scratch.read("out/summary.md");
             assert!(!page.contains("<script") && !page.contains(|c| c != '\n' && whenstop::diagnostic::is_hostile(c)));
             let rows = page.lines().filter(|line| line.starts_with('|')).map(bars);
             assert_eq!(rows.collect::<std::collections::BTreeSet<_>>().len(), 1, "{page}");
             // The slow part, for the names that mean something in CSV.
-            if ["name = \"=", "name = \"a |"].iter().any(|name| desk.read("s.toml").contains(name)) {
-                reads_back(desk);
+            if ["name = \"=", "name = \"a |"].iter().any(|name| scratch.read("s.toml").contains(name)) {
+                reads_back(scratch);
             }
         })
     });
@@ -112,22 +113,24 @@ fn bars(line: &str) -> usize {
 }
 
 /// Redrawn from its rows, the comparison is the same; and so it is from rows written for a spreadsheet, which executes none.
-fn reads_back(desk: &Desk) {
-    assert_eq!(desk.told("report out --out again").0, 0);
-    assert!(desk.contents("again") == desk.contents("out"));
-    assert_eq!(desk.told("report out --out sheet --spreadsheet").0, 0);
-    for name in
-        desk.names("sheet").iter().filter(|name| std::path::Path::new(name).extension().is_some_and(|end| end == "csv"))
+fn reads_back(scratch: &Scratch) {
+    assert_eq!(scratch.run("report out --out again").0, 0);
+    assert!(scratch.contents("again") == scratch.contents("out"));
+    assert_eq!(scratch.run("report out --out sheet --spreadsheet").0, 0);
+    for name in scratch
+        .names("sheet")
+        .iter()
+        .filter(|name| std::path::Path::new(name).extension().is_some_and(|end| end == "csv"))
     {
-        let text = desk.read(&format!("sheet/{name}"));
+        let text = scratch.read(&format!("sheet/{name}"));
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
         for cell in reader.records().flat_map(|record| record.unwrap().iter().map(str::to_owned).collect::<Vec<_>>()) {
             let is_number = cell.parse::<f64>().is_ok();
             assert!(is_number || !cell.starts_with(['=', '+', '-', '@', '\t', '\r']), "{name}: {cell}");
         }
     }
-    assert_eq!(desk.told("report sheet --out back").0, 0);
-    assert!(desk.contents("back") == desk.contents("out"));
+    assert_eq!(scratch.run("report sheet --out back").0, 0);
+    assert!(scratch.contents("back") == scratch.contents("out"));
 }
 
 #[test]

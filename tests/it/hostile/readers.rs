@@ -254,7 +254,7 @@ fn what_is_written_is_read_back() {
     let rows = ["null", " null ", "7", "{}", "\"\\u0000\"", "[null]"].map(|body| {
         row(format!("a note with the body {body}"), "corpus out.jsonl --strict")
             .file("x.jsonl", note(body))
-            .prepare(|desk| assert_eq!(desk.told("convert x.jsonl --strict --out out.jsonl").0, 0))
+            .prepare(|scratch| assert_eq!(scratch.run("convert x.jsonl --strict --out out.jsonl").0, 0))
             .runs(1)
             .says("outcome of 1 trace run: nobody graded it")
             .never_says("error:")

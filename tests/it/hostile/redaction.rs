@@ -88,16 +88,16 @@ fn ids_are_keyed_and_wide() {
     };
     let plain = "\"run_id\":\"run-";
     check(vec![row("without a salt", "").says(plain), row("with a salt", " --salt pepper").says(plain)]);
-    let desk = crate::desk::Desk::with(&[("a.jsonl", &lines)]);
+    let scratch = crate::scratch::Scratch::with(&[("a.jsonl", &lines)]);
     let id = |arguments: &str| {
-        let (_, stdout, _) = desk.told(&format!("convert a.jsonl --redact {arguments}"));
+        let (_, stdout, _) = scratch.run(&format!("convert a.jsonl --redact {arguments}"));
         let line: Value = serde_json::from_str(stdout.lines().next().unwrap()).unwrap();
         line["run_id"].as_str().unwrap().strip_prefix("run-").unwrap().to_owned()
     };
     let ids = ["", "--salt a", "--salt b"].map(id);
     assert!(ids.iter().all(|id| id.len() == 32), "{ids:?}");
     assert!(ids[0] != ids[1] && ids[1] != ids[2] && ids[1] == id("--salt a"), "{ids:?}");
-    assert_eq!(desk.told("convert a.jsonl --salt a").0, 2, "a salt without --redact does nothing");
+    assert_eq!(scratch.run("convert a.jsonl --salt a").0, 2, "a salt without --redact does nothing");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! of a usage, labels, archives behind one another, copies, outcomes that are none.
 
 use super::{Row, check, row, run};
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 
 const STACK: &str = "[[stack]]\nname = \"l\"\nany = [{ signal = \"steps\", at_least = 2 }]\n";
 const COMPARE: &str = "compare in --stacks s.toml";
@@ -192,9 +192,9 @@ fn labels_that_do_not_parse_are_refused() {
 }
 
 /// Two archives in one file, as `cat` makes them.
-fn joined(desk: &Desk, ending: &str, pack: impl Fn(&str, &str) -> Vec<u8>) {
+fn joined(scratch: &Scratch, ending: &str, pack: impl Fn(&str, &str) -> Vec<u8>) {
     let both = [pack("a.jsonl", "a"), pack("b.jsonl", "b")].concat();
-    desk.put_bytes(&format!("in/x.{ending}"), &both);
+    scratch.put_bytes(&format!("in/x.{ending}"), &both);
 }
 
 fn tar(name: &str, id: &str) -> Vec<u8> {
@@ -217,19 +217,19 @@ fn zip(name: &str, id: &str) -> Vec<u8> {
 #[test]
 fn an_archive_behind_another_is_not_lost_in_silence() {
     let tars = everywhere("two tars", "are not read, another archive perhaps", |row| {
-        row.prepare(|desk| joined(desk, "tar", tar))
+        row.prepare(|scratch| joined(scratch, "tar", tar))
     });
     let zips = everywhere("two zips", "are not read, another archive perhaps", |row| {
-        row.prepare(|desk| joined(desk, "zip", zip))
+        row.prepare(|scratch| joined(scratch, "zip", zip))
     });
     let named =
         [("tar", "bytes behind its end mark are not read"), ("zip", "bytes before its first member are not read")];
     let named = named.map(|(ending, says)| {
         let row = row(format!("listed: {ending}"), "corpus in").runs(1).says(says);
         if ending == "tar" {
-            row.prepare(|desk| joined(desk, "tar", tar))
+            row.prepare(|scratch| joined(scratch, "tar", tar))
         } else {
-            row.prepare(|desk| joined(desk, "zip", zip))
+            row.prepare(|scratch| joined(scratch, "zip", zip))
         }
     });
     check(tars.into_iter().chain(zips).chain(named).collect());
@@ -252,9 +252,9 @@ fn a_copy_counts_once_and_is_told() {
     rows.push(
         row("ten copies", COMPARE)
             .file("s.toml", STACK)
-            .prepare(|desk| {
+            .prepare(|scratch| {
                 for n in 0..11 {
-                    desk.put(&format!("in/x{n}.jsonl"), &format!("{}{}", run("b"), run("c")));
+                    scratch.put(&format!("in/x{n}.jsonl"), &format!("{}{}", run("b"), run("c")));
                 }
             })
             .says("10 recordings stand there twice, byte for byte")
@@ -263,7 +263,7 @@ fn a_copy_counts_once_and_is_told() {
     rows.push(
         row("beside its archive", "corpus in")
             .file("in/a.jsonl", run("a"))
-            .prepare(|desk| desk.put_bytes("in/a.tar", &tar("a.jsonl", "a")))
+            .prepare(|scratch| scratch.put_bytes("in/a.tar", &tar("a.jsonl", "a")))
             .runs(1)
             .says("byte for byte"),
     );

@@ -71,8 +71,8 @@ fn any_ids_are_held_apart() {
             .file("then/a.jsonl", run(one, 3) + &run(other, 1))
             .file("now/a.jsonl", run(one, steps[0]) + &run(other, steps[1]))
             .file("s.toml", STACK)
-            .prepare(|desk| {
-                let (code, _, stderr) = desk.told("accept then --stacks s.toml --snapshot x.snap");
+            .prepare(|scratch| {
+                let (code, _, stderr) = scratch.run("accept then --stacks s.toml --snapshot x.snap");
                 assert_eq!(code, 0, "{stderr}");
             })
             .exit(exit);
@@ -87,9 +87,9 @@ fn any_ids_are_held_apart() {
 fn a_snapshot_without_a_run_or_a_section_does_not_pass() {
     let stacks = format!("{STACK}{}", STACK.replace("\"s\"", "\"u\"").replace("at_least = 1", "at_least = 2"));
     let runs: String = (0..5).map(|nth| run(&format!("r{nth}"), nth + 1)).collect();
-    let desk = crate::desk::Desk::with(&[("a.jsonl", &runs), ("s.toml", &stacks)]);
-    assert_eq!(desk.told("accept a.jsonl --stacks s.toml --snapshot x.snap").0, 0);
-    let whole = desk.read("x.snap");
+    let scratch = crate::scratch::Scratch::with(&[("a.jsonl", &runs), ("s.toml", &stacks)]);
+    assert_eq!(scratch.run("accept a.jsonl --stacks s.toml --snapshot x.snap").0, 0);
+    let whole = scratch.read("x.snap");
     let without = |gone: fn(&str) -> bool| {
         whole.lines().filter(|line| !gone(line)).flat_map(|line| [line, "\n"]).collect::<String>()
     };

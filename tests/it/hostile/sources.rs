@@ -3,24 +3,24 @@
 use std::process::{Command, Stdio};
 
 use super::{check, row, run};
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 
 const STACK: &str = "[[stack]]\nname = \"l\"\nany = [{ signal = \"steps\", at_least = 3 }]\n";
 
 #[cfg(unix)]
-fn link(desk: &Desk, to: &str, name: &str) {
-    std::os::unix::fs::symlink(to, desk.path(name)).unwrap();
+fn link(scratch: &Scratch, to: &str, name: &str) {
+    std::os::unix::fs::symlink(to, scratch.path(name)).unwrap();
 }
 
 #[cfg(unix)]
-fn forbid(desk: &Desk, name: &str) {
+fn forbid(scratch: &Scratch, name: &str) {
     use std::os::unix::fs::PermissionsExt as _;
-    std::fs::set_permissions(desk.path(name), std::fs::Permissions::from_mode(0o0)).unwrap();
+    std::fs::set_permissions(scratch.path(name), std::fs::Permissions::from_mode(0o0)).unwrap();
 }
 
 #[cfg(unix)]
-fn pipe(desk: &Desk, name: &str) {
-    assert!(Command::new("mkfifo").arg(desk.path(name)).status().unwrap().success());
+fn pipe(scratch: &Scratch, name: &str) {
+    assert!(Command::new("mkfifo").arg(scratch.path(name)).status().unwrap().success());
 }
 
 #[cfg(unix)]
@@ -30,11 +30,11 @@ fn what_cannot_be_read_is_told_counted_and_an_error_for_those_who_ask() {
         row(name, command)
             .file("x.jsonl", run("b"))
             .file("s.toml", STACK)
-            .prepare(|desk| forbid(desk, "x.jsonl"))
+            .prepare(|scratch| forbid(scratch, "x.jsonl"))
             .without_rights()
     };
     let closed_folder = |name: &str, command: &str| {
-        row(name, command).file("in/x.jsonl", run("b")).prepare(|desk| forbid(desk, "in")).without_rights()
+        row(name, command).file("in/x.jsonl", run("b")).prepare(|scratch| forbid(scratch, "in")).without_rights()
     };
     check(vec![
         closed("a file without permission", "corpus .")
@@ -67,24 +67,24 @@ fn what_cannot_be_read_is_told_counted_and_an_error_for_those_who_ask() {
             .says("Permission denied"),
         closed_folder("the same, strictly", "corpus . --strict").between_good_ones().exit(3).says("Permission denied"),
         row("a link that leads nowhere", "corpus .")
-            .prepare(|desk| link(desk, "gone", "x.jsonl"))
+            .prepare(|scratch| link(scratch, "gone", "x.jsonl"))
             .between_good_ones()
             .runs(2)
             .says("a link that leads nowhere")
             .says("x.jsonl")
             .says("unreadable"),
         row("the same, strictly", "corpus . --strict")
-            .prepare(|desk| link(desk, "gone", "x.jsonl"))
+            .prepare(|scratch| link(scratch, "gone", "x.jsonl"))
             .between_good_ones()
             .exit(3)
             .says("a link that leads nowhere"),
         row("a link to itself", "corpus .")
-            .prepare(|desk| link(desk, "x", "x"))
+            .prepare(|scratch| link(scratch, "x", "x"))
             .between_good_ones()
             .runs(2)
             .says("unreadable"),
         row("a folder that holds itself", "corpus . --strict --why")
-            .prepare(|desk| link(desk, ".", "again"))
+            .prepare(|scratch| link(scratch, ".", "again"))
             .between_good_ones()
             .runs(2)
             .says("a link back to `.`, which is read already"),
@@ -99,14 +99,17 @@ fn what_cannot_be_read_is_told_counted_and_an_error_for_those_who_ask() {
 fn what_never_ends_is_not_waited_for() {
     check(vec![
         row("a pipe that nobody writes to, named", "corpus x a-good.jsonl")
-            .prepare(|desk| pipe(desk, "x"))
+            .prepare(|scratch| pipe(scratch, "x"))
             .between_good_ones()
             .runs(1)
             .says("this is a pipe, which may never end")
             .says("name `/dev/stdin`"),
-        row("the same, strictly", "corpus x --strict").prepare(|desk| pipe(desk, "x")).exit(3).says("this is a pipe"),
+        row("the same, strictly", "corpus x --strict")
+            .prepare(|scratch| pipe(scratch, "x"))
+            .exit(3)
+            .says("this is a pipe"),
         row("a pipe in a folder", "corpus . --why")
-            .prepare(|desk| pipe(desk, "x.jsonl"))
+            .prepare(|scratch| pipe(scratch, "x.jsonl"))
             .between_good_ones()
             .runs(2)
             .says("it is a pipe, not a file"),
@@ -138,10 +141,10 @@ fn a_pipe_is_read_once_and_whole() {
 }
 
 /// Three files of one name hold runs of one id: each is called after its folder.
-fn three(desk: &Desk) {
+fn three(scratch: &Scratch) {
     for folder in ["one", "two", "three"] {
         let content = format!("{}{{\"type\":\"message\",\"role\":\"user\",\"content\":\"{folder}\"}}\n", run("b"));
-        desk.put(&format!("top/{folder}/x.jsonl"), &content);
+        scratch.put(&format!("top/{folder}/x.jsonl"), &content);
     }
 }
 
@@ -180,20 +183,20 @@ fn names_do_not_depend_on_how_a_path_is_spelled() {
 #[test]
 fn nothing_stays_unpacked_when_a_signal_ends_the_program() {
     for signal in ["-INT", "-TERM"] {
-        let desk = Desk::with(&[("x.jsonl", &run("b"))]);
-        std::fs::create_dir(desk.path("tmp")).unwrap();
-        let mut tar = tar::Builder::new(std::fs::File::create(desk.path("x.tar")).unwrap());
-        tar.append_path_with_name(desk.path("x.jsonl"), "x.jsonl").unwrap();
+        let scratch = Scratch::with(&[("x.jsonl", &run("b"))]);
+        std::fs::create_dir(scratch.path("tmp")).unwrap();
+        let mut tar = tar::Builder::new(std::fs::File::create(scratch.path("x.tar")).unwrap());
+        tar.append_path_with_name(scratch.path("x.jsonl"), "x.jsonl").unwrap();
         tar.finish().unwrap();
-        let mut command = desk.command("corpus x.tar /dev/stdin");
-        let mut child = command.env("TMPDIR", desk.path("tmp")).stdin(Stdio::piped()).spawn().unwrap();
+        let mut command = scratch.command("corpus x.tar /dev/stdin");
+        let mut child = command.env("TMPDIR", scratch.path("tmp")).stdin(Stdio::piped()).spawn().unwrap();
         // Two folders: of the archive, and of what comes through the pipe.
-        while desk.names("tmp").len() < 2 {
+        while scratch.names("tmp").len() < 2 {
             assert!(child.try_wait().unwrap().is_none(), "it waits for its stdin");
             std::thread::yield_now();
         }
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
         assert_eq!(child.wait().unwrap().code(), None, "it ends by the signal");
-        assert_eq!(desk.names("tmp"), [""; 0]);
+        assert_eq!(scratch.names("tmp"), [""; 0]);
     }
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::process::Command;
 
 use super::{check, row, run};
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 
 const STACK: &str = "[[stack]]\nname = \"s\"\nany = [{ signal = \"steps\", at_least = 1 }]\n";
 
@@ -26,9 +26,10 @@ fn pipes_and_devices_are_refused_wherever_a_file_is_named() {
         for (what, prepare) in [
             (
                 "a pipe",
-                (|desk| assert!(Command::new("mkfifo").arg(desk.path("x")).status().unwrap().success())) as fn(&Desk),
+                (|scratch| assert!(Command::new("mkfifo").arg(scratch.path("x")).status().unwrap().success()))
+                    as fn(&Scratch),
             ),
-            ("a device", |desk| std::os::unix::fs::symlink("/dev/zero", desk.path("x")).unwrap()),
+            ("a device", |scratch| std::os::unix::fs::symlink("/dev/zero", scratch.path("x")).unwrap()),
         ] {
             let row = row(format!("{command}: {what}"), command).file("a.jsonl", run("a")).file("s.toml", STACK);
             rows.push(row.prepare(prepare).exit(exit).says(format!("this is {what}, which may never end")));
@@ -39,7 +40,7 @@ fn pipes_and_devices_are_refused_wherever_a_file_is_named() {
 
 #[test]
 fn files_longer_than_memory_are_refused() {
-    let sparse: fn(&Desk) = |desk| File::create(desk.path("x")).unwrap().set_len(20 << 30).unwrap();
+    let sparse: fn(&Scratch) = |scratch| File::create(scratch.path("x")).unwrap().set_len(20 << 30).unwrap();
     let rows = COMMANDS.map(|(command, exit)| {
         row(format!("{command}: 20 GB"), command)
             .file("a.jsonl", run("a"))
@@ -54,21 +55,21 @@ fn files_longer_than_memory_are_refused() {
 #[test]
 fn results_longer_than_memory_are_refused() {
     for name in ["rows.csv", "firings.csv", "manifest.json", "stories.jsonl", "followed.csv"] {
-        let desk = Desk::with(&[]);
-        desk.put("a.jsonl", &run("a"));
-        desk.put("s.toml", STACK);
-        assert_eq!(desk.told("compare a.jsonl --stacks s.toml --out out").0, 0);
-        let prepare: fn(&Desk) = |desk| {
-            for name in desk
+        let scratch = Scratch::with(&[]);
+        scratch.put("a.jsonl", &run("a"));
+        scratch.put("s.toml", STACK);
+        assert_eq!(scratch.run("compare a.jsonl --stacks s.toml --out out").0, 0);
+        let prepare: fn(&Scratch) = |scratch| {
+            for name in scratch
                 .names("out")
                 .into_iter()
                 .filter(|name| std::path::Path::new(name).extension().is_some_and(|own| own == "long"))
             {
-                let path = desk.path("out").join(name.trim_end_matches(".long"));
+                let path = scratch.path("out").join(name.trim_end_matches(".long"));
                 File::create(path).unwrap().set_len(20 << 30).unwrap();
             }
         };
-        let row = desk
+        let row = scratch
             .contents("out")
             .into_iter()
             .fold(row(format!("20 GB of {name}"), "report out --out again"), |row, (name, bytes)| {
@@ -130,11 +131,12 @@ fn a_file_outside_the_project_is_not_quoted() {
 #[cfg(unix)]
 #[test]
 fn a_link_out_of_a_folder_is_not_followed() {
-    let proc: fn(&Desk) = |desk| std::os::unix::fs::symlink("/proc/self", desk.path("in/x")).unwrap();
-    let etc: fn(&Desk) = |desk| std::os::unix::fs::symlink("/etc", desk.path("in/x")).unwrap();
-    let log: fn(&Desk) = |desk| std::os::unix::fs::symlink("/proc/kmsg", desk.path("in/x.jsonl")).unwrap();
-    let file: fn(&Desk) = |desk| std::os::unix::fs::symlink("../elsewhere.jsonl", desk.path("in/x.jsonl")).unwrap();
-    let of = |what: &str, command: &str, prepare: fn(&Desk)| {
+    let proc: fn(&Scratch) = |scratch| std::os::unix::fs::symlink("/proc/self", scratch.path("in/x")).unwrap();
+    let etc: fn(&Scratch) = |scratch| std::os::unix::fs::symlink("/etc", scratch.path("in/x")).unwrap();
+    let log: fn(&Scratch) = |scratch| std::os::unix::fs::symlink("/proc/kmsg", scratch.path("in/x.jsonl")).unwrap();
+    let file: fn(&Scratch) =
+        |scratch| std::os::unix::fs::symlink("../elsewhere.jsonl", scratch.path("in/x.jsonl")).unwrap();
+    let of = |what: &str, command: &str, prepare: fn(&Scratch)| {
         row(format!("a link to {what}"), command)
             .file("in/a.jsonl", run("a"))
             .file("elsewhere.jsonl", run("b"))

@@ -292,10 +292,10 @@ fn actions_written_as_tags_are_found_by_a_rule_on_calls() {
         "{{\"id\":\"r\",\"messages\":[{{\"role\":\"user\",\"content\":\"go\"}},{act},{answer},{act},{answer}]}}\n"
     );
     let stack = "[[stack]]\nname = \"again\"\nany = [{ signal = \"call.streak\", at_least = 2 }]\n";
-    let desk = crate::desk::Desk::with(&[("r.jsonl", &run), ("s.toml", stack)]);
-    let (code, _, err) = desk.told("compare r.jsonl --stacks s.toml --out out");
+    let scratch = crate::scratch::Scratch::with(&[("r.jsonl", &run), ("s.toml", stack)]);
+    let (code, _, err) = scratch.run("compare r.jsonl --stacks s.toml --out out");
     assert_eq!(code, 0, "{err}");
-    let firings = desk.table("out/firings.csv");
+    let firings = scratch.table("out/firings.csv");
     assert_eq!(firings.len(), 1, "{firings:?}");
     assert_eq!(firings[0]["stack"], "again");
 }

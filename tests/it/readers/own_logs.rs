@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 
 /// Runs of an invention.
 const RUNS: usize = 40;
@@ -145,16 +145,16 @@ fn each_command_is_suggested_by_the_one_before() {
     let stack = "[[stack]]\nname = \"s\"\nany = [{ signal = \"steps\", at_least = 2 }]\n";
     let mut walked = String::new();
     for invention in [conversations(), interleaved(), steps(), events(), rows(), experiments()] {
-        let desk = Desk::with(&[("s.toml", stack)]);
+        let scratch = Scratch::with(&[("s.toml", stack)]);
         for (name, text) in &invention.files {
-            desk.put(name, text);
+            scratch.put(name, text);
         }
         let mut command = "compare logs --stacks s.toml".to_owned();
         let _ = writeln!(walked, "# {}", invention.name);
         for nth in 1..=5 {
-            let (code, out, err) = desk.told(&command);
+            let (code, out, err) = scratch.run(&command);
             let told = format!("{out}{err}");
-            let short = |line: &str| line.replace(&desk.path("").display().to_string(), "");
+            let short = |line: &str| line.replace(&scratch.path("").display().to_string(), "");
             let row = told.lines().find(|line| line.starts_with("mapped")).map(short);
             let _ = writeln!(walked, "{nth} exit {code}: whenstop {command}\n    {}", row.unwrap_or_default());
             if command.starts_with("ci init") {
@@ -168,26 +168,26 @@ fn each_command_is_suggested_by_the_one_before() {
         let counts: Vec<usize> = found.split_whitespace().skip(2).map_while(|word| word.parse().ok()).collect();
         assert_eq!(counts[..5], [RUNS, steps, RUNS / 2, RUNS / 2, 0], "{name}: {found}");
         // What the project file keeps is what `check` reads with.
-        let (code, out, err) = desk.told("ci check");
+        let (code, out, err) = scratch.run("ci check");
         assert_eq!(code, 0, "{name}: {out}{err}");
-        assert!(desk.read("whenstop.toml").contains("\nmap = \"run="), "{name}");
+        assert!(scratch.read("whenstop.toml").contains("\nmap = \"run="), "{name}");
     }
     insta::assert_snapshot!(walked);
 }
 
 #[test]
 fn calls_and_results_of_events_belong_to_the_reply_before_them() {
-    let desk = Desk::with(&[]);
+    let scratch = Scratch::with(&[]);
     for (name, text) in events().files {
-        desk.put(&name, &text);
+        scratch.put(&name, &text);
     }
-    let (_, out, _) = desk.told("corpus logs");
-    let (_, _, err) = desk.told("corpus logs");
+    let (_, out, _) = scratch.run("corpus logs");
+    let (_, _, err) = scratch.run("corpus logs");
     let command = suggested(&format!("{out}{err}"), "say which field is what: ").unwrap();
     let map = command.split("--map ").nth(1).unwrap();
-    let (code, _, err) = desk.told(&format!("convert|logs/run_00.jsonl|--map|{map}|--out|x.jsonl"));
+    let (code, _, err) = scratch.run(&format!("convert|logs/run_00.jsonl|--map|{map}|--out|x.jsonl"));
     assert_eq!(code, 0, "{err}");
-    let lines: Vec<Value> = desk.read("x.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> = scratch.read("x.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let told = |line: &Value| {
         let calls = line["tool_calls"].as_array().map_or(0, Vec::len);
         format!("{} {calls} {}", line["role"].as_str().unwrap_or("-"), line["is_error"])

@@ -86,7 +86,7 @@ pub struct Replay {
 
 /// The decisions of a strategy on a run, however they were obtained.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Said {
+pub struct Decisions {
     /// All decisions in order, up to the first terminal one.
     pub trail: Vec<Decision>,
     /// Where each rule alone first acted; `None` if the rules interact.
@@ -119,13 +119,13 @@ impl RecordedEnd {
 impl Replay {
     /// The result of a strategy having said this on `run`. `requirements` and `may_leave_path` are those of the
     /// strategy.
-    pub fn new(run: &Run, said: Said, requirements: &[Requirement], may_leave_path: bool) -> Self {
+    pub fn new(run: &Run, said: Decisions, requirements: &[Requirement], may_leave_path: bool) -> Self {
         Self::concluded(RecordedEnd::of(run), said, not_evaluable(run, requirements), may_leave_path)
     }
 
     /// The same when the recording itself is no longer available; `not_evaluable` is what it lacked.
-    pub fn concluded(recorded: RecordedEnd, said: Said, not_evaluable: Vec<Unread>, may_leave_path: bool) -> Self {
-        let Said { trail, first_firings, ends_next, extra_calls, failed } = said;
+    pub fn concluded(recorded: RecordedEnd, said: Decisions, not_evaluable: Vec<Unread>, may_leave_path: bool) -> Self {
+        let Decisions { trail, first_firings, ends_next, extra_calls, failed } = said;
         let mut not_evaluable = not_evaluable;
         not_evaluable.extend(failed.into_iter().map(|rule| Unread { rule, need: Need::Answers, partly: false }));
         let end = recorded.last_point;
@@ -174,7 +174,12 @@ pub fn trail<S: Strategy + ?Sized>(run: &Run, strategy: &Arc<S>) -> Vec<Decision
 }
 
 /// Shows a run to a running strategy. With `each_rule`, continues after its stop until each of its rules has acted.
-fn follow(run: &Run, watch: Box<dyn Watch>, each_rule: bool, seen: &mut dyn FnMut(&PointView<'_>, &dyn Watch)) -> Said {
+fn follow(
+    run: &Run,
+    watch: Box<dyn Watch>,
+    each_rule: bool,
+    seen: &mut dyn FnMut(&PointView<'_>, &dyn Watch),
+) -> Decisions {
     let mut following = Following::new(watch);
     let mut trail = Vec::new();
     for view in run.views() {
@@ -194,9 +199,9 @@ fn follow(run: &Run, watch: Box<dyn Watch>, each_rule: bool, seen: &mut dyn FnMu
     let ends_next = is_cut_off && run.one_more_request().is_some_and(|view| following.would_end(&view));
     let failed = following.watch.conclude();
     if !failed.is_empty() {
-        return Said { failed, ..Said::default() };
+        return Decisions { failed, ..Decisions::default() };
     }
-    Said { trail, first_firings, ends_next, extra_calls, failed }
+    Decisions { trail, first_firings, ends_next, extra_calls, failed }
 }
 
 /// See [`Replay::path_in_doubt`]. A sum with gaps is too small: if it reached the limit all the same, the full sum had

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use super::Suite;
 use super::behaviour::Behaviour;
 use super::dice::Dice;
-use super::script::{Beat, Ending, Gaps, Price, Script, Told};
+use super::script::{Beat, Ending, Gaps, KnownBy, Price, Script};
 use super::stage::{Move, Stage, Words};
 use crate::transcript::{EndCause, Header, Lane, Outcome, Role, Run};
 
@@ -238,9 +238,9 @@ impl Scene {
     /// A success held since step `secured`. It is known from a label, from checkpoints, or not at all.
     pub(super) fn success(&mut self, secured: usize) -> Ending {
         let told = match self.dice.between(1, 100) {
-            1..=60 => Told::Label,
-            61..=80 => Told::Checkpoints,
-            _ => Told::Untold,
+            1..=60 => KnownBy::Label,
+            61..=80 => KnownBy::Checkpoints,
+            _ => KnownBy::Nothing,
         };
         Ending { outcome: Outcome::Success, end: EndCause::SelfFinish, secured: Some((secured, told)) }
     }

@@ -40,13 +40,13 @@ pub(super) struct Beat {
 
 /// How a run's success is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum KnownBy {
     /// From a label on the outcome.
     Label,
     /// From checkpoints after some steps.
     Checkpoints,
     /// Not at all.
-    Untold,
+    Nothing,
 }
 
 /// How a run ends.
@@ -55,7 +55,7 @@ pub(super) struct Ending {
     pub(super) outcome: Outcome,
     pub(super) end: EndCause,
     /// The step after which the success held, and how that is known.
-    pub(super) secured: Option<(usize, Told)>,
+    pub(super) secured: Option<(usize, KnownBy)>,
 }
 
 /// 2026-01-05T09:00:00Z in milliseconds: the start of a suite's first run.
@@ -193,7 +193,7 @@ impl Script {
     /// The finished run.
     pub(super) fn finish(mut self, header: Header, ending: Ending) -> Run {
         let Ending { outcome, end, secured } = ending;
-        if let Some((step, Told::Checkpoints)) = secured {
+        if let Some((step, KnownBy::Checkpoints)) = secured {
             self.grades.retain(|(graded, _)| *graded != step);
             self.grades.push((step, true));
             if let Some(earlier) = step.checked_sub(2) {
@@ -202,7 +202,7 @@ impl Script {
             self.grades.sort_unstable();
         }
         self.write_grades();
-        let secured_step = secured.filter(|(_, told)| *told == Told::Label).map(|(step, _)| step);
+        let secured_step = secured.filter(|(_, told)| *told == KnownBy::Label).map(|(step, _)| step);
         let source = if outcome == Outcome::Unknown { OutcomeSource::None } else { OutcomeSource::Native("outcome") };
         let grade = Grade { outcome, score: None, source, end, secured_step };
         Run::new(Draft { header, events: self.events, grade, warnings: Vec::new() })

@@ -1,6 +1,6 @@
 //! Programs that look at files, unless an option or their own script says otherwise.
 
-use super::super::parts::Told;
+use super::super::parts::CallEffect;
 use super::super::programs::{self, Awk};
 use super::super::shell::{Given, Shell, Word};
 use super::super::{Effect, path};
@@ -29,7 +29,7 @@ pub(super) fn of_find(shell: &mut Shell<'_>, words: &[Word]) {
     shell.parts.push(Effect::Read, "`find`");
 }
 
-pub(super) fn of_sed(words: &[Word]) -> Told {
+pub(super) fn of_sed(words: &[Word]) -> CallEffect {
     let rest = &words[1..];
     let in_place = rest.iter().any(|word| {
         let text = word.text.as_str();
@@ -66,53 +66,56 @@ pub(super) fn of_sed(words: &[Word]) -> Told {
     if in_place {
         let varies = plain.iter().any(|word| word.varies || word.text.contains(['*', '?', '{']));
         let files = plain.iter().map(|word| word.text.clone()).collect();
-        let told = Told::new(Effect::Edit, why);
+        let told = CallEffect::new(Effect::Edit, why);
         return if varies { told } else { told.touching(files) };
     }
     match scripts.iter().find_map(|script| programs::sed_writes(script)) {
-        Some("w") => Told::new(Effect::Edit, format!("{why} with a `w` command")),
-        Some(_) => Told::new(Effect::Unknown, format!("{why} with an `e` command")),
-        None => Told::new(Effect::Read, why),
+        Some("w") => CallEffect::new(Effect::Edit, format!("{why} with a `w` command")),
+        Some(_) => CallEffect::new(Effect::Unknown, format!("{why} with an `e` command")),
+        None => CallEffect::new(Effect::Read, why),
     }
 }
 
-pub(super) fn of_awk(words: &[Word]) -> Told {
+pub(super) fn of_awk(words: &[Word]) -> CallEffect {
     let rest = &words[1..];
     let why = format!("`{}`", spelled(words, 1));
     if rest.windows(2).any(|pair| pair[0].text == "-i" && pair[1].text == "inplace") {
-        return Told::new(Effect::Edit, format!("{why} -i inplace"));
+        return CallEffect::new(Effect::Edit, format!("{why} -i inplace"));
     }
     let Some(program) = after_options(rest, &["-F", "-v", "-f", "--field-separator", "--assign"]).first() else {
-        return Told::new(Effect::Read, why);
+        return CallEffect::new(Effect::Read, why);
     };
     if has(rest, &["-f"]) {
-        return Told::new(Effect::Read, why);
+        return CallEffect::new(Effect::Read, why);
     }
     match programs::awk(&program.text) {
-        Awk::Prints => Told::new(Effect::Read, why),
+        Awk::Prints => CallEffect::new(Effect::Read, why),
         Awk::Writes(file) => {
-            Told::new(Effect::Edit, format!("{why} prints into a file")).touching(file.into_iter().collect())
+            CallEffect::new(Effect::Edit, format!("{why} prints into a file")).touching(file.into_iter().collect())
         }
-        Awk::Starts => Told::new(Effect::Unknown, format!("{why} starts a command")),
+        Awk::Starts => CallEffect::new(Effect::Unknown, format!("{why} starts a command")),
     }
 }
 
-pub(super) fn of_output(words: &[Word], output: Option<String>) -> Told {
+pub(super) fn of_output(words: &[Word], output: Option<String>) -> CallEffect {
     let why = format!("`{}`", spelled(words, 2));
     match output.filter(|file| !path::is_sink(file)) {
-        Some(file) => Told::new(Effect::Edit, why).touching(vec![file]),
-        None => Told::new(Effect::Read, why),
+        Some(file) => CallEffect::new(Effect::Edit, why).touching(vec![file]),
+        None => CallEffect::new(Effect::Read, why),
     }
 }
 
-pub(super) fn of_tar(words: &[Word]) -> Told {
+pub(super) fn of_tar(words: &[Word]) -> CallEffect {
     let first = words.get(1).map(|word| word.text.trim_start_matches('-')).unwrap_or_default();
     let rest = &words[1..];
     let lists =
         has(rest, &["-t", "--list", "-d", "--diff"]) || (!first.contains(['x', 'c', 'r', 'u']) && first.contains('t'));
     let shows = has(rest, &["-O", "--to-stdout"]);
     let streams = rest.windows(2).any(|pair| pair[0].text.ends_with('f') && pair[1].text == "-") && first.contains('c');
-    Told::new(if lists || shows || streams { Effect::Read } else { Effect::Edit }, format!("`{}`", spelled(words, 2)))
+    CallEffect::new(
+        if lists || shows || streams { Effect::Read } else { Effect::Edit },
+        format!("`{}`", spelled(words, 2)),
+    )
 }
 
 /// The files that an `apply_patch` patch names.

@@ -1,7 +1,7 @@
 //! Shells and interpreters, and the scripts and commands they are given.
 
 use super::super::code::{self, Language};
-use super::super::parts::Told;
+use super::super::parts::CallEffect;
 use super::super::shell::{Given, Shell, Word};
 use super::super::{Effect, packages, path, verbs, words};
 use super::flags::is_formatter;
@@ -50,14 +50,14 @@ pub(super) fn runs_code(program: &str, rest: &[Word], given: Given<'_>) -> bool 
 }
 
 /// The effect of running a script: known if the run wrote the script itself, else from its name, else a check.
-pub(super) fn of_script(shell: &Shell<'_>, file: &str) -> Told {
+pub(super) fn of_script(shell: &Shell<'_>, file: &str) -> CallEffect {
     if let Some(told) = shell.scripts.what_runs(file) {
         let mut told = told.clone();
         told.why = format!("runs `{}`: {}", code::shortened(file), told.why);
         return told;
     }
     let effect = verbs::of_script(file).unwrap_or(Effect::Check);
-    let mut told = Told::new(effect, format!("runs `{}`", code::shortened(file)));
+    let mut told = CallEffect::new(effect, format!("runs `{}`", code::shortened(file)));
     told.may_change |= effect != Effect::Check;
     told
 }
@@ -107,7 +107,7 @@ pub(super) fn of_windows_shell(shell: &mut Shell<'_>, program: &str, rest: &[Wor
 
 pub(super) fn of_sourced(shell: &mut Shell<'_>, words: &[Word]) {
     let told = words.get(1).and_then(|word| shell.scripts.what_runs(&word.text)).cloned();
-    shell.parts.add(told.unwrap_or_else(|| Told::new(Effect::Read, format!("`{}`", spelled(words, 2)))));
+    shell.parts.add(told.unwrap_or_else(|| CallEffect::new(Effect::Read, format!("`{}`", spelled(words, 2)))));
 }
 
 pub(super) fn of_remote(shell: &mut Shell<'_>, words: &[Word]) {
@@ -147,7 +147,7 @@ pub(super) fn of_interpreter(shell: &mut Shell<'_>, program: &str, words: &[Word
         })
     {
         let files = operands(rest).skip(1).map(|word| word.text.clone()).collect();
-        shell.parts.add(Told::new(Effect::Edit, why).touching(files));
+        shell.parts.add(CallEffect::new(Effect::Edit, why).touching(files));
         return;
     }
     let takes_code = |word: &Word| match language {

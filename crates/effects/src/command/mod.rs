@@ -12,7 +12,7 @@ pub(super) use options::{after_options, has, operands, spelled};
 use options::has_output;
 
 use super::code::{self, Language};
-use super::parts::Told;
+use super::parts::CallEffect;
 use super::shell::{Given, Shell, Word};
 use super::{Effect, cloud, git, packages, path, verbs, words};
 
@@ -96,7 +96,7 @@ fn wrapped<'w>(program: &str, words: &'w [Word]) -> Option<&'w [Word]> {
 
 fn of_program(shell: &mut Shell<'_>, program: &str, words: &[Word], given: Given<'_>) {
     let rest = &words[1..];
-    let say = |effect: Effect| Told::new(effect, format!("`{}`", spelled(words, 2)));
+    let say = |effect: Effect| CallEffect::new(effect, format!("`{}`", spelled(words, 2)));
     let runs_code = interpreters::runs_code(program, rest, given);
     if !runs_code && flags::only_asks(program, rest) {
         shell.parts.add(say(Effect::Read));
@@ -137,7 +137,7 @@ fn of_program(shell: &mut Shell<'_>, program: &str, words: &[Word], given: Given
         "redis-cli" | "mongosh" | "mongo" => network::of_key_store(words, given),
         "apply_patch" | "applypatch" => {
             let patch = given.input.or(rest.first().map(|word| word.text.as_str())).unwrap_or_default();
-            Told::new(Effect::Edit, "`apply_patch`").touching(patched_files(patch))
+            CallEffect::new(Effect::Edit, "`apply_patch`").touching(patched_files(patch))
         }
         "str_replace_editor" | "str_replace_based_edit_tool" | "edit_anthropic" => {
             let looks = rest.first().is_some_and(|word| word.text == "view");
@@ -157,7 +157,7 @@ fn of_program(shell: &mut Shell<'_>, program: &str, words: &[Word], given: Given
 fn other(shell: &mut Shell<'_>, program: &str, words: &[Word], given: Given<'_>) {
     let rest = &words[1..];
     if let Some(effect) = words::effect(program) {
-        let told = Told::new(effect, format!("`{}`", spelled(words, 2)));
+        let told = CallEffect::new(effect, format!("`{}`", spelled(words, 2)));
         // For these programs, all operands are files they change; for others (`kill 12`, `dd of=x`) they can be
         // anything.
         let names_files = matches!(

@@ -1,11 +1,11 @@
 //! Clients of web servers, databases and key stores.
 
-use super::super::parts::Told;
+use super::super::parts::CallEffect;
 use super::super::shell::{Given, Word};
 use super::super::{Effect, path, sql, verbs};
 use super::options::{has, has_output, operands, spelled};
 
-pub(super) fn of_http(program: &str, words: &[Word]) -> Told {
+pub(super) fn of_http(program: &str, words: &[Word]) -> CallEffect {
     let rest = &words[1..];
     let why = format!("`{}`", spelled(words, 1));
     let method = rest
@@ -41,7 +41,7 @@ pub(super) fn of_http(program: &str, words: &[Word]) -> Told {
         .iter()
         .any(|word| ["localhost", "127.0.0.1", "0.0.0.0", "[::1]"].iter().any(|host| word.text.contains(host)));
     if !asks {
-        let mut told = Told::new(if here { Effect::Check } else { Effect::Unknown }, format!("{why} sends data"));
+        let mut told = CallEffect::new(if here { Effect::Check } else { Effect::Unknown }, format!("{why} sends data"));
         told.may_change = true;
         return told;
     }
@@ -56,23 +56,23 @@ pub(super) fn of_http(program: &str, words: &[Word]) -> Told {
         if remote { Some(String::new()) } else { named.filter(|file| !path::is_sink(file)) }
     };
     match output {
-        Some(file) => Told::new(Effect::Edit, format!("{why} saves a file"))
+        Some(file) => CallEffect::new(Effect::Edit, format!("{why} saves a file"))
             .touching(Some(file).filter(|file| !file.is_empty()).into_iter().collect()),
-        None => Told::new(if here { Effect::Check } else { Effect::Read }, why),
+        None => CallEffect::new(if here { Effect::Check } else { Effect::Read }, why),
     }
 }
 
-pub(super) fn of_database(words: &[Word], given: Given<'_>) -> Told {
+pub(super) fn of_database(words: &[Word], given: Given<'_>) -> CallEffect {
     let why = format!("`{}`", spelled(words, 1));
     let rest = &words[1..];
     let texts = rest.iter().map(|word| word.text.as_str()).chain(given.input);
     let effect = texts.filter(|text| text.contains(' ') || text.starts_with(['.', '\\'])).filter_map(sql::effect).max();
     let lists = has(rest, &["-l", "--list"]);
     let effect = if lists { Effect::Read } else { effect.unwrap_or(Effect::Unknown) };
-    Told::new(effect, why)
+    CallEffect::new(effect, why)
 }
 
-pub(super) fn of_key_store(words: &[Word], given: Given<'_>) -> Told {
+pub(super) fn of_key_store(words: &[Word], given: Given<'_>) -> CallEffect {
     let mut said = operands(&words[1..]).map(|word| word.text.to_ascii_lowercase()).collect::<Vec<_>>().join(" ");
     said.push_str(given.input.unwrap_or_default());
     let verbs = verbs::words(&said);
@@ -91,5 +91,5 @@ pub(super) fn of_key_store(words: &[Word], given: Given<'_>) -> Told {
     } else {
         Effect::Unknown
     };
-    Told::new(effect, format!("`{}`", spelled(words, 2)))
+    CallEffect::new(effect, format!("`{}`", spelled(words, 2)))
 }

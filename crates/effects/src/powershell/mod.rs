@@ -5,7 +5,7 @@ mod elements;
 
 use std::collections::BTreeMap;
 
-use super::parts::{Parts, Told};
+use super::parts::{CallEffect, Parts};
 use super::shell::{Given, Shell, Word};
 use super::{Effect, code, command, path};
 use elements::{Dialect, Element, Token};
@@ -84,7 +84,7 @@ fn is_cmdlet(word: &str) -> bool {
 
 /// The effect of a command that bash cannot parse but that may be `cmd`, whose `&` and `2>nul` mean something else
 /// there. `None` if it is not for Windows.
-pub(super) fn effect_of_other_shell(text: &str, shell: &mut Shell<'_>) -> Option<Told> {
+pub(super) fn effect_of_other_shell(text: &str, shell: &mut Shell<'_>) -> Option<CallEffect> {
     let of_windows =
         text.contains(":\\") || text.contains('%') || text.contains("2>nul") || text.contains("$LASTEXITCODE");
     let dialect = if text.contains("$LASTEXITCODE") { Dialect::PowerShell } else { Dialect::Cmd };
@@ -92,7 +92,7 @@ pub(super) fn effect_of_other_shell(text: &str, shell: &mut Shell<'_>) -> Option
 }
 
 /// The combined effect of a script.
-pub(super) fn effect(text: &str, shell: &mut Shell<'_>) -> Told {
+pub(super) fn effect(text: &str, shell: &mut Shell<'_>) -> CallEffect {
     Session::new(shell, Dialect::PowerShell).effect(text)
 }
 
@@ -111,12 +111,12 @@ impl<'s, 't> Session<'s, 't> {
         Self { shell, dialect, constants: BTreeMap::new(), text: None }
     }
 
-    fn effect(mut self, text: &str) -> Told {
+    fn effect(mut self, text: &str) -> CallEffect {
         let mut parts = Parts::default();
         for element in elements::elements(text, self.dialect) {
             let given = self.text.take().filter(|_| element.piped);
             for file in element.written.iter().filter(|file| !path::is_sink(file)) {
-                let told = Told::new(Effect::Edit, format!("writes `{}`", code::shortened(file)));
+                let told = CallEffect::new(Effect::Edit, format!("writes `{}`", code::shortened(file)));
                 parts.add(told.touching(vec![file.clone()]));
                 if let [only] = &element.words[..]
                     && only.quoted
@@ -132,7 +132,7 @@ impl<'s, 't> Session<'s, 't> {
     }
 
     /// The effect of the words of an element; `None` if there are none.
-    fn element(&mut self, words: &[Token], names: bool, piped: bool, given: Option<&str>) -> Option<Told> {
+    fn element(&mut self, words: &[Token], names: bool, piped: bool, given: Option<&str>) -> Option<CallEffect> {
         let first = words.first()?;
         let assigned = words.iter().skip(1).take(8).position(|word| !word.quoted && is_assignment(&word.text));
         let is_variable = first.text.starts_with(['$', '[', '(']) && !first.quoted;
@@ -140,7 +140,7 @@ impl<'s, 't> Session<'s, 't> {
             return Some(self.assignment(first, &words[at + 2..], piped));
         }
         if names {
-            return Some(Told::new(Effect::Read, "names"));
+            return Some(CallEffect::new(Effect::Read, "names"));
         }
         let lower = first.text.to_ascii_lowercase();
         if matches!(lower.as_str(), "&" | "." | "call") && words.len() > 1 && !first.quoted {
@@ -157,7 +157,7 @@ impl<'s, 't> Session<'s, 't> {
         Some(self.command(words, piped, given))
     }
 
-    fn assignment(&mut self, variable: &Token, value: &[Token], piped: bool) -> Told {
+    fn assignment(&mut self, variable: &Token, value: &[Token], piped: bool) -> CallEffect {
         if let ([only], Some(name)) = (value, variable.text.strip_prefix('$'))
             && !only.varies
             && only.text.len() <= LONGEST_VALUE
@@ -165,11 +165,12 @@ impl<'s, 't> Session<'s, 't> {
             self.constants.insert(name.to_ascii_lowercase(), only.text.clone());
         }
         let told = self.element(value, false, piped, None);
-        told.filter(|told| told.effect != Effect::Read).unwrap_or_else(|| Told::new(Effect::Read, "sets variables"))
+        told.filter(|told| told.effect != Effect::Read)
+            .unwrap_or_else(|| CallEffect::new(Effect::Read, "sets variables"))
     }
 
     /// The effect of an expression, such as `$x.Count`, `'a','b'` or `1..5`; `None` if it is a command.
-    fn expression(&mut self, words: &[Token], lower: &str) -> Option<Told> {
+    fn expression(&mut self, words: &[Token], lower: &str) -> Option<CallEffect> {
         let first = words.first()?;
         let is_value = first.quoted && self.dialect == Dialect::PowerShell;
         let is_path = lower.starts_with(".\\") || lower.starts_with("./") || lower.starts_with("..");
@@ -189,31 +190,31 @@ impl<'s, 't> Session<'s, 't> {
         }
         let writes = words.iter().filter(|word| !word.quoted).find(|word| writes_by_method(&word.text));
         Some(match writes {
-            Some(word) => Told::new(Effect::Edit, format!("`{}`", code::shortened(&word.text))),
-            None => Told::new(Effect::Read, "an expression"),
+            Some(word) => CallEffect::new(Effect::Edit, format!("`{}`", code::shortened(&word.text))),
+            None => CallEffect::new(Effect::Read, "an expression"),
         })
     }
 
     /// The effect of what `&` calls.
-    fn call(&mut self, words: &[Token], piped: bool, given: Option<&str>) -> Told {
+    fn call(&mut self, words: &[Token], piped: bool, given: Option<&str>) -> CallEffect {
         match words.first() {
             // A block was classified by its commands.
-            Some(first) if first.text == "{…}" => Told::new(Effect::Read, "a block"),
+            Some(first) if first.text == "{…}" => CallEffect::new(Effect::Read, "a block"),
             _ => self.command(words, piped, given),
         }
     }
 
-    fn command(&mut self, words: &[Token], piped: bool, given: Option<&str>) -> Told {
+    fn command(&mut self, words: &[Token], piped: bool, given: Option<&str>) -> CallEffect {
         let words: Vec<Word> = words.iter().map(|token| self.word(token)).collect();
-        let Some(first) = words.first() else { return Told::new(Effect::Read, "nothing is run") };
+        let Some(first) = words.first() else { return CallEffect::new(Effect::Read, "nothing is run") };
         let lower = path::program(&first.text);
         let why = format!("`{}`", command::spelled(&words, 2));
         let asks = words.len() > 1 && words.last().is_some_and(|word| matches!(word.text.as_str(), "-?" | "/?"));
         if asks {
-            return Told::new(Effect::Read, why);
+            return CallEffect::new(Effect::Read, why);
         }
         if let Some((_, effect)) = ALIASES.iter().find(|(alias, _)| *alias == lower) {
-            return Told::new(*effect, why);
+            return CallEffect::new(*effect, why);
         }
         if is_cmdlet(&first.text) || (lower.contains('-') && is_looking(&lower)) {
             return self.cmdlet(&lower, &words, given);
@@ -232,7 +233,7 @@ impl<'s, 't> Session<'s, 't> {
         }
     }
 
-    fn cmdlet(&mut self, lower: &str, words: &[Word], given: Option<&str>) -> Told {
+    fn cmdlet(&mut self, lower: &str, words: &[Word], given: Option<&str>) -> CallEffect {
         let why = format!("`{}`", command::spelled(words, 2));
         let has = |option: &str| words.iter().any(|word| word.text.to_ascii_lowercase().starts_with(option));
         let verb = lower.split('-').next().unwrap_or_default();
@@ -257,9 +258,9 @@ impl<'s, 't> Session<'s, 't> {
             {
                 self.shell.scripts.wrote([file.as_str()], text, self.shell.table);
             }
-            return Told::new(effect, why).touching(vec![file]);
+            return CallEffect::new(effect, why).touching(vec![file]);
         }
-        Told::new(effect, why)
+        CallEffect::new(effect, why)
     }
 }
 

@@ -111,7 +111,7 @@ impl<'s> GridStudy<'s> {
         let mut best: Option<(u64, f64, Ready)> = None;
         let (mut passed, mut first) = (0, None);
         for index in &sequence.indices {
-            let Some(ready) = self.ready(sequence.grid.stack(*index)) else { continue };
+            let ready = self.ready(sequence.grid.stack(*index));
             let p = self.p_value(&ready, &test, appetite);
             first = first.or(Some(p));
             if p > appetite.delta || p.is_nan() {
@@ -143,28 +143,28 @@ impl<'s> GridStudy<'s> {
     pub fn held_out(&self, tasks: &[usize], appetite: Appetite) -> HeldOut {
         HeldOut::by_part(self.study, tasks, |others| {
             let choice = self.choose(others, appetite).ok()?;
-            let ready = self.ready(Self::stack_of(&choice)?)?;
+            let ready = self.ready(Self::stack_of(&choice));
             Some(Chosen::of(self.study, tasks, choice.written, |run| self.fate(&ready, run)))
         })
     }
 
-    /// What becomes of each run of the study under a choice. `None` if its stack does more than stop.
-    pub fn fates(&self, choice: &GridChoice) -> Option<Vec<Fate>> {
-        let ready = self.ready(Self::stack_of(choice)?)?;
-        Some((0..self.study.runs().len()).map(|run| self.fate(&ready, run)).collect())
+    /// What becomes of each run of the study under a choice.
+    pub fn fates(&self, choice: &GridChoice) -> Vec<Fate> {
+        let ready = self.ready(Self::stack_of(choice));
+        (0..self.study.runs().len()).map(|run| self.fate(&ready, run)).collect()
     }
 
     /// The stack as it will be read back from its file, so that its reported results are those of the file.
-    fn stack_of(choice: &GridChoice) -> Option<Stack> {
-        let file = crate::stack::StackFile::parse("tuned.toml", &choice.written).ok()?;
-        file.stack("tuned").map(|stack| Stack::clone(&stack))
+    fn stack_of(choice: &GridChoice) -> Stack {
+        let file = crate::stack::StackFile::parse("tuned.toml", &choice.written).expect("what is written can be read");
+        Stack::clone(&file.stack("tuned").expect("it is written under this name"))
     }
 
-    /// Compiles a stack; `None` if it does more than stop, which no grid allows.
-    fn ready(&self, stack: Stack) -> Option<Ready> {
+    /// Compiles a stack.
+    fn ready(&self, stack: Stack) -> Ready {
         let mut plan = self.plan.clone();
-        let formula = Formula::of(&stack, &mut plan)?;
-        Some(Ready { stack, formula })
+        let formula = Formula::of(&stack, &mut plan).expect(ONLY_STOPS);
+        Ready { stack, formula }
     }
 
     /// The frontier of all stacks on these tasks, restricted to those that save something.
@@ -173,7 +173,7 @@ impl<'s> GridStudy<'s> {
         let extracts: Vec<&Extract> = of_dev.map(|run| self.study.runs()[run].extract()).collect();
         let grid = self.file.grid(&extracts, self.plan)?;
         let mut plan = self.plan.clone();
-        let atoms = GridWalk::plan(grid.product(), &mut plan).expect("a grid is refused if a rule does more than stop");
+        let atoms = GridWalk::plan(grid.product(), &mut plan).expect(ONLY_STOPS);
         let columns = Runs::of(extracts.iter().copied(), self.study.unit());
         let mut search = Search::new(&grid, 1.0, 0);
         if let Some(walk) = GridWalk::new(grid.product(), &atoms, &columns) {
@@ -233,6 +233,9 @@ impl<'s> GridStudy<'s> {
     }
 }
 
+/// Why every stack of a grid can be compiled.
+const ONLY_STOPS: &str = "a grid is refused if a rule does more than stop";
+
 /// The rules of a grid that cannot be evaluated on some run, at one of their limits, with the number of such runs; and
 /// the number of runs on which any of them cannot be.
 pub fn unread_rules(file: &GridFile, plan: &Plan, study: &Study) -> (Vec<(String, usize)>, usize) {
@@ -240,7 +243,7 @@ pub fn unread_rules(file: &GridFile, plan: &Plan, study: &Study) -> (Vec<(String
     let mut is_unread = vec![false; study.runs().len()];
     let mut rules = Vec::new();
     for choice in file.samples() {
-        let Some(atom) = Atom::of(&choice, &mut plan) else { continue };
+        let atom = Atom::of(&choice, &mut plan).expect(ONLY_STOPS);
         let mut lack = 0;
         for (is_unread, run) in is_unread.iter_mut().zip(study.runs()) {
             let is_read = atom.is_read(run.extract());

@@ -8,7 +8,7 @@ use crate::transcript::{Message, Role, Text, ToolCall, Usage};
 
 /// What the parts of one content hold.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct ContentParts {
     /// The texts, concatenated as they were streamed.
     pub(super) text: Option<Text>,
     /// The texts that are thoughts, concatenated.
@@ -20,8 +20,8 @@ pub(super) struct Said {
 }
 
 /// Reads parts: an array, one part, or a plain string.
-pub(super) fn parts(content: Option<&Node<'_>>, out: &mut Reading<'_>) -> Said {
-    let mut said = Said::default();
+pub(super) fn parts(content: Option<&Node<'_>>, out: &mut Reading<'_>) -> ContentParts {
+    let mut said = ContentParts::default();
     let Some(content) = content else { return said };
     if let Some(text) = json::text(content) {
         said.text = Some(text);

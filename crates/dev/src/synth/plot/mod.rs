@@ -5,7 +5,7 @@ mod succeeding;
 
 use super::behaviour::Behaviour;
 use super::scene::Scene;
-use super::script::{Ending, Told};
+use super::script::{Ending, KnownBy};
 use crate::transcript::{Outcome, Run};
 
 /// Plays `behaviour` to the end.
@@ -55,6 +55,6 @@ fn mixed(scene: &mut Scene) -> Ending {
 
 /// The same ending without a grade.
 fn ungraded(ending: Ending) -> Ending {
-    let secured = ending.secured.map(|(step, _)| (step, Told::Untold));
+    let secured = ending.secured.map(|(step, _)| (step, KnownBy::Nothing));
     Ending { outcome: Outcome::Unknown, secured, ..ending }
 }

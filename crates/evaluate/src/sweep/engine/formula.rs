@@ -4,7 +4,7 @@ use super::extract::Extract;
 use super::plan::Plan;
 use super::truth::TruthByPoint;
 use crate::decision::{Action, Decision, Evidence, FirstFiring, Requirement, RuleName, Strategy};
-use crate::replay::{Holding, Replay, Said, unread};
+use crate::replay::{Decisions, Holding, Replay, unread};
 use crate::rule::{Comparator, Condition};
 use crate::stack::{Clause, OnHit, Scope, Stack};
 use crate::transcript::{Moment, Point};
@@ -294,11 +294,11 @@ impl Formula {
                 });
             }
         }
-        let said = Said {
+        let said = Decisions {
             ends_next: ends_next && stop.is_none() && on.end().is_cut_off,
             trail: stop.into_iter().collect(),
             first_firings: Some(first_firings),
-            ..Said::default()
+            ..Decisions::default()
         };
         Replay::concluded(on.end(), said, unread(&self.requirements, |need| on.holding(need)), false)
     }

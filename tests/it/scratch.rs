@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 /// A scratch folder, away when it is dropped.
-pub(crate) struct Desk(tempfile::TempDir);
+pub(crate) struct Scratch(tempfile::TempDir);
 
-impl Desk {
+impl Scratch {
     /// A folder with these files.
     pub(crate) fn with(files: &[(&str, &str)]) -> Self {
-        let desk = Self(tempfile::tempdir().unwrap());
+        let scratch = Self(tempfile::tempdir().unwrap());
         for (name, text) in files {
-            desk.put(name, text);
+            scratch.put(name, text);
         }
-        desk
+        scratch
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -37,7 +37,7 @@ impl Desk {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// The names of the files in a folder, `.` for the desk itself, in order.
+    /// The names of the files in a folder, `.` for the scratch itself, in order.
     pub(crate) fn names(&self, folder: &str) -> Vec<String> {
         let entries = std::fs::read_dir(self.path(folder)).unwrap();
         let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -71,7 +71,7 @@ impl Desk {
     }
 
     /// Runs it and gives exit code, stdout, stderr.
-    pub(crate) fn told(&self, arguments: &str) -> (i32, String, String) {
+    pub(crate) fn run(&self, arguments: &str) -> (i32, String, String) {
         let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         (status.code().unwrap(), text(stdout), text(stderr))
