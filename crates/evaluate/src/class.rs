@@ -58,6 +58,18 @@ pub fn settings(run: &Run) -> BTreeMap<String, String> {
 const RESULTS: [&str; 10] =
     ["token", "total", "usage", "stats", "metrics", "duration", "seed", "num_trials", "timestamp", "hash"];
 
+/// How well it is known what a stack did to a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Certainty {
+    /// It is known.
+    #[default]
+    Certain,
+    /// Whether it stopped the run, or killed it, is not known.
+    Doubtful,
+    /// A rule of it could not be read on the run.
+    Unread,
+}
+
 /// What one stack did to one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stopped {
@@ -65,10 +77,8 @@ pub struct Stopped {
     pub early: bool,
     /// Whether it lost a recorded success. What cannot be told counts as lost; a run that nobody graded has none to lose.
     pub killed: bool,
-    /// Whether one of the two above is not known.
-    pub doubtful: bool,
-    /// Whether a rule of it could not be read on this run.
-    pub unread: bool,
+    /// Whether the two above are known.
+    pub certainty: Certainty,
     /// Spent by the stop; everything if there was none.
     pub spent: Amounts,
 }
@@ -79,8 +89,13 @@ impl Stopped {
         Self {
             early: row.stopped_high == 1,
             killed: row.killed_high == 1 && row.outcome == Outcome::Success,
-            doubtful: row.stopped_low != row.stopped_high || row.killed_low != row.killed_high,
-            unread: row.unknown.unread,
+            certainty: if row.unknown.unread {
+                Certainty::Unread
+            } else if row.stopped_low != row.stopped_high || row.killed_low != row.killed_high {
+                Certainty::Doubtful
+            } else {
+                Certainty::Certain
+            },
             spent: Amounts {
                 steps: row.steps_at_stop,
                 tokens: row.tokens_at_stop.map(Tokens),

@@ -16,7 +16,7 @@ use crate::bench::{
     BenchTerms, Benchmark, NotExchangeable, Restart, Training, Treatment, after_truncated, benchmarks,
     chosen_on_others, exchangeable, restart, training, unit,
 };
-use crate::class::{Trial, groups};
+use crate::class::{Certainty, Trial, groups};
 use crate::compare::Comparison;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::verdict::Assumptions;
@@ -142,7 +142,7 @@ fn answer<'a>(args: &'a Args, output: &Output) -> Result<Answer<'a>, Failure> {
 
 /// Takes out the stacks whose rules could not be read on enough of the runs: what they would do there is not known.
 fn leave_out_unread(stacks: &mut Vec<String>, trials: &mut [Trial]) -> Result<Vec<(String, usize)>, Failure> {
-    let unread = |at: usize| trials.iter().filter(|trial| trial.under[at].unread).count();
+    let unread = |at: usize| trials.iter().filter(|trial| trial.under[at].certainty == Certainty::Unread).count();
     let counts: Vec<usize> = (0..stacks.len()).map(unread).collect();
     let is_judged: Vec<bool> = counts.iter().map(|n| *n as f64 <= (1.0 - MIN_KNOWN) * trials.len() as f64).collect();
     let left_out = stacks.iter().zip(&counts).zip(&is_judged).filter(|(_, is_judged)| !**is_judged);
@@ -152,13 +152,17 @@ fn leave_out_unread(stacks: &mut Vec<String>, trials: &mut [Trial]) -> Result<Ve
         let help = "`whenstop rules lint FILE PATH` says what each rule needs and the recordings lack";
         return Err(Failure::input(Diagnostic::new(Location::default(), what, help)));
     }
-    fn keep<T>(of: &mut Vec<T>, which: &[bool]) {
-        let mut which = which.iter();
-        of.retain(|_| which.next().is_some_and(|is_kept| *is_kept));
+    retain(stacks, &is_judged);
+    for trial in trials {
+        retain(&mut trial.under, &is_judged);
     }
-    keep(stacks, &is_judged);
-    trials.iter_mut().for_each(|trial| keep(&mut trial.under, &is_judged));
     Ok(left_out)
+}
+
+/// Keeps the elements that are marked.
+fn retain<T>(of: &mut Vec<T>, marked: &[bool]) {
+    let mut marked = marked.iter();
+    of.retain(|_| marked.next().is_some_and(|is_marked| *is_marked));
 }
 
 /// Names stacks with the runs on which they could not be read.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::aggregate::{LEVEL, Label, MIN_KNOWN, Unit};
-use crate::class::Trial;
+use crate::class::{Certainty, Trial};
 use crate::stats::bernstein::upper_bound;
 use crate::stats::{ClusterSums, Estimate, ratio_estimate};
 
@@ -91,7 +91,7 @@ impl ModelScore {
         let (mut runs, mut ungraded, mut stopped, mut killed, mut doubtful) = (0, 0, 0, 0, 0);
         for trial in trials {
             let under = stack.map(|stack| trial.under[stack]).unwrap_or_default();
-            doubtful += u64::from(under.doubtful);
+            doubtful += u64::from(under.certainty != Certainty::Certain);
             let Some(success) = trial.success() else {
                 ungraded += 1;
                 continue;
