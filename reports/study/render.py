@@ -25,7 +25,7 @@ def number(text):
 
 
 def percent(value, digits=1):
-    return "–" if value in ("", None) else f"{float(value) * 100:.{digits}f}"
+    return "–" if value in ("", None) else re.sub(r"^-(0(?:\.0+)?)$", r"\1", f"{float(value) * 100:.{digits}f}")
 
 
 def span(low, high, digits=1):
@@ -165,7 +165,7 @@ def host_pages(rows, found):
             names = collections.defaultdict(list)
             for row in cells:
                 names[row["strategy"]].append(f"{row['class']} {row['length']}")
-            return "\n".join(f"- **{word}**: `{name}` in {', '.join(where)}." for name, where in names.items())
+            return f"- **{word}**: " + "; ".join(f"`{name}` in {', '.join(where)}" for name, where in names.items()) + "." if names else ""
         answer = [told("kills more than 1 %", bad), told("harmless", good), told("useful", pays), told("useless (saves less than 2 % net, or costs)", idle)]
         text += ["## The answer on the held-out half", "", "\n".join(part for part in answer if part) or "Nothing is decided: every class is unresolved or has too few tasks, and the bounds below say what is left.",
                  "", "Whatever is not named is unresolved; the bounds say how far.", "", "## All bounds", "",
