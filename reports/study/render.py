@@ -204,8 +204,8 @@ def latex(rows):
     (HERE / "board.tex").write_text("\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""]))
 
 
-STYLE = """body{font:15px/1.5 Helvetica,Arial,sans-serif;max-width:1150px;margin:2em auto;padding:0 1em;color:#1d2126}table{border-collapse:collapse;font-size:13px}
-td,th{border-bottom:1px solid #e3e5e8;padding:3px 9px;text-align:left}tr.kills td:last-child,tr.useless td:last-child{color:#b3261e}tr.harmless td:last-child{color:#2a7f4f}
+STYLE = """body{font:15px/1.5 Helvetica,Arial,sans-serif;max-width:1280px;margin:2em auto;padding:0 1em;color:#1d2126}table{border-collapse:collapse;font-size:13px}
+td,th{border-bottom:1px solid #e3e5e8;padding:3px 9px;text-align:left}td{white-space:nowrap}td:last-child{white-space:normal}tr.kills td:last-child,tr.useless td:last-child{color:#b3261e}tr.harmless td:last-child{color:#2a7f4f}
 select{font-size:14px}details{margin:.4em 0}summary{cursor:pointer}img{max-width:100%}"""
 
 
