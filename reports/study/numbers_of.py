@@ -149,8 +149,8 @@ def others_table():
     return markdown(["collection", "steps", "guard", "judged runs", "acted", "successes killed", "killed, 95 %, %", "net saved at most, %", "verdict"],
                     [[row["source"], row["length"], row["strategy"], row["judged"], row["acted"],
                       (row["killed_low"] if row["killed_low"] == row["killed_high"] else f"{row['killed_low']}–{row['killed_high']}") + f" of {row['judged_successes']}",
-                      f"{percent(row['kill_bound_low'])} to {percent(row['kill_bound_high'])}", percent(row["net_bound_high"]),
-                      ", ".join(word for word in dict.fromkeys((row.get("kills"), row.get("useless"))) if word) if int(row["judged"]) else "not judged"] for row in rows])
+                      f"{percent(row['kill_bound_low'])} to {percent(row['kill_bound_high'])}" if row["kill_bound_high"] else "–", percent(row["net_bound_high"]),
+                      ", ".join(word for word in dict.fromkeys((row.get("kills"), row.get("useless"))) if word) or "too few tasks" if int(row["judged"]) else "not judged"] for row in rows])
 
 
 def most_table():
@@ -207,6 +207,9 @@ def marks(rows, found):
         "h9_rescued": sum(int(row["failure to success"]) for row in forks), "h9_failures": f"{sum(int(row['failure to success']) + int(row['failure to failure']) for row in forks):,}",
         "h9_lost": sum(int(row["success to failure"]) for row in forks), "h9_successes": f"{sum(int(row['success to failure']) + int(row['success to success']) for row in forks):,}",
         "attacked": f"{runs['agentdojo-attacked'] + runs['drift'] + runs['agentdojo-luna']:,}", "games": f"{of_games:,}", "h9_pairs": f"{sum(int(row['pairs']) for row in h9):,}", "h9_inside": f"{sum(int(row['inside']) for row in h9):,}",
+        "loopbrake_over": sum(float(row["kill_mean"]) > 0.05 for row in table("loopbrake")), "loopbrake_n": len(table("loopbrake")),
+        "loopbrake_saves": sum(float(row["net_mean"]) > 0 for row in table("loopbrake")), "others_kill": sum(row["kills"] == "kills" for row in table("others")),
+        "others_useless": sum(row["useless"] == "useless" for row in table("others")), "others_n": sum(bool(row["kills"]) for row in table("others")),
         "loopbrake_table": loopbrake_table(), "others_table": others_table(),
         "replicated_qwen": f"{repeated['qwen-code']['killed_high']} of {repeated['qwen-code']['judged_successes']}",
         "replicated_qwen_bound": percent(repeated["qwen-code"]["kill_bound_high"]), "replicated_random": percent(repeated["qwen-code"]["random_stop_kills"]),
