@@ -210,7 +210,7 @@ select{font-size:14px}details{margin:.4em 0}summary{cursor:pointer}img{max-width
 
 
 def page(rows, found):
-    shown = [row for row in rows if row["part"] == "held" and (row["kind"] == "guard" or row["kind"] == "cap") and row["kill_bound_high"]]
+    shown = [row for row in rows if row["part"] == "held" and (row["kind"] != "rule" or row["strategy"].endswith(" steps")) and row["kill_bound_high"]]
     names = list(dict.fromkeys(row["strategy"] for row in shown))
     body = [f"<!doctype html><html lang=en><meta charset=utf-8><title>{STUDY['title']}</title><style>{STYLE}</style><h1>{STUDY['title']}</h1>",
             "<p>Every guard in every class of work on the held-out half. No rank: filter, and click a number of killed successes to read them where their authors published them.</p>",
@@ -221,8 +221,16 @@ def page(rows, found):
         anchor = re.sub(r"[^a-z0-9]+", "-", row["strategy"].lower())
         count = killed(row) if not found.get(row["strategy"]) or row["killed_low"] == "0" else f"<a href='#{anchor}'>{killed(row)}</a>"
         cells = [html.escape(row["strategy"]), f"{row['class']}, {row['length']}", count, interval(row, "kill"), percent(row["random_stop_kills"]), interval(row, "net"),
-                 html.escape(verdict(row)) if row["kind"] == "guard" else "cap"]
+                 html.escape(verdict(row)) if row["kind"] == "guard" else "cap" if row["kind"] == "cap" else "plain budget"]
         body.append(f"<tr class='{row['harm']} {row['use']}' data-g='{html.escape(row['strategy'], True)}' data-c='{row['class']}'>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+    body.append("</tbody></table><h2>Beside the guards</h2><p>By class, held-out half: a perfect stop, the best rule that is certified at 5 % kills, and LoopBrake's rule set on the open half.</p>"
+                "<table><thead><tr>" + "".join(f"<th>{title}</th>" for title in ["class", "oracle saves, %", "best certified rule", "saves net, %", "LoopBrake's limit, steps", "kills, %", "saves net, %"]) +
+                "</tr></thead><tbody class=beside>")
+    brake = {row["class"]: row for row in table("loopbrake")}
+    for row in sorted(table("h6"), key=lambda row: CLASSES.index(row["class"])):
+        of = brake.get(row["class"], {})
+        cells = [row["class"], percent(row["oracle"]), row["best_certified"], percent(row["certified_net"]), of.get("limit", "–"), percent(of.get("kill_mean")), percent(of.get("net_mean"))]
+        body.append("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>")
     body.append("</tbody></table><h2 id=kills>Killed successes</h2><p>Up to ten for each guard, class and length, drawn by hash; each link leads to the recording in its own repository.</p>")
     for name in names:
         if found.get(name):
@@ -231,7 +239,7 @@ def page(rows, found):
             body += [f"<li>{kill['class']}, {'over 20' if kill['long'] == '1' else 'up to 20'}: <a href='{html.escape(link(kill), True)}'>{html.escape(kill['task'])}</a> ({kill['source']}), "
                      f"<code>{html.escape(kill['rule'])}</code> after step {kill['stopped_at']} of {kill['steps']}</li>" for kill in found[name]]
             body.append("</ul></details>")
-    body.append("""<script>const g=document.getElementById('g'),c=document.getElementById('c');function f(){for(const r of document.querySelectorAll('tbody tr'))
+    body.append("""<script>const g=document.getElementById('g'),c=document.getElementById('c');function f(){for(const r of document.querySelectorAll('tr[data-g]'))
 r.hidden=(g.value&&r.dataset.g!==g.value)||(c.value&&r.dataset.c!==c.value)}g.onchange=c.onchange=f;function o(){const d=document.querySelector(location.hash||'#none');if(d&&d.tagName=='DETAILS')d.open=true}
 addEventListener('hashchange',o);o()</script></html>
 """)
