@@ -24,10 +24,12 @@ GUARDS, CAPS = STUDY["strategies"]["guards"], STUDY["strategies"]["caps"]
 RULES = [name for name in OWN if name not in GUARDS]
 HARMLESS, TOLERATED, USEFUL = 0.01, 0.05, 0.02
 LEAST_TASKS = 8
-CLASSES = ["assistants", "attacked", "code", "terminal", "mcp", "reasoning", "search", "research", "games"]
+CLASSES = ["assistants", "attacked", "code", "terminal", "mcp", "reasoning", "search", "research", "games", "replication"]
 LENGTHS = {0: "up to 20", 1: "over 20", 2: "all"}
 # The summary class: work that is neither attacked nor a game. It is in no family of tests.
 WORK = "all work"
+# Classes in no family of tests: a summary, and what was added after the registration.
+APART = [WORK, "replication"]
 
 
 def own_name(name):
@@ -38,7 +40,7 @@ def own_name(name):
 
 def cells(kind, long):
     """The cells that a run counts in: its class by length, and whole; and the same for the summary class."""
-    kinds = [kind] if kind in ("attacked", "games") else [kind, WORK]
+    kinds = [kind] if kind in ("attacked", "games", "replication") else [kind, WORK]
     return [(name, length) for name in kinds for length in (long, 2)]
 
 
@@ -181,7 +183,7 @@ def rests_on(data, row):
 
 def judge(rows):
     """Holm within each family, over the shipped guards and their variants in every class and length."""
-    guards = [row for row in rows if row["kind"] == "guard" and row["judged"] and row["class"] != WORK]
+    guards = [row for row in rows if row["kind"] == "guard" and row["judged"] and row["class"] not in APART]
     for p, adjusted in (("p_harmless", "h1"), ("p_tolerated", "h1_5"), ("p_kills", "h1_kills"), ("p_useful", "h2"), ("p_useless", "h2_useless")):
         family = [row for row in guards if row.get(p) is not None]
         for row, value in zip(family, holm([row[p] for row in family])):
@@ -189,8 +191,8 @@ def judge(rows):
     for row in rows:
         row["harm"] = "not judged" if not row["judged"] else "too few tasks" if row.get("p_kills") is None else ""
         row["use"] = "not judged" if not row["judged"] else "too few tasks" if row.get("p_useful") is None else ""
-        if row["class"] == WORK:
-            row["harm"], row["use"] = "summary", "summary"
+        if row["class"] in APART:
+            row["harm"] = row["use"] = "summary" if row["class"] == WORK else "replication"
         if row["kind"] == "guard" and not row["harm"]:
             row["harm"] = "harmless" if row["h1"] <= 0.05 else "kills" if row["h1_kills"] <= 0.05 else "unresolved"
         if row["kind"] == "guard" and not row["use"]:
@@ -249,7 +251,7 @@ def certified(options, most=TOLERATED, level=0.95):
 
 def h3(dev, test):
     rows, families = [], STUDY["hypothesis"][2]["families"]
-    for cell in sorted(cell for cell in test.tasks if cell[1] == 2 and cell[0] != WORK):
+    for cell in sorted(cell for cell in test.tasks if cell[1] == 2 and cell[0] not in APART):
         picked, cost = {}, price(test.tasks[cell])
         for name in families:
             choice = certified(family(dev, cell, name)) if cell in dev.tasks else None
@@ -373,7 +375,7 @@ def h5(dev, test):
 
 def h6(data):
     rows = []
-    for cell in sorted(cell for cell in data.tasks if cell[1] == 2 and cell[0] != WORK):
+    for cell in sorted(cell for cell in data.tasks if cell[1] == 2 and cell[0] not in APART):
         tasks = data.tasks[cell]
         oracle = sum(sum(1 - ok for ok, _ in runs) / len(runs) for runs in tasks.values()) / len(tasks)
         options = [(name, *by_rule(tasks, data.sums[cell].get(name, {}))) for name in RULES if not name.endswith(" steps") and "failed" not in name]
@@ -413,10 +415,59 @@ def h8(data):
     return rows
 
 
+def most_saved(data):
+    """For each guard the most that its net saving can be on work over 20 steps, for all guards together (Bonferroni)."""
+    cell, rows = (WORK, 1), []
+    for name in GUARDS:
+        count, _, k_high, _, n_high, _, cost = cell_of(data.tasks[cell], data.sums[cell].get(name, {}))
+        if count["judged"]:
+            rows.append((name, count, k_high, n_high, cost))
+    level = 1 - 0.05 / len(rows)
+    return [{"strategy": name, "runs": int(count["judged"]), "tasks": int(count["tasks_judged"]), "acted": int(count["acted"]), "mean": mean(n_high),
+             "at_most": (1 + cost) * upper(scaled(n_high, cost), level) - cost, "kills_at_most": upper(k_high, level)} for name, count, k_high, n_high, cost in rows]
+
+
+def others(data):
+    """Guards of others, by collection and length, over both halves; Holm within this table."""
+    if not (HERE / "others.csv.gz").exists():
+        return []
+    sums = defaultdict(lambda: defaultdict(dict))
+    with gzip.open(HERE / "others.csv.gz", "rt", newline="") as file:
+        for row in csv.DictReader(file):
+            values = [float(row[c]) for c in ("unread_successes", "unread_failures", "acted", "killed_low", "killed_high", "ended_low", "ended_high", "net_low",
+                                              "net_high", "unbounded", "spent_low", "spent_high")]
+            table = sums[(row["class"], int(row["long"]), row["source"])][row["strategy"]]
+            table[row["task"]] = [a + b for a, b in zip(table[row["task"]], values)] if row["task"] in table else values
+    rows = []
+    for key in sorted(key for key in data.by_source if key[2] in STUDY["strategies"]["of_others_on"]):
+        for name in STUDY["strategies"]["of_others"]:
+            if name == "agent-loop-guard 0.1.1" and key[2] == "mcpmark":
+                continue
+            tasks = data.by_source[key]
+            count, k_low, k_high, n_low, n_high, unbounded, cost = cell_of(tasks, sums[key].get(name, {}))
+            row = {"source": key[2], "length": LENGTHS[key[1]], "strategy": name, "runs": count["runs"], "judged": int(count["judged"]),
+                   "judged_successes": int(count["judged_successes"]), "tasks_with_success": count["tasks_with_success"], "acted": int(count["acted"]),
+                   "killed_low": int(count["killed_low"]), "killed_high": int(count["killed_high"])}
+            if count["tasks_with_success"] >= LEAST_TASKS:
+                row |= {"kill_bound_low": lower(k_low), "kill_bound_high": upper(k_high), "p_kills": p_above(k_low, HARMLESS)}
+            if count["tasks_judged"] >= LEAST_TASKS and cost:
+                low, high = scaled(n_low, cost), scaled(n_high, cost)
+                row |= {"net_bound_low": None if unbounded else (1 + cost) * lower(low) - cost, "net_bound_high": (1 + cost) * upper(high) - cost,
+                        "p_useless": p_below(high, (USEFUL + cost) / (1 + cost))}
+            rows.append(row)
+    for p, word in (("p_kills", "kills"), ("p_useless", "useless")):
+        tested = [row for row in rows if row.get(p) is not None]
+        for row, value in zip(tested, holm([row[p] for row in tested])):
+            row[word] = word if value <= 0.05 else "unresolved"
+    return rows
+
+
 def loopbrake(dev, test):
     """LoopBrake's rule: the k-th length of one's own successes, k = ceil((n + 1)(1 - 0.05))."""
     rows = []
     for kind in CLASSES:
+        if kind in APART:
+            continue
         lengths = sorted(n for runs in dev.tasks.get((kind, 2), {}).values() for ok, n in runs if ok)
         k = math.ceil((len(lengths) + 1) * 0.95)
         if not lengths or k > len(lengths):
@@ -460,6 +511,8 @@ def main():
     write("h6", h6(test))
     write("h8", h8(test if args.open_only else both))
     write("loopbrake", loopbrake(dev, test))
+    write("most-saved", most_saved(both))
+    write("others", others(both))
 
 
 if __name__ == "__main__":

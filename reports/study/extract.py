@@ -423,7 +423,43 @@ def balrog(repository, out, name):
                 report["progression"] >= 1, path, trial=found[5])
 
 
-READERS = {"bashkit": bashkit, "mint": mint, "general-agentbench": general, "general-agentbench-budget": general, "coder-lite": coder,
+ROVO = re.compile(r"^={120}\n(?=(?:AGENT:|USER PROMPT:|TOOL CALL \([^)\n]*\)|TOOL RETURN \([^)\n]*\))\n)", re.M)
+
+
+def rovo(repository, out, name):
+    """Rovo Dev's own text: sections of the agent, of its calls and of what they returned. A reply starts after a return or a prompt."""
+    base = "evaluation/PBVerified/20251208_atlassian-rovo-dev"
+    files = repository.files(base)
+    for path, blob in files.items():
+        if not path.startswith(base + "/trajs/"):
+            continue
+        content, task = repository.read(path, blob), path.rsplit("/", 1)[1]
+        report = f"{base}/logs/{task}_result.json"
+        verdict = repository.json(report, files[report]) if report in files else None
+        if content is None:
+            continue
+        messages, unanswered, count = [], [], 0
+        for section in ROVO.split(content.decode("utf8", "replace"))[1:]:
+            head, body = section.split("\n", 1)
+            body = body.strip()
+            if head == "USER PROMPT:":
+                messages.append({"role": "user", "content": body})
+            elif head.startswith("TOOL RETURN"):
+                messages.append({"role": "tool", "content": body, "tool_call_id": unanswered.pop(0) if unanswered else None})
+            else:
+                if not messages or messages[-1]["role"] != "assistant":
+                    messages.append({"role": "assistant", "content": ""})
+                    unanswered = []
+                if head == "AGENT:":
+                    messages[-1]["content"] += body
+                else:
+                    count += 1
+                    unanswered.append(f"c{count}")
+                    messages[-1].setdefault("tool_calls", []).append({"id": f"c{count}", "name": head[11:-1], "arguments": {"text": body}})
+        out.run("swe-polybench/" + task, task, "swe-polybench", "rovo-dev", messages, verdict.get("resolved") if verdict else None, path)
+
+
+READERS = {"bashkit": bashkit, "polybench-rovo": rovo, "mint": mint, "general-agentbench": general, "general-agentbench-budget": general, "coder-lite": coder,
            "mlgym": mlgym, "unipat-glm5": openclaw_atif, "tb2-glm5": openclaw_atif, "ktb-opus": ktb, "balrog": balrog}
 
 

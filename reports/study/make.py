@@ -30,6 +30,7 @@ def main():
     parser.add_argument("--mirror", type=pathlib.Path)
     parser.add_argument("--work", type=pathlib.Path)
     parser.add_argument("--whenstop", default="whenstop")
+    parser.add_argument("--python", default=sys.executable, help="an interpreter with the five guards of others")
     parser.add_argument("--tables", action="store_true", help="only what follows from the committed sums")
     args = parser.parse_args()
     if not args.tables:
@@ -41,6 +42,8 @@ def main():
             step("sums.py", "--data", data, "--work", args.work, "--whenstop", args.whenstop, "--half", half)
         step("gather.py", "--work", args.work)
         step("h9.py", "--data", data, "--work", args.work, "--whenstop", args.whenstop)
+        step("restart.py", "--data", data, "--whenstop", args.whenstop)
+        step("others.py", "--data", data, "--work", args.work, "--whenstop", args.whenstop, "--python", args.python)
         step("recount.py", "--mirror", args.mirror)
     step("analysis.py")
     step("render.py")

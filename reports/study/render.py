@@ -25,7 +25,7 @@ def number(text):
 
 
 def percent(value, digits=1):
-    return "–" if value in ("", None) else f"{float(value) * 100:.{digits}f}"
+    return "–" if value in ("", None) else re.sub(r"^-(0(?:\.0+)?)$", r"\1", f"{float(value) * 100:.{digits}f}")
 
 
 def span(low, high, digits=1):
@@ -165,7 +165,7 @@ def host_pages(rows, found):
             names = collections.defaultdict(list)
             for row in cells:
                 names[row["strategy"]].append(f"{row['class']} {row['length']}")
-            return "\n".join(f"- **{word}**: `{name}` in {', '.join(where)}." for name, where in names.items())
+            return f"- **{word}**: " + "; ".join(f"`{name}` in {', '.join(where)}" for name, where in names.items()) + "." if names else ""
         answer = [told("kills more than 1 %", bad), told("harmless", good), told("useful", pays), told("useless (saves less than 2 % net, or costs)", idle)]
         text += ["## The answer on the held-out half", "", "\n".join(part for part in answer if part) or "Nothing is decided: every class is unresolved or has too few tasks, and the bounds below say what is left.",
                  "", "Whatever is not named is unresolved; the bounds say how far.", "", "## All bounds", "",
@@ -204,13 +204,13 @@ def latex(rows):
     (HERE / "board.tex").write_text("\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""]))
 
 
-STYLE = """body{font:15px/1.5 Helvetica,Arial,sans-serif;max-width:1150px;margin:2em auto;padding:0 1em;color:#1d2126}table{border-collapse:collapse;font-size:13px}
-td,th{border-bottom:1px solid #e3e5e8;padding:3px 9px;text-align:left}tr.kills td:last-child,tr.useless td:last-child{color:#b3261e}tr.harmless td:last-child{color:#2a7f4f}
+STYLE = """body{font:15px/1.5 Helvetica,Arial,sans-serif;max-width:1280px;margin:2em auto;padding:0 1em;color:#1d2126}table{border-collapse:collapse;font-size:13px}
+td,th{border-bottom:1px solid #e3e5e8;padding:3px 9px;text-align:left}td{white-space:nowrap}td:last-child{white-space:normal}tr.kills td:last-child,tr.useless td:last-child{color:#b3261e}tr.harmless td:last-child{color:#2a7f4f}
 select{font-size:14px}details{margin:.4em 0}summary{cursor:pointer}img{max-width:100%}"""
 
 
 def page(rows, found):
-    shown = [row for row in rows if row["part"] == "held" and (row["kind"] == "guard" or row["kind"] == "cap") and row["kill_bound_high"]]
+    shown = [row for row in rows if row["part"] == "held" and (row["kind"] != "rule" or row["strategy"].endswith(" steps")) and row["kill_bound_high"]]
     names = list(dict.fromkeys(row["strategy"] for row in shown))
     body = [f"<!doctype html><html lang=en><meta charset=utf-8><title>{STUDY['title']}</title><style>{STYLE}</style><h1>{STUDY['title']}</h1>",
             "<p>Every guard in every class of work on the held-out half. No rank: filter, and click a number of killed successes to read them where their authors published them.</p>",
@@ -221,8 +221,16 @@ def page(rows, found):
         anchor = re.sub(r"[^a-z0-9]+", "-", row["strategy"].lower())
         count = killed(row) if not found.get(row["strategy"]) or row["killed_low"] == "0" else f"<a href='#{anchor}'>{killed(row)}</a>"
         cells = [html.escape(row["strategy"]), f"{row['class']}, {row['length']}", count, interval(row, "kill"), percent(row["random_stop_kills"]), interval(row, "net"),
-                 html.escape(verdict(row)) if row["kind"] == "guard" else "cap"]
+                 html.escape(verdict(row)) if row["kind"] == "guard" else "cap" if row["kind"] == "cap" else "plain budget"]
         body.append(f"<tr class='{row['harm']} {row['use']}' data-g='{html.escape(row['strategy'], True)}' data-c='{row['class']}'>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+    body.append("</tbody></table><h2>Beside the guards</h2><p>By class, held-out half: a perfect stop, the best rule that is certified at 5 % kills, and LoopBrake's rule set on the open half.</p>"
+                "<table><thead><tr>" + "".join(f"<th>{title}</th>" for title in ["class", "oracle saves, %", "best certified rule", "saves net, %", "LoopBrake's limit, steps", "kills, %", "saves net, %"]) +
+                "</tr></thead><tbody class=beside>")
+    brake = {row["class"]: row for row in table("loopbrake")}
+    for row in sorted(table("h6"), key=lambda row: CLASSES.index(row["class"])):
+        of = brake.get(row["class"], {})
+        cells = [row["class"], percent(row["oracle"]), row["best_certified"], percent(row["certified_net"]), of.get("limit", "–"), percent(of.get("kill_mean")), percent(of.get("net_mean"))]
+        body.append("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>")
     body.append("</tbody></table><h2 id=kills>Killed successes</h2><p>Up to ten for each guard, class and length, drawn by hash; each link leads to the recording in its own repository.</p>")
     for name in names:
         if found.get(name):
@@ -231,7 +239,7 @@ def page(rows, found):
             body += [f"<li>{kill['class']}, {'over 20' if kill['long'] == '1' else 'up to 20'}: <a href='{html.escape(link(kill), True)}'>{html.escape(kill['task'])}</a> ({kill['source']}), "
                      f"<code>{html.escape(kill['rule'])}</code> after step {kill['stopped_at']} of {kill['steps']}</li>" for kill in found[name]]
             body.append("</ul></details>")
-    body.append("""<script>const g=document.getElementById('g'),c=document.getElementById('c');function f(){for(const r of document.querySelectorAll('tbody tr'))
+    body.append("""<script>const g=document.getElementById('g'),c=document.getElementById('c');function f(){for(const r of document.querySelectorAll('tr[data-g]'))
 r.hidden=(g.value&&r.dataset.g!==g.value)||(c.value&&r.dataset.c!==c.value)}g.onchange=c.onchange=f;function o(){const d=document.querySelector(location.hash||'#none');if(d&&d.tagName=='DETAILS')d.open=true}
 addEventListener('hashchange',o);o()</script></html>
 """)

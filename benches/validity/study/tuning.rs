@@ -229,9 +229,9 @@ pub(crate) fn gridded(corpus: Corpus, repetitions: u64) -> Vec<Row> {
         let tasks = study.all_tasks();
         let of_grid = GridStudy::new(&study, &file, &plan);
         let appetite = appetite(corpus.effect);
-        let chosen = of_grid.choose(&tasks, appetite).ok().and_then(|choice| {
+        let chosen = of_grid.choose(&tasks, appetite).ok().map(|choice| {
             let fates = of_truth.fates(&choice);
-            Some((true_rates(&truth, |run| fates[run]), of_grid.held_out(&tasks, appetite)))
+            (true_rates(&truth, |run| fates[run]), of_grid.held_out(&tasks, appetite))
         });
         note(tally, "grid", corpus.effect, chosen.as_ref().map(|(truth, of)| (*truth, of)));
     })
