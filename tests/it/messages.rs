@@ -385,3 +385,38 @@ fn whatever_is_broken_in_a_file_is_told_with_its_place() {
     }
     assert!(refused > 2000, "{refused}");
 }
+
+/// Chats in one file, whose id has a name that no reader knows, and outcomes by it.
+#[test]
+fn an_id_under_another_name_is_named_with_the_mapping_that_takes_it() {
+    let chat = |n: usize| {
+        format!(
+            "{{\"conv\":\"c{n}\",\"conversations\":[{{\"from\":\"human\",\"value\":\"go {n}\"}},{{\"from\":\"gpt\",\"value\":\"done {n}\"}}]}}\n"
+        )
+    };
+    let chats: String = (0..4).map(chat).collect();
+    let scratch = Scratch::with(&[
+        ("rec/all.jsonl", &chats),
+        ("outcomes.csv", "conv,ok\nc0,true\nc1,false\nc2,true\nc3,false\n"),
+        ("plain/agent.log", "10:00:00 INFO step=0 tool=ls\n"),
+        ("plain/run.yaml", "run: r1\nmessages:\n  - role: user\n"),
+    ]);
+    let map = "--map run=conv,messages=conversations,role=from,text=value";
+    let (_, told, _) = scratch.run("corpus rec");
+    assert!(told.contains(&format!("`conv` (chat) may be the run's id (4 values): `{map}`")), "{told}");
+    let labels = "--labels outcomes.csv --label-columns run_id=conv,success=ok";
+    let (code, _, told) = scratch.run(&format!("corpus rec {labels}"));
+    assert!(code != 0 && told.contains(&format!("a field that may name them: `{map}`")), "{told}");
+    let (code, told, errors) = scratch.run(&format!("corpus rec {map} {labels} --format csv"));
+    assert_eq!(code, 0, "{errors}");
+    assert!(told.contains("mapped,1,4,4,2,2,0"), "{told}");
+    std::fs::remove_file(scratch.path("outcomes.csv")).unwrap();
+    let (_, told, _) = scratch.run("corpus rec --label-columns run_id=conv");
+    assert!(told.contains("`--label-columns run_id=conv` has no effect: no file with labels is read"), "{told}");
+    for (file, advice) in
+        [("agent.log", "a log in plain text names no fields"), ("run.yaml", "`yq -o=json run.yaml > run.json`")]
+    {
+        let (code, _, told) = scratch.run(&format!("corpus plain/{file}"));
+        assert!(code != 0 && told.contains(advice) && told.contains(file), "{told}");
+    }
+}
