@@ -1,0 +1,129 @@
+//! What sessions and rounds were spent on: in all, by project or by agent.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::{Args, PLACES, PRICED_ON};
+use crate::diagnostic::count;
+use crate::report::table::{Cell, Table};
+use crate::transcript::Spend;
+
+/// What the spend is listed by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum By {
+    Project,
+    Agent,
+}
+
+/// Totals over a set of rounds.
+#[derive(Default)]
+pub(super) struct Sum {
+    sessions: u64,
+    pub(super) rounds: u64,
+    tokens: Option<u64>,
+    cost: Option<f64>,
+    unpriced: u64,
+}
+
+impl Sum {
+    /// Adds a session of so many rounds; a sub-agent has none.
+    pub(super) fn add(&mut self, spend: &Spend, rounds: u64) {
+        self.sessions += u64::from(rounds > 0);
+        self.rounds += rounds;
+        if let Some(tokens) = spend.total {
+            self.tokens = Some(self.tokens.unwrap_or(0) + tokens.0);
+        }
+        match spend.cost {
+            Some(cost) => self.cost = Some(self.cost.unwrap_or(0.0) + cost.0),
+            None => self.unpriced += u64::from(rounds > 0),
+        }
+    }
+}
+
+/// The agent or the project that a session file belongs to: agents that keep a folder a project name it after that.
+pub(super) fn group_of(file: Option<&str>, home: &Path, by: By) -> String {
+    let file = file.map(Path::new);
+    let place = PLACES.iter().find_map(|place| {
+        let folder = place.path(home)?;
+        Some((place.agent, file?.strip_prefix(&folder).ok()?))
+    });
+    match (by, place) {
+        (_, None) => "not known".to_owned(),
+        (By::Agent, Some((agent, _))) => agent.to_owned(),
+        (By::Project, Some((agent, below))) if PROJECTS.contains(&agent) => {
+            below.components().next().map_or_else(String::new, |part| part.as_os_str().to_string_lossy().into_owned())
+        }
+        (By::Project, Some((agent, _))) => format!("{agent}, without a project"),
+    }
+}
+
+/// Agents whose sessions lie in a folder for each project.
+const PROJECTS: [&str; 4] = ["Claude Code", "Gemini CLI", "Qwen Code", "pi"];
+
+/// Sessions, rounds and spend by group, the most tokens first.
+pub(super) fn by_group(groups: &BTreeMap<String, Sum>, by: By) -> Table {
+    const SHOWN: usize = 12;
+    let name = match by {
+        By::Project => "project",
+        By::Agent => "agent",
+    };
+    let mut lines: Vec<(&String, &Sum)> = groups.iter().collect();
+    lines.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.tokens));
+    let line = |name: String, sum: &Sum| {
+        vec![
+            Cell::Text(name),
+            Cell::Count(sum.sessions),
+            Cell::Count(sum.rounds),
+            sum.tokens.map_or(Cell::Missing, |tokens| Cell::Text(format!("{:.1}", tokens as f64 / 1e6))),
+            sum.cost.map_or(Cell::Missing, |cost| Cell::Text(format!("{cost:.2}"))),
+        ]
+    };
+    let mut rows: Vec<Vec<Cell>> = lines.iter().take(SHOWN).map(|(name, sum)| line((*name).clone(), sum)).collect();
+    if lines.len() > SHOWN {
+        rows.push(line(
+            format!("{} more", lines.len() - SHOWN),
+            &together(lines.iter().skip(SHOWN).map(|(_, sum)| *sum)),
+        ));
+    }
+    let columns = [name, "sessions", "rounds", "million tokens", "dollars"].map(str::to_owned).to_vec();
+    Table { columns, rows }
+}
+
+fn together<'s>(sums: impl Iterator<Item = &'s Sum>) -> Sum {
+    let add = |a: Option<f64>, b: Option<f64>| a.map_or(b, |a| Some(a + b.unwrap_or(0.0)));
+    sums.fold(Sum::default(), |all, sum| Sum {
+        sessions: all.sessions + sum.sessions,
+        rounds: all.rounds + sum.rounds,
+        tokens: all.tokens.map_or(sum.tokens, |tokens| Some(tokens + sum.tokens.unwrap_or(0))),
+        cost: add(all.cost, sum.cost),
+        unpriced: all.unpriced + sum.unpriced,
+    })
+}
+
+/// Formats sessions, rounds, tokens and dollars as a sentence.
+pub(super) fn in_words(sum: &Sum, args: &Args) -> String {
+    let tokens = sum
+        .tokens
+        .map_or_else(|| "no tokens recorded".to_owned(), |tokens| format!("{:.1} million tokens", tokens as f64 / 1e6));
+    let by = match &args.price {
+        Some(path) => format!("prices of {}", path.display()),
+        None => format!("list prices of {PRICED_ON}"),
+    };
+    let cost = sum.cost.map_or_else(
+        || "the price of their models is not known".to_owned(),
+        |cost| {
+            let rest = if sum.unpriced > 0 {
+                format!("; not priced: {}", count(sum.unpriced, "session"))
+            } else {
+                String::new()
+            };
+            format!("${cost:.2} by {by}{rest}")
+        },
+    );
+    format!(
+        "The last {}: {}, {}, {tokens}, {cost}. Nothing leaves this machine.",
+        count(args.days, "day"),
+        count(sum.sessions, "session"),
+        count(sum.rounds, "round")
+    )
+}
