@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Replays five released guards of others, asked through `--guard`, on three collections: others.csv.gz, sums as in sums.py.
+"""Replays five released guards of others, asked as stacks of commands, on three collections: others.csv.gz, sums as in sums.py.
 
     python3 others.py --data DATA --work WORK --whenstop PROGRAM --python PYTHON
 
@@ -11,9 +11,9 @@ it takes minutes for a hundred runs.
 import argparse
 import csv
 import gzip
+import json
 import math
 import pathlib
-import shlex
 import shutil
 import subprocess
 import sys
@@ -35,6 +35,11 @@ def stop_line(kind):
     return lengths[math.ceil((len(lengths) + 1) * 0.95) - 1]
 
 
+def stack(name, command):
+    """A stack of one command. The time limit is far beyond what any point takes, so that a busy machine gives the same bytes."""
+    return f"[[stack]]\nname = {json.dumps(name)}\ncommand = {json.dumps(command)}\ntime_limit = 300\n\n"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=pathlib.Path, required=True)
@@ -51,9 +56,10 @@ def main():
         for half in ("open", "held"):
             out = work / f"{half}-{name}"
             asked = {guard: script for guard, script in NAMES.items() if guard not in NOT_ASKED.get(name, [])}
-            words = [f"{guard}={shlex.quote(args.python)} {shlex.quote(str(GUARDS / script))}" for guard, script in asked.items()]
-            words[0] += f" {stop_line(source['class'])}"
-            command = [args.whenstop, "compare", args.data / half / name, *(word for guard in words for word in ("--guard", guard)), "--all", "--embed-text", "none",
+            stacks = work / f"{half}-{name}.toml"
+            stacks.write_text("".join(stack(guard, [args.python, str(GUARDS / script)] + [str(stop_line(source["class"]))] * guard.startswith("loopbrake"))
+                                      for guard, script in asked.items()))
+            command = [args.whenstop, "compare", args.data / half / name, "--stacks", stacks, "--all", "--embed-text", "none",
                        "--threads", "2", "--out", out, *sums.OPTIONS.get(name, [])]
             done = subprocess.run([*map(str, command)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
             if done.returncode not in (0, 3):
