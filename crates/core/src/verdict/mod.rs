@@ -8,6 +8,7 @@ mod ledger;
 use std::fmt;
 use std::str::FromStr;
 
+use serde::de::IntoDeserializer;
 use serde::{Deserialize, Serialize};
 
 use crate::replay::Replay;
@@ -94,21 +95,11 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// The names that four verdicts had in files of the first versions.
-const FORMER: [(&str, Verdict); 4] = [
-    ("fes", Verdict::FalseEarlyStop),
-    ("fes_unverified", Verdict::UnverifiedFalseEarlyStop),
-    ("missed_stop", Verdict::MissedStop),
-    ("clean_pass", Verdict::CleanPass),
-];
-
 impl FromStr for Verdict {
     type Err = ();
+    /// Reads a name of today, or one of the first versions.
     fn from_str(name: &str) -> Result<Self, ()> {
-        if let Some((_, verdict)) = FORMER.into_iter().find(|(former, _)| *former == name) {
-            return Ok(verdict);
-        }
-        Self::ALL.into_iter().find(|verdict| verdict.name() == name).ok_or(())
+        Self::deserialize(name.into_deserializer()).map_err(|_: serde::de::value::Error| ())
     }
 }
 
