@@ -370,17 +370,19 @@ fn show(words: &Words<'_>, output: &Output) -> Result<(), Failure> {
         },
         Shown::Json => output.json(&words.json()),
         Shown::Table => {
-            output.paragraph(&words.verdict());
+            let (verdict, recordings, table) = (words.verdict(), words.recordings(), words.table());
+            output.paragraph(&verdict);
             output.data("\n");
-            output.paragraph(&words.recordings());
+            output.paragraph(&recordings);
             output.data("\n");
-            output.table(&words.table(), Format::Table)?;
-            if let Some(strata) = words.strata().filter(|_| output.has_all_notes()) {
+            output.table(&table, Format::Table)?;
+            if output.has_all_notes()
+                && let Some(strata) = words.strata()
+            {
                 output.data("\n");
                 output.table(&strata, Format::Table)?;
             }
-            let used = super::output::lines_of(&[&words.verdict(), &words.recordings()], &[&words.table()]) + 2;
-            output.notes(used, &words.notes());
+            output.notes(super::output::lines_of(&[&verdict, &recordings], &[&table]) + 2, &words.notes());
         }
     }
     Ok(())
