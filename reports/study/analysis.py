@@ -50,6 +50,16 @@ def price(tasks):
     return 1 / rate if rate else None
 
 
+def values_of(row):
+    """The sums of a line of sums.csv.gz, as numbers."""
+    return [float(row[c]) for c in ("unread_successes", "unread_failures", "acted", "killed_low", "killed_high", "ended_low", "ended_high", "net_low",
+                                    "net_high", "unbounded", "spent_low", "spent_high")]
+
+
+def add(sums, task, values):
+    sums[task] = [a + b for a, b in zip(sums[task], values)] if task in sums else values
+
+
 class Data:
     """Runs by cell and task, and sums by cell, strategy and task. A cell is a class and a length."""
 
@@ -75,13 +85,11 @@ class Data:
                     continue
                 name = own_name(row["strategy"])
                 self.strategies.add(name)
-                values = [float(row[c]) for c in ("unread_successes", "unread_failures", "acted", "killed_low", "killed_high", "ended_low",
-                                                  "ended_high", "net_low", "net_high", "unbounded", "spent_low", "spent_high")]
+                values = values_of(row)
                 keys = [(self.sums, cell) for cell in cells(row["class"], int(row["long"]))]
                 keys += [(self.model_sums, (row["source"], row["model"])), (self.source_sums, (row["class"], int(row["long"]), row["source"]))]
                 for table, key in keys:
-                    old = table[key][name].get(row["task"])
-                    table[key][name][row["task"]] = values if old is None else [a + b for a, b in zip(old, values)]
+                    add(table[key][name], row["task"], values)
 
 
 def cell_of(tasks, sums):
@@ -170,7 +178,7 @@ def rests_on(data, row):
             for task, runs in data.by_source.get(key, {}).items():
                 tasks[task] += runs
             for task, values in data.source_sums.get(key, {}).get(row["strategy"], {}).items():
-                sums[task] = [a + b for a, b in zip(sums[task], values)] if task in sums else values
+                add(sums, task, values)
         count, k_low, _, n_low, n_high, unbounded, cost = cell_of(tasks, sums) if tasks else (Counter(), Counter(), None, None, None, True, None)
         lost = row["harm"] == "kills" and (count["tasks_with_success"] < LEAST_TASKS or p_above(k_low, HARMLESS) > 0.05)
         mark = (USEFUL + cost) / (1 + cost) if cost else None
@@ -427,6 +435,10 @@ def most_saved(data):
              "at_most": (1 + cost) * upper(scaled(n_high, cost), level) - cost, "kills_at_most": upper(k_high, level)} for name, count, k_high, n_high, cost in rows]
 
 
+# agent-loop-guard compares whole texts and needs minutes a run where they are long: not asked there.
+NOT_ASKED = {"mcpmark": ["agent-loop-guard 0.1.1"]}
+
+
 def others(data):
     """Guards of others, by collection and length, over both halves; Holm within this table."""
     if not (HERE / "others.csv.gz").exists():
@@ -434,14 +446,11 @@ def others(data):
     sums = defaultdict(lambda: defaultdict(dict))
     with gzip.open(HERE / "others.csv.gz", "rt", newline="") as file:
         for row in csv.DictReader(file):
-            values = [float(row[c]) for c in ("unread_successes", "unread_failures", "acted", "killed_low", "killed_high", "ended_low", "ended_high", "net_low",
-                                              "net_high", "unbounded", "spent_low", "spent_high")]
-            table = sums[(row["class"], int(row["long"]), row["source"])][row["strategy"]]
-            table[row["task"]] = [a + b for a, b in zip(table[row["task"]], values)] if row["task"] in table else values
+            add(sums[(row["class"], int(row["long"]), row["source"])][row["strategy"]], row["task"], values_of(row))
     rows = []
     for key in sorted(key for key in data.by_source if key[2] in STUDY["strategies"]["of_others_on"]):
         for name in STUDY["strategies"]["of_others"]:
-            if name == "agent-loop-guard 0.1.1" and key[2] == "mcpmark":
+            if name in NOT_ASKED.get(key[2], []):
                 continue
             tasks = data.by_source[key]
             count, k_low, k_high, n_low, n_high, unbounded, cost = cell_of(tasks, sums[key].get(name, {}))
@@ -462,17 +471,21 @@ def others(data):
     return rows
 
 
+def stop_line(lengths):
+    """LoopBrake's rule: of n lengths of successes, in order, the k-th, k = ceil((n + 1)(1 - 0.05)); None if there are too few."""
+    k = math.ceil((len(lengths) + 1) * 0.95)
+    return lengths[k - 1] if 0 < k <= len(lengths) else None
+
+
 def loopbrake(dev, test):
-    """LoopBrake's rule: the k-th length of one's own successes, k = ceil((n + 1)(1 - 0.05))."""
     rows = []
     for kind in CLASSES:
         if kind in APART:
             continue
         lengths = sorted(n for runs in dev.tasks.get((kind, 2), {}).values() for ok, n in runs if ok)
-        k = math.ceil((len(lengths) + 1) * 0.95)
-        if not lengths or k > len(lengths):
+        cap, joined = stop_line(lengths), test.tasks.get((kind, 2), {})
+        if cap is None:
             continue
-        cap, joined = lengths[k - 1], test.tasks.get((kind, 2), {})
         cost = price(joined) or 1
         killed, net = by_steps(joined, cap)
         rows.append({"class": kind, "successes_seen": len(lengths), "limit": cap, "tasks": len(joined), "tasks_with_success": len(killed), "kill_mean": mean(counted(killed.values())),

@@ -12,27 +12,24 @@ import argparse
 import csv
 import gzip
 import json
-import math
 import pathlib
 import shutil
 import subprocess
 import sys
 
 import sums
+from analysis import NOT_ASKED, stop_line
 
 HERE = pathlib.Path(__file__).resolve().parent
 GUARDS = HERE.parents[1] / "tests/originals/guards"
 NAMES = {"loopbrake 0.6.0": "loopbrake_guard.py", "agent-loop-breaker-py 0.1.0": "agent_loop_breaker_guard.py", "agent-loop-guard 0.1.1": "agent_loop_guard_guard.py",
          "agent-watchdog 0.1.5": "agent_watchdog_guard.py", "agentguard-predict 0.4.1": "agentguard_predict_guard.py"}
-# agent-loop-guard compares whole texts and needs minutes a run where they are long: not asked there.
-NOT_ASKED = {"mcpmark": ["agent-loop-guard 0.1.1"]}
 
 
-def stop_line(kind):
-    """LoopBrake's rule: of n lengths of successes the k-th, k = ceil((n + 1)(1 - 0.05))."""
+def lengths_of(kind):
+    """The lengths of a class's successes on the open half, in order."""
     with gzip.open(HERE / "runs.csv.gz", "rt", newline="") as file:
-        lengths = sorted(int(row["steps"]) for row in csv.DictReader(file) if row["half"] == "open" and row["class"] == kind and row["outcome"] == "1")
-    return lengths[math.ceil((len(lengths) + 1) * 0.95) - 1]
+        return sorted(int(row["steps"]) for row in csv.DictReader(file) if row["half"] == "open" and row["class"] == kind and row["outcome"] == "1")
 
 
 def stack(name, command):
@@ -57,7 +54,7 @@ def main():
             out = work / f"{half}-{name}"
             asked = {guard: script for guard, script in NAMES.items() if guard not in NOT_ASKED.get(name, [])}
             stacks = work / f"{half}-{name}.toml"
-            stacks.write_text("".join(stack(guard, [args.python, str(GUARDS / script)] + [str(stop_line(source["class"]))] * guard.startswith("loopbrake"))
+            stacks.write_text("".join(stack(guard, [args.python, str(GUARDS / script)] + [str(stop_line(lengths_of(source["class"])))] * guard.startswith("loopbrake"))
                                       for guard, script in asked.items()))
             command = [args.whenstop, "compare", args.data / half / name, "--stacks", stacks, "--all", "--embed-text", "none",
                        "--threads", "2", "--out", out, *sums.OPTIONS.get(name, [])]

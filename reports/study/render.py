@@ -8,16 +8,12 @@ import pathlib
 import re
 import tomllib
 
+from numbers_of import CLASSES, marks, table
+
 HERE = pathlib.Path(__file__).resolve().parent
 STUDY = tomllib.loads((HERE / "study.toml").read_text())
 REPOSITORY = {source["name"]: (source["repository"], source["commit"]) for source in STUDY["source"]}
-CLASSES = ["assistants", "code", "terminal", "mcp", "reasoning", "search", "research", "games", "attacked"]
 INK = {"harmless": "#2a7f4f", "kills": "#b3261e", "unresolved": "#8a8f98", "useful": "#2a7f4f", "useless": "#b3261e"}
-
-
-def table(name):
-    with (HERE / "tables" / f"{name}.csv").open() as file:
-        return list(csv.DictReader(file))
 
 
 def number(text):
@@ -256,7 +252,6 @@ def fill(marks):
 
 
 def main():
-    from numbers_of import marks
     rows, found = table("board"), kills()
     held = [row for row in rows if row["part"] == "held" and row["kind"] == "guard"]
     heat(held, "kills-board", "Successes killed by shipped guards, held-out half", "kill", "harm")
