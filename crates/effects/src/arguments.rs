@@ -2,22 +2,24 @@
 
 use serde_json::Value;
 
-use crate::transcript::is_dense;
+use crate::transcript::{ToolCall, is_dense};
 
 /// The arguments of a call: the fields of an object, or plain text.
 pub(super) struct Arguments<'a> {
     text: &'a str,
-    value: Option<Value>,
+    value: Option<&'a Value>,
 }
+
+/// In place of JSON that is not parsed.
+static UNKNOWN: Value = Value::Null;
 
 impl<'a> Arguments<'a> {
     /// Parses the arguments; anything but JSON is plain text. JSON with so many short values that parsing it would take
     /// many times its size in memory counts as unknown.
-    pub(super) fn read(text: &'a str) -> Self {
-        let begins = text.trim_start().starts_with(['{', '"', '[']);
-        let value = match begins {
-            true if is_dense(text) => Some(Value::Null),
-            true => serde_json::from_str(text).ok(),
+    pub(super) fn read(call: &'a ToolCall, text: &'a str) -> Self {
+        let value = match text.trim_start().starts_with(['{', '"', '[']) {
+            true if is_dense(text) => Some(&UNKNOWN),
+            true => call.json_arguments(),
             false => None,
         };
         Self { text, value }
@@ -25,7 +27,7 @@ impl<'a> Arguments<'a> {
 
     /// The whole text, if the arguments are plain text or a JSON string.
     pub(super) fn plain(&self) -> Option<&str> {
-        match &self.value {
+        match self.value {
             None => Some(self.text),
             Some(Value::String(text)) => Some(text),
             Some(_) => None,
@@ -33,7 +35,7 @@ impl<'a> Arguments<'a> {
     }
 
     fn field(&self, name: &str) -> Option<&Value> {
-        self.value.as_ref()?.get(name).filter(|value| !value.is_null())
+        self.value?.get(name).filter(|value| !value.is_null())
     }
 
     /// The first of the fields `names` that holds a string.
@@ -51,7 +53,7 @@ impl<'a> Arguments<'a> {
         if let Some(text) = self.plain() {
             return Some(Command::Text(text));
         }
-        if let Some(Value::Array(words)) = &self.value {
+        if let Some(Value::Array(words)) = self.value {
             return words_of(words).map(Command::Words);
         }
         let names = [
@@ -108,7 +110,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// The calls nested in a batch call, each with its name and arguments.
-    pub(super) fn calls(&self) -> Vec<(String, String)> {
+    pub(super) fn calls(&self) -> Vec<ToolCall> {
         let lists = ["tool_calls", "tool_uses", "invocations", "calls"];
         let Some(Value::Array(calls)) = lists.iter().find_map(|name| self.field(name)) else { return Vec::new() };
         calls
@@ -118,7 +120,7 @@ impl<'a> Arguments<'a> {
                     ["tool", "name", "recipient_name", "tool_name"].iter().find_map(|key| call.get(*key)?.as_str())?;
                 let arguments = ["parameters", "arguments", "input"].iter().find_map(|key| call.get(*key));
                 let name = name.rsplit('.').next().unwrap_or(name);
-                Some((name.to_owned(), arguments.map(ToString::to_string).unwrap_or_default()))
+                Some(ToolCall::new(None, name, arguments.map(ToString::to_string).unwrap_or_default()))
             })
             .collect()
     }

@@ -83,7 +83,7 @@ impl<'t> EffectReader<'t> {
         if let Some(effect) = self.table.tool(&call.name) {
             return CallEffect::new(effect, format!("`{}`, by the stack file", code::shortened(&call.name)));
         }
-        let arguments = arguments::Arguments::read(&text);
+        let arguments = arguments::Arguments::read(call, &text);
         tools::tell(&call.name, &arguments, self.table, &mut self.scripts)
     }
 }

@@ -112,8 +112,8 @@ pub(super) fn tell(name: &str, arguments: &Arguments<'_>, table: &EffectTable, s
         && matches!(lower.as_str(), "batch" | "parallel" | "multi_tool_use.parallel" | "multi_tool_use_parallel")
     {
         let mut parts = Parts::default();
-        for (name, text) in inner {
-            parts.add(tell(&name, &Arguments::read(&text), table, scripts));
+        for call in inner {
+            parts.add(tell(&call.name, &Arguments::read(&call, &call.arguments.as_str()), table, scripts));
         }
         return parts.told();
     }

@@ -197,6 +197,7 @@ pub struct ToolCall {
     /// The arguments as text: usually JSON, but it can be anything the model wrote.
     pub arguments: Text,
     canonical_print: OnceLock<Fingerprint>,
+    json: OnceLock<Option<Box<serde_json::Value>>>,
     is_print: bool,
 }
 
@@ -208,6 +209,7 @@ impl ToolCall {
             name: name.into(),
             arguments: arguments.into(),
             canonical_print: OnceLock::new(),
+            json: OnceLock::new(),
             is_print: false,
         }
     }
@@ -228,6 +230,12 @@ impl ToolCall {
     /// Fingerprint of the name and the canonical arguments: keys sorted at every level, no insignificant white space.
     pub fn canonical_print(&self) -> Fingerprint {
         *self.canonical_print.get_or_init(|| fingerprint::of_call_canonical(&self.name, &self.arguments.as_str()))
+    }
+
+    /// The arguments as a JSON value, `None` as in [`json_value`](super::json_value). They are parsed on the first request:
+    /// most stacks that look at a call need them.
+    pub fn json_arguments(&self) -> Option<&serde_json::Value> {
+        self.json.get_or_init(|| super::json_value(&self.arguments.as_str()).map(Box::new)).as_deref()
     }
 }
 

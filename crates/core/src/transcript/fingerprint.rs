@@ -1,5 +1,8 @@
 //! Fingerprints of texts and calls, and the definition of when two calls are the same.
 
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
 use crate::json_text;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -62,16 +65,16 @@ pub fn of_call(identity: &Identity, name: &str, arguments: &str) -> Fingerprint 
         Identity::Canonical => of_call_canonical(name, arguments),
         Identity::Fields(fields) => {
             let chosen = match super::json_value(arguments) {
-                Some(serde_json::Value::Object(map)) => {
+                Some(Value::Object(map)) => {
                     let mut chosen = serde_json::Map::new();
                     for field in fields {
                         if let Some(value) = map.get(field) {
                             chosen.insert(field.clone(), value.clone());
                         }
                     }
-                    serde_json::Value::Object(chosen)
+                    Value::Object(chosen)
                 }
-                _ => serde_json::Value::String(arguments.to_owned()),
+                _ => Value::String(arguments.to_owned()),
             };
             of_pair(name, &canonical_json(&chosen))
         }
@@ -92,10 +95,25 @@ fn of_pair(name: &str, arguments: &str) -> Fingerprint {
 
 /// JSON text with keys sorted at every level and no insignificant white space. Numbers keep their form: 1 and 1.0
 /// differ.
-pub fn canonical_json(value: &serde_json::Value) -> String {
-    let mut sorted = value.clone();
-    sorted.sort_all_objects();
-    sorted.to_string()
+pub fn canonical_json(value: &Value) -> String {
+    serde_json::to_string(&Canonical(value)).expect("a JSON value can be written as JSON")
+}
+
+/// A value that is serialised with sorted keys.
+struct Canonical<'v>(&'v Value);
+
+impl Serialize for Canonical<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Object(map) => {
+                let mut entries: Vec<_> = map.iter().collect();
+                entries.sort_unstable_by_key(|(key, _)| *key);
+                serializer.collect_map(entries.into_iter().map(|(key, inner)| (key, Canonical(inner))))
+            }
+            Value::Array(items) => serializer.collect_seq(items.iter().map(Canonical)),
+            other => other.serialize(serializer),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use serde_json::{Map, Value};
 
 use super::frame::counters::Window;
-use super::frame::identity::arguments;
 use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind};
 use crate::framework::{Build, Framework, Parameter, params};
 use crate::host::Host;
@@ -244,9 +243,9 @@ impl Machine for DeerFlow {
 
 /// The text that identifies a call among the calls of one tool.
 fn key(call: &ToolCall) -> String {
-    let Value::Object(given) = arguments(call) else { return call.arguments.as_str().into_owned() };
+    let Some(whole @ Value::Object(given)) = call.json_arguments() else { return call.arguments.as_str().into_owned() };
     if &*call.name == "read_file" {
-        return place(&given);
+        return place(given);
     }
     let salient: Map<String, Value> = SALIENT
         .iter()
@@ -254,8 +253,10 @@ fn key(call: &ToolCall) -> String {
             given.get(*name).filter(|value| !value.is_null()).map(|value| ((*name).into(), value.clone()))
         })
         .collect();
-    let whole = matches!(&*call.name, "write_file" | "str_replace") || salient.is_empty();
-    canonical_json(&Value::Object(if whole { given } else { salient }))
+    if matches!(&*call.name, "write_file" | "str_replace") || salient.is_empty() {
+        return canonical_json(whole);
+    }
+    canonical_json(&Value::Object(salient))
 }
 
 /// The path, and the buckets of the first and last line read.

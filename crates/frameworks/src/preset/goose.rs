@@ -151,7 +151,7 @@ impl Machine for Goose {
         if message.is_step() {
             if let Some(max) = self.max {
                 for call in &message.tool_calls {
-                    let count = i64::from(self.streak.push((call.name.clone(), arguments(call))));
+                    let count = i64::from(self.streak.push((call.name.clone(), arguments(call).into_owned())));
                     if count > max.max(1) {
                         let act = acts.act(Action::Deny, REPETITION).code("check_tool_call=false");
                         act.call(call.id.as_deref()).evidence(count as f64, max as f64);

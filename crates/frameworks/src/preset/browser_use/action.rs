@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::super::frame::identity::arguments;
 use crate::python;
 use crate::transcript::ToolCall;
 use crate::transcript::fingerprint::canonical_json;
@@ -18,7 +17,7 @@ pub(super) fn identity(call: &ToolCall) -> Option<String> {
     if EXEMPT.contains(&name) {
         return None;
     }
-    let Value::Object(given) = arguments(call) else {
+    let Some(Value::Object(given)) = call.json_arguments() else {
         return Some(format!("{name}|{}", call.arguments));
     };
     let plain = |key: &str| given.get(key).map_or_else(|| "None".to_owned(), python::text);
@@ -38,7 +37,8 @@ pub(super) fn identity(call: &ToolCall) -> Option<String> {
             format!("scroll|{is_down}|{}", plain("index"))
         }
         _ => {
-            let set: Map<String, Value> = given.into_iter().filter(|(_, value)| !value.is_null()).collect();
+            let mut set = given.clone();
+            set.retain(|_, value| !value.is_null());
             format!("{name}|{}", canonical_json(&Value::Object(set)))
         }
     })

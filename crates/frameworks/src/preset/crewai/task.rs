@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
+use crate::preset::frame::arguments;
 use crate::python;
+use crate::transcript::ToolCall;
 use crate::transcript::fingerprint::canonical_json;
-use crate::transcript::{ToolCall, json_value};
 
 /// On the text path, every third use adds a reminder of the format.
 const REMINDER_EVERY: u64 = 3;
@@ -42,8 +41,7 @@ pub(super) struct Call {
 
 impl Call {
     pub(super) fn new(call: &ToolCall) -> Self {
-        let text = call.arguments.as_str();
-        let value = json_value(&text).unwrap_or_else(|| Value::from(&*text));
+        let value = arguments(call);
         Self {
             id: call.id.as_deref().map(str::to_owned),
             written_name: call.name.to_string(),

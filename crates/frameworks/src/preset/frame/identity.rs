@@ -1,13 +1,16 @@
 //! Identity of calls: their arguments as JSON, printed as the frameworks' languages print it.
 
-use serde_json::{Map, Number, Value};
+use std::borrow::Cow;
 
-use crate::transcript::{ToolCall, json_value};
+use serde::{Serialize, Serializer};
+use serde_json::{Number, Value};
+
+use crate::transcript::ToolCall;
 
 /// The arguments of a call as a JSON value; text that is not JSON becomes a string.
-pub fn arguments(call: &ToolCall) -> Value {
-    let text = call.arguments.as_str();
-    json_value(&text).unwrap_or_else(|| Value::String(text.into_owned()))
+pub fn arguments(call: &ToolCall) -> Cow<'_, Value> {
+    let text = || Cow::Owned(Value::String(call.arguments.as_str().into_owned()));
+    call.json_arguments().map_or_else(text, Cow::Borrowed)
 }
 
 /// The order of object keys in printed JSON.
@@ -21,23 +24,30 @@ pub enum Keys {
 
 /// `JSON.stringify` of a value: 1 and 1.0 are the same number, and white space is dropped.
 pub fn js_text(value: &Value, keys: Keys) -> String {
-    js_value(value, keys).to_string()
+    serde_json::to_string(&JsText(value, keys)).expect("a JSON value can be written as JSON")
 }
 
-fn js_value(value: &Value, keys: Keys) -> Value {
-    match value {
-        Value::Object(map) => {
-            let mut entries: Vec<(&String, &Value)> = map.iter().collect();
-            match keys {
-                Keys::Sorted => entries.sort_by_key(|(key, _)| *key),
-                Keys::Given => entries.sort_by_key(|(key, _)| whole_number_key(key).map_or((1, 0), |index| (0, index))),
+/// A value that is serialised as JavaScript prints it.
+struct JsText<'v>(&'v Value, Keys);
+
+impl Serialize for JsText<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(value, keys) = *self;
+        match value {
+            Value::Object(map) => {
+                let mut entries: Vec<(&String, &Value)> = map.iter().collect();
+                match keys {
+                    Keys::Sorted => entries.sort_unstable_by_key(|(key, _)| *key),
+                    Keys::Given => {
+                        entries.sort_by_key(|(key, _)| whole_number_key(key).map_or((1, 0), |index| (0, index)));
+                    }
+                }
+                serializer.collect_map(entries.into_iter().map(|(key, inner)| (key, JsText(inner, keys))))
             }
-            let entries = entries.into_iter().map(|(key, inner)| (key.clone(), js_value(inner, keys)));
-            Value::Object(entries.collect::<Map<_, _>>())
+            Value::Array(items) => serializer.collect_seq(items.iter().map(|item| JsText(item, keys))),
+            Value::Number(number) => js_number(number).serialize(serializer),
+            other => other.serialize(serializer),
         }
-        Value::Array(items) => Value::Array(items.iter().map(|item| js_value(item, keys)).collect()),
-        Value::Number(number) => js_number(number),
-        other => other.clone(),
     }
 }
 
@@ -52,7 +62,7 @@ fn js_number(number: &Number) -> Value {
 }
 
 fn whole_number_key(key: &str) -> Option<u32> {
-    let index: u32 = key.parse().ok()?;
+    let index: u32 = key.starts_with(|first: char| first.is_ascii_digit()).then(|| key.parse().ok()).flatten()?;
     (index < u32::MAX && index.to_string() == key).then_some(index)
 }
 

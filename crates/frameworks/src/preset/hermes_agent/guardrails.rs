@@ -303,8 +303,8 @@ fn plan(calls: &[ToolCall]) -> Vec<Pending> {
     let mut open = false;
     let mut unit = 0;
     for call in calls {
-        let arguments = json_value(&call.arguments.as_str()).filter(Value::is_object);
-        let path = arguments.as_ref().and_then(scoped_path);
+        let arguments = call.json_arguments().filter(|value| value.is_object());
+        let path = arguments.and_then(scoped_path);
         let scoped = PATH_SCOPED.contains(&&*call.name);
         let parallel =
             arguments.is_some() && if scoped { path.is_some() } else { PARALLEL_SAFE.contains(&&*call.name) };
@@ -318,8 +318,7 @@ fn plan(calls: &[ToolCall]) -> Vec<Pending> {
             reserved.insert(path);
         }
         open = parallel;
-        let arguments = arguments.unwrap_or_else(|| Value::Object(serde_json::Map::new()));
-        let signature = (call.name.to_string(), canonical_json(&arguments));
+        let signature = (call.name.to_string(), arguments.map_or_else(|| "{}".to_owned(), canonical_json));
         pending.push(Pending { id: call.id.as_deref().map(str::to_owned), signature, unit, refused: false });
     }
     pending

@@ -229,7 +229,7 @@ impl OpenClaw {
 
     fn asked(&self, call: &ToolCall) -> Running {
         let tool = tool_name(&call.name, self.limits.release);
-        let arguments = arguments(call);
+        let arguments = arguments(call).into_owned();
         let print = of_text(&format!("{tool}:{}", js_text(&arguments, Keys::Sorted)));
         let asked = Asked { is_poll: is_poll(&tool, &arguments), tool, call: print };
         Running { asked, id: call.id.clone(), arguments }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::super::frame::native;
 use super::{ACTION_ERROR, ACTION_OBSERVATION, ALTERNATING, MONOLOGUE};
 use crate::python;
-use crate::transcript::{Message, ToolCall, json_value};
+use crate::transcript::{Message, ToolCall};
 
 /// How many of the latest events the detector reads.
 const WINDOW: usize = 20;
@@ -216,8 +216,9 @@ fn nudge_words(tool: &str, times: usize, error: &str) -> String {
 /// The call as an action. In the run loop, the argument `summary` is removed, and an argument that equals its schema's
 /// default counts as omitted.
 pub(super) fn deed(call: &ToolCall, thought: String, in_loop: bool, schema_defaults: &Map<String, Value>) -> Deed {
-    let arguments = match json_value(&call.arguments.as_str()) {
-        Some(Value::Object(mut map)) => {
+    let arguments = match call.json_arguments() {
+        Some(Value::Object(given)) => {
+            let mut map = given.clone();
             if in_loop {
                 map.shift_remove("summary");
             }

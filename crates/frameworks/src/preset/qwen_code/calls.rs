@@ -65,18 +65,19 @@ pub(super) fn key_of(name: &str, given: &Value) -> Fingerprint {
 impl Seen {
     /// A call through the bridge tool counts as the call it wraps.
     pub(super) fn of(call: &ToolCall) -> Self {
-        let mut given = arguments(call);
+        let whole = arguments(call);
+        let mut given = &*whole;
         let mut name = call.name.to_string();
         if name == "tool_call"
             && let Some(target) = given["name"].as_str()
         {
             name = canonical(target).to_lowercase();
             if given["arguments"].is_object() {
-                given = given["arguments"].take();
+                given = &given["arguments"];
             }
         }
         let is_overview = name == "run_shell_command" && given["command"].as_str().is_some_and(is_overview);
-        Self { key: key_of(&name, &given), is_overview, name, id: call.id.clone() }
+        Self { key: key_of(&name, given), is_overview, name, id: call.id.clone() }
     }
 
     fn is_stateful(&self) -> bool {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::super::frame::identity::{Keys, arguments, js_text};
+use super::super::frame::identity::{Keys, js_text};
 use crate::transcript::ToolCall;
 
 /// Roo's tools and their required arguments (alternatives as `a|b`); without them, a call is refused.
@@ -96,7 +96,7 @@ const PARAMETERS: &[&str] = &[
 pub(super) fn identity(call: &ToolCall) -> Option<String> {
     let name = if &*call.name == "write_file" { "write_to_file" } else { &*call.name };
     let (_, required) = TOOLS.iter().find(|(tool, _)| *tool == name)?;
-    let Value::Object(given) = arguments(call) else { return None };
+    let Some(Value::Object(given)) = call.json_arguments() else { return None };
     let is_given = |names: &&str| names.split('|').any(|name| given.get(name).is_some_and(|value| !value.is_null()));
     if !required.iter().all(is_given) {
         return None;
