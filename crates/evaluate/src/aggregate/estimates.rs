@@ -46,7 +46,6 @@ impl Estimates {
         let range = |population: fn(RowView<'_>) -> bool, hit: fn(RowView<'_>) -> (u8, u8)| {
             range(group, tasks, population, hit, level)
         };
-        let success: fn(RowView<'_>) -> bool = |row: RowView<'_>| row.is_judged() && row.outcome() == Outcome::Success;
         let failure: fn(RowView<'_>) -> bool = |row: RowView<'_>| row.is_judged() && row.outcome() == Outcome::Failure;
         let capped =
             |row: RowView<'_>| row.is_judged() && row.outcome() == Outcome::Failure && row.end().is_censoring();
@@ -54,7 +53,7 @@ impl Estimates {
         let stopped = |row: RowView<'_>| (row.stopped_low(), row.stopped_high());
         let missed = |row: RowView<'_>| (1 - row.stopped_high().min(1), 1 - row.stopped_low().min(1));
         let graded_stop = |row: RowView<'_>| row.is_judged() && row.was_stopped();
-        let fes_rate = range(success, killed);
+        let fes_rate = fes_rate(group, tasks, level);
         Self {
             fes_rate,
             fes_rate_all: killed_of_all(group, tasks, level),
@@ -71,6 +70,12 @@ impl Estimates {
             unidentified_share: share(|_| true, |row| row.outcome_low() < row.outcome_high()),
         }
     }
+}
+
+/// See [`Estimates::fes_rate`].
+pub(super) fn fes_rate(group: &Group<'_>, tasks: &Tasks, level: f64) -> RangeEstimate {
+    let success = |row: RowView<'_>| row.is_judged() && row.outcome() == Outcome::Success;
+    range(group, tasks, success, |row| (row.killed_low(), row.killed_high()), level)
 }
 
 fn share(

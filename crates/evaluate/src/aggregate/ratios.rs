@@ -1,6 +1,5 @@
 //! Savings as shares with intervals, clustered by task, and the cost of a success.
 
-use super::estimates::sums_over;
 use super::tasks::Tasks;
 use super::{Contribution, Group, RowView, Totals, Unit};
 use crate::stats::{ClusterSums, CostSums, Estimate, RangeEstimate, WorthSums, cost_of_success, worth};
@@ -27,16 +26,65 @@ pub struct SavingRatios {
 impl SavingRatios {
     /// Computes all ratios of `group` in `unit`.
     pub(super) fn of(group: &Group<'_>, tasks: &Tasks, unit: Unit, level: f64) -> Self {
-        let saved = |row: RowView<'_>| (!row.unknown().unread).then(|| unit.saved_range(row)).flatten();
+        let runs = MeasuredRun::of(group, tasks, unit);
         Self {
             unit,
-            saved: saved_share(group, tasks, unit, saved, level),
-            useful: saved_share(group, tasks, unit, |row| useful_range(row, unit), level),
-            per_success: per_success(group, tasks, unit, level),
+            saved: saved_share(&runs, tasks, |run| (!run.unread).then_some(run.saved), level),
+            useful: saved_share(&runs, tasks, |run| run.useful, level),
+            per_success: per_success(&runs, tasks, level),
             cost_of_success: CostOfSuccess::of(group, tasks, unit, level),
-            break_even: break_even(group, tasks, unit, level),
+            break_even: break_even(&runs, tasks, level),
         }
     }
+}
+
+/// One run of a group that records a unit: what several ratios are sums of.
+struct MeasuredRun {
+    /// The index of the task.
+    task: usize,
+    /// The amount of the whole recording.
+    recorded: f64,
+    /// The amount spent under the stack, at least and at most; `None` if nothing limits it.
+    spent: (f64, Option<f64>),
+    saved: AmountRange,
+    /// See [`useful_range`].
+    useful: Option<AmountRange>,
+    unread: bool,
+    judged: bool,
+    /// At least and at most.
+    killed: (u8, u8),
+    /// At least and at most.
+    kept: (f64, f64),
+}
+
+impl MeasuredRun {
+    /// The runs of `group`, in order; `tasks` are its tasks.
+    fn of(group: &Group<'_>, tasks: &Tasks, unit: Unit) -> Vec<Self> {
+        let run = |(row, task): (RowView<'_>, usize)| {
+            Some(Self {
+                task,
+                recorded: unit.recorded(row)?,
+                spent: unit.spent_range(row)?,
+                saved: unit.saved_range(row)?,
+                useful: useful_range(row, unit),
+                unread: row.unknown().unread,
+                judged: row.is_judged(),
+                killed: (row.killed_low(), row.killed_high()),
+                kept: kept(row),
+            })
+        };
+        group.rows().zip(tasks.places()).filter_map(run).collect()
+    }
+}
+
+/// Sums by task, in name order, over the runs for which `parts` is `Some`. Tasks without any part are left out.
+fn sums<T: Default, P>(
+    runs: &[MeasuredRun],
+    tasks: &Tasks,
+    parts: impl Fn(&MeasuredRun) -> Option<P>,
+    add: impl Fn(&mut T, P),
+) -> Vec<T> {
+    tasks.sums_of(runs.iter().map(|run| (run.task, parts(run))), add)
 }
 
 /// (lowest, highest); a lowest of `None` is unlimited, because what follows a warning may cost any amount.
@@ -53,55 +101,61 @@ pub(super) fn useful_range(row: RowView<'_>, unit: Unit) -> Option<AmountRange> 
     })
 }
 
-/// A share of the recorded amount, over the rows for which `saved` gives a range.
+/// A share of the recorded amount, over the runs for which `saved` gives a range.
 fn saved_share(
-    group: &Group<'_>,
+    runs: &[MeasuredRun],
     tasks: &Tasks,
-    unit: Unit,
-    saved: impl Fn(RowView<'_>) -> Option<AmountRange>,
+    saved: impl Fn(&MeasuredRun) -> Option<AmountRange>,
     level: f64,
 ) -> RangeEstimate {
-    let limited = group.rows().filter_map(&saved).all(|(low, _)| low.is_some());
-    let low = limited.then(|| sums_over(group, tasks, |row| Some((saved(row)?.0?, unit.recorded(row)?))));
-    let high = sums_over(group, tasks, |row| Some((saved(row)?.1, unit.recorded(row)?)));
-    RangeEstimate::of(low.as_deref(), Some(&high), level)
+    let shares = |parts: &dyn Fn(&MeasuredRun) -> Option<f64>| {
+        sums(
+            runs,
+            tasks,
+            |run| Some((parts(run)?, run.recorded)),
+            |sums: &mut ClusterSums, (part, whole)| {
+                sums.add(part, whole);
+            },
+        )
+    };
+    let limited = runs.iter().filter_map(&saved).all(|(low, _)| low.is_some());
+    let low = limited.then(|| shares(&|run| saved(run)?.0));
+    RangeEstimate::of(low.as_deref(), Some(&shares(&|run| Some(saved(run)?.1))), level)
 }
 
 /// Two sums by task over the judged runs: least saved with most killed, and most saved with least killed. The first is
 /// `None` if what follows a warning may cost any amount.
-fn worth_sums(group: &Group<'_>, tasks: &Tasks, unit: Unit) -> (Option<Vec<WorthSums>>, Vec<WorthSums>) {
-    let saved = |row: RowView<'_>| unit.saved_range(row).filter(|_| row.is_judged());
-    let limited = group.rows().filter_map(&saved).all(|(low, _)| low.is_some());
-    let sums = |parts: &dyn Fn(RowView<'_>) -> Option<(f64, u8)>| {
-        tasks.sums(group, parts, |sums: &mut WorthSums, (saved, killed)| {
-            sums.add(saved, killed == 1);
-        })
+fn worth_sums(runs: &[MeasuredRun], tasks: &Tasks) -> (Option<Vec<WorthSums>>, Vec<WorthSums>) {
+    let worth = |parts: &dyn Fn(&MeasuredRun) -> Option<(f64, u8)>| {
+        let parts = |run: &MeasuredRun| run.judged.then(|| parts(run)).flatten();
+        sums(runs, tasks, parts, |sums: &mut WorthSums, (saved, killed)| sums.add(saved, killed == 1))
     };
-    let least = limited.then(|| sums(&|row| Some((saved(row)?.0?, row.killed_high()))));
-    (least, sums(&|row| Some((saved(row)?.1, row.killed_low()))))
+    let limited = runs.iter().all(|run| !run.judged || run.saved.0.is_some());
+    let least = limited.then(|| worth(&|run| Some((run.saved.0?, run.killed.1))));
+    (least, worth(&|run| Some((run.saved.1, run.killed.0))))
 }
 
-fn break_even(group: &Group<'_>, tasks: &Tasks, unit: Unit, level: f64) -> RangeEstimate {
-    let (least, most) = worth_sums(group, tasks, unit);
+fn break_even(runs: &[MeasuredRun], tasks: &Tasks, level: f64) -> RangeEstimate {
+    let (least, most) = worth_sums(runs, tasks);
     RangeEstimate::by(least.as_deref(), Some(&most), |tasks| worth::break_even(tasks, level))
 }
 
 /// Net benefit of stopping per run when a lost success costs `price` (in `unit`): what was not spent, less the price
 /// of the successes killed. Over the judged runs.
 pub(super) fn net_benefit(group: &Group<'_>, tasks: &Tasks, unit: Unit, price: f64, level: f64) -> RangeEstimate {
-    let (least, most) = worth_sums(group, tasks, unit);
+    let (least, most) = worth_sums(&MeasuredRun::of(group, tasks, unit), tasks);
     RangeEstimate::by(least.as_deref(), Some(&most), |tasks| worth::net_worth(tasks, price, level))
 }
 
-fn per_success(group: &Group<'_>, tasks: &Tasks, unit: Unit, level: f64) -> RangeEstimate {
-    let spent = |row: RowView<'_>| unit.spent_range(row).filter(|_| row.is_judged());
-    let limited = group.rows().filter_map(&spent).all(|(_, high)| high.is_some());
+fn per_success(runs: &[MeasuredRun], tasks: &Tasks, level: f64) -> RangeEstimate {
+    let limited = runs.iter().all(|run| !run.judged || run.spent.1.is_some());
     // The cost of failed runs is part of the cost of a success, so runs count even if no success was kept.
-    let sums = |parts: &dyn Fn(RowView<'_>) -> Option<(f64, f64)>| {
-        tasks.sums(group, parts, |sums: &mut ClusterSums, (spent, kept)| sums.add_either(spent, kept))
+    let costs = |parts: &dyn Fn(&MeasuredRun) -> Option<(f64, f64)>| {
+        let parts = |run: &MeasuredRun| run.judged.then(|| parts(run)).flatten();
+        sums(runs, tasks, parts, |sums: &mut ClusterSums, (spent, kept)| sums.add_either(spent, kept))
     };
-    let least = sums(&|row| Some((spent(row)?.0, kept(row).1)));
-    let most = limited.then(|| sums(&|row| Some((spent(row)?.1?, kept(row).0))));
+    let least = costs(&|run| Some((run.spent.0, run.kept.1)));
+    let most = limited.then(|| costs(&|run| Some((run.spent.1?, run.kept.0))));
     RangeEstimate::of_positive(Some(&least), most.as_deref(), level)
 }
 

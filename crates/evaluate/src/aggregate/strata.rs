@@ -1,6 +1,6 @@
 //! Detects misleading pooling: a suite or model in which a stack kills far more than on average.
 
-use super::estimates::{Estimates, LEVEL};
+use super::estimates::{LEVEL, fes_rate};
 use super::tasks::Tasks;
 use super::{Group, Label};
 use crate::stats::RangeEstimate;
@@ -27,7 +27,7 @@ pub struct WorseStratum {
 /// pooled interval, every unknown at its worst. `None` if there is no such stratum, or only one stratum. Strata with fewer than 20 tasks
 /// with a success are not judged.
 pub fn worse_stratum(pool: &Group<'_>) -> Option<WorseStratum> {
-    let rate = |group: &Group<'_>| Estimates::of(group, &Tasks::of(group), LEVEL).fes_rate;
+    let rate = |group: &Group<'_>| fes_rate(group, &Tasks::of(group), LEVEL);
     let strata = pool.strata();
     let pooled = rate(pool);
     let rates = strata.iter().map(|group| (group, rate(group)));
