@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher as _;
 
+use rayon::prelude::*;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::estimates::sums_over;
@@ -58,9 +59,10 @@ impl<'r> Contest<'r> {
         let distinct = acted.map(kill_column).collect::<BTreeSet<u64>>().len() as u64;
         let tried = tried.unwrap_or(0).max(distinct).max(1);
         let level = 1.0 - (1.0 - LEVEL) / tried as f64;
-        let ease = ease.iter().copied().chain(std::iter::repeat(Ease::default()));
-        let candidates =
-            groups.iter().zip(ease).map(|(group, ease)| candidate(group, errors, unit, price, level, ease)).collect();
+        let rate = |(at, group): (usize, &Group<'_>)| {
+            candidate(group, errors, unit, price, level, ease.get(at).copied().unwrap_or_default())
+        };
+        let candidates = groups.par_iter().enumerate().map(rate).collect();
         Self::rated(groups, unit, price, Rated { candidates, tried })
     }
 

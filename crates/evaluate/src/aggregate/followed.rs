@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
+
 use super::columns::record;
 use super::{FollowedRows, Label, Row};
 use crate::effects::{TailTokens, Work};

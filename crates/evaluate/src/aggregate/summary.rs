@@ -1,5 +1,7 @@
 //! One summary per stack: counts, rates with intervals, bounds, and sums.
 
+use rayon::prelude::*;
+
 use super::ratios::net_benefit;
 use super::sums::{Count, Sum, Sums};
 use super::tasks::Tasks;
@@ -152,5 +154,5 @@ pub fn summarise_at(groups: &[Group<'_>], errors: Option<ErrorRates>, level: f64
             sums,
         }
     };
-    groups.iter().map(summarise).collect()
+    groups.par_iter().map(summarise).collect()
 }

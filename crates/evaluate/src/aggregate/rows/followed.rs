@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use super::column::{Cell, Column, ColumnBuilder, frame};
 use super::names::{Name, Names};
 use super::repeating::Repeating;
@@ -104,13 +106,13 @@ impl FollowedRows {
         })
     }
 
-    /// The rows of each stack, in the order the stacks were given. Only one stack's rows are in memory at a time.
-    pub fn by_stack(&self) -> impl Iterator<Item = (&Label, Vec<FollowedRow>)> {
-        let rows_of = |stack: &Name| {
+    /// The rows of each stack, in the order the stacks were given. Only one stack's rows are in memory per thread.
+    pub fn by_stack(&self) -> impl IndexedParallelIterator<Item = (&Label, Vec<FollowedRow>)> {
+        let rows_of = move |stack: &Name| {
             let places = (0..self.len()).filter(|at| self.stack_of.get(*at) == *stack);
             places.map(|at| self.get(at)).collect()
         };
-        self.stacks.iter().map(move |stack| (self.names.label(*stack), rows_of(stack)))
+        self.stacks.par_iter().map(move |stack| (self.names.label(*stack), rows_of(stack)))
     }
 
     fn get(&self, at: usize) -> FollowedRow {
