@@ -1,5 +1,7 @@
 //! Finds stacks that another stack beats on both counts (successes killed, cost saved) beyond chance.
 
+use rayon::prelude::*;
+
 use super::ratios::{AmountRange, useful_range};
 use super::tasks::Tasks;
 use super::{Group, LEVEL, RowView, Unit};
@@ -30,7 +32,7 @@ pub fn beaten(groups: &[Group<'_>], unit: Unit) -> Vec<Option<usize>> {
             differences.is_some_and(|(killed, saved)| surely_beaten(&killed, &saved, pairs, 1.0 - LEVEL))
         })
     };
-    (0..groups.len()).map(|at| acted.contains(&at).then(|| by(at)).flatten()).collect()
+    (0..groups.len()).into_par_iter().map(|at| acted.contains(&at).then(|| by(at)).flatten()).collect()
 }
 
 /// What is known about one run under one stack; both fields are `None` for a run that is left out.

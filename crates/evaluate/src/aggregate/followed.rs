@@ -1,10 +1,9 @@
 //! What the recordings show after each stop of a comparison, per run and per stack: evidence that needs no labels.
 
-use std::collections::BTreeMap;
-
 use rayon::prelude::*;
 
 use super::columns::record;
+use super::rows::FollowedNumbers;
 use super::{FollowedRows, Label, Row};
 use crate::effects::{TailTokens, Work};
 use crate::stats::{ClusterSums, Estimate, Warning, ratio_estimate};
@@ -68,15 +67,6 @@ record! {
 }
 
 impl FollowedRow {
-    /// Whether it stopped and may have killed a success that had changed something and whose reply nobody waited for.
-    fn is_killed_with_work(&self) -> bool {
-        self.killed_high > 0
-            && self.stopped_low > 0
-            && self.stop_point.is_some()
-            && self.last_effect_step.is_some()
-            && self.awaited == 0
-    }
-
     /// What followed the stop of each row of one run; `work` and `ledger` must come from the same run.
     pub fn of_run(rows: &[Row], work: &Work, ledger: &Ledger) -> Vec<Self> {
         let Some(first) = rows.first() else { return Vec::new() };
@@ -175,20 +165,34 @@ pub fn followed_by_stack(rows: &FollowedRows) -> Vec<FollowedSummary> {
     rows.by_stack().map(|(stack, rows)| summary(stack, &rows)).collect()
 }
 
-fn summary(stack: &Label, rows: &[FollowedRow]) -> FollowedSummary {
-    let count = |value: fn(&FollowedRow) -> bool| rows.iter().filter(|row| value(row)).count() as u64;
-    let known: Vec<&FollowedRow> = rows.iter().filter(|row| row.tokens_recorded.is_some()).collect();
-    let whole: u64 = known.iter().filter_map(|row| row.tokens_recorded).sum();
-    let share = |counts: fn(&FollowedRow) -> bool| {
-        let saved: u64 = known.iter().filter(|row| counts(row)).filter_map(|row| row.tokens_after_stop).sum();
+impl FollowedNumbers {
+    /// Whether it stopped and may have killed a success that had changed something and whose reply nobody waited for.
+    fn is_killed_with_work(&self) -> bool {
+        self.killed_high > 0 && self.stopped_low > 0 && self.has_stop_point && self.has_effect && self.awaited == 0
+    }
+}
+
+/// One entry per cluster of these rows, in name order, to which `add` adds each row.
+fn by_cluster<T: Default>(rows: &[FollowedNumbers], mut add: impl FnMut(&mut T, &FollowedNumbers)) -> Vec<T> {
+    let n = rows.iter().map(|row| row.cluster as usize + 1).max().unwrap_or_default();
+    let mut clusters: Vec<Option<T>> = std::iter::repeat_with(|| None).take(n).collect();
+    for row in rows {
+        add(clusters[row.cluster as usize].get_or_insert_default(), row);
+    }
+    clusters.into_iter().flatten().collect()
+}
+
+fn summary(stack: &Label, rows: &[FollowedNumbers]) -> FollowedSummary {
+    let count = |value: fn(&FollowedNumbers) -> bool| rows.iter().filter(|row| value(row)).count() as u64;
+    let known = || rows.iter().filter(|row| row.tokens_recorded.is_some());
+    let whole: u64 = known().filter_map(|row| row.tokens_recorded).sum();
+    let share = |counts: fn(&FollowedNumbers) -> bool| {
+        let saved: u64 = known().filter(|row| counts(row)).filter_map(|row| row.tokens_after_stop).sum();
         (whole > 0).then(|| saved as f64 / whole as f64)
     };
-    let rate = |value: fn(&FollowedRow) -> u8| {
-        let mut clusters: BTreeMap<&str, ClusterSums> = BTreeMap::new();
-        for row in rows {
-            clusters.entry(&row.cluster).or_default().add(f64::from(value(row)), 1.0);
-        }
-        ratio_estimate(&clusters.into_values().collect::<Vec<_>>(), super::LEVEL)
+    let rate = |value: fn(&FollowedNumbers) -> u8| {
+        let add = |sums: &mut ClusterSums, row: &FollowedNumbers| sums.add(f64::from(value(row)), 1.0);
+        ratio_estimate(&by_cluster(rows, add), super::LEVEL)
     };
     FollowedSummary {
         stack: stack.clone(),
@@ -202,7 +206,7 @@ fn summary(stack: &Label, rows: &[FollowedRow]) -> FollowedSummary {
             count(|row| row.is_killed_with_work() && row.edits_low == 0),
         ),
         killed: (count(|row| row.killed_high > 0 && row.stopped_low > 0), count(|row| row.killed_high > 0)),
-        runs_with_tokens: known.len() as u64,
+        runs_with_tokens: known().count() as u64,
         saved_free: share(|row| row.stopped_low > 0 && row.cut_short_high == 0),
         saved: share(|row| row.stopped_low > 0),
     }
@@ -227,20 +231,20 @@ pub struct Agreement {
 
 /// One entry per stack; empty if no recording was interrupted.
 pub fn agreement(rows: &FollowedRows) -> Vec<Agreement> {
+    if !rows.any_interrupted() {
+        return Vec::new();
+    }
     let lines = rows.by_stack().filter_map(|(stack, rows)| {
         let count = |of: u8| {
             let all = rows.iter().filter(|row| row.interrupted == of);
             (all.clone().count() as u64, all.filter(|row| row.stopped_low > 0).count() as u64)
         };
         let (interrupted, others) = (count(1), count(0));
-        let mut clusters: BTreeMap<&str, [f64; 4]> = BTreeMap::new();
-        for row in &rows {
-            let sums = clusters.entry(&row.cluster).or_default();
+        let sums = by_cluster(&rows, |sums: &mut [f64; 4], row| {
             let from = if row.interrupted == 1 { 0 } else { 2 };
             sums[from] += f64::from(row.stopped_low);
             sums[from + 1] += 1.0;
-        }
-        let sums: Vec<[f64; 4]> = clusters.into_values().collect();
+        });
         (interrupted.0 > 0).then(|| Agreement {
             stack: stack.clone(),
             interrupted,
@@ -254,7 +258,7 @@ pub fn agreement(rows: &FollowedRows) -> Vec<Agreement> {
 }
 
 /// The median of `after` over the interrupted runs that were stopped; the lower of two middle values.
-fn earlier(rows: &[FollowedRow], after: impl Fn(&FollowedRow) -> Option<u64>) -> Option<u64> {
+fn earlier(rows: &[FollowedNumbers], after: impl Fn(&FollowedNumbers) -> Option<u64>) -> Option<u64> {
     let stopped = rows.iter().filter(|row| row.interrupted == 1 && row.stopped_low > 0);
     let mut counts: Vec<u64> = stopped.filter_map(after).collect();
     counts.sort_unstable();

@@ -10,6 +10,18 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Label(Arc<str>);
 
+impl Label {
+    /// Whether the other one is a clone of this one, or this one of it.
+    pub(super) fn is_shared_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// The place of the text in memory. It means nothing once the last clone is dropped.
+    pub(super) fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+}
+
 impl Deref for Label {
     type Target = str;
     fn deref(&self) -> &str {

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
+
 use super::outcomes::interval_of;
 use super::ratios::useful_range;
 use super::{Group, LEVEL, Label, RowView, Unit};
@@ -91,7 +93,7 @@ pub fn pairs(groups: &[Group<'_>], baseline: &str, unit: Unit) -> Vec<Pair> {
             success,
         }
     };
-    others.iter().enumerate().map(pair).collect()
+    others.par_iter().enumerate().map(pair).collect()
 }
 
 /// One family of tests: for each item of `sums`, the difference of two ratios by task, with its p-value adjusted for

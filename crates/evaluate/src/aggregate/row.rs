@@ -46,6 +46,13 @@ pub struct RunRows {
     ledger: Ledger,
     #[serde(skip)]
     assumptions: Assumptions,
+    /// What most rows have as `not_evaluable`.
+    #[serde(skip, default = "nothing")]
+    nothing: Label,
+}
+
+fn nothing() -> Label {
+    "".into()
 }
 
 impl RunRows {
@@ -63,6 +70,7 @@ impl RunRows {
             course: Course::of(run),
             ledger: Ledger::of(run),
             assumptions,
+            nothing: nothing(),
         }
     }
 
@@ -172,7 +180,7 @@ impl RunRows {
             cost_usd_low: low.cost.map(|cost| cost.0),
             cost_usd_high: high.and_then(|high| high.cost).map(|cost| cost.0),
             tokens_in_part: u8::from(self.ledger.tokens_in_part()),
-            not_evaluable: not_evaluable(replay),
+            not_evaluable: self.not_evaluable(replay),
             profile: profile.clone(),
             action: stop.map(|stop| if stop.drops_reply { "stop_drops_reply" } else { stop.action.name() }.into()),
             diverged_at: match replay.exactness {
@@ -185,8 +193,11 @@ impl RunRows {
             cost_usd_after_secured: after_secured.and_then(|amounts| amounts.cost).map(|cost| cost.0),
         }
     }
-}
 
-fn not_evaluable(replay: &Replay) -> Label {
-    replay.not_evaluable.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ").as_str().into()
+    fn not_evaluable(&self, replay: &Replay) -> Label {
+        if replay.not_evaluable.is_empty() {
+            return self.nothing.clone();
+        }
+        replay.not_evaluable.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ").as_str().into()
+    }
 }

@@ -1,5 +1,7 @@
 //! What each rule of a stack contributes: first fires, shadowing, leave-one-out.
 
+use rayon::prelude::*;
+
 use super::estimates::ratio;
 use super::{Firing, Firings, Group, Label, RowView, Rows, by_stack};
 use crate::stats::Estimate;
@@ -34,35 +36,37 @@ pub struct RuleShare {
 /// The shares of every rule of every stack; `stacks` lists each stack's rules in order.
 pub fn rule_shares(stacks: &[(Label, Vec<Label>)], rows: &Rows, firings: &Firings) -> Vec<RuleShare> {
     let groups = by_stack(rows);
-    let mut shares = Vec::new();
-    for (stack, rules) in stacks {
+    let of_stack = |(stack, rules): &(Label, Vec<Label>)| {
         let group = groups.iter().find(|group| group.stack == *stack).cloned().unwrap_or_else(|| Group::empty(rows));
         let fired = firings.joined(&group, stack);
         let mut stopped = group;
         stopped.retain(RowView::is_stop);
-        for rule in rules {
-            let own = || stopped.rows().filter(|row| row.rule() == Some(rule));
-            let count = |test: &dyn Fn(&Firing, RowView<'_>) -> bool| {
-                let of_rule = fired.as_ref()?.iter().filter(|(firing, _)| firing.rule == *rule);
-                Some(of_rule.filter(|(firing, row)| test(firing, *row)).count() as u64)
-            };
-            let steps_added = |(firing, row): &(Firing, RowView<'_>)| {
-                if firing.rule == *rule { firing.steps_without.saturating_sub(row.steps_at_stop()) } else { 0 }
-            };
-            shares.push(RuleShare {
-                stack: stack.clone(),
-                rule: rule.clone(),
-                stops: own().count() as u64,
-                first_fire_share: ratio(&stopped, |row| Some((f64::from(u8::from(row.rule() == Some(rule))), 1.0))),
-                killed: own().filter(|row| row.verdict().is_fes()).count() as u64,
-                fires: count(&|_, _| true),
-                shadowed: count(&|firing, _| !firing.first),
-                killed_alone: count(&|firing, _| firing.verdict_alone.is_fes()),
-                stops_lost_without: count(&|firing, row| row.is_stop() && firing.steps_without >= row.steps_recorded()),
-                killed_less_without: count(&|firing, row| row.verdict().is_fes() && !firing.verdict_without.is_fes()),
-                steps_added_without: fired.as_ref().map(|fired| fired.iter().map(steps_added).sum()),
-            });
-        }
+        rules.iter().map(|rule| share(stack, rule, &stopped, fired.as_deref())).collect::<Vec<_>>()
+    };
+    stacks.par_iter().flat_map_iter(of_stack).collect()
+}
+
+/// The share of one rule in the rows that its stack stopped, and in its stack's firings.
+fn share(stack: &Label, rule: &Label, stopped: &Group<'_>, fired: Option<&[(Firing, RowView<'_>)]>) -> RuleShare {
+    let own = || stopped.rows().filter(|row| row.rule() == Some(rule));
+    let count = |test: &dyn Fn(&Firing, RowView<'_>) -> bool| {
+        let of_rule = fired?.iter().filter(|(firing, _)| firing.rule == *rule);
+        Some(of_rule.filter(|(firing, row)| test(firing, *row)).count() as u64)
+    };
+    let steps_added = |(firing, row): &(Firing, RowView<'_>)| {
+        if firing.rule == *rule { firing.steps_without.saturating_sub(row.steps_at_stop()) } else { 0 }
+    };
+    RuleShare {
+        stack: stack.clone(),
+        rule: rule.clone(),
+        stops: own().count() as u64,
+        first_fire_share: ratio(stopped, |row| Some((f64::from(u8::from(row.rule() == Some(rule))), 1.0))),
+        killed: own().filter(|row| row.verdict().is_fes()).count() as u64,
+        fires: count(&|_, _| true),
+        shadowed: count(&|firing, _| !firing.first),
+        killed_alone: count(&|firing, _| firing.verdict_alone.is_fes()),
+        stops_lost_without: count(&|firing, row| row.is_stop() && firing.steps_without >= row.steps_recorded()),
+        killed_less_without: count(&|firing, row| row.verdict().is_fes() && !firing.verdict_without.is_fes()),
+        steps_added_without: fired.map(|fired| fired.iter().map(steps_added).sum()),
     }
-    shares
 }

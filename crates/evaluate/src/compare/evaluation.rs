@@ -4,13 +4,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::{Comparison, KeptStories, Met, Outside, StackInfo, Tuned};
 use crate::aggregate::{
-    Firing, Firings, FiringsBuilder, FollowedBuilder, FollowedRow, FollowedRows, Row, Rows, RowsBuilder,
+    Firing, Firings, FiringsBuilder, FollowedBuilder, FollowedRow, FollowedRows, Row, Rows, RowsBuilder, RunRows,
 };
 use crate::decision::Strategy;
 use crate::effects::{EffectTable, Work};
 use crate::explain::{Story, Texts};
 use crate::transcript::{Outcome, Run, Secured};
-use crate::verdict::{Assumptions, Ledger};
+use crate::verdict::Assumptions;
 
 /// What the host keeps of a run that it stops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,21 +26,23 @@ pub enum Keeps {
 
 impl Keeps {
     /// The rows and firings of a run under this assumption.
-    fn rows_of(self, comparison: &Comparison<'_>, run: &Run, work: &Work) -> (Vec<Row>, Vec<Firing>) {
+    fn rows_of(self, comparison: &Comparison<'_>, run: &Run, shared: &RunRows, work: &Work) -> (Vec<Row>, Vec<Firing>) {
         let is_open = run.grade.outcome == Outcome::Success && run.secured() == Secured::Unverified;
         if self == Self::Nothing || !is_open {
-            return comparison.rows_of(run);
+            return comparison.rows_sharing(shared, run);
         }
         // If a reply is awaited, the run is worth nothing without it; if nothing was changed, there is no work to
         // keep.
-        let Some(standing) = work.standing().1.filter(|_| !work.is_awaited()) else { return comparison.rows_of(run) };
+        let Some(standing) = work.standing().1.filter(|_| !work.is_awaited()) else {
+            return comparison.rows_sharing(shared, run);
+        };
         let mut kept = run.clone();
         kept.grade.secured_step = Some(standing);
         let (kept, firings) = comparison.rows_of(&kept);
         if self == Self::Work {
             return (kept, firings);
         }
-        let (mut rows, firings) = comparison.rows_of(run);
+        let (mut rows, firings) = comparison.rows_sharing(shared, run);
         for (row, kept) in rows.iter_mut().zip(kept) {
             row.killed_low = row.killed_low.min(kept.killed_low);
             row.outcome_high = row.outcome_high.max(kept.outcome_high);
@@ -109,10 +111,10 @@ impl<'s> Evaluator<'s> {
 
     /// Evaluates one run.
     pub fn of(&self, run: &Run) -> OfRun {
-        let ledger = Ledger::of(run);
-        let work = Work::of(run, &self.effects, &ledger);
-        let (rows, firings) = self.keeps.rows_of(&self.comparison, run, &work);
-        let followed = FollowedRow::of_run(&rows, &work, &ledger);
+        let shared = self.comparison.shared(run);
+        let work = Work::of(run, &self.effects, shared.ledger());
+        let (rows, firings) = self.keeps.rows_of(&self.comparison, run, &shared, &work);
+        let followed = FollowedRow::of_run(&rows, &work, shared.ledger());
         let wanted = self.stories_kept.as_ref().and_then(|stories| {
             let stories = stories.read().unwrap_or_else(PoisonError::into_inner);
             stories.wants(&rows).then(|| stories.texts())
@@ -142,6 +144,7 @@ impl<'s> Evaluator<'s> {
             firings: FiringsBuilder::default(),
             followed: FollowedBuilder::default(),
             met: self.met(),
+            waiting: Waiting::default(),
         }
     }
 
@@ -162,20 +165,51 @@ pub struct Gathered<'e> {
     firings: FiringsBuilder,
     followed: FollowedBuilder,
     met: Vec<Met>,
+    waiting: Waiting,
 }
+
+/// Results that are not in columns yet: enough of them are worth two threads.
+#[derive(Default)]
+struct Waiting {
+    rows: Vec<Vec<Row>>,
+    others: Vec<(Vec<Firing>, Vec<FollowedRow>)>,
+    n_rows: usize,
+}
+
+/// Rows that wait at most, some megabytes.
+const MOST_WAITING: usize = 4096;
 
 impl Gathered<'_> {
     /// Adds the results of one run.
     pub fn take(&mut self, mut run: OfRun) {
         self.evaluator.keep_story(&mut run);
         self.met.iter_mut().zip(run.outside).for_each(|(met, outside)| met.take(outside));
-        self.rows.extend(run.rows);
-        self.firings.extend(run.firings);
-        self.followed.extend(run.followed);
+        self.waiting.n_rows += run.rows.len();
+        self.waiting.rows.push(run.rows);
+        self.waiting.others.push((run.firings, run.followed));
+        if self.waiting.n_rows >= MOST_WAITING {
+            self.settle();
+        }
+    }
+
+    /// Puts what waits into columns.
+    fn settle(&mut self) {
+        let Waiting { rows: waiting_rows, others, .. } = std::mem::take(&mut self.waiting);
+        let (rows, firings, followed) = (&mut self.rows, &mut self.firings, &mut self.followed);
+        rayon::join(
+            || waiting_rows.into_iter().for_each(|of_run| rows.extend(of_run)),
+            || {
+                for (of_run, followed_of_run) in others {
+                    firings.extend(of_run);
+                    followed.extend(followed_of_run);
+                }
+            },
+        );
     }
 
     /// All results.
-    pub fn finish(self) -> Evaluation {
+    pub fn finish(mut self) -> Evaluation {
+        self.settle();
         Evaluation {
             rows: self.rows.finish(),
             firings: self.firings.finish(),

@@ -65,12 +65,20 @@ impl<'s> Comparison<'s> {
 
     /// Replays one run under every strategy: rows and firings, in strategy order.
     pub fn rows_of(&self, run: &Run) -> (Vec<Row>, Vec<Firing>) {
-        let shared = RunRows::of(run, self.assumptions);
+        self.rows_sharing(&self.shared(run), run)
+    }
+
+    /// What all rows of a run share.
+    fn shared(&self, run: &Run) -> RunRows {
+        RunRows::of(run, self.assumptions)
+    }
+
+    fn rows_sharing(&self, shared: &RunRows, run: &Run) -> (Vec<Row>, Vec<Firing>) {
         let (mut rows, mut fired) = (Vec::with_capacity(self.strategies.len()), Vec::new());
         for (strategy, info) in self.strategies.iter().zip(&self.infos) {
             let replay = replay(run, strategy);
             let row = shared.row(&info.name, &info.profile, &replay);
-            fired.extend(firings(&shared, &info.name, &row.run_id, &info.rules, &replay));
+            fired.extend(firings(shared, &info.name, &row.run_id, &info.rules, &replay));
             rows.push(row);
         }
         (rows, fired)

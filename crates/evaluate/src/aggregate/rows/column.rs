@@ -4,7 +4,7 @@
 use std::fmt;
 
 use polars::prelude::{
-    ChunkedArray, ChunkedBuilder, Float64Type, Int64Type, PolarsNumericType, PrimitiveChunkedBuilder, UInt32Type,
+    ChunkedBuilder, Float64Type, Int64Type, PolarsDataType, PolarsNumericType, PrimitiveChunkedBuilder, UInt32Type,
     UInt64Type,
 };
 
@@ -14,6 +14,8 @@ use crate::transcript::{EndCause, Moment, Point};
 use crate::verdict::Verdict;
 
 type Native<T> = <T as PolarsNumericType>::Native;
+/// The numbers of a polars type with their validity bits, in one piece.
+type ArrayOf<T> = <T as PolarsDataType>::Array;
 
 /// A type that a cell can store as a number.
 pub(super) trait Value: Copy {
@@ -125,9 +127,9 @@ impl Stored for Float64Type {
 #[derive(Clone)]
 pub(super) enum Column<T: Cell> {
     /// All cells fit into four bytes or are empty.
-    Narrow(ChunkedArray<UInt32Type>),
+    Narrow(ArrayOf<UInt32Type>),
     /// Some cells do not fit.
-    Wide(ChunkedArray<T::Stored>),
+    Wide(ArrayOf<T::Stored>),
 }
 
 impl<T: Cell> fmt::Debug for Column<T> {
@@ -141,8 +143,8 @@ impl<T: Cell> Column<T> {
     #[inline]
     pub(super) fn get(&self, at: usize) -> T {
         T::load(match self {
-            Self::Narrow(cells) => cell_of(cells, at).map(T::Stored::widen),
-            Self::Wide(cells) => cell_of(cells, at),
+            Self::Narrow(cells) => cell_of::<UInt32Type>(cells, at).map(T::Stored::widen),
+            Self::Wide(cells) => cell_of::<T::Stored>(cells, at),
         })
     }
 
@@ -155,8 +157,7 @@ impl<T: Cell> Column<T> {
 }
 
 #[inline]
-fn cell_of<S: PolarsNumericType>(cells: &ChunkedArray<S>, at: usize) -> Option<Native<S>> {
-    let cells = cells.downcast_as_array();
+fn cell_of<S: PolarsNumericType>(cells: &ArrayOf<S>, at: usize) -> Option<Native<S>> {
     let is_there = cells.validity().is_none_or(|there| there.get_bit(at));
     is_there.then(|| cells.values()[at])
 }
@@ -200,11 +201,11 @@ impl<T: Cell> ColumnBuilder<T> {
         *self = Self::Wide(wide);
     }
 
-    /// The finished column, in one chunk: [`Column::get`] relies on that.
+    /// The finished column; a builder makes a single chunk.
     pub(super) fn finish(self) -> Column<T> {
         match self {
-            Self::Narrow(cells) => Column::Narrow(cells.finish()),
-            Self::Wide(cells) => Column::Wide(cells.finish()),
+            Self::Narrow(cells) => Column::Narrow(cells.finish().downcast_as_array().clone()),
+            Self::Wide(cells) => Column::Wide(cells.finish().downcast_as_array().clone()),
         }
     }
 }

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::column::{Cell, Column, ColumnBuilder, frame};
 use super::names::{Name, Names};
+use super::places_in_order;
 use super::repeating::Repeating;
 use crate::aggregate::{FollowedRow, Label};
 use crate::transcript::Point;
@@ -66,6 +67,30 @@ pub struct FollowedRows {
     stack_of: Repeating<Name>,
     /// The stacks, in the order given.
     stacks: Vec<Name>,
+    /// For each run, the index of its cluster in name order.
+    cluster_of: Vec<u32>,
+}
+
+/// The numbers of a [`FollowedRow`] that are summed over a stack's rows, without its names.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::aggregate) struct FollowedNumbers {
+    /// The index of its cluster in name order.
+    pub(in crate::aggregate) cluster: u32,
+    pub(in crate::aggregate) has_stop_point: bool,
+    pub(in crate::aggregate) stopped_low: u8,
+    pub(in crate::aggregate) stopped_high: u8,
+    pub(in crate::aggregate) edits_low: u64,
+    pub(in crate::aggregate) edits_high: u64,
+    pub(in crate::aggregate) cut_short_low: u8,
+    pub(in crate::aggregate) cut_short_high: u8,
+    pub(in crate::aggregate) tokens_after_stop: Option<u64>,
+    pub(in crate::aggregate) tokens_recorded: Option<u64>,
+    pub(in crate::aggregate) steps_after_stop: Option<u64>,
+    /// Whether the run has an effect that is certain or possible.
+    pub(in crate::aggregate) has_effect: bool,
+    pub(in crate::aggregate) interrupted: u8,
+    pub(in crate::aggregate) awaited: u8,
+    pub(in crate::aggregate) killed_high: u8,
 }
 
 impl FollowedRows {
@@ -106,13 +131,39 @@ impl FollowedRows {
         })
     }
 
-    /// The rows of each stack, in the order the stacks were given. Only one stack's rows are in memory per thread.
-    pub fn by_stack(&self) -> impl IndexedParallelIterator<Item = (&Label, Vec<FollowedRow>)> {
-        let rows_of = move |stack: &Name| {
-            let places = (0..self.len()).filter(|at| self.stack_of.get(*at) == *stack);
-            places.map(|at| self.get(at)).collect()
-        };
+    /// The numbers of each stack's rows, in the order the stacks were given. Only one stack's are in memory per thread.
+    pub(in crate::aggregate) fn by_stack(&self) -> impl IndexedParallelIterator<Item = (&Label, Vec<FollowedNumbers>)> {
+        let rows_of =
+            move |stack: &Name| self.stack_of.positions(|of| of == *stack).map(|at| self.numbers(at)).collect();
         self.stacks.par_iter().map(move |stack| (self.names.label(*stack), rows_of(stack)))
+    }
+
+    /// Whether any recording ends in an interruption.
+    pub(in crate::aggregate) fn any_interrupted(&self) -> bool {
+        (0..self.runs.interrupted.len()).any(|run| self.runs.interrupted.get(run) == 1)
+    }
+
+    fn numbers(&self, at: usize) -> FollowedNumbers {
+        let tail = self.lines.tail.get(at) as usize;
+        let (runs, tails) = (&self.runs, &self.tails);
+        let run = tails.run.get(tail) as usize;
+        FollowedNumbers {
+            cluster: self.cluster_of[run],
+            has_stop_point: tails.stop_point.get(tail).is_some(),
+            stopped_low: tails.stopped_low.get(tail),
+            stopped_high: tails.stopped_high.get(tail),
+            edits_low: tails.edits_low.get(tail),
+            edits_high: tails.edits_high.get(tail),
+            cut_short_low: tails.cut_short_low.get(tail),
+            cut_short_high: tails.cut_short_high.get(tail),
+            tokens_after_stop: tails.tokens_after_stop.get(tail),
+            tokens_recorded: runs.tokens_recorded.get(run),
+            steps_after_stop: tails.steps_after_stop.get(tail),
+            has_effect: runs.last_effect_step.get(run).is_some(),
+            interrupted: runs.interrupted.get(run),
+            awaited: runs.awaited.get(run),
+            killed_high: tails.killed_high.get(tail),
+        }
     }
 
     fn get(&self, at: usize) -> FollowedRow {
@@ -250,6 +301,9 @@ impl FollowedBuilder {
     /// The rows so far.
     pub fn finish(self) -> FollowedRows {
         let Self { names, runs, tails, lines, stack_of, stacks, .. } = self;
-        FollowedRows { names, runs: runs.finish(), tails: tails.finish(), lines: lines.finish(), stack_of, stacks }
+        let runs = runs.finish();
+        let clusters: Vec<&Label> = (0..runs.cluster.len()).map(|run| names.label(runs.cluster.get(run))).collect();
+        let cluster_of = places_in_order(&clusters);
+        FollowedRows { runs, tails: tails.finish(), lines: lines.finish(), stack_of, stacks, cluster_of, names }
     }
 }

@@ -16,6 +16,8 @@ mod view;
 
 use std::collections::HashMap;
 
+use rayon::prelude::*;
+
 use self::column::{Cell, Column, ColumnBuilder, frame};
 use self::kept::Kept;
 use self::marks::PackedMarks;
@@ -26,6 +28,7 @@ use super::{Label, Row};
 use crate::transcript::{EndCause, Point};
 
 pub use self::firings::{Firings, FiringsBuilder};
+pub(super) use self::followed::FollowedNumbers;
 pub use self::followed::{FollowedBuilder, FollowedRows};
 pub use self::view::RowView;
 
@@ -215,6 +218,8 @@ pub struct RowsBuilder {
     stacks: Repeating<Stack>,
     reasons: ReasonsBuilder,
     reason_places: HashMap<ReasonKey, u32>,
+    /// The last reason without a rule, which most rows share.
+    last_without_rule: Option<(ReasonKey, u32)>,
     /// The number of rows of each stack, in the order the stacks were given.
     n_rows: Vec<(Name, usize)>,
     /// Suite and task of each run.
@@ -271,25 +276,28 @@ impl RowsBuilder {
         let rule = row.rule.as_ref().map(|rule| self.names.number(rule));
         let not_evaluable = self.names.number(&row.not_evaluable);
         let key = (rule, row.observed.map(f64::to_bits), row.limit.map(f64::to_bits), not_evaluable);
+        if let Some((last, place)) = self.last_without_rule
+            && last == key
+        {
+            return place;
+        }
         let next = u32::try_from(self.reason_places.len()).expect("fewer than 2^32 reasons fit into memory");
-        *self.reason_places.entry(key).or_insert_with(|| {
+        let place = *self.reason_places.entry(key).or_insert_with(|| {
             self.reasons.push(Reason { rule, observed: row.observed, limit: row.limit, not_evaluable });
             next
-        })
+        });
+        if rule.is_none() {
+            self.last_without_rule = Some((key, place));
+        }
+        place
     }
 
     /// The rows so far.
     pub fn finish(self) -> Rows {
-        let mut tasks = self.clusters.clone();
+        let task_of = places_in_order(&self.clusters);
+        let mut tasks = self.clusters;
         tasks.sort_unstable();
         tasks.dedup();
-        let place =
-            |cluster: &(Label, Label)| tasks.binary_search(cluster).expect("every run's task is among the tasks");
-        let task_of = self
-            .clusters
-            .iter()
-            .map(|cluster| u32::try_from(place(cluster)).expect("fewer than 2^32 tasks fit into memory"))
-            .collect();
         let lines = self.lines.finish();
         Rows {
             by_stack: by_stack(&lines, &self.stacks, &self.n_rows),
@@ -305,19 +313,31 @@ impl RowsBuilder {
     }
 }
 
+/// For each of these, its place among the different ones in ascending order.
+fn places_in_order<T: Ord>(all: &[T]) -> Vec<u32> {
+    let mut by_order: Vec<usize> = (0..all.len()).collect();
+    by_order.sort_unstable_by(|left, right| all[*left].cmp(&all[*right]));
+    let mut places = vec![0; all.len()];
+    let mut place = 0;
+    for (nth, at) in by_order.iter().enumerate() {
+        if nth > 0 && all[by_order[nth - 1]] != all[*at] {
+            place += 1;
+        }
+        places[*at] = place;
+    }
+    places
+}
+
 /// The position of a row and of its ending.
 pub(super) type Place = (u32, u32);
 
 /// Positions of each stack's rows; `n_rows` gives the stacks and their row counts.
 fn by_stack(lines: &Lines, stack_of: &Repeating<Stack>, n_rows: &[(Name, usize)]) -> Vec<(Name, Vec<Place>)> {
-    let mut stacks: Vec<(Name, Vec<Place>)> =
-        n_rows.iter().map(|(stack, n)| (*stack, Vec::with_capacity(*n))).collect();
-    let place_of: HashMap<Name, usize> = n_rows.iter().map(|(stack, _)| *stack).zip(0..).collect();
-    for at in 0..stack_of.len() {
-        let row = u32::try_from(at).expect("fewer than 2^32 rows fit into memory");
-        if let Some((_, places)) = place_of.get(&stack_of.get(at).0).and_then(|place| stacks.get_mut(*place)) {
-            places.push((row, lines.ending.get(at)));
-        }
-    }
-    stacks
+    let place = |at: usize| (u32::try_from(at).expect("fewer than 2^32 rows fit into memory"), lines.ending.get(at));
+    let of_stack = |(stack, n): &(Name, usize)| {
+        let mut places = Vec::with_capacity(*n);
+        places.extend(stack_of.positions(|(of, _)| of == *stack).map(place));
+        (*stack, places)
+    };
+    n_rows.par_iter().map(of_stack).collect()
 }

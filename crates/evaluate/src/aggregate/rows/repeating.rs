@@ -38,8 +38,16 @@ impl<T: Copy + PartialEq> Repeating<T> {
         if at < self.n_in_order { self.round[at % self.round.len()] } else { self.rest[at - self.n_in_order] }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.n_in_order + self.rest.len()
+    /// The positions of the cells for which `is` holds, in ascending order.
+    pub(super) fn positions(&self, is: impl Fn(T) -> bool) -> impl Iterator<Item = usize> {
+        let in_round: Vec<usize> = (0..self.round.len()).filter(|place| is(self.round[*place])).collect();
+        let (length, n, end) = (self.round.len(), in_round.len(), self.n_in_order);
+        let n_rounds = if n == 0 { 0 } else { end.div_ceil(length) };
+        let rest = self.rest.iter().zip(end..).filter(move |(cell, _)| is(**cell)).map(|(_, at)| at);
+        (0..n_rounds * n)
+            .map(move |nth| nth / n * length + in_round[nth % n])
+            .take_while(move |at| *at < end)
+            .chain(rest)
     }
 }
 
@@ -62,15 +70,16 @@ mod tests {
         let kept = repeating(&[1, 2, 3, 1, 2, 3, 1, 2, 2, 1]);
         assert_eq!((kept.round.len(), kept.n_in_order, &kept.rest[..]), (3, 8, &[2, 1][..]));
         assert_eq!(repeating(&[7; 5]).round, [7]);
-        assert_eq!(repeating(&[]).len(), 0);
+        assert_eq!(repeating(&[]).positions(|_| true).count(), 0);
     }
 
     proptest! {
         #[test]
         fn what_was_pushed_is_there(cells in prop::collection::vec(0_u8..4, 0..40)) {
             let kept = repeating(&cells);
-            prop_assert_eq!(kept.len(), cells.len());
-            prop_assert_eq!((0..kept.len()).map(|at| kept.get(at)).collect::<Vec<_>>(), cells);
+            prop_assert_eq!((0..cells.len()).map(|at| kept.get(at)).collect::<Vec<_>>(), &cells[..]);
+            let positions: Vec<usize> = (0..cells.len()).filter(|at| cells[*at] > 1).collect();
+            prop_assert_eq!(kept.positions(|cell| cell > 1).collect::<Vec<_>>(), positions);
         }
     }
 }
