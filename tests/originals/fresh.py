@@ -17,6 +17,7 @@ import random
 import sys
 import tomllib
 
+import makers
 import run
 
 UNUSUAL = ["", "ok", "Grüße, 世界 🙂", "line one\nline two", "TERMINATE", "x" * 300]
@@ -199,6 +200,7 @@ MAKERS = {
     "ag2": [ag2], "agent-framework": [agent_framework], "camel-ai": [camel_ai], "crewai": [crewai], "gemini-cli": [gemini_cli], "haystack": [haystack],
     "hermes-agent": [hermes_agent], "langchain": [langchain, langchain_executor], "openhands": [openhands], "pydantic-ai": [pydantic_ai],
     "qwen-code": [qwen_code], "semantic-kernel": [semantic_kernel], "smolagents": [smolagents], "strands-agents": [strands_agents],
+    "tau2-bench": [makers.tau2_bench],
 }
 
 
@@ -222,9 +224,10 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--latest", action="store_true")
     parser.add_argument("--cache", type=pathlib.Path, default=pathlib.Path.home() / ".cache" / "whenstop-originals")
+    parser.add_argument("--mirror", type=pathlib.Path, help="local git directories, asked before the network")
     parser.add_argument("--minutes", type=float, default=20)
     options = parser.parse_args()
-    entries = {entry["name"]: entry for entry in tomllib.loads((run.HERE / "frameworks.toml").read_text())["framework"]}
+    entries = {entry["name"]: run.mirrored(entry, options.mirror) for entry in tomllib.loads((run.HERE / "frameworks.toml").read_text())["framework"]}
     worst = 0
     for name in options.names or MAKERS:
         entry = entries[name]

@@ -84,6 +84,13 @@ class Script:
         }
 
 
+def text_of(content):
+    """A message's text, for originals whose messages have nothing else: parts are lines of it."""
+    if isinstance(content, list):
+        return "\n".join(part["text"] for part in content)
+    return content
+
+
 def serve(drive, seconds=60):
     """Answer every case on standard input; a framework's own prints must not come between the answers.
 
