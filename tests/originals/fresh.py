@@ -200,7 +200,7 @@ MAKERS = {
     "ag2": [ag2], "agent-framework": [agent_framework], "camel-ai": [camel_ai], "crewai": [crewai], "gemini-cli": [gemini_cli], "haystack": [haystack],
     "hermes-agent": [hermes_agent], "langchain": [langchain, langchain_executor], "openhands": [openhands], "pydantic-ai": [pydantic_ai],
     "qwen-code": [qwen_code], "semantic-kernel": [semantic_kernel], "smolagents": [smolagents], "strands-agents": [strands_agents],
-    "tau2-bench": [makers.tau2_bench],
+    "tau2-bench": [makers.tau2_bench], "letta": [makers.letta], "browser-use": [makers.browser_use],
 }
 
 

@@ -73,21 +73,24 @@ def rule(random, tools):
 
 
 def letta(random):
-    """One call a reply, as its agents with tool rules make them; replies that are blank or cut off by the provider."""
+    """With tool rules one call a reply, as its agents make them; replies that are blank or cut off by the provider."""
     names, events = ["read", "save", "send", "test"], []
+    rules = [rule(random, names) for _ in range(random.choice([0, 1, 1, 2, 3]))]
+    config = {**chosen(random, 0.7, max_steps=[-1, 0, 1, 2, 3, 4, 6, 10**9]), **({"tool_rules": rules} if rules else {})}
+    # Without a step, two prompts in a row are two runs there and one here.
+    fewest, most = int(config.get("max_steps", 1) <= 0), 1 if rules else 3
     tools, odd = Calls(random, names[: random.choice([2, 4])], unknown=random.choice([0, 0, 0.1])), random.random() < 0.3
     for _ in range(random.choice([1, 1, 2, 3])):
         events.append(message("user", written(random, random.choice(["task", "more", "Grüße, 世界 🙂", "one\ntwo"]))))
-        for _ in range(random.randint(0, 6)):
+        for _ in range(random.randint(fewest, 6)):
             if random.random() < 0.85:
-                calls = tools.calls(most=1)
+                calls = tools.calls(most=most)
                 events.append(message("assistant", written(random, random.choice(["", "hm"])), tool_calls=calls))
                 events.extend(tools.results(calls))
             else:
                 cut = {"finish_reason": random.choice(["stop", "length", "length"])} if random.random() < 0.5 else {}
                 events.append(message("assistant", written(random, random.choice(WORDS if odd else WORDS[2:])), **cut))
-    rules = [rule(random, names) for _ in range(random.choice([0, 1, 1, 2, 3]))]
-    return "combined", events, {**chosen(random, 0.7, max_steps=[-1, 0, 1, 2, 3, 4, 6, 10**9]), **({"tool_rules": rules} if rules else {})}
+    return "combined", events, config
 
 
 TEXTS = ["abc", " ABC ", "Straße", "STRASSE", "İ", "i̇", "a\u00a0b"]
@@ -109,16 +112,19 @@ ACTIONS = [
 def browser_use(random):
     """Steps of one to three actions on pages that stay or change; replies without an action; plans; a last word that fails."""
     few, stays, fails = random.sample(ACTIONS, random.choice([1, 1, 2, 4])), random.random(), random.choice([0, 0.1, 0.5, 0.9])
-    most, mute, plans = random.choice([1, 1, 2, 3]), random.choice([0, 0, 0.1, 0.4]), random.choice([0, 0, 0.15])
+    most, mute, plans = random.choice([1, 1, 2, 3, 7]), random.choice([0, 0, 0.1, 0.4]), random.choice([0, 0, 0.15])
+    # A last word that fails is one in which everything fails.
+    device = {"forced_step_fails": True} if random.random() < 0.2 else {}
+    most, fails = (1, 1) if device else (most, fails)
     page, ids = PAGES[0], 0
     events = [message("user", written(random, "do the task"), page=page)]
     for _ in range(random.randint(1, 18)):
         page = page if random.random() < stays else random.choice([*PAGES, None])
         shown = {} if page is None else {"page": page}
-        plan = {"plan_update": ["one", "two"]} if random.random() < plans else {}
         if random.random() < mute:
-            events.append(message("assistant", written(random, "not json"), **plan, **shown))
+            events.append(message("assistant", written(random, "not json"), **shown))
             continue
+        plan = {"plan_update": ["one", "two"]} if random.random() < plans else {}
         acts = [random.choice(few)(random) for _ in range(random.randint(1, most))]
         calls = [{"id": f"c{ids + nth}", "name": name, "arguments": arguments} for nth, (name, arguments) in enumerate(acts)]
         ids += len(calls)
@@ -131,7 +137,7 @@ def browser_use(random):
             # The rest of the step is skipped.
             if error:
                 break
-    if random.random() < 0.4:
+    if not device and random.random() < 0.4:
         done = {"id": f"c{ids}", "name": "done", "arguments": {"text": "fin", "success": True}}
         events.append(message("assistant", "", tool_calls=[done]))
         events.append(message("tool", "done", tool_call_id=done["id"], name="done"))
@@ -140,5 +146,4 @@ def browser_use(random):
         "loop_detection_enabled": [False], "loop_detection_window": [3, 5, 8, 20], "enable_planning": [True, False],
         "planning_exploration_limit": [0, 1, 3, 5], "planning_replan_on_stall": [0, 1, 2, 3],
     }
-    device = {"forced_step_fails": True} if random.random() < 0.3 else {}
     return "combined", events, {**chosen(random, 0.35, **drawn), **device}
