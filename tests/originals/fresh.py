@@ -182,11 +182,18 @@ def qwen_code(random):
 def crewai(random):
     config = {"path": random.choice(["native", "react"]), **some(random, max_iter=[0, *SMALL], max_usage_count=[{"A": 2}, {"A": 1, "B": 3}])}
     single = config["path"] == "react"
-    return "fresh", Story(random, unknown=0, fails=0, blank=0, parallel=1 if single else 2, steps=7), config
+    events = Story(random, unknown=0, fails=0, blank=0, parallel=1 if single else 2, steps=7).events
+    if not single and random.random() < 0.4:
+        asks = lambda task: {"task": task, "context": "", "coworker": "helper"}  # noqa: E731
+        events = makers.with_sub_agents(random, events, "delegate_work_to_coworker", asks)
+    return "fresh", makers.in_blocks(random, events, random.choice([0, 0.4])), config
 
 
 def hermes_agent(random):
-    return "iteration_budget", Story(random, tools=("read_file",), fails=0, unknown=0, blank=0, parallel=1), {"max_iterations": random.choice([-1, 0, *SMALL])}
+    events = Story(random, tools=("read_file",), fails=0, unknown=0, blank=0, parallel=1).events
+    if random.random() < 0.3:
+        events = makers.with_sub_agents(random, events, "delegate_task", lambda task: {"goal": task}, "read_file")
+    return "iteration_budget", makers.in_blocks(random, events, random.choice([0, 0.4])), {"max_iterations": random.choice([-1, 0, *SMALL])}
 
 
 def gemini_cli(random):

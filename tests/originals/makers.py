@@ -21,6 +21,31 @@ def message(role, content, **fields):
     return {"type": "message", "role": role, "content": content, **fields}
 
 
+def in_blocks(random, events, blocks=0.4):
+    """The events, with texts of some as blocks."""
+    for event in events:
+        if isinstance(event["content"], str) and event["role"] != "system":
+            event["content"] = written(random, event["content"], blocks)
+    return events
+
+
+def with_sub_agents(random, events, tool, arguments, inner_tool="A"):
+    """The events, with a call of the tool before some replies, and the messages of the sub-agent that it starts."""
+    made, nth = [], 0
+    for event in events:
+        if event["role"] == "assistant" and random.random() < 0.3:
+            nth += 1
+            lane, call = {"lane": f"side:look {nth}."}, {"id": f"d{nth}", "name": tool, "arguments": arguments(f"look {nth}.")}
+            made += [message("assistant", "", tool_calls=[call]), message("user", f"look {nth}.", **lane)]
+            for step in range(random.randint(0, 3)):
+                inner = {"id": f"d{nth}_{step}", "name": inner_tool, "arguments": {"x": step}}
+                made.append(message("assistant", "", tool_calls=[inner], **lane))
+                made.append(message("tool", "ok", tool_call_id=inner["id"], name=inner_tool, **lane))
+            made += [message("assistant", f"seen {nth}", **lane), message("tool", f"seen {nth}", tool_call_id=f"d{nth}", name=tool)]
+        made.append(event)
+    return made
+
+
 class Calls:
     """Calls and their results, with identifiers that go on."""
 
@@ -144,6 +169,6 @@ def browser_use(random):
     drawn = {
         "max_steps": [-1, 0, 1, 2, 4, 7, 12, 500, 10**9], "max_failures": [-1, 0, 1, 2, 3, 5], "final_response_after_failure": [True, False],
         "loop_detection_enabled": [False], "loop_detection_window": [3, 5, 8, 20], "enable_planning": [True, False],
-        "planning_exploration_limit": [0, 1, 3, 5], "planning_replan_on_stall": [0, 1, 2, 3],
+        "max_actions_per_step": [1, 2, 5], "planning_exploration_limit": [0, 1, 3, 5], "planning_replan_on_stall": [0, 1, 2, 3],
     }
     return "combined", events, {**chosen(random, 0.35, **drawn), **device}

@@ -147,10 +147,9 @@ def drive(given):
     driven = Drive(given)
     failures = asyncio.run(driven.run())
     answer = driven.script.answer(driven.actions, consecutive_failures=failures)
-    if driven.ended:
-        answer["halted_at"] = next(action["at"] for action in driven.actions if action["kind"] == "force_final")
-    elif answer["halted_at"] is not None:
-        answer["halted_at"] = driven.actions[-1]["at"]
+    # A forced last word ends the run unless the recording shows it failing.
+    ends = [action["at"] for action in driven.actions if action["kind"] == ("force_final" if driven.ended else "halt")]
+    answer["halted_at"] = ends[0] if ends else None
     return answer
 
 
