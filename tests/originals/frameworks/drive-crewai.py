@@ -93,7 +93,7 @@ class Drive:
         Drive.latest = self
         self.config, self.script = given["config"], Script(given["events"])
         self.native = self.config.get("path", "native") == "native"
-        self.actions, self.seen, self.runs, self.ended_at = [], 0, 0, None
+        self.actions, self.seen, self.runs = [], 0, 0
 
     def tool(self, name):
         drive, limit = self, (self.config.get("max_usage_count") or {})
@@ -151,7 +151,6 @@ class Drive:
             event = self.script.reply()
         except TapeEnd:
             raise NoMore from None
-        self.ended_at = self.script.handed[-1]
         calls = event.get("tool_calls") or []
         if not self.native:
             if calls:
@@ -185,7 +184,6 @@ class Drive:
         agent.allow_delegation = len(crew) > 1
         for turn in range(len(script.users)):
             self.user, self.seen, self.forced = script.start(turn), 0, False
-            self.ended_at = self.user
             task = Task(description=text_of(script.events[self.user]["content"]), expected_output="x", agent=agent)
             try:
                 Crew(agents=crew, tasks=[task], cache=False, verbose=False).kickoff()
@@ -212,7 +210,8 @@ def drive(given):
     except ValidationError as error:
         detail = str(error).splitlines()[0]
         driven.actions.append({"at": None, "kind": "error", "code": type(error).__name__, "detail": detail})
-    return {**driven.script.answer(driven.actions), "tool_runs": driven.runs}
+    script = driven.script
+    return {**script.answer(driven.actions), "tool_runs": driven.runs, "ended_at": script.end_of_round() if script.handed else None}
 
 
 if __name__ == "__main__":

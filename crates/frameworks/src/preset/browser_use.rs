@@ -94,8 +94,8 @@ struct BrowserUse {
     limits: Limits,
     /// In the recording, the forced last step fails; otherwise it shows what happened without the rule.
     forced_step_fails: bool,
-    /// Whether the request that follows the last event has been made.
-    asked: bool,
+    /// How many replies there were when the last request was made.
+    asked: Option<i64>,
     actions: Window<String>,
     page: Option<Value>,
     same_pages: u32,
@@ -132,7 +132,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let machine = BrowserUse {
         limits,
         forced_step_fails: settings.device("forced_step_fails") == Some(&Value::Bool(true)),
-        asked: false,
+        asked: None,
         actions: Window::new(usize::try_from(window).unwrap_or(0)),
         page: None,
         same_pages: 0,
@@ -225,7 +225,6 @@ impl BrowserUse {
 
     fn reply(&mut self, reply: &Message) {
         self.replies += 1;
-        self.asked = false;
         self.has_plan |= field(reply, "plan_update").is_some_and(|plan| !plan.is_null());
         if reply.tool_calls.is_empty() {
             self.failures += 1;
@@ -266,8 +265,8 @@ impl Machine for BrowserUse {
         }
         match view.moment() {
             // A reply without an action is no end: the next request follows, whether it is recorded or not.
-            Moment::BeforeRequest | Moment::EndOfRound if !self.asked => {
-                self.asked = true;
+            Moment::BeforeRequest | Moment::EndOfRound if self.asked != Some(self.replies) => {
+                self.asked = Some(self.replies);
                 self.read_page(view.events().last().and_then(Event::message));
                 self.request(acts);
             }
