@@ -17,6 +17,7 @@ import random
 import sys
 import tomllib
 
+import makers
 import run
 
 UNUSUAL = ["", "ok", "Grüße, 世界 🙂", "line one\nline two", "TERMINATE", "x" * 300]
@@ -181,11 +182,18 @@ def qwen_code(random):
 def crewai(random):
     config = {"path": random.choice(["native", "react"]), **some(random, max_iter=[0, *SMALL], max_usage_count=[{"A": 2}, {"A": 1, "B": 3}])}
     single = config["path"] == "react"
-    return "fresh", Story(random, unknown=0, fails=0, blank=0, parallel=1 if single else 2, steps=7), config
+    events = Story(random, unknown=0, fails=0, blank=0, parallel=1 if single else 2, steps=7).events
+    if not single and random.random() < 0.4:
+        asks = lambda task: {"task": task, "context": "", "coworker": "helper"}  # noqa: E731
+        events = makers.with_sub_agents(random, events, "delegate_work_to_coworker", asks)
+    return "fresh", makers.in_blocks(random, events, random.choice([0, 0.4])), config
 
 
 def hermes_agent(random):
-    return "iteration_budget", Story(random, tools=("read_file",), fails=0, unknown=0, blank=0, parallel=1), {"max_iterations": random.choice([-1, 0, *SMALL])}
+    events = Story(random, tools=("read_file",), fails=0, unknown=0, blank=0, parallel=1).events
+    if random.random() < 0.3:
+        events = makers.with_sub_agents(random, events, "delegate_task", lambda task: {"goal": task}, "read_file")
+    return "iteration_budget", makers.in_blocks(random, events, random.choice([0, 0.4])), {"max_iterations": random.choice([-1, 0, *SMALL])}
 
 
 def gemini_cli(random):
@@ -199,6 +207,7 @@ MAKERS = {
     "ag2": [ag2], "agent-framework": [agent_framework], "camel-ai": [camel_ai], "crewai": [crewai], "gemini-cli": [gemini_cli], "haystack": [haystack],
     "hermes-agent": [hermes_agent], "langchain": [langchain, langchain_executor], "openhands": [openhands], "pydantic-ai": [pydantic_ai],
     "qwen-code": [qwen_code], "semantic-kernel": [semantic_kernel], "smolagents": [smolagents], "strands-agents": [strands_agents],
+    "tau2-bench": [makers.tau2_bench], "letta": [makers.letta], "browser-use": [makers.browser_use],
 }
 
 
@@ -222,9 +231,10 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--latest", action="store_true")
     parser.add_argument("--cache", type=pathlib.Path, default=pathlib.Path.home() / ".cache" / "whenstop-originals")
+    parser.add_argument("--mirror", type=pathlib.Path, help="local git directories, asked before the network")
     parser.add_argument("--minutes", type=float, default=20)
     options = parser.parse_args()
-    entries = {entry["name"]: entry for entry in tomllib.loads((run.HERE / "frameworks.toml").read_text())["framework"]}
+    entries = {entry["name"]: run.mirrored(entry, options.mirror) for entry in tomllib.loads((run.HERE / "frameworks.toml").read_text())["framework"]}
     worst = 0
     for name in options.names or MAKERS:
         entry = entries[name]

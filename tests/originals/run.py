@@ -7,7 +7,8 @@
                                                      # what has no driver is looked up, by release, commit or day
     python3 tests/originals/run.py --list            # what has a driver, and what stands as of its version only
 
-Each release is installed into an environment of its own under --cache (default: ~/.cache/whenstop-originals). A driver
+Each release is installed into an environment of its own under --cache (default: ~/.cache/whenstop-originals); what has
+no release is cloned there at the pinned commit, with --mirror from local git directories, FOLDER/owner+name/repo. A driver
 (`frameworks/drive-<name>.py` or `.mjs`, or a crate) reads cases `{"id": …, "table": …, "input": …}`, one a line, and prints
 `{"id": …, "expected": …}` for each. What it has not answered when its time is up (--minutes) counts as no answer.
 Needs Python 3.11, and Node 22 for drivers in JavaScript (fetched from npm where the machine's own is older); Cargo for awaken.
@@ -89,6 +90,27 @@ def versions_text(versions):
     return ", ".join(f"{name} {version or '(unknown)'}" for name, version in versions.items())
 
 
+def checkout(entry, latest, cache):
+    """The files of the repository `git` at the pinned commit, or at its newest, and that commit."""
+    commit = newest_release("git", entry["git"]) if latest else entry["version"]
+    folder = cache / "sources" / f"{entry['name']}-{commit}"
+    if not folder.exists():
+        begun = folder.with_name(f"{folder.name}.part")
+        shutil.rmtree(begun, ignore_errors=True)
+        for step in (["clone", "--quiet", "--no-checkout", entry["git"], str(begun)], ["-C", str(begun), "checkout", "--quiet", str(commit)]):
+            done = run(["git", *step])
+            if done.returncode != 0:
+                raise failure(f"git {step[0]} {entry['git']}", done)
+        begun.rename(folder)
+    return folder, commit
+
+
+def mirrored(entry, mirror):
+    """The entry, with its repository taken from a local mirror that has it."""
+    local = mirror and "git" in entry and mirror / "+".join(entry["git"].split("/")[-2:]) / "repo"
+    return {**entry, "git": str(local)} if local and local.is_dir() else entry
+
+
 def python_of(entry, latest, cache):
     """An interpreter with the release; the version that is installed, and why it is not the newest."""
     home = cache / ("latest" if latest else "pinned") / entry["name"]
@@ -96,13 +118,17 @@ def python_of(entry, latest, cache):
     if not python.exists():
         subprocess.run([interpreter_for(entry), "-m", "venv", str(home)], check=True)
     pip = [str(python), "-m", "pip", "install", "-q"]
-    if latest:
+    if "git" in entry:
+        folder, commit = checkout(entry, latest, cache)
+        kept = install(home, [str(folder), *entry.get("beside", [])], False, pip)
+    elif latest:
         kept = install_newest(home, entry, "==", [*pip, "--upgrade"])
     else:
         kept = install(home, packages_of(entry, pinned(entry), "=="), False, pip)
     code = f"import importlib.metadata as m; print(m.version({entry['package']!r}))"
     driver = HERE / "frameworks" / f"drive-{entry.get('driver', entry['name'])}.py"
-    return [str(python), str(driver)], run([str(python), "-c", code]).stdout.strip(), kept or ""
+    version = run([str(python), "-c", code]).stdout.strip()
+    return [str(python), str(driver)], f"{version} at {commit}" if "git" in entry else version, kept or ""
 
 
 def interpreter_for(entry):
@@ -233,6 +259,8 @@ def newest_release(registry, package, python=sys.executable):
 
 def newest(entry):
     """The newest releases of the package and of those pinned with it."""
+    if "git" in entry:
+        return {entry["package"]: newest_release("git", entry["git"])}
     registry = {"python": "pypi", "node": "npm"}.get(entry["language"])
     if registry is None:
         return {}
@@ -292,9 +320,11 @@ def main():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--out", type=pathlib.Path, help="write the table as Markdown here")
     parser.add_argument("--cache", type=pathlib.Path, default=pathlib.Path.home() / ".cache" / "whenstop-originals")
+    parser.add_argument("--mirror", type=pathlib.Path, help="local git directories, asked before the network")
     parser.add_argument("--minutes", type=float, default=20, help="time a driver has for all its cases")
     options = parser.parse_args()
     file = tomllib.loads((HERE / "frameworks.toml").read_text())
+    file["framework"] = [mirrored(entry, options.mirror) for entry in file["framework"]]
     if options.list:
         for entry in file["framework"]:
             print(f"{entry['name']}: {entry['package']} {entry['version']} ({entry['language']})")

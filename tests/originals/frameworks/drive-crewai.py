@@ -1,4 +1,7 @@
-"""CrewAI: a crew of one agent with a scripted model and real tools, one task for each prompt."""
+"""CrewAI: a crew of one agent with a scripted model and real tools, one task for each prompt.
+
+Where the recording has a sub-agent's messages, the crew has a second agent, to which the first delegates by CrewAI's own tool.
+"""
 
 import json
 import os
@@ -9,9 +12,10 @@ os.environ.update(CREWAI_DISABLE_TELEMETRY="true", OTEL_SDK_DISABLED="true", CRE
 from crewai import Agent, Crew, Task
 from crewai.llms.base_llm import BaseLLM
 from crewai.tools import BaseTool
+from crewai.tools.agent_tools.delegate_work_tool import DelegateWorkTool
 from crewai.utilities.i18n import I18N_DEFAULT
 from pydantic import PrivateAttr, ValidationError
-from scripted import Script, TapeEnd, ToolFailed, serve
+from scripted import Script, TapeEnd, ToolFailed, of_sub_agent, serve, text_of
 
 FORCED = I18N_DEFAULT.errors("force_final_answer")
 REUSED = I18N_DEFAULT.errors("task_repeated_usage").strip()
@@ -19,6 +23,40 @@ REUSED = I18N_DEFAULT.errors("task_repeated_usage").strip()
 
 class NoMore(Exception):
     """The recording has no further reply; an ordinary exception, so that the run ends."""
+
+
+DELEGATE = "delegate_work_to_coworker"
+
+
+class Helper(BaseLLM):
+    """The model of the agent to which work is delegated: its lane is `side:` and the task."""
+
+    _script: object = PrivateAttr(default=None)
+    _said: dict = PrivateAttr(default_factory=dict)
+
+    def call(self, messages, **more):
+        lanes = {event["lane"]: None for event in self._script.events if of_sub_agent(event)}
+        lane = next(lane for lane in lanes if lane.removeprefix("side:") in str(messages))
+        replies = [event for event in self._script.events if event.get("lane") == lane and event["role"] == "assistant"]
+        self._said[lane] = self._said.get(lane, 0) + 1
+        return spoken(replies[self._said[lane] - 1])
+
+    def supports_function_calling(self):
+        return True
+
+    def supports_stop_words(self):
+        return False
+
+    def get_context_window_size(self):
+        return 1_000_000
+
+
+def spoken(event):
+    """A reply as a model with tool calling gives it."""
+    calls = event.get("tool_calls") or []
+    if not calls:
+        return text_of(event["content"])
+    return [{"id": c["id"], "type": "function", "function": {"name": c["name"], "arguments": json.dumps(c["arguments"])}} for c in calls]
 
 
 class ScriptedLLM(BaseLLM):
@@ -37,11 +75,25 @@ class ScriptedLLM(BaseLLM):
         return 1_000_000
 
 
+def counted(run):
+    """The tool that delegates is one of the tools that ran."""
+
+    def delegate(self, *given, **more):
+        Drive.latest.runs += 1
+        return run(self, *given, **more)
+
+    return delegate
+
+
+DelegateWorkTool._run = counted(DelegateWorkTool._run)
+
+
 class Drive:
     def __init__(self, given):
+        Drive.latest = self
         self.config, self.script = given["config"], Script(given["events"])
         self.native = self.config.get("path", "native") == "native"
-        self.actions, self.seen, self.runs, self.ended_at = [], 0, 0, None
+        self.actions, self.seen, self.runs = [], 0, 0
 
     def tool(self, name):
         drive, limit = self, (self.config.get("max_usage_count") or {})
@@ -54,9 +106,9 @@ class Drive:
                 drive.runs += 1
                 arguments = {key: value for key, value in (("x", x), ("y", y)) if value is not None}
                 try:
-                    return drive.script.result(name, arguments)
+                    return text_of(drive.script.result(name, arguments))
                 except ToolFailed as error:
-                    raise RuntimeError(str(error)) from None
+                    raise RuntimeError(text_of(error.args[0])) from None
 
         more = {} if limit is None else {"max_usage_count": limit}
         return T(name=name, description=name, **more)
@@ -99,28 +151,42 @@ class Drive:
             event = self.script.reply()
         except TapeEnd:
             raise NoMore from None
-        self.ended_at = self.script.handed[-1]
         calls = event.get("tool_calls") or []
         if not self.native:
             if calls:
                 return f"Thought: go on\nAction: {calls[0]['name']}\nAction Input: {json.dumps(calls[0]['arguments'])}"
-            return f"Thought: done\nFinal Answer: {event['content']}"
-        if not calls:
-            return event["content"]
-        return [{"id": c["id"], "type": "function", "function": {"name": c["name"], "arguments": json.dumps(c["arguments"])}} for c in calls]
+            return f"Thought: done\nFinal Answer: {text_of(event['content'])}"
+        return spoken(event)
+
+    def helper(self):
+        """The second agent, if there is one."""
+        calls = [call for event in self.script.events if of_sub_agent(event) for call in event.get("tool_calls") or []]
+        if not any(of_sub_agent(event) for event in self.script.events):
+            return []
+
+        class T(BaseTool):
+            """A tool of the helper."""
+
+            def _run(self, x: Any = None):
+                return "ok"
+
+        llm = Helper(model="scripted")
+        llm._script = self.script
+        tools = [T(name=name, description=name) for name in dict.fromkeys(call["name"] for call in calls)]
+        return [Agent(role="helper", goal="g", backstory="b", llm=llm, tools=tools, cache=False)]
 
     def run(self):
         script, limits = self.script, {key: self.config[key] for key in ("max_iter",) if key in self.config}
         llm = ScriptedLLM(model="scripted")
         llm._driven = self
-        agent = Agent(role="r", goal="g", backstory="b", llm=llm, tools=[self.tool(name) for name in script.tools()], max_retry_limit=0, cache=self.config.get("cache", False), **limits)
-        self.agent = agent
+        agent = Agent(role="r", goal="g", backstory="b", llm=llm, tools=[self.tool(name) for name in script.tools() if name != DELEGATE], max_retry_limit=0, cache=self.config.get("cache", False), **limits)
+        self.agent, crew = agent, [agent, *self.helper()]
+        agent.allow_delegation = len(crew) > 1
         for turn in range(len(script.users)):
             self.user, self.seen, self.forced = script.start(turn), 0, False
-            self.ended_at = self.user
-            task = Task(description=script.events[self.user]["content"], expected_output="x", agent=agent)
+            task = Task(description=text_of(script.events[self.user]["content"]), expected_output="x", agent=agent)
             try:
-                Crew(agents=[agent], tasks=[task], cache=False, verbose=False).kickoff()
+                Crew(agents=crew, tasks=[task], cache=False, verbose=False).kickoff()
             except Exception as error:
                 executor = agent.agent_executor
                 if executor is not None and not script.ended:
@@ -144,7 +210,8 @@ def drive(given):
     except ValidationError as error:
         detail = str(error).splitlines()[0]
         driven.actions.append({"at": None, "kind": "error", "code": type(error).__name__, "detail": detail})
-    return {**driven.script.answer(driven.actions), "tool_runs": driven.runs}
+    script = driven.script
+    return {**script.answer(driven.actions), "tool_runs": driven.runs, "ended_at": script.end_of_round() if script.handed else None}
 
 
 if __name__ == "__main__":

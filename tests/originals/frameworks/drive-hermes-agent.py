@@ -1,4 +1,7 @@
-"""Hermes: `AIAgent.run_conversation` against a scripted model on loopback, with its own iteration budget."""
+"""Hermes: `AIAgent.run_conversation` against a scripted model on loopback, with its own iteration budget.
+
+Where the recording has a sub-agent's messages, Hermes' own tool starts it, in the foreground as an orchestrating sub-agent does.
+"""
 
 import http.server
 import json
@@ -11,9 +14,14 @@ os.environ.setdefault("HERMES_HOME", tempfile.mkdtemp())
 logging.disable(logging.CRITICAL)
 
 import run_agent
-from scripted import Script, TapeEnd, ToolFailed, serve
+import tools.delegate_tool
+from scripted import Script, TapeEnd, ToolFailed, of_sub_agent, serve, text_of
 
 SUMMARY = "maximum number of tool-calling iterations"
+
+
+delegate = tools.delegate_tool.delegate_task
+tools.delegate_tool.delegate_task = lambda *given, **more: delegate(*given, **{**more, "background": False})
 
 
 class Model(http.server.BaseHTTPRequestHandler):
@@ -61,14 +69,32 @@ server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 
 
+def spoken(event):
+    calls = [{"id": c["id"], "type": "function", "function": {"name": c["name"], "arguments": json.dumps(c["arguments"])}} for c in event.get("tool_calls") or []]
+    return {"role": "assistant", "content": text_of(event["content"]), **({"tool_calls": calls} if calls else {})}, "tool_calls" if calls else "stop"
+
+
 class Drive:
     def __init__(self, given):
         self.config, self.script, self.actions, self.summaries = given["config"], Script(given["events"]), [], 0
+        self.said = {}
 
     def place(self):
         return self.script.end_of_round() if len(self.script.handed) > self.script.first else self.user
 
+    def of_sub_agent(self, messages):
+        """The next reply of the sub-agent that asks: its lane is `side:` and its goal."""
+        prompt = next(str(message["content"]) for message in messages if message["role"] == "user")
+        lanes = [event["lane"] for event in self.script.events if of_sub_agent(event)]
+        lane = next((lane for lane in lanes if lane.removeprefix("side:") in prompt), None)
+        self.said[lane] = self.said.get(lane, 0) + 1
+        replies = [event for event in self.script.events if event.get("lane") == lane and event["role"] == "assistant"]
+        return lane and replies[self.said[lane] - 1]
+
     def reply(self, messages):
+        of_sub_agent = self.of_sub_agent(messages)
+        if of_sub_agent:
+            return spoken(of_sub_agent)
         if SUMMARY in str(messages[-1].get("content")):
             self.summaries += 1
             self.actions.append({"at": self.place(), "kind": "force_final", "code": "max_iterations_reached", "before_request": True})
@@ -77,14 +103,13 @@ class Drive:
             event = self.script.reply()
         except TapeEnd:
             return None, None
-        calls = [{"id": c["id"], "type": "function", "function": {"name": c["name"], "arguments": json.dumps(c["arguments"])}} for c in event.get("tool_calls") or []]
-        return {"role": "assistant", "content": event["content"], **({"tool_calls": calls} if calls else {})}, "tool_calls" if calls else "stop"
+        return spoken(event)
 
     def result(self, name, arguments, *_, **__):
         try:
-            return self.script.result(name, arguments)
+            return text_of(self.script.result(name, arguments))
         except ToolFailed as error:
-            return json.dumps({"error": str(error)})
+            return json.dumps({"error": text_of(error.args[0])})
         except LookupError:
             return "ok"
 
@@ -93,11 +118,11 @@ class Drive:
         run_agent.handle_function_call = self.result
         agent = run_agent.AIAgent(
             base_url=f"http://127.0.0.1:{server.server_port}/v1", api_key="x", model="m", provider="custom", tool_delay=0, quiet_mode=True,
-            skip_context_files=True, skip_memory=True, enabled_toolsets=["terminal", "file"], **self.config,
+            skip_context_files=True, skip_memory=True, enabled_toolsets=["terminal", "file", "delegation"], **self.config,
         )
         for turn in range(len(script.users)):
             self.user, before = script.start(turn), self.summaries
-            done = agent.run_conversation(script.events[self.user]["content"], conversation_history=list(history))
+            done = agent.run_conversation(text_of(script.events[self.user]["content"]), conversation_history=list(history))
             history = done.get("messages") or history
             # The table ends a session with its first summary.
             if self.summaries > before:

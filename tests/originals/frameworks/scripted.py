@@ -19,19 +19,23 @@ class Script:
 
     def __init__(self, events):
         self.events = events
-        self.users = [nth for nth, event in enumerate(events) if event["role"] == "user" and not event.get("native")]
+        self.users = [nth for nth, event in self.own("user") if not event.get("native")]
         self.results = {
             event["tool_call_id"]: (nth, event) for nth, event in enumerate(events) if event["role"] == "tool"
         }
         self.invalid = {event["tool_call_id"] for event in events if event.get("invalid_call")}
         self.handed, self.executed, self.requests, self.ended = [], [], 0, False
-        self.replies = [nth for nth, event in enumerate(events) if event["role"] == "assistant"]
+        self.replies = [nth for nth, _ in self.own("assistant")]
+
+    def own(self, role):
+        """The messages of a role that are not a sub-agent's."""
+        return [(nth, event) for nth, event in enumerate(self.events) if event["role"] == role and not of_sub_agent(event)]
 
     def tools(self, *first):
         """The names of the tools the recording knows, without those it calls unknown."""
         names = list(first)
         for event in self.events:
-            for call in event.get("tool_calls") or []:
+            for call in [] if of_sub_agent(event) else event.get("tool_calls") or []:
                 if call["id"] not in self.invalid and call["name"] not in names:
                     names.append(call["name"])
         return names
@@ -40,7 +44,7 @@ class Script:
         """The run of the nth user message: its place."""
         user = self.users[turn]
         end = self.users[turn + 1] if turn + 1 < len(self.users) else len(self.events)
-        self.replies = [nth for nth in range(user, end) if self.events[nth]["role"] == "assistant"]
+        self.replies = [nth for nth, _ in self.own("assistant") if user <= nth < end]
         self.ended, self.first = False, len(self.handed)
         return user
 
@@ -70,8 +74,12 @@ class Script:
     def end_of_round(self):
         """The last result that belongs to the latest reply, whether its tool ran or was unknown."""
         last = self.handed[-1]
-        while last + 1 < len(self.events) and self.events[last + 1]["role"] == "tool":
-            last += 1
+        for nth in range(last + 1, len(self.events)):
+            if of_sub_agent(self.events[nth]):
+                continue
+            if self.events[nth]["role"] != "tool":
+                break
+            last = nth
         return last
 
     def answer(self, actions, **more):
@@ -82,6 +90,17 @@ class Script:
             "model_calls": self.requests,
             **more,
         }
+
+
+def of_sub_agent(event):
+    return event.get("lane", "").startswith("side:")
+
+
+def text_of(content):
+    """A message's text, for originals whose messages have nothing else: parts are lines of it."""
+    if isinstance(content, list):
+        return "\n".join(part["text"] for part in content)
+    return content
 
 
 def serve(drive, seconds=60):

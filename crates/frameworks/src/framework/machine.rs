@@ -153,6 +153,11 @@ pub fn starts_run(message: &Message) -> bool {
     message.is_prompt() && message.tool_calls.is_empty() && !matches!(message.lane, Lane::Side(_))
 }
 
+/// Whether this prompts a sub-agent. No machine sees it: it begins no run of the agent that is replayed, and resets nothing.
+fn prompts_sub_agent(message: &Message) -> bool {
+    message.role == Role::User && matches!(message.lane, Lane::Side(_))
+}
+
 /// The point of the next request at or after `point`: where a due request would be made and is refused, even if the
 /// recording ends before it.
 pub fn next_request(point: Point) -> Point {
@@ -383,6 +388,9 @@ impl MachineWatch {
         for (offset, event) in view.news().iter().enumerate() {
             if let Some(request) = unmade.filter(|request| request.events().len() == view.news_from() + offset) {
                 self.point(&request, list);
+            }
+            if event.message().is_some_and(prompts_sub_agent) {
+                continue;
             }
             let speaks = event.message().is_some_and(|message| message.role == Role::User);
             if self.over && speaks && self.after_stop == AfterStop::NextUser {

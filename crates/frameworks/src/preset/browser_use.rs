@@ -30,6 +30,7 @@ params! {
             "`max_failures` of 0 or less is not off: the first request may only say done, or is not made";
     FINAL_RESPONSE_AFTER_FAILURE: "final_response_after_failure" = true, off false,
         "one more request, done only, before failures end the run";
+    MAX_ACTIONS_PER_STEP: "max_actions_per_step" = 5, "actions of one reply; the rest is cut off";
     LOOP_DETECTION_ENABLED: "loop_detection_enabled" = true, off false, "switches repetition and page_stagnation";
     LOOP_DETECTION_WINDOW: "loop_detection_window" = 20, "actions remembered",
         trap |n| if n < 5.0 =>
@@ -50,7 +51,8 @@ before request number `planning_exploration_limit` and each later one. 0 = off.
 - **repetition**: the highest count of one action among the last `loop_detection_window` **actions** (not steps) `>=` \
 5, 8, 12: a message of that level. Identity: click = index; input = index and text (stripped, lower case); navigate = \
 exact address; scroll = direction and index; search = engine and set of lower-case words; others = name and given \
-parameters. wait, done and go_back are exempt. Actions skipped after an error count all the same. Never reset.
+parameters. wait, done and go_back are exempt. Actions skipped after an error count all the same, those beyond \
+`max_actions_per_step` are cut off. Never reset.
 - Trap: the message is repeated before **every** request while the count stands, not once per level.
 - **page_stagnation**: address, element count and text the same as at the request before, 5 times in a row. Needs the \
 page in the recording.
@@ -92,6 +94,8 @@ struct BrowserUse {
     limits: Limits,
     /// In the recording, the forced last step fails; otherwise it shows what happened without the rule.
     forced_step_fails: bool,
+    /// How many replies there were when the last request was made.
+    asked: Option<i64>,
     actions: Window<String>,
     page: Option<Value>,
     same_pages: u32,
@@ -106,6 +110,7 @@ struct Limits {
     max_steps: i64,
     max_failures: i64,
     final_response: bool,
+    actions_per_step: usize,
     detects_loops: bool,
     plans: bool,
     exploration: i64,
@@ -118,6 +123,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         max_steps: settings.int(&param::MAX_STEPS)?,
         max_failures: settings.int(&param::MAX_FAILURES)?,
         final_response: settings.flag(&param::FINAL_RESPONSE_AFTER_FAILURE)?,
+        actions_per_step: usize::try_from(settings.int(&param::MAX_ACTIONS_PER_STEP)?).unwrap_or(0),
         detects_loops: settings.flag(&param::LOOP_DETECTION_ENABLED)?,
         plans: settings.flag(&param::ENABLE_PLANNING)?,
         exploration: settings.int(&param::PLANNING_EXPLORATION_LIMIT)?,
@@ -126,6 +132,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let machine = BrowserUse {
         limits,
         forced_step_fails: settings.device("forced_step_fails") == Some(&Value::Bool(true)),
+        asked: None,
         actions: Window::new(usize::try_from(window).unwrap_or(0)),
         page: None,
         same_pages: 0,
@@ -222,7 +229,7 @@ impl BrowserUse {
         if reply.tool_calls.is_empty() {
             self.failures += 1;
         }
-        for call in &reply.tool_calls {
+        for call in reply.tool_calls.iter().take(self.limits.actions_per_step) {
             if let Some(identity) = action::identity(call) {
                 self.actions.push(identity);
             }
@@ -233,7 +240,7 @@ impl BrowserUse {
     fn step_is_over(&mut self, reply: &Message, results: &[&Message]) {
         let Some(first) = results.first() else { return };
         let failed = |result: &Message| result.is_error == Some(true);
-        let only_one = reply.tool_calls.len() == 1 || failed(first);
+        let only_one = reply.tool_calls.len().min(self.limits.actions_per_step) == 1 || failed(first);
         self.failures = if only_one && failed(first) { self.failures + 1 } else { 0 };
         self.done = reply.tool_calls.first().is_some_and(|call| &*call.name == "done") && !failed(first);
     }
@@ -257,7 +264,9 @@ impl Machine for BrowserUse {
             return;
         }
         match view.moment() {
-            Moment::BeforeRequest => {
+            // A reply without an action is no end: the next request follows, whether it is recorded or not.
+            Moment::BeforeRequest | Moment::EndOfRound if self.asked != Some(self.replies) => {
+                self.asked = Some(self.replies);
                 self.read_page(view.events().last().and_then(Event::message));
                 self.request(acts);
             }

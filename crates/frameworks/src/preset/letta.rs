@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::frame::{
-    Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, caps, reading, starts_run, wrong_kind,
+    Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, caps, native, reading, starts_run,
+    wrong_kind,
 };
 use crate::framework::{Build, Framework, params};
 use crate::host::{Host, OUT_OF_REACH, Place, Slot, Syntax};
@@ -26,11 +27,16 @@ a call: a text reply there is `end_turn`, a terminal tool `tool_rule`. 0 and neg
   - `terminal`: the run ends after a call of the tool (`tool_rule`), also when it failed, not when it was refused.
   - `required_before_exit`: a text reply or a terminal call before the tool was called does not end the run; the reply is \
 sent back with a demand, as often as needed, until the steps are used up (then `max_steps`).
-  - `max_count_per_step` (`max_count_limit`): calls of the tool in one **run**, despite the name, `>` limit are refused. 0 refuses all.
+  - `max_count_per_step` (`max_count_limit`): calls of the tool in one **run**, despite the name. Each call that ran is \
+noted **twice**, and the next is refused when the notes are `>=` limit: 1 and 2 allow one call, 3 and 4 two. 0 refuses all.
   - `init`: a first call of another tool is refused. `child` (`children`): directly after the tool only its children are \
 allowed. `parent`: its children only directly after the tool. When nothing at all is left to allow, everything is. \
 `continue`: no effect in this loop.
-- A text reply cut off by the provider (`finish_reason` length) ends the run as `max_tokens_exceeded`.
+- A call of a tool that the agent does not have is refused like one that the rules forbid.
+- A text reply cut off by the provider (`finish_reason` length) ends the run as `max_tokens_exceeded`; an empty one is a \
+usual end.
+- Several calls in one reply: without tool rules all run, where the model's settings allow it (`parallel_tool_calls`, by \
+default off: then only the first is taken, which is not followed here). With tool rules there is one.
 - Counter: steps and executed calls of one run (one user message); refused calls are steps but not calls. Identity: tool \
 names only. Window: the run. Reset: each user message.
 - Letta's own names of the types (`exit_loop`, `run_first`, `constrain_child_tools`, `parent_last_tool`, `continue_loop`) \
@@ -73,21 +79,22 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         Value::Array(rules) => rules.iter().map(tool_rule).collect::<Result<Vec<_>, _>>()?,
         other => return Err(wrong_kind(RULES, "a list of rules", other)),
     };
-    let rules: &[&str] = if tool_rules.is_empty() { &[LENGTH, STEPS] } else { &[RULES, LENGTH, STEPS] };
+    let rules = [RULES, LENGTH, STEPS];
     Ok(Recipe::new(
         AgentRun {
             max_steps,
             tool_rules,
             history: Vec::new(),
             refused: Vec::new(),
+            reply: None,
             steps: 0,
             steps_ever: 0,
             sent_back: false,
             over: false,
         },
-        rules,
+        &rules,
     )
-    .blind(rules))
+    .blind(&rules))
 }
 
 #[derive(Clone, Debug)]
@@ -138,6 +145,8 @@ struct AgentRun {
     history: Vec<Name>,
     /// Indices of the refused calls of the current step.
     refused: Vec<usize>,
+    /// The event of the latest reply.
+    reply: Option<usize>,
     steps: i64,
     steps_ever: u64,
     /// Whether a reply was sent back and no other has arrived.
@@ -166,7 +175,8 @@ impl AgentRun {
             match &rule.constraint {
                 Constraint::MaxCount(limit) if rule.tool == tool => {
                     let count = self.history.iter().filter(|name| ***name == *tool).count();
-                    i64::try_from(count).unwrap_or(i64::MAX) < *limit
+                    // Each call is noted where it has run, and again where it is decided whether to go on.
+                    i64::try_from(count).unwrap_or(i64::MAX).saturating_mul(2) < *limit
                 }
                 Constraint::Child(children) => !follows || children.iter().any(|child| child == tool),
                 Constraint::Parent(children) => children.iter().any(|child| child == tool) == follows,
@@ -209,10 +219,26 @@ impl AgentRun {
         self.steps_ever += 1;
         self.sent_back = false;
         self.refused.clear();
+        self.reply = acts.event();
         for (nth, call) in reply.tool_calls.iter().enumerate() {
             if !self.allows(&call.name) {
                 self.refused.push(nth);
                 acts.act(Action::Deny, RULES).code("tool rule violation").call(call.id.as_deref());
+            }
+        }
+    }
+
+    /// Refuses the calls of tools that the agent does not have; that it does not is known from their results.
+    fn unknown(&mut self, reply: &Message, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        for result in view.results().filter(|result| native::flag(result, "invalid_call")) {
+            let id = result.tool_call_id.as_deref();
+            let Some(nth) = reply.tool_calls.iter().position(|call| call.id.as_deref() == id) else { continue };
+            if !self.refused.contains(&nth) {
+                self.refused.push(nth);
+                let act = acts.act(Action::Deny, RULES).code("tool rule violation").call(id);
+                if let Some(at) = self.reply {
+                    act.about_event(at);
+                }
             }
         }
     }
@@ -240,7 +266,7 @@ impl AgentRun {
             if self.steps >= self.max_steps {
                 self.stop(STEPS, "max_steps", acts);
             }
-        } else if reply.finish_reason.as_deref() == Some("length") {
+        } else if reply.finish_reason.as_deref() == Some("length") && !reply.text().is_empty() {
             self.stop(LENGTH, "max_tokens_exceeded", acts);
         } else {
             self.over = true;
@@ -267,6 +293,7 @@ impl Machine for AgentRun {
             (Moment::BeforeRequest, _) if self.max_steps <= 0 => self.stop(STEPS, "end_turn", acts),
             (Moment::AfterResponse, Some(reply)) => self.replied(reply, acts),
             (Moment::AfterTools, Some(reply)) if !reply.tool_calls.is_empty() && view.results().next().is_some() => {
+                self.unknown(reply, view, acts);
                 self.tools_ran(reply, acts);
             }
             (Moment::EndOfRound, Some(reply)) => self.said(reply, acts),

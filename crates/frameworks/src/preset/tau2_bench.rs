@@ -6,12 +6,14 @@ use super::frame::{Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, 
 use crate::decision::Need;
 use crate::framework::{Build, Framework, params};
 use crate::host::{Host, OUT_OF_REACH, Place, Slot, Syntax};
+use crate::python;
 use crate::transcript::{Event, Lane, Message, Moment, Role};
 
 const STEPS: &str = "max_steps";
 const ERRORS: &str = "max_errors";
 const COMMUNICATION: &str = "validate_communication";
 const STOP_WORDS: &str = "stop_words";
+const EMPTY: &str = "empty_message";
 
 /// What the simulated user says to end the conversation.
 const USER_STOPS: [&str; 3] = ["###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###"];
@@ -35,9 +37,12 @@ and its results are two steps, and a limit that falls on the call acts one step 
 - **max_errors** (10): tool results flagged as errors, one by one, the simulated user's calls included; errors `>=` limit. \
 Several at once can pass the limit. Never reset.
 - Off: none. 0 and negatives act after the first step.
-- **validate_communication** (off): text next to a call, or an empty message, ends the run as `agent_error` or `user_error`.
+- **validate_communication** (off): text next to a call ends the run as `agent_error` or `user_error`.
+- An empty message (no call, no text but blanks) is an error (`ValueError`), with that or without.
 - Stop words end the run as `user_stop` or `agent_stop`; the limits are looked at afterwards and overwrite the reason: \
-`###STOP###` in the last allowed step is reported as max_steps, and too many errors overwrite max_steps.
+`###STOP###` in the last allowed step is reported as max_steps, and too many errors overwrite max_steps. In the greeting \
+it ends the run before any step, and no limit is looked at; next to the agent's call it is an error (`ValueError`). The benchmark's usual agent has no stop word, those of its solo \
+and gym modes have.
 - Window: the run. Identity: none, there is no repetition test. Reset: never.
 - Recordings: a first message by the agent that asks for no tool is the greeting.
 - Trap: 200 steps are about 100 model calls of a tool user, and user turns use them up too.";
@@ -83,7 +88,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         waiting: 0,
         results: None,
     };
-    let mut rules = vec![STOP_WORDS, STEPS, ERRORS];
+    let mut rules = vec![EMPTY, STOP_WORDS, STEPS, ERRORS];
     if machine.validates {
         rules.insert(0, COMMUNICATION);
     }
@@ -105,6 +110,10 @@ struct Orchestrator {
     results: Option<usize>,
 }
 
+fn is_blank(message: &Message) -> bool {
+    python::strip(&message.text()).is_empty()
+}
+
 /// Why the run ends, before the limits are checked: rule and code.
 type Reason = Option<(&'static str, &'static str)>;
 
@@ -114,18 +123,13 @@ impl Orchestrator {
         self.steps += 1;
         self.waiting = message.tool_calls.len();
         let by_agent = message.role == Role::Assistant;
-        let silent = message.content.as_ref().is_none_or(crate::transcript::Text::is_blank);
-        let broken = self.validates && (silent == message.tool_calls.is_empty());
-        if broken {
-            let reason = (COMMUNICATION, if by_agent { "agent_error" } else { "user_error" });
-            if self.waiting > 0 {
-                acts.act(Action::Stop, reason.0).code(reason.1);
-            } else {
-                self.check(Some(reason), None, acts);
-            }
+        let text = message.text();
+        let said = |words: &[&str]| words.iter().any(|word| text.contains(word));
+        if self.waiting > 0 && self.validates && !is_blank(message) {
+            acts.act(Action::Stop, COMMUNICATION).code(if by_agent { "agent_error" } else { "user_error" });
+        } else if self.waiting > 0 && by_agent && said(&[AGENT_STOP]) {
+            acts.act(Action::Fail, STOP_WORDS).code("ValueError");
         } else if self.waiting == 0 {
-            let text = message.text();
-            let said = |words: &[&str]| words.iter().any(|word| text.contains(word));
             let reason = match by_agent {
                 true if said(&[AGENT_STOP]) => Some((STOP_WORDS, "agent_stop")),
                 false if said(&USER_STOPS) => Some((STOP_WORDS, "user_stop")),
@@ -195,9 +199,16 @@ impl Machine for Orchestrator {
         // A message before all results have arrived: the missing ones are not waited for.
         let before = self.steps;
         self.results_passed_on(acts);
+        if before != self.steps && (self.out_of_steps() || self.too_many_errors()) {
+            return;
+        }
         let greets = !self.begun && message.role == Role::Assistant && message.tool_calls.is_empty();
         self.begun = true;
-        if !greets && (before == self.steps || !(self.out_of_steps() || self.too_many_errors())) {
+        if message.tool_calls.is_empty() && is_blank(message) {
+            acts.act(Action::Fail, EMPTY).code("ValueError");
+        } else if greets && message.text().contains(AGENT_STOP) {
+            acts.act(Action::Stop, STOP_WORDS).code("agent_stop");
+        } else if !greets {
             self.message(message, acts);
         }
     }
