@@ -21,17 +21,25 @@ const SHOWN: usize = 8;
 const NAMED: usize = 6;
 
 /// How a comparison is shown: what is tolerated and how much is listed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Appetite {
     /// The largest tolerated share of killed successes, compared with the end of a bound that allows for all stacks
     /// tried.
+    #[serde(alias = "max_fes")]
     pub max_killed: f64,
     /// What a lost success costs, in dollars; if given, worth decides between what is tolerated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_success_costs: Option<f64>,
     /// The least share of the runs on which kills and savings have to be known.
+    #[serde(default = "min_known")]
     pub min_known: f64,
     /// Show every stack in the table.
+    #[serde(skip)]
     pub all: bool,
+}
+
+fn min_known() -> f64 {
+    MIN_KNOWN
 }
 
 impl Appetite {

@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use super::choice::Choice;
 use super::configuration::Configuration;
-use super::first::Tuned;
+use super::first::{Appetite, Tuned};
 use super::followed::FollowedReport;
 use super::made::Made;
 use super::row_file::{RowFormat, SavedRows};
 use super::{Lock, read_rows, write_atomically};
 use crate::aggregate::{
-    Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Label, MIN_KNOWN, Row, RowView, Rows, RowsBuilder,
+    Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Label, Row, RowView, Rows, RowsBuilder,
 };
 use crate::compare::StackInfo;
 use crate::decision::Program;
@@ -70,12 +70,9 @@ pub struct Manifest {
     pub failure_rate: Option<f64>,
     /// Assumptions that narrow bounds.
     pub assumptions: Vec<String>,
-    /// The largest tolerated share of killed successes.
-    #[serde(alias = "max_fes")]
-    pub max_killed: f64,
-    /// The least share of the runs on which kills and savings have to be known.
-    #[serde(default = "min_known")]
-    pub min_known: f64,
+    /// What is tolerated.
+    #[serde(flatten)]
+    pub appetite: Appetite,
     /// Findings from reading the recordings, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<String>,
@@ -92,9 +89,6 @@ pub struct Manifest {
     /// What counts as a run, if it is not a recording: `rounds`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
-    /// What a lost success costs in dollars, if given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lost_success_costs: Option<f64>,
     /// The stacks with rules of their own, as configurations to copy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub configurations: Vec<Configuration>,
@@ -158,10 +152,6 @@ impl From<StackInfo> for ManifestStack {
         let StackInfo { name, profile, rules, program } = info;
         Self { name, profile, rules, guard: program, hosts: 0 }
     }
-}
-
-fn min_known() -> f64 {
-    MIN_KNOWN
 }
 
 /// The data of a results folder, without what is computed from it.

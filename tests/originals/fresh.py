@@ -211,6 +211,10 @@ MAKERS = {
 }
 
 
+# What of the original is driven, where the older tables drive less of it.
+DRIVES = {"letta": "step", "openhands": "run"}
+
+
 def questions(name, seed, cases):
     for nth in range(cases):
         dice = random.Random(f"{seed} {name} {nth}")
@@ -218,8 +222,8 @@ def questions(name, seed, cases):
         table, story, config, *more = makers[nth % len(makers)](dice)
         events = getattr(story, "events", story)
         given = {"config": config, "events": events, **(more[0] if more else {})}
-        if name == "openhands":
-            given["drive"] = "run"
+        if name in DRIVES:
+            given["drive"] = DRIVES[name]
         yield {"id": f"s{seed}-{name}-{nth:04}", "table": f"fresh/{name}/{table}", "key": f"s{seed}-{name}-{nth:04}", "input": given}
 
 

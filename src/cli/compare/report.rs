@@ -62,10 +62,9 @@ pub(in crate::cli) fn run(args: &Args, output: &Output) -> Result<Exit, Failure>
         return Err(Failure::nothing("the folder has no row", "write it again with `compare --out`"));
     }
     let appetite = Appetite {
-        max_killed: args.max_killed.unwrap_or(manifest.max_killed),
-        lost_success_costs: manifest.lost_success_costs,
-        min_known: manifest.min_known,
+        max_killed: args.max_killed.unwrap_or(manifest.appetite.max_killed),
         all: args.all,
+        ..manifest.appetite
     };
     let found = manifest.found.clone();
     let mut publication = Publication::from_rows(rows, firings, manifest)

@@ -117,7 +117,7 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, F
             max_killed: settings.max_killed.unwrap_or(Appetite::DEFAULT_MAX_KILLED),
             lost_success_costs: settings.lost_success_costs,
             min_known,
-            all: false,
+            ..Appetite::default()
         };
         let publication = Publication::new(rows, firings, stacks, None, &[])
             .with_appetite(appetite)

@@ -132,7 +132,7 @@ impl Publication {
         let groups = groups.as_slice();
         let subtitle = self.headline();
         let first = self.first(summaries);
-        let max_killed = self.manifest.max_killed;
+        let max_killed = self.manifest.appetite.max_killed;
         let frontier = FrontierFigure { points: &tables.points, first: &first, max_killed, subtitle: subtitle.clone() };
         let is_ungraded = self.ungraded(summaries).is_some();
         if !is_ungraded {
@@ -207,7 +207,7 @@ impl Publication {
             unit = self.unit.noun(),
             below = listed(first.below()),
             notes = listed(self.page_notes(summaries)),
-            max_killed = chosen_percent(self.manifest.max_killed),
+            max_killed = chosen_percent(self.manifest.appetite.max_killed),
             volume = tables.volume.map(volume_note).unwrap_or_default(),
         ))
     }

@@ -16,9 +16,9 @@ use super::row_file::RowFormat;
 use super::saved::{Manifest, ManifestStack, ROWS_VERSION};
 use super::table::{self, Table};
 use crate::aggregate::{
-    BudgetCurve, Contest, Ease, Firings, FrontierPoint, Group, Label, MIN_KNOWN, Rated, Rows, SEED, Summary, Unit,
-    budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes,
-    rule_shares, summarise, unit_of,
+    BudgetCurve, Contest, Ease, Firings, FrontierPoint, Group, Label, Rated, Rows, SEED, Summary, Unit, budget_curves,
+    by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes, rule_shares,
+    summarise, unit_of,
 };
 use crate::compare::StackInfo;
 use crate::explain::Story;
@@ -46,7 +46,6 @@ pub struct Publication {
     firings: Firings,
     manifest: Manifest,
     unit: Unit,
-    all: bool,
     stories: Vec<Story>,
     row_format: RowFormat,
     whole_budget: bool,
@@ -99,9 +98,7 @@ impl Publication {
             proxies: None,
             failure_rate: None,
             assumptions: assumptions.iter().map(ToString::to_string).collect(),
-            max_killed: Appetite::DEFAULT_MAX_KILLED,
-            lost_success_costs: None,
-            min_known: MIN_KNOWN,
+            appetite: Appetite::default(),
             found: Vec::new(),
             tuned: None,
             made: None,
@@ -119,7 +116,6 @@ impl Publication {
             rows,
             firings,
             manifest,
-            all: false,
             stories: Vec::new(),
             row_format: RowFormat::default(),
             whole_budget: false,
@@ -132,10 +128,7 @@ impl Publication {
     /// Sets the tolerated share of killed successes and whether the table lists every stack.
     #[must_use]
     pub fn with_appetite(mut self, appetite: Appetite) -> Self {
-        self.manifest.max_killed = appetite.max_killed;
-        self.manifest.lost_success_costs = appetite.lost_success_costs;
-        self.manifest.min_known = appetite.min_known;
-        self.all = appetite.all;
+        self.manifest.appetite = appetite;
         self
     }
 
@@ -186,8 +179,7 @@ impl Publication {
     }
 
     fn appetite(&self) -> Appetite {
-        let Manifest { max_killed, lost_success_costs, min_known, .. } = self.manifest;
-        Appetite { max_killed, lost_success_costs, min_known, all: self.all }
+        self.manifest.appetite
     }
 
     /// What decides between the stacks in `groups` that are equal within chance.

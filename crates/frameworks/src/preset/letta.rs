@@ -1,12 +1,12 @@
 //! Letta: the step limit, and the tool rules that end, prolong and constrain a run.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::frame::{
     Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, caps, native, reading, starts_run,
     wrong_kind,
 };
-use crate::framework::{Build, Framework, params};
+use crate::framework::{Build, Framework, Profile, params};
 use crate::host::{Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::transcript::{Event, Message, Moment, Name, PointView};
 
@@ -28,7 +28,8 @@ a call: a text reply there is `end_turn`, a terminal tool `tool_rule`. 0 and neg
   - `required_before_exit`: a text reply or a terminal call before the tool was called does not end the run; the reply is \
 sent back with a demand, as often as needed, until the steps are used up (then `max_steps`).
   - `max_count_per_step` (`max_count_limit`): calls of the tool in one **run**, despite the name. Each call that ran is \
-noted **twice**, and the next is refused when the notes are `>=` limit: 1 and 2 allow one call, 3 and 4 two. 0 refuses all.
+noted **twice**, and the next is refused when the notes are `>=` limit: 1 and 2 allow one call, 3 and 4 two. 0 refuses all. \
+(The profile `documented` notes each once.)
   - `init`: a first call of another tool is refused. `child` (`children`): directly after the tool only its children are \
 allowed. `parent`: its children only directly after the tool. When nothing at all is left to allow, everything is. \
 `continue`: no effect in this loop.
@@ -68,9 +69,26 @@ pub(super) fn framework() -> Framework {
         tables: &["max_steps", "tool_rules", "combined"],
         host: HOST,
         build: Build::Machine(build),
-        case: caps::case,
+        profiles: const {
+            &[
+                Profile::new(
+                    "shipped",
+                    "each call that ran is noted twice, so `max_count_per_step` allows half as many",
+                ),
+                Profile::new("documented", "`max_count_per_step` counts each call once"),
+            ]
+        },
+        case,
         ..Framework::PRESET
     }
+}
+
+/// Cases that drive only the loop replace the model's step, which notes each call first, by a script.
+fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
+    let mut settings = caps::case(rule, input)?;
+    let whole_step = input.get("drive").is_some_and(|drive| drive == "step");
+    settings.profile = (!whole_step).then(|| "documented".to_owned());
+    Ok(settings)
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
@@ -84,6 +102,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         AgentRun {
             max_steps,
             tool_rules,
+            notes_a_call: if settings.is_profile("documented") { 1 } else { 2 },
             history: Vec::new(),
             refused: Vec::new(),
             reply: None,
@@ -145,6 +164,8 @@ struct AgentRun {
     history: Vec<Name>,
     /// Indices of the refused calls of the current step.
     refused: Vec<usize>,
+    /// As shipped, a call is noted where it has run, and again where it is decided whether to go on.
+    notes_a_call: i64,
     /// The event of the latest reply.
     reply: Option<usize>,
     steps: i64,
@@ -175,8 +196,7 @@ impl AgentRun {
             match &rule.constraint {
                 Constraint::MaxCount(limit) if rule.tool == tool => {
                     let count = self.history.iter().filter(|name| ***name == *tool).count();
-                    // Each call is noted where it has run, and again where it is decided whether to go on.
-                    i64::try_from(count).unwrap_or(i64::MAX).saturating_mul(2) < *limit
+                    i64::try_from(count).unwrap_or(i64::MAX).saturating_mul(self.notes_a_call) < *limit
                 }
                 Constraint::Child(children) => !follows || children.iter().any(|child| child == tool),
                 Constraint::Parent(children) => children.iter().any(|child| child == tool) == follows,
