@@ -17,6 +17,7 @@ import random
 import sys
 import tomllib
 
+import coding_agents
 import run
 
 UNUSUAL = ["", "ok", "Grüße, 世界 🙂", "line one\nline two", "TERMINATE", "x" * 300]
@@ -199,6 +200,7 @@ MAKERS = {
     "ag2": [ag2], "agent-framework": [agent_framework], "camel-ai": [camel_ai], "crewai": [crewai], "gemini-cli": [gemini_cli], "haystack": [haystack],
     "hermes-agent": [hermes_agent], "langchain": [langchain, langchain_executor], "openhands": [openhands], "pydantic-ai": [pydantic_ai],
     "qwen-code": [qwen_code], "semantic-kernel": [semantic_kernel], "smolagents": [smolagents], "strands-agents": [strands_agents],
+    "cline": [coding_agents.cline],
 }
 
 

@@ -3,6 +3,9 @@ import readline from 'node:readline';
 
 const say = (answer) => process.stdout.write(JSON.stringify(answer) + '\n');
 
+/** The texts of a message's content: a string, or blocks. */
+export const texts = (content) => (Array.isArray(content) ? content.flatMap((block) => block.text ?? []) : [content ?? '']);
+
 /** `drive` takes a case's input and the name of its table; one that hangs is given up after `seconds`, the `slow` ones come last. */
 export async function serve(drive, { seconds = 60, together = 1, slow = () => false } = {}) {
   const cases = [];
