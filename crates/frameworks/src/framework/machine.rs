@@ -384,6 +384,10 @@ impl MachineWatch {
             if let Some(request) = unmade.filter(|request| request.events().len() == view.news_from() + offset) {
                 self.point(&request, list);
             }
+            // A sub-agent has a loop of its own: its prompts are none of this one's.
+            if event.message().is_some_and(|message| matches!(message.lane, Lane::Side(_))) {
+                continue;
+            }
             let speaks = event.message().is_some_and(|message| message.role == Role::User);
             if self.over && speaks && self.after_stop == AfterStop::NextUser {
                 self.over = false;
