@@ -79,3 +79,64 @@ def cline(random):
     story = Recording(random, tools, lambda random, call: call["name"] in UNKNOWN or call["name"] != "spawn_agent" and random.random() < often, spawn=spawn)
     return "fresh", story, {**({"execution": execution} if execution else {}), **host}
 
+
+READS = [{"filePath": "a.txt", "limit": 1}, {"filePath": "a.txt", "limit": 1.0}, {"limit": 1, "filePath": "a.txt"}, {"filePath": "none.txt"}, {"filePath": "b.txt"}]
+SHELL = [{"command": "echo ä", "description": "say"}, {"command": "echo ä", "description": "say"}, {"description": "say", "command": "echo ä"}, {"command": "true", "description": "TODO"}]
+TASK = ("task", "prompt", {"description": "look", "subagent_type": "general"})
+
+
+def opencode(random):
+    tools = {"read": READS, "bash": SHELL, "gone": [{"i": 1}, {"i": 1}], "lost": [{"i": 1}, {"i": 1}], "todowrite": [{"todos": []}, {"todos": []}]}
+    fails = lambda _, call: call["name"] in UNKNOWN or call["arguments"].get("filePath") == "none.txt"
+    config = chosen(random, permission=[{"doom_loop": word} for word in ("ask", "ask", "allow", "deny")], steps=[None, 1, 2, 3, 4, 10**6])
+    if random.random() < 0.05:
+        config["steps"] = random.choice([0, -1])
+    if config.get("permission", {}).get("doom_loop", "ask") == "ask":
+        config |= chosen(random, reply=["once", "once", "always", "reject"])
+    return "fresh", Recording(random, tools, fails, parallel=random.choice([3, 4, 6]), steps=4, spawn=TASK, open=0.2), config
+
+
+def kilo_code(random):
+    if random.random() < 0.25:
+        return kilo_cost(random)
+    tools = {"read": [*READS, {}, {"path": "x"}], "bash": [*SHELL, {"command": "ls"}], "glob": [{"pattern": "*.txt"}, {"pattern": "*.txt"}, {}], "gone": [{"i": 1}, {"i": 1}]}
+    required = {"read": ("filePath",), "bash": ("command", "description"), "glob": ("pattern",)}
+    malformed = lambda call: any(key not in call["arguments"] for key in required.get(call["name"], ()))
+    fails = lambda _, call: call["name"] in UNKNOWN or malformed(call) or call["arguments"].get("filePath") == "none.txt"
+    words = [{"doom_loop": "ask"}, {"doom_loop": "allow"}, {"doom_loop": "deny"}, {"*": "allow"}, {"doom_loop": "ask", "*": "allow"}, {"*": "allow", "doom_loop": "ask"}]
+    config = chosen(random, 0.5, permission=words, steps=[None, 0, -1, 1.5, 1, 2, 3, 4, 10**6], reply=["once", "always", "reject"])
+    if "steps" in config:
+        config |= chosen(random, 0.2, steps_key=["maxSteps"])
+    usage = None
+    if random.random() < 0.2:
+        config["context_limit"] = random.choice([50000, 100000])
+        usage = lambda: {"input": random.choice([100, 100, 42000, 92000, 99000]), "output": random.choice([5, 9000])}
+    return "fresh", Recording(random, tools, fails, parallel=random.choice([3, 4, 6]), steps=4, spawn=None if usage else TASK, open=0, usage=usage), config, {"drive": "serve"}
+
+
+def kilo_cost(random):
+    story = Recording(random, {"read": [{"filePath": "f"}, {"filePath": "g"}]}, lambda *_: False, steps=9, parallel=1, open=0)
+    for event in story.events:
+        if event["role"] == "assistant":
+            event["cost_usd"] = random.choice([0, 0.1, 0.25, 0.5, 1.005, 3])
+            if random.random() < 0.1:
+                event["native"] = {"cost_alert": random.choice([None, 0, 1, 2, 2.5])}
+    config = chosen(random, 0.9, cost_alert=[None, -1, 0, 0.01, 0.5, 1, 1.5, 2, 5, 10**9], replies=[["stop"], ["continue"], ["dismiss", "continue", "stop"], ["dismiss"] * 3])
+    return "fresh", story, config, {"drive": "tui_class"}
+
+
+def gemini_cli(random):
+    tools = {"A": [{"x": 0}, {"x": 0.0}, {"x": 0, "y": "ä"}, {"y": "ä", "x": 0}], "B": [{"x": 0}, {"x": 0}, {}], "gone": [{"i": 1}, {"i": 1}]}
+    config = chosen(random, maxSessionTurns=[-1, 0, 1, 2, 3, 5, 12, 10**9], disableLoopDetection=[False, False, True], turns=[0, 1, 2, 50, 1000])
+    fails = lambda random, call: call["name"] in UNKNOWN or random.random() < 0.2
+    return "fresh", Recording(random, tools, fails, steps=random.choice([5, 14, 24]), parallel=random.choice([1, 3, 6]), blocks=0.3, spawn=("delegate", "task", {}), moods=0.07), config
+
+
+def qwen_code(random):
+    shell = [{"command": "echo 0", "is_background": False}, {"is_background": False, "command": "echo 0"}, {"command": "echo 世界", "is_background": False}, {"command": "false", "is_background": False}]
+    tools = {"run_shell_command": shell, "gone": [{"i": 1}, {"i": 1}]}
+    limits = [-2, -1, 0, 1, 2, 3, 4, 10**6]
+    config = chosen(random, maxToolCalls=[*limits, "2", "1.5"], maxSessionTurns=limits, maxToolCallsPerTurn=[0, 1, 2, 3, 4, 2.5], skipLoopDetection=[False, True])
+    spawn = ("agent", "prompt", {"description": "look", "subagent_type": "general-purpose"})
+    story = Recording(random, tools, lambda _, call: call["name"] in UNKNOWN, prompts=1, steps=5, parallel=2, blocks=0.3, spawn=spawn, open=0)
+    return "headless", story, config, {"drive": "headless"}
