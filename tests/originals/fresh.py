@@ -199,8 +199,8 @@ def gemini_cli(random):
 MAKERS = {
     "ag2": [ag2], "agent-framework": [agent_framework], "camel-ai": [camel_ai], "crewai": [crewai], "gemini-cli": [gemini_cli, coding_agents.gemini_cli], "haystack": [haystack],
     "hermes-agent": [hermes_agent], "langchain": [langchain, langchain_executor], "openhands": [openhands], "pydantic-ai": [pydantic_ai],
-    "qwen-code": [qwen_code], "semantic-kernel": [semantic_kernel], "smolagents": [smolagents], "strands-agents": [strands_agents],
-    "cline": [coding_agents.cline],
+    "qwen-code": [qwen_code, coding_agents.qwen_code], "semantic-kernel": [semantic_kernel], "smolagents": [smolagents], "strands-agents": [strands_agents],
+    "cline": [coding_agents.cline], "kilo-code": [coding_agents.kilo_code], "opencode": [coding_agents.opencode],
 }
 
 
