@@ -18,7 +18,7 @@ pub const GOLDEN_CASES: &[(&str, usize)] = &[
     ("haystack", 125),
     ("hermes-agent", 113),
     ("inspect-ai", 218),
-    ("kilo-code", 140),
+    ("kilo-code", 188),
     ("langchain", 241),
     ("letta", 33),
     ("litellm", 175),
