@@ -17,6 +17,7 @@ import random
 import sys
 import tomllib
 
+import coding_agents
 import makers
 import run
 
@@ -204,10 +205,11 @@ def gemini_cli(random):
 
 # The settings of each framework, by its name in frameworks.toml or the name before the dot: one framework may have two loops.
 MAKERS = {
-    "ag2": [ag2], "agent-framework": [agent_framework], "camel-ai": [camel_ai], "crewai": [crewai], "gemini-cli": [gemini_cli], "haystack": [haystack],
+    "ag2": [ag2], "agent-framework": [agent_framework], "camel-ai": [camel_ai], "crewai": [crewai], "gemini-cli": [gemini_cli, coding_agents.gemini_cli], "haystack": [haystack],
     "hermes-agent": [hermes_agent], "langchain": [langchain, langchain_executor], "openhands": [openhands], "pydantic-ai": [pydantic_ai],
-    "qwen-code": [qwen_code], "semantic-kernel": [semantic_kernel], "smolagents": [smolagents], "strands-agents": [strands_agents],
+    "qwen-code": [qwen_code, coding_agents.qwen_code], "semantic-kernel": [semantic_kernel], "smolagents": [smolagents], "strands-agents": [strands_agents],
     "tau2-bench": [makers.tau2_bench], "letta": [makers.letta], "browser-use": [makers.browser_use],
+    "cline": [coding_agents.cline], "kilo-code": [coding_agents.kilo_code], "opencode": [coding_agents.opencode],
 }
 
 

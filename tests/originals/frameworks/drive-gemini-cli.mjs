@@ -1,6 +1,6 @@
 // Gemini CLI's own client and loop detector, with a scripted chat in place of the model: one prompt per user message.
 import { GeminiClient } from '@google/gemini-cli-core';
-import { serve } from './serve.mjs';
+import { serve, texts } from './serve.mjs';
 
 /** A configuration that answers what the client asks: the given, and nothing else. */
 function configuration(config) {
@@ -35,7 +35,7 @@ async function drive({ config, events }) {
     at = replies.shift();
     const { content, tool_calls: calls = [] } = events[at];
     const functionCalls = calls.map((call) => ({ id: call.id, name: call.name, args: call.arguments }));
-    const parts = [...(content ? [{ text: content }] : []), ...functionCalls.map((functionCall) => ({ functionCall }))];
+    const parts = [...texts(content).filter(Boolean).map((text) => ({ text })), ...functionCalls.map((functionCall) => ({ functionCall }))];
     const value = { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }] };
     yield { type: 'chunk', value: calls.length ? { ...value, functionCalls } : value };
   };
@@ -71,13 +71,18 @@ async function drive({ config, events }) {
     if (config.turns === 0 && at === first && !actions.length) actions.push({ at: before, before_request: true, kind: 'halt', code: 'silent:no_turns_left' });
   };
   /** The last result of the reply at `reply`. */
-  const after = (reply) => { let last = reply; while (events[last + 1]?.role === 'tool') last += 1; return last; };
-  const users = events.flatMap((event, place) => (event.role === 'user' ? [place] : []));
+  const after = (reply) => {
+    let last = reply;
+    for (let next = reply + 1; events[next]?.lane || events[next]?.role === 'tool'; next++) if (!events[next].lane) last = next;
+    return last;
+  };
+  // What a sub-agent says reaches the client as the result of a tool.
+  const users = events.flatMap((event, place) => (event.role === 'user' && !event.lane ? [place] : []));
   for (const [nth, user] of users.entries()) {
     const end = users[nth + 1] ?? events.length;
-    replies = events.flatMap((event, place) => (event.role === 'assistant' && place > user && place < end ? [place] : []));
+    replies = events.flatMap((event, place) => (event.role === 'assistant' && !event.lane && place > user && place < end ? [place] : []));
     const has = replies.length > 0;
-    let parts = [{ text: events[user].content }];
+    let parts = texts(events[user].content).map((text) => ({ text }));
     before = user;
     for (let open = has; open && !actions.some((action) => action.kind === 'halt');) {
       const earlier = at;
@@ -86,7 +91,7 @@ async function drive({ config, events }) {
       if (at === earlier || (!replies.length && actions.at(-1)?.kind === 'inject' && actions.at(-1).at === at)) break;
       const calls = events[at].tool_calls ?? [];
       before = after(at);
-      parts = events.slice(at + 1, before + 1).map((result) => ({ functionResponse: { id: result.tool_call_id, name: result.name, response: { output: result.content } } }));
+      parts = events.slice(at + 1, before + 1).filter((event) => !event.lane).map((result) => ({ functionResponse: { id: result.tool_call_id, name: result.name, response: { output: texts(result.content).join('\n') } } }));
       open = calls.length > 0 && (replies.length > 0 || nth + 1 < users.length);
       // A text ends the prompt for the client; a further reply of the recording was another request.
       if (!calls.length && replies.length) [open, parts] = [true, [{ text: '' }]];

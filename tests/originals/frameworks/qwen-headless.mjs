@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { DIST } from './qwen-package.mjs';
 import { playback } from './scripted-server.mjs';
+import { texts } from './serve.mjs';
 
 const FLAGS = { maxSessionTurns: '--max-session-turns', maxToolCalls: '--max-tool-calls', maxWallTime: '--max-wall-time' };
 
@@ -32,10 +33,20 @@ async function program(config, prompt, port) {
 }
 
 export async function headless({ config, events }) {
-  const replies = events.flatMap((event, at) => event.role === 'assistant' ? [at] : []);
+  const replies = events.flatMap((event, at) => event.role === 'assistant' && !event.lane ? [at] : []);
+  // A sub-agent is known by its prompt, and plays the events of its lane.
+  const lanes = new Map();
+  for (const event of events.filter((event) => event.lane)) {
+    if (event.role === 'user') lanes.set(event.lane, { prompt: JSON.stringify(texts(event.content).join('')).slice(1, -1), replies: [] });
+    if (event.role === 'assistant') lanes.get(event.lane).replies.push(event);
+  }
+  const side = (asked) => [...lanes.values()].find(({ prompt }) => JSON.stringify(asked.messages.find((message) => message.role === 'user')).includes(prompt));
   // The side agent that keeps the memory has fewer tools than the run itself.
-  const server = await playback(replies.map((at) => events[at]), (asked) => (asked.tools ?? []).length > 10 || { content: '{}' });
-  const { said, code } = await program(config, events[0].content, server.port);
+  const server = await playback(replies.map((at) => events[at]), (asked) => {
+    const lane = side(asked);
+    return lane ? lane.replies.shift() ?? { content: 'Done.' } : (asked.tools ?? []).length > 10 || { content: '{}' };
+  });
+  const { said, code } = await program(config, texts(events[0].content).join('\n'), server.port);
   const calls = server.count();
   await server.close();
   const last = replies[calls - 1];

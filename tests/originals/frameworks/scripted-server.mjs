@@ -1,5 +1,6 @@
 // A model on loopback that speaks the streaming chat completions of OpenAI and plays the replies of a recording in order.
 import http from 'node:http';
+import { texts } from './serve.mjs';
 
 const calls = (reply) => (reply.tool_calls ?? []).map((call, index) => ({ index, id: call.id, type: 'function', function: { name: call.name, arguments: JSON.stringify(call.arguments) } }));
 
@@ -31,7 +32,7 @@ function answer(response, asked, reply, serial) {
   const base = { id: `x${serial}`, created: 1, model: asked.model };
   if (!asked.stream) {
     response.writeHead(200, { 'content-type': 'application/json' });
-    const message = { role: 'assistant', content: reply.content ?? '', ...(made.length ? { tool_calls: made } : {}) };
+    const message = { role: 'assistant', content: texts(reply.content).join(''), ...(made.length ? { tool_calls: made } : {}) };
     response.end(JSON.stringify({ ...base, object: 'chat.completion', usage, choices: [{ index: 0, finish_reason: finish, message }] }));
     return;
   }
@@ -39,7 +40,7 @@ function answer(response, asked, reply, serial) {
   const put = (piece) => response.write('data: ' + JSON.stringify({ ...base, object: 'chat.completion.chunk', ...piece }) + '\n\n');
   const delta = (piece) => put({ choices: [{ index: 0, delta: { role: 'assistant', ...piece }, finish_reason: null }] });
   for (const text of [].concat(reply.reasoning ?? [])) delta({ reasoning_content: text });
-  for (const text of [].concat(reply.content || [])) delta({ content: text });
+  for (const text of texts(reply.content)) if (text) delta({ content: text });
   for (const call of made) delta({ tool_calls: [call] });
   put({ choices: [{ index: 0, delta: {}, finish_reason: finish }] });
   put({ choices: [], usage });

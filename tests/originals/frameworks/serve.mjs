@@ -3,8 +3,11 @@ import readline from 'node:readline';
 
 const say = (answer) => process.stdout.write(JSON.stringify(answer) + '\n');
 
-/** `drive` takes a case's input and the name of its table; one that hangs is given up after `seconds`, the `slow` ones come last. */
-export async function serve(drive, { seconds = 60, together = 1, slow = () => false } = {}) {
+/** The texts of a message's content: a string, or blocks. */
+export const texts = (content) => (Array.isArray(content) ? content.flatMap((block) => block.text ?? []) : [content ?? '']);
+
+/** `drive` takes a case's input and the name of its table; one that hangs is given up after `seconds`, the `slow` ones come last, `close` puts away. */
+export async function serve(drive, { seconds = 60, together = 1, slow = () => false, close = () => {} } = {}) {
   const cases = [];
   for await (const line of readline.createInterface({ input: process.stdin })) cases.push(JSON.parse(line));
   cases.sort((left, right) => slow(left.input) - slow(right.input));
@@ -19,5 +22,6 @@ export async function serve(drive, { seconds = 60, together = 1, slow = () => fa
     }
   };
   await Promise.all(Array.from({ length: together }, worker));
+  await close();
   process.exit(0);
 }

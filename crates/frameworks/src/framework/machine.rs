@@ -153,11 +153,6 @@ pub fn starts_run(message: &Message) -> bool {
     message.is_prompt() && message.tool_calls.is_empty() && !matches!(message.lane, Lane::Side(_))
 }
 
-/// Whether this prompts a sub-agent. No machine sees it: it begins no run of the agent that is replayed, and resets nothing.
-fn prompts_sub_agent(message: &Message) -> bool {
-    message.role == Role::User && matches!(message.lane, Lane::Side(_))
-}
-
 /// The point of the next request at or after `point`: where a due request would be made and is refused, even if the
 /// recording ends before it.
 pub fn next_request(point: Point) -> Point {
@@ -389,7 +384,8 @@ impl MachineWatch {
             if let Some(request) = unmade.filter(|request| request.events().len() == view.news_from() + offset) {
                 self.point(&request, list);
             }
-            if event.message().is_some_and(prompts_sub_agent) {
+            // A sub-agent has a loop of its own: its prompts are none of this one's.
+            if event.message().is_some_and(|message| matches!(message.lane, Lane::Side(_))) {
                 continue;
             }
             let speaks = event.message().is_some_and(|message| message.role == Role::User);

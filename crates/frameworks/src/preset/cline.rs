@@ -21,11 +21,12 @@ params! {
             "`softThreshold` is not below `hardThreshold`, which is tested first: it never warns";
     HARD_THRESHOLD: "execution.loopDetection.hardThreshold" = 5,
         "acts when the count reaches it; 0 acts on every call",
-        trap |n| if n <= 0.0 => "`hardThreshold` of 0 is not off: it acts on every call";
+        trap |n| if n <= 0.0 => "`hardThreshold` of 0 or below is not off: it acts on every call";
     MAX_CONSECUTIVE_MISTAKES: "execution.maxConsecutiveMistakes" = 6, off 0,
         "steps in a row in which every tool failed",
-        trap |n| if n <= 0.0 =>
-            "`maxConsecutiveMistakes` of 0 switches loop detection off with it: a hard hit has no effect";
+        trap |n| if n == 0.0 =>
+            "`maxConsecutiveMistakes` of 0 switches loop detection off with it: a hard hit has no effect",
+        trap |n| if n < 0.0 => "`maxConsecutiveMistakes` below 0 is not off: the first mistake reaches it";
     ON_CONSECUTIVE_MISTAKE_LIMIT_REACHED: "onConsecutiveMistakeLimitReached" = null,
         "the host's answer: continue, continue_with_guidance, stop, throws; null: no callback, which stops";
 }
@@ -44,6 +45,8 @@ After \"continue\" every further identical call is hard again.
 **maxConsecutiveMistakes** (after the tools)
 - A step in which tools failed and none succeeded counts 1; a step with a success sets 0; others change nothing.
 - `count >= max`: asks the host, or aborts. Default 6 (the command line passes 3); 0 = off; \"continue\" sets 0.
+- Trap: below 0 it is not off: every such step, and every hard hit, reaches it.
+- A sub-agent (`spawn_agent`) counts for itself and has the defaults, whatever the session sets; its abort is a success here.
 - Invalid calls and API errors count too in the product; a recording shows failed tools only.";
 
 const HOST: Host = Host::new(
@@ -81,23 +84,24 @@ enum HostAnswer {
 
 #[derive(Clone, Debug)]
 struct Thresholds {
-    soft: i64,
-    hard: i64,
+    soft: f64,
+    hard: f64,
 }
 
 #[derive(Clone, Debug)]
 struct Cline {
     thresholds: Option<Thresholds>,
-    max_mistakes: i64,
+    /// Only 0 is off: a negative one is reached by the first mistake.
+    max_mistakes: f64,
     host: HostAnswer,
     streak: Streak<(Name, String)>,
-    mistakes: i64,
+    mistakes: f64,
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let off = matches!(settings.get(param::LOOP_DETECTION.name), Some(Value::Bool(false)));
     let thresholds =
-        Thresholds { soft: settings.int(&param::SOFT_THRESHOLD)?, hard: settings.int(&param::HARD_THRESHOLD)? };
+        Thresholds { soft: settings.number(&param::SOFT_THRESHOLD)?, hard: settings.number(&param::HARD_THRESHOLD)? };
     let host = match settings.text(&param::ON_CONSECUTIVE_MISTAKE_LIMIT_REACHED)? {
         None => HostAnswer::Absent,
         Some("continue") => HostAnswer::Continue,
@@ -110,16 +114,21 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     };
     let machine = Cline {
         thresholds: (!off).then_some(thresholds),
-        max_mistakes: settings.int(&param::MAX_CONSECUTIVE_MISTAKES)?,
+        max_mistakes: settings.number(&param::MAX_CONSECUTIVE_MISTAKES)?,
         host,
         streak: Streak::default(),
-        mistakes: 0,
+        mistakes: 0.0,
     };
     let recipe = Recipe::new(machine, &[LOOP, MISTAKES]).blind(&[LOOP, MISTAKES]);
     Ok(recipe.reads_calls(&[LOOP]).needs(MISTAKES, Need::ErrorFlags))
 }
 
 impl Cline {
+    /// Without a limit of mistakes nothing acts, loops of calls included.
+    fn acts(&self) -> bool {
+        self.max_mistakes != 0.0
+    }
+
     /// The mistake limit is reached, so the host decides. True if the run is over.
     fn limit_reached(&mut self, rule: &'static str, call: Option<&ToolCall>, acts: &mut Acts<'_, '_>) -> bool {
         let id = call.and_then(|call| call.id.as_deref());
@@ -136,22 +145,23 @@ impl Cline {
             }
             HostAnswer::Continue => {}
         }
-        self.mistakes = 0;
+        self.mistakes = 0.0;
         false
     }
 
+    #[expect(clippy::float_cmp, reason = "the original compares with `===`")]
     fn calls(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
         let Some(thresholds) = self.thresholds.clone() else { return };
         for call in &reply.tool_calls {
             let key = (call.name.clone(), js_text(&arguments(call), Keys::Sorted));
-            let count = i64::from(self.streak.push(key));
+            let count = f64::from(self.streak.push(key));
             if count >= thresholds.hard {
-                if self.max_mistakes > 0 && self.limit_reached(LOOP, Some(call), acts) {
+                if self.acts() && self.limit_reached(LOOP, Some(call), acts) {
                     return;
                 }
             } else if count == thresholds.soft {
                 let act = acts.act(Action::Warn, LOOP).code("LoopDetectionTracker:soft").call(call.id.as_deref());
-                act.evidence(count as f64, thresholds.soft as f64).undelivered();
+                act.evidence(count, thresholds.soft).undelivered();
             }
         }
     }
@@ -165,14 +175,14 @@ impl Machine for Cline {
     }
 
     fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
-        if view.moment() != Moment::AfterTools || self.max_mistakes <= 0 {
+        if view.moment() != Moment::AfterTools || !self.acts() {
             return;
         }
         let flags: Vec<bool> = view.results().filter_map(|result| result.is_error).collect();
         if flags.contains(&false) {
-            self.mistakes = 0;
+            self.mistakes = 0.0;
         } else if !flags.is_empty() {
-            self.mistakes += 1;
+            self.mistakes += 1.0;
             if self.mistakes >= self.max_mistakes {
                 self.limit_reached(MISTAKES, None, acts);
             }
@@ -181,8 +191,8 @@ impl Machine for Cline {
 
     fn readings(&self) -> Vec<RuleReading> {
         let streak = f64::from(self.streak.count());
-        let same = self.thresholds.iter().map(|limits| reading(LOOP, "same call in a row", streak, limits.hard as f64));
-        let mistakes = reading(MISTAKES, "mistakes in a row", self.mistakes as f64, self.max_mistakes as f64);
-        same.chain((self.max_mistakes > 0).then_some(mistakes)).collect()
+        let same = self.thresholds.iter().map(|limits| reading(LOOP, "same call in a row", streak, limits.hard));
+        let mistakes = reading(MISTAKES, "mistakes in a row", self.mistakes, self.max_mistakes);
+        same.chain(self.acts().then_some(mistakes)).collect()
     }
 }

@@ -234,6 +234,11 @@ impl Gemini {
         }
     }
 
+    /// Whether the session has no request left.
+    fn is_last_session_turn(&self) -> bool {
+        self.max_session_turns > 0 && self.session_turns >= self.max_session_turns
+    }
+
     fn request(&mut self, acts: &mut Acts<'_, '_>) {
         if !std::mem::take(&mut self.nested) {
             self.bound = if self.documented { self.turns - i64::from(self.prompt_turns) } else { self.turns };
@@ -335,11 +340,15 @@ impl Machine for Gemini {
     fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
         match view.moment() {
             Moment::BeforeRequest => self.request(acts),
+            // The feedback is sent at once, whoever speaks next.
+            Moment::EndOfRound if self.feedback_sent && self.is_last_session_turn() => {
+                let act = acts.act(Action::Stop, TURNS).code("MaxSessionTurns");
+                act.evidence((self.session_turns + 1) as f64, self.max_session_turns as f64);
+            }
             Moment::EndOfRound if self.model_speaks_next && !self.nested => {
                 self.bound -= 1;
                 self.nested = true;
-                let session_left = self.max_session_turns <= 0 || self.session_turns < self.max_session_turns;
-                if self.bound == 0 && session_left {
+                if self.bound == 0 && !self.is_last_session_turn() {
                     acts.act(Action::Stop, TURNS).code("silent:no_turns_left");
                 }
             }

@@ -139,7 +139,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let output = u64::try_from(settings.int(&param::OUTPUT)?).unwrap_or(0);
     let alert = settings.opt_number(&param::COST_ALERT)?;
     let replies = settings.device("replies").and_then(Value::as_array).cloned().unwrap_or_default();
-    let mut cost = CostAlert { replies: replies.into(), armed: true, ..CostAlert::default() };
+    let mut cost = CostAlert { replies: replies.into(), ..CostAlert::default() };
     cost.set(alert);
     let machine = Kilo {
         permission: permission.map_or(Ok(Permission::Ask), permission_of)?,
@@ -200,33 +200,31 @@ fn permission_of(value: &Value) -> Result<Permission, SettingsError> {
 struct CostAlert {
     limit: Option<f64>,
     spent: f64,
-    armed: bool,
+    /// Limits about which it has asked since the session last began to work.
+    asked: Vec<f64>,
     /// Limits about which the user does not want to be asked again.
     silent: Vec<f64>,
     replies: VecDeque<Value>,
     /// Whether the session was idle: the last event is a reply without tools after it.
     is_idle: bool,
-    has_begun: bool,
 }
 
 impl CostAlert {
     fn set(&mut self, limit: Option<f64>) {
-        let limit = limit.filter(|limit| *limit > 0.0).map(f64::ceil);
-        self.armed |= limit != self.limit;
-        self.limit = limit;
+        self.limit = limit.filter(|limit| *limit > 0.0).map(f64::ceil);
     }
 
     fn spoken_to(&mut self) {
-        self.armed |= self.is_idle || !self.has_begun;
-        self.has_begun = true;
+        if self.is_idle {
+            self.asked.clear();
+        }
     }
 
     fn check(&mut self, acts: &mut Acts<'_, '_>) {
-        let Some(limit) = self.limit.filter(|limit| self.armed && self.spent >= *limit && !self.silent.contains(limit))
-        else {
-            return;
-        };
-        self.armed = false;
+        let is_due =
+            |limit: &f64| self.spent >= *limit && ![&self.asked, &self.silent].iter().any(|told| told.contains(limit));
+        let Some(limit) = self.limit.filter(is_due) else { return };
+        self.asked.push(limit);
         let act = acts.act(Action::Ask, COST).code(COST).detail(format!("${} ${}", cents(limit), cents(self.spent)));
         act.evidence(self.spent, limit);
         match self.replies.pop_front().as_ref().and_then(Value::as_str) {
@@ -240,12 +238,11 @@ impl CostAlert {
     }
 }
 
-/// Two decimals, rounded as in JavaScript: a tie rounds up.
-#[expect(clippy::float_cmp, reason = "a tie is exact or none")]
+/// Two decimals, rounded as in JavaScript: by the exact value, and a tie rounds up. Only odd eighths are ties.
+#[expect(clippy::float_cmp, reason = "eighths are exact")]
 fn cents(dollars: f64) -> String {
-    let hundredfold = dollars * 100.0;
-    let is_tie = hundredfold.fract() == 0.5 && hundredfold / 100.0 == dollars;
-    format!("{:.2}", if is_tie { (hundredfold + 0.5) / 100.0 } else { dollars })
+    let is_tie = (dollars * 8.0).abs() % 2.0 == 1.0;
+    format!("{:.2}", if is_tie { dollars + 0.005 } else { dollars })
 }
 
 /// Kilo's tools and the string arguments that each requires.
