@@ -17,6 +17,7 @@ import random
 import sys
 import tomllib
 
+import fresh_sources
 import run
 
 UNUSUAL = ["", "ok", "Grüße, 世界 🙂", "line one\nline two", "TERMINATE", "x" * 300]
@@ -196,6 +197,7 @@ def gemini_cli(random):
 
 # The settings of each framework, by its name in frameworks.toml or the name before the dot: one framework may have two loops.
 MAKERS = {
+    "adaptive": [fresh_sources.adaptive], "goose": [fresh_sources.goose],
     "ag2": [ag2], "agent-framework": [agent_framework], "camel-ai": [camel_ai], "crewai": [crewai], "gemini-cli": [gemini_cli], "haystack": [haystack],
     "hermes-agent": [hermes_agent], "langchain": [langchain, langchain_executor], "openhands": [openhands], "pydantic-ai": [pydantic_ai],
     "qwen-code": [qwen_code], "semantic-kernel": [semantic_kernel], "smolagents": [smolagents], "strands-agents": [strands_agents],
@@ -208,10 +210,17 @@ def questions(name, seed, cases):
         makers = MAKERS[name]
         table, story, config, *more = makers[nth % len(makers)](dice)
         events = getattr(story, "events", story)
-        given = {"config": config, "events": events, **(more[0] if more else {})}
+        # Without events a maker gives the whole input.
+        given = {"config": config, "events": events, **(more[0] if more else {})} if events is not None else config
         if name == "openhands":
             given["drive"] = "run"
         yield {"id": f"s{seed}-{name}-{nth:04}", "table": f"fresh/{name}/{table}", "key": f"s{seed}-{name}-{nth:04}", "input": given}
+
+
+def held(golden, table):
+    """What the golden cases have in all answers, those of that table if there are any; a driver may report more."""
+    same = [case for case in golden if case["table"].endswith("/" + table)]
+    return set.intersection(*(set(case["expected"]) for case in same or golden))
 
 
 def main():
@@ -222,12 +231,13 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--latest", action="store_true")
     parser.add_argument("--cache", type=pathlib.Path, default=pathlib.Path.home() / ".cache" / "whenstop-originals")
+    parser.add_argument("--mirror", type=pathlib.Path, help="as for run.py")
     parser.add_argument("--minutes", type=float, default=20)
     options = parser.parse_args()
     entries = {entry["name"]: entry for entry in tomllib.loads((run.HERE / "frameworks.toml").read_text())["framework"]}
     worst = 0
     for name in options.names or MAKERS:
-        entry = entries[name]
+        entry = run.mirrored(entries[name], options.mirror)
         try:
             command, version, _ = run.INSTALL[entry["language"]](entry, options.latest, options.cache)
         except (RuntimeError, OSError) as error:
@@ -235,8 +245,7 @@ def main():
             worst = 2
             continue
         asked = list(questions(name, options.seed, options.cases))
-        # What the tables of the framework hold in every case; a driver may report more.
-        held = set.intersection(*(set(case["expected"]) for case in run.cases_of(entry["tables"])))
+        golden = list(run.cases_of(entry["tables"]))
         answers, said = run.play(command, asked, {**os.environ, **entry.get("environment", {})}, options.minutes)
         tables, failed = {}, []
         for case in asked:
@@ -245,8 +254,11 @@ def main():
                 failed.append(answer.get("failed", "no answer"))
                 continue
             line = {"id": case["id"], "framework": name, "version": f"{entry['package']} {version}", "input": case["input"]}
-            tables.setdefault(case["table"].split("/")[2], []).append({**line, "expected": {key: value for key, value in answer["expected"].items() if key in held}, "source": "ran original"})
+            tables.setdefault(case["table"].split("/")[2], []).append({**line, "expected": answer["expected"], "source": "ran original"})
         for table, lines in tables.items():
+            kept = held(golden, table)
+            for line in lines:
+                line["expected"] = {key: value for key, value in line["expected"].items() if key in kept}
             file = options.out / name / f"{table}.jsonl"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))

@@ -7,10 +7,11 @@
                                                      # what has no driver is looked up, by release, commit or day
     python3 tests/originals/run.py --list            # what has a driver, and what stands as of its version only
 
-Each release is installed into an environment of its own under --cache (default: ~/.cache/whenstop-originals). A driver
-(`frameworks/drive-<name>.py` or `.mjs`, or a crate) reads cases `{"id": …, "table": …, "input": …}`, one a line, and prints
+Each release is installed into an environment of its own under --cache (default: ~/.cache/whenstop-originals); what has
+no release is cloned there at the pinned commit, with --mirror from local git directories, FOLDER/owner+name/repo (or a
+folder there with the files themselves). A driver (`frameworks/drive-<name>.py` or `.mjs`, or a crate) reads cases `{"id": …, "table": …, "input": …}`, one a line, and prints
 `{"id": …, "expected": …}` for each. What it has not answered when its time is up (--minutes) counts as no answer.
-Needs Python 3.11, and Node 22 for drivers in JavaScript (fetched from npm where the machine's own is older); Cargo for awaken.
+Needs Python 3.11, and Node 22 for drivers in JavaScript (fetched from npm where the machine's own is older); Cargo for goose.
 No network is used but for the installation.
 
 Exit code: 0 all answers came out again, 1 some did not, 2 something could not be installed, run or looked up.
@@ -89,6 +90,34 @@ def versions_text(versions):
     return ", ".join(f"{name} {version or '(unknown)'}" for name, version in versions.items())
 
 
+def checkout(entry, latest, cache):
+    """The repository `git` at the pinned commit, or at its newest, and that commit; only the `files` of it, if any are named."""
+    commit = newest_release("git", entry["git"]) if latest else entry["version"]
+    folder = cache / "sources" / f"{entry['name']}-{commit}"
+    plain = pathlib.Path(entry["git"])
+    if plain.is_dir() and not (plain / "HEAD").exists() and not (plain / ".git").exists():
+        return plain, commit
+    if not folder.exists():
+        begun = folder.with_suffix(".part")
+        shutil.rmtree(begun, ignore_errors=True)
+        # `COMMIT:path` is a file as it was at another commit.
+        files = [(at or commit, path) for at, _, path in (file.rpartition(":") for file in entry.get("files", []))]
+        steps = [["clone", "--quiet", "--no-checkout", *(["--filter=blob:none"] if files else []), entry["git"], str(begun)]]
+        steps += [["-C", str(begun), "checkout", "--quiet", str(at), "--", path] for at, path in files] or [["-C", str(begun), "checkout", "--quiet", str(commit)]]
+        for step in steps:
+            done = run(["git", *step])
+            if done.returncode != 0:
+                raise failure(f"git {step[0]} {entry['git']}", done)
+        begun.rename(folder)
+    return folder, commit
+
+
+def mirrored(entry, mirror):
+    """The entry, with its repository taken from a local mirror that has it."""
+    local = mirror and "git" in entry and mirror / "+".join(entry["git"].split("/")[-2:]) / "repo"
+    return {**entry, "git": str(local)} if local and local.is_dir() else entry
+
+
 def python_of(entry, latest, cache):
     """An interpreter with the release; the version that is installed, and why it is not the newest."""
     home = cache / ("latest" if latest else "pinned") / entry["name"]
@@ -96,13 +125,22 @@ def python_of(entry, latest, cache):
     if not python.exists():
         subprocess.run([interpreter_for(entry), "-m", "venv", str(home)], check=True)
     pip = [str(python), "-m", "pip", "install", "-q"]
-    if latest:
+    driver = HERE / "frameworks" / f"drive-{entry.get('driver', entry['name'])}.py"
+    if "files" in entry:
+        # No package: the driver is told where they are.
+        folder, commit = checkout(entry, latest, cache)
+        install(home, entry.get("beside", []), False, pip)
+        return ["env", f"ORIGINAL={folder}", str(python), str(driver)], commit, ""
+    if "git" in entry:
+        folder, commit = checkout(entry, latest, cache)
+        kept = install(home, [str(folder), *entry.get("beside", [])], False, pip)
+    elif latest:
         kept = install_newest(home, entry, "==", [*pip, "--upgrade"])
     else:
         kept = install(home, packages_of(entry, pinned(entry), "=="), False, pip)
     code = f"import importlib.metadata as m; print(m.version({entry['package']!r}))"
-    driver = HERE / "frameworks" / f"drive-{entry.get('driver', entry['name'])}.py"
-    return [str(python), str(driver)], run([str(python), "-c", code]).stdout.strip(), kept or ""
+    version = run([str(python), "-c", code]).stdout.strip()
+    return [str(python), str(driver)], f"{version} at {commit}" if "git" in entry else version, kept or ""
 
 
 def interpreter_for(entry):
@@ -151,10 +189,16 @@ def node_for(entry, cache):
 
 
 def cargo_of(entry, latest, cache):
-    """A crate of its own that uses the released ones; --latest takes the newest versions of `crates`."""
+    """A crate of its own that uses the released ones, or files of a repository; --latest takes the newest of them."""
     home = cache / ("latest" if latest else "pinned") / entry["name"]
     shutil.copytree(HERE / entry["name"], home, dirs_exist_ok=True)
     manifest = home / "Cargo.toml"
+    if "files" in entry:
+        folder, commit = checkout(entry, latest, cache)
+        done = run(["cargo", "build", "--quiet"], cwd=home, env={**os.environ, "ORIGINAL": str(folder)})
+        if done.returncode != 0:
+            raise failure("cargo build", done)
+        return [str(home / "target" / "debug" / program(manifest))], commit, ""
     if latest:
         manifest.write_text(manifest.read_text().replace(f"={entry['version']}", "*"))
         run(["cargo", "update", "--quiet"], cwd=home)
@@ -163,8 +207,11 @@ def cargo_of(entry, latest, cache):
         raise failure("cargo build", done)
     tree = run(["cargo", "tree", "--depth", "1", "--prefix", "none"], cwd=home).stdout
     version = next(line.split()[1] for line in tree.splitlines() if line.startswith(entry["package"] + " "))
-    name = tomllib.loads(manifest.read_text())["package"]["name"]
-    return [str(home / "target" / "debug" / name)], version.lstrip("v"), ""
+    return [str(home / "target" / "debug" / program(manifest))], version.lstrip("v"), ""
+
+
+def program(manifest):
+    return tomllib.loads(manifest.read_text())["package"]["name"]
 
 
 def play(command, cases, environment, minutes):
@@ -233,6 +280,8 @@ def newest_release(registry, package, python=sys.executable):
 
 def newest(entry):
     """The newest releases of the package and of those pinned with it."""
+    if "git" in entry:
+        return {entry["package"]: newest_release("git", entry["git"])}
     registry = {"python": "pypi", "node": "npm"}.get(entry["language"])
     if registry is None:
         return {}
@@ -292,9 +341,11 @@ def main():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--out", type=pathlib.Path, help="write the table as Markdown here")
     parser.add_argument("--cache", type=pathlib.Path, default=pathlib.Path.home() / ".cache" / "whenstop-originals")
+    parser.add_argument("--mirror", type=pathlib.Path, help="local git directories, asked before the network")
     parser.add_argument("--minutes", type=float, default=20, help="time a driver has for all its cases")
     options = parser.parse_args()
     file = tomllib.loads((HERE / "frameworks.toml").read_text())
+    file["framework"] = [mirrored(entry, options.mirror) for entry in file["framework"]]
     if options.list:
         for entry in file["framework"]:
             print(f"{entry['name']}: {entry['package']} {entry['version']} ({entry['language']})")
