@@ -195,9 +195,14 @@ def gemini_cli(random):
     return random.choice(["turn_limits", "tool_call_loop"]), story, some(random, **drawn)
 
 
+def goose_run(random):
+    story = Story(random, unknown=0.1, fails=0.2, blank=0, steps=6)
+    return "max_turns", story, some(random, max_turns=[0, *SMALL, *SMALL, 5, -1, 2.5, 2**32 - 1, 2**32], max_repetitions=[0, 1, 2])
+
+
 # The settings of each framework, by its name in frameworks.toml or the name before the dot: one framework may have two loops.
 MAKERS = {
-    "adaptive": [fresh_sources.adaptive], "goose": [fresh_sources.goose],
+    "adaptive": [fresh_sources.adaptive], "goose": [fresh_sources.goose], "goose-run": [goose_run],
     "ag2": [ag2], "agent-framework": [agent_framework], "camel-ai": [camel_ai], "crewai": [crewai], "gemini-cli": [gemini_cli], "haystack": [haystack],
     "hermes-agent": [hermes_agent], "langchain": [langchain, langchain_executor], "openhands": [openhands], "pydantic-ai": [pydantic_ai],
     "qwen-code": [qwen_code], "semantic-kernel": [semantic_kernel], "smolagents": [smolagents], "strands-agents": [strands_agents],
@@ -259,7 +264,8 @@ def main():
             kept = held(golden, table)
             for line in lines:
                 line["expected"] = {key: value for key, value in line["expected"].items() if key in kept}
-            file = options.out / name / f"{table}.jsonl"
+            # The folder is the preset's, of which a framework may have two drivers.
+            file = options.out / entry["tables"][0].split("/")[1] / f"{table}.jsonl"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
         why = f", {len(failed)} not answered ({max(set(failed), key=failed.count)})" if failed else ""
