@@ -18,6 +18,7 @@ import sys
 import tomllib
 
 import coding_agents
+import fresh_sources
 import makers
 import run
 
@@ -203,8 +204,14 @@ def gemini_cli(random):
     return random.choice(["turn_limits", "tool_call_loop"]), story, some(random, **drawn)
 
 
+def goose_run(random):
+    story = Story(random, unknown=0.1, fails=0.2, blank=0, steps=6)
+    return "max_turns", story, some(random, max_turns=[0, *SMALL, *SMALL, 5, -1, 2.5, 2**32 - 1, 2**32], max_repetitions=[0, 1, 2])
+
+
 # The settings of each framework, by its name in frameworks.toml or the name before the dot: one framework may have two loops.
 MAKERS = {
+    "adaptive": [fresh_sources.adaptive], "goose": [fresh_sources.goose], "goose-run": [goose_run],
     "ag2": [ag2], "agent-framework": [agent_framework], "camel-ai": [camel_ai], "crewai": [crewai], "gemini-cli": [gemini_cli, coding_agents.gemini_cli], "haystack": [haystack],
     "hermes-agent": [hermes_agent], "langchain": [langchain, langchain_executor], "openhands": [openhands], "pydantic-ai": [pydantic_ai],
     "qwen-code": [qwen_code, coding_agents.qwen_code], "semantic-kernel": [semantic_kernel], "smolagents": [smolagents], "strands-agents": [strands_agents],
@@ -223,10 +230,17 @@ def questions(name, seed, cases):
         makers = MAKERS[name]
         table, story, config, *more = makers[nth % len(makers)](dice)
         events = getattr(story, "events", story)
-        given = {"config": config, "events": events, **(more[0] if more else {})}
+        # Without events a maker gives the whole input.
+        given = {"config": config, "events": events, **(more[0] if more else {})} if events is not None else config
         if name in DRIVES:
             given["drive"] = DRIVES[name]
         yield {"id": f"s{seed}-{name}-{nth:04}", "table": f"fresh/{name}/{table}", "key": f"s{seed}-{name}-{nth:04}", "input": given}
+
+
+def held(golden, table):
+    """What the golden cases have in all answers, those of that table if there are any; a driver may report more."""
+    same = [case for case in golden if case["table"].endswith("/" + table)]
+    return set.intersection(*(set(case["expected"]) for case in same or golden))
 
 
 def main():
@@ -237,7 +251,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--latest", action="store_true")
     parser.add_argument("--cache", type=pathlib.Path, default=pathlib.Path.home() / ".cache" / "whenstop-originals")
-    parser.add_argument("--mirror", type=pathlib.Path, help="local git directories, asked before the network")
+    parser.add_argument("--mirror", type=pathlib.Path, help="as for run.py")
     parser.add_argument("--minutes", type=float, default=20)
     options = parser.parse_args()
     entries = {entry["name"]: run.mirrored(entry, options.mirror) for entry in tomllib.loads((run.HERE / "frameworks.toml").read_text())["framework"]}
@@ -251,8 +265,7 @@ def main():
             worst = 2
             continue
         asked = list(questions(name, options.seed, options.cases))
-        # What the tables of the framework hold in every case; a driver may report more.
-        held = set.intersection(*(set(case["expected"]) for case in run.cases_of(entry["tables"])))
+        golden = list(run.cases_of(entry["tables"]))
         answers, said = run.play(command, asked, {**os.environ, **entry.get("environment", {})}, options.minutes)
         tables, failed = {}, []
         for case in asked:
@@ -261,9 +274,13 @@ def main():
                 failed.append(answer.get("failed", "no answer"))
                 continue
             line = {"id": case["id"], "framework": name, "version": f"{entry['package']} {version}", "input": case["input"]}
-            tables.setdefault(case["table"].split("/")[2], []).append({**line, "expected": {key: value for key, value in answer["expected"].items() if key in held}, "source": "ran original"})
+            tables.setdefault(case["table"].split("/")[2], []).append({**line, "expected": answer["expected"], "source": "ran original"})
         for table, lines in tables.items():
-            file = options.out / name / f"{table}.jsonl"
+            kept = held(golden, table)
+            for line in lines:
+                line["expected"] = {key: value for key, value in line["expected"].items() if key in kept}
+            # The folder is the preset's, of which a framework may have two drivers.
+            file = options.out / entry["tables"][0].split("/")[1] / f"{table}.jsonl"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
         why = f", {len(failed)} not answered ({max(set(failed), key=failed.count)})" if failed else ""

@@ -8,10 +8,10 @@
     python3 tests/originals/run.py --list            # what has a driver, and what stands as of its version only
 
 Each release is installed into an environment of its own under --cache (default: ~/.cache/whenstop-originals); what has
-no release is cloned there at the pinned commit, with --mirror from local git directories, FOLDER/owner+name/repo. A driver
-(`frameworks/drive-<name>.py` or `.mjs`, or a crate) reads cases `{"id": …, "table": …, "input": …}`, one a line, and prints
+no release is cloned there at the pinned commit, with --mirror from local git directories, FOLDER/owner+name/repo (or a
+folder there with the files themselves). A driver (`frameworks/drive-<name>.py` or `.mjs`, or a crate) reads cases `{"id": …, "table": …, "input": …}`, one a line, and prints
 `{"id": …, "expected": …}` for each. What it has not answered when its time is up (--minutes) counts as no answer.
-Needs Python 3.11, and Node 22 for drivers in JavaScript (fetched from npm where the machine's own is older); Cargo for awaken.
+Needs Python 3.11, and Node 22 for drivers in JavaScript (fetched from npm where the machine's own is older); Cargo for goose and awaken.
 No network is used but for the installation.
 
 Exit code: 0 all answers came out again, 1 some did not, 2 something could not be installed, run or looked up.
@@ -91,13 +91,20 @@ def versions_text(versions):
 
 
 def checkout(entry, latest, cache):
-    """The files of the repository `git` at the pinned commit, or at its newest, and that commit."""
+    """The repository `git` at the pinned commit, or at its newest, and that commit; only the `files` of it, if any are named."""
     commit = newest_release("git", entry["git"]) if latest else entry["version"]
     folder = cache / "sources" / f"{entry['name']}-{commit}"
+    plain = pathlib.Path(entry["git"])
+    if plain.is_dir() and not (plain / "HEAD").exists() and not (plain / ".git").exists():
+        return plain, commit
     if not folder.exists():
         begun = folder.with_name(f"{folder.name}.part")
         shutil.rmtree(begun, ignore_errors=True)
-        for step in (["clone", "--quiet", "--no-checkout", entry["git"], str(begun)], ["-C", str(begun), "checkout", "--quiet", str(commit)]):
+        # `COMMIT:path` is a file as it was at another commit.
+        files = [(at or commit, path) for at, _, path in (file.rpartition(":") for file in entry.get("files", []))]
+        steps = [["clone", "--quiet", "--no-checkout", *(["--filter=blob:none"] if files else []), entry["git"], str(begun)]]
+        steps += [["-C", str(begun), "checkout", "--quiet", str(at), "--", path] for at, path in files] or [["-C", str(begun), "checkout", "--quiet", str(commit)]]
+        for step in steps:
             done = run(["git", *step])
             if done.returncode != 0:
                 raise failure(f"git {step[0]} {entry['git']}", done)
@@ -118,6 +125,12 @@ def python_of(entry, latest, cache):
     if not python.exists():
         subprocess.run([interpreter_for(entry), "-m", "venv", str(home)], check=True)
     pip = [str(python), "-m", "pip", "install", "-q"]
+    driver = HERE / "frameworks" / f"drive-{entry.get('driver', entry['name'])}.py"
+    if "files" in entry:
+        # No package: the driver is told where they are.
+        folder, commit = checkout(entry, latest, cache)
+        install(home, entry.get("beside", []), False, pip)
+        return ["env", f"ORIGINAL={folder}", str(python), str(driver)], commit, ""
     if "git" in entry:
         folder, commit = checkout(entry, latest, cache)
         kept = install(home, [str(folder), *entry.get("beside", [])], False, pip)
@@ -126,7 +139,6 @@ def python_of(entry, latest, cache):
     else:
         kept = install(home, packages_of(entry, pinned(entry), "=="), False, pip)
     code = f"import importlib.metadata as m; print(m.version({entry['package']!r}))"
-    driver = HERE / "frameworks" / f"drive-{entry.get('driver', entry['name'])}.py"
     version = run([str(python), "-c", code]).stdout.strip()
     return [str(python), str(driver)], f"{version} at {commit}" if "git" in entry else version, kept or ""
 
@@ -177,10 +189,16 @@ def node_for(entry, cache):
 
 
 def cargo_of(entry, latest, cache):
-    """A crate of its own that uses the released ones; --latest takes the newest versions of `crates`."""
+    """A crate of its own that uses the released ones, or files of a repository; --latest takes the newest of them."""
     home = cache / ("latest" if latest else "pinned") / entry["name"]
     shutil.copytree(HERE / entry["name"], home, dirs_exist_ok=True)
     manifest = home / "Cargo.toml"
+    if "files" in entry:
+        folder, commit = checkout(entry, latest, cache)
+        done = run(["cargo", "build", "--quiet"], cwd=home, env={**os.environ, "ORIGINAL": str(folder)})
+        if done.returncode != 0:
+            raise failure("cargo build", done)
+        return [str(home / "target" / "debug" / program(manifest))], commit, ""
     if latest:
         manifest.write_text(manifest.read_text().replace(f"={entry['version']}", "*"))
         run(["cargo", "update", "--quiet"], cwd=home)
@@ -189,8 +207,11 @@ def cargo_of(entry, latest, cache):
         raise failure("cargo build", done)
     tree = run(["cargo", "tree", "--depth", "1", "--prefix", "none"], cwd=home).stdout
     version = next(line.split()[1] for line in tree.splitlines() if line.startswith(entry["package"] + " "))
-    name = tomllib.loads(manifest.read_text())["package"]["name"]
-    return [str(home / "target" / "debug" / name)], version.lstrip("v"), ""
+    return [str(home / "target" / "debug" / program(manifest))], version.lstrip("v"), ""
+
+
+def program(manifest):
+    return tomllib.loads(manifest.read_text())["package"]["name"]
 
 
 def play(command, cases, environment, minutes):

@@ -14,7 +14,7 @@ pub const GOLDEN_CASES: &[(&str, usize)] = &[
     ("deerflow", 88),
     ("gemini-cli", 171),
     ("google-adk", 59),
-    ("goose", 93),
+    ("goose", 193),
     ("haystack", 125),
     ("hermes-agent", 173),
     ("inspect-ai", 218),

@@ -1,4 +1,4 @@
-//! Goose: the repetition inspector, as documented and as shipped.
+//! Goose: the limit of turns, and the repetition inspector, as documented and as shipped.
 
 use std::collections::BTreeSet;
 
@@ -6,12 +6,14 @@ use serde_json::{Map, Value};
 
 use super::frame::counters::Streak;
 use super::frame::identity::arguments;
-use super::frame::{Action, Acts, COMBINED, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::rounds::{AgentLoop, Flow, Rounds};
+use super::frame::{Action, Acts, COMBINED, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
 use crate::framework::{Build, Framework, Profile, params};
-use crate::host::Host;
-use crate::transcript::{Event, Message, Name, ToolCall};
+use crate::host::{FROM_ZERO, Host, OUT_OF_REACH, Place, Slot, Syntax};
+use crate::transcript::{Event, Message, Moment, Name, PointView, ToolCall};
 
+const TURNS: &str = "max_turns";
 const REPETITION: &str = "REP-001";
 const ERRORS: &str = "REP-002";
 /// Equal errors of one tool in a row after which its next calls are denied; a constant.
@@ -20,6 +22,8 @@ const EQUAL_ERRORS: u32 = 3;
 const ERROR_HEAD: usize = 100;
 
 params! {
+    MAX_TURNS: "max_turns" = 1000, "model requests of one prompt (`--max-turns`, `GOOSE_MAX_TURNS`)",
+        trap |n| if n <= 0.0 => "`max_turns` of 0 is not off: no request is made";
     MAX_REPETITIONS: "max_repetitions" = null, off null, "identical calls in a row that are let through",
         trap with |s| if s.amount(&MAX_REPETITIONS).is_finite() && !s.is_profile("documented") =>
             "as shipped, `max_repetitions` never fires, whatever the limit; profile `documented` does",
@@ -28,6 +32,10 @@ params! {
 }
 
 const MANUAL: &str = "\
+**max_turns** (before each request): replies since the user's message `>= max_turns` end the run with the question \
+whether to go on; the next message starts anew. Default 1000; 0 makes no request; there is no off value, and negative \
+numbers, fractions and numbers from 2^32 on are refused. Parallel calls, unknown tools, text beside calls: one turn.
+
 **REP-001** (before each call): denies when identical calls in a row `> max_repetitions`.
 - Identity: tool name and parameters as values: key order never matters, array order does, 1 and 1.0 **differ**.
 - A denied call still counts and nothing is cleared: every further identical call is denied until another one comes. \
@@ -40,17 +48,25 @@ Results, text and user messages do not matter; parallel calls count one by one.
 tool (first 100 characters) 3 times in a row denies that tool's calls in the next batch, then counts anew; so with a \
 persistent error calls 4, 8, 12. Any success or other error starts anew. The 3 is a constant.";
 
-const HOST: Host = Host::none(&[
+const HOST: Host = Host::new(
+    "the command line",
+    Syntax::Shell,
+    r"goose run --max-turns <<max_turns>>
+",
+    &[Slot::new("steps", Moment::BeforeRequest, Place::Is("max_turns")).range(FROM_ZERO)],
+)
+.quiet(&[("max_turns", OUT_OF_REACH)])
+.cannot(&[
     ("call", "as shipped its repetition inspector never fires"),
-    ("", "it has no rule that ends a run on this"),
+    ("", "it counts the turns of a prompt, nothing else"),
 ]);
 
 pub(super) fn framework() -> Framework {
     Framework {
         id: "goose",
-        version: "aaif-goose/goose 37c043b",
-        source: "crates/goose/src/tool_monitor.rs, RepetitionInspector",
-        summary: "denies identical calls in a row beyond a maximum; as shipped it never does",
+        version: "goose 1.52.0; aaif-goose/goose 37c043b",
+        source: "goose run --max-turns; crates/goose/src/tool_monitor.rs, RepetitionInspector",
+        summary: "1000 turns a prompt; denies identical calls in a row beyond a maximum, as shipped never",
         manual: MANUAL,
         parameters: param::ALL,
         profiles: const {
@@ -60,7 +76,7 @@ pub(super) fn framework() -> Framework {
                 Profile::new("repeated-error", "REP-002 of pull request 8994 beside the shipped inspector"),
             ]
         },
-        tables: &["repetition_check", "repetition_inspector", "repeated_error"],
+        tables: &[TURNS, "repetition_check", "repetition_inspector", "repeated_error"],
         host: HOST,
         build: Build::Machine(build),
         case,
@@ -86,6 +102,7 @@ fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
 
 #[derive(Clone, Debug)]
 struct Goose {
+    turns: Rounds<Turns>,
     /// `None` if the check has no effect, either because it is off or in the shipped version.
     max: Option<i64>,
     streak: Streak<(Name, Value)>,
@@ -94,12 +111,47 @@ struct Goose {
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let both = settings.device(BOTH) == Some(&Value::Bool(true));
-    let max = settings.opt_int(&param::MAX_REPETITIONS)?.filter(|_| settings.is_profile("documented"));
+    let max = Some(settings.value(&param::MAX_REPETITIONS)).filter(|max| !max.is_null());
+    let max = max.map(|max| number(&max)).transpose()?.filter(|_| settings.is_profile("documented")).map(i64::from);
     let errors = (settings.is_profile("repeated-error") || both).then(RepeatedError::default);
-    let rules: &[&str] = if errors.is_some() { &[REPETITION, ERRORS] } else { &[REPETITION] };
-    let machine = Goose { max, streak: Streak::default(), errors };
-    let recipe = Recipe::new(machine, rules).reads_calls(&[REPETITION]).blind(&[REPETITION]);
-    Ok(recipe.needs(ERRORS, Need::ErrorFlags))
+    let rules: &[&str] = if errors.is_some() { &[TURNS, REPETITION, ERRORS] } else { &[TURNS, REPETITION] };
+    let turns = Rounds::new(Turns { max: number(&settings.value(&param::MAX_TURNS))?, done: 0 });
+    let machine = Goose { turns, max, streak: Streak::default(), errors };
+    let recipe = Recipe::new(machine, rules).reads_calls(&[REPETITION]).blind(&[TURNS, REPETITION]);
+    Ok(recipe.keeps_own_state().requests_before_prompts().needs(ERRORS, Need::ErrorFlags))
+}
+
+/// An unsigned number of 32 bits; the command line takes nothing else.
+fn number(given: &Value) -> Result<u32, SettingsError> {
+    let number = given.as_u64().and_then(|number| u32::try_from(number).ok());
+    number.ok_or_else(|| SettingsError::refused("refused", "not a whole number from 0 to 4294967295"))
+}
+
+/// The turns of one prompt.
+#[derive(Clone, Debug)]
+struct Turns {
+    max: u32,
+    done: u32,
+}
+
+impl AgentLoop for Turns {
+    fn starts(&mut self, _: &Message) -> bool {
+        self.done = 0;
+        true
+    }
+
+    fn before_request(&mut self, _: &PointView<'_>, acts: &mut Acts<'_, '_>) -> Flow {
+        if self.done < self.max {
+            return Flow::GoesOn;
+        }
+        acts.act(Action::Stop, TURNS).code(TURNS).evidence(f64::from(self.done), f64::from(self.max));
+        Flow::Over
+    }
+
+    fn replied(&mut self, _: &PointView<'_>, _: &Message, _: &mut Acts<'_, '_>) -> Flow {
+        self.done = self.done.saturating_add(1);
+        Flow::GoesOn
+    }
 }
 
 /// Counts the same error of one tool in a row.
@@ -147,6 +199,7 @@ impl RepeatedError {
 
 impl Machine for Goose {
     fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        self.turns.event(event, acts);
         let Some(message) = event.message() else { return };
         if message.is_step() {
             if let Some(max) = self.max {
@@ -164,6 +217,14 @@ impl Machine for Goose {
         } else if let Some(errors) = self.errors.as_mut().filter(|_| message.is_result()) {
             errors.result(message);
         }
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        self.turns.point(view, acts);
+    }
+
+    fn facts(&self) -> Facts {
+        self.turns.facts()
     }
 
     fn readings(&self) -> Vec<RuleReading> {

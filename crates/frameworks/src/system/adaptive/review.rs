@@ -9,6 +9,41 @@ pub const QUALITY: f64 = 0.7;
 /// The thoroughness, in [0, 1], from which a partial solution can be final.
 pub const THOROUGHNESS: f64 = 0.6;
 
+/// What `completion_state` may be.
+const STATES: [&str; 6] = ["blocked", "in_progress", "partial", "complete", "excellent", "unknown"];
+
+/// A truth value as the original's model takes it: 0, 1, or a word for one of them.
+fn truth(value: &Value) -> Option<bool> {
+    let word = match value {
+        Value::Bool(flag) => return Some(*flag),
+        Value::Number(number) => {
+            let number = number.as_f64()?;
+            return (number == 0.0 || number == 1.0).then_some(number != 0.0);
+        }
+        Value::String(word) => word.to_ascii_lowercase(),
+        _ => return None,
+    };
+    match word.as_str() {
+        "1" | "true" | "t" | "yes" | "y" | "on" => Some(true),
+        "0" | "false" | "f" | "no" | "n" | "off" => Some(false),
+        _ => None,
+    }
+}
+
+/// A number as the original's model takes it: also a truth value, or a text of it, with single underscores within.
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => {
+            let text = text.trim();
+            let has_loose = text.starts_with('_') || text.ends_with('_') || text.contains("__");
+            (!has_loose).then(|| text.replace('_', "").parse().ok())?
+        }
+        _ => None,
+    }
+}
+
 /// A reviewer's verdict; absent fields get the original's defaults.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Review {
@@ -36,19 +71,29 @@ pub enum ReviewAction {
 }
 
 impl Review {
-    /// Reads a verdict from JSON; `None` if it is not an object.
+    /// Reads a verdict from JSON; `None` if it is not one. As the original's model: three fields must be there, numbers and
+    /// truth values may be written as texts, scores lie in [0, 1].
     pub fn read(value: &Value) -> Option<Self> {
         let map = python::dict(value)?;
-        let flag = |key: &str| map.get(key).and_then(Value::as_bool);
-        let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
-        let score = |key: &str| map.get(key).and_then(Value::as_f64).unwrap_or(0.0);
+        let flag = |key: &str, default: bool| map.get(key).map_or(Some(default), truth);
+        let score = |key: &str| map.get(key).map_or(Some(0.0), number).filter(|score| (0.0..=1.0).contains(score));
+        let state = map.get("completion_state").map_or(Some("unknown"), Value::as_str)?;
+        let notes = map.get("improvement_notes").filter(|notes| !notes.is_null());
+        let notes = notes.map_or(Some(""), Value::as_str)?;
+        // What is read, and only has to be right.
+        map.get("summary")?.as_str()?;
+        let metric = map.get("metric_value")?;
+        if !metric.is_null() {
+            number(metric)?;
+        }
+        flag("lower_is_better", true)?;
         Some(Self {
-            is_buggy: flag("is_buggy").unwrap_or(false),
-            should_continue: flag("should_continue").unwrap_or(true),
-            completion_state: text("completion_state").unwrap_or_else(|| "unknown".to_owned()),
-            quality: score("quality_score"),
-            thoroughness: score("thoroughness_score"),
-            notes: text("improvement_notes").filter(|notes| !notes.is_empty()),
+            is_buggy: truth(map.get("is_buggy")?)?,
+            should_continue: flag("should_continue", true)?,
+            completion_state: STATES.contains(&state).then(|| state.to_owned())?,
+            quality: score("quality_score")?,
+            thoroughness: score("thoroughness_score")?,
+            notes: (!notes.is_empty()).then(|| notes.to_owned()),
         })
     }
 
@@ -66,11 +111,9 @@ impl Review {
         }
     }
 
-    /// Reads a recorded reply: JSON, possibly in a code fence or surrounded by text.
+    /// Reads a recorded reply: JSON and nothing else. In a code fence it is a reviewer that failed, as for the original.
     pub fn read_reply(reply: &str) -> Option<Self> {
-        let whole = python::loads(reply, Strictness::Strict);
-        let within = || python::loads(reply.get(reply.find('{')?..=reply.rfind('}')?)?, Strictness::Strict);
-        Self::read(&whole.or_else(within)?)
+        Self::read(&python::loads(reply, Strictness::Strict)?)
     }
 
     /// Decides on the verdict, and returns what the workflow logs.
@@ -105,5 +148,52 @@ impl Review {
             python(thoroughness_ok)
         );
         (ReviewAction::Continue, log)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn with(key: &str, value: Value) -> Option<Review> {
+        let mut verdict = json!({"is_buggy": false, "summary": "s", "metric_value": null});
+        verdict[key] = value;
+        Review::read(&verdict)
+    }
+
+    #[test]
+    fn what_is_no_verdict_is_not_read() {
+        assert!(Review::read(&json!({"is_buggy": false, "summary": "s"})).is_none(), "a field is missing");
+        assert!(with("quality_score", json!(1.5)).is_none());
+        assert!(with("completion_state", json!("Complete")).is_none());
+        assert!(with("summary", Value::Null).is_none());
+        assert!(with("improvement_notes", json!(true)).is_none());
+        let fenced = "```json\n{\"is_buggy\":false,\"summary\":\"s\",\"metric_value\":null}\n```";
+        assert!(Review::read_reply(fenced).is_none());
+        assert!(Review::read_reply(fenced.trim_matches(|c: char| c.is_alphabetic() || c == '`')).is_some());
+    }
+
+    #[test]
+    fn texts_are_taken_for_numbers_and_truth_values() {
+        for (value, read) in [
+            (json!("off"), Some(false)),
+            (json!("Y"), Some(true)),
+            (json!(1.0), Some(true)),
+            (json!(2), None),
+            (json!(" true"), None),
+        ] {
+            assert_eq!(with("should_continue", value).map(|review| review.should_continue), read);
+        }
+        for (value, read) in [
+            (json!(" 0_1. "), Some(1.0)),
+            (json!(true), Some(1.0)),
+            (json!("80%"), None),
+            (json!("nan"), None),
+            (json!("0__1"), None),
+        ] {
+            assert_eq!(with("quality_score", value).map(|review| review.quality), read);
+        }
     }
 }

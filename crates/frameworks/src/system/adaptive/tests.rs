@@ -54,8 +54,8 @@ fn the_strategies_for_later_are_off_unless_asked_for() {
 
 #[test]
 fn a_recorded_reviewer_decides_in_the_published_profile() {
-    let verdict =
-        r#"{"is_buggy": false, "should_continue": false, "completion_state": "complete", "quality_score": 0.7}"#;
+    let verdict = r#"{"is_buggy": false, "summary": "s", "metric_value": null, "should_continue": false,
+        "completion_state": "complete", "quality_score": 0.7}"#;
     let run = Recording::default().step("first", "ok").judge(verdict).step("second", "ok").reply("bye");
     check("published", &json!({}), run, "force_final adaptive.review at 1:before_request");
 }
