@@ -205,7 +205,7 @@ def gemini_cli(random):
 
 
 def goose_run(random):
-    story = Story(random, unknown=0.1, fails=0.2, blank=0, steps=6)
+    story = Story(random, unknown=0.1, fails=0.2, blank=random.choice([0, 0.2, 0.6]), steps=6)
     return "max_turns", story, some(random, max_turns=[0, *SMALL, *SMALL, 5, -1, 2.5, 2**32 - 1, 2**32], max_repetitions=[0, 1, 2])
 
 

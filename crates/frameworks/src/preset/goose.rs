@@ -18,6 +18,8 @@ const REPETITION: &str = "REP-001";
 const ERRORS: &str = "REP-002";
 /// Equal errors of one tool in a row after which its next calls are denied; a constant.
 const EQUAL_ERRORS: u32 = 3;
+/// How often an empty reply is asked for again; a constant.
+const RETRIES: u32 = 3;
 /// How many characters of an error are compared.
 const ERROR_HEAD: usize = 100;
 
@@ -34,7 +36,8 @@ params! {
 const MANUAL: &str = "\
 **max_turns** (before each request): replies since the user's message `>= max_turns` end the run with the question \
 whether to go on; the next message starts anew. Default 1000; 0 makes no request; there is no off value, and negative \
-numbers, fractions and numbers from 2^32 on are refused. Parallel calls, unknown tools, text beside calls: one turn.
+numbers, fractions and numbers from 2^32 on are refused. Parallel calls, unknown tools, text beside calls: one turn. An \
+empty reply is none: it is asked for again, three times, before the run ends.
 
 **REP-001** (before each call): denies when identical calls in a row `> max_repetitions`.
 - Identity: tool name and parameters as values: key order never matters, array order does, 1 and 1.0 **differ**.
@@ -115,7 +118,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let max = max.map(|max| number(&max)).transpose()?.filter(|_| settings.is_profile("documented")).map(i64::from);
     let errors = (settings.is_profile("repeated-error") || both).then(RepeatedError::default);
     let rules: &[&str] = if errors.is_some() { &[TURNS, REPETITION, ERRORS] } else { &[TURNS, REPETITION] };
-    let turns = Rounds::new(Turns { max: number(&settings.value(&param::MAX_TURNS))?, done: 0 });
+    let turns = Rounds::new(Turns { max: number(&settings.value(&param::MAX_TURNS))?, done: 0, empty: 0 });
     let machine = Goose { turns, max, streak: Streak::default(), errors };
     let recipe = Recipe::new(machine, rules).reads_calls(&[REPETITION]).blind(&[TURNS, REPETITION]);
     Ok(recipe.keeps_own_state().requests_before_prompts().needs(ERRORS, Need::ErrorFlags))
@@ -127,16 +130,18 @@ fn number(given: &Value) -> Result<u32, SettingsError> {
     number.ok_or_else(|| SettingsError::refused("refused", "not a whole number from 0 to 4294967295"))
 }
 
-/// The turns of one prompt.
+/// The turns of one prompt. An empty reply is none: it is asked for again.
 #[derive(Clone, Debug)]
 struct Turns {
     max: u32,
     done: u32,
+    empty: u32,
 }
 
 impl AgentLoop for Turns {
     fn starts(&mut self, _: &Message) -> bool {
         self.done = 0;
+        self.empty = 0;
         true
     }
 
@@ -148,9 +153,18 @@ impl AgentLoop for Turns {
         Flow::Over
     }
 
-    fn replied(&mut self, _: &PointView<'_>, _: &Message, _: &mut Acts<'_, '_>) -> Flow {
-        self.done = self.done.saturating_add(1);
+    fn replied(&mut self, _: &PointView<'_>, reply: &Message, _: &mut Acts<'_, '_>) -> Flow {
+        if reply.tool_calls.is_empty() && reply.text().is_empty() {
+            self.empty += 1;
+        } else {
+            self.empty = 0;
+            self.done = self.done.saturating_add(1);
+        }
         Flow::GoesOn
+    }
+
+    fn said(&mut self, _: &PointView<'_>, _: &Message, _: &mut Acts<'_, '_>) -> Flow {
+        if (1..=RETRIES).contains(&self.empty) { Flow::GoesOn } else { Flow::Over }
     }
 }
 

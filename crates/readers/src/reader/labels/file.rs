@@ -323,12 +323,12 @@ fn check_shape(path: &str, text: &str, header: &str) -> Result<(), Diagnostic> {
 pub(super) const NO_RUN_ID: &str = "labels without a column `run_id`";
 
 fn no_run_id(path: &str, text: &str) -> Diagnostic {
-    let help = match guessed(text, None) {
+    let header = text.lines().next().unwrap_or_default();
+    let help = match guessed(text, None).filter(|_| is_header(header, ',')) {
         Some(columns) => format!("are they in these columns? say so: `--labels {path} --label-columns {columns}`"),
         None => "name the column that holds the runs' ids: `--label-columns run_id=COLUMN`".to_owned(),
     };
-    let header = text.lines().next().map_or(0, str::len);
-    in_header(path, text, ',', 0..header, NO_RUN_ID, help)
+    in_header(path, text, ',', 0..header.len(), NO_RUN_ID, help)
 }
 
 /// Something wrong with the first line. It is quoted only if it is a header: any file may be named as labels.
@@ -340,16 +340,20 @@ fn in_header(
     what: impl Into<String>,
     help: impl Into<String>,
 ) -> Diagnostic {
+    let is_header = is_header(text.lines().next().unwrap_or_default(), separator);
+    let diagnostic = Diagnostic::in_text(path, text, span, what, help);
+    if is_header { diagnostic } else { Diagnostic { excerpt: None, ..diagnostic } }
+}
+
+/// Whether a first line is names of columns, and no line of a file that is no table.
+fn is_header(line: &str, separator: char) -> bool {
     const LONGEST: usize = 40;
-    let header = text.lines().next().unwrap_or_default();
     let is_word = |name: &str| {
         let name = name.trim().trim_matches('"');
         let is_plain = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ' | '.'));
         (1..=LONGEST).contains(&name.len()) && is_plain
     };
-    let is_header = header.contains(separator) && header.split(separator).all(is_word);
-    let diagnostic = Diagnostic::in_text(path, text, span, what, help);
-    if is_header { diagnostic } else { Diagnostic { excerpt: None, ..diagnostic } }
+    line.contains(separator) && line.split(separator).all(is_word)
 }
 
 /// Which columns the names and the cells suggest: each run has an id of its own, and a grade is one of few words. `id` is
