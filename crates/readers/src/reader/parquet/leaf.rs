@@ -250,9 +250,9 @@ fn whole(value: i64, bits: u32, meaning: Meaning, out: &mut Vec<u8>) {
     }
 }
 
-/// Writes a number; an infinite value or NaN becomes null.
+/// Writes a number; an infinite value or NaN becomes text, so that whoever wants a number reports it.
 fn number(value: f64, out: &mut Vec<u8>) {
-    if value.is_finite() { put(out, value) } else { out.extend_from_slice(b"null") }
+    if value.is_finite() { put(out, value) } else { put(out, format_args!("\"{value}\"")) }
 }
 
 /// Writes a point in time as text; one outside the calendar becomes null.
@@ -326,7 +326,7 @@ mod tests {
         assert_eq!(shown(|out| whole(1_500, 64, Meaning::Ticks(1_000), out)), "\"1970-01-01T00:00:01.5Z\"");
         assert_eq!(shown(|out| whole(i64::MAX, 64, Meaning::Ticks(1_000), out)), "null");
         assert_eq!(shown(|out| whole(1, 32, Meaning::Days, out)), "\"1970-01-02T00:00:00Z\"");
-        assert_eq!(shown(|out| number(f64::NAN, out)), "null");
+        assert_eq!(shown(|out| number(f64::NAN, out)), "\"NaN\"");
         assert_eq!(shown(|out| bytes(&[0xff, 0x38], Meaning::Decimal(1), out)), "-20.0");
         assert_eq!(shown(|out| bytes(b"a\"b\xff", Meaning::Plain, out)), "\"a\\\"b\u{fffd}\"");
     }
