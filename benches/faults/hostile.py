@@ -209,7 +209,7 @@ def s2(desk):
 
 
 def s3(desk):
-    """A record of an unknown type or role, in 16 formats"""
+    """16 records of an unknown type or role, in 15 formats"""
     return over(desk, damaged([
         ("claude-code/good.jsonl", "type", '"assistant"', '"asistant"'), ("trace/good.jsonl", "type", '"message"', '"mesage"', 2), ("gemini-cli/good-log.jsonl", "type", '"gemini"', '"gemni"', 3),
         ("openclaw/good.jsonl", "type", '"assistant.message"', '"asistant.message"'), ("copilot-cli/good.jsonl", "type", '"assistant.message"', '"asistant.message"'),
