@@ -103,17 +103,20 @@ fn a_file_outside_the_project_is_not_quoted() {
             .exit(3)
             .says("secret")
             .never_says("hunter2"),
-        row("labels outside the project, whose first cells look like ids", "check|--project|p/whenstop.toml|--fail-on|stopped<=1")
-            .file("p/a.jsonl", run("a"))
-            .file("p/s.toml", STACK)
-            .file(
-                "p/whenstop.toml",
-                "recordings = [\"a.jsonl\"]\nstacks = [\"s.toml\"]\n[reading]\nlabels = [\"../secret\"]\n",
-            )
-            .file("secret", "root:x:0:0:hunter2\nbin:x:1\nsys:x:2\nman:x:3\n")
-            .exit(3)
-            .says("secret")
-            .never_says("hunter2"),
+        row(
+            "labels outside the project, whose first cells look like ids",
+            "check|--project|p/whenstop.toml|--fail-on|stopped<=1",
+        )
+        .file("p/a.jsonl", run("a"))
+        .file("p/s.toml", STACK)
+        .file(
+            "p/whenstop.toml",
+            "recordings = [\"a.jsonl\"]\nstacks = [\"s.toml\"]\n[reading]\nlabels = [\"../secret\"]\n",
+        )
+        .file("secret", "root:x:0:0:hunter2\nbin:x:1\nsys:x:2\nman:x:3\n")
+        .exit(3)
+        .says("secret")
+        .never_says("hunter2"),
         row("labels outside the project, with semicolons", "check|--project|p/whenstop.toml|--fail-on|stopped<=1")
             .file("p/a.jsonl", run("a"))
             .file("p/s.toml", STACK)

@@ -127,7 +127,8 @@ fn drive(rule: &str, input: &Value) -> Result<Value, String> {
             Some("assistant") => {
                 let calls = event["tool_calls"].as_array().map_or(&[][..], Vec::as_slice);
                 let id = |call: &Value| call["id"].as_str().unwrap_or_default().to_owned();
-                names = calls.iter().map(|call| (id(call), call["name"].as_str().unwrap_or_default().to_owned())).collect();
+                names =
+                    calls.iter().map(|call| (id(call), call["name"].as_str().unwrap_or_default().to_owned())).collect();
                 denied.clear();
                 let mut found = Vec::new();
                 if rule == "repetition_check" {
@@ -142,7 +143,9 @@ fn drive(rule: &str, input: &Value) -> Result<Value, String> {
                     found = refused(&inspector, &requests)?;
                 }
                 for (id, code) in found {
-                    actions.push(json!({"at": at, "before_tools": true, "kind": "deny", "code": code, "tool_call_id": id}));
+                    actions.push(
+                        json!({"at": at, "before_tools": true, "kind": "deny", "code": code, "tool_call_id": id}),
+                    );
                     denied.insert(id);
                 }
             }
@@ -151,7 +154,9 @@ fn drive(rule: &str, input: &Value) -> Result<Value, String> {
                 match event["is_error"].as_bool() {
                     // It did not run.
                     _ if denied.contains(id) => {}
-                    Some(true) => inspector.record_error(names.get(id).map_or("", String::as_str), &text(&event["content"])),
+                    Some(true) => {
+                        inspector.record_error(names.get(id).map_or("", String::as_str), &text(&event["content"]))
+                    }
                     Some(false) => inspector.record_success(),
                     None => return Err("whether a tool failed is not said".to_owned()),
                 }
