@@ -18,7 +18,7 @@ fn truth(value: &Value) -> Option<bool> {
         Value::Bool(flag) => return Some(*flag),
         Value::Number(number) => {
             let number = number.as_f64()?;
-            return (number == 0.0 || number == 1.0).then_some(number != 0.0);
+            return [0.0, 1.0].contains(&number).then_some(number != 0.0);
         }
         Value::String(word) => word.to_ascii_lowercase(),
         _ => return None,
