@@ -112,7 +112,7 @@ pub fn write_rows<T: Serialize + Send + Sync>(
 fn csv_text<T: Serialize>(rows: &[T], has_headers: bool) -> io::Result<Vec<u8>> {
     let mut writer = csv::WriterBuilder::new().has_headers(has_headers).from_writer(Vec::new());
     rows.iter().try_for_each(|row| writer.serialize(row)).map_err(io::Error::other)?;
-    writer.into_inner().map_err(|error| error.into_error())
+    writer.into_inner().map_err(csv::IntoInnerError::into_error)
 }
 
 /// The most bytes of one row.
