@@ -10,8 +10,9 @@
 //! 5. `read` turns one record into drafts: `Node::line` parses an object, and `node.text("content", out)` reads a
 //!    member only when called. A member of the wrong type is reported with its location, and only that field is lost.
 //!    `out.run(draft)` delivers a run. Contents and arguments go into [`Text`](crate::transcript::Text) undecoded.
-//! 6. `fixtures/readers/x/`: a good file `good.*`, and one `bad-*.*` for each error it can report, each with
-//!    its findings in `tests/it/readers.rs`.
+//! 6. `fixtures/readers/x/`: a good file `good.*`, and one `bad-*.*` for each error it can report.
+//!
+//! `CONTRIBUTING.md` has the whole recipe.
 
 use super::layout::Layout;
 use super::probe::{Probe, Sketch};
