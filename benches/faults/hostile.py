@@ -21,6 +21,7 @@ import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tarfile
@@ -396,7 +397,7 @@ def p1(desk):
 
 
 def parquet(rows, empty="", **columns):
-    """A table of text columns, each with one text for all its rows: few bytes, however many there are. The last row of `empty` is null."""
+    """A table whose columns have one text or number for all rows: few bytes, however many there are. The last row of `empty` is null."""
     def number(n):
         out = b""
         while n > 127:
@@ -406,7 +407,7 @@ def parquet(rows, empty="", **columns):
     signed = lambda n: number(n << 1 ^ n >> 63)
     text = lambda s: number(len(s)) + s
 
-    def struct(*fields):
+    def record(*fields):
         """Thrift's compact form: (id, type, bytes) in order."""
         out, last = b"", 0
         for at, kind, data in fields:
@@ -418,23 +419,24 @@ def parquet(rows, empty="", **columns):
 
     def page(kind, raw, head):
         packed = zlib.compress(raw, 9, 31)
-        return struct((1, int32, signed(kind)), (2, int32, signed(len(raw))), (3, int32, signed(len(packed))), head) + packed, len(raw)
+        return record((1, int32, signed(kind)), (2, int32, signed(len(raw))), (3, int32, signed(len(packed))), head) + packed, len(raw)
 
-    out, chunks, schema = b"PAR1", [], [struct((4, binary, text(b"schema")), (5, int32, signed(len(columns))))]
+    out, chunks, schema = b"PAR1", [], [record((4, binary, text(b"schema")), (5, int32, signed(len(columns))))]
     for name, value in columns.items():
         full = rows - (name == empty)
         levels = number(full << 1) + b"\1" + (b"\2\0" if full < rows else b"")
-        first, first_raw = page(2, len(value).to_bytes(4, "little") + value, (7, within, struct((1, int32, signed(1)), (2, int32, signed(0)))))
+        kind, shown = (5, struct.pack("<d", value)) if isinstance(value, float) else (6, len(value).to_bytes(4, "little") + value)
+        first, first_raw = page(2, shown, (7, within, record((1, int32, signed(1)), (2, int32, signed(0)))))
         second, second_raw = page(0, len(levels).to_bytes(4, "little") + levels + b"\1" + number(full << 1) + b"\0",
-                                  (5, within, struct((1, int32, signed(rows)), (2, int32, signed(8)), (3, int32, signed(3)), (4, int32, signed(3)))))
+                                  (5, within, record((1, int32, signed(rows)), (2, int32, signed(8)), (3, int32, signed(3)), (4, int32, signed(3)))))
         at, name = len(out), text(name.encode())
         out += first + second
-        meta = struct((1, int32, signed(6)), (2, several, many(int32, signed(0), signed(8), signed(3))), (3, several, many(binary, name)), (4, int32, signed(2)), (5, int64, signed(rows)),
+        meta = record((1, int32, signed(kind)), (2, several, many(int32, signed(0), signed(8), signed(3))), (3, several, many(binary, name)), (4, int32, signed(2)), (5, int64, signed(rows)),
                       (6, int64, signed(first_raw + second_raw)), (7, int64, signed(len(first + second))), (9, int64, signed(at + len(first))), (11, int64, signed(at)))
-        chunks.append(struct((2, int64, signed(at)), (3, within, meta)))
-        schema.append(struct((1, int32, signed(6)), (3, int32, signed(1)), (4, binary, name), (6, int32, signed(0))))
-    group = struct((1, several, many(within, *chunks)), (2, int64, signed(len(out))), (3, int64, signed(rows)))
-    footer = struct((1, int32, signed(1)), (2, several, many(within, *schema)), (3, int64, signed(rows)), (4, several, many(within, group)))
+        chunks.append(record((2, int64, signed(at)), (3, within, meta)))
+        schema.append(record((1, int32, signed(kind)), (3, int32, signed(1)), (4, binary, name), *([(6, int32, signed(0))] if kind == 6 else [])))
+    group = record((1, several, many(within, *chunks)), (2, int64, signed(len(out))), (3, int64, signed(rows)))
+    footer = record((1, int32, signed(1)), (2, several, many(within, *schema)), (3, int64, signed(rows)), (4, several, many(within, group)))
     return out + footer + len(footer).to_bytes(4, "little") + b"PAR1"
 
 
@@ -480,7 +482,8 @@ def l2(desk):
     cases += damaged([("openhands/output.jsonl", "resolved", "true|false", '"maybe"'), ("atif/lines.jsonl", "success", "true|false", '"maybe"')])
     text, good = over(desk, cases)
     said, short = [], b'[{"role":"assistant","content":"x"}]'
-    tables = {"outcome NaN": {"outcome": b"NaN"}, "outcome maybe": {"outcome": b"maybe"}, "cost -1": {"cost": b"-1"}, "cost NaN": {"cost": b"NaN"}, "cost free": {"cost": b"free"}, "no messages": {}}
+    tables = {"outcome NaN": {"outcome": b"NaN"}, "outcome maybe": {"outcome": b"maybe"}, "cost -1": {"cost": b"-1"}, "cost NaN": {"cost": b"NaN"}, "cost free": {"cost": b"free"},
+              "outcome NaN, a number": {"outcome": float("nan")}, "cost NaN, a number": {"cost": float("nan")}, "cost -1, a number": {"cost": -1.0}, "no messages": {}}
     for name, column in tables.items():
         desk.clear()
         desk.put("in/x.parquet", parquet(3, "" if column else "messages", messages=short, **column))
