@@ -1,12 +1,9 @@
 """Makers of fresh cases for coding agents: equal calls that are written differently, contents in blocks, sub-agents in lanes."""
 
+from makers import chosen
+
 UNKNOWN = ("gone", "lost")
 TEXTS = ["", "hm", "Grüße, 世界 🙂", "line one\nline two", "x" * 300]
-
-
-def chosen(random, share=0.6, **settings):
-    """A setting each, or none."""
-    return {name: random.choice(values) for name, values in settings.items() if random.random() < share}
 
 
 class Recording:

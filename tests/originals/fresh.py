@@ -78,15 +78,6 @@ class Story:
             self.reply(self.random.choice(UNUSUAL[1:]))
 
 
-def some(random, **choices):
-    """A setting each, or none: a list is chosen from, a function is called."""
-    chosen = {}
-    for name, values in choices.items():
-        if random.random() < 0.6:
-            chosen[name] = random.choice(values)
-    return chosen
-
-
 SMALL = [1, 2, 3, 4]
 
 
@@ -102,7 +93,7 @@ def middleware(random):
 
 
 def haystack(random):
-    return "fresh", Story(random, blank=0.1), some(random, max_agent_steps=[0, True, 2.5, *SMALL], exit_conditions=[["text"], ["text", "A"], ["B"]], raise_on_tool_invocation_failure=[True])
+    return "fresh", Story(random, blank=0.1), makers.chosen(random, max_agent_steps=[0, True, 2.5, *SMALL], exit_conditions=[["text"], ["text", "A"], ["B"]], raise_on_tool_invocation_failure=[True])
 
 
 def langchain(random):
@@ -115,21 +106,21 @@ def langchain_executor(random):
 
 def openhands(random):
     drawn = {"max_iteration_per_run": SMALL, "max_budget_per_run": [0.1, 0.5], "stuck_detection": [False]}
-    return "loop", Story(random, unknown=0, parallel=2, blank=0, priced=True, steps=7), some(random, **drawn)
+    return "loop", Story(random, unknown=0, parallel=2, blank=0, priced=True, steps=7), makers.chosen(random, **drawn)
 
 
 def smolagents(random):
     drawn = {"max_steps": [0, 2.5, *SMALL], "run_max_steps": [1, 2], "final_answer_checks": ["never_accept"], "reset": [False]}
-    return "max_steps", Story(random, tools=("A", "B", "final_answer"), fails=0, unknown=0, blank=0), some(random, **drawn)
+    return "max_steps", Story(random, tools=("A", "B", "final_answer"), fails=0, unknown=0, blank=0), makers.chosen(random, **drawn)
 
 
 def strands_agents(random):
-    limits = some(random, turns=SMALL, total_tokens=[20, 50], output_tokens=[5, 12])
+    limits = makers.chosen(random, turns=SMALL, total_tokens=[20, 50], output_tokens=[5, 12])
     return "limits", Story(random, unknown=0, blank=0), {"limits": limits} if limits else {}
 
 
 def semantic_kernel(random):
-    return "auto_invoke", Story(random, tools=("A",), fails=0, unknown=0, blank=0), some(random, maximum_auto_invoke_attempts=[0, *SMALL])
+    return "auto_invoke", Story(random, tools=("A",), fails=0, unknown=0, blank=0), makers.chosen(random, maximum_auto_invoke_attempts=[0, *SMALL])
 
 
 def agent_framework(random):
@@ -141,24 +132,24 @@ def agent_framework(random):
     few = {key: drawn[key] for key in random.sample(sorted(drawn), 3)}
     # The driver moves the clock where a tool runs, which an unknown one does not.
     timed = "max_duration_seconds" in few
-    return "fresh", Story(random, blank=0, timed=timed, unknown=0 if timed else 0.1), some(random, **few)
+    return "fresh", Story(random, blank=0, timed=timed, unknown=0 if timed else 0.1), makers.chosen(random, **few)
 
 
 def camel_ai(random):
     words = [[{"words": {"ok": 1}}], [{"words": {"hm": 2}}]]
-    return "fresh", Story(random, unknown=0, fails=0, blank=0), some(random, max_iteration=[True, *SMALL], response_terminators=words)
+    return "fresh", Story(random, unknown=0, fails=0, blank=0), makers.chosen(random, max_iteration=[True, *SMALL], response_terminators=words)
 
 
 def pydantic_ai(random):
     drawn = {"request_limit": [0, *SMALL], "tool_calls_limit": [0, *SMALL], "input_tokens_limit": [20, 60], "output_tokens_limit": [8, 20], "total_tokens_limit": [40], "cost_limit": [0.2]}
-    limits = some(random, **{key: drawn[key] for key in random.sample(sorted(drawn), 2)})
+    limits = makers.chosen(random, **{key: drawn[key] for key in random.sample(sorted(drawn), 2)})
     story = Story(random, unknown=0.05, fails=0.1, blank=0, unmeasured=random.choice([0, 0.3]), priced=random.random() < 0.5)
-    return "fresh", story, {**({"usage_limits": limits} if limits else {}), **some(random, share_usage=[True])}
+    return "fresh", story, {**({"usage_limits": limits} if limits else {}), **makers.chosen(random, share_usage=[True])}
 
 
 def ag2(random):
     agent = {"max_consecutive_auto_reply": [0, *SMALL], "is_termination_msg": [{"contains": "ok"}, {"contains": "task"}, {"never": True}]}
-    config = {"assistant": some(random, **agent), "proxy": some(random, **agent), **some(random, max_turns=SMALL)}
+    config = {"assistant": makers.chosen(random, **agent), "proxy": makers.chosen(random, **agent), **makers.chosen(random, max_turns=SMALL)}
     events, asks = [{"type": "message", "role": "user", "content": "task"}], 0
     for _ in range(random.randint(1, 5)):
         if random.random() < 0.5:
@@ -178,11 +169,11 @@ def qwen_code(random):
             call["arguments"] = {"command": f"echo {call['arguments']['x']}", "is_background": False}
         event.pop("usage", None)
     drawn = {"maxToolCalls": [-2, -1, 0, *SMALL, "2", "1.5"], "maxSessionTurns": [-2, 0, *SMALL], "maxToolCallsPerTurn": SMALL, "skipLoopDetection": [False]}
-    return "headless", story, some(random, **drawn), {"drive": "headless"}
+    return "headless", story, makers.chosen(random, **drawn), {"drive": "headless"}
 
 
 def crewai(random):
-    config = {"path": random.choice(["native", "react"]), **some(random, max_iter=[0, *SMALL], max_usage_count=[{"A": 2}, {"A": 1, "B": 3}])}
+    config = {"path": random.choice(["native", "react"]), **makers.chosen(random, max_iter=[0, *SMALL], max_usage_count=[{"A": 2}, {"A": 1, "B": 3}])}
     single = config["path"] == "react"
     events = Story(random, unknown=0, fails=0, blank=0, parallel=1 if single else 2, steps=7).events
     if not single and random.random() < 0.4:
@@ -201,12 +192,12 @@ def hermes_agent(random):
 def gemini_cli(random):
     drawn = {"maxSessionTurns": [-1, 0, *SMALL, 6, 12], "disableLoopDetection": [True], "turns": [1, 2, 50]}
     story = Story(random, tools=("A",) if random.random() < 0.5 else ("A", "B"), unknown=0, fails=0.1, blank=0, steps=random.choice([9, 14, 24]))
-    return random.choice(["turn_limits", "tool_call_loop"]), story, some(random, **drawn)
+    return random.choice(["turn_limits", "tool_call_loop"]), story, makers.chosen(random, **drawn)
 
 
 def goose_run(random):
     story = Story(random, unknown=0.1, fails=0.2, blank=random.choice([0, 0.2, 0.6]), steps=6)
-    return "max_turns", story, some(random, max_turns=[0, *SMALL, *SMALL, 5, -1, 2.5, 2**32 - 1, 2**32], max_repetitions=[0, 1, 2])
+    return "max_turns", story, makers.chosen(random, max_turns=[0, *SMALL, *SMALL, 5, -1, 2.5, 2**32 - 1, 2**32], max_repetitions=[0, 1, 2])
 
 
 # The settings of each framework, by its name in frameworks.toml or the name before the dot: one framework may have two loops.

@@ -121,7 +121,8 @@ pub type Facts = Vec<(&'static str, Value)>;
 
 /// A framework's rules running on one run.
 pub trait Machine: Send + std::fmt::Debug {
-    /// Takes in one event. Tool results come one at a time, before the point after the tools.
+    /// Takes in one event, none of a sub-agent's: that has a loop of its own. Tool results come one at a time, before
+    /// the point after the tools.
     fn event(&mut self, _event: &Event, _acts: &mut Acts<'_, '_>) {}
 
     /// Called at each point, after the events that precede it. `before_request` also comes at the end of a recording
@@ -384,7 +385,6 @@ impl MachineWatch {
             if let Some(request) = unmade.filter(|request| request.events().len() == view.news_from() + offset) {
                 self.point(&request, list);
             }
-            // A sub-agent has a loop of its own: its prompts are none of this one's.
             if event.message().is_some_and(|message| matches!(message.lane, Lane::Side(_))) {
                 continue;
             }

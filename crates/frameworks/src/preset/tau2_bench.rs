@@ -7,7 +7,7 @@ use crate::decision::Need;
 use crate::framework::{Build, Framework, params};
 use crate::host::{Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::python;
-use crate::transcript::{Event, Lane, Message, Moment, Role};
+use crate::transcript::{Event, Message, Moment, Role};
 
 const STEPS: &str = "max_steps";
 const ERRORS: &str = "max_errors";
@@ -190,7 +190,7 @@ impl Orchestrator {
 impl Machine for Orchestrator {
     fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
         let Some(message) = event.message() else { return };
-        if message.role == Role::System || matches!(message.lane, Lane::Side(_)) {
+        if message.role == Role::System {
             return;
         }
         if message.role == Role::Tool {

@@ -6,8 +6,8 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::column::{Cell, Column, ColumnBuilder, frame};
+use super::in_order;
 use super::names::{Name, Names};
-use super::places_in_order;
 use super::repeating::Repeating;
 use crate::aggregate::{FollowedRow, Label};
 use crate::transcript::Point;
@@ -303,7 +303,7 @@ impl FollowedBuilder {
         let Self { names, runs, tails, lines, stack_of, stacks, .. } = self;
         let runs = runs.finish();
         let clusters: Vec<&Label> = (0..runs.cluster.len()).map(|run| names.label(runs.cluster.get(run))).collect();
-        let cluster_of = places_in_order(&clusters);
+        let (_, cluster_of) = in_order(&clusters);
         FollowedRows { runs, tails: tails.finish(), lines: lines.finish(), stack_of, stacks, cluster_of, names }
     }
 }

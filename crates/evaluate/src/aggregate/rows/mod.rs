@@ -294,10 +294,7 @@ impl RowsBuilder {
 
     /// The rows so far.
     pub fn finish(self) -> Rows {
-        let task_of = places_in_order(&self.clusters);
-        let mut tasks = self.clusters;
-        tasks.sort_unstable();
-        tasks.dedup();
+        let (tasks, task_of) = in_order(&self.clusters);
         let lines = self.lines.finish();
         Rows {
             by_stack: by_stack(&lines, &self.stacks, &self.n_rows),
@@ -313,19 +310,15 @@ impl RowsBuilder {
     }
 }
 
-/// For each of these, its place among the different ones in ascending order.
-fn places_in_order<T: Ord>(all: &[T]) -> Vec<u32> {
-    let mut by_order: Vec<usize> = (0..all.len()).collect();
-    by_order.sort_unstable_by(|left, right| all[*left].cmp(&all[*right]));
-    let mut places = vec![0; all.len()];
-    let mut place = 0;
-    for (nth, at) in by_order.iter().enumerate() {
-        if nth > 0 && all[by_order[nth - 1]] != all[*at] {
-            place += 1;
-        }
-        places[*at] = place;
-    }
-    places
+/// The different ones of these in ascending order, and for each of these its place among them.
+fn in_order<T: Ord + Clone>(all: &[T]) -> (Vec<T>, Vec<u32>) {
+    let mut different = all.to_vec();
+    different.sort_unstable();
+    different.dedup();
+    let place = |one| different.binary_search(one).expect("each is among the different ones");
+    let places =
+        all.iter().map(|one| u32::try_from(place(one)).expect("fewer than 2^32 names fit into memory")).collect();
+    (different, places)
 }
 
 /// The position of a row and of its ending.
