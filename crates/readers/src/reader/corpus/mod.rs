@@ -2,6 +2,7 @@
 //! memory is bounded by the runs being processed.
 
 mod calls;
+mod errands;
 mod ledger;
 mod parse;
 mod stream;
@@ -9,27 +10,18 @@ mod stream;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
-
-use calls::CallSources;
-use ledger::Ledger;
+use errands::Errands;
 use parse::{Parsed, read_record};
-use stream::{Piece, Stream};
+use stream::Piece;
 
 use super::format;
-use super::grades::Joined;
 use super::labels::{self, Labels, Origin};
 use super::source::{Sources, walk};
 use super::{CorpusReport, ReadError, ReadOptions};
 use crate::diagnostic::nearest;
 use crate::transcript::Run;
-
-/// Results are delivered after this many bytes have been read …
-const ERRAND_BYTES: usize = 4 << 20;
-/// … or this many runs: with many stacks, the results of a short run take more memory than the run.
-const ERRAND_RUNS: usize = 256;
 
 /// Recordings to read, in path order.
 #[derive(Debug)]
@@ -125,67 +117,42 @@ impl Corpus {
         mut sink: impl FnMut(T),
     ) -> Result<CorpusReport, ReadError> {
         let done = Mutex::new(Vec::new());
+        let complete = Mutex::new(Vec::new());
         self.errands(
             &|place, run| {
                 let result = work(run);
-                let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut done = held(&done);
                 if done.len() <= place {
                     done.resize_with(place + 1, || None);
                 }
                 done[place] = Some(result);
             },
-            &mut || {
-                let done = std::mem::take(&mut *done.lock().unwrap_or_else(PoisonError::into_inner));
-                done.into_iter().flatten().for_each(&mut sink);
-            },
+            &mut || *held(&complete) = std::mem::take(&mut *held(&done)),
+            &mut || std::mem::take(&mut *held(&complete)).into_iter().flatten().for_each(&mut sink),
         )
     }
 
     /// The type-independent part of [`Self::process`], so that it is compiled only once. `work` gets a run and its
-    /// index among the runs since `hand_over` was last called.
+    /// index among the runs of its errand. `complete` is called after each errand, and `hand_over` once the next one has
+    /// begun: the pool does not wait for it.
     fn errands(
         &self,
         work: &(dyn Fn(usize, Run) + Sync),
+        complete: &mut dyn FnMut(),
         hand_over: &mut dyn FnMut(),
     ) -> Result<CorpusReport, ReadError> {
-        self.passed.store(0, Ordering::Relaxed);
-        let joined = Joined::default();
-        let mut stream = Stream::new(self, joined.clone(), &self.passed);
-        let mut sources = CallSources::new(self);
-        let mut ledger = Ledger::new(self, joined);
-        ledger.begin(self)?;
-        let mut batch = stream.next_batch();
-        while !batch.is_empty() {
-            // Several batches are dispatched together: waking the pool's threads costs as much as reading a run.
-            rayon::scope(|_| {
-                let (mut place, mut bytes) = (0, 0);
-                while !batch.is_empty() && bytes < ERRAND_BYTES && place < ERRAND_RUNS {
-                    bytes += batch.iter().map(Piece::bytes).sum::<usize>();
-                    let (next, parsed) = rayon::join(
-                        || stream.next_batch(),
-                        || {
-                            std::mem::take(&mut batch)
-                                .into_par_iter()
-                                .map(|piece| self.parse(piece))
-                                .collect::<Vec<_>>()
-                        },
-                    );
-                    batch = next;
-                    let mut runs = Vec::new();
-                    for mut parsed in parsed {
-                        sources.mark(&mut parsed);
-                        ledger.enter(parsed, &mut runs)?;
-                    }
-                    let n = runs.len();
-                    runs.into_par_iter().enumerate().for_each(|(i, run)| work(place + i, run));
-                    place += n;
-                }
-                Ok(())
-            })?;
-            hand_over();
+        let mut errands = Errands::new(self)?;
+        let mut outcome = Ok(());
+        while !errands.are_done() {
+            rayon::in_place_scope(|scope| {
+                scope.spawn(|_| outcome = errands.next(work));
+                hand_over();
+            });
+            std::mem::replace(&mut outcome, Ok(()))?;
+            complete();
         }
-        let report = ledger.close()?;
-        Ok(CorpusReport { records_calls: sources.known(), ..report })
+        hand_over();
+        errands.close()
     }
 
     /// Reads all runs into memory at once; for tests and small corpora.
@@ -204,4 +171,8 @@ impl Corpus {
             Piece::Lost(diagnostic) => Parsed::Lost(diagnostic),
         }
     }
+}
+
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
