@@ -12,21 +12,19 @@ pub(super) struct Tasks {
 impl Tasks {
     /// Finds the tasks of `group`.
     pub(super) fn of(group: &Group<'_>) -> Self {
-        let of_all: Vec<u32> =
-            group.rows().map(|row| u32::try_from(row.task()).expect("fewer than 2^32 tasks fit into memory")).collect();
-        let mut present = of_all.clone();
-        present.sort_unstable();
-        present.dedup();
-        let len = present.len();
-        if len == group.all_rows().tasks().len() {
-            return Self { places: of_all, len };
-        }
-        let place = |task: u32| present.binary_search(&task).expect("a row's task is among those present");
-        let places = of_all
+        let n_tasks = group.all_rows().tasks().len();
+        let mut is_present = vec![false; n_tasks];
+        group.rows().for_each(|row| is_present[row.task()] = true);
+        let mut len = 0;
+        let place_of: Vec<u32> = is_present
             .into_iter()
-            .map(|task| u32::try_from(place(task)).expect("fewer than 2^32 tasks fit into memory"))
+            .map(|is_present| {
+                let place = len;
+                len += u32::from(is_present);
+                place
+            })
             .collect();
-        Self { places, len }
+        Self { places: group.rows().map(|row| place_of[row.task()]).collect(), len: len as usize }
     }
 
     /// For each row, the index of its task in name order.
