@@ -112,15 +112,14 @@ pub fn frontier_spread(groups: &[Group<'_>], unit: Unit) -> FrontierSpread {
             add(&mut sums[rank * groups.len() + at], 1.0, [fes.0, fes.1, useful.0, useful.1]);
         }
     }
-    let mut replicates: Vec<Vec<Tradeoff>> = Vec::with_capacity(REPLICATES);
-    resamples.for_each(|weights| {
+    let replicates: Vec<Vec<Tradeoff>> = resamples.map(|weights| {
         let mut total = vec![Sums::default(); groups.len()];
         for (weight, task) in weights.iter().zip(sums.chunks(groups.len())).filter(|(weight, _)| **weight > 0) {
             for (total, part) in total.iter_mut().zip(task) {
                 add(total, f64::from(*weight), *part);
             }
         }
-        replicates.push(total.into_iter().map(tradeoff).collect());
+        total.into_iter().map(tradeoff).collect()
     });
     let shares = membership(&replicates).unwrap_or_default().into_iter().enumerate();
     let placed = |at: usize| replicates.iter().any(|points| points.get(at).is_some_and(|point| is_placed(*point)));

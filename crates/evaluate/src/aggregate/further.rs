@@ -4,6 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
+
 use super::contest::cost_parts;
 use super::savings::Unit;
 use super::ship::{Candidate, ShipTerms, decide};
@@ -50,18 +52,19 @@ pub fn chosen_elsewhere(
     }
     let halves = halves(first, &present);
     let is_in = |half: &Half, task: usize| half.tasks.get(task) == Some(&Some(half.part));
-    // Holds the sums of one stack at a time: those of all stacks would take more memory than the rows.
+    // Each thread holds the sums of one stack at a time: those of all stacks would take more memory than the rows.
     let everything = groups.get(ship?)?;
     let seen = values(StackSums::of(everything, unit).estimates(|_| true))?;
     let level = 1.0 - (1.0 - LEVEL) / groups.len().max(1) as f64;
-    let mut candidates: Vec<Vec<Candidate>> = vec![Vec::with_capacity(groups.len()); halves.len()];
-    for group in groups {
+    let candidates_of = |group: &Group<'_>| -> Vec<Candidate> {
         let sums = StackSums::of(group, unit);
-        for (of_half, half) in candidates.iter_mut().zip(&halves) {
-            of_half.push(sums.candidate(|task| is_in(half, task), level));
-        }
-    }
-    let best_of = candidates.iter().map(|of_half| decide(of_half, terms, |_, _| false).ship);
+        halves.iter().map(|half| sums.candidate(|task| is_in(half, task), level)).collect()
+    };
+    let candidates: Vec<Vec<Candidate>> = groups.par_iter().map(candidates_of).collect();
+    let best_of = (0..halves.len()).map(|half| {
+        let of_half: Vec<Candidate> = candidates.iter().map(|of_stack| of_stack[half].clone()).collect();
+        decide(&of_half, terms, |_, _| false).ship
+    });
     let best_of: Vec<Option<usize>> = best_of.collect();
     drop(candidates);
     let mut elsewhere: Vec<Option<(f64, f64)>> = vec![None; halves.len()];

@@ -3,6 +3,8 @@
 //!
 //! Chamandy, Muralidharan, Najmi & Naidu (2012), Estimating uncertainty for massive data streams.
 
+use rayon::prelude::*;
+
 use super::interval::Interval;
 
 /// The default number of replicates.
@@ -101,16 +103,18 @@ impl Resamples {
         self.order.iter().map(|at| column.get(*at).copied().unwrap_or(0.0)).collect()
     }
 
-    /// Calls `each` once per replicate with the weights of the clusters, in ascending order of the keys.
-    pub fn for_each(&self, mut each: impl FnMut(&[u8])) {
-        let mut weights = vec![0; self.keys.len()];
-        for replicate in 0..self.replicates {
+    /// What `of` makes of the weights of each replicate, which are in ascending order of the keys. The replicates are
+    /// shared between threads; the result is in their order.
+    pub fn map<T: Send>(&self, of: impl Fn(&[u8]) -> T + Sync) -> Vec<T> {
+        let fresh = || vec![0; self.keys.len()];
+        let replicate = |weights: &mut Vec<u8>, replicate: usize| {
             let stream = stream(self.seed, replicate);
             for (weight, key) in weights.iter_mut().zip(&self.keys) {
                 *weight = weight_in(stream, *key);
             }
-            each(&weights);
-        }
+            of(weights)
+        };
+        (0..self.replicates).into_par_iter().map_init(fresh, replicate).collect()
     }
 
     /// Calls `each` once per replicate with a sign (1 or -1) for every cluster, in ascending order of the keys.
@@ -128,9 +132,7 @@ impl Resamples {
     /// Weighted sums of `columns` (one value per cluster each): for every replicate, one sum per column.
     pub fn sums(&self, columns: &[&[f64]]) -> Vec<Vec<f64>> {
         let sorted: Vec<Vec<f64>> = columns.iter().map(|column| self.sorted(column)).collect();
-        let mut sums = Vec::with_capacity(self.replicates);
-        self.for_each(|weights| sums.push(sorted.iter().map(|column| weighted_sum(weights, column)).collect()));
-        sums
+        self.map(|weights| sorted.iter().map(|column| weighted_sum(weights, column)).collect())
     }
 
     /// The ratio `sum of numerators / sum of denominators` in every replicate; replicates with denominator 0 are
