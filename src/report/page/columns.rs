@@ -112,7 +112,7 @@ pub(super) fn packed(bytes: &[u8]) -> io::Result<String> {
 }
 
 fn packer() -> GzEncoder<Vec<u8>> {
-    GzBuilder::new().mtime(0).write(Vec::new(), Compression::best())
+    GzBuilder::new().mtime(0).write(Vec::new(), Compression::default())
 }
 
 #[cfg(test)]

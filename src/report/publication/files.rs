@@ -36,7 +36,13 @@ impl Publication {
     }
 
     fn write_files(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
-        let tables = self.tables(summaries);
+        // The first is limited by the disk, the second computes much on one thread.
+        let (records, report) = rayon::join(|| self.write_records(out), || self.write_report(summaries, out));
+        records.and(report)
+    }
+
+    /// Writes what was recorded of each run.
+    fn write_records(&self, out: &Path) -> Result<(), Diagnostic> {
         self.write_rows(out)?;
         if let Some(followed) = self.followed.as_ref().filter(|followed| !followed.rows().is_empty()) {
             write_rows(&out.join(FOLLOWED), followed.rows().iter())?;
@@ -44,6 +50,12 @@ impl Publication {
         if !self.stories.is_empty() {
             write_stories(&out.join(STORIES), &self.stories)?;
         }
+        Ok(())
+    }
+
+    /// Writes what was made of it: tables, figures, the page.
+    fn write_report(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
+        let tables = self.tables(summaries);
         let named = [
             ("summary", &table::summary(summaries)),
             ("estimates", &tables.estimates),

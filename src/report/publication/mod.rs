@@ -3,9 +3,9 @@
 mod files;
 mod words;
 
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::OnceLock;
 
 use super::choice::Choice;
 use super::configuration::Configuration;
@@ -50,9 +50,9 @@ pub struct Publication {
     row_format: RowFormat,
     whole_budget: bool,
     /// The further notes, cached: they take long on many tasks and are written to two files.
-    further: OnceCell<Vec<String>>,
+    further: OnceLock<Vec<String>>,
     /// The stacks rated for the decision, once all that it depends on is set.
-    rated: OnceCell<Rated>,
+    rated: OnceLock<Rated>,
     followed: Option<FollowedReport>,
 }
 
@@ -119,8 +119,8 @@ impl Publication {
             stories: Vec::new(),
             row_format: RowFormat::default(),
             whole_budget: false,
-            further: OnceCell::new(),
-            rated: OnceCell::new(),
+            further: OnceLock::new(),
+            rated: OnceLock::new(),
             followed: None,
         }
     }
@@ -252,7 +252,7 @@ impl Publication {
             None => choice.made(chosen, &own, None, self.unit),
         };
         self.manifest.choice = Some(choice);
-        self.rated = OnceCell::new();
+        self.rated = OnceLock::new();
         self
     }
 
