@@ -8,7 +8,7 @@ use whenstop_hook::host::Host;
 use super::super::failure::Failure;
 use super::super::output::{Format, Output};
 use super::held::{About, Held};
-use crate::compare::fuse::{Fuses, Known, Session, boldest, known};
+use crate::compare::fuse::{ClauseRecord, Fuses, Session, boldest, known};
 use crate::diagnostic::count;
 use crate::export::{Export, find};
 use crate::report::table::{Cell, Table};
@@ -100,7 +100,7 @@ pub(super) fn show(
     Ok(())
 }
 
-fn say_what(chosen: &[usize], all: &[Known], n_rounds: u64, n_sessions: usize, accept: f64, output: &Output) {
+fn say_what(chosen: &[usize], all: &[ClauseRecord], n_rounds: u64, n_sessions: usize, accept: f64, output: &Output) {
     let of = format!("{} in {}", count(n_rounds, "round"), count(n_sessions as u64, "closed session"));
     let how = if accept > 0.0 { format!("at most {} % of these", digits(accept)) } else { "none of these".to_owned() };
     if chosen.is_empty() {
@@ -114,7 +114,7 @@ fn say_what(chosen: &[usize], all: &[Known], n_rounds: u64, n_sessions: usize, a
     output.data("\n");
 }
 
-pub(super) fn table(fuses: &Fuses, all: &[Known], chosen: &[usize], level: f64) -> Table {
+pub(super) fn table(fuses: &Fuses, all: &[ClauseRecord], chosen: &[usize], level: f64) -> Table {
     let columns =
         ["limit, by round", "would have ended", "cut short", "tokens after", "at most", "sessions missing for 5 %"];
     let row = |nth: &usize| {
@@ -134,7 +134,7 @@ pub(super) fn table(fuses: &Fuses, all: &[Known], chosen: &[usize], level: f64) 
     Table { columns: columns.map(str::to_owned).to_vec(), rows: chosen.iter().map(row).collect() }
 }
 
-fn say_missing(all: &[Known], chosen: &[usize], level: f64, output: &Output) {
+fn say_missing(all: &[ClauseRecord], chosen: &[usize], level: f64, output: &Output) {
     let missing = chosen.iter().filter_map(|nth| all[*nth].watched.clean_needed(GOAL, level)).max().unwrap_or(0);
     if missing > 0 {
         let sessions = count(missing, "more session");

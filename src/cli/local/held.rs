@@ -12,7 +12,7 @@ use super::super::failure::Failure;
 use super::super::output::{Format, Output};
 use super::fuse::{DELTA, GOAL, table};
 use super::instant;
-use crate::compare::fuse::{Effect, Fuses, Session, known};
+use crate::compare::fuse::{Fuses, RoundEffect, Session, known};
 use crate::diagnostic::{count, one_line};
 use crate::stack::Stack;
 use crate::transcript::{Event, Instant, Run};
@@ -112,15 +112,15 @@ impl Held {
     pub(super) fn correct(&self, session: &mut Session) {
         let last = session.rounds.len().saturating_sub(1);
         let Session { id, rounds, .. } = session;
-        let mut each = |logged: &BTreeSet<(String, u64)>, change: fn(&mut Effect)| {
+        let mut each = |logged: &BTreeSet<(String, u64)>, change: fn(&mut RoundEffect)| {
             for (_, round) in logged.iter().filter(|(of, _)| of == id) {
                 let at = usize::try_from(round.saturating_sub(1)).unwrap_or(last).min(last);
                 rounds.get_mut(at).into_iter().flatten().for_each(change);
             }
         };
-        each(&self.ended, |effect| *effect = Effect { may_cut: true, spared: None, ..*effect });
+        each(&self.ended, |effect| *effect = RoundEffect { may_cut: true, spared: None, ..*effect });
         each(&self.continued, |effect| {
-            *effect = Effect { cuts: effect.ends, may_cut: effect.may_cut || effect.ends, ..*effect }
+            *effect = RoundEffect { cuts: effect.ends, may_cut: effect.may_cut || effect.ends, ..*effect }
         });
     }
 
@@ -257,13 +257,13 @@ mod tests {
         let mut held = held();
         held.continued.insert(("s".to_owned(), 1));
         held.ended.insert(("s".to_owned(), 2));
-        let idle = Effect { ends: true, spared: Some(10), ..Effect::default() };
-        let free = Effect { spared: Some(0), ..Effect::default() };
+        let idle = RoundEffect { ends: true, spared: Some(10), ..RoundEffect::default() };
+        let free = RoundEffect { spared: Some(0), ..RoundEffect::default() };
         let (_, mut session) = session("s", "claude-code 2.1.240", "opus", 100);
         session.rounds = vec![vec![idle, free], vec![idle, free], vec![idle, free]];
         held.correct(&mut session);
-        let mistaken = Effect { cuts: true, may_cut: true, ..idle };
-        let open = |effect| Effect { may_cut: true, spared: None, ..effect };
+        let mistaken = RoundEffect { cuts: true, may_cut: true, ..idle };
+        let open = |effect| RoundEffect { may_cut: true, spared: None, ..effect };
         assert_eq!(session.rounds, [vec![mistaken, free], vec![open(idle), open(free)], vec![idle, free]]);
     }
 }

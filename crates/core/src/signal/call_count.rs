@@ -1,5 +1,5 @@
 use super::calls::{Asked, asked};
-use super::tally::Tally;
+use super::tally::WindowedCounts;
 use super::{Options, Registered, Signal};
 use crate::transcript::{Moment, PointView};
 
@@ -16,7 +16,7 @@ use crate::transcript::{Moment, PointView};
 #[derive(Debug)]
 pub struct CallCount {
     options: Options,
-    tally: Tally,
+    tally: WindowedCounts,
     reading: usize,
 }
 
@@ -28,7 +28,7 @@ impl Registered for CallCount {
     const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "window"];
 
     fn start(options: &Options) -> Self {
-        Self { options: options.clone(), tally: Tally::over(options.window), reading: 0 }
+        Self { options: options.clone(), tally: WindowedCounts::over(options.window), reading: 0 }
     }
 }
 

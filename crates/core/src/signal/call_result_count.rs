@@ -1,5 +1,5 @@
 use super::calls::{Asked, asked_and_got};
-use super::tally::Tally;
+use super::tally::WindowedCounts;
 use super::{Options, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Moment, PointView};
@@ -18,7 +18,7 @@ use crate::transcript::{Moment, PointView};
 #[derive(Debug)]
 pub struct CallResultCount {
     options: Options,
-    tally: Tally,
+    tally: WindowedCounts,
     reading: Option<usize>,
 }
 
@@ -32,7 +32,7 @@ impl Registered for CallResultCount {
     const NEED: Option<Need> = Some(Need::Results);
 
     fn start(options: &Options) -> Self {
-        Self { options: options.clone(), tally: Tally::over(options.window), reading: Some(0) }
+        Self { options: options.clone(), tally: WindowedCounts::over(options.window), reading: Some(0) }
     }
 }
 

@@ -6,12 +6,12 @@ use crate::transcript::Fingerprint;
 
 /// Counts by fingerprint.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct WindowedCounts {
     counts: HashMap<Fingerprint, usize>,
     window: Option<(usize, VecDeque<Fingerprint>)>,
 }
 
-impl Tally {
+impl WindowedCounts {
     /// Counts over the latest `window` items, or over all of them.
     pub(super) fn over(window: Option<usize>) -> Self {
         Self { counts: HashMap::new(), window: window.map(|size| (size.max(1), VecDeque::new())) }

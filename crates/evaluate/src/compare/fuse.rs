@@ -34,7 +34,7 @@ const LADDERS: [Ladder; 4] = [
 
 /// What a limit would have done to one round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Effect {
+pub struct RoundEffect {
     /// It would have ended the round.
     pub ends: bool,
     /// It would have cut work short, certainly.
@@ -75,7 +75,7 @@ impl Fuses {
     }
 
     /// What each clause would have done to a round.
-    pub fn judge(&self, round: &Run) -> Vec<Effect> {
+    pub fn judge(&self, round: &Run) -> Vec<RoundEffect> {
         let replayed = replay(round, &self.stack);
         let unread = not_evaluable(round, &self.stack.requirements());
         let ledger = Ledger::of(round);
@@ -86,14 +86,14 @@ impl Fuses {
             if unread.iter().any(|unread| unread.rule == clause.name) {
                 let earliest = Point::new(earliest_step(clause), Moment::AfterTools);
                 let may_cut = end.is_some_and(|end| earliest < end) && work.after(Some(earliest)).cut_short().1;
-                return Effect { ends: false, cuts: false, may_cut, spared: None };
+                return RoundEffect { ends: false, cuts: false, may_cut, spared: None };
             }
             let early = firings.get(nth).copied().flatten().filter(|(point, _)| end.is_some_and(|end| *point < end));
-            let Some((point, _)) = early else { return Effect { spared: Some(0), ..Effect::default() } };
+            let Some((point, _)) = early else { return RoundEffect { spared: Some(0), ..RoundEffect::default() } };
             let (cuts, may_cut) = work.after(Some(point)).cut_short();
             let whole = ledger.whole().tokens;
             let spared = whole.zip(ledger.until(point).tokens).map(|(whole, spent)| whole.0.saturating_sub(spent.0));
-            Effect { ends: true, cuts, may_cut, spared }
+            RoundEffect { ends: true, cuts, may_cut, spared }
         };
         self.stack.clauses.iter().enumerate().map(of).collect()
     }
@@ -117,12 +117,12 @@ pub struct Session {
     /// Its id, which orders sessions that were closed at the same time.
     pub id: String,
     /// For each round, what each clause would have done.
-    pub rounds: Vec<Vec<Effect>>,
+    pub rounds: Vec<Vec<RoundEffect>>,
 }
 
 /// What is known of one clause.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Known {
+pub struct ClauseRecord {
     /// Rounds it would have ended.
     pub ended: u64,
     /// Rounds it would have cut short: certainly, and possibly.
@@ -134,10 +134,10 @@ pub struct Known {
 }
 
 /// What is known of each clause after all sessions, which are put in the order of closing.
-pub fn known(n_clauses: usize, sessions: &mut [Session]) -> Vec<Known> {
+pub fn known(n_clauses: usize, sessions: &mut [Session]) -> Vec<ClauseRecord> {
     sessions.sort_by(|a, b| (a.closed, &a.id).cmp(&(b.closed, &b.id)));
     let of = |nth: usize| {
-        let mut known = Known { ended: 0, cut: (0, 0), spared: Some(0), watched: Watched::new() };
+        let mut known = ClauseRecord { ended: 0, cut: (0, 0), spared: Some(0), watched: Watched::new() };
         for session in sessions.iter().filter(|session| !session.rounds.is_empty()) {
             let effects = session.rounds.iter().filter_map(|round| round.get(nth));
             let mut cut = 0_u64;
@@ -157,7 +157,7 @@ pub fn known(n_clauses: usize, sessions: &mut [Session]) -> Vec<Known> {
 
 /// The boldest limit of each signal that would have cut at most the share `accept` of the rounds, as an index; signals
 /// of which none qualifies are left out.
-pub fn boldest(fuses: &Fuses, known: &[Known], n_rounds: u64, accept: f64) -> Vec<usize> {
+pub fn boldest(fuses: &Fuses, known: &[ClauseRecord], n_rounds: u64, accept: f64) -> Vec<usize> {
     let qualifies = |nth: usize| known[nth].cut.1 as f64 <= accept * n_rounds as f64;
     let mut chosen = Vec::new();
     let mut nth = 0;
@@ -189,7 +189,7 @@ mod tests {
         Run::new(Draft { events, ..Draft::default() })
     }
 
-    fn of(fuses: &Fuses, round: &Run, rule: &str) -> Effect {
+    fn of(fuses: &Fuses, round: &Run, rule: &str) -> RoundEffect {
         let nth = fuses.clauses().iter().position(|clause| clause.name.as_str() == rule).unwrap();
         fuses.judge(round)[nth]
     }
@@ -197,13 +197,13 @@ mod tests {
     #[test]
     fn a_round_is_cut_where_work_followed_or_nobody_can_tell() {
         let fuses = Fuses::default();
-        let free = Effect { spared: Some(0), ..Effect::default() };
+        let free = RoundEffect { spared: Some(0), ..RoundEffect::default() };
         assert_eq!(of(&fuses, &round(15, Some(14), true), "steps >= 20"), free, "it does not get there");
         assert_eq!(of(&fuses, &round(20, Some(19), true), "steps >= 20"), free, "nothing is left to cut");
         let cut = of(&fuses, &round(30, Some(25), true), "steps >= 20");
-        assert_eq!(cut, Effect { ends: true, cuts: true, may_cut: true, spared: Some(100_010) });
+        assert_eq!(cut, RoundEffect { ends: true, cuts: true, may_cut: true, spared: Some(100_010) });
         let idle = of(&fuses, &round(30, Some(3), true), "steps >= 20");
-        assert_eq!(idle, Effect { ends: true, cuts: false, may_cut: false, spared: Some(100_010) });
+        assert_eq!(idle, RoundEffect { ends: true, cuts: false, may_cut: false, spared: Some(100_010) });
         let blind = |edit, rule: &str| {
             let effect = of(&fuses, &round(5, edit, false), rule);
             assert_eq!((effect.ends, effect.cuts), (false, false));

@@ -11,7 +11,7 @@ pub(super) struct Sample {
 
 /// A sample, with what was measured of its intervals.
 #[derive(Clone, Debug)]
-pub(super) struct Spread {
+pub(super) struct ForecastSpread {
     pub(super) sample: Sample,
     pub(super) runs: u64,
     pub(super) capped: u64,

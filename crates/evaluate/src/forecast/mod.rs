@@ -19,7 +19,7 @@ use crate::aggregate::{Label, MIN_KNOWN};
 use crate::class::By;
 use crate::transcript::{EndCause, Moment, Point, Run};
 use crate::verdict::{Amounts, Ledger};
-use interval::{Sample, Spread};
+use interval::{ForecastSpread, Sample};
 
 /// What is forecast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -151,12 +151,12 @@ pub fn forecasts(courses: &[RunCourse], after: &[u64]) -> Vec<Forecast> {
     let everything: Vec<&RunCourse> = courses.iter().collect();
     for (place, steps) in after.iter().enumerate() {
         for amount in Amount::ALL {
-            let pooled = (classes.len() > 1).then(|| Spread::of(&everything, place, amount)).flatten();
+            let pooled = (classes.len() > 1).then(|| ForecastSpread::of(&everything, place, amount)).flatten();
             for (class, of_class) in &by_class {
                 if !of_class.iter().any(|course| course.left.len() > place) {
                     continue;
                 }
-                let own = Spread::of(of_class, place, amount);
+                let own = ForecastSpread::of(of_class, place, amount);
                 let (spread, is_pooled) = match (&own, &pooled) {
                     (Some(own), _) => (own, false),
                     (None, Some(pooled)) => (pooled, true),
@@ -170,7 +170,7 @@ pub fn forecasts(courses: &[RunCourse], after: &[u64]) -> Vec<Forecast> {
     all
 }
 
-impl Spread {
+impl ForecastSpread {
     /// Gathers what remained, `None` with too few tasks or too few runs that record it.
     fn of(courses: &[&RunCourse], place: usize, amount: Amount) -> Option<Self> {
         let going: Vec<(&RunCourse, Option<f64>)> =

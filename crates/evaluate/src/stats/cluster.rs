@@ -1,6 +1,6 @@
 //! Cluster-robust standard errors (all runs of one task are a cluster), for a mean and for a ratio of sums.
 
-use super::residual::{Part, Residuals};
+use super::residual::{ResidualPart, Residuals};
 use super::seldom::Carried;
 
 /// What one cluster contributes to a ratio of sums: `sum of numerators / sum of denominators`.
@@ -190,12 +190,12 @@ pub fn spread(clusters: &[ClusterSums]) -> Option<Spread> {
     // A rate uses the variance of a mean over tasks; left-out residuals would overstate it by this factor.
     let factor = if matches!(kind, Kind::Binary | Kind::UnitMean) { 1.0 - 1.0 / n_clusters } else { 1.0 };
     let mut within = 0.0;
-    let parts: Vec<Part> = counted()
+    let parts: Vec<ResidualPart> = counted()
         .map(|cluster| {
             within += cluster.residual_squares(ratio);
             let residual = (cluster.numerator - ratio * cluster.denominator) / scale;
             let left_out = left_out(residual, cluster.denominator / total.denominator) * factor;
-            Part { residual, left_out, share: cluster.denominator.abs() / sizes }
+            ResidualPart { residual, left_out, share: cluster.denominator.abs() / sizes }
         })
         .collect();
     let amounts = || counted().map(|cluster| cluster.numerator / total.denominator);

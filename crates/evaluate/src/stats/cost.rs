@@ -2,9 +2,9 @@
 
 use super::cluster::{ClusterSums, Spread, spread};
 use super::distribution::{normal_cdf, normal_two_sided, t_quantile};
-use super::estimate::{Estimate, Method, Requirement, Warning, few_carry, interval_of};
+use super::estimate::{Estimate, Method, MinimumData, Warning, few_carry, interval_of};
 use super::interval::Interval;
-use super::residual::{Part, Residuals};
+use super::residual::{ResidualPart, Residuals};
 use super::seldom::Carried;
 
 /// Standard normal quantiles are capped here (p = 1e-15).
@@ -115,13 +115,13 @@ impl CostParts {
                 task.successes_without / total.successes_without,
             ];
             let [spent, kept, recorded, all] = shares;
-            Some(Part {
+            Some(ResidualPart {
                 residual: spent - kept - recorded + all,
                 left_out: value - total.with(task, -1.0).log_ratio()?,
                 share: 0.25 * shares.iter().sum::<f64>(),
             })
         };
-        let parts = tasks.iter().map(part).collect::<Option<Vec<Part>>>()?;
+        let parts = tasks.iter().map(part).collect::<Option<Vec<ResidualPart>>>()?;
         let clusters = tasks.len() as u64;
         let of = |part: fn(&CostSums) -> ClusterSums| spread(&tasks.iter().map(part).collect::<Vec<_>>());
         let lost = tasks.iter().map(|task| task.lost().numerator / total.successes_without);
@@ -191,7 +191,7 @@ impl CostParts {
     }
 
     fn warning(&self, has_interval: bool) -> Option<Warning> {
-        let of_all = Requirement::AMOUNT.warning_for(&self.residuals, has_interval);
+        let of_all = MinimumData::AMOUNT.warning_for(&self.residuals, has_interval);
         of_all.or_else(|| few_carry(&self.unspent))
     }
 }
@@ -223,7 +223,7 @@ pub fn cost_estimate(tasks: &[CostSums], level: f64) -> Estimate {
     let Some(value) = total.ratio() else { return Estimate::UNDEFINED };
     let clusters = tasks.len() as u64;
     let parts = CostParts::of(tasks, &total);
-    let enough = parts.as_ref().filter(|_| Requirement::AMOUNT.is_met(clusters));
+    let enough = parts.as_ref().filter(|_| MinimumData::AMOUNT.is_met(clusters));
     let interval = enough.and_then(|parts| parts.interval(level));
     let has_interval = interval.is_some();
     Estimate {
@@ -235,7 +235,7 @@ pub fn cost_estimate(tasks: &[CostSums], level: f64) -> Estimate {
         design_effect: None,
         effective_n: None,
         warning: parts
-            .map_or_else(|| Requirement::AMOUNT.warning(clusters, has_interval), |parts| parts.warning(has_interval)),
+            .map_or_else(|| MinimumData::AMOUNT.warning(clusters, has_interval), |parts| parts.warning(has_interval)),
     }
 }
 

@@ -3,11 +3,11 @@
 use super::bootstrap::Resamples;
 use super::cluster::{ClusterSums, left_out};
 use super::distribution::normal_quantile;
-use super::estimate::{Method, Requirement, Warning};
+use super::estimate::{Method, MinimumData, Warning};
 use super::interval::Interval;
 use super::multiplicity::{Contrast, SweepTest};
 use super::paired::exact_sign_flip;
-use super::residual::{Part, Residuals};
+use super::residual::{ResidualPart, Residuals};
 use super::seldom::{Allowance, CarriedDifference};
 
 /// What one task contributes to two ratios of sums.
@@ -56,9 +56,9 @@ impl RatioDifference {
             let (a, b) = (scaled(&task.a, ratio_a, total_a.1), scaled(&task.b, ratio_b, total_b.1));
             let (share_a, share_b) = (task.a.denominator / total_a.1, task.b.denominator / total_b.1);
             let left_out = (left_out(a, share_a) - left_out(b, share_b)) * factor;
-            Part { residual: a - b, left_out, share: 0.5 * (share_a + share_b).max(0.0) }
+            ResidualPart { residual: a - b, left_out, share: 0.5 * (share_a + share_b).max(0.0) }
         };
-        let parts: Vec<Part> = tasks.iter().map(part).collect();
+        let parts: Vec<ResidualPart> = tasks.iter().map(part).collect();
         let amounts = |task: &PairedSums| (task.a.numerator / total_a.1, task.b.numerator / total_b.1);
         let amounts: Vec<(f64, f64)> = if is_rate { Vec::new() } else { tasks.iter().map(amounts).collect() };
         let score = |task: &PairedSums| scaled(&task.a, common, total_a.1) - scaled(&task.b, common, total_b.1);
@@ -78,7 +78,7 @@ impl RatioDifference {
     /// spread there is neither, unless nothing differs at all (p = 1); below 8 tasks for rates or 20 for amounts there
     /// is neither.
     pub fn compare(&self, level: f64) -> DifferenceEstimate {
-        let requirement = if self.is_rate { Requirement::RATE } else { Requirement::AMOUNT };
+        let requirement = if self.is_rate { MinimumData::RATE } else { MinimumData::AMOUNT };
         let enough = requirement.is_met(self.clusters);
         let exact = exact_sign_flip(&self.scores);
         let reach = |interval: Interval| match exact {

@@ -5,7 +5,7 @@ use super::cluster::{ClusterSums, Kind, Spread, spread};
 use super::distribution::{normal_quantile, t_quantile};
 use super::interval::{Interval, clopper_pearson, wilson_effective};
 pub use super::method::{Method, Warning};
-use super::residual::{Part, Residuals};
+use super::residual::{ResidualPart, Residuals};
 use super::seldom::Allowance;
 
 /// Below this many tasks there is no interval, only the estimate.
@@ -23,14 +23,14 @@ pub const MIN_EFFECTIVE_CLUSTERS: f64 = 8.0;
 pub const MIN_HITS_FOR_WILSON: u64 = 5;
 
 /// How many tasks an interval needs.
-pub(super) struct Requirement {
+pub(super) struct MinimumData {
     /// Below this, no interval.
     interval: u64,
     /// Below this, a warning.
     trusted: u64,
 }
 
-impl Requirement {
+impl MinimumData {
     /// For shares of runs and their differences.
     pub(super) const RATE: Self = Self { interval: MIN_CLUSTERS_FOR_INTERVAL, trusted: MIN_CLUSTERS_WITHOUT_WARNING };
     /// For amounts and their differences.
@@ -178,7 +178,7 @@ pub fn free_ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate {
 }
 
 fn of_kind(spread: &Spread, kind: Kind, level: f64) -> Estimate {
-    let requirement = Requirement::of(kind);
+    let requirement = MinimumData::of(kind);
     let (method, interval) = interval_of(spread, kind, level);
     Estimate {
         value: Some(spread.ratio),
@@ -195,7 +195,7 @@ fn of_kind(spread: &Spread, kind: Kind, level: f64) -> Estimate {
 /// The interval of a ratio of that kind, by the method that holds for it; `None` if there are too few tasks.
 pub(super) fn interval_of(spread: &Spread, kind: Kind, level: f64) -> (Method, Option<Interval>) {
     match kind {
-        _ if !Requirement::of(kind).is_met(spread.clusters()) => (Method::EstimateOnly, None),
+        _ if !MinimumData::of(kind).is_met(spread.clusters()) => (Method::EstimateOnly, None),
         Kind::Binary if spread.one_run_each => independent_interval(spread, level),
         Kind::Binary | Kind::UnitMean => (Method::WilsonClustered, clustered_interval(spread, level)),
         Kind::Part => (Method::LogitT, logit_interval(spread, level)),
@@ -271,16 +271,16 @@ pub fn positive_ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate
             .map(|task| {
                 let (numerator, denominator) = (task.numerator / total.0, task.denominator / total.1);
                 let without = log((total.0 - task.numerator, total.1 - task.denominator))?;
-                Some(Part {
+                Some(ResidualPart {
                     residual: numerator - denominator,
                     left_out: value - without,
                     share: 0.5 * (numerator + denominator),
                 })
             })
-            .collect::<Option<Vec<Part>>>()
+            .collect::<Option<Vec<ResidualPart>>>()
     });
     let residuals = parts.map(|parts| Residuals::of_parts(&parts, parts.len() as u64));
-    let requirement = Requirement::AMOUNT;
+    let requirement = MinimumData::AMOUNT;
     let log_interval = residuals
         .filter(|_| requirement.is_met(spread.clusters()))
         .and_then(|residuals| residuals.interval(log(total)?, level));

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::estimate::{MIN_CLUSTERS_FOR_INTERVAL, rate_interval};
 use super::interval::Interval;
-use super::residual::{Part, Residuals};
+use super::residual::{ResidualPart, Residuals};
 
 /// Maximum groups in the jackknife: up to this many tasks are left out one by one, more in this many groups.
 const MOST_GROUPS: usize = 400;
@@ -165,9 +165,13 @@ fn band_of_curve(
         let part = |(reached, size): (&Vec<f64>, &u64)| {
             let part = *size as f64 / total;
             let change = share - reached[at];
-            Part { residual: change * (1.0 - part), left_out: change * (1.0 - 1.0 / groups as f64), share: part }
+            ResidualPart {
+                residual: change * (1.0 - part),
+                left_out: change * (1.0 - 1.0 / groups as f64),
+                share: part,
+            }
         };
-        let parts: Vec<Part> = without.iter().zip(&sizes).map(part).collect();
+        let parts: Vec<ResidualPart> = without.iter().zip(&sizes).map(part).collect();
         let residuals = Residuals::of_parts(&parts, groups as u64);
         let binomial = share * (1.0 - share);
         rate_interval(share, &residuals, level, |variance| {

@@ -7,7 +7,7 @@ use super::estimate::{Estimate, MIN_CLUSTERS_FOR_INTERVAL, Method, Warning, inte
 use super::interval::Interval;
 use super::label_certificate::ErrorRates;
 use super::labels::Correction;
-use super::residual::{Part, Residuals};
+use super::residual::{ResidualPart, Residuals};
 use super::seldom::Carried;
 
 /// Number of points for the unknown probability of a false label: midpoints of equally likely parts.
@@ -143,9 +143,9 @@ fn chance_above(tasks: &[LabelSums], runs: u64, wrong: f64, rate: f64) -> f64 {
         let share = task.runs as f64 / runs as f64;
         let residual = score(task) - share * sum;
         let left_out = if share < 1.0 { residual / (1.0 - share) * (1.0 - 1.0 / clusters) } else { residual };
-        Part { residual, left_out, share }
+        ResidualPart { residual, left_out, share }
     };
-    let parts: Vec<Part> = tasks.iter().map(part).collect();
+    let parts: Vec<ResidualPart> = tasks.iter().map(part).collect();
     let residuals = Residuals::of_parts(&parts, tasks.len() as u64);
     let p = residuals.p_value(sum).unwrap_or(if sum == 0.0 { 1.0 } else { 0.0 });
     if sum > 0.0 { 1.0 - 0.5 * p } else { 0.5 * p }

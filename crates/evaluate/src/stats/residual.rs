@@ -6,7 +6,7 @@ use super::interval::Interval;
 
 /// One task's residual and weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Part {
+pub struct ResidualPart {
     /// Its residual, in the unit of the statistic; over all tasks the residuals sum to 0.
     pub residual: f64,
     /// The jackknife residual: as if the task had not pulled the statistic towards itself.
@@ -39,7 +39,7 @@ struct Exchangeable {
 
 impl Residuals {
     /// Computes the spread from each task's part. It uses the left-out residuals; `clusters` tasks contributed.
-    pub fn of_parts(parts: &[Part], clusters: u64) -> Self {
+    pub fn of_parts(parts: &[ResidualPart], clusters: u64) -> Self {
         let mut residuals = Self::default();
         for part in parts {
             residuals.add(part.left_out);
@@ -187,13 +187,13 @@ impl Exchangeable {
     /// Fits `Var(residual / share) = a + b / share` to the tasks' plain residuals by two moments, one weighting all
     /// tasks equally and one by share, each set to its expectation under the model; the statistic then has variance `a
     /// sum share^2 + b`. A negative `a` or `b` is set to 0. `None` without spread or with fewer than three tasks.
-    fn of(parts: &[Part]) -> Option<Self> {
+    fn of(parts: &[ResidualPart]) -> Option<Self> {
         let sized = || parts.iter().filter(|part| part.share > 0.0);
         let clusters = sized().count() as f64;
         if clusters < 3.0 {
             return None;
         }
-        let sum = |of: &dyn Fn(&Part) -> f64| sized().map(of).sum::<f64>();
+        let sum = |of: &dyn Fn(&ResidualPart) -> f64| sized().map(of).sum::<f64>();
         let squared_shares = sum(&|part| part.share * part.share);
         let by_share = sum(&|part| part.residual * part.residual / part.share);
         let equal = sum(&|part| (part.residual / part.share).powi(2));

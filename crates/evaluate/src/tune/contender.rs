@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::held_out::{Chosen, HeldOut};
-use super::rate::{Effect, candidate, is_equal};
+use super::rate::{TaskEffect, candidate, is_equal};
 use super::{Appetite, Study, TaskTotals};
 use crate::aggregate::{Candidate, Contribution, Ease, Group, Rows, Totals, by_stack, decide};
 
@@ -43,9 +43,9 @@ impl Contender {
 /// The index of the one to ship among those whose killed share has an upper end of at most `max_killed`: decided as a
 /// comparison decides.
 pub fn best_contender(all: &[Contender], tasks: &[usize], appetite: Appetite) -> Option<usize> {
-    let effects: Vec<Vec<Effect>> =
-        all.iter().map(|of| tasks.iter().map(|task| Effect::of(of.tasks[*task])).collect()).collect();
-    let effects: Vec<Vec<&Effect>> = effects.iter().map(|of| of.iter().collect()).collect();
+    let effects: Vec<Vec<TaskEffect>> =
+        all.iter().map(|of| tasks.iter().map(|task| TaskEffect::of(of.tasks[*task])).collect()).collect();
+    let effects: Vec<Vec<&TaskEffect>> = effects.iter().map(|of| of.iter().collect()).collect();
     let candidates: Vec<Candidate> = all
         .iter()
         .zip(&effects)

@@ -13,7 +13,7 @@ use crate::stats::{ClusterSums, CostSums, Estimate, WorthSums, cost_estimate, ne
 
 /// What a strategy does to the runs of one task, every unknown at its worst.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Effect {
+pub(super) struct TaskEffect {
     pub(super) totals: Totals,
     worth: WorthSums,
     /// Number of graded runs.
@@ -22,7 +22,7 @@ pub(super) struct Effect {
     known: u64,
 }
 
-impl Effect {
+impl TaskEffect {
     /// Of a strategy of which only the totals by task are known. Runs that cannot be judged are left out of them.
     pub(super) fn of(totals: Totals) -> Self {
         // Sums by task decide; how they are spread over the runs of a task does not matter.
@@ -37,8 +37,8 @@ impl Effect {
 impl Study {
     /// What becomes of the runs of one task. A run on which a rule cannot be evaluated spends everything and loses its
     /// success.
-    fn effect(&self, task: usize, fate: impl Fn(usize) -> Fate) -> Effect {
-        let mut effect = Effect::default();
+    fn effect(&self, task: usize, fate: impl Fn(usize) -> Fate) -> TaskEffect {
+        let mut effect = TaskEffect::default();
         for run in self.tasks()[task].runs.clone() {
             let fate = fate(run);
             let totals = if fate == Fate::Unread { self.unread_totals(run) } else { self.run_totals(run, fate) };
@@ -77,7 +77,7 @@ impl Study {
 
     /// Rates a strategy that is certified at the requested rate, or estimated to keep it, from its fate on each run.
     pub fn rate(&self, tasks: &[usize], appetite: Appetite, ease: Ease, fate: impl Fn(usize) -> Fate) -> Candidate {
-        let effects: Vec<Effect> = tasks.iter().map(|task| self.effect(*task, &fate)).collect();
+        let effects: Vec<TaskEffect> = tasks.iter().map(|task| self.effect(*task, &fate)).collect();
         candidate(&effects.iter().collect::<Vec<_>>(), appetite, ease)
     }
 }
@@ -90,8 +90,8 @@ impl Appetite {
 }
 
 /// The candidate with these effects by task. Its kills are those of the mean over tasks, which is what is certified.
-pub(super) fn candidate(effects: &[&Effect], appetite: Appetite, ease: Ease) -> Candidate {
-    let count = |of: &dyn Fn(&Effect) -> u64| effects.iter().map(|effect| of(effect)).sum::<u64>();
+pub(super) fn candidate(effects: &[&TaskEffect], appetite: Appetite, ease: Ease) -> Candidate {
+    let count = |of: &dyn Fn(&TaskEffect) -> u64| effects.iter().map(|effect| of(effect)).sum::<u64>();
     let losses: Vec<f64> = effects.iter().filter_map(|effect| effect.totals.killed_rate()).collect();
     let killed = (!losses.is_empty()).then(|| losses.iter().sum::<f64>() / losses.len() as f64);
     let is_limited = effects.iter().all(|effect| effect.totals.unlimited == 0 && effect.totals.inexact == 0);
@@ -115,10 +115,10 @@ pub(super) fn candidate(effects: &[&Effect], appetite: Appetite, ease: Ease) -> 
 
 /// Whether the tasks leave open which of two strategies makes successes cheaper, or is worth more at a price: compared
 /// task by task, as [`Contest`](crate::aggregate::Contest) does.
-pub(super) fn is_equal(a: &[&Effect], b: &[&Effect], price: Option<f64>) -> bool {
+pub(super) fn is_equal(a: &[&TaskEffect], b: &[&TaskEffect], price: Option<f64>) -> bool {
     let pairs = || a.iter().zip(b).filter(|(a, _)| a.totals.cost.n > 0);
     if let Some(price) = price {
-        let worth = |effect: &Effect| effect.totals.unspent() - price * effect.totals.killed.numerator;
+        let worth = |effect: &TaskEffect| effect.totals.unspent() - price * effect.totals.killed.numerator;
         let sums: Vec<ClusterSums> =
             pairs().map(|(a, b)| ClusterSums::of_runs([(worth(a) - worth(b), a.totals.cost.n as f64)])).collect();
         return is_open(&free_ratio_estimate(&sums, LEVEL), 0.0);
@@ -136,7 +136,7 @@ pub(super) fn is_equal(a: &[&Effect], b: &[&Effect], price: Option<f64>) -> bool
 struct Touched {
     /// The run and the end of every stop.
     stops: Vec<(usize, EndIx)>,
-    effects: BTreeMap<usize, Effect>,
+    effects: BTreeMap<usize, TaskEffect>,
 }
 
 /// What the limits of every family do, each computed once, when it is first asked for.
@@ -144,13 +144,13 @@ struct Touched {
 pub(super) struct EffectsByLimit {
     limits: RefCell<BTreeMap<LimitIx, Rc<Touched>>>,
     /// By family: the effects by task where no limit stops anything.
-    untouched: RefCell<BTreeMap<usize, Rc<Vec<Effect>>>>,
+    untouched: RefCell<BTreeMap<usize, Rc<Vec<TaskEffect>>>>,
 }
 
 /// A limit with what it does.
 pub(super) struct Limit {
     family: usize,
-    untouched: Rc<Vec<Effect>>,
+    untouched: Rc<Vec<TaskEffect>>,
     touched: Rc<Touched>,
 }
 
@@ -165,7 +165,7 @@ impl Limit {
         self.touched.stops == other.touched.stops
     }
 
-    fn effects(&self, tasks: &[usize]) -> Vec<&Effect> {
+    fn effects(&self, tasks: &[usize]) -> Vec<&TaskEffect> {
         tasks.iter().map(|task| self.touched.effects.get(task).unwrap_or(&self.untouched[*task])).collect()
     }
 

@@ -14,9 +14,9 @@ const UNREAD: u64 = 0x7ff8_0000_0000_5708;
 
 /// The readings of a signal at the points of one moment, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Series(Vec<f64>);
+pub(super) struct FeatureSeries(Vec<f64>);
 
-impl Series {
+impl FeatureSeries {
     pub(super) fn push(&mut self, reading: Option<f64>) {
         self.0.push(match reading {
             None => f64::from_bits(UNREAD),
@@ -56,7 +56,7 @@ pub struct Extract {
     /// then has one more reading.
     pub(super) has_one_more: Option<Point>,
     /// Series by feature, in the plan's order.
-    pub(super) series: Vec<Series>,
+    pub(super) series: Vec<FeatureSeries>,
     /// What the plan's replayed stacks do, in the plan's order.
     pub(super) replays: Vec<Replay>,
 }
@@ -64,8 +64,11 @@ pub struct Extract {
 impl Extract {
     /// Reads from `run` what `plan` asks for.
     pub fn of(run: &Run, plan: &Plan, assumptions: Assumptions) -> Self {
-        let mut signals: Vec<(Moment, Box<dyn Signal>, Series)> =
-            plan.features().iter().map(|feature| (feature.at, feature.rule.start(), Series::default())).collect();
+        let mut signals: Vec<(Moment, Box<dyn Signal>, FeatureSeries)> = plan
+            .features()
+            .iter()
+            .map(|feature| (feature.at, feature.rule.start(), FeatureSeries::default()))
+            .collect();
         let mut points = Vec::with_capacity(run.points().len());
         let mut places: [Vec<u32>; 4] = Default::default();
         for view in run.views() {
@@ -122,11 +125,11 @@ impl Extract {
 
     /// The readings of a feature of the plan, in order; `None` where nothing could be read yet.
     pub fn readings(&self, feature: usize) -> impl Iterator<Item = Option<f64>> + '_ {
-        self.series.get(feature).into_iter().flat_map(Series::iter)
+        self.series.get(feature).into_iter().flat_map(FeatureSeries::iter)
     }
 
     /// The series of a feature.
-    pub(super) fn series(&self, feature: usize) -> Option<&Series> {
+    pub(super) fn series(&self, feature: usize) -> Option<&FeatureSeries> {
         self.series.get(feature)
     }
 

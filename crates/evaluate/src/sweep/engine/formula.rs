@@ -45,7 +45,7 @@ impl FormulaNode {
         let truth = |part: &Self| part.truth(on, at, n);
         match self {
             Self::Rule { feature, comparator, limit } => {
-                let readings = on.series(*feature).into_iter().flat_map(super::extract::Series::iter);
+                let readings = on.series(*feature).into_iter().flat_map(super::extract::FeatureSeries::iter);
                 TruthByPoint::of(n, readings.map(|reading| Some(comparator.passes(reading?, *limit))))
             }
             Self::Any(parts) => TruthByPoint::any(n, parts.iter().map(truth)),

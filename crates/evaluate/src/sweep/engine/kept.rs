@@ -1,7 +1,7 @@
 //! Stores extracts in files, so that a later sweep need not read the recordings: one record per run for what its rows
 //! share, and one column per signal for the readings of all runs.
 
-use super::extract::{Extract, Series};
+use super::extract::{Extract, FeatureSeries};
 use super::plan::Plan;
 use crate::aggregate::RunRows;
 use crate::decision::Need;
@@ -59,7 +59,7 @@ impl Extract {
     /// Adds the readings of the plan's next feature. `None` if their number does not match the run's points.
     pub fn add_readings(&mut self, plan: &Plan, readings: impl IntoIterator<Item = Option<f64>>) -> Option<()> {
         let at = plan.features().get(self.series.len())?.at;
-        let mut series = Series::default();
+        let mut series = FeatureSeries::default();
         readings.into_iter().for_each(|reading| series.push(reading));
         (series.len() == self.n_readings(at)).then(|| self.series.push(series))
     }
