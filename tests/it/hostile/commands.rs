@@ -80,7 +80,11 @@ fn no_name_begins_a_command_to_a_ci_system() {
     let mut rows = Vec::new();
     for id in ids {
         let text = run("a").replace("\"run_id\":\"a\"", &format!("\"run_id\":{}", json!(id)));
-        for command in ["corpus x.jsonl --runs", "check x.jsonl --stacks s.toml --snapshot x.snap"] {
+        for command in [
+            "corpus x.jsonl --runs",
+            "check x.jsonl --stacks s.toml --snapshot x.snap",
+            "check x.jsonl --stacks s.toml --snapshot x.snap --report github=-",
+        ] {
             let row = row(format!("{command}: {id}"), command).file("x.jsonl", text.clone()).file("s.toml", STACK);
             let snapshot =
                 "# whenstop stop points v1: run | stack | rule | stop | verdict\na | s | - | end | unlabelled\n";
