@@ -62,7 +62,7 @@ pub fn chosen_elsewhere(
     };
     let candidates: Vec<Vec<Candidate>> = groups.par_iter().map(candidates_of).collect();
     let best_of = (0..halves.len()).map(|half| {
-        let of_half: Vec<Candidate> = candidates.iter().map(|of_stack| of_stack[half].clone()).collect();
+        let of_half: Vec<Candidate> = candidates.iter().map(|of_stack| of_stack[half]).collect();
         decide(&of_half, terms, |_, _| false).ship
     });
     let best_of: Vec<Option<usize>> = best_of.collect();
