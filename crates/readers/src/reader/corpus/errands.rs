@@ -18,7 +18,7 @@ const MOST_BYTES: usize = 4 << 20;
 /// … or this many runs: with many stacks, the results of a short run take more memory than the run.
 const MOST_RUNS: usize = 256;
 
-/// A corpus being read.
+/// A corpus being read. It does not know the type of the results, so that it is compiled only once.
 pub(super) struct Errands<'c> {
     corpus: &'c Corpus,
     stream: Stream<'c>,

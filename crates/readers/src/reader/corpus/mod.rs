@@ -10,7 +10,7 @@ mod stream;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use errands::Errands;
 use parse::{Parsed, read_record};
@@ -117,41 +117,28 @@ impl Corpus {
         mut sink: impl FnMut(T),
     ) -> Result<CorpusReport, ReadError> {
         let done = Mutex::new(Vec::new());
-        let complete = Mutex::new(Vec::new());
-        self.errands(
-            &|place, run| {
-                let result = work(run);
-                let mut done = held(&done);
-                if done.len() <= place {
-                    done.resize_with(place + 1, || None);
-                }
-                done[place] = Some(result);
-            },
-            &mut || *held(&complete) = std::mem::take(&mut *held(&done)),
-            &mut || std::mem::take(&mut *held(&complete)).into_iter().flatten().for_each(&mut sink),
-        )
-    }
-
-    /// The type-independent part of [`Self::process`], so that it is compiled only once. `work` gets a run and its
-    /// index among the runs of its errand. `complete` is called after each errand, and `hand_over` once the next one has
-    /// begun: the pool does not wait for it.
-    fn errands(
-        &self,
-        work: &(dyn Fn(usize, Run) + Sync),
-        complete: &mut dyn FnMut(),
-        hand_over: &mut dyn FnMut(),
-    ) -> Result<CorpusReport, ReadError> {
+        let mut complete: Vec<Option<T>> = Vec::new();
         let mut errands = Errands::new(self)?;
-        let mut outcome = Ok(());
         while !errands.are_done() {
+            let mut outcome = Ok(());
+            // The pool does not wait for the results of one errand to be delivered before it begins the next.
             rayon::in_place_scope(|scope| {
-                scope.spawn(|_| outcome = errands.next(work));
-                hand_over();
+                scope.spawn(|_| {
+                    outcome = errands.next(&|place, run| {
+                        let result = work(run);
+                        let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                        if done.len() <= place {
+                            done.resize_with(place + 1, || None);
+                        }
+                        done[place] = Some(result);
+                    });
+                });
+                complete.drain(..).flatten().for_each(&mut sink);
             });
-            std::mem::replace(&mut outcome, Ok(()))?;
-            complete();
+            outcome?;
+            complete = std::mem::take(&mut *done.lock().unwrap_or_else(PoisonError::into_inner));
         }
-        hand_over();
+        complete.into_iter().flatten().for_each(&mut sink);
         errands.close()
     }
 
@@ -171,8 +158,4 @@ impl Corpus {
             Piece::Lost(diagnostic) => Parsed::Lost(diagnostic),
         }
     }
-}
-
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
