@@ -1,5 +1,6 @@
 //! Maps each row to its task, once for all sums over a group.
 
+use super::rows::in_order;
 use super::{Group, RowView};
 
 /// The tasks of a group's rows, in name order.
@@ -12,19 +13,21 @@ pub(super) struct Tasks {
 impl Tasks {
     /// Finds the tasks of `group`.
     pub(super) fn of(group: &Group<'_>) -> Self {
+        let of_all: Vec<u32> =
+            group.rows().map(|row| u32::try_from(row.task()).expect("fewer than 2^32 tasks fit into memory")).collect();
         let n_tasks = group.all_rows().tasks().len();
-        let mut is_present = vec![false; n_tasks];
-        group.rows().for_each(|row| is_present[row.task()] = true);
-        let mut len = 0;
-        let place_of: Vec<u32> = is_present
-            .into_iter()
-            .map(|is_present| {
-                let place = len;
-                len += u32::from(is_present);
-                place
-            })
-            .collect();
-        Self { places: group.rows().map(|row| place_of[row.task()]).collect(), len: len as usize }
+        // Most groups have all tasks, and need no sorting.
+        if of_all.len() >= n_tasks {
+            let mut is_present = vec![false; n_tasks];
+            for task in &of_all {
+                is_present[*task as usize] = true;
+            }
+            if is_present.into_iter().all(|is_present| is_present) {
+                return Self { places: of_all, len: n_tasks };
+            }
+        }
+        let (present, places) = in_order(&of_all);
+        Self { places, len: present.len() }
     }
 
     /// For each row, the index of its task in name order.

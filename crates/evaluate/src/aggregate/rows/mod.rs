@@ -311,7 +311,7 @@ impl RowsBuilder {
 }
 
 /// The different ones of these in ascending order, and for each of these its place among them.
-fn in_order<T: Ord + Clone>(all: &[T]) -> (Vec<T>, Vec<u32>) {
+pub(super) fn in_order<T: Ord + Clone>(all: &[T]) -> (Vec<T>, Vec<u32>) {
     let mut different = all.to_vec();
     different.sort_unstable();
     different.dedup();
