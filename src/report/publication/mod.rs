@@ -51,7 +51,8 @@ pub struct Publication {
     whole_budget: bool,
     /// The further notes, cached: they take long on many tasks and are written to two files.
     further: OnceLock<Vec<String>>,
-    /// The stacks rated for the decision, once all that it depends on is set.
+    /// The stacks rated for the decision, once all that it depends on is set. As for the notes, one thread asks at a time: one
+    /// that waits for another's answer could hold up the pool that computes it.
     rated: OnceLock<Rated>,
     followed: Option<FollowedReport>,
 }
