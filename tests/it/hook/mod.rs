@@ -23,13 +23,14 @@ use whenstop_hook::settings::Folders;
 use crate::shared;
 use render::{Session, Usage};
 
-/// The hook's program, built if it is not there or is older than its sources.
+/// The hook's program, built if it is not there or is older than its sources. With the whole workspace and a test that needs
+/// it, so that what `cargo test --workspace` built is used as it is, not compiled again with other features.
 fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         let tool = Path::new(env!("CARGO_BIN_EXE_whenstop"));
         let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "-p", "whenstop-hook"]);
+        build.args(["test", "--quiet", "--no-run", "--workspace", "--test", "states"]);
         if tool.parent().unwrap().ends_with("release") {
             build.arg("--release");
         }
