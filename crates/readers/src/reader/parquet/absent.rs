@@ -36,6 +36,7 @@ impl Table {
 pub(in crate::reader) struct TableRecords(Infallible);
 
 impl TableRecords {
+    #[expect(clippy::needless_pass_by_value, reason = "the real one keeps the table")]
     pub(in crate::reader) fn new(table: Table, _: Plan, _: u64) -> Self {
         match table.0 {}
     }
