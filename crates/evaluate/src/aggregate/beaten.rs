@@ -24,10 +24,14 @@ pub fn beaten(groups: &[Group<'_>], unit: Unit) -> Vec<Option<usize>> {
     let endings: Vec<KnownAmounts> = first.all_rows().endings().map(|row| known(row, unit)).collect();
     let acted: Vec<usize> = (0..groups.len()).filter(|at| groups[*at].rows().any(has_acted)).collect();
     let pairs = acted.len() * acted.len().saturating_sub(1);
+    let known = |group: usize| groups[group].rows().map(|row| &endings[row.ending()]);
+    let killed: Vec<Vec<Killed>> = (0..groups.len()).map(|at| known(at).map(Killed::of).collect()).collect();
     let by = |worse: usize| {
         let mut others = acted.iter().copied().filter(|other| *other != worse);
         others.find(|better| {
-            let known = |group: usize| groups[group].rows().map(|row| &endings[row.ending()]);
+            if !kills_no_more(&killed[*better], &killed[worse]) {
+                return false;
+            }
             let differences = differences(known(*better), known(worse), &tasks);
             differences.is_some_and(|(killed, saved)| surely_beaten(&killed, &saved, pairs, 1.0 - LEVEL))
         })
@@ -50,6 +54,30 @@ fn known(row: RowView<'_>, unit: Unit) -> KnownAmounts {
         killed: judged_success.then(|| (f64::from(row.killed_low()), f64::from(row.killed_high()))),
         saved: useful_range(row, unit).zip(unit.recorded(row)),
     }
+}
+
+/// [`KnownAmounts::killed`] in whole numbers, all 0 for a run that is left out.
+struct Killed {
+    is_known: u8,
+    least: u8,
+    most: u8,
+}
+
+impl Killed {
+    fn of(known: &KnownAmounts) -> Self {
+        let (least, most) = known.killed.unwrap_or_default();
+        Self { is_known: known.killed.is_some().into(), least: (least > 0.0).into(), most: (most > 0.0).into() }
+    }
+}
+
+/// Whether the difference of successes killed, which [`differences`] returns first, is at least 0. Without that nothing
+/// is beaten, and most pairs need no look at their savings.
+fn kills_no_more(better: &[Killed], worse: &[Killed]) -> bool {
+    let more = better
+        .iter()
+        .zip(worse)
+        .map(|(better, worse)| i64::from(better.is_known * worse.least) - i64::from(worse.is_known * better.most));
+    more.sum::<i64>() >= 0
 }
 
 fn has_acted(row: RowView<'_>) -> bool {
@@ -220,6 +248,24 @@ mod tests {
             (row.killed_high, row.steps_low, row.steps_high) = (0, 20, Some(20));
         }
         assert_eq!(beaten_of(&rows), [Some(1), None]);
+    }
+
+    #[test]
+    fn what_is_ruled_out_first_is_what_the_difference_rules_out() {
+        let mut ruled_out = 0;
+        for world in 0..5 {
+            let rows: Rows = equals(world, 4).into_iter().collect();
+            let groups = by_stack(&rows);
+            let known = |at: usize| groups[at].rows().map(|row| known(row, Unit::Steps)).collect::<Vec<_>>();
+            for (better, worse) in (0..4).flat_map(|a| (0..4).map(move |b| (a, b))) {
+                let (better, worse, tasks) = (known(better), known(worse), Tasks::of(&groups[0]));
+                let killed = |known: &[KnownAmounts]| known.iter().map(Killed::of).collect::<Vec<_>>();
+                let (difference, _) = differences(better.iter(), worse.iter(), &tasks).unwrap();
+                assert_eq!(kills_no_more(&killed(&better), &killed(&worse)), difference.value >= 0.0);
+                ruled_out += usize::from(difference.value < 0.0);
+            }
+        }
+        assert!((20..40).contains(&ruled_out), "{ruled_out}");
     }
 
     #[test]

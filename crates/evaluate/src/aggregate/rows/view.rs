@@ -16,6 +16,9 @@ pub struct RowView<'r> {
     rows: &'r Rows,
     at: usize,
     ending: usize,
+    /// Of the ending, read once since nearly every field needs one of the two.
+    run: u32,
+    marks: PackedMarks,
 }
 
 /// Declares the getters of the columns of runs and endings, and of the bits.
@@ -41,7 +44,7 @@ macro_rules! declare {
             #[doc = concat!("See [`Row::", stringify!($bit), "`].")]
             #[inline]
             pub fn $bit(self) -> u8 {
-                self.marks().bit(Bit::$which)
+                self.marks.bit(Bit::$which)
             }
         )*}
     };
@@ -66,13 +69,13 @@ impl<'r> RowView<'r> {
     /// The row at `at`, which is below the length.
     #[inline]
     pub(in crate::aggregate) fn new(rows: &'r Rows, at: usize) -> Self {
-        Self { rows, at, ending: rows.lines.ending.get(at) as usize }
+        Self::with_ending(rows, at, rows.lines.ending.get(at) as usize)
     }
 
     /// The row at `at`, whose ending is already known.
     #[inline]
     pub(in crate::aggregate) fn with_ending(rows: &'r Rows, at: usize, ending: usize) -> Self {
-        Self { rows, at, ending }
+        Self { rows, at, ending, run: rows.endings.run.get(ending), marks: rows.endings.marks.get(ending) }
     }
 
     /// The index of the row's ending: rows that share it are equal in everything that does not name a stack or a rule.
@@ -83,7 +86,7 @@ impl<'r> RowView<'r> {
 
     #[inline]
     fn run(self) -> usize {
-        self.rows.endings.run.get(self.ending) as usize
+        self.run as usize
     }
 
     #[inline]
@@ -104,33 +107,28 @@ impl<'r> RowView<'r> {
         (suite, task)
     }
 
-    #[inline]
-    fn marks(self) -> PackedMarks {
-        self.rows.endings.marks.get(self.ending)
-    }
-
     /// See [`Row::verdict`].
     #[inline]
     pub fn verdict(self) -> Verdict {
-        self.marks().verdict()
+        self.marks.verdict()
     }
 
     /// See [`Row::outcome`].
     #[inline]
     pub fn outcome(self) -> Outcome {
-        self.marks().outcome()
+        self.marks.outcome()
     }
 
     /// See [`Row::exactness`].
     #[inline]
     pub fn exactness(self) -> ExactnessName {
-        self.marks().exactness()
+        self.marks.exactness()
     }
 
     /// See [`Row::unknown`].
     #[inline]
     pub fn unknown(self) -> Doubts {
-        self.marks().unknown()
+        self.marks.unknown()
     }
 
     /// See [`Row::stack`].
