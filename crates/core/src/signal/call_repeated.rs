@@ -1,4 +1,6 @@
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
+
+use foldhash::HashSet;
 
 use super::calls::{is_exempt, print_of};
 use super::{Options, Registered, Signal};
@@ -33,7 +35,7 @@ impl Registered for CallRepeated {
         Self {
             options: options.clone(),
             window: options.window.unwrap_or(10).max(1),
-            seen: HashSet::new(),
+            seen: HashSet::default(),
             latest: VecDeque::new(),
         }
     }

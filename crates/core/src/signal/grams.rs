@@ -1,53 +1,14 @@
 //! Counts the 8-word sequences (n-grams) of a step that no earlier step had.
 
 use std::collections::VecDeque;
-use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::LazyLock;
 
+use foldhash::HashSet;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Words in an n-gram.
 const LENGTH: usize = 8;
 /// N-grams kept in each of two generations: about 40 MB at most, however long the run is.
 const REMEMBERED: usize = 1 << 20;
-
-/// A set of n-grams.
-type Set = std::collections::HashSet<u64, Keyed>;
-
-/// Hashes numbers that are hashes already, with a key of this process, so that no text can be made whose n-grams all fall
-/// into one place of a set.
-#[derive(Clone, Copy, Debug)]
-struct Keyed(u64);
-
-impl Default for Keyed {
-    fn default() -> Self {
-        static KEY: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(0_u64));
-        Self(*KEY)
-    }
-}
-
-impl BuildHasher for Keyed {
-    type Hasher = Self;
-    fn build_hasher(&self) -> Self {
-        *self
-    }
-}
-
-impl Hasher for Keyed {
-    fn write_u64(&mut self, number: u64) {
-        let product = u128::from(self.0 ^ number) * 0x9E37_79B9_7F4A_7C15;
-        let folded = product ^ product >> 64;
-        self.0 = u64::try_from(folded & u128::from(u64::MAX)).expect("the lower half fits");
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        self.write_u64(xxh3_64(bytes));
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
 
 /// Hashes of the n-grams of the steps so far. Time is linear in the text read. Memory is bounded: an n-gram last seen
 /// more than a million different n-grams ago may be forgotten and then counts as new. That errs on the safe side.
@@ -56,10 +17,10 @@ pub(super) struct Grams {
     /// A generation is full at this many n-grams.
     remembered: usize,
     /// N-grams of earlier steps: the newer generation, then the older.
-    recent: Set,
-    older: Set,
+    recent: HashSet<u64>,
+    older: HashSet<u64>,
     /// N-grams of the current step.
-    step: Set,
+    step: HashSet<u64>,
     words: VecDeque<u64>,
 }
 
@@ -73,9 +34,9 @@ impl Grams {
     fn remembering(remembered: usize) -> Self {
         Self {
             remembered,
-            recent: Set::default(),
-            older: Set::default(),
-            step: Set::default(),
+            recent: HashSet::default(),
+            older: HashSet::default(),
+            step: HashSet::default(),
             words: VecDeque::with_capacity(LENGTH),
         }
     }

@@ -1,6 +1,8 @@
 //! Counts how often each item has been seen, in total or within a window.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+
+use foldhash::HashMap;
 
 use crate::transcript::Fingerprint;
 
@@ -14,7 +16,7 @@ pub(super) struct WindowedCounts {
 impl WindowedCounts {
     /// Counts over the latest `window` items, or over all of them.
     pub(super) fn over(window: Option<usize>) -> Self {
-        Self { counts: HashMap::new(), window: window.map(|size| (size.max(1), VecDeque::new())) }
+        Self { counts: HashMap::default(), window: window.map(|size| (size.max(1), VecDeque::new())) }
     }
 
     /// Adds an item and returns how often it has been seen, including this time.

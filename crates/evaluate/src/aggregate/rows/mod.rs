@@ -14,8 +14,7 @@ mod names;
 mod repeating;
 mod view;
 
-use std::collections::HashMap;
-
+use foldhash::HashMap;
 use rayon::prelude::*;
 
 use self::column::{Cell, Column, ColumnBuilder, frame};

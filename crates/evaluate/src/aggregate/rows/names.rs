@@ -1,6 +1,6 @@
 //! The dictionary of a frame: stores each name once, under a number.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use crate::aggregate::Label;
 

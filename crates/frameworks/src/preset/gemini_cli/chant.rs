@@ -1,6 +1,6 @@
 //! Gemini CLI's detection of repeated ("chanted") text.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// Length of the sliding window, in UTF-16 units, as the original counts characters.
 const WINDOW: usize = 50;

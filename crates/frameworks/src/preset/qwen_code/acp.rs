@@ -1,7 +1,8 @@
 //! Qwen Code's guards in daemon and ACP sessions: repeated failures, invalid parameters, the call cap, and duplicates.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
+use foldhash::HashMap;
 use serde_json::Value;
 
 use super::calls::{Cap, DUPLICATES, key_of};

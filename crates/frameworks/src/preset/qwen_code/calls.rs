@@ -1,7 +1,8 @@
 //! Qwen Code's counts of tool calls within a prompt.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
+use foldhash::HashMap;
 use serde_json::Value;
 
 use super::shell::is_overview;

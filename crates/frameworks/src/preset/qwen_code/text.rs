@@ -1,8 +1,9 @@
 //! Qwen Code's detection of repeated text, in replies and in thoughts.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::LazyLock;
 
+use foldhash::HashMap;
 use regex::Regex;
 
 /// Length of the sliding window, in UTF-16 units, as the original counts characters.
