@@ -169,8 +169,18 @@ pub fn replay_seen<S: Strategy + ?Sized>(
 
 /// The decisions of `strategy` on `run`, in order, up to the first terminal one.
 pub fn trail<S: Strategy + ?Sized>(run: &Run, strategy: &Arc<S>) -> Vec<Decision> {
+    trail_seen(run, strategy, |_, _| {})
+}
+
+/// Like [`trail`], and calls `seen` as [`replay_seen`] does.
+#[doc(hidden)]
+pub fn trail_seen<S: Strategy + ?Sized>(
+    run: &Run,
+    strategy: &Arc<S>,
+    mut seen: impl FnMut(&PointView<'_>, &dyn Watch),
+) -> Vec<Decision> {
     let watch = Terms::of(run, &strategy.requirements()).start(strategy, &run.header);
-    follow(run, watch, false, &mut |_, _| {}).trail
+    follow(run, watch, false, &mut seen).trail
 }
 
 /// Shows a run to a running strategy. With `each_rule`, continues after its stop until each of its rules has acted.

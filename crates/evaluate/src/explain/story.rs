@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::effects_of;
 use crate::decision::{RuleName, Strategy};
 use crate::effects::{Effect, EffectTable};
-use crate::replay::replay_seen;
+use crate::replay::trail_seen;
 use crate::transcript::{Event, Message, Moment, Role, Run};
 
 /// Steps around each stop whose texts are kept.
@@ -137,7 +137,7 @@ impl Story {
 /// The readings of a stack's rules after each step up to its stop: one series per reading.
 fn series(strategy: &Arc<dyn Strategy>, stack: usize, run: &Run, steps: usize) -> Vec<Series> {
     let mut lines: Vec<((RuleName, Cow<'static, str>), Series)> = Vec::new();
-    replay_seen(run, strategy, |view, watch| {
+    trail_seen(run, strategy, |view, watch| {
         let step = view.point().step as usize;
         if view.moment() != Moment::AfterTools || step >= steps {
             return;
