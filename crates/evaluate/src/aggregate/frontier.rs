@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
+
 use super::{Group, LEVEL, Label, RowView, SEED, Summary, Unit, beaten, fes_parts, useful_parts};
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::frontier::{Tradeoff, hypervolume, membership};
@@ -102,14 +104,17 @@ pub fn frontier_spread(groups: &[Group<'_>], unit: Unit) -> FrontierSpread {
     let keys: Vec<u64> = names.map(|(_, (suite, task))| cluster_key(&format!("{suite}\u{0}{task}"))).collect();
     let resamples = Resamples::new(&keys, REPLICATES, SEED);
     let ranks = resamples.ranks();
+    let of_ending = |row: RowView<'_>| {
+        let (fes, useful) = (fes_parts(row).unwrap_or_default(), useful_parts(row, unit).unwrap_or_default());
+        [fes.0, fes.1, useful.0, useful.1]
+    };
+    let addends: Vec<Sums> = rows.endings().map(of_ending).collect();
     // The sums of every group for each task, tasks in the order of the resamples.
     let mut sums = vec![Sums::default(); tasks.len() * groups.len()];
     for (at, group) in groups.iter().enumerate() {
         for row in group.rows() {
             let Some(rank) = tasks.get(&row.task()).and_then(|place| ranks.get(*place)) else { continue };
-            let fes = fes_parts(row).unwrap_or_default();
-            let useful = useful_parts(row, unit).unwrap_or_default();
-            add(&mut sums[rank * groups.len() + at], 1.0, [fes.0, fes.1, useful.0, useful.1]);
+            add(&mut sums[rank * groups.len() + at], 1.0, addends[row.ending()]);
         }
     }
     let replicates: Vec<Vec<Tradeoff>> = resamples.map(|weights| {

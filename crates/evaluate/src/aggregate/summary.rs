@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::ratios::net_benefit;
-use super::sums::{Count, Sum, Sums};
+use super::sums::{Addends, Count, Sum, Sums};
 use super::tasks::Tasks;
 use super::{
     CorrectedRate, Estimates, Group, LEVEL, Label, OutcomeBounds, SavingRatios, Savings, Unit, corrected_fes_rate,
@@ -128,15 +128,22 @@ pub fn price_lost_successes(summaries: &mut [Summary], groups: &[Group<'_>], pri
     }
 }
 
-/// Summarises groups, in their order; `errors` are the labels' error rates, if known.
+/// Summarises groups of one comparison, in their order; `errors` are the labels' error rates, if known.
+///
+/// # Panics
+///
+/// If the groups are of different [`Rows`](super::Rows).
 pub fn summarise(groups: &[Group<'_>], errors: Option<ErrorRates>) -> Vec<Summary> {
     summarise_at(groups, errors, LEVEL)
 }
 
 /// As [`summarise`], with intervals at `level`.
 pub fn summarise_at(groups: &[Group<'_>], errors: Option<ErrorRates>, level: f64) -> Vec<Summary> {
+    let Some(rows) = groups.first().map(Group::all_rows) else { return Vec::new() };
+    assert!(groups.iter().all(|group| std::ptr::eq(group.all_rows(), rows)), "all groups are of one comparison");
+    let addends = Addends::of(rows);
     let summarise = |group: &Group<'_>| {
-        let sums = Sums::of(group);
+        let sums = Sums::of(group, &addends);
         let tasks = Tasks::of(group);
         Summary {
             stack: group.stack.clone(),

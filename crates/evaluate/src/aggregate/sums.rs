@@ -3,7 +3,9 @@
 //! A row counts towards one of a few dozen combinations of properties, its class. One fold by class therefore yields
 //! every count and every sum of a group.
 
-use super::{ExactnessName, Group, RowView, Unit};
+use rayon::prelude::*;
+
+use super::{ExactnessName, Group, RowView, Rows, Unit};
 use crate::transcript::Outcome;
 use crate::verdict::Verdict;
 
@@ -153,17 +155,27 @@ struct ClassSums {
     amounts: [f64; AMOUNTS.len()],
 }
 
+/// What each row adds to the counts and sums of its group, by ending: many rows share one.
+pub(super) struct Addends(Vec<(Class, [f64; AMOUNTS.len()])>);
+
+impl Addends {
+    /// Those of all rows of a comparison. An unknown amount adds nothing; the row's class marks it as unknown.
+    pub(super) fn of(rows: &Rows) -> Self {
+        let of_ending = |row| (Class::of(row), AMOUNTS.map(|amount| amount.of(row).unwrap_or_default()));
+        Self(rows.endings().map(of_ending).collect())
+    }
+}
+
 /// Counts and sums of one group of rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sums(Vec<ClassSums>);
 
 impl Sums {
-    /// The counts and sums of a group, added up in the order of its rows. An unknown amount adds nothing; the row's
-    /// class marks it as unknown.
-    pub(super) fn of(group: &Group<'_>) -> Self {
+    /// The counts and sums of a group, added up in the order of its rows.
+    pub(super) fn of(group: &Group<'_>, addends: &Addends) -> Self {
         let mut parts: Vec<ClassSums> = Vec::new();
         for row in group.rows() {
-            let class = Class::of(row);
+            let (class, amounts) = addends.0[row.ending()];
             let known = parts.iter().position(|part| part.class == class);
             let at = known.unwrap_or_else(|| {
                 parts.push(ClassSums { class, rows: 0, amounts: [0.0; AMOUNTS.len()] });
@@ -171,8 +183,8 @@ impl Sums {
             });
             let part = &mut parts[at];
             part.rows += 1;
-            for (sum, amount) in part.amounts.iter_mut().zip(AMOUNTS) {
-                *sum += amount.of(row).unwrap_or_default();
+            for (sum, amount) in part.amounts.iter_mut().zip(amounts) {
+                *sum += amount;
             }
         }
         Self(parts)

@@ -132,8 +132,8 @@ impl Rows {
 
     /// One row per ending, for computations that depend on nothing else. The stack and rule of these rows are
     /// meaningless.
-    pub(super) fn endings(&self) -> impl ExactSizeIterator<Item = RowView<'_>> {
-        (0..self.endings.run.len()).map(|ending| RowView::with_ending(self, usize::MAX, ending))
+    pub(super) fn endings(&self) -> impl IndexedParallelIterator<Item = RowView<'_>> {
+        (0..self.endings.run.len()).into_par_iter().map(|ending| RowView::with_ending(self, usize::MAX, ending))
     }
 
     /// The rows for which `keep` is true, in their order.
