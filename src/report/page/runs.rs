@@ -1,8 +1,9 @@
 //! The run list of a page: chooses the runs to list and stores their rows as columns.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
+use foldhash::{HashMap, HashSet};
 use serde::Serialize;
 
 use super::columns::{Block, Column, MISSING};
@@ -65,7 +66,7 @@ pub(super) fn listed(rows: &Rows, stacks: &[Label], told: &BTreeSet<&str>) -> io
 
 /// The first row of each run, in the given order.
 fn firsts<'r>(rows: impl Iterator<Item = RowView<'r>>) -> Vec<RowView<'r>> {
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     rows.filter(|row| seen.insert(&**row.run_id())).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Stores firings as columns.
 
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 use super::RowView;
 use super::column::{Cell, Column, ColumnBuilder, frame};

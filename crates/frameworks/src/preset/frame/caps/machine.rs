@@ -1,8 +1,8 @@
 //! The machine that compares counters with caps.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::HashMap;
 use serde_json::{Value, json};
 
 use super::counts::Counts;
@@ -308,7 +308,7 @@ struct Calls<'m> {
 
 impl<'m> Calls<'m> {
     fn of(reply: &'m Message) -> Self {
-        let mut all = Self { in_order: &reply.tool_calls, by_id: HashMap::new(), by_name: HashMap::new() };
+        let mut all = Self { in_order: &reply.tool_calls, by_id: HashMap::default(), by_name: HashMap::default() };
         for (nth, call) in reply.tool_calls.iter().enumerate() {
             let named = all.by_name.entry(&*call.name).or_insert((nth, None));
             match call.id.as_deref() {
@@ -343,7 +343,7 @@ struct Answers<'m> {
 
 impl<'m> Answers<'m> {
     fn of(events: &'m [Event]) -> Self {
-        let mut all = Self { by_id: HashMap::new(), by_name: HashMap::new() };
+        let mut all = Self { by_id: HashMap::default(), by_name: HashMap::default() };
         for (nth, message) in events.iter().enumerate().filter_map(|(nth, event)| Some((nth, event.message()?))) {
             let id = message.tool_call_id.as_deref();
             if let Some(id) = id {
