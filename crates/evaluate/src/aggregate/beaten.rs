@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::group::rows_of_all;
 use super::ratios::{AmountRange, useful_range};
 use super::tasks::Tasks;
 use super::{Group, LEVEL, RowView, Unit};
@@ -18,14 +19,15 @@ use crate::transcript::Outcome;
 /// pairs of stacks that acted ([`surely_beaten`]). Values known only within bounds are taken at their worst for the
 /// winner and at their best for the loser.
 pub fn beaten(groups: &[Group<'_>], unit: Unit) -> Vec<Option<usize>> {
-    let Some(first) = groups.first() else { return Vec::new() };
-    let tasks = Tasks::of(first);
+    let Some(rows) = rows_of_all(groups) else { return Vec::new() };
+    let tasks = Tasks::of(&groups[0]);
     // A row's ending determines what is known about it, and many rows share an ending: compute it once per ending.
-    let endings: Vec<KnownAmounts> = first.all_rows().endings().map(|row| known(row, unit)).collect();
+    let endings: Vec<KnownAmounts> = rows.endings().map(|row| KnownAmounts::of(row, unit)).collect();
     let acted: Vec<usize> = (0..groups.len()).filter(|at| groups[*at].rows().any(has_acted)).collect();
     let pairs = acted.len() * acted.len().saturating_sub(1);
     let known = |group: usize| groups[group].rows().map(|row| &endings[row.ending()]);
-    let killed: Vec<Vec<Killed>> = (0..groups.len()).map(|at| known(at).map(Killed::of).collect()).collect();
+    let killed_of = |group: usize| known(group).map(|known| known.killed).collect();
+    let killed: Vec<Vec<Option<Killed>>> = (0..groups.len()).into_par_iter().map(killed_of).collect();
     let by = |worse: usize| {
         let mut others = acted.iter().copied().filter(|other| *other != worse);
         others.find(|better| {
@@ -39,45 +41,33 @@ pub fn beaten(groups: &[Group<'_>], unit: Unit) -> Vec<Option<usize>> {
     (0..groups.len()).into_par_iter().map(|at| acted.contains(&at).then(|| by(at)).flatten()).collect()
 }
 
+/// 0 or 1 for a success that was killed, at least and at most.
+type Killed = (u8, u8);
+
 /// What is known about one run under one stack; both fields are `None` for a run that is left out.
 #[derive(Clone, Copy, Default)]
 struct KnownAmounts {
-    /// For a success: 0 or 1 for killed, at least and at most.
-    killed: Option<(f64, f64)>,
+    /// For a success.
+    killed: Option<Killed>,
     /// The useful saving and the recorded amount.
     saved: Option<(AmountRange, f64)>,
 }
 
-fn known(row: RowView<'_>, unit: Unit) -> KnownAmounts {
-    let judged_success = row.is_judged() && row.outcome() == Outcome::Success;
-    KnownAmounts {
-        killed: judged_success.then(|| (f64::from(row.killed_low()), f64::from(row.killed_high()))),
-        saved: useful_range(row, unit).zip(unit.recorded(row)),
-    }
-}
-
-/// [`KnownAmounts::killed`] in whole numbers, all 0 for a run that is left out.
-struct Killed {
-    is_known: u8,
-    least: u8,
-    most: u8,
-}
-
-impl Killed {
-    fn of(known: &KnownAmounts) -> Self {
-        let (least, most) = known.killed.unwrap_or_default();
-        Self { is_known: known.killed.is_some().into(), least: (least > 0.0).into(), most: (most > 0.0).into() }
+impl KnownAmounts {
+    fn of(row: RowView<'_>, unit: Unit) -> Self {
+        let judged_success = row.is_judged() && row.outcome() == Outcome::Success;
+        Self {
+            killed: judged_success.then(|| (row.killed_low(), row.killed_high())),
+            saved: useful_range(row, unit).zip(unit.recorded(row)),
+        }
     }
 }
 
 /// Whether the difference of successes killed, which [`differences`] returns first, is at least 0. Without that nothing
 /// is beaten, and most pairs need no look at their savings.
-fn kills_no_more(better: &[Killed], worse: &[Killed]) -> bool {
-    let more = better
-        .iter()
-        .zip(worse)
-        .map(|(better, worse)| i64::from(better.is_known * worse.least) - i64::from(worse.is_known * better.most));
-    more.sum::<i64>() >= 0
+fn kills_no_more(better: &[Option<Killed>], worse: &[Option<Killed>]) -> bool {
+    let both = better.iter().zip(worse).filter_map(|(better, worse)| better.zip(*worse));
+    both.map(|((_, most), (least, _))| i64::from(least) - i64::from(most)).sum::<i64>() >= 0
 }
 
 fn has_acted(row: RowView<'_>) -> bool {
@@ -96,8 +86,8 @@ fn differences<'k>(
     for ((better, worse), place) in better.zip(worse).zip(tasks.places()) {
         if let (Some((_, most)), Some((least, _))) = (better.killed, worse.killed) {
             let task = killed.get_mut(place)?;
-            task.a.add(least, 1.0);
-            task.b.add(most, 1.0);
+            task.a.add(least.into(), 1.0);
+            task.b.add(most.into(), 1.0);
         }
         if let (Some(((least, _), recorded)), Some(((_, most), _))) = (better.saved, worse.saved) {
             let task = saved.get_mut(place)?;
@@ -256,10 +246,10 @@ mod tests {
         for world in 0..5 {
             let rows: Rows = equals(world, 4).into_iter().collect();
             let groups = by_stack(&rows);
-            let known = |at: usize| groups[at].rows().map(|row| known(row, Unit::Steps)).collect::<Vec<_>>();
+            let known = |at: usize| groups[at].rows().map(|row| KnownAmounts::of(row, Unit::Steps)).collect::<Vec<_>>();
             for (better, worse) in (0..4).flat_map(|a| (0..4).map(move |b| (a, b))) {
                 let (better, worse, tasks) = (known(better), known(worse), Tasks::of(&groups[0]));
-                let killed = |known: &[KnownAmounts]| known.iter().map(Killed::of).collect::<Vec<_>>();
+                let killed = |known: &[KnownAmounts]| known.iter().map(|known| known.killed).collect::<Vec<_>>();
                 let (difference, _) = differences(better.iter(), worse.iter(), &tasks).unwrap();
                 assert_eq!(kills_no_more(&killed(&better), &killed(&worse)), difference.value >= 0.0);
                 ruled_out += usize::from(difference.value < 0.0);

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
+use super::group::rows_of_all;
 use super::{Group, LEVEL, Label, RowView, SEED, Summary, Unit, beaten, fes_parts, useful_parts};
 use crate::stats::bootstrap::REPLICATES;
 use crate::stats::frontier::{Tradeoff, hypervolume, membership};
@@ -99,7 +100,7 @@ pub fn frontier_spread(groups: &[Group<'_>], unit: Unit) -> FrontierSpread {
     if tasks.len() < MIN_TASKS {
         return FrontierSpread { shares: vec![None; groups.len()], volume: None };
     }
-    let Some(rows) = groups.first().map(Group::all_rows) else { return FrontierSpread::default() };
+    let Some(rows) = rows_of_all(groups) else { return FrontierSpread::default() };
     let names = rows.tasks().enumerate().filter(|(task, _)| tasks.contains_key(task));
     let keys: Vec<u64> = names.map(|(_, (suite, task))| cluster_key(&format!("{suite}\u{0}{task}"))).collect();
     let resamples = Resamples::new(&keys, REPLICATES, SEED);

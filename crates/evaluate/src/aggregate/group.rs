@@ -41,6 +41,17 @@ pub fn by_stratum(rows: &Rows) -> Vec<Group<'_>> {
     by_stack(rows).iter().flat_map(Group::strata).collect()
 }
 
+/// The rows of the comparison that all of `groups` are of; `None` without groups.
+///
+/// # Panics
+///
+/// If they are of different comparisons.
+pub(super) fn rows_of_all<'r>(groups: &[Group<'r>]) -> Option<&'r Rows> {
+    let rows = groups.first()?.rows;
+    assert!(groups.iter().all(|group| std::ptr::eq(group.rows, rows)), "all groups are of one comparison");
+    Some(rows)
+}
+
 impl<'r> Group<'r> {
     /// A group without rows, for an unnamed stack.
     pub fn empty(rows: &'r Rows) -> Self {

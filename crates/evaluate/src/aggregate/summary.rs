@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::group::rows_of_all;
 use super::ratios::net_benefit;
 use super::sums::{Addends, Count, Sum, Sums};
 use super::tasks::Tasks;
@@ -139,8 +140,7 @@ pub fn summarise(groups: &[Group<'_>], errors: Option<ErrorRates>) -> Vec<Summar
 
 /// As [`summarise`], with intervals at `level`.
 pub fn summarise_at(groups: &[Group<'_>], errors: Option<ErrorRates>, level: f64) -> Vec<Summary> {
-    let Some(rows) = groups.first().map(Group::all_rows) else { return Vec::new() };
-    assert!(groups.iter().all(|group| std::ptr::eq(group.all_rows(), rows)), "all groups are of one comparison");
+    let Some(rows) = rows_of_all(groups) else { return Vec::new() };
     let addends = Addends::of(rows);
     let summarise = |group: &Group<'_>| {
         let sums = Sums::of(group, &addends);
