@@ -4,14 +4,13 @@
 import argparse
 import csv
 import gzip
-import hashlib
 import io
 import pathlib
 
 from analysis import CAPS, GUARDS, OWN, own_name
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Older profiles of the same presets are compared too, but are no row of the board.
+# Older profiles of the same presets are compared too, but have no row.
 KEPT = {*GUARDS, *CAPS, *OWN}
 
 
@@ -19,27 +18,11 @@ def kept(line):
     return own_name(next(csv.reader(io.StringIO(line)))[6]) in KEPT
 
 
-def few(paths, most=10):
-    """Of the killed successes, for each class, length and guard those whose paths hash lowest: some to read, not the first ones."""
-    head, groups = "", {}
-    for path in paths:
-        table = path.read_text().splitlines(keepends=True)
-        head = table[0]
-        for line in table[1:]:
-            source, half, kind, long, strategy, *_ = next(csv.reader(io.StringIO(line)))
-            groups.setdefault((kind, long, strategy), []).append(line)
-    chosen = [line for key in sorted(groups) for line in sorted(groups[key], key=lambda line: hashlib.sha256(line.encode()).hexdigest())[:most]]
-    return head + "".join(chosen)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--half", choices=["open", "held"], action="append")
     args = parser.parse_args()
-    paths = [path for half in args.half or ["open", "held"] for path in sorted((args.work / half).glob("*.kills.csv"))]
-    if paths:
-        (HERE / "kills.csv").write_text(few(paths))
     for kind in ("runs", "sums"):
         lines, head = [], ""
         for half in args.half or ["open", "held"]:

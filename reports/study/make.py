@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The whole study, from local mirrors of the sources to tables, figures and pages.
+"""The whole study, from local mirrors of the sources to tables.
 
     python3 make.py --mirror MIRROR --work EMPTY-FOLDER --whenstop PROGRAM     # everything: 36 minutes, 4 GB
-    python3 make.py --tables                                                   # from the committed sums alone: two minutes
+    python3 make.py --tables                                                   # from the committed sums alone: half a minute
 
 Standard library only. What each step takes is printed, and in ARTIFACT.md.
 """
@@ -41,12 +41,10 @@ def main():
         for half in ("open", "held"):
             step("sums.py", "--data", data, "--work", args.work, "--whenstop", args.whenstop, "--half", half)
         step("gather.py", "--work", args.work)
-        step("h9.py", "--data", data, "--work", args.work, "--whenstop", args.whenstop)
         step("restart.py", "--data", data, "--whenstop", args.whenstop)
         step("others.py", "--data", data, "--work", args.work, "--whenstop", args.whenstop, "--python", args.python)
         step("recount.py", "--mirror", args.mirror)
     step("analysis.py")
-    step("render.py")
 
 
 if __name__ == "__main__":

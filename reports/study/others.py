@@ -12,18 +12,28 @@ import argparse
 import csv
 import gzip
 import json
+import math
 import pathlib
 import shutil
 import subprocess
 import sys
 
 import sums
-from analysis import NOT_ASKED, stop_line
 
 HERE = pathlib.Path(__file__).resolve().parent
 GUARDS = HERE.parents[1] / "tests/originals/guards"
 NAMES = {"loopbrake 0.6.0": "loopbrake_guard.py", "agent-loop-breaker-py 0.1.0": "agent_loop_breaker_guard.py", "agent-loop-guard 0.1.1": "agent_loop_guard_guard.py",
          "agent-watchdog 0.1.5": "agent_watchdog_guard.py", "agentguard-predict 0.4.1": "agentguard_predict_guard.py"}
+
+
+# agent-loop-guard compares whole texts and needs minutes a run where they are long: not asked there.
+NOT_ASKED = {"mcpmark": ["agent-loop-guard 0.1.1"]}
+
+
+def stop_line(lengths):
+    """LoopBrake's rule: of n lengths of successes, in order, the k-th, k = ceil((n + 1)(1 - 0.05)); None if there are too few."""
+    k = math.ceil((len(lengths) + 1) * 0.95)
+    return lengths[k - 1] if 0 < k <= len(lengths) else None
 
 
 def lengths_of(kind):

@@ -69,6 +69,46 @@ fn every_link_leads_somewhere() {
     assert!(n_links > 30, "{n_links} links");
 }
 
+/// Pages and figures of `reports/study` that were taken down, and figures that stood in them.
+const WITHDRAWN: &[&str] = &[
+    "study/hosts/",
+    "study/report.html",
+    "study/kills.csv",
+    "study/figures/",
+    "tables/board.csv",
+    "tables/most-saved.csv",
+    "0 of 259",
+    "36 cells kill",
+    "257 cells",
+    "86,954 graded runs",
+    "78 of 452",
+    "-1.2 % net",
+    "161 of 5,142",
+    "the 476 tasks",
+    "57 % of the steps in code",
+];
+
+/// What was false in the study is cited nowhere but where the study itself says that it was.
+#[test]
+fn no_page_cites_a_withdrawn_figure() {
+    let study = root().join("reports/study");
+    let reports = walkdir::WalkDir::new(root().join("reports")).into_iter().map(|entry| entry.unwrap().into_path());
+    let reports = reports.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    let mut cited = Vec::new();
+    let mut n_pages = 0;
+    for page in pages().into_iter().chain(reports).filter(|page| !page.starts_with(&study)) {
+        n_pages += 1;
+        let text = std::fs::read_to_string(&page).unwrap();
+        for words in WITHDRAWN.iter().filter(|words| text.contains(**words)) {
+            cited.push(format!("{}: {words}", page.display()));
+        }
+    }
+    assert!(cited.is_empty(), "{}", cited.join("\n"));
+    assert!(n_pages > 15, "{n_pages} pages");
+    let notice = std::fs::read_to_string(study.join("README.md")).unwrap();
+    assert!(notice.contains("Withdrawn on 26 November 2026"));
+}
+
 #[test]
 fn the_readme_is_read_in_one_go() {
     let text = std::fs::read_to_string(root().join("README.md")).unwrap();
