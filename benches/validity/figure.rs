@@ -72,7 +72,7 @@ const PANELS: [Panel; 8] = [
         title: "Paired yes/no test at 5 %: false alarms",
         experiment: "paired-yes-no",
         measure: "type-I",
-        methods: &[("printed", "printed"), ("mcnemar-ignoring-tasks", "McNemar, tasks ignored")],
+        methods: &[("printed", "printed"), ("sign-flip", "sign flips over tasks")],
         range: (0.0, 0.25),
         target: (0.02, 0.06),
     },

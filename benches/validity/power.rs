@@ -1,6 +1,6 @@
-//! How many tasks a certificate takes: before, now, and with one run a task by hand.
+//! How many tasks a certificate takes, beside one run a task by hand.
 
-use whenstop::stats::certificate::{Bound, hoeffding_bentkus};
+use whenstop::stats::certificate::Bound;
 use whenstop::stats::distribution::binomial_cdf;
 use whenstop::stats::gaffke::Surpluses;
 
@@ -27,14 +27,7 @@ type PValue = fn(&[(u64, u64, bool)]) -> f64;
 
 /// For every method at `runs` runs a task and a true task-averaged rate of `rate`, over `corpora` growing corpora.
 pub(crate) fn power(runs: u64, rate: f64, corpora: u64) -> Vec<Power> {
-    let methods: [(&'static str, PValue); 4] = [
-        ("hoeffding-bentkus (before)", |tasks| {
-            if tasks.iter().all(|task| task.0 == 1) {
-                let losses = tasks.iter().map(|task| task.1).sum();
-                return binomial_cdf(losses, tasks.len() as u64, ALPHA);
-            }
-            hoeffding_bentkus(tasks.iter().map(|task| share(*task)).sum(), tasks.len() as u64, ALPHA)
-        }),
+    let methods: [(&'static str, PValue); 3] = [
         ("clopper-pearson, one run a task", |tasks| {
             binomial_cdf(tasks.iter().map(|task| u64::from(task.2)).sum(), tasks.len() as u64, ALPHA)
         }),

@@ -46,7 +46,6 @@ const TARGETS: &[Target] = &[
     ("free-ratios", "after-rework", "coverage", 0.93, 0.98),
     ("free-ratios", "per-success", "coverage", 0.93, 0.98),
     ("budget-curve", "printed", "coverage", 0.93, 0.98),
-    ("labels", "printed", "coverage", 0.93, 0.98),
     ("paired-yes-no", "printed", "type-I", 0.02, 0.06),
     ("paired-costs", "printed", "type-I", 0.02, 0.06),
     ("paired-costs", "printed", "coverage", 0.93, 0.98),

@@ -4,8 +4,7 @@ use whenstop::stats::cluster::spread;
 use whenstop::stats::distribution::{normal_cdf, normal_quantile, t_quantile};
 use whenstop::stats::estimate::free_ratio_estimate;
 use whenstop::stats::incidence::{End, Ending, incidence_band};
-use whenstop::stats::interval::{Interval, wilson};
-use whenstop::stats::labels::LabelErrors;
+use whenstop::stats::interval::{Interval, wilson_effective};
 use whenstop::stats::{ClusterSums, Resamples, positive_ratio_estimate, ratio_estimate};
 
 use super::{Corpus, Row, Tally, keys, random::Random, repeat};
@@ -26,8 +25,7 @@ pub(crate) fn rate(corpus: Corpus, repetitions: u64, replicates: usize) -> Vec<R
             .collect();
         note(&clusters, corpus.effect, replicates, random, tally);
         let (hits, n) = clusters.iter().fold((0.0, 0), |sum, cluster| (sum.0 + cluster.numerator, sum.1 + cluster.n));
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
-        let naive = wilson(hits as u64, n, LEVEL);
+        let naive = wilson_effective(hits / n as f64, n as f64, normal_quantile(0.975));
         tally.note("wilson-ignoring-tasks", "coverage", naive.map(|interval| interval.contains(corpus.effect)));
     })
 }
@@ -152,28 +150,5 @@ pub(crate) fn free_ratios(corpus: Corpus, repetitions: u64) -> Vec<Row> {
         tally.note("after-rework", "coverage", rework.map(|interval| interval.contains(0.2 * corpus.effect)));
         let spent = positive_ratio_estimate(&spent, LEVEL).interval;
         tally.note("per-success", "coverage", spent.map(|interval| interval.contains(mean / corpus.effect)));
-    })
-}
-
-/// A success rate of `effect` labelled by a judge of known error rates.
-pub(crate) fn labels(corpus: Corpus, repetitions: u64) -> Vec<Row> {
-    let judge = LabelErrors { sensitivity: 0.85, specificity: 0.9 };
-    repeat("labels", corpus, repetitions, |random, tally| {
-        let clusters: Vec<ClusterSums> = (0..corpus.tasks)
-            .map(|_| {
-                let n = corpus.runs(random);
-                let rate = random.task_rate(corpus.effect, corpus.icc);
-                let labelled = |success: bool| if success { judge.sensitivity } else { 1.0 - judge.specificity };
-                let hits = (0..n).filter(|_| {
-                    let success = random.chance(rate);
-                    random.chance(labelled(success))
-                });
-                ClusterSums::of_counts(hits.count() as u64, n)
-            })
-            .collect();
-        let observed = ratio_estimate(&clusters, LEVEL).interval;
-        let covers = |interval: Option<Interval>| interval.map(|interval| interval.contains(corpus.effect));
-        tally.note("uncorrected", "coverage", covers(observed));
-        tally.note("printed", "coverage", covers(observed.and_then(|interval| judge.correct_interval(interval))));
     })
 }

@@ -1,11 +1,9 @@
 //! Type-I error of the paired tests when both strategies are alike.
 
-use whenstop::stats::bootstrap::Resamples;
-use whenstop::stats::difference::bootstrap_difference;
-use whenstop::stats::paired::{durkalski, mcnemar_exact, obuchowski, sign_flip};
+use whenstop::stats::paired::sign_flip;
 use whenstop::stats::{ClusterSums, PairedCounts, PairedSums, ratio_difference};
 
-use super::{Corpus, Row, keys, repeat};
+use super::{Corpus, Row, repeat};
 
 const ALPHA: f64 = 0.05;
 
@@ -23,11 +21,6 @@ pub(crate) fn yes_no(corpus: Corpus, repetitions: u64) -> Vec<Row> {
             })
             .collect();
         let mut rejects = |method: &str, p: Option<f64>| tally.note(method, "type-I", p.map(|p| p <= ALPHA));
-        rejects("durkalski", durkalski(&tasks).map(|test| test.p));
-        rejects("obuchowski", obuchowski(&tasks).map(|test| test.p));
-        let sums = tasks.iter().fold((0, 0), |sum, task| (sum.0 + task.only_a, sum.1 + task.only_b));
-        let exact = Some(mcnemar_exact(sums.0, sums.1));
-        rejects(if corpus.trials == 1 { "mcnemar-exact" } else { "mcnemar-ignoring-tasks" }, exact);
         let differences: Vec<f64> = tasks.iter().map(|task| task.only_a as f64 - task.only_b as f64).collect();
         // Sampling sign patterns for many tasks says nothing new and takes most of the time.
         rejects("sign-flip", (corpus.tasks <= 30).then(|| sign_flip(&differences, random.bits())));
@@ -44,7 +37,7 @@ pub(crate) fn yes_no(corpus: Corpus, repetitions: u64) -> Vec<Row> {
 
 /// The share of tokens saved by two strategies that stop different runs, one of them `effect` of all runs, the other half as many
 /// but each time twice the share: equal savings from differences that are skewed.
-pub(crate) fn costs(corpus: Corpus, repetitions: u64, replicates: usize) -> Vec<Row> {
+pub(crate) fn costs(corpus: Corpus, repetitions: u64) -> Vec<Row> {
     repeat("paired-costs", corpus, repetitions, |random, tally| {
         let tasks: Vec<PairedSums> = (0..corpus.tasks)
             .map(|_| {
@@ -66,11 +59,5 @@ pub(crate) fn costs(corpus: Corpus, repetitions: u64, replicates: usize) -> Vec<
         let differences: Vec<f64> = tasks.iter().map(|task| task.a.numerator - task.b.numerator).collect();
         let flipped = (corpus.tasks <= 30).then(|| sign_flip(&differences, random.bits()));
         tally.note("sign-flip", "type-I", flipped.map(|p| p <= ALPHA));
-        if replicates == 0 {
-            return;
-        }
-        let resamples = Resamples::new(&keys(tasks.len(), random), replicates, random.bits());
-        let (interval, _) = bootstrap_difference(&tasks, &resamples, 0.95);
-        tally.note("percentile-bootstrap", "type-I", interval.map(|interval| !interval.contains(0.0)));
     })
 }

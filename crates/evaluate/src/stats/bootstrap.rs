@@ -140,14 +140,6 @@ impl Resamples {
     pub fn ratios(&self, numerators: &[f64], denominators: &[f64]) -> Replicates {
         self.sums(&[numerators, denominators]).iter().map(|sums| (sums[1] != 0.0).then(|| sums[0] / sums[1])).collect()
     }
-
-    /// The difference of two ratios in every replicate, both from the same resample.
-    pub fn ratio_differences(&self, a: (&[f64], &[f64]), b: (&[f64], &[f64])) -> Replicates {
-        self.sums(&[a.0, a.1, b.0, b.1])
-            .iter()
-            .map(|sums| (sums[1] != 0.0 && sums[3] != 0.0).then(|| sums[0] / sums[1] - sums[2] / sums[3]))
-            .collect()
-    }
 }
 
 fn weighted_sum(weights: &[u8], column: &[f64]) -> f64 {

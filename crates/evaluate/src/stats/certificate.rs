@@ -4,7 +4,6 @@
 //!
 //! Angelopoulos, Bates, Candes, Jordan & Lei (2021), Learn then test, arXiv 2110.01052.
 
-use super::distribution::binomial_cdf;
 use super::gaffke::Surpluses;
 use super::label_certificate::{LabelDoubt, LabelledTask};
 use super::multiplicity::holm;
@@ -235,40 +234,6 @@ fn choose(tasks: u64, mut evidence: Vec<SettingEvidence>, preference: &[usize], 
         .map_or_else(|| refusal(best, strictest, promise), |at| Certification::Certified(*at));
     let tested = evidence.into_iter().map(|setting| setting.tested).collect();
     Certificate { promise, tasks, tested, verdict }
-}
-
-/// The p-value of "at least one of several risks is too high": the largest of their p-values.
-pub fn joint_p(p_values: &[f64]) -> Option<f64> {
-    p_values.iter().copied().reduce(f64::max)
-}
-
-/// The Hoeffding-Bentkus p-value of "the mean of losses in [0, 1] exceeds `alpha`", for `n` losses summing to
-/// `loss_sum`:
-/// `min(exp(-n h(min(R, alpha), alpha)), e P[Bin(n, alpha) <= ceil(n R)])`, 1 without losses.
-///
-/// No certificate uses it: with several runs per task it certifies late. The validity study compares with it.
-///
-/// Bates, Angelopoulos, Lei, Malik & Jordan (2021), Distribution-free, risk-controlling prediction sets, JACM 68.
-pub fn hoeffding_bentkus(loss_sum: f64, n: u64, alpha: f64) -> f64 {
-    let risk = loss_sum / n as f64;
-    if n == 0 || risk >= alpha || !(alpha > 0.0 && alpha < 1.0) {
-        return 1.0;
-    }
-    let hoeffding = (-(n as f64) * relative_entropy(risk, alpha)).exp();
-    let bentkus = std::f64::consts::E * binomial_cdf(ceiling(loss_sum), n, alpha);
-    hoeffding.min(bentkus).min(1.0)
-}
-
-/// Relative entropy between coins with shares `a` and `b`, `0 <= a < b < 1`.
-fn relative_entropy(a: f64, b: f64) -> f64 {
-    let heads = if a > 0.0 { a * (a / b).ln() } else { 0.0 };
-    heads + (1.0 - a) * ((1.0 - a) / (1.0 - b)).ln()
-}
-
-/// The smallest whole number not below a sum of shares, allowing for rounding errors (sums of thirds).
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a sum of losses in [0, 1] over tasks")]
-fn ceiling(loss_sum: f64) -> u64 {
-    (loss_sum - 1e-9).ceil().max(0.0) as u64
 }
 
 fn tasks_with_success(calibration: &Calibration) -> u64 {

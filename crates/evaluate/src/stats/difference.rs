@@ -1,6 +1,5 @@
 //! The difference of two ratios of sums over the same tasks, with an interval and a p-value.
 
-use super::bootstrap::Resamples;
 use super::cluster::{ClusterSums, left_out};
 use super::distribution::normal_quantile;
 use super::estimate::{Method, MinimumData, Warning};
@@ -162,15 +161,4 @@ pub fn ratio_difference(tasks: &[PairedSums], level: f64) -> DifferenceEstimate 
         },
         |difference| difference.compare(level),
     )
-}
-
-/// The percentile bootstrap interval of the same difference, and the number of replicates dropped because a
-/// denominator was 0. `tasks` must be in the order of the keys given to `resamples`.
-pub fn bootstrap_difference(tasks: &[PairedSums], resamples: &Resamples, level: f64) -> (Option<Interval>, usize) {
-    let columns = |of: fn(&PairedSums) -> &ClusterSums| -> (Vec<f64>, Vec<f64>) {
-        tasks.iter().map(of).map(|task| (task.numerator, task.denominator)).unzip()
-    };
-    let (a, b) = (columns(|task| &task.a), columns(|task| &task.b));
-    let replicates = resamples.ratio_differences((&a.0, &a.1), (&b.0, &b.1));
-    (replicates.interval(level), replicates.dropped)
 }

@@ -1,6 +1,6 @@
 //! Intervals for a single proportion of independent trials: Wilson, Clopper-Pearson, and the one-sided upper limit.
 
-use super::distribution::{beta_quantile, normal_quantile};
+use super::distribution::beta_quantile;
 
 /// A closed interval, in the unit of the statistic it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,19 +38,6 @@ impl Interval {
     pub fn width(&self) -> f64 {
         self.high - self.low
     }
-}
-
-/// Wilson's score interval for `successes` of `n` independent trials.
-///
-/// `level`: in (0, 1), for example 0.95. Coverage is close to the level on average, but below it for some true shares;
-/// for a guarantee use [`clopper_pearson`]. `None` if `n` is 0 or `successes > n`.
-///
-/// Wilson (1927), Probable inference, the law of succession, and statistical inference, JASA 22.
-pub fn wilson(successes: u64, n: u64, level: f64) -> Option<Interval> {
-    if n == 0 || successes > n {
-        return None;
-    }
-    wilson_effective(successes as f64 / n as f64, n as f64, normal_quantile(0.5 + 0.5 * level))
 }
 
 /// Wilson's score interval for a share `p` in [0, 1] with the information of `n_effective` independent trials and the

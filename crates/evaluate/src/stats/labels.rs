@@ -1,7 +1,5 @@
 //! Rates from labels that are sometimes wrong: the Rogan-Gladen correction.
 
-use super::interval::Interval;
-
 /// How a correction turned out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Correction {
@@ -43,25 +41,6 @@ impl LabelErrors {
     pub fn misstated(self) -> impl Iterator<Item = Self> {
         let others = [self.specificity - MISSTATED, self.specificity + MISSTATED].into_iter();
         others.filter(|other| (0.0..=1.0).contains(other)).map(move |specificity| Self { specificity, ..self })
-    }
-
-    /// The share of true successes behind an observed share `p` of labelled successes: `(p + Sp - 1) / (Se + Sp - 1)`.
-    ///
-    /// Rogan & Gladen (1978), Estimating prevalence from the results of a screening test, Am. J. Epidemiology 107.
-    pub fn correct(self, observed: f64) -> (Option<f64>, Correction) {
-        let informative = self.sensitivity + self.specificity - 1.0;
-        if informative.is_nan() || informative <= 0.0 || observed.is_nan() {
-            return (None, Correction::Undefined);
-        }
-        let raw = (observed + self.specificity - 1.0) / informative;
-        let status = if (0.0..=1.0).contains(&raw) { Correction::Corrected } else { Correction::Clipped };
-        (Some(raw.clamp(0.0, 1.0)), status)
-    }
-
-    /// The corrected interval if the error rates are known exactly: the correction is monotone, so correcting both
-    /// ends suffices.
-    pub fn correct_interval(self, observed: Interval) -> Option<Interval> {
-        Some(Interval { low: self.correct(observed.low).0?, high: self.correct(observed.high).0? })
     }
 }
 

@@ -1,5 +1,4 @@
-//! Adjusts p-values for many comparisons: Holm and max-T control the probability of any false finding,
-//! Benjamini-Hochberg the share of false findings (for exploratory tables, labelled as such).
+//! Adjusts p-values for many comparisons: Holm and max-T control the probability of any false finding.
 
 use super::bootstrap::Resamples;
 use super::estimate::{MIN_CLUSTERS_FOR_INTERVAL, MIN_CLUSTERS_WITHOUT_WARNING};
@@ -16,20 +15,6 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut running = 0.0_f64;
     for (rank, at) in order.iter().enumerate() {
         running = running.max(((p_values.len() - rank) as f64 * p_values[*at]).min(1.0));
-        adjusted[*at] = running;
-    }
-    adjusted
-}
-
-/// Benjamini and Hochberg's adjusted p-values (q-values), in the order given.
-///
-/// Benjamini & Hochberg (1995), Controlling the false discovery rate, J. Royal Statistical Society B 57.
-pub fn benjamini_hochberg(p_values: &[f64]) -> Vec<f64> {
-    let order = ascending(p_values);
-    let mut adjusted = vec![0.0; p_values.len()];
-    let mut running = 1.0_f64;
-    for (rank, at) in order.iter().enumerate().rev() {
-        running = running.min(p_values.len() as f64 / (rank + 1) as f64 * p_values[*at]);
         adjusted[*at] = running;
     }
     adjusted

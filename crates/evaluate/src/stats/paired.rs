@@ -1,9 +1,7 @@
-//! Paired comparison of two strategies on the same runs, clustered by task: a permutation test, which the printed
-//! p-values are checked against if few tasks differ, and the usual tests for a binary property, which are not printed:
-//! the validity study compares with them.
+//! A permutation test of two strategies on the same runs, clustered by task: printed p-values are checked against it
+//! if few tasks differ.
 
 use super::bootstrap::mix;
-use super::distribution::{binomial_cdf, chi_squared_survival};
 
 /// Up to this many tasks with a difference, all sign patterns are enumerated instead of sampled.
 const MAX_EXACT_FLIPS: usize = 16;
@@ -19,58 +17,6 @@ pub struct PairedCounts {
     pub only_a: u64,
     /// Runs with the property under the second strategy only.
     pub only_b: u64,
-}
-
-impl PairedCounts {
-    /// `only_a - only_b`.
-    fn difference(&self) -> f64 {
-        self.only_a as f64 - self.only_b as f64
-    }
-}
-
-/// A chi-squared statistic with one degree of freedom and its p-value.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ChiSquared {
-    /// `P[chi-squared >= statistic]` if both strategies are equal.
-    pub statistic: f64,
-    /// `P[chi-squared >= statistic]` if both strategies are alike.
-    pub p: f64,
-}
-
-impl ChiSquared {
-    /// `(sum d)^2 / sum d^2`; `None` if every difference is 0.
-    fn of_differences(differences: impl Iterator<Item = f64>) -> Option<Self> {
-        let (sum, squares) = differences.fold((0.0, 0.0), |(sum, squares), d| (sum + d, squares + d * d));
-        (squares > 0.0).then(|| {
-            let statistic = sum * sum / squares;
-            Self { statistic, p: chi_squared_survival(statistic, 1.0) }
-        })
-    }
-}
-
-/// Durkalski's test: weights each task by its share of discordant runs, `(sum (b-c)/n)^2 / sum ((b-c)/n)^2`.
-///
-/// `None` if no task has a difference.
-///
-/// Durkalski, Palesch, Lipsitz & Rust (2003), Analysis of clustered matched-pair data, Statistics in Medicine 22.
-pub fn durkalski(tasks: &[PairedCounts]) -> Option<ChiSquared> {
-    ChiSquared::of_differences(tasks.iter().filter(|task| task.n > 0).map(|task| task.difference() / task.n as f64))
-}
-
-/// The modified Obuchowski test: weights each task by its discordant runs, `(sum (b-c))^2 / sum (b-c)^2`.
-///
-/// `None` if no task has a difference.
-///
-/// Yang, Sun & Hardin (2010), A note on the tests for clustered matched-pair binary data, Biometrical Journal 52.
-pub fn obuchowski(tasks: &[PairedCounts]) -> Option<ChiSquared> {
-    ChiSquared::of_differences(tasks.iter().map(PairedCounts::difference))
-}
-
-/// McNemar's exact two-sided p-value for `only_a` against `only_b` discordant runs; 1 if there are none.
-///
-/// Valid only if every run is independent of the others: one run per task.
-pub fn mcnemar_exact(only_a: u64, only_b: u64) -> f64 {
-    (2.0 * binomial_cdf(only_a.min(only_b), only_a + only_b, 0.5)).min(1.0)
 }
 
 /// Sign-flip permutation p-value, two-sided, of "the tasks' differences are symmetric around 0"; 1 if all are 0.
