@@ -1,14 +1,14 @@
 //! The stacks that no other stack beats on both axes: successes kept and cost saved.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
 use super::group::rows_of_all;
+use super::tasks::{present_tasks, resample_tasks};
 use super::{Group, LEVEL, Label, RowView, SEED, Summary, Unit, beaten, fes_parts, useful_parts};
-use crate::stats::bootstrap::REPLICATES;
 use crate::stats::frontier::{Tradeoff, hypervolume, membership};
-use crate::stats::{Interval, RangeEstimate, Replicates, Resamples, cluster_key};
+use crate::stats::{Interval, RangeEstimate, Replicates};
 
 /// Reference point of the hypervolume, the worst trade-off that counts: half of the successes kept, nothing saved.
 /// Fixed, so that volumes of different comparisons are comparable.
@@ -95,15 +95,12 @@ pub struct FrontierSpread {
 
 /// Computes the frontier in every resample. All groups must hold the same runs. Empty below 8 tasks.
 pub fn frontier_spread(groups: &[Group<'_>], unit: Unit) -> FrontierSpread {
-    let present: BTreeSet<usize> = groups.iter().flat_map(Group::rows).map(RowView::task).collect();
-    let tasks: BTreeMap<usize, usize> = present.into_iter().zip(0..).collect();
+    let tasks: BTreeMap<usize, usize> = present_tasks(groups).into_iter().zip(0..).collect();
     if tasks.len() < MIN_TASKS {
         return FrontierSpread { shares: vec![None; groups.len()], volume: None };
     }
     let Some(rows) = rows_of_all(groups) else { return FrontierSpread::default() };
-    let names = rows.tasks().enumerate().filter(|(task, _)| tasks.contains_key(task));
-    let keys: Vec<u64> = names.map(|(_, (suite, task))| cluster_key(&format!("{suite}\u{0}{task}"))).collect();
-    let resamples = Resamples::new(&keys, REPLICATES, SEED);
+    let resamples = resample_tasks(groups, SEED);
     let ranks = resamples.ranks();
     let of_ending = |row: RowView<'_>| {
         let (fes, useful) = (fes_parts(row).unwrap_or_default(), useful_parts(row, unit).unwrap_or_default());

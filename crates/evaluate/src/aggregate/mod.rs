@@ -63,4 +63,5 @@ pub use strata::{WorseStratum, worse_stratum};
 pub use summary::{LostSuccess, NetBenefit, Summary, price_lost_successes, summarise, summarise_at};
 pub use sums::Count;
 pub use tail::{Tail, Tails};
+pub use tasks::resample_tasks;
 pub use totals::{ContributedAmounts, Contribution, Totals};

@@ -1,19 +1,19 @@
 //! Paired comparison of every stack with a baseline, on the same runs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
 use super::outcomes::interval_of;
 use super::ratios::useful_range;
+use super::tasks::resample_tasks;
 use super::{Group, LEVEL, Label, RowView, Unit};
-use crate::stats::bootstrap::REPLICATES;
 use crate::stats::bounds::{Dominance, difference_bounds, dominance};
 use crate::stats::difference::RatioDifference;
 use crate::stats::paired::sign_flip;
 use crate::stats::{
     Adjustment, BoundEstimate, BoundSums, DifferenceEstimate, PairedCounts, PairedSums, Resamples, SweepTest,
-    adjust_sweep, bound_difference, cluster_key, ratio_difference,
+    adjust_sweep, bound_difference, ratio_difference,
 };
 use crate::transcript::Outcome;
 
@@ -65,9 +65,7 @@ pub struct Pair {
 pub fn pairs(groups: &[Group<'_>], baseline: &str, unit: Unit) -> Vec<Pair> {
     let Some(base) = groups.iter().find(|group| &*group.stack == baseline) else { return Vec::new() };
     let others: Vec<&Group<'_>> = groups.iter().filter(|group| group.stack != base.stack).collect();
-    let clusters: BTreeSet<(&str, &str)> = base.rows().map(RowView::cluster).collect();
-    let keys: Vec<u64> = clusters.iter().map(|(suite, task)| cluster_key(&format!("{suite}\u{0}{task}"))).collect();
-    let resamples = Resamples::new(&keys, REPLICATES, SEED);
+    let resamples = resample_tasks(std::slice::from_ref(base), SEED);
     let fes_rates = differences(others.iter().map(|group| paired(group, base, fes_parts)), &resamples);
     let useful = |row: RowView<'_>| useful_parts(row, unit);
     let saved_ratios = differences(others.iter().map(|group| paired(group, base, useful)), &resamples);

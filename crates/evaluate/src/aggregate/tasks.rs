@@ -1,7 +1,32 @@
 //! Maps each row to its task, once for all sums over a group.
 
+use std::collections::BTreeSet;
+
+use super::group::rows_of_all;
 use super::rows::in_order;
 use super::{Group, RowView};
+use crate::stats::bootstrap::REPLICATES;
+use crate::stats::{Resamples, cluster_key};
+
+/// The tasks with a row in any of `groups`, as indices in name order.
+pub(super) fn present_tasks(groups: &[Group<'_>]) -> BTreeSet<usize> {
+    groups.iter().flat_map(Group::rows).map(RowView::task).collect()
+}
+
+/// Resamples of the tasks of `groups`, in name order. A task's draws depend on its suite and name alone, so that every
+/// command draws the same for the same tasks.
+pub fn resample_tasks(groups: &[Group<'_>], seed: u64) -> Resamples {
+    let mut keys = Vec::new();
+    if let Some(rows) = rows_of_all(groups) {
+        let present = present_tasks(groups);
+        for (task, (suite, name)) in rows.tasks().enumerate() {
+            if present.contains(&task) {
+                keys.push(cluster_key(&format!("{suite}\u{0}{name}")));
+            }
+        }
+    }
+    Resamples::new(&keys, REPLICATES, seed)
+}
 
 /// The tasks of a group's rows, in name order.
 pub(super) struct Tasks {

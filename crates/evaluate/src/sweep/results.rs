@@ -1,15 +1,12 @@
 //! The results of a sweep: what each setting kills and saves, and how it differs from the baseline.
 
-use std::collections::BTreeSet;
-
 use super::Grid;
 use crate::aggregate::{
     Count, Difference, Group, RowView, Rows, Summary, Unit, by_stack, differences as family, fes_parts, frontier,
-    paired, summarise, unit_of, useful_parts,
+    paired, resample_tasks, summarise, unit_of, useful_parts,
 };
-use crate::stats::bootstrap::REPLICATES;
 use crate::stats::label_certificate::ErrorRates;
-use crate::stats::{Adjustment, RangeEstimate, Resamples, cluster_key};
+use crate::stats::{Adjustment, RangeEstimate, Resamples};
 
 /// What to compute.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,7 +58,7 @@ impl Results {
         let all = by_stack(rows);
         let summaries = summarise(&all, options.label_errors);
         let points = frontier(&summaries, unit);
-        let resamples = Resamples::new(&task_keys(&all), REPLICATES, options.seed);
+        let resamples = resample_tasks(&all, options.seed);
         let against =
             |parts: &dyn Fn(RowView<'_>) -> Option<(f64, f64)>| differences(&all, options.baseline, parts, &resamples);
         let killed_differences = against(&fes_parts);
@@ -110,12 +107,6 @@ pub(super) fn by_saving(saved: impl Iterator<Item = Option<f64>>) -> Vec<usize> 
         saved.enumerate().map(|(at, saved)| (saved.unwrap_or(f64::NEG_INFINITY), std::cmp::Reverse(at))).collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     order.into_iter().map(|(_, at)| at.0).collect()
-}
-
-/// Hashes of the tasks, in name order.
-fn task_keys(groups: &[Group<'_>]) -> Vec<u64> {
-    let tasks: BTreeSet<(&str, &str)> = groups.iter().flat_map(Group::rows).map(RowView::cluster).collect();
-    tasks.iter().map(|(suite, task)| cluster_key(&format!("{suite}\u{1f}{task}"))).collect()
 }
 
 /// Compares every setting with the baseline as one family of tests, each over the runs on which both can be evaluated.
