@@ -26,6 +26,7 @@
 pub(crate) use whenstop_core::{decision, diagnostic, replay, rule, signal, stack, transcript, verdict};
 pub(crate) use whenstop_effects as effects;
 
+pub mod against;
 pub mod aggregate;
 pub mod bench;
 pub mod class;

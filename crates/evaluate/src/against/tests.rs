@@ -1,0 +1,112 @@
+//! Ten tasks worked out by hand, and what must not change a digit.
+
+use super::{Attempt, NotComparable, Share, Side, Verdict, measure};
+
+/// One run of a task: `b` success before the notice, `x` success from the notice on, `k` success that the limit cuts,
+/// `f` failure that reached the notice, `c` failure that the limit cuts, `-` failure before the notice.
+fn attempt(task: &str, kind: char) -> Attempt<'_> {
+    Attempt {
+        task,
+        model: "m",
+        suite: "",
+        is_success: matches!(kind, 'b' | 'x' | 'k'),
+        is_reached: !matches!(kind, 'b' | '-'),
+        is_cut: matches!(kind, 'k' | 'c'),
+        spent: Some(if matches!(kind, 'k' | 'c') { 6.0 } else { 4.0 }),
+        spent_under_limit: Some(4.0),
+    }
+}
+
+const TASKS: [&str; 20] =
+    ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"];
+
+/// A run of each task, a letter each.
+fn side(kinds: &str) -> Vec<Attempt<'static>> {
+    kinds.chars().zip(TASKS).map(|(kind, task)| attempt(task, kind)).collect()
+}
+
+fn is_near(value: f64, expected: f64) -> bool {
+    (value - expected).abs() < 1e-12
+}
+
+fn near(share: Share, value: f64, half_width: f64) {
+    assert!(is_near(share.value, value), "{share:?}");
+    let interval = share.interval.unwrap();
+    assert!((interval.width() / 2.0 - half_width).abs() < 1e-6, "{share:?}");
+}
+
+#[test]
+fn ten_tasks_by_hand() {
+    // S = 9 successes before, two of them cut; 9 runs reach the notice on both sides; from there on 6 succeed within the
+    // limit before and 7 after, so the error is 9 (6/9 - 7/9) / 9.
+    let (before, after) = (side("xxxxxxkkcb"), side("xxxxxfxxfb"));
+    let measured = measure(&before, &after, 0.03).unwrap();
+    assert_eq!((measured.tasks, measured.cells, measured.runs, measured.successes), (10, 10, [10, 10], [9, 8]));
+    let found = &measured.estimates;
+    assert!(is_near(found.killed.value, 2.0 / 9.0));
+    assert!(is_near(found.at_risk.value, 8.0 / 9.0));
+    assert!(is_near(found.lost.value, 1.0 / 9.0));
+    assert!(found.reached.iter().all(|share| is_near(*share, 0.9)), "{:?}", found.reached);
+    near(found.control, 0.0, 0.0);
+    // The influences of the tasks are 1 (six of them), 10, -8, -8 and 0, in units of 1/81.
+    near(found.error, -1.0 / 9.0, 2.262_157_162_8 * (10.0 / 9.0 * 234.0_f64).sqrt() / 81.0);
+    assert_eq!(found.cost.recorded, Some(46.0 / 9.0));
+    assert_eq!(found.cost.predicted, Some(40.0 / 7.0));
+    assert_eq!(found.cost.real, Some(40.0 / 8.0));
+    let Verdict::CannotBeTold { needed, .. } = measured.verdict else { panic!("{:?}", measured.verdict) };
+    assert_eq!((needed.tasks > 1000, needed.trials), (true, None));
+}
+
+#[test]
+fn a_limit_that_cuts_what_it_says_has_no_error() {
+    let measured = measure(&side("xxxxxxkkcb"), &side("xxxxxxfffb"), 0.03).unwrap();
+    assert!(is_near(measured.estimates.error.value, 0.0), "{measured:?}");
+    assert!(is_near(measured.estimates.lost.value, measured.estimates.killed.value), "{measured:?}");
+    assert!(is_near(measured.in_force, 1.0));
+}
+
+#[test]
+fn a_limit_that_is_not_kept_is_not_in_force() {
+    let measured = measure(&side("xxxxxxkkcb"), &side("xxxxxxkxfb"), 0.03).unwrap();
+    assert!(is_near(measured.in_force, 0.9));
+    assert_eq!(measured.verdict, Verdict::NotInForce);
+}
+
+#[test]
+fn a_change_before_the_notice_is_something_else() {
+    let before = side("bbbbbbbbbbbbbbxxxxxk");
+    let after = side("--------bbbbbbxxxxxf");
+    let measured = measure(&before, &after, 0.03).unwrap();
+    assert!(is_near(measured.estimates.control.value, -0.4), "{measured:?}");
+    assert_eq!(measured.verdict, Verdict::SomethingElseChanged);
+}
+
+#[test]
+fn order_and_copies_of_both_sides_change_no_digit() {
+    let (before, after) = (side("xxxxxxkkcb"), side("xxxxxfxxfb"));
+    let once = measure(&before, &after, 0.03).unwrap();
+    let reversed: Vec<_> = before.iter().rev().copied().collect();
+    assert_eq!(measure(&reversed, &after, 0.03).unwrap(), once);
+    let twice = |side: &[Attempt<'static>]| [side, side].concat();
+    let doubled = measure(&twice(&before), &twice(&after), 0.03).unwrap().estimates;
+    assert_eq!(
+        (doubled.error, doubled.control, doubled.lost),
+        (once.estimates.error, once.estimates.control, once.estimates.lost)
+    );
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let before = side("xxxxxxkkcb");
+    let refused = |after: &[Attempt<'_>]| measure(&before, after, 0.03).unwrap_err();
+    assert_eq!(refused(&side("xxxx")), NotComparable::FewShared { shared: 4, before: 10, after: 4 });
+    assert_eq!(refused(&[attempt("elsewhere", 'x')]), NotComparable::NoSharedTask { before: 10, after: 1 });
+    let mut other_model = side("xxxxxxfffb");
+    other_model[3].model = "another";
+    let one_sided = NotComparable::OneSided { what: "model", side: Side::After, names: vec!["another".to_owned()] };
+    assert_eq!(refused(&other_model), one_sided);
+    let few = measure(&side("xxxbbbbbbb"), &side("xxxbbbbbbb"), 0.03).unwrap_err();
+    assert_eq!(few, NotComparable::FewEvents { events: 6, least: 10 });
+    let seven = (side("xxxxxxx"), side("xxxxxxx"));
+    assert_eq!(measure(&seven.0, &seven.1, 0.03).unwrap_err(), NotComparable::FewTasks { shared: 7, least: 8 });
+}
