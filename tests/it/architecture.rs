@@ -316,3 +316,75 @@ fn a_type_name_means_one_thing_in_core_and_evaluation() {
     let gone: Vec<_> = DOUBLED.iter().filter(|name| !doubled.contains_key(**name)).collect();
     assert!(gone.is_empty(), "take these off the list: {gone:?}");
 }
+
+/// Crates whose `lib.rs` declares its modules in the order in which they may use one another.
+const ORDERED: [&str; 1] = ["crates/readers"];
+
+/// The file or folder of a module that a source belongs to, as `module/part`; of a module in one piece, its name.
+fn part_of(path: &Path, root: &Path) -> String {
+    let names: Vec<String> = path
+        .strip_prefix(root)
+        .unwrap()
+        .with_extension("")
+        .iter()
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect();
+    let parts: Vec<&str> = names.iter().take(2).map(String::as_str).filter(|name| *name != "mod").collect();
+    parts.join("/")
+}
+
+/// The paths `module` or `module/part` that the code names by `crate::` and, in a file right below its module, `super::`.
+fn parts_used(code: &str, module: &str, is_right_below: bool) -> BTreeSet<String> {
+    let mut used = BTreeSet::new();
+    let path = Regex::new(r"\bcrate::([a-z_]+)(?:::([a-z_]+)|::\{([^;{}]*))?").unwrap();
+    for found in path.captures_iter(code) {
+        let names: Vec<&str> = match (found.get(2), found.get(3)) {
+            (Some(name), _) => vec![name.as_str()],
+            (None, Some(list)) => list.as_str().split(',').map(str::trim).collect(),
+            (None, None) => vec![""],
+        };
+        used.extend(names.iter().map(|name| format!("{}/{name}", &found[1])));
+    }
+    if is_right_below {
+        let path = Regex::new(r"\bsuper::([a-z_]+)").unwrap();
+        used.extend(path.captures_iter(code).map(|found| format!("{module}/{}", &found[1])));
+    }
+    used
+}
+
+#[test]
+fn modules_use_only_those_above_them_and_no_files_use_each_other() {
+    let declares = Regex::new(r"(?m)^(?:pub )?mod (\w+);").unwrap();
+    for folder in ORDERED {
+        let root = Path::new(folder).join("src");
+        let lib = std::fs::read_to_string(root.join("lib.rs")).unwrap();
+        let order: Vec<String> = declares.captures_iter(&lib).map(|found| found[1].to_owned()).collect();
+        let place = |module: &str| order.iter().position(|name| name == module);
+        let mut parts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for module in &order {
+            for path in sources(module) {
+                let part = part_of(&path, &root);
+                let is_right_below = path.parent() == Some(root.join(module).as_path()) && !path.ends_with("mod.rs");
+                let used = parts_used(&code(&path), module, is_right_below);
+                for name in &used {
+                    let other = name.split('/').next().unwrap();
+                    assert!(place(other) <= place(module), "{} uses {name}, which is below it", path.display());
+                }
+                parts.entry(part).or_default().extend(used);
+            }
+        }
+        assert!(parts.len() > 50, "{} parts", parts.len());
+        // Parts that use none of those that are left are taken away; those that stay use each other.
+        let known: BTreeSet<String> = parts.keys().cloned().collect();
+        for (part, used) in &mut parts {
+            used.retain(|other| known.contains(other) && other != part);
+        }
+        while let Some(free) = parts.iter().find(|(_, used)| used.is_empty()).map(|(part, _)| part.clone()) {
+            parts.remove(&free);
+            for used in parts.values_mut() {
+                used.remove(&free);
+            }
+        }
+        assert!(parts.is_empty(), "these use each other: {parts:?}");
+    }
+}

@@ -1,0 +1,86 @@
+//! Reads a corpus and works on its runs at the same time, an errand at a time.
+
+use std::mem;
+use std::sync::atomic::Ordering;
+
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+
+use super::Corpus;
+use super::calls::CallSources;
+use super::ledger::Ledger;
+use super::stream::{Piece, Stream};
+use crate::find::read_error::ReadError;
+use crate::label::report_files::Joined;
+use crate::survey::corpus_report::CorpusReport;
+use crate::transcript::Run;
+
+/// Results are delivered after this many bytes have been read …
+const MOST_BYTES: usize = 4 << 20;
+/// … or this many runs: with many stacks, the results of a short run take more memory than the run.
+const MOST_RUNS: usize = 256;
+
+/// A corpus being read. It does not know the type of the results, so that it is compiled only once.
+pub(super) struct Errands<'c> {
+    corpus: &'c Corpus,
+    stream: Stream<'c>,
+    sources: CallSources<'c>,
+    ledger: Ledger<'c>,
+    /// Read, but not parsed.
+    batch: Vec<Piece>,
+    /// Parsed and entered, but not worked on.
+    entered: Vec<Run>,
+}
+
+impl<'c> Errands<'c> {
+    pub(super) fn new(corpus: &'c Corpus) -> Result<Self, ReadError> {
+        corpus.passed.store(0, Ordering::Relaxed);
+        let joined = Joined::default();
+        let mut stream = Stream::new(corpus, joined.clone(), &corpus.passed);
+        let sources = CallSources::new(corpus);
+        let mut ledger = Ledger::new(corpus, joined);
+        ledger.begin(corpus)?;
+        let batch = stream.next_batch();
+        Ok(Self { corpus, stream, sources, ledger, batch, entered: Vec::new() })
+    }
+
+    /// True if no run is left.
+    pub(super) fn are_done(&self) -> bool {
+        self.batch.is_empty() && self.entered.is_empty()
+    }
+
+    /// Works on some runs: `work` gets each with its index among them. Several batches are one errand, because waking the
+    /// pool's threads costs as much as reading a run; and while one batch is worked on, the next is parsed and the one
+    /// after it is read, so that no thread waits for another.
+    pub(super) fn next(&mut self, work: &(dyn Fn(usize, Run) + Sync)) -> Result<(), ReadError> {
+        let (mut place, mut bytes) = (0, 0);
+        while !self.are_done() && bytes < MOST_BYTES && place < MOST_RUNS {
+            let (runs, batch) = (mem::take(&mut self.entered), mem::take(&mut self.batch));
+            let n = runs.len();
+            bytes += batch.iter().map(Piece::bytes).sum::<usize>();
+            let is_last = batch.is_empty();
+            let (corpus, stream) = (self.corpus, &mut self.stream);
+            let ((), (parsed, next)) = rayon::join(
+                || runs.into_par_iter().enumerate().for_each(|(i, run)| work(place + i, run)),
+                || {
+                    rayon::join(
+                        || batch.into_par_iter().map(|piece| corpus.parse(piece)).collect::<Vec<_>>(),
+                        || if is_last { Vec::new() } else { stream.next_batch() },
+                    )
+                },
+            );
+            place += n;
+            self.batch = next;
+            for mut parsed in parsed {
+                self.sources.mark(&mut parsed);
+                self.ledger.enter(parsed, &mut self.entered)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What was found in the corpus.
+    pub(super) fn close(self) -> Result<CorpusReport, ReadError> {
+        let report = self.ledger.close()?;
+        Ok(CorpusReport { records_calls: self.sources.known(), ..report })
+    }
+}

@@ -1,0 +1,163 @@
+//! A corpus of recordings. Files are split into records in path order, parsed in parallel and delivered in path order;
+//! memory is bounded by the runs being processed.
+
+mod calls;
+mod errands;
+mod ledger;
+mod parse;
+mod stream;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::diagnostic::nearest;
+use crate::find::files::{Sources, walk};
+use crate::find::read_error::ReadError;
+use crate::label::label_files::{self, Labels, Origin};
+use crate::read::format;
+use crate::record::options::ReadOptions;
+use crate::survey::corpus_report::CorpusReport;
+use crate::transcript::Run;
+use errands::Errands;
+use parse::{Parsed, read_record};
+use stream::Piece;
+
+/// Recordings to read, in path order.
+#[derive(Debug)]
+pub struct Corpus {
+    sources: Sources,
+    /// The paths as the user named them.
+    paths: Vec<PathBuf>,
+    options: ReadOptions,
+    labels: Labels,
+    passed: AtomicU64,
+    /// The same for what is read ahead; not shown.
+    looked_through: AtomicU64,
+}
+
+impl Corpus {
+    /// Lists the files under `paths`. Nothing is read yet except labels.
+    pub fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Self, ReadError> {
+        if let Some(name) = options.format.as_ref().filter(|name| format::by_id(name).is_none()) {
+            let known: Vec<&str> = format::FORMATS.iter().map(|format| format.id()).collect();
+            let nearest = nearest(name, known.iter().copied());
+            return Err(ReadError::UnknownFormat { name: name.clone(), nearest, known });
+        }
+        let sources = walk(paths)?;
+        let mut labels = Labels::default();
+        let columns = options.label_columns.as_ref();
+        for path in &options.labels {
+            labels.add(path, Origin::Named, columns)?;
+        }
+        let among = sources.files.iter().filter(|source| label_files::is_label_file(&source.file_name()));
+        for source in among {
+            let origin = if source.file_name() == "labels.csv" { Origin::Among } else { Origin::Nearby };
+            labels.add(source.path(), origin, columns)?;
+        }
+        for (path, origin) in label_files::nearby(if options.sealed { &[] } else { paths }) {
+            labels.add(&path, origin, columns)?;
+        }
+        Ok(Self {
+            sources,
+            paths: paths.to_vec(),
+            options,
+            labels,
+            passed: AtomicU64::new(0),
+            looked_through: AtomicU64::new(0),
+        })
+    }
+
+    /// The number of files, whether they are recordings or not.
+    pub fn n_files(&self) -> usize {
+        self.sources.files.len()
+    }
+
+    /// The canonical paths of the input files, for callers that write files and must not overwrite them.
+    pub fn canonical_paths(&self) -> BTreeSet<PathBuf> {
+        self.sources.files.iter().filter_map(|source| source.path().canonicalize().ok()).collect()
+    }
+
+    /// The files by the names used in messages, with their sizes in bytes, in order.
+    pub fn files(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.sources.files.iter().map(|source| (source.name.path.as_str(), source.bytes))
+    }
+
+    /// The CSV files among the recordings, and those beside what was named.
+    fn csv_files(&self) -> Vec<PathBuf> {
+        const MOST: usize = 50;
+        let is_csv = |path: &std::path::Path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+        let folders: BTreeSet<PathBuf> =
+            self.paths.iter().filter_map(|path| Some(path.parent()?.to_path_buf())).collect();
+        let beside = folders.iter().filter_map(|folder| {
+            let folder = if folder.as_os_str().is_empty() { std::path::Path::new(".") } else { folder };
+            std::fs::read_dir(folder).ok()
+        });
+        let beside = beside.flatten().filter_map(|entry| Some(entry.ok()?.path()));
+        let among = self.sources.files.iter().map(|source| source.path().to_path_buf());
+        let plain = |path: PathBuf| path.strip_prefix(".").map(std::path::Path::to_path_buf).unwrap_or(path);
+        let all: BTreeSet<PathBuf> = among.chain(beside).filter(|path| is_csv(path)).map(plain).collect();
+        all.into_iter().filter(|path| path.is_file()).take(MOST).collect()
+    }
+
+    /// The total size of all files on disk, in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.sources.files.iter().map(|source| source.bytes).sum()
+    }
+
+    /// Bytes of files read so far by [`Self::process`], for a progress display.
+    pub fn bytes_read(&self) -> u64 {
+        self.passed.load(Ordering::Relaxed)
+    }
+
+    /// Reads everything. `work` is called for each run in parallel, on rayon's current pool; `sink` receives the
+    /// results in this thread, in the order of paths and records.
+    pub fn process<T: Send>(
+        &self,
+        work: impl Fn(Run) -> T + Sync,
+        mut sink: impl FnMut(T),
+    ) -> Result<CorpusReport, ReadError> {
+        let done = Mutex::new(Vec::new());
+        let mut complete: Vec<Option<T>> = Vec::new();
+        let mut errands = Errands::new(self)?;
+        while !errands.are_done() {
+            let mut outcome = Ok(());
+            // The pool does not wait for the results of one errand to be delivered before it begins the next.
+            rayon::in_place_scope(|scope| {
+                scope.spawn(|_| {
+                    outcome = errands.next(&|place, run| {
+                        let result = work(run);
+                        let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                        if done.len() <= place {
+                            done.resize_with(place + 1, || None);
+                        }
+                        done[place] = Some(result);
+                    });
+                });
+                complete.drain(..).flatten().for_each(&mut sink);
+            });
+            outcome?;
+            complete = std::mem::take(&mut *done.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+        complete.into_iter().flatten().for_each(&mut sink);
+        errands.close()
+    }
+
+    /// Reads all runs into memory at once; for tests and small corpora.
+    pub fn runs(&self) -> Result<(Vec<Run>, CorpusReport), ReadError> {
+        let mut runs = Vec::new();
+        let report = self.process(|run| run, |run| runs.push(run))?;
+        Ok((runs, report))
+    }
+
+    fn parse(&self, piece: Piece) -> Parsed {
+        match piece {
+            Piece::Record(file, cut) => read_record(&file, &cut, &self.options),
+            Piece::Begin(file, why) => Parsed::Begin(file, why),
+            Piece::Skip(skipped) => Parsed::Skip(skipped),
+            Piece::Finding(finding) => Parsed::Finding(finding),
+            Piece::Lost(diagnostic) => Parsed::Lost(diagnostic),
+        }
+    }
+}

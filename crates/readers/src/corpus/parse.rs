@@ -1,0 +1,236 @@
+//! Parses one record into runs, on any thread.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::stream::OpenFile;
+use crate::diagnostic::Diagnostic;
+use crate::find::file_name::FileName;
+use crate::find::skipped::Skipped;
+use crate::open::finding::Finding;
+use crate::open::layout::Layout;
+use crate::open::records::Cut;
+use crate::price::{self, Pricing, Settled};
+use crate::read::subagents;
+use crate::read::text_calls::{self, InTexts};
+use crate::read::wrappings::{self, Reshape};
+use crate::record::looked_up;
+use crate::record::naming::{self, Named};
+use crate::record::options::{Detail, ReadOptions, SubAgents};
+use crate::record::reading::{Findings, Of, Places, Reading, Record, ReplyId, Untaken};
+use crate::survey::hygiene::Checked;
+use crate::survey::unused_fields::{self, Look};
+use crate::transcript::{Draft, Event, Grade, Message, Outcome, OutcomeSource, PromptedBy, Run, Spend, Totals};
+use crate::value::json;
+
+/// The result of parsing a piece.
+pub(super) enum Parsed {
+    Begin(Arc<OpenFile>, String),
+    Runs {
+        file: Arc<OpenFile>,
+        runs: Vec<Found>,
+        findings: Findings,
+        unknown: BTreeMap<String, u64>,
+        /// For a row of a table: a hash of its content.
+        row: Option<u64>,
+        untaken: BTreeMap<(Of, String), Untaken>,
+    },
+    Skip(Skipped),
+    Finding(Finding),
+    /// Input that could not be read completely.
+    Lost(Diagnostic),
+}
+
+/// A run, with what is known about it.
+pub(super) struct Found {
+    pub(super) run: Run,
+    pub(super) spend: Spend,
+    pub(super) checked: Option<Checked>,
+    pub(super) pricing: Option<Pricing>,
+    /// True if the recording states a cost of 0 for calls with tokens, which counts as unknown.
+    pub(super) unknown_zero: bool,
+    /// Which of outcome, task, model and id were found where the options say.
+    pub(super) named: Named,
+    pub(super) replies: Vec<ReplyId>,
+    /// The fields of its record that nothing looked at; `None` if that was not asked.
+    pub(super) unused: Option<Arc<[(String, Look)]>>,
+}
+
+/// Parses one record, even if its bytes are not valid UTF-8.
+pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions) -> Parsed {
+    // Validating is several times faster than repairing.
+    let lossy = std::str::from_utf8(&cut.bytes).map_or_else(|_| String::from_utf8_lossy(&cut.bytes), Cow::Borrowed);
+    let invalid = matches!(lossy, Cow::Owned(_));
+    let (text, surrogates) = json::without_lone_surrogates(&lossy);
+    let of_member = cut
+        .member
+        .as_ref()
+        .map(|member| FileName { path: format!("{}!{member}", file.name.path), ..file.name.clone() });
+    let of_part = || FileName { stem: format!("{}/{}", file.name.stem, cut.key), ..file.name.clone() };
+    let of_part = of_member.or_else(|| file.as_files.then(of_part));
+    let reshaped = wrappings::reshaped(&text, file.reshape);
+    let places = Places::default();
+    let record = Record {
+        places: &places,
+        text: reshaped.as_ref().map_or(&text, |reshaped| &reshaped.text),
+        // Decoded text has no positions of its own in the file.
+        original: match &reshaped {
+            Some(reshaped) if file.reshape == Reshape::Decoded => &reshaped.text,
+            _ => &text,
+        },
+        inserted: reshaped.as_ref().map_or(&[], |reshaped| &reshaped.inserted),
+        file: of_part.as_ref().unwrap_or(&file.name),
+        key: if file.as_files { "" } else { &cut.key },
+        envelope: &file.envelope,
+        grades: &file.grades,
+        children: &file.children,
+        options,
+        line: cut.line,
+        column: cut.column,
+    };
+    let mut reading = Reading::of(record);
+    if invalid {
+        let valid = std::str::from_utf8(&cut.bytes).map_or_else(|error| error.valid_up_to(), str::len);
+        reading.warning(Diagnostic::new(
+            record.at_original(valid),
+            "bytes that are not UTF-8, read as U+FFFD",
+            "write the recording as UTF-8",
+        ));
+    }
+    if surrogates > 0 {
+        reading.warning(Diagnostic::new(
+            record.at_original(first_difference(&lossy, &text)),
+            format!("{surrogates} escapes of half a surrogate pair, read as U+FFFD"),
+            "harmless for stop rules; the recorder cut a character in two",
+        ));
+    }
+    let mut gathered = Gathered::default();
+    let watches = options.detail != Detail::Counts && file.format.id() != "trace";
+    match file.within {
+        None => {
+            if watches {
+                looked_up::watch();
+            }
+            file.format.read(&record, &mut reading);
+        }
+        Some(layout) => gathered.parts(file, &record, layout),
+    }
+    gathered.take(reading, file, options);
+    let Gathered { runs, mut findings, unknown, untaken } = gathered;
+    findings.kept.sort_by_key(|finding| (finding.diagnostic.at.line, finding.diagnostic.at.column));
+    let row = (file.format.id() == "parquet").then(|| xxhash_rust::xxh3::xxh3_64(&cut.bytes));
+    Parsed::Runs { file: file.clone(), runs, findings, unknown, untaken, row }
+}
+
+/// The results from a record and the records nested in it.
+#[derive(Default)]
+struct Gathered {
+    runs: Vec<Found>,
+    findings: Findings,
+    unknown: BTreeMap<String, u64>,
+    untaken: BTreeMap<(Of, String), Untaken>,
+}
+
+impl Gathered {
+    /// Parses the records nested in a record, which in other recordings would be a file of their own.
+    fn parts(&mut self, file: &OpenFile, whole: &Record<'_>, layout: Layout) {
+        let (cuts, envelope, findings) = wrappings::cut(whole.text, layout, &whole.file.path);
+        for finding in findings {
+            self.findings.add(finding);
+        }
+        for cut in cuts {
+            let text = String::from_utf8_lossy(&cut.bytes);
+            let places = Places::default();
+            let record = Record {
+                places: &places,
+                text: &text,
+                original: &text,
+                inserted: &[],
+                key: &cut.key,
+                envelope: &envelope,
+                line: whole.line + cut.line - 1,
+                column: if cut.line == 1 { whole.column + cut.column - 1 } else { cut.column },
+                ..*whole
+            };
+            let mut reading = Reading::of(record);
+            if whole.options.detail != Detail::Counts && file.format.id() != "trace" {
+                looked_up::watch();
+            }
+            file.format.read(&record, &mut reading);
+            self.take(reading, file, whole.options);
+        }
+    }
+
+    /// Adds the results of a record.
+    fn take(&mut self, reading: Reading<'_>, file: &OpenFile, options: &ReadOptions) {
+        let mut reading = reading;
+        reading.settle();
+        let Reading { record, drafts, mut replies, findings, unknown, untaken, .. } = reading;
+        for (what, more) in untaken {
+            self.untaken.entry(what).and_modify(|all| all.times += more.times).or_insert(more);
+        }
+        self.findings.extend(findings);
+        for (kind, n) in unknown {
+            *self.unknown.entry(kind).or_default() += n;
+        }
+        let mut taken = Vec::new();
+        for (n, mut draft) in drafts.into_iter().enumerate() {
+            if draft.header.parent.is_some() {
+                if options.sub_agents == SubAgents::Drop {
+                    continue;
+                }
+                draft.header.prompted_by = draft.header.prompted_by.max(PromptedBy::Program);
+            }
+            draft.header.prompted_by = draft.header.prompted_by.max(file.format.prompted_by());
+            let in_texts = if text_calls::OF_READERS.contains(&file.format.id()) {
+                InTexts::default()
+            } else {
+                text_calls::read(&mut draft, file.format.acts_in_texts())
+            };
+            let named = naming::apply(&mut draft, &record, options);
+            join_report(&mut draft, record);
+            let Settled { pricing, unknown_zero } =
+                price::settle(&mut draft, &options.costs(), file.format.counts_by_turn());
+            let replies = replies.remove(&n).unwrap_or_default();
+            for (draft, replies) in subagents::apart(draft, replies, options.sub_agents) {
+                let run = Run::new(draft);
+                let checked = (options.detail != Detail::Counts).then(|| Checked::of(&run, in_texts.unread));
+                let spend = Spend::of_run(&run);
+                let pricing = pricing.clone();
+                taken.push(Found { run, spend, checked, pricing, unknown_zero, named, replies, unused: None });
+            }
+        }
+        if options.detail != Detail::Counts {
+            let left: Arc<[(String, Look)]> = unused_fields::left(&record).into();
+            for found in &mut taken {
+                found.unused = Some(left.clone());
+            }
+        }
+        self.runs.append(&mut taken);
+    }
+}
+
+/// Grades a run whose recording has no grade from a report next to it.
+fn join_report(draft: &mut Draft, record: Record<'_>) {
+    if draft.grade.outcome != Outcome::Unknown || draft.grade.source != OutcomeSource::None {
+        return;
+    }
+    let task = draft.header.task_id.as_deref();
+    if let Some(graded) = record.grades.of_any(task, record.file) {
+        draft.grade = Grade { end: draft.grade.end, secured_step: draft.grade.secured_step, ..graded.grade() };
+        let header = &mut draft.header;
+        header.task_id = header.task_id.take().or_else(|| graded.task.clone());
+        header.model = header.model.take().or_else(|| graded.model.clone());
+        let counted = draft.events.iter().filter_map(Event::message).any(Message::has_usage);
+        if header.totals.is_none() && !counted {
+            header.totals = graded.usage.map(|usage| Totals { usage, cost: None });
+        }
+    } else if let Some(grade) = record.grades.score(&draft.grade) {
+        draft.grade = grade;
+    }
+}
+
+fn first_difference(a: &str, b: &str) -> usize {
+    a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
+}

@@ -1,0 +1,462 @@
+//! Recognises the files of a corpus and splits them into records, batch by batch.
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::Corpus;
+use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::find::child_sessions::Family;
+use crate::find::earlier_states::{self, Grown};
+use crate::find::file_name::{FileName, OtherFile};
+use crate::find::identical_files::Twins;
+use crate::find::skipped::Skipped;
+use crate::find::source::Source;
+use crate::label::label_files;
+use crate::label::report_files::{FolderGrades, Joined, Reports};
+use crate::open::finding::Finding;
+use crate::open::inspect_archive::EvalLog;
+use crate::open::layout::Layout;
+use crate::open::probe::{Probe, Shape};
+use crate::open::records::{self, Cut, Item, Records};
+use crate::read::format::{self, Format};
+use crate::read::parquet_tables::{self, Dialect, Export, Plan, Table, TableRecords};
+use crate::read::table_lines;
+use crate::read::wrappings::{self, Form, Reshape};
+use crate::record::named_by::NamedBy;
+use crate::record::options::SubAgents;
+use crate::survey::map_hint;
+use crate::survey::skip_reasons::Unread;
+
+/// A batch ends at this many bytes, so that they are parsed while still in the processor's cache …
+const BATCH_BYTES: usize = 256 << 10;
+/// … but not before there are this many records per thread, so that no thread waits long for another …
+const RECORDS_A_THREAD: usize = 16;
+/// … unless this many bytes or records have been reached.
+const MOST_BYTES: usize = 4 << 20;
+const MOST_RECORDS: usize = 256;
+
+/// The source of an open file's records.
+enum Cuts {
+    Stream(Box<Records<Box<dyn Read + Send>>>),
+    Log(Box<EvalLog>),
+    Table(Box<TableRecords>),
+    Export(Box<Export>),
+}
+
+impl Cuts {
+    fn next(&mut self) -> Option<Item> {
+        match self {
+            Self::Stream(records) => records.next(),
+            Self::Log(log) => log.next(),
+            Self::Table(rows) => rows.next(),
+            Self::Export(export) => export.next(),
+        }
+    }
+}
+
+/// A file being read.
+pub(super) struct OpenFile {
+    pub(super) name: FileName,
+    pub(super) format: &'static dyn Format,
+    pub(super) reshape: Reshape,
+    pub(super) as_files: bool,
+    pub(super) within: Option<Layout>,
+    pub(super) envelope: String,
+    pub(super) grades: FolderGrades,
+    /// Files of sub-agents that are read with this one.
+    pub(super) children: Vec<OtherFile>,
+}
+
+impl OpenFile {
+    /// A file whose records are already in the shape their format expects.
+    fn plain(name: &FileName, format: &'static dyn Format, envelope: String) -> Self {
+        Self {
+            name: name.clone(),
+            format,
+            reshape: Reshape::None,
+            as_files: false,
+            within: None,
+            envelope,
+            grades: FolderGrades::default(),
+            children: Vec::new(),
+        }
+    }
+}
+
+/// A recognised file, the reason, and its records.
+type Opened = (OpenFile, String, Cuts);
+
+/// What the stream yields, in order.
+pub(super) enum Piece {
+    Begin(Arc<OpenFile>, String),
+    Record(Arc<OpenFile>, Cut),
+    Skip(Skipped),
+    Finding(Finding),
+    /// Input that could not be read completely.
+    Lost(Diagnostic),
+}
+
+impl Piece {
+    /// The size of a record in bytes, before parsing.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Record(_, cut) => cut.bytes.len(),
+            Self::Begin(..) | Self::Skip(_) | Self::Finding(_) | Self::Lost(_) => 0,
+        }
+    }
+}
+
+/// The corpus as a stream of pieces.
+pub(super) struct Stream<'c> {
+    corpus: &'c Corpus,
+    /// Counts the bytes read.
+    passed: &'c AtomicU64,
+    next_file: usize,
+    open: Option<(Arc<OpenFile>, Cuts)>,
+    /// Bytes of the open file, by its size on disk, not yet counted as read.
+    uncounted: u64,
+    reports: Reports,
+    /// Files of which another file holds a longer version; computed when first needed.
+    grown: Option<Grown<'c>>,
+    /// Who started which session; found out when first needed.
+    family: Option<Family<'c>>,
+    /// Files that hold the same as another; computed when first needed.
+    twins: Option<Twins<'c>>,
+}
+
+impl<'c> Stream<'c> {
+    pub(super) fn new(corpus: &'c Corpus, joined: Joined, passed: &'c AtomicU64) -> Self {
+        let recordings = corpus.sources.files.iter().filter(|source| source.may_be_recording());
+        let recordings = recordings.map(|source| source.name.folder.clone()).collect();
+        Self {
+            corpus,
+            passed,
+            next_file: 0,
+            open: None,
+            uncounted: 0,
+            reports: Reports::new(joined, recordings, corpus.options.outcome_key.clone()),
+            grown: None,
+            family: None,
+            twins: None,
+        }
+    }
+
+    /// The next batch of pieces; empty at the end of the corpus.
+    pub(super) fn next_batch(&mut self) -> Vec<Piece> {
+        let mut batch = Vec::new();
+        let mut bytes = 0;
+        let enough = rayon::current_num_threads() * RECORDS_A_THREAD;
+        while bytes < MOST_BYTES && batch.len() < MOST_RECORDS && (bytes < BATCH_BYTES || batch.len() < enough) {
+            if let Some((file, records)) = &mut self.open {
+                match records.next() {
+                    Some(Item::Record(cut)) => {
+                        bytes += cut.bytes.len();
+                        let read = (cut.bytes.len() as u64).min(self.uncounted);
+                        self.uncounted -= read;
+                        self.passed.fetch_add(read, Ordering::Relaxed);
+                        batch.push(Piece::Record(file.clone(), cut));
+                    }
+                    Some(Item::Finding(finding)) => batch.push(Piece::Finding(finding)),
+                    Some(Item::Broken(diagnostic)) => batch.push(Piece::Lost(diagnostic)),
+                    None => {
+                        self.passed.fetch_add(self.uncounted, Ordering::Relaxed);
+                        self.open = None;
+                    }
+                }
+                continue;
+            }
+            let Some(source) = self.corpus.sources.files.get(self.next_file) else { break };
+            self.next_file += 1;
+            self.begin(source, &mut batch);
+        }
+        batch
+    }
+
+    /// Opens the next file, or records why it is not read.
+    fn begin(&mut self, source: &'c Source, batch: &mut Vec<Piece>) {
+        let recognised = self.recognise(source).and_then(|opened| self.unless_twin(source, opened));
+        match recognised {
+            Ok((file, why, records)) => {
+                let file = Arc::new(file);
+                batch.push(Piece::Begin(file.clone(), why));
+                self.open = Some((file, records));
+                self.uncounted = source.bytes;
+            }
+            Err(NotRead { reason, kind, advice }) => {
+                let unreadable = kind == Left::Unreadable;
+                self.passed.fetch_add(source.bytes, Ordering::Relaxed);
+                if unreadable {
+                    let at = Location::file(source.name.path.as_str());
+                    batch.push(Piece::Lost(Diagnostic::new(at, reason.as_str(), UNREADABLE)));
+                } else if source.named && kind != Left::Twin {
+                    batch.push(Piece::Finding(Finding {
+                        severity: Severity::Error,
+                        diagnostic: Diagnostic::new(
+                            Location::file(source.name.path.as_str()),
+                            format!("not read: {reason}"),
+                            advice
+                                .clone()
+                                .unwrap_or_else(|| "name a recording, or say what format it is with `--as`".to_owned()),
+                        ),
+                    }));
+                }
+                // A file that was named by itself has its own finding.
+                let looks_recorded = kind == Left::LooksRecorded && !source.named;
+                let is_twin = kind == Left::Twin;
+                batch.push(Piece::Skip(Skipped {
+                    path: source.name.path.clone(),
+                    reason,
+                    unreadable,
+                    looks_recorded,
+                    is_twin,
+                    hidden: 0,
+                    advice,
+                }));
+            }
+        }
+        batch.extend(self.reports.unreadable.drain(..).map(Piece::Lost));
+    }
+
+    /// The opened recording, unless it holds the same as one before it. Where files beside the recordings grade them,
+    /// or their paths tell them apart, equal ones are different runs.
+    fn unless_twin(&mut self, source: &'c Source, opened: Opened) -> Result<Opened, NotRead> {
+        let options = &self.corpus.options;
+        let by_path = [&options.task, &options.model, &options.run, &options.class].into_iter().flatten();
+        let told_apart = by_path.into_iter().any(|place| matches!(place, NamedBy::Path(_) | NamedBy::Pattern(_)));
+        if told_apart || matches!(opened.2, Cuts::Table(_) | Cuts::Export(_)) {
+            return Ok(opened);
+        }
+        let twins = self.twins.get_or_insert_with(|| Twins::of(&self.corpus.sources.files));
+        let Some(first) = twins.earlier(source) else { return Ok(opened) };
+        if opened.0.grades.are_any() {
+            return Ok(opened);
+        }
+        let reason = format!("the same as `{}`, byte for byte", first.name.path);
+        Err(NotRead { reason, kind: Left::Twin, advice: None })
+    }
+
+    fn recognise(&mut self, source: &Source) -> Result<Opened, NotRead> {
+        let name = source.file_name();
+        if label_files::is_label_file(&name) {
+            return Err("labels: joined to the runs they name".to_owned().into());
+        }
+        let unreadable = |error: std::io::Error| NotRead::unreadable(error);
+        if parquet_tables::is_parquet(source.path()).map_err(unreadable)? {
+            return self.recognise_table(source);
+        }
+        if source.is_zip().map_err(unreadable)? {
+            return self.recognise_log(source);
+        }
+        let probe = Probe::of(&name, source.open().map_err(unreadable)?).map_err(unreadable)?;
+        let options = &self.corpus.options;
+        let forced = options.format.as_deref().and_then(format::by_id);
+        // A stream that breaks off is read up to that point, if that is enough to recognise its format.
+        let why_not = |unread: &dyn Fn() -> Unread| match &probe.broken {
+            Some(error) => NotRead::unreadable(error),
+            None => unread().into(),
+        };
+        if probe.shape == Shape::Empty {
+            return Err(why_not(&|| Unread::empty(&name)));
+        }
+        let is_empty = probe.document().is_some_and(|list| list.is_array() && list.elements().is_empty());
+        let empty_run = (forced.is_none() && is_empty && source.name.is_alone && !options.sealed)
+            .then(|| self.reports.seen_from(&source.name.folder, source.path()))
+            .filter(FolderGrades::grade_only_run)
+            .and_then(|_| format::by_id("chat"));
+        let mut is_table = false;
+        let form = if let Some(format) = forced.or(empty_run) {
+            wrappings::forced(format, &probe)
+        } else {
+            let table = first_rows(source, &probe);
+            let of_rows = table.as_ref().and_then(|rows| self.mapped(rows));
+            is_table = of_rows.is_some();
+            let Some(form) = of_rows.or_else(|| self.mapped(&probe)).or_else(|| wrappings::detect(&probe)) else {
+                let not_read = why_not(&|| match source.open() {
+                    Ok(bytes) => Unread::of(&name, &probe, bytes),
+                    Err(_) => Unread::of(&name, &probe, std::io::empty()),
+                });
+                // What is known by name needs no mapping.
+                let is_unknown = not_read.reason.contains("of no known format");
+                let advice = match table {
+                    Some(rows) => map_hint::of_table(&rows, &self.corpus.paths),
+                    None if is_unknown => {
+                        let longer = source.open().ok().and_then(|bytes| Probe::at_length(&name, bytes).ok());
+                        map_hint::advice(longer.as_ref().unwrap_or(&probe), &self.corpus.paths)
+                    }
+                    None => None,
+                };
+                return Err(NotRead { advice: advice.or(not_read.advice), ..not_read });
+            };
+            form
+        };
+        let Form { format, why, layout, reshape, as_files, within } = form;
+        if let Some(reason) = self.left_for_another(source, format) {
+            return Err(reason.into());
+        }
+        let envelope = match layout {
+            Layout::Elements { envelope: keys, .. } if !keys.is_empty() => {
+                records::envelope(source.open().map_err(unreadable)?, keys)
+            }
+            _ => String::new(),
+        };
+        let grades = if options.sealed {
+            FolderGrades::default()
+        } else {
+            self.reports.seen_from(&source.name.folder, source.path())
+        };
+        let rows = is_table.then(|| table_lines::lines(source)).flatten();
+        let input = rows.map_or_else(|| source.open().map_err(unreadable), Ok)?;
+        let records = Cuts::Stream(Box::new(Records::new(input, layout, &source.name.path, options.limit)));
+        let name = source.name.clone();
+        let children = self.children(source, format);
+        Ok((OpenFile { name, format, reshape, as_files, within, envelope, grades, children }, why, records))
+    }
+
+    /// The file as the log that the user describes, if it fits.
+    fn mapped(&self, probe: &Probe) -> Option<Form> {
+        map_hint::form(self.corpus.options.columns.as_ref()?, probe)
+    }
+
+    /// A table of runs, recognised by its columns.
+    fn recognise_table(&self, source: &Source) -> Result<Opened, NotRead> {
+        let options = &self.corpus.options;
+        let unreadable = |reason: String| NotRead::unreadable(reason);
+        let table = Table::open(source.path(), &source.name.path).map_err(unreadable)?;
+        let plan = Plan::of(&table.columns(), options.columns.as_ref())?;
+        let (why, dialect) = (plan.why(), plan.layout.dialect);
+        let (format, envelope, cuts) = match dialect {
+            Dialect::Scores => return Err("scores: joined to the observations beside them".to_owned().into()),
+            Dialect::Observations => {
+                let files = self.beside(source);
+                if let Some((_, first)) = files.first().filter(|(_, first)| *first != source.name.path) {
+                    return Err(format!("observations: read together with `{first}`").into());
+                }
+                let export = Export::open(files, options.limit).map_err(unreadable)?;
+                ("langfuse", "success", Cuts::Export(Box::new(export)))
+            }
+            _ => {
+                let format = if dialect == Dialect::Trace { "trace" } else { "parquet" };
+                let name = plan.layout.name;
+                (format, name, Cuts::Table(Box::new(TableRecords::new(table, plan, options.limit))))
+            }
+        };
+        let format = format::by_id(format).ok_or_else(|| "no reader for it".to_owned())?;
+        let file = OpenFile::plain(&source.name, format, envelope.to_owned());
+        Ok((file, why, cuts))
+    }
+
+    /// The files with observations that form one export with `source`: those of its directory that are in this corpus.
+    fn beside(&self, source: &Source) -> Vec<(PathBuf, String)> {
+        let is_beside = |other: &&Source| {
+            other.name.folder == source.name.folder && parquet_tables::is_parquet(other.path()).unwrap_or(false)
+        };
+        let observes = |other: &&Source| {
+            let columns = Table::open(other.path(), &other.name.path).map(|table| table.columns());
+            columns
+                .and_then(|columns| Plan::of(&columns, None))
+                .is_ok_and(|plan| plan.layout.dialect == Dialect::Observations)
+        };
+        let files = self.corpus.sources.files.iter().filter(is_beside).filter(observes);
+        files.map(|other| (other.path().to_path_buf(), other.name.path.clone())).collect()
+    }
+
+    /// Why a recording is left out because another file contains more of the same run; `None` if it is not.
+    fn left_for_another(&mut self, source: &Source, format: &dyn Format) -> Option<String> {
+        let files: &'c [Source] = &self.corpus.sources.files;
+        if let Some(name) = format.superseded_by() {
+            let is_other = |other: &&Source| other.name.folder == source.name.folder && other.file_name() == name;
+            let other =
+                files.iter().find(is_other).filter(|other| earlier_states::is_same_task(source.path(), other.path()));
+            return other.map(|_| format!("the same run as `{name}` beside it, which says more"));
+        }
+        if let Some(root) = self.family(format).and_then(|family| family.root_of(source)) {
+            return Some(format!("a sub-agent's session, read with `{}`, which started it", root.name.path));
+        }
+        let grown = self.grown.get_or_insert_with(|| Grown::of(files));
+        let latest =
+            if format.latest_copy_counts() { grown.later_conversation(source) } else { grown.later_checkpoint(source) };
+        latest.map(|latest| format!("an earlier state of the session that `{}` holds to its end", latest.name.path))
+    }
+
+    /// The sessions of this corpus, if sub-agents are part of their parents' runs and may be in other files.
+    fn family(&mut self, format: &dyn Format) -> Option<&Family<'c>> {
+        let files: &'c [Source] = &self.corpus.sources.files;
+        let joins = format.keeps_sub_agents_apart() && self.corpus.options.sub_agents == SubAgents::Parent;
+        joins.then(|| &*self.family.get_or_insert_with(|| Family::of(files)))
+    }
+
+    /// The files of the sub-agents that the session in this file started.
+    fn children(&mut self, source: &Source, format: &dyn Format) -> Vec<OtherFile> {
+        let family = self.family(format);
+        let below = family.map(|family| family.below(source)).unwrap_or_default();
+        let other = |child: &Source| OtherFile { path: child.path().to_path_buf(), name: child.name.clone() };
+        below.iter().map(|child| other(child)).collect()
+    }
+
+    /// A zip file that is not an archive of files: a log of Inspect.
+    fn recognise_log(&self, source: &Source) -> Result<Opened, NotRead> {
+        let limit = self.corpus.options.limit;
+        let log = EvalLog::open(source.path(), &source.name.path, LOG_HEADER, limit);
+        let (log, envelope) = log
+            .map_err(NotRead::unreadable)?
+            .ok_or_else(|| "a zip that holds no log; an archive of recordings is called `.zip`".to_owned())?;
+        let format = format::by_id("inspect").ok_or_else(|| "no reader for it".to_owned())?;
+        let file = OpenFile::plain(&source.name, format, envelope);
+        Ok((file, "a zip with a log's header".to_owned(), Cuts::Log(Box::new(log))))
+    }
+}
+
+/// The first look at the rows of a CSV table.
+fn first_rows(source: &Source, probe: &Probe) -> Option<Probe> {
+    let rows = (probe.shape == Shape::Text).then(|| table_lines::lines(source)).flatten()?;
+    Probe::at_length(&source.file_name(), rows)
+        .ok()
+        .filter(|rows| rows.shape == Shape::Lines || rows.document().is_some())
+}
+
+/// Why a file is not read as a recording.
+struct NotRead {
+    reason: String,
+    kind: Left,
+    /// How it could be read.
+    advice: Option<String>,
+}
+
+/// What kind of file is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Left {
+    /// No recording.
+    Other,
+    /// A recording that could not be read.
+    Unreadable,
+    /// One that looks like a recording, and that no format recognises.
+    LooksRecorded,
+    /// A copy of a recording that is read.
+    Twin,
+}
+
+impl NotRead {
+    fn unreadable(error: impl std::fmt::Display) -> Self {
+        Self { reason: format!("cannot be read: {error}"), kind: Left::Unreadable, advice: None }
+    }
+}
+
+impl From<String> for NotRead {
+    fn from(reason: String) -> Self {
+        Self { reason, kind: Left::Other, advice: None }
+    }
+}
+
+impl From<Unread> for NotRead {
+    fn from(Unread { reason, looks_recorded, advice }: Unread) -> Self {
+        Self { reason, kind: if looks_recorded { Left::LooksRecorded } else { Left::Other }, advice }
+    }
+}
+
+/// Advice for a file that cannot be read.
+const UNREADABLE: &str = "check its permissions and the disk it is on, copy or pack it anew, or leave it out";
+
+/// The fields of a log's header that its samples need.
+const LOG_HEADER: &[&str] = &["eval", "status"];

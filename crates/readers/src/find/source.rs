@@ -1,0 +1,68 @@
+//! One file that may be a recording, or a member of an archive.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::find::file_name::{FileName, is_report, stem};
+use crate::open::decompress;
+
+/// One file to read.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    /// Its name.
+    pub(crate) name: FileName,
+    /// Its size on disk.
+    pub(crate) bytes: u64,
+    /// True if the user named the file itself, rather than a folder that contains it.
+    pub(crate) named: bool,
+    path: PathBuf,
+}
+
+impl Source {
+    /// `place` is the canonical spelling of the path.
+    pub(super) fn of(path: &Path, place: &Path, bytes: u64, named: bool) -> Self {
+        let folder_name = place.parent().and_then(Path::file_name).unwrap_or_default();
+        let name = FileName {
+            path: path.display().to_string(),
+            stem: stem(path),
+            folder: path.parent().map(Path::to_path_buf).unwrap_or_default(),
+            folder_name: folder_name.to_string_lossy().into_owned(),
+            in_corpus: String::new(),
+            clashes: false,
+            is_alone: false,
+        };
+        Self { name, bytes, named, path: path.to_path_buf() }
+    }
+
+    /// The file's name without its folder.
+    pub(crate) fn file_name(&self) -> String {
+        self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// Whether its name is that of a recording, rather than of a report or of something about runs.
+    pub(crate) fn may_be_recording(&self) -> bool {
+        !is_report(&self.file_name()) && !is_prose(&self.file_name())
+    }
+
+    /// Its path on disk.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it is a zip.
+    pub(crate) fn is_zip(&self) -> io::Result<bool> {
+        Ok(decompress::packing(File::open(&self.path)?)?.0 == decompress::Packing::Zip)
+    }
+
+    /// The file's text, uncompressed.
+    pub(crate) fn open(&self) -> io::Result<Box<dyn Read + Send>> {
+        decompress::decoded(File::open(&self.path)?)
+    }
+}
+
+/// Whether the name is that of a file describing runs rather than a recording.
+fn is_prose(name: &str) -> bool {
+    const OTHERS: [&str; 8] = [".md", ".txt", ".log", ".csv", ".patch", ".diff", ".png", ".pdf"];
+    OTHERS.iter().any(|ending| name.ends_with(ending))
+}

@@ -1,0 +1,400 @@
+//! Outcomes from files next to the recordings: reports in the style of SWE-bench, results of Harbor and Terminal-Bench
+//! trials, and results by task. They are joined by instance id, trial name or the recording's file name.
+
+mod report;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+
+use crate::diagnostic::{Diagnostic, Location, count};
+use crate::find::file_name::{FileName, is_report};
+use crate::label::words;
+use crate::open::whole_file::read_whole_text;
+use crate::transcript::{Grade, Outcome, OutcomeSource, Usage};
+
+/// The largest report that is read, in bytes.
+pub const LARGEST_REPORT: u64 = 256 << 20;
+/// The largest file with a recording's name that is accepted as its report, in bytes.
+const LARGEST_SIBLING: u64 = 1 << 20;
+/// How many directories above a recording are searched for reports.
+pub const REPORTS_ABOVE: usize = 2;
+/// The directories searched for outcomes, relative to a recording's directory and to each one above it. Code that
+/// checks whether outcome files have changed must look in these.
+pub const REPORTS_WITHIN: [&str; 5] = [".", "reports", "results", "verifier", "scores"];
+/// How many directories above a recording may be named after its trial.
+const NAMES_ABOVE: usize = 3;
+
+/// The grade a report gives one instance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Graded {
+    /// Whether the task was resolved.
+    pub resolved: bool,
+    /// The score the grade is based on, if there is one.
+    pub score: Option<f64>,
+    /// The model, where the report names it.
+    pub model: Option<String>,
+    /// The path of the report.
+    pub path: String,
+    /// The task, where the report names it.
+    pub task: Option<String>,
+    /// The tokens of the whole run, where the report states them.
+    pub usage: Option<Usage>,
+}
+
+impl Graded {
+    /// The grade for a run whose recording has none.
+    pub(crate) fn grade(&self) -> Grade {
+        Grade {
+            outcome: Outcome::from_grade(Some(self.resolved)),
+            score: self.score,
+            source: OutcomeSource::Sidecar(self.path.clone()),
+            ..Grade::default()
+        }
+    }
+}
+
+/// What became of the reports that name a run.
+#[derive(Debug, Default)]
+pub(crate) struct ReportsUsed {
+    /// Paths of those that graded one.
+    pub(crate) joined: BTreeSet<String>,
+    /// Paths of those that list only successes, of a number of runs that they do not state, and how many they list.
+    pub(crate) one_sided: BTreeMap<String, usize>,
+    /// Fields of reports that grade nothing which may be grades, by their paths.
+    pub(crate) flags: BTreeMap<String, Flags>,
+    /// How many grades come from the field that the user named.
+    pub(crate) by_key: u64,
+}
+
+/// A field of reports that is true or false.
+#[derive(Debug, Default)]
+pub(crate) struct Flags {
+    /// The first report.
+    path: String,
+    reports: u64,
+    yes: u64,
+    no: u64,
+}
+
+impl Flags {
+    /// What is said of the field, if it may be a grade.
+    pub(crate) fn notice(&self, field: &str) -> Option<Diagnostic> {
+        let Self { path, reports, yes, no } = self;
+        let is_grade = words::may_be_outcome(field) || *yes > 0 && *no > 0;
+        let what = format!(
+            "field `{field}` of {} beside the runs is true {yes} and false {no} times, and is not used",
+            count(*reports, "report")
+        );
+        is_grade.then(|| {
+            Diagnostic::new(Location::file(path.as_str()), what, format!("if it is the outcome: `--outcome {field}`"))
+        })
+    }
+}
+
+/// The same, as the runs are read.
+pub(crate) type Joined = Arc<Mutex<ReportsUsed>>;
+
+/// The reports of one directory.
+#[derive(Clone, Debug, Default)]
+struct Folder {
+    /// The grades of each instance, in the order of the reports.
+    instances: BTreeMap<String, Vec<Graded>>,
+    /// The grade of the only run in the directory.
+    only: Option<Graded>,
+    /// A submission's report: submitted instances that it does not list as resolved have failed.
+    rest_failed: Option<Graded>,
+    /// Whether the names of its instances have the form of SWE-bench's, so that no other name can be one.
+    has_instances: bool,
+    /// A report of successes alone, which does not say how many runs it covers, and what it lists.
+    one_sided: Option<(String, BTreeSet<String>)>,
+}
+
+impl Folder {
+    fn is_empty(&self) -> bool {
+        self.instances.is_empty() && self.only.is_none() && self.rest_failed.is_none() && self.one_sided.is_none()
+    }
+}
+
+/// The reports that apply to a recording: the one with its own name, and those of its directory and the directories
+/// above.
+#[derive(Clone, Debug, Default)]
+pub struct FolderGrades {
+    own: Option<Graded>,
+    near: Vec<Arc<Folder>>,
+    joined: Joined,
+    committed: Option<Committed>,
+    /// Whether the recording's own folder grades its only run.
+    of_folder: bool,
+}
+
+/// What a checkpoint says of the agent's lines: a score, not a grade.
+#[derive(Clone, Debug, PartialEq)]
+struct Committed {
+    /// The share of committed lines that the agent wrote, 0 to 1.
+    share: f64,
+    /// The checkpoint's file.
+    path: String,
+}
+
+impl FolderGrades {
+    /// The score and its source, for a run without any grade.
+    pub(crate) fn score(&self, grade: &Grade) -> Option<Grade> {
+        let Committed { share, path } = self.committed.clone()?;
+        Some(Grade { score: Some(share), source: OutcomeSource::Sidecar(path), ..grade.clone() })
+    }
+
+    /// The grade of `instance` in the nearest report; for an empty name, the grade of the directory's only trial.
+    pub fn of(&self, instance: &str) -> Option<&Graded> {
+        if instance.is_empty() {
+            return self.near.first().and_then(|folder| folder.only.as_ref()).inspect(|graded| self.join([*graded]));
+        }
+        if let Some(own) = &self.own {
+            self.join([own]);
+            return Some(own);
+        }
+        let all = self.near.iter().filter_map(|folder| folder.instances.get(instance)).flatten();
+        let first = self.near.iter().find_map(|folder| folder.instances.get(instance)?.first());
+        if first.is_some() {
+            self.join(all);
+            return first;
+        }
+        self.note_one_sided(instance);
+        let is_instance = instance.contains("__");
+        let mut failed = self.near.iter().filter(|folder| is_instance || !folder.has_instances);
+        failed.find_map(|folder| folder.rest_failed.as_ref()).inspect(|graded| self.join([*graded]))
+    }
+
+    /// The grade of a run of any format that names `task` and was read from `file`.
+    pub(crate) fn of_any(&self, task: Option<&str>, file: &FileName) -> Option<&Graded> {
+        if self.own.is_none() && self.near.is_empty() {
+            return None;
+        }
+        let mut names: Vec<&str> = task.into_iter().collect();
+        names.push(&file.stem);
+        let folders = file.path.rsplit(['/', '\\', '!']).skip(1).take(NAMES_ABOVE);
+        names.extend(folders.filter(|name| !name.is_empty() && *name != "." && *name != ".."));
+        let known = names.iter().find(|name| self.own.is_some() || self.knows(name));
+        if let Some(name) = known {
+            return self.of(name);
+        }
+        let only = self.near.first().and_then(|folder| folder.only.as_ref()).filter(|_| file.is_alone);
+        only.inspect(|graded| self.join([*graded])).or_else(|| names.iter().find_map(|name| self.of(name)))
+    }
+
+    /// Whether the only run in the recording's folder is graded there.
+    pub(crate) fn grade_only_run(&self) -> bool {
+        self.of_folder
+    }
+
+    /// Whether there are any grades beside the recording.
+    pub(crate) fn are_any(&self) -> bool {
+        self.own.is_some() || !self.near.is_empty()
+    }
+
+    fn knows(&self, instance: &str) -> bool {
+        self.near.iter().any(|folder| folder.instances.contains_key(instance))
+    }
+
+    /// Records that a report lists this instance as a success, where it is silent about failures.
+    fn note_one_sided(&self, instance: &str) {
+        let lists = self.near.iter().filter_map(|folder| folder.one_sided.as_ref());
+        for (path, listed) in lists.filter(|(_, listed)| listed.contains(instance)) {
+            let mut used = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
+            used.one_sided.insert(path.clone(), listed.len());
+        }
+    }
+
+    fn join<'g>(&self, graded: impl IntoIterator<Item = &'g Graded>) {
+        let mut joined = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
+        joined.joined.extend(graded.into_iter().map(|graded| graded.path.clone()));
+    }
+}
+
+/// Cache of the reports read so far, by directory.
+#[derive(Debug, Default)]
+pub(crate) struct Reports {
+    folders: BTreeMap<PathBuf, Arc<Folder>>,
+    joined: Joined,
+    /// The folder of each file that may be a recording.
+    recordings: Vec<PathBuf>,
+    /// The field that holds the outcome, as the user says.
+    key: Option<String>,
+    /// Reports that could not be read since this was last taken.
+    pub(crate) unreadable: Vec<Diagnostic>,
+}
+
+impl Reports {
+    /// An empty cache; reports that grade a run will be added to `joined`.
+    pub(crate) fn new(joined: Joined, recordings: Vec<PathBuf>, key: Option<String>) -> Self {
+        Self { joined, recordings, key, ..Self::default() }
+    }
+
+    /// The reports that apply to the recording at `path` in `folder`.
+    pub(crate) fn seen_from(&mut self, folder: &Path, path: &Path) -> FolderGrades {
+        let mut near = Vec::new();
+        let mut place = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_path_buf() };
+        for above in 0..=REPORTS_ABOVE {
+            near.push(self.folder(&place));
+            near.push(self.folder(&place.join("reports")));
+            if above > 0 {
+                near.push(self.folder(&place.join("results")));
+            }
+            place = match place.parent() {
+                Some(up) if !up.as_os_str().is_empty() => up.to_path_buf(),
+                Some(_) if place != Path::new(".") => PathBuf::from("."),
+                _ => place.join(".."),
+            };
+        }
+        let own = sibling(folder, path);
+        let of_folder = near.first().is_some_and(|folder| folder.only.is_some());
+        near.retain(|grades| !grades.is_empty());
+        FolderGrades { own, near, joined: self.joined.clone(), committed: committed(folder, path), of_folder }
+    }
+
+    fn folder(&mut self, folder: &Path) -> Arc<Folder> {
+        if let Some(known) = self.folders.get(folder) {
+            return known.clone();
+        }
+        let mut unreadable = Vec::new();
+        let within = |covered: u64| self.recordings_under(folder) <= covered;
+        let found = Arc::new(read_folder(folder, self.key.as_deref(), &within, &self.joined, &mut unreadable));
+        self.unreadable.append(&mut unreadable);
+        self.folders.insert(folder.to_path_buf(), found.clone());
+        found
+    }
+}
+
+impl Reports {
+    /// How many files in the folder, or in the one whose reports it holds, may be recordings.
+    fn recordings_under(&self, folder: &Path) -> u64 {
+        let holds_reports = folder.file_name().is_some_and(|name| name == "reports" || name == "results");
+        let base = if holds_reports { folder.parent().unwrap_or(folder) } else { folder };
+        let base = if base == Path::new(".") { Path::new("") } else { base };
+        self.recordings.iter().filter(|of| of.starts_with(base)).count() as u64
+    }
+}
+
+/// The grades in the reports of a folder. `covers_all` says whether a report that covers this many runs covers all of
+/// those here.
+fn read_folder(
+    folder: &Path,
+    key: Option<&str>,
+    covers_all: &dyn Fn(u64) -> bool,
+    joined: &Joined,
+    unreadable: &mut Vec<Diagnostic>,
+) -> Folder {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())
+        .unwrap_or_default();
+    files.retain(|path| is_report(&path.file_name().unwrap_or_default().to_string_lossy()));
+    files.sort();
+    let mut found = Folder { only: trial_result(folder), ..Folder::default() };
+    for path in files {
+        let shown = shown(&path);
+        let Some(text) = text_of(&path, unreadable) else { continue };
+        let report = report::read(&path, &text, key);
+        {
+            let mut used = joined.lock().unwrap_or_else(PoisonError::into_inner);
+            used.by_key += report.by_key;
+            for (field, [no, yes]) in &report.flags {
+                let flags = used.flags.entry(field.clone()).or_default();
+                (flags.reports, flags.yes, flags.no) = (flags.reports + 1, flags.yes + yes, flags.no + no);
+                if flags.path.is_empty() {
+                    flags.path.clone_from(&shown);
+                }
+            }
+        }
+        let graded =
+            |resolved| Graded { resolved, score: None, model: None, path: shown.clone(), task: None, usage: None };
+        if report.lists_successes_only && !report.covered.is_some_and(covers_all) {
+            found.one_sided = Some((shown, report.instances.into_iter().map(|(instance, _)| instance).collect()));
+            continue;
+        }
+        found.has_instances |= report.instances.iter().any(|(instance, _)| instance.contains("__"));
+        let rest_failed = report.rest_failed || report.lists_successes_only;
+        for (instance, resolved) in report.instances {
+            found.instances.entry(instance).or_default().push(graded(resolved));
+        }
+        found.only = found.only.take().or_else(|| {
+            let report::Only { resolved, task, model, usage } = report.only?;
+            Some(Graded { model, task, usage, ..graded(resolved) })
+        });
+        found.rest_failed = found.rest_failed.take().or_else(|| rest_failed.then(|| graded(false)));
+    }
+    found
+}
+
+/// The share of committed lines, from the `metadata.json` next to a checkpoint's transcript.
+fn committed(folder: &Path, path: &Path) -> Option<Committed> {
+    if path.file_stem()? != "full" {
+        return None;
+    }
+    let path = folder.join("metadata.json");
+    let is_small = std::fs::metadata(&path).is_ok_and(|data| data.is_file() && data.len() <= LARGEST_SIBLING);
+    let value: Value = serde_json::from_str(&is_small.then(|| std::fs::read_to_string(&path).ok()).flatten()?).ok()?;
+    let percent = value.get("initial_attribution")?.get("agent_percentage")?.as_f64()?;
+    (0.0..=100.0).contains(&percent).then(|| Committed { share: percent / 100.0, path: shown(&path) })
+}
+
+/// A path in the form in which the directory walk shows it.
+fn shown(path: &Path) -> String {
+    let path = path.strip_prefix(".").unwrap_or(path);
+    path.display().to_string()
+}
+
+/// A small document with the recording's own name that says whether the task was resolved.
+fn sibling(folder: &Path, path: &Path) -> Option<Graded> {
+    let stem = crate::find::file_name::stem(path);
+    let beside = folder.join(format!("{stem}.json"));
+    let is_small = |data: &std::fs::Metadata| data.is_file() && data.len() <= LARGEST_SIBLING;
+    if beside == path || !std::fs::metadata(&beside).is_ok_and(|data| is_small(&data)) {
+        return None;
+    }
+    let value: Value = serde_json::from_str(&std::fs::read_to_string(&beside).ok()?).ok()?;
+    let resolved = value.get("resolved").and_then(Value::as_bool)?;
+    let model = ["model", "model_name_or_path"].iter().find_map(|name| value.get(*name)?.as_str()).map(str::to_owned);
+    Some(Graded { resolved, score: None, model, path: shown(&beside), task: None, usage: None })
+}
+
+/// The grade of a Harbor trial, whose directory contains one run: from its `result.json` or its verifier's output.
+fn trial_result(folder: &Path) -> Option<Graded> {
+    let path = folder.join("result.json");
+    let graded = |score: f64, path: &Path| Graded {
+        resolved: score >= 1.0,
+        score: Some(score),
+        model: None,
+        path: shown(path),
+        task: None,
+        usage: None,
+    };
+    if let Some(value) =
+        read_whole_text(&path, LARGEST_SIBLING).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok())
+    {
+        let score = value.pointer("/verifier_result/rewards/reward").and_then(Value::as_f64)?;
+        return Some(graded(score, &path));
+    }
+    let path = folder.join("verifier/reward.txt");
+    let score: f64 = read_whole_text(&path, LARGEST_SIBLING).ok()?.trim().parse().ok()?;
+    Some(graded(score, &path))
+}
+
+fn text_of(path: &Path, unreadable: &mut Vec<Diagnostic>) -> Option<String> {
+    let read = std::fs::metadata(path).and_then(|data| match data.len() {
+        _ if !data.is_file() => Ok(String::new()),
+        size if size > LARGEST_REPORT => Err(io::Error::other(format!("it is longer than {LARGEST_REPORT} bytes"))),
+        _ => std::fs::read_to_string(path),
+    });
+    match read {
+        Ok(text) => Some(text),
+        Err(error) => {
+            let what = format!("cannot read the outcome report: {error}");
+            let help = "its runs are read without their grades: check its permissions, or leave it out";
+            unreadable.push(Diagnostic::new(Location::file(path.display().to_string()), what, help));
+            None
+        }
+    }
+}

@@ -1,0 +1,439 @@
+//! Unpacks archives of recordings: zip, tar, and compressed tar. Members go into a temporary folder that lives as long
+//! as the corpus, under their own names, so that a recording's neighbouring files are found.
+//!
+//! Archives are untrusted. One budget of bytes and members covers an archive and all archives inside it. Declared
+//! sizes are checked against the budget before unpacking, and actual sizes during it. A bad member costs only that
+//! member.
+
+mod tape;
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Component, Path, PathBuf};
+
+use flate2::CrcReader;
+use zip::read::read_zipfile_from_stream;
+use zip::{CompressionMethod, ZipArchive};
+
+use crate::open::decompress;
+use crate::open::temp_folder::Held;
+
+/// Most bytes that an archive may unpack to.
+const LARGEST: u64 = 64 << 30;
+/// Most members of an archive that are examined.
+const MEMBERS: usize = 1_000_000;
+/// An archive or member that unpacks to more bytes than this must not be …
+const FREE: u64 = 64 << 20;
+/// … more than this many times its packed size. Recordings reach a ratio of about fifty.
+const HIGHEST_RATIO: u64 = 500;
+/// The reason given for a member whose path leaves the archive.
+const OUTSIDE: &str = "its path leads out of the archive";
+/// Longest header that only holds a member's name, in bytes. Real paths are a few kilobytes at most.
+const LONGEST_NAME: u64 = 1 << 20;
+
+/// Most folders that a member may be in.
+const DEEPEST: usize = 100;
+
+/// How much an archive, including archives inside it, may still unpack to.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    bytes: u64,
+    members: usize,
+    folders: u64,
+}
+
+impl Budget {
+    /// The budget for an archive of `packed` bytes.
+    pub(crate) fn of(packed: u64) -> Self {
+        Self {
+            bytes: most_unpacked(packed),
+            members: MEMBERS,
+            // A folder with a file in it takes an archive a hundred bytes or more.
+            folders: 1_000 + packed / 20,
+        }
+    }
+}
+
+/// How many bytes a file of `packed` bytes may unpack to.
+pub(crate) fn most_unpacked(packed: u64) -> u64 {
+    LARGEST.min(FREE.saturating_add(packed.saturating_mul(HIGHEST_RATIO)))
+}
+
+/// A member that was left out or not completely unpacked.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    /// Its name in the archive; empty for the archive itself.
+    pub(crate) name: String,
+    /// Why.
+    pub(crate) reason: String,
+    /// True if data may be lost; false if the member cannot hold a recording.
+    pub(crate) lost: bool,
+}
+
+/// The members of an unpacked archive.
+#[derive(Debug)]
+pub(crate) struct Unpacked {
+    /// The folder with the members: inside `held`, named after the archive.
+    pub(crate) folder: PathBuf,
+    /// Keeps the temporary folder alive.
+    pub(crate) held: Held,
+    /// Members left out, with the reasons.
+    pub(crate) refused: Vec<Refused>,
+    /// Members with the same name as an earlier one, and the names they are stored under.
+    pub(crate) renamed: Vec<(String, PathBuf)>,
+    /// How often each stored name was repeated.
+    again: BTreeMap<PathBuf, u64>,
+}
+
+impl Unpacked {
+    fn lose(&mut self, name: &str, reason: impl Into<String>) {
+        self.refused.push(Refused { name: name.to_owned(), reason: reason.into(), lost: true });
+    }
+
+    /// Why a member's folders are not made, if they are too deep or too many; else they are taken from the budget.
+    fn too_many_folders(&self, inner: &Path, budget: &mut Budget) -> Option<String> {
+        let parents = || inner.ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty());
+        let deep = parents().count();
+        if deep > DEEPEST {
+            return Some(format!("it is in {deep} folders, each in another; at most {DEEPEST} are made"));
+        }
+        let new = parents().take_while(|parent| !self.folder.join(parent).exists()).count() as u64;
+        match budget.folders.checked_sub(new) {
+            Some(left) => budget.folders = left,
+            None => return Some("the archive has more folders than its size allows for".to_owned()),
+        }
+        None
+    }
+
+    /// Creates a file for a member, under its own name or, if an earlier member has that name, under a numbered one.
+    fn create(&mut self, name: &str, inner: PathBuf) -> io::Result<(File, PathBuf)> {
+        let mut inner = inner;
+        let first = inner.clone();
+        loop {
+            let path = self.folder.join(&inner);
+            path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+            match File::create_new(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_file() => {
+                    let n = self.again.entry(first.clone()).or_insert(1);
+                    *n += 1;
+                    inner = first.with_file_name(numbered(&first, *n));
+                }
+                Ok(file) => {
+                    if inner != first {
+                        self.renamed.push((name.to_owned(), inner));
+                    }
+                    return Ok((file, path));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn leave_out(&mut self, name: &str, reason: &str) {
+        self.refused.push(Refused { name: name.to_owned(), reason: reason.to_owned(), lost: false });
+    }
+}
+
+/// The name of the `n`th file with the same name: `a#2.json`, with the extension kept.
+fn numbered(path: &Path, n: u64) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    match name.find('.').filter(|at| *at > 0) {
+        Some(at) => format!("{}#{n}{}", &name[..at], &name[at..]),
+        None => format!("{name}#{n}"),
+    }
+}
+
+/// The result of storing a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stored {
+    /// It was stored, or skipped with a reason.
+    Done,
+    /// It breaks off, so nothing after it in the same stream can be found.
+    Broken,
+    /// The budget is used up.
+    BudgetSpent,
+}
+
+/// Whether the name is that of an archive.
+pub(crate) fn is_archive(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    [".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst"].iter().any(|ending| name.ends_with(ending))
+}
+
+/// Unpacks an archive into a folder called `name`.
+pub(crate) fn unpack(path: &Path, name: &str, budget: &mut Budget) -> io::Result<Unpacked> {
+    let held = Held::new()?;
+    let folder = held.path().join(name);
+    std::fs::create_dir_all(&folder)?;
+    let mut unpacked = Unpacked { folder, held, refused: Vec::new(), renamed: Vec::new(), again: BTreeMap::new() };
+    let (packing, _) = decompress::packing(File::open(path)?)?;
+    if packing == decompress::Packing::Zip {
+        unpack_zip(path, &mut unpacked, budget)?;
+    } else {
+        tape::unpack(decompress::decoded(File::open(path)?)?, &mut unpacked, budget)?;
+    }
+    Ok(unpacked)
+}
+
+/// Whether members share packed bytes, which lets few bytes unpack to many. No packer writes such archives.
+pub(crate) fn overlaps<R: Read + Seek>(archive: &mut ZipArchive<R>, packed: u64) -> bool {
+    let sizes =
+        (0..archive.len()).map(|index| archive.by_index_raw(index).map_or(0, |member| member.compressed_size()));
+    let sum = sizes.fold(0, u64::saturating_add);
+    sum > packed || archive.has_overlapping_files().unwrap_or(false)
+}
+
+fn unpack_zip(path: &Path, unpacked: &mut Unpacked, budget: &mut Budget) -> io::Result<()> {
+    let packed = std::fs::metadata(path)?.len();
+    let mut archive = ZipArchive::new(io::BufReader::new(File::open(path)?)).map_err(io::Error::other)?;
+    if archive.len() > budget.members {
+        return Err(io::Error::other(format!("it has {} members; at most {} are read", archive.len(), budget.members)));
+    }
+    if overlaps(&mut archive, packed) {
+        return Err(io::Error::other("its members overlap, as in an archive that is made to fill a disk"));
+    }
+    let mut beside = io::BufReader::new(File::open(path)?);
+    let behind_others = hidden(&mut archive, &mut beside)?;
+    let sizes = behind_others.iter().map(|member| member.packed).fold(0, u64::saturating_add);
+    if sizes > packed || behind_others.len() > budget.members {
+        return Err(io::Error::other("its members overlap, as in an archive that is made to fill a disk"));
+    }
+    let first = first_member(&mut archive, &behind_others);
+    if first > 0 {
+        let of = if archive.is_empty() { "it names no member" } else { "its first member" };
+        unpacked.lose("", format!("{first} bytes before {of} are not read, another archive perhaps"));
+    }
+    unpack_hidden(behind_others, &mut beside, unpacked, budget)?;
+    let mut wanted = Vec::new();
+    let mut size = 0_u64;
+    for index in 0..archive.len() {
+        let unnamed = archive.name_for_index(index).map_or_else(
+            || format!("member {index}"),
+            |name| name.map_or_else(|_| format!("member {index}"), Cow::into_owned),
+        );
+        let member = match archive.by_index_raw(index) {
+            Ok(member) => member,
+            Err(error) => {
+                unpacked.lose(&unnamed, format!("it cannot be found: {error}"));
+                continue;
+            }
+        };
+        let name = String::from_utf8_lossy(member.name_raw()).into_owned();
+        let ratio = if member.size() > FREE { member.size() / member.compressed_size().max(1) } else { 0 };
+        if name.ends_with('/') {
+            // Folders are created when a file in them is stored.
+        } else if inner_path(&name).is_none() {
+            unpacked.lose(&name, OUTSIDE);
+        } else if !member.is_file() || member.is_symlink() {
+            unpacked.leave_out(&name, "it is a link, which an archive of recordings does not need");
+        } else if member.encrypted() {
+            unpacked.lose(&name, "it is encrypted");
+        } else if ratio > HIGHEST_RATIO {
+            unpacked.lose(&name, format!("it unpacks to {ratio} times its size, as no recording does"));
+        } else {
+            size = size.saturating_add(member.size());
+            wanted.push((index, name, member.compression()));
+        }
+    }
+    if size > budget.bytes {
+        return Err(io::Error::other(over(budget)));
+    }
+    for (index, name, method) in wanted {
+        let stored = if method == CompressionMethod::ZSTD {
+            let raw = archive.by_index_raw(index).map_err(io::Error::other)?;
+            let (size, crc) = (raw.size(), raw.crc32());
+            let mut member = CrcReader::new(decompress::zstd(raw));
+            let before = unpacked.refused.len();
+            let stored = store(&name, &mut member, size, unpacked, budget)?;
+            if member.crc().sum() != crc && unpacked.refused.len() == before {
+                unpacked.lose(&name, "it is damaged: its checksum is wrong");
+            }
+            stored
+        } else {
+            match archive.by_index(index) {
+                Ok(mut member) => {
+                    let size = member.size();
+                    store(&name, &mut member, size, unpacked, budget)?
+                }
+                Err(error) => {
+                    unpacked.lose(&name, format!("it cannot be unpacked: {error}"));
+                    Stored::Done
+                }
+            }
+        };
+        if stored == Stored::BudgetSpent {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Where the first member of a zip begins; where its directory does, if it has no member.
+fn first_member<R: Read + Seek>(archive: &mut ZipArchive<R>, hidden: &[Hidden]) -> u64 {
+    let shown = (0..archive.len()).filter_map(|nth| archive.by_index_raw(nth).ok().map(|member| member.header_start()));
+    let first = shown.chain(hidden.iter().map(|member| member.header)).min();
+    first.unwrap_or_else(|| archive.central_directory_start())
+}
+
+/// A member of a zip that the zip library hides because a later member has the same name.
+#[derive(Debug)]
+pub(crate) struct Hidden {
+    pub(crate) name: String,
+    /// Offset of its local header.
+    header: u64,
+    packed: u64,
+}
+
+/// The members that share their name with a later one. A zip directory has such entries if its writer appends new
+/// versions.
+pub(crate) fn hidden<R: Read + Seek>(
+    archive: &mut ZipArchive<R>,
+    file: &mut (impl Read + Seek),
+) -> io::Result<Vec<Hidden>> {
+    let shown: BTreeSet<u64> = (0..archive.len())
+        .filter_map(|index| archive.by_index_raw(index).ok().map(|member| member.header_start()))
+        .collect();
+    file.seek(SeekFrom::Start(archive.central_directory_start()))?;
+    let directory = file;
+    let mut hidden = Vec::new();
+    loop {
+        let mut entry = [0; 46];
+        if directory.read_exact(&mut entry).is_err() || !entry.starts_with(b"PK\x01\x02") {
+            return Ok(hidden);
+        }
+        let short = |at: usize| u64::from(u16::from_le_bytes([entry[at], entry[at + 1]]));
+        let long = |at: usize| short(at) | short(at + 2) << 16;
+        let mut name = Vec::new();
+        directory.by_ref().take(short(28)).read_to_end(&mut name)?;
+        let behind = short(30) + short(32);
+        io::copy(&mut directory.by_ref().take(behind), &mut io::sink())?;
+        let header = archive.offset() + long(42);
+        // Headers beyond 4 GB are recorded elsewhere; those are not looked up.
+        if long(42) != u64::from(u32::MAX) && !shown.contains(&header) {
+            let name = String::from_utf8_lossy(&name).into_owned();
+            hidden.push(Hidden { name, header, packed: long(20) });
+        }
+    }
+}
+
+/// Unpacks the members that the zip library hides. A member that cannot be read from its local header alone is
+/// reported as lost.
+fn unpack_hidden(
+    hidden: Vec<Hidden>,
+    file: &mut (impl Read + Seek),
+    unpacked: &mut Unpacked,
+    budget: &mut Budget,
+) -> io::Result<()> {
+    for Hidden { name, header, .. } in hidden {
+        if name.ends_with('/') {
+            continue;
+        }
+        file.seek(SeekFrom::Start(header))?;
+        let Ok(Some(mut member)) = read_zipfile_from_stream(file) else {
+            unpacked.lose(&name, "another member has this name, and this one cannot be read by itself");
+            continue;
+        };
+        let size = member.size();
+        if size > FREE && size / member.compressed_size().max(1) > HIGHEST_RATIO {
+            unpacked.lose(&name, "it unpacks to many times its size, as no recording does");
+        } else if store(&name, &mut member, size, unpacked, budget)? == Stored::BudgetSpent {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn over(budget: &Budget) -> String {
+    format!(
+        "it unpacks to more than {} bytes: at most {HIGHEST_RATIO} times its size, as no recordings do",
+        budget.bytes
+    )
+}
+
+/// Writes a member of `size` bytes under its own name, if that stays within the folder. Fails only if nothing can be
+/// stored at all.
+fn store(
+    name: &str,
+    member: &mut impl Read,
+    size: u64,
+    unpacked: &mut Unpacked,
+    budget: &mut Budget,
+) -> io::Result<Stored> {
+    budget.members = budget.members.saturating_sub(1);
+    let Some(inner) = inner_path(name) else {
+        unpacked.lose(name, OUTSIDE);
+        return Ok(Stored::Done);
+    };
+    if let Some(why) = unpacked.too_many_folders(&inner, budget) {
+        unpacked.lose(name, why);
+        return Ok(Stored::Done);
+    }
+    let (mut file, path) = match unpacked.create(name, inner) {
+        Ok(created) => created,
+        Err(error) => {
+            unpacked.lose(name, format!("it cannot be stored: {error}"));
+            return Ok(Stored::Done);
+        }
+    };
+    // Reading one byte more than allowed shows whether the member ends there.
+    let copied =
+        io::copy(&mut member.take(budget.bytes.saturating_add(1)), &mut file).and_then(|n| file.flush().map(|()| n));
+    match copied {
+        Ok(written) if written > budget.bytes => {
+            drop(file);
+            std::fs::remove_file(&path)?;
+            unpacked.lose("", format!("{name} and the members behind it are left out: {}", over(budget)));
+            budget.bytes = 0;
+            return Ok(Stored::BudgetSpent);
+        }
+        Ok(written) => {
+            budget.bytes -= written;
+            if written < size {
+                unpacked.lose(name, format!("it is cut off: {written} of {size} bytes are here"));
+                return Ok(Stored::Broken);
+            }
+        }
+        Err(error) => {
+            budget.bytes = budget.bytes.saturating_sub(file.metadata().map_or(0, |data| data.len()));
+            // What was unpacked before the damage is kept, since its runs may be complete.
+            unpacked.lose(name, format!("it is damaged: {error}; what is before the damage is read"));
+            return Ok(Stored::Broken);
+        }
+    }
+    Ok(Stored::Done)
+}
+
+/// A member's path if it stays within the archive: no root, no drive, no `..`.
+fn inner_path(name: &str) -> Option<PathBuf> {
+    let mut path = PathBuf::new();
+    for part in Path::new(&name.replace('\\', "/")).components() {
+        match part {
+            Component::Normal(part) => path.push(part),
+            Component::CurDir => {}
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    (!path.as_os_str().is_empty() && !name.contains('\0')).then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_paths_within_are_followed() {
+        for (name, inner) in [
+            ("a/b.json", Some("a/b.json")),
+            ("./a.json", Some("a.json")),
+            ("../a.json", None),
+            ("a/../../b", None),
+            ("/etc/passwd", None),
+            ("..\\a", None),
+            ("", None),
+        ] {
+            assert_eq!(inner_path(name), inner.map(PathBuf::from), "{name}");
+        }
+    }
+}

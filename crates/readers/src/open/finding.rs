@@ -1,0 +1,39 @@
+//! A diagnostic from a reader, with its severity.
+
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
+
+use crate::diagnostic::{Diagnostic, Severity};
+
+/// A diagnostic from a reader, with its severity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How severe it is.
+    pub severity: Severity,
+    /// What, where, and how to fix it.
+    pub diagnostic: Diagnostic,
+}
+
+impl Finding {
+    /// The name of the severity.
+    pub fn severity_name(&self) -> &'static str {
+        match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        }
+    }
+}
+
+impl Serialize for Finding {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Diagnostic { at, what, help, .. } = &self.diagnostic;
+        let mut fields = to.serialize_struct("Finding", 6)?;
+        fields.serialize_field("severity", self.severity_name())?;
+        fields.serialize_field("path", &at.path)?;
+        fields.serialize_field("line", &(at.line > 0).then_some(at.line))?;
+        fields.serialize_field("column", &(at.column > 0).then_some(at.column))?;
+        fields.serialize_field("what", what)?;
+        fields.serialize_field("help", help)?;
+        fields.end()
+    }
+}

@@ -1,0 +1,329 @@
+//! Splits a file's stream into records by its layout, in file order, without loading the whole file.
+
+use std::io::Read;
+
+use crate::diagnostic::{Diagnostic, Location, Severity};
+use crate::json_text::is_blank;
+use crate::open::finding::Finding;
+use crate::open::input_errors;
+use crate::open::layout::Layout;
+use crate::open::scan::{ScanError, Scanner};
+
+/// Longest top-level field kept as context for a file's records, in bytes.
+const ENVELOPE_FIELD: u64 = 1 << 20;
+
+/// Most bytes allocated before a record is read, so that one long record does not enlarge the buffers of the others.
+const USUAL: usize = 1 << 16;
+
+/// One record as bytes.
+#[derive(Debug)]
+pub(crate) struct Cut {
+    pub(crate) bytes: Vec<u8>,
+    /// The element's key or index, or the line number.
+    pub(crate) key: String,
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+    /// The member that this record is, if the file has members (an `.eval` log).
+    pub(crate) member: Option<String>,
+}
+
+/// The next thing read from a file.
+#[derive(Debug)]
+pub(crate) enum Item {
+    Record(Cut),
+    Finding(Finding),
+    /// The stream broke off here; what would have followed is lost.
+    Broken(Diagnostic),
+}
+
+/// The records of one file.
+pub(crate) struct Records<R> {
+    scanner: Scanner<R>,
+    layout: Layout,
+    path: String,
+    limit: u64,
+    state: State,
+    /// Length of the previous record in bytes, as an estimate for the next one.
+    usual: usize,
+    /// Why the stream broke off; reported after everything before it was delivered.
+    broken: Option<ScanError>,
+}
+
+/// The reading position in a file.
+enum State {
+    /// Nothing was read yet.
+    Fresh,
+    /// Between lines; holds the first line of the next group and its number, if it was already read.
+    Lines(Option<(Vec<u8>, usize)>),
+    /// Between elements of an array or an object.
+    Elements { object: bool, index: usize },
+    /// Everything was read.
+    Done,
+}
+
+impl<R: Read> Records<R> {
+    /// The records of `input`; a line or a record longer than `limit` bytes is refused.
+    pub(crate) fn new(input: R, layout: Layout, path: &str, limit: u64) -> Self {
+        Self {
+            scanner: Scanner::new(input),
+            layout,
+            path: path.to_owned(),
+            limit,
+            state: State::Fresh,
+            usual: 0,
+            broken: None,
+        }
+    }
+
+    /// The next record or finding; `None` at the end of the file.
+    pub(crate) fn next(&mut self) -> Option<Item> {
+        if let Some(error) = self.broken.take() {
+            return Some(self.scan_error(&error));
+        }
+        if matches!(self.state, State::Done) {
+            return None;
+        }
+        let next = match self.layout {
+            Layout::Whole => self.whole(),
+            Layout::Lines => self.line(),
+            Layout::Values => self.value(),
+            Layout::Groups(begins) => self.group(begins),
+            Layout::Elements { at, .. } => self.element(at),
+        };
+        next.unwrap_or_else(|error| {
+            self.state = State::Done;
+            Some(self.scan_error(&error))
+        })
+    }
+
+    fn whole(&mut self) -> Result<Option<Item>, ScanError> {
+        self.state = State::Done;
+        let mut bytes = Vec::new();
+        loop {
+            let n = self.scanner.at_hand()?.len();
+            if n == 0 {
+                return Ok(Some(Item::Record(Cut { bytes, key: String::new(), line: 1, column: 1, member: None })));
+            }
+            if (bytes.len() + n) as u64 > self.limit {
+                return Ok(Some(self.too_long(1, "file")));
+            }
+            self.scanner.pass(n, Some(&mut bytes));
+        }
+    }
+
+    fn line(&mut self) -> Result<Option<Item>, ScanError> {
+        loop {
+            let mut bytes = Vec::new();
+            let Some(read) = self.scanner.line(&mut bytes, self.limit)? else {
+                self.state = State::Done;
+                return Ok(None);
+            };
+            if !read.kept {
+                return Ok(Some(self.too_long(read.number, "line")));
+            }
+            if !is_blank(&bytes) {
+                let key = read.number.to_string();
+                return Ok(Some(Item::Record(Cut { bytes, key, line: read.number, column: 1, member: None })));
+            }
+        }
+    }
+
+    fn value(&mut self) -> Result<Option<Item>, ScanError> {
+        let index = match self.state {
+            State::Elements { index, .. } => index,
+            _ => 0,
+        };
+        self.scanner.skip_byte(b',')?;
+        if self.scanner.skip_space()?.is_none() {
+            self.state = State::Done;
+            return Ok(None);
+        }
+        let (line, column) = (self.scanner.line_number(), self.scanner.column());
+        let mut bytes = Vec::new();
+        let len = self.scanner.value(Some(&mut bytes), self.limit)?;
+        self.state = State::Elements { object: false, index: index + 1 };
+        if len > self.limit {
+            return Ok(Some(self.too_long(line, "run")));
+        }
+        Ok(Some(Item::Record(Cut { bytes, key: index.to_string(), line, column, member: None })))
+    }
+
+    /// The lines up to the next one that begins a group. A line that is too long is replaced by an empty one, so that
+    /// the line numbers stay right.
+    fn group(&mut self, begins: fn(&[u8]) -> bool) -> Result<Option<Item>, ScanError> {
+        let pending = match &mut self.state {
+            State::Lines(pending) => pending.take(),
+            _ => None,
+        };
+        let (mut text, mut first) = pending.unwrap_or_default();
+        text.reserve(self.usual);
+        let mut too_long = false;
+        loop {
+            let end = text.len();
+            if first > 0 {
+                text.push(b'\n');
+            }
+            let start = text.len();
+            let read = match self.scanner.line(&mut text, self.limit) {
+                Ok(Some(read)) => read,
+                end_of_stream => {
+                    text.truncate(end);
+                    self.state = State::Done;
+                    self.broken = end_of_stream.err().map(ScanError::Io);
+                    break;
+                }
+            };
+            let is_first = begins(&text[start..]);
+            if is_first && !is_blank(&text[..end]) {
+                self.state = State::Lines(Some((text.split_off(start), read.number)));
+                text.truncate(end);
+                break;
+            }
+            if first == 0 {
+                first = read.number;
+            }
+            if !read.kept {
+                self.state = State::Lines(Some((text, first)));
+                return Ok(Some(self.too_long(read.number, "line")));
+            }
+            if text.len() as u64 > self.limit {
+                too_long = true;
+                text.truncate(end);
+            }
+        }
+        self.usual = text.len().min(USUAL);
+        if too_long {
+            return Ok(Some(self.too_long(first, "run")));
+        }
+        if is_blank(&text) {
+            return self.broken.take().map_or(Ok(None), Err);
+        }
+        Ok(Some(Item::Record(Cut { bytes: text, key: first.to_string(), line: first, column: 1, member: None })))
+    }
+
+    fn element(&mut self, at: Option<&str>) -> Result<Option<Item>, ScanError> {
+        let scanner = &mut self.scanner;
+        let (object, index) = match self.state {
+            State::Elements { object, index } => {
+                let end = if object { b'}' } else { b']' };
+                if scanner.skip_byte(end)? {
+                    self.state = State::Done;
+                    return Ok(None);
+                }
+                if !scanner.skip_byte(b',')? {
+                    return Err(scanner.peek()?.map_or(ScanError::Ended, ScanError::Unexpected));
+                }
+                (object, index)
+            }
+            _ => {
+                if let Some(object) = enter(scanner, at)? {
+                    (object, 0)
+                } else {
+                    self.state = State::Done;
+                    return Ok(None);
+                }
+            }
+        };
+        if scanner.skip_byte(if object { b'}' } else { b']' })? {
+            self.state = State::Done;
+            return Ok(None);
+        }
+        let key = if object { scanner.key()? } else { index.to_string() };
+        scanner.skip_space()?;
+        let (line, column) = (scanner.line_number(), scanner.column());
+        let mut bytes = Vec::new();
+        let len = scanner.value(Some(&mut bytes), self.limit)?;
+        self.state = State::Elements { object, index: index + 1 };
+        if len > self.limit {
+            return Ok(Some(self.too_long(line, "run")));
+        }
+        Ok(Some(Item::Record(Cut { bytes, key, line, column, member: None })))
+    }
+
+    fn too_long(&self, line: usize, what: &str) -> Item {
+        Item::Finding(Finding {
+            severity: Severity::Error,
+            diagnostic: Diagnostic::new(
+                Location::line(self.path.as_str(), line),
+                format!("this {what} is longer than {} bytes and is left out", self.limit),
+                "raise the limit, if it is a recording",
+            ),
+        })
+    }
+
+    fn scan_error(&self, error: &ScanError) -> Item {
+        let at = Location { path: self.path.clone(), line: self.scanner.line_number(), column: self.scanner.column() };
+        let (what, help) = match error {
+            ScanError::Io(error) => {
+                let what = format!("cannot read on: {error}; the runs before it are read");
+                return Item::Broken(Diagnostic::new(at, what, input_errors::CUT));
+            }
+            ScanError::Ended => (
+                "the file ends within a value; the runs before it are read".to_owned(),
+                "the recording was probably cut off, or is still being written",
+            ),
+            ScanError::Unexpected(byte) => (
+                format!("`{}` cannot stand here; the runs before it are read", byte.escape_ascii()),
+                "write the file as valid JSON",
+            ),
+        };
+        Item::Finding(Finding { severity: Severity::Error, diagnostic: Diagnostic::new(at, what, help) })
+    }
+}
+
+/// Enters the container of the elements: true for an object, false for an array, `None` if there is no container.
+fn enter(scanner: &mut Scanner<impl Read>, at: Option<&str>) -> Result<Option<bool>, ScanError> {
+    if let Some(wanted) = at {
+        if !scanner.skip_byte(b'{')? || scanner.skip_byte(b'}')? {
+            return Ok(None);
+        }
+        while scanner.key()? != wanted {
+            scanner.value(None, 0)?;
+            if !scanner.skip_byte(b',')? {
+                return Ok(None);
+            }
+        }
+    }
+    let found = match scanner.skip_space()? {
+        Some(b'{') => true,
+        Some(b'[') => false,
+        _ => return Ok(None),
+    };
+    scanner.pass(1, None);
+    Ok(Some(found))
+}
+
+/// The top-level fields `keys` of a document as a JSON object, as far as they can be read. A broken stream is reported
+/// when its records are read.
+pub(crate) fn envelope(input: impl Read, keys: &[&str]) -> String {
+    let mut scanner = Scanner::new(input);
+    let mut fields = Vec::new();
+    let _as_far_as_it_went = collect_envelope(&mut scanner, keys, &mut fields);
+    format!("{{{}}}", fields.join(","))
+}
+
+fn collect_envelope(
+    scanner: &mut Scanner<impl Read>,
+    keys: &[&str],
+    fields: &mut Vec<String>,
+) -> Result<(), ScanError> {
+    if !scanner.skip_byte(b'{')? || scanner.skip_byte(b'}')? {
+        return Ok(());
+    }
+    loop {
+        let key = scanner.key()?;
+        if keys.contains(&key.as_str()) {
+            let mut bytes = Vec::new();
+            if scanner.value(Some(&mut bytes), ENVELOPE_FIELD)? <= ENVELOPE_FIELD
+                && let Ok(text) = String::from_utf8(bytes)
+            {
+                fields.push(format!("{}:{text}", serde_json::Value::String(key)));
+            }
+        } else {
+            scanner.value(None, 0)?;
+        }
+        if !scanner.skip_byte(b',')? {
+            return Ok(());
+        }
+    }
+}

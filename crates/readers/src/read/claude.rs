@@ -1,0 +1,317 @@
+//! Messages as in Anthropic's API, which Claude Code and the Agent SDK write line by line.
+//!
+//! One model call is written as several lines, one per content block, all with the same message id, and its token
+//! counts are repeated on each line. Blocks are joined by id, and the largest counts are kept, since early lines hold
+//! placeholders.
+
+use std::collections::BTreeMap;
+
+use crate::record::node::Node;
+use crate::record::reading::{Reading, ReplyId};
+use crate::transcript::{Event, Instant, Lane, Message, Origin, Role, Text, ToolCall, Usage};
+use crate::value::json;
+
+/// A conversation being built.
+#[derive(Default)]
+pub(crate) struct Conversation {
+    /// The events so far.
+    pub(crate) events: Vec<Event>,
+    /// Index of the reply with each message id.
+    replies: BTreeMap<String, usize>,
+    /// The indices of the replies with hashes that are equal in every file a line was copied to.
+    pub(crate) prints: Vec<ReplyId>,
+    /// The model of the first call.
+    pub(crate) model: Option<String>,
+}
+
+impl Conversation {
+    /// Adds a line of the agent's. `request`, if any, distinguishes replies with the same id.
+    pub(crate) fn reply(
+        &mut self,
+        wire: &Node<'_>,
+        request: Option<&str>,
+        ts: Option<Instant>,
+        lane: Lane,
+        out: &mut Reading<'_>,
+    ) {
+        if !wire.expect_object("message", "an object", out) {
+            return;
+        }
+        let model = wire.string("model", out);
+        let id = wire.string("id", out).map(|id| format!("{id} {}", request.unwrap_or_default()));
+        let at = id.as_ref().and_then(|id| self.replies.get(id).copied()).unwrap_or_else(|| {
+            let mut reply = Message::new(Role::Assistant);
+            // Local error texts are written in the model's name, although no model was called.
+            let synthetic = model.as_deref() == Some("<synthetic>");
+            reply.lane = if synthetic { Lane::Canned } else { lane };
+            reply.model = model.as_deref().map(Into::into);
+            if let Some(model) = model.as_deref().filter(|_| !synthetic) {
+                self.model.get_or_insert_with(|| model.to_owned());
+            }
+            self.events.push(Event::Message(reply));
+            let at = self.events.len() - 1;
+            if let Some(id) = id.as_ref().filter(|_| !synthetic) {
+                // Without a request id, the time is included, since hand-made files may reuse message ids.
+                let time = ts.filter(|_| request.is_none()).map(|ts| ts.0).unwrap_or_default();
+                // The content is included because copies have the same content: files that only share an id are
+                // unrelated.
+                let content = wire.get("content");
+                let said = content.as_ref().map_or("", Node::written);
+                self.prints.push((at, xxhash_rust::xxh3::xxh3_64(format!("{id} {time} {said}").as_bytes())));
+            }
+            at
+        });
+        if let Some(id) = id {
+            self.replies.insert(id, at);
+        }
+        let Some(Event::Message(reply)) = self.events.get_mut(at) else { return };
+        reply.ts = ts.or(reply.ts);
+        add_blocks(reply, wire, out);
+        if let Some(reason) = wire.string("stop_reason", out) {
+            reply.finish_reason = Some(reason.into());
+        }
+        if reply.lane != Lane::Canned {
+            reply.usage = largest(reply.usage, wire.usage("usage", out));
+        }
+    }
+
+    /// Adds a line in the user's name: texts, which get the role `role`, and tool results.
+    pub(crate) fn user(
+        &mut self,
+        wire: &Node<'_>,
+        role: Role,
+        ts: Option<Instant>,
+        lane: &Lane,
+        out: &mut Reading<'_>,
+    ) {
+        if !wire.expect_object("message", "an object", out) {
+            return;
+        }
+        let Some(blocks) = blocks(wire, out) else {
+            return self.say(role, wire.content("content", out), ts, lane);
+        };
+        // Texts beside a result were typed while the agent was working.
+        let mut beside_result = false;
+        for block in blocks {
+            if let Some(text) = json::text(&block) {
+                self.say(role, Some(text), ts, lane);
+                continue;
+            }
+            if !block.expect_object("content", "an array of blocks", out) {
+                continue;
+            }
+            if block.string("type", out).as_deref() != Some("tool_result") {
+                out.plain_content(&block);
+                self.say(role, json::content(&block), ts, lane);
+                continue;
+            }
+            let mut result = Message::new(Role::Tool);
+            result.tool_call_id = block.word("tool_use_id", out).map(Into::into);
+            result.content = block.content("content", out).or_else(|| Some(Text::default()));
+            // A result without the flag is not an error.
+            result.is_error = Some(block.flag("is_error", out).unwrap_or(false));
+            result.ts = ts;
+            result.lane = lane.clone();
+            self.events.push(Event::Message(result));
+            beside_result = true;
+        }
+        if beside_result {
+            self.steer();
+        }
+    }
+
+    /// Marks that the messages from event `at` on continue from an earlier point, so that what came in between is
+    /// taken back.
+    pub(crate) fn took_back(&mut self, at: usize) {
+        self.events.insert(at, Event::taking_back());
+    }
+
+    /// Marks the prompts at the end as steering: they were typed while the agent was working.
+    fn steer(&mut self) {
+        for event in self.events.iter_mut().rev() {
+            match event {
+                Event::Message(message) if message.role == Role::User => {
+                    if message.origin == Origin::Prompt {
+                        message.origin = Origin::Steering;
+                    }
+                }
+                _ => break,
+            }
+        }
+    }
+
+    fn say(&mut self, role: Role, content: Option<Text>, ts: Option<Instant>, lane: &Lane) {
+        let Some(content) = content else { return };
+        let mut message = Message::saying(role, content);
+        if role == Role::User {
+            message.origin = origin(&message.text());
+            // A command that the program answered itself was not a prompt.
+            let answered_here = message.text().starts_with("<local-command-std");
+            if let (true, Some(Event::Message(before))) = (answered_here, self.events.last_mut())
+                && before.role == Role::User
+                && before.text().trim_start().starts_with("<command-")
+            {
+                before.origin = Origin::Host;
+            }
+        }
+        message.ts = ts;
+        message.lane = lane.clone();
+        self.events.push(Event::Message(message));
+    }
+
+    /// Whether the user's last message says that they interrupted the agent.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        let last = self.events.iter().rev().filter_map(Event::message).find(|message| message.role != Role::System);
+        last.is_some_and(|message| {
+            message.role == Role::User && message.text().starts_with("[Request interrupted by user")
+        })
+    }
+}
+
+/// Beginnings of texts that the program writes in the user's name.
+const HOST: &[&str] = &[
+    "<local-command-stdout>",
+    "<local-command-stderr>",
+    "<local-command-caveat>",
+    "Caveat: The messages below were generated by the user while running local commands",
+    "<bash-input>",
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "<system-reminder>",
+    "<user-memory-input>",
+    "<user-prompt-submit-hook>",
+    "<ide_opened_file>",
+    "<ide_selection>",
+    "<ide_diagnostics>",
+    "<session-start-hook>",
+    "Stop hook feedback:",
+    "SessionStart hook",
+    "This session is being continued from a previous conversation",
+    "Base directory for this skill:",
+    "[Image: original",
+    "[Image: source:",
+];
+
+/// Beginnings of texts in which the program tells of something that happened meanwhile.
+const NOTIFICATIONS: [&str; 2] = ["<task-notification>", "[SYSTEM NOTIFICATION"];
+
+/// Commands that the program answers itself.
+const LOCAL: &[&str] = &[
+    "clear",
+    "compact",
+    "model",
+    "cost",
+    "context",
+    "config",
+    "status",
+    "login",
+    "logout",
+    "mcp",
+    "memory",
+    "doctor",
+    "help",
+    "exit",
+    "quit",
+    "resume",
+    "permissions",
+    "agents",
+    "hooks",
+    "ide",
+    "vim",
+    "usage",
+    "export",
+    "add-dir",
+    "rewind",
+    "plugin",
+    "theme",
+    "output-style",
+    "release-notes",
+    "terminal-setup",
+    "statusline",
+    "fast",
+    "tasks",
+    "skills",
+    "rename",
+    "stats",
+    "upgrade",
+    "bug",
+    "feedback",
+    "settings",
+    "sandbox",
+    "color",
+    "effort",
+    "extra-usage",
+];
+
+/// Who wrote a text that is in the user's name.
+fn origin(text: &str) -> Origin {
+    let text = text.trim_start();
+    if text.starts_with("[Request interrupted by user") {
+        return Origin::Interruption;
+    }
+    if NOTIFICATIONS.iter().any(|mark| text.starts_with(mark)) {
+        return Origin::Notification;
+    }
+    let command = text.split("<command-name>").nth(1).and_then(|rest| rest.split("</command-name>").next());
+    let is_local = |name: &str| LOCAL.contains(&name.trim().trim_start_matches('/'));
+    let begins_with_command = text.starts_with("<command-");
+    if HOST.iter().any(|mark| text.starts_with(mark)) || (begins_with_command && command.is_some_and(is_local)) {
+        return Origin::Host;
+    }
+    Origin::Prompt
+}
+
+/// The blocks of a message's content; `None` if the content is plain text or absent.
+fn blocks<'a>(wire: &Node<'a>, out: &mut Reading<'_>) -> Option<Vec<Node<'a>>> {
+    wire.get("content").filter(|content| content.written().starts_with('['))?;
+    Some(wire.list("content", out))
+}
+
+/// Adds the content blocks of a line to the reply they belong to.
+fn add_blocks(reply: &mut Message, wire: &Node<'_>, out: &mut Reading<'_>) {
+    let Some(blocks) = blocks(wire, out) else {
+        return append(&mut reply.content, wire.content("content", out));
+    };
+    for block in blocks {
+        if let Some(text) = json::text(&block) {
+            append(&mut reply.content, Some(text));
+            continue;
+        }
+        if !block.expect_object("content", "an array of blocks", out) {
+            continue;
+        }
+        match block.string("type", out).as_deref() {
+            Some("text") => append(&mut reply.content, block.text("text", out)),
+            Some("thinking") => append(&mut reply.reasoning, block.text("thinking", out)),
+            Some("tool_use" | "server_tool_use" | "mcp_tool_use") => {
+                let Some(name) = block.string("name", out) else { continue };
+                let id = block.word("id", out);
+                if id.is_none() || reply.tool_calls.iter().all(|call| call.id.as_deref() != id.as_deref()) {
+                    reply.tool_calls.push(ToolCall::new(id.as_deref(), &name, block.arguments("input")));
+                }
+            }
+            Some("redacted_thinking") | None => {}
+            Some(other) => out.unknown(&format!("block {other}"), &block),
+        }
+    }
+}
+
+fn append(slot: &mut Option<Text>, more: Option<Text>) {
+    let Some(more) = more else { return };
+    *slot = Some(match slot.take().filter(|text| !text.is_empty()) {
+        None => more,
+        Some(text) => Text::plain(format!("{}\n{}", text.as_str(), more.as_str())),
+    });
+}
+
+/// The larger of each count.
+fn largest(one: Option<Usage>, other: Option<Usage>) -> Option<Usage> {
+    let (Some(one), Some(other)) = (one, other) else { return one.or(other) };
+    Some(Usage {
+        input: one.input.max(other.input),
+        cache_read: one.cache_read.max(other.cache_read),
+        cache_write: one.cache_write.max(other.cache_write),
+        output: one.output.max(other.output),
+        reasoning: one.reasoning.max(other.reasoning),
+    })
+}

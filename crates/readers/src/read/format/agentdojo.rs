@@ -1,0 +1,94 @@
+//! AgentDojo runs: one run per document, graded for the user's task and for the attacker's.
+//!
+//! The run id is the path from the pipeline's folder on: `model/suite/user_task/attack/injection`.
+
+use super::{Format, Layout};
+use crate::open::probe::Probe;
+use crate::read::openai;
+use crate::read::turns::Turns;
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{EndCause, Grade, Header, Json, Outcome, OutcomeSource, PromptedBy};
+use crate::value::json;
+
+/// AgentDojo runs.
+pub(super) struct AgentDojo;
+
+impl Format for AgentDojo {
+    fn id(&self) -> &'static str {
+        "agentdojo"
+    }
+
+    fn summary(&self) -> &'static str {
+        "AgentDojo runs: a document with `pipeline_name`, `user_task_id` and `messages`"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_run = probe.document()?.has(&["pipeline_name", "user_task_id", "messages"]);
+        is_run.then(|| "`messages` with `pipeline_name` and `user_task_id`".to_owned())
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let Some(run) = Node::whole(record, out) else { return };
+        let suite = run.word("suite_name", out);
+        let task = run.word("user_task_id", out);
+        let pipeline = run.word("pipeline_name", out);
+        let mut turns = Turns::default();
+        for message in run.list("messages", out) {
+            if let Some(message) = openai::message(&message, out) {
+                turns.push(message);
+            }
+        }
+        let success = run.flag("utility", out);
+        let (folders, run_id) = place(&record.file.path, suite.as_deref(), task.as_deref());
+        let broke_off = run.has("error");
+        let header = Header {
+            run_id: run_id.unwrap_or_else(|| {
+                let words =
+                    [&pipeline, &suite, &task, &run.some_word("attack_type"), &run.some_word("injection_task_id")];
+                let words: Vec<&str> = words.iter().filter_map(|word| word.as_deref()).collect();
+                if words.is_empty() { record.file.stem.clone() } else { words.join("/") }
+            }),
+            task_id: task,
+            suite,
+            // Pipelines that ran locally are all called `local`; their folder is named after the model.
+            model: folders.or(pipeline),
+            agent: Some("agentdojo".to_owned()),
+            meta: attack(&run),
+            ..Header::default()
+        };
+        let grade = Grade {
+            outcome: Outcome::from_grade(success),
+            score: success.map(f64::from),
+            source: success.map_or(OutcomeSource::None, |_| OutcomeSource::Native("utility")),
+            end: if broke_off { EndCause::Error } else { EndCause::Unknown },
+            ..Grade::default()
+        };
+        out.run(turns.into_draft(header, grade));
+    }
+}
+
+/// The attack that the run was under: runs under different ones are no trials of the same thing.
+fn attack(run: &Node<'_>) -> Option<Json> {
+    let word = |name: &str| Some(format!("\"{name}\":{}", serde_json::Value::String(run.some_word(name)?)));
+    let settings: Vec<String> = ["attack_type", "injection_task_id"].into_iter().filter_map(word).collect();
+    json::kept(&*format!("{{{}}}", settings.join(","))).filter(|_| !settings.is_empty())
+}
+
+/// The pipeline's folder, and the path from there on, if the path has the benchmark's layout.
+fn place(path: &str, suite: Option<&str>, task: Option<&str>) -> (Option<String>, Option<String>) {
+    let parts: Vec<&str> = path.trim_end_matches(".json").split(['/', '\\', '!']).collect();
+    let at = parts.windows(3).rposition(|three| Some(three[1]) == suite && Some(three[2]) == task);
+    match at.filter(|at| !parts[*at].is_empty()) {
+        Some(at) => (Some(parts[at].to_owned()), Some(parts[at..].join("/"))),
+        None => (None, None),
+    }
+}

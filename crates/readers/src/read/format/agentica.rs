@@ -1,0 +1,186 @@
+//! agentica's SessionLog, one row per line, in both releases: 1.4 omits replies that call tools, 1.5 has every reply.
+//!
+//! Goal rows are kept verbatim for the rules of the standing goal. Rows of type `event` repeat what other rows say and
+//! are skipped.
+
+use std::collections::BTreeMap;
+
+use super::{Format, Layout};
+use crate::open::probe::{Probe, Sketch};
+use crate::read::openai;
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{Draft, EndCause, Event, Header, Message, Name, Role, ToolCall};
+
+/// agentica session logs.
+pub(super) struct Agentica;
+
+impl Format for Agentica {
+    fn id(&self) -> &'static str {
+        "agentica"
+    }
+
+    fn summary(&self) -> &'static str {
+        "agentica SessionLog rows (1.4 and 1.5), with the standing goal's rows"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_row = |value: &Sketch| value.has(&["type", "uuid", "parent_uuid", "session_id"]);
+        let is_goal = |value: &Sketch| {
+            value.text_of("type").as_deref() == Some("goal") && value.get("goal").is_some_and(Sketch::is_object)
+        };
+        if probe.values.iter().any(is_row) {
+            return Some("rows with `uuid`, `parent_uuid` and `session_id`".to_owned());
+        }
+        probe.values.iter().any(is_goal).then(|| "rows of type `goal`".to_owned())
+    }
+
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let mut sessions: Vec<Session> = Vec::new();
+        let mut places: BTreeMap<String, usize> = BTreeMap::new();
+        for value in Node::values(record, out) {
+            let Some(row) = value.into_object("row", out) else { continue };
+            let id = row.some_word("session_id").unwrap_or_else(|| record.file.stem.clone());
+            let at = *places.entry(id.clone()).or_insert_with(|| {
+                sessions.push(Session::named(id));
+                sessions.len() - 1
+            });
+            if let Some(session) = sessions.get_mut(at) {
+                session.take_in(&row, out);
+            }
+        }
+        for session in sessions {
+            out.run(session.into_draft());
+        }
+    }
+}
+
+/// A session being read.
+struct Session {
+    draft: Draft,
+    /// Index of the reply whose calls can still be answered, and the ids of those calls.
+    open: Option<(usize, Vec<Name>)>,
+    /// Index of a reply that was assumed because results have none.
+    assumed: Option<usize>,
+    n_assumed: usize,
+}
+
+impl Session {
+    fn named(id: String) -> Self {
+        let header = Header { run_id: id, ..Header::default() };
+        Self { draft: Draft { header, ..Draft::default() }, open: None, assumed: None, n_assumed: 0 }
+    }
+
+    fn take_in(&mut self, row: &Node<'_>, out: &mut Reading<'_>) {
+        let Some(kind) = row.string("type", out) else {
+            if !row.has("type") {
+                out.error_at(row.place(), "a row without a `type`", "the row is left out");
+            }
+            return;
+        };
+        if self.draft.header.agent.is_none()
+            && let Some(version) = row.some_word("version")
+        {
+            self.draft.header.agent = Some(format!("agentica {version}"));
+        }
+        match &*kind {
+            "user" | "system" | "assistant" | "tool" => self.message(&kind, row, out),
+            "goal" => {
+                self.draft.events.extend(row.note("agentica.goal"));
+                self.draft.grade.end = end_cause(&row.object("goal", out).unwrap_or_default());
+            }
+            "compact_boundary" | "tool_audit" => self.draft.events.extend(row.note(format!("agentica.{kind}"))),
+            "event" | "provider_checkpoint" => {}
+            other => out.unknown(other, row),
+        }
+    }
+
+    fn message(&mut self, kind: &str, row: &Node<'_>, out: &mut Reading<'_>) {
+        let Some(role) = openai::role(kind) else { return };
+        let mut message = Message::new(role);
+        message.content = row.content("content", out);
+        message.ts = row.instant("timestamp", out);
+        if role == Role::Tool {
+            message.tool_call_id = row.some_word("tool_call_id").map(Into::into);
+            message.name = row.some_word(["tool_name", "name"]).map(Into::into);
+            message.is_error = row.flag("is_error", out);
+            self.settle(&message, row);
+        } else {
+            self.assumed = None;
+        }
+        if role == Role::Assistant {
+            message.reasoning = row.content("reasoning_content", out);
+            message.model = row.some_word("model").map(Into::into);
+            message.finish_reason = row.some_word("finish_reason").map(Into::into);
+            message.usage = row.usage("usage", out);
+            for call in row.list("tool_calls", out) {
+                message.tool_calls.extend(openai::tool_call(&call, out));
+            }
+            let ids = message.tool_calls.iter().filter_map(|call| call.id.clone()).collect();
+            self.open = Some((self.draft.events.len(), ids));
+            let model = &mut self.draft.header.model;
+            *model = model.take().or_else(|| message.model.as_deref().map(str::to_owned));
+        }
+        self.draft.events.push(Event::Message(message));
+    }
+
+    /// Finds the call that a result answers. If no reply made it (1.4), one reply is assumed for each group of
+    /// adjacent results.
+    fn settle(&mut self, result: &Message, row: &Node<'_>) {
+        if let Some((at, ids)) = &mut self.open {
+            let known = ids.iter().position(|id| Some(&**id) == result.tool_call_id.as_deref());
+            if let Some(known) = known {
+                ids.remove(known);
+                return;
+            }
+            let asked = self.draft.events.get(*at).and_then(Event::message).map_or(0, |reply| reply.tool_calls.len());
+            if result.tool_call_id.is_none() && asked > 0 {
+                return;
+            }
+        }
+        let at = self.assumed.unwrap_or_else(|| {
+            self.n_assumed += 1;
+            self.draft.events.push(Event::Message(Message::new(Role::Assistant)));
+            self.draft.events.len() - 1
+        });
+        (self.assumed, self.open) = (Some(at), None);
+        let name = result.name.as_deref().unwrap_or_default();
+        let call = ToolCall::new(result.tool_call_id.as_deref(), name, row.arguments("tool_args"));
+        if let Some(Event::Message(reply)) = self.draft.events.get_mut(at) {
+            reply.ts = reply.ts.or(result.ts);
+            reply.tool_calls.push(call);
+        }
+    }
+
+    fn into_draft(mut self) -> Draft {
+        if self.n_assumed > 0 {
+            self.draft.warnings.push(format!(
+                "{} replies that asked for tools are not recorded: one model call is assumed for results that stand \
+                 together, and its tokens are in the round's last reply",
+                self.n_assumed
+            ));
+        }
+        self.draft
+    }
+}
+
+/// The end cause according to the last goal row.
+fn end_cause(goal: &Node<'_>) -> EndCause {
+    match (goal.some_word("status").as_deref(), goal.some_word("paused_reason").as_deref()) {
+        (Some("complete"), _) | (Some("paused"), Some("agent-tool")) => EndCause::SelfFinish,
+        (Some("budget_limited"), _) | (Some("paused"), Some("budget" | "tool-stuck" | "judge-broken" | "verifier")) => {
+            EndCause::Cap
+        }
+        (Some("paused"), Some("resume-safety") | None) => EndCause::Unknown,
+        (Some("paused"), Some(_)) => EndCause::Killed,
+        _ => EndCause::Unknown,
+    }
+}

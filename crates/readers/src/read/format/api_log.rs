@@ -1,0 +1,360 @@
+//! Logs of chat APIs: one call per line, with the messages of its request and the reply in its response,
+//! as written by loggers, proxies and gateways.
+//!
+//! Each request repeats the conversation so far, so calls are joined into runs:
+//!
+//! - calls with the same trace, conversation, session or run id are one run, in file order;
+//! - otherwise a call continues the conversation that one of the replies in its request belongs to;
+//! - a request without a known reply begins a new run.
+//!
+//! A step is a logged call. Replies that a request quotes but the log lacks are not steps, because their cost is
+//! unknown.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::value::RawValue;
+
+use super::{Format, Layout};
+use crate::open::probe::{Probe, Sketch};
+use crate::read::{dialect, openai};
+use crate::record::node::{Node, Opened};
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{
+    Draft, EndCause, Event, Fingerprint, Grade, Header, Instant, Lane, Message, Note, Role, Usage, fingerprint,
+};
+use crate::value::{json, time};
+
+/// Logs of chat APIs.
+pub(super) struct ApiLog;
+
+/// Names used for the request.
+const REQUEST: [&str; 6] = ["request", "request_body", "requestBody", "input", "req", "kwargs"];
+/// Names used for the response.
+const RESPONSE: [&str; 6] = ["response", "response_body", "responseBody", "output", "res", "completion"];
+/// Objects that some loggers wrap around both.
+const AROUND: &[&str] = &["attributes", "standard_logging_object", "data", "record", "body"];
+/// Fields that identify calls of the same run, in the line or in its metadata.
+const TOGETHER: [&str; 12] = [
+    "run_id",
+    "trace_id",
+    "traceId",
+    "conversation_id",
+    "conversationId",
+    "session_id",
+    "sessionId",
+    "thread_id",
+    "threadId",
+    "litellm_trace_id",
+    "litellm_session_id",
+    "custom_id",
+];
+
+impl Format for ApiLog {
+    fn id(&self) -> &'static str {
+        "api-log"
+    }
+
+    fn summary(&self) -> &'static str {
+        "request and response logs of chat APIs, a call a line"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let lists = probe.document().map(Sketch::elements).unwrap_or_default();
+        // OpenHands logs its calls this way, each with the whole conversation.
+        let is_openhands =
+            |value: &Sketch| value.has(&["fncall_messages"]) || value.has(&["args", "kwargs", "timestamp"]);
+        probe.values.iter().chain(lists).filter(|value| !is_openhands(value)).find_map(|value| {
+            let inner = AROUND.iter().filter_map(|name| value.get(name)).filter(|inner| !is_openhands(inner));
+            std::iter::once(value).chain(inner).find_map(looks_like_call)
+        })
+    }
+
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let mut log = Log::default();
+        for call in calls(record) {
+            if let Some(call) = Node::row(call, out) {
+                log.add(&call, out);
+            }
+        }
+        let alone = log.runs.len() == 1;
+        for (n, conversation) in log.runs.into_iter().enumerate() {
+            let stem = &record.file.stem;
+            let run_id = match &conversation.id {
+                Some(id) => id.clone(),
+                None if alone => stem.clone(),
+                None => format!("{stem}/{n}"),
+            };
+            out.run(conversation.into_draft(run_id));
+        }
+    }
+}
+
+/// The reason why a value is a call; `None` if it is not.
+fn looks_like_call(value: &Sketch) -> Option<String> {
+    let has_roles = |list: Option<&Sketch>| {
+        let first = list.and_then(|list| list.elements().first());
+        first.and_then(|message| message.text_of("role")).is_some_and(|role| openai::role(&role).is_some())
+    };
+    let is_request = |value: &Sketch| {
+        let asks = value.get("messages").or(value.get("input"));
+        has_roles(asks) || (asks.is_some() && value.get("model").is_some())
+    };
+    let is_reply = |value: &Sketch| {
+        let kind = [value.text_of("object"), value.text_of("type")].into_iter().flatten();
+        value.get("choices").is_some_and(Sketch::is_array)
+            || kind.into_iter().any(|kind| matches!(kind.as_str(), "chat.completion" | "response" | "message"))
+    };
+    let response = RESPONSE.iter().find_map(|name| Some((*name, value.get(name)?)));
+    let bodied = |inner: &Sketch, is: &dyn Fn(&Sketch) -> bool| is(inner) || inner.get("body").is_some_and(is);
+    let request = REQUEST.iter().find(|name| value.get(name).is_some_and(|inner| bodied(inner, &is_request)));
+    if let (Some(request), Some((response, _))) = (request, response) {
+        return Some(format!("calls: `{request}` with messages, and `{response}`"));
+    }
+    if value.get("choices").is_some_and(Sketch::is_array) && is_reply(value) {
+        return Some("responses of an API with `choices`".to_owned());
+    }
+    let (name, found) = response?;
+    let whole = is_request(value) || value.has(&["custom_id"]);
+    (whole && bodied(found, &is_reply)).then(|| format!("calls: messages, and `{name}` of an API"))
+}
+
+/// The calls: lines, or the elements of an array.
+fn calls<'r>(record: &Record<'r>) -> Vec<&'r str> {
+    match Node::parsed(record.text, record) {
+        Ok(whole) => json::elements(&whole).unwrap_or_else(|| vec![record.text]),
+        Err(_) => record.lines().collect(),
+    }
+}
+
+/// The conversations in a log so far.
+#[derive(Default)]
+struct Log {
+    runs: Vec<Conversation>,
+    by_id: BTreeMap<String, usize>,
+    /// The conversation with the latest reply that has each mark.
+    by_mark: BTreeMap<Fingerprint, usize>,
+    /// The conversation of each response id.
+    by_response: BTreeMap<String, usize>,
+}
+
+#[derive(Default)]
+struct Conversation {
+    id: Option<String>,
+    model: Option<String>,
+    events: Vec<Event>,
+    /// The marks of the last reply.
+    last: Vec<Fingerprint>,
+    /// Number of messages requested after the last reply.
+    asked: usize,
+    /// All messages so far that are not logged replies.
+    said: BTreeSet<Fingerprint>,
+    failed: bool,
+}
+
+impl Log {
+    fn add(&mut self, call: &Node<'_>, out: &mut Reading<'_>) {
+        let inner = AROUND.iter().filter_map(|name| call.get(*name)).find(|inner| inner.has(RESPONSE));
+        let line = inner.filter(|_| !call.has(RESPONSE)).unwrap_or_else(|| call.clone());
+        let request = line.get(REQUEST).map(|request| body(&request)).filter(|request| request.node().is_object());
+        let request = request.unwrap_or_else(|| line.opened());
+        let bare = line.mentions("choices");
+        let response =
+            if bare { line.opened() } else { line.get(RESPONSE).map_or_else(Opened::null, |found| body(&found)) };
+        let (request, response) = (request.node(), response.node());
+        let said = request.get(["messages", "input", "contents"]);
+        if said.is_none() && response.is_null() {
+            if let Some(kind) = call.some_word(["type", "event", "level"]) {
+                out.unknown(&kind, call);
+            } else {
+                let what = "neither the messages of a request nor a response";
+                out.error_at(call.place(), what, "the line is left out");
+            }
+            return;
+        }
+        let asked = said.map(|said| dialect::messages(&said, Role::User, out)).unwrap_or_default();
+        let reply = dialect::reply(&response, out).filter(|_| !response.has("error"));
+        let at = self.conversation(call, &line, &request, &asked);
+        let Some(conversation) = self.runs.get_mut(at) else { return };
+        conversation.ask(&request, asked, out);
+        let Some(mut reply) = reply else {
+            // A failed call has no reply and is not a step.
+            conversation.failed = true;
+            let why = response.get("error").map(|why| why.compact());
+            let why = why.or_else(|| line.get(["error", "error_str", "exception"]).map(|why| why.compact()));
+            if let Ok(body) = RawValue::from_string(why.unwrap_or_else(|| "null".to_owned())) {
+                conversation.events.push(Event::Note(Note { kind: "api-log.failed_call".into(), body }));
+            }
+            return;
+        };
+        about(&mut reply, call, &line, (&request, &response), out);
+        conversation.model = conversation.model.take().or_else(|| reply.model.as_deref().map(str::to_owned));
+        conversation.last = marks(&reply);
+        for mark in &conversation.last {
+            self.by_mark.insert(*mark, at);
+        }
+        if let Some(id) = response.some_word("id") {
+            self.by_response.insert(id, at);
+        }
+        (conversation.asked, conversation.failed) = (0, false);
+        conversation.events.push(Event::Message(reply));
+    }
+
+    /// The index of the conversation that a call belongs to, which may be new.
+    fn conversation(&mut self, call: &Node<'_>, line: &Node<'_>, request: &Node<'_>, asked: &[Message]) -> usize {
+        let metadata = |at: &Node<'_>| at.get("metadata")?.some_word(TOGETHER);
+        let id_in = |at: &Node<'_>| at.some_word(TOGETHER).or_else(|| metadata(at));
+        let id = id_in(call).or_else(|| id_in(line)).or_else(|| id_in(request));
+        if let Some(id) = id {
+            let next = self.runs.len();
+            let at = *self.by_id.entry(id.clone()).or_insert(next);
+            if at == next {
+                self.runs.push(Conversation { id: Some(id), ..Conversation::default() });
+            }
+            return at;
+        }
+        if asked.is_empty() && !request.mentions("previous_response_id") && !self.runs.is_empty() {
+            // Bare responses cannot be told apart, so they are one run.
+            return self.runs.len() - 1;
+        }
+        let before = request.some_word("previous_response_id").and_then(|id| self.by_response.get(&id).copied());
+        let replies = asked.iter().rev().filter(|message| message.role == Role::Assistant);
+        let quoted = || replies.flat_map(marks).find_map(|mark| self.by_mark.get(&mark).copied());
+        before.or_else(quoted).unwrap_or_else(|| {
+            self.runs.push(Conversation::default());
+            self.runs.len() - 1
+        })
+    }
+}
+
+impl Conversation {
+    /// Adds the new messages of a request.
+    fn ask(&mut self, request: &Node<'_>, asked: Vec<Message>, out: &mut Reading<'_>) {
+        let known = |message: &Message| {
+            message.role == Role::Assistant && marks(message).iter().any(|mark| self.last.contains(mark))
+        };
+        let last = asked.iter().rposition(known);
+        let begin = match last {
+            Some(last) => last + 1,
+            // The last reply is not in the request: it is a first request, a shortened one, or a retry.
+            None if self.events.is_empty() => 0,
+            None => asked.iter().rposition(|message| message.role == Role::Assistant).map_or(0, |at| at + 1),
+        };
+        // A failed request before this one already added some of them.
+        let heard = if last.is_some() { self.asked } else { 0 };
+        self.asked = if last.is_some() { asked.len().saturating_sub(begin) } else { 0 };
+        if self.events.is_empty() {
+            for instructions in ["system", "instructions"].iter().filter_map(|name| request.get(*name)) {
+                let said = dialect::messages(&instructions, Role::System, out);
+                self.events.extend(said.into_iter().map(Event::Message));
+            }
+        }
+        for mut message in asked.into_iter().skip(begin + heard) {
+            let first = self.said.insert(fingerprint::of_text(&format!(
+                "{}\n{}\n{}",
+                message.role.name(),
+                message.tool_call_id.as_deref().unwrap_or_default(),
+                message.text()
+            )));
+            // A retry adds nothing new.
+            if !first && last.is_none() {
+                continue;
+            }
+            if message.role == Role::Assistant {
+                (message.lane, message.usage) = (Lane::Canned, None);
+            }
+            self.events.push(Event::Message(message));
+        }
+    }
+
+    fn into_draft(self, run_id: String) -> Draft {
+        let end = if self.failed { EndCause::Error } else { EndCause::Unknown };
+        Draft {
+            header: Header { run_id, model: self.model, ..Header::default() },
+            events: self.events,
+            grade: Grade { end, ..Grade::default() },
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// What identifies a reply when a later request quotes it: its calls, or else its text.
+fn marks(message: &Message) -> Vec<Fingerprint> {
+    if message.tool_calls.is_empty() {
+        let text = message.text();
+        let said = text.trim();
+        return if said.is_empty() { Vec::new() } else { vec![fingerprint::of_text(said)] };
+    }
+    let mark = |call: &crate::transcript::ToolCall| match call.id.as_deref().filter(|id| !id.is_empty()) {
+        Some(id) => fingerprint::of_text(id),
+        None => fingerprint::of_text(&format!("{}\n{}", call.name, call.arguments.as_str())),
+    };
+    message.tool_calls.iter().map(mark).collect()
+}
+
+/// The `body` of an HTTP logger's request or response, or else the value itself.
+fn body<'a>(node: &Node<'a>) -> Opened<'a> {
+    let whole = node.opened();
+    whole.inner("body").unwrap_or(whole)
+}
+
+/// Sets the reply's model, tokens, cost and time from its call.
+fn about(
+    reply: &mut Message,
+    call: &Node<'_>,
+    line: &Node<'_>,
+    (request, response): (&Node<'_>, &Node<'_>),
+    out: &mut Reading<'_>,
+) {
+    reply.lane = Lane::Main;
+    reply.usage = match response.get(["usage", "usageMetadata", "usage_metadata"]) {
+        Some(counted) => dialect::usage(&counted, out),
+        None => line.get("usage").and_then(|counted| dialect::usage(&counted, out)),
+    }
+    .or_else(|| counted_in(line, out));
+    let model = response.some_word("model").or_else(|| request.some_word("model")).or_else(|| line.some_word("model"));
+    reply.model = model.map(Into::into);
+    let told = line.dollars(["response_cost", "cost_usd", "cost", "total_cost"], out);
+    let told = told.or_else(|| response.within("_hidden_params").dollars("response_cost", out));
+    reply.cost = told.or_else(|| response.within("usage").dollars("cost", out));
+    let recorded = |at: &Node<'_>| TIMES.iter().find_map(|name| instant(&at.get(*name)?));
+    let created = || response.get("created").and_then(|created| instant(&created));
+    reply.ts = recorded(line).or_else(|| recorded(call)).or_else(created);
+}
+
+/// Names for a call's time; its end is preferred to its start.
+const TIMES: [&str; 10] = [
+    "endTime",
+    "end_time",
+    "completed_at",
+    "response_time",
+    "timestamp",
+    "time",
+    "ts",
+    "created_at",
+    "startTime",
+    "start_time",
+];
+
+/// Token counts that are in the line itself.
+fn counted_in(line: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
+    let usage = Usage {
+        input: line.tokens(["prompt_tokens", "input_tokens"], out),
+        output: line.tokens(["completion_tokens", "output_tokens"], out),
+        ..Usage::default()
+    };
+    (!usage.is_empty()).then_some(usage)
+}
+
+/// A time; a small number is a duration and ignored.
+fn instant(node: &Node<'_>) -> Option<Instant> {
+    let is_duration = json::number(node).is_some_and(|number| number < 1e8);
+    if is_duration { None } else { time::instant(node) }
+}

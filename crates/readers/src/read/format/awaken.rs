@@ -1,0 +1,254 @@
+//! awaken's trace store: one event per line, for model calls, tools and surrounding activity.
+//!
+//! A failed model call is a step with finish reason `error`. Runs started by another run in the file are its
+//! sub-agents.
+
+use std::collections::BTreeMap;
+
+use super::{Format, Layout};
+use crate::label::words;
+use crate::open::probe::{Probe, Sketch};
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{Draft, Event, Grade, Header, Lane, Message, Outcome, OutcomeSource, Role, ToolCall, Usage};
+use crate::value::json;
+
+/// awaken traces.
+pub(super) struct Awaken;
+
+impl Format for Awaken {
+    fn id(&self) -> &'static str {
+        "awaken"
+    }
+
+    fn summary(&self) -> &'static str {
+        "awaken trace store (.ndjson): model calls, tools, delegations"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_event = |value: &Sketch| {
+            let kind = value.text_of("type");
+            let inner = value.get("context").unwrap_or(value);
+            let names_run = inner.get("run_id").is_some() || inner.get("thread_id").is_some();
+            match kind.as_deref() {
+                Some("inference") => value.has(&["model"]) && (names_run || value.has(&["step_index"])),
+                Some("tool") => value.has(&["call_id", "name"]) && (names_run || value.has(&["step_index"])),
+                Some("delegation") => value.has(&["target_agent_id"]),
+                _ => false,
+            }
+        };
+        probe.values.iter().any(is_event).then(|| "events of type `inference` or `tool` of a run".to_owned())
+    }
+
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let mut rows = Vec::new();
+        let mut parents: BTreeMap<String, Option<String>> = BTreeMap::new();
+        for value in Node::values(record, out) {
+            let Some(event) = value.into_object("event", out) else { continue };
+            let row = Row::of(event, &record.file.stem);
+            let parent = parents.entry(row.run.clone()).or_default();
+            *parent = parent.take().or_else(|| row.parent.clone());
+            rows.push(row);
+        }
+        let mut runs: Vec<Course> = Vec::new();
+        let mut places: BTreeMap<String, usize> = BTreeMap::new();
+        for row in &rows {
+            let root = root_of(&row.run, &parents);
+            let at = *places.entry(root.clone()).or_insert_with(|| {
+                runs.push(Course::named(root.clone()));
+                runs.len() - 1
+            });
+            let lane = if row.run == root { Lane::Main } else { Lane::Side(row.run.as_str().into()) };
+            if let Some(run) = runs.get_mut(at) {
+                run.take_in(row, lane, record.options.outcome_key.as_deref(), out);
+            }
+        }
+        for run in runs {
+            out.run(run.into_draft());
+        }
+    }
+}
+
+/// The top-level run in the file that `run` descends from.
+fn root_of(run: &str, parents: &BTreeMap<String, Option<String>>) -> String {
+    let mut root = run;
+    // The limit ends a cycle of parents.
+    for _ in 0..parents.len() {
+        match parents.get(root).and_then(Option::as_deref).filter(|parent| parents.contains_key(*parent)) {
+            Some(parent) if parent != run => root = parent,
+            _ => break,
+        }
+    }
+    root.to_owned()
+}
+
+/// One event and the run it belongs to; the context fields are beside the event's fields or in an object of their own.
+struct Row<'a> {
+    fields: Node<'a>,
+    run: String,
+    parent: Option<String>,
+    agent: Option<String>,
+}
+
+impl<'a> Row<'a> {
+    fn of(fields: Node<'a>, stem: &str) -> Self {
+        let inner = fields.within("context");
+        let word =
+            |name: &str| inner.some_word(name).or_else(|| fields.some_word(name)).filter(|word| !word.is_empty());
+        let delegates = fields.is("type", "delegation");
+        Self {
+            run: word("run_id").unwrap_or_else(|| stem.to_owned()),
+            parent: word("parent_run_id").filter(|_| !delegates),
+            agent: word("agent_id"),
+            fields,
+        }
+    }
+}
+
+/// A step being read: a tool's event may come after the next model call's.
+struct Piece {
+    index: Option<u64>,
+    lane: Lane,
+    reply: Option<Message>,
+    after: Vec<Event>,
+}
+
+/// A run being read.
+struct Course {
+    draft: Draft,
+    pieces: Vec<Piece>,
+}
+
+impl Course {
+    fn named(id: String) -> Self {
+        let header = Header { run_id: id, ..Header::default() };
+        Self { draft: Draft { header, ..Draft::default() }, pieces: Vec::new() }
+    }
+
+    fn take_in(&mut self, row: &Row<'_>, lane: Lane, key: Option<&str>, out: &mut Reading<'_>) {
+        let fields = &row.fields;
+        let Some(kind) = fields.string("type", out) else {
+            if !fields.has("type") {
+                out.error_at(fields.place(), "an event without a `type`", "the event is left out");
+            }
+            return;
+        };
+        let header = &mut self.draft.header;
+        if lane == Lane::Main {
+            header.agent = header.agent.take().or_else(|| row.agent.clone());
+        }
+        match &*kind {
+            "inference" => {
+                let started = fields.instant("started_at_ms", out);
+                header.started_at = header.started_at.or(started);
+                let reply = reply(fields, lane.clone(), out);
+                header.model = header.model.take().or_else(|| reply.model.as_deref().map(str::to_owned));
+                let index = fields.count("step_index", out);
+                self.pieces.push(Piece { index, lane, reply: Some(reply), after: Vec::new() });
+            }
+            "tool" => self.tool(row, lane, out),
+            "evaluation_result" => self.grade(fields, key, out),
+            "suspension" | "handoff" | "delegation" | "background_task" => {
+                self.last_piece(lane).after.extend(fields.note(format!("awaken.{kind}")));
+            }
+            other => out.unknown(other, fields),
+        }
+    }
+
+    fn last_piece(&mut self, lane: Lane) -> &mut Piece {
+        if self.pieces.is_empty() {
+            self.pieces.push(Piece { index: None, lane, reply: None, after: Vec::new() });
+        }
+        let last = self.pieces.len() - 1;
+        &mut self.pieces[last]
+    }
+
+    /// Adds a tool's call and result to the model call of the same step, or else to the last one.
+    fn tool(&mut self, row: &Row<'_>, lane: Lane, out: &mut Reading<'_>) {
+        let fields = &row.fields;
+        let index = fields.count("step_index", out);
+        let Some(name) = fields.string("name", out) else {
+            return out.error_at(fields.place(), "a tool without a name", "the event is left out");
+        };
+        let of_lane = |piece: &&mut Piece| piece.lane == lane && piece.reply.is_some();
+        let exact = self.pieces.iter().rposition(|p| p.lane == lane && p.reply.is_some() && p.index == index);
+        let piece = match exact.filter(|_| index.is_some()) {
+            Some(at) => self.pieces.get_mut(at),
+            None => self.pieces.iter_mut().rev().find(of_lane),
+        };
+        let Some(piece) = piece else {
+            return out.error_at(fields.place(), "a tool before any model call", "the event is left out");
+        };
+        let id = fields.some_word("call_id");
+        let arguments = fields.arguments("call_arguments");
+        if let Some(reply) = &mut piece.reply {
+            reply.tool_calls.push(ToolCall::new(id.as_deref(), &name, arguments));
+        }
+        let mut result = Message::new(Role::Tool);
+        result.content = fields.get("call_result").map(|said| said.as_text());
+        result.tool_call_id = id.map(Into::into);
+        result.name = Some(name.as_ref().into());
+        result.is_error = Some(fields.has("error_type"));
+        result.ts = fields.instant("ended_at_ms", out);
+        result.lane = lane;
+        piece.after.push(Event::Message(result));
+    }
+
+    /// Reads an evaluation, if it is the one that the user named.
+    fn grade(&mut self, fields: &Node<'_>, key: Option<&str>, out: &mut Reading<'_>) {
+        if key.is_none() || fields.some_word("name").as_deref() != key {
+            return;
+        }
+        let score = fields.number("score_value", out);
+        let label = fields.some_word("score_label").and_then(|label| words::grade_word(&label));
+        let graded = label.or_else(|| score.map(|score| score >= 1.0));
+        let source = graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("evaluation_result"));
+        self.draft.grade = Grade { outcome: Outcome::from_grade(graded), score, source, ..Grade::default() };
+    }
+
+    fn into_draft(mut self) -> Draft {
+        for piece in self.pieces {
+            self.draft.events.extend(piece.reply.map(Event::Message));
+            self.draft.events.extend(piece.after);
+        }
+        self.draft
+    }
+}
+
+/// A model call.
+fn reply(fields: &Node<'_>, lane: Lane, out: &mut Reading<'_>) -> Message {
+    let mut message = Message::new(Role::Assistant);
+    message.lane = lane;
+    message.content = fields.content(["content", "output_text", "response_text", "output"], out);
+    message.model = fields.some_word(["response_model", "model"]).map(Into::into);
+    message.ts = fields.instant("ended_at_ms", out);
+    message.usage = usage(fields, out);
+    let reasons = fields.list("finish_reasons", out);
+    let failed = fields.has(["error_type", "error_class"]);
+    message.finish_reason = match reasons.first().and_then(json::word) {
+        _ if failed => Some("error".into()),
+        reason => reason.map(Into::into),
+    };
+    message
+}
+
+/// The token counts of one call: cached tokens are part of the input, thinking is part of the output.
+fn usage(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
+    let mut count = |name: &str| fields.tokens(name, out);
+    let usage = Usage {
+        input: count("input_tokens"),
+        cache_read: count("cache_read_input_tokens"),
+        cache_write: count("cache_creation_input_tokens"),
+        output: count("output_tokens"),
+        reasoning: count("thinking_tokens"),
+    };
+    (!usage.is_empty()).then_some(usage)
+}

@@ -1,0 +1,312 @@
+//! Chat messages in any wrapping: an array of messages, objects with `messages` (or another name), or one message per
+//! line. Messages in the blocks, parts or items of other APIs are read in those dialects.
+
+use super::{Format, Layout, codex};
+use crate::open::probe::{Probe, Shape, Sketch};
+use crate::read::{dialect, openai};
+use crate::record::node::{Node, sound};
+use crate::record::reading::{Reading, Record};
+use crate::record::usage;
+use crate::transcript::{
+    Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Tokens, Totals, Usd,
+};
+use crate::value::json::plausible;
+use crate::value::time;
+
+/// OpenAI chat messages.
+pub(super) struct Chat;
+
+/// Fields that may hold the outcome, best first.
+const OUTCOME_KEYS: &[&str] = &[
+    "reward",
+    "score",
+    "resolved",
+    "success",
+    "is_correct",
+    "passed",
+    "label",
+    "correct",
+    "solved",
+    "is_success",
+    "succeeded",
+    "final_reward",
+    "outcome",
+];
+
+/// Names for the list of messages, best first.
+const MESSAGES: [&str; 13] = [
+    "messages",
+    "conversation",
+    "conversations",
+    "trajectory",
+    "traj",
+    "history",
+    "chat_history",
+    "message_history",
+    "chat",
+    "transcript",
+    "dialogue",
+    "turns",
+    "prompt",
+];
+
+/// Objects that may contain the outcome instead.
+const AROUND: &[&str] = &["result", "outcome", "evaluation", "eval", "metadata", "meta", "info", "verdict"];
+
+/// Text found only in messages of other APIs, which use blocks, parts and items.
+const OTHER_DIALECTS: &[&str] = &[
+    "\"tool_use\"",
+    "\"tool_result\"",
+    "\"tool-call\"",
+    "\"tool-result\"",
+    "\"parts\"",
+    "\"function_call_output\"",
+    "\"function_call\"",
+    "\"reasoning\"",
+    "\"message\"",
+];
+
+impl Format for Chat {
+    fn id(&self) -> &'static str {
+        "chat"
+    }
+
+    fn summary(&self) -> &'static str {
+        "OpenAI chat messages: an array, objects with `messages`, or one message a line"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_message = |value: &Sketch| {
+            let role = value.text_of("role").or_else(|| value.text_of("from"));
+            role.is_some_and(|role| openai::role(&role).is_some())
+        };
+        let are_messages = |list: &Sketch| list.elements().first().is_some_and(is_message);
+        let holds = |value: &Sketch| {
+            MESSAGES
+                .iter()
+                .find(|key| value.get(key).is_some_and(are_messages))
+                .map(|key| format!("`{key}` with roles"))
+        };
+        let first = probe.first()?;
+        if let Some(why) = holds(first).or_else(|| probe.values.iter().find_map(holds)) {
+            return Some(why);
+        }
+        if are_messages(first) {
+            return Some("an array of messages with roles".to_owned());
+        }
+        if let Some(why) = first.elements().first().and_then(holds) {
+            return Some(format!("an array of objects: {why}"));
+        }
+        let lines = probe.shape == Shape::Lines && probe.values.iter().all(is_message);
+        lines.then(|| "lines that are messages with roles".to_owned())
+    }
+
+    fn joins_lines(&self, first: &Sketch) -> bool {
+        first.has(&["role"]) || first.has(&["from"])
+    }
+
+    fn takes_any_messages(&self) -> bool {
+        true
+    }
+
+    fn layout(&self, probe: &Probe) -> Layout {
+        let has = |value: &Sketch| MESSAGES.iter().any(|key| value.get(key).is_some_and(Sketch::is_array));
+        let many = |value: &Sketch| value.first().is_some_and(has);
+        match (probe.shape, probe.first()) {
+            (Shape::Document, Some(first)) if first.is_array() && many(first) => {
+                Layout::Elements { at: None, envelope: &[] }
+            }
+            (Shape::Lines, Some(first)) if has(first) || first.is_array() => Layout::Lines,
+            _ => Layout::Whole,
+        }
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let whole = match Node::parsed(record.text, record) {
+            Ok(whole) => whole,
+            Err(_) if looks_like_lines(record) => {
+                let line = |line| Node::parsed(line, record).map_err(|diagnostic| out.error(diagnostic)).ok();
+                let messages: Vec<Node<'_>> = record.lines().filter_map(line).collect();
+                return push_run(record, &Node::of("{}"), &messages, out);
+            }
+            Err(diagnostic) => return out.error(diagnostic),
+        };
+        if whole.is_list() {
+            let Some(messages) = whole.elements() else { return out.wrong(&whole, "messages", "an array") };
+            return push_run(record, &Node::of("{}"), &messages, out);
+        }
+        if !whole.has(MESSAGES) {
+            let what = "neither messages nor an object with `messages`";
+            return out.error_at(record.text, what, "it is left out");
+        }
+        let mut messages = whole.list(MESSAGES, out);
+        // Training pairs have the reply in a separate field.
+        messages.extend(whole.some_list(["completion", "chosen"]));
+        push_run(record, &whole, &messages, out);
+    }
+}
+
+/// Whether the first line is a complete value.
+fn looks_like_lines(record: &Record<'_>) -> bool {
+    record.lines().take(2).any(|line| Node::parsed(line, record).is_ok())
+}
+
+/// The roles that no format has, if most messages have one; the conversation cannot be read then.
+fn strange_roles(messages: &[Node<'_>]) -> Option<(usize, Vec<String>)> {
+    const SHOWN: usize = 5;
+    let strange = |message: &Node<'_>| {
+        let role = message.some_string(["role", "from"])?;
+        dialect::named_role(&role).is_none().then(|| role.into_owned())
+    };
+    let all: Vec<String> = messages.iter().filter_map(strange).collect();
+    let n = all.len();
+    let mut shown: Vec<String> = Vec::new();
+    for role in all {
+        if !shown.contains(&role) && shown.len() < SHOWN {
+            shown.push(role);
+        }
+    }
+    (n * 2 > messages.len()).then_some((n, shown))
+}
+
+fn push_run(record: &Record<'_>, fields: &Node<'_>, messages: &[Node<'_>], out: &mut Reading<'_>) {
+    let found = out.findings.made();
+    let mut events = Vec::new();
+    let of_codex = is_of_codex(record.text);
+    for node in messages {
+        let (said, goes_on) = said(node, out);
+        for mut message in said {
+            if of_codex {
+                message.ts = message.ts.or_else(|| time::instant(&node.at(&["_metadata", "timestamp"])?));
+                codex::attribute(&mut message);
+            }
+            // In these chats the text and the calls of one reply are messages of their own.
+            let goes_on = goes_on || (of_codex && message.role == Role::Assistant);
+            let before = events.last_mut().filter(|_| goes_on && message.role == Role::Assistant);
+            if let Some(Event::Message(reply)) = before
+                && reply.role == Role::Assistant
+            {
+                reply.ts = message.ts.or(reply.ts);
+                dialect::join(reply, message);
+                continue;
+            }
+            events.push(Event::Message(message));
+        }
+    }
+    // Only where something was left out, since it takes every message apart again.
+    if let Some((n, roles)) = (out.findings.made() > found).then(|| strange_roles(messages)).flatten() {
+        let roles: Vec<String> = roles.iter().map(|role| format!("`{role}`")).collect();
+        let what = format!("{n} of {} messages have roles that no format has: {}", messages.len(), roles.join(", "));
+        let help = "the conversation is left out: name the roles system, user, assistant and tool";
+        return out.error_at(record.text, what, help);
+    }
+    let stem = &record.file.stem;
+    let run_id = match (fields.some_word(["run_id", "id", "conversation_id", "session_id"]), record.key) {
+        (Some(id), "") => id,
+        (Some(id), _) => format!("{stem}/{id}"),
+        (None, "") => stem.clone(),
+        (None, key) => format!("{stem}/{key}"),
+    };
+    let header = Header {
+        totals: totals(fields, &events, out),
+        run_id,
+        task_id: fields.some_word(["task_id", "instance_id", "task"]),
+        trial: fields.some_word("trial"),
+        suite: fields.some_word(["suite", "dataset", "domain"]),
+        model: fields.some_word("model"),
+        agent: fields.some_word("agent"),
+        ..Header::default()
+    };
+    let mut grade = grade(fields, record.options.outcome_key.as_deref(), out);
+    if events.last().is_some_and(Event::is_interruption) {
+        grade.end = EndCause::Killed;
+    }
+    out.run(Draft { header, events, grade, warnings: Vec::new() });
+}
+
+/// Whether the chat was exported from Codex, by the marks that its program or its exporter leaves.
+fn is_of_codex(text: &str) -> bool {
+    // They stand at the beginning, in the first message.
+    let head = &text.as_bytes()[..text.len().min(64 << 10)];
+    let has = |mark: &str| memchr::memmem::find(head, mark.as_bytes()).is_some();
+    has("\"_metadata\"") || ["<environment_context>", "<permissions instructions>", codex::ABORTED].into_iter().any(has)
+}
+
+/// The totals for the run from the object around the messages, if the messages do not have them.
+fn totals(fields: &Node<'_>, events: &[Event], out: &mut Reading<'_>) -> Option<Totals> {
+    let messages = || events.iter().filter_map(Event::message);
+    let own = fields.get(["usage", "token_usage", "total_usage", "tokens"]).filter(Node::is_object);
+    let own = own.filter(|_| !messages().any(Message::has_usage));
+    let usage = own.and_then(|own| usage::usage(Some(&own), out)).filter(|usage| usage.total() > Some(Tokens(0)));
+    let cost =
+        fields.some_number(["cost", "total_cost", "cost_usd"]).filter(|_| messages().all(|one| one.cost.is_none()));
+    let cost = cost.and_then(plausible).filter(|cost| *cost > 0.0).map(Usd);
+    (usage.is_some() || cost.is_some()).then(|| Totals { usage: usage.unwrap_or_default(), cost })
+}
+
+/// The messages in a recorded message. There may be several: in other APIs, tool results are inside the user's
+/// message. The flag is true for an item of a reply rather than a message of its own.
+fn said(node: &Node<'_>, out: &mut Reading<'_>) -> (Vec<Message>, bool) {
+    let has = |mark: &&str| memchr::memmem::find(node.written().as_bytes(), mark.as_bytes()).is_some();
+    let is_other = OTHER_DIALECTS.iter().any(has) && sound(node.written()).is_ok();
+    let of_another_api = is_other.then(|| in_another_api(node, out)).flatten();
+    let Some((mut said, is_item)) = of_another_api else {
+        return (openai::message(node, out).into_iter().collect(), false);
+    };
+    if let Some(message) = said.last_mut().filter(|_| !is_item) {
+        message.ts = node.instant(["timestamp", "created_at", "created", "ts"], out);
+        message.cost = node.dollars("cost", out);
+        message.model = node.string("model", out).map(Into::into);
+        message.usage = node.usage("usage", out).or(message.usage);
+    }
+    (said, is_item)
+}
+
+/// The messages in a message of another API: one in a wrapper, one whose content has blocks or parts other than text,
+/// or an item without a role. The flag is true for such an item.
+fn in_another_api(node: &Node<'_>, out: &mut Reading<'_>) -> Option<(Vec<Message>, bool)> {
+    // The inner message, if the role is outside: `{"role": …, "message": {"content": …}}`.
+    let inner = node.get("message").filter(|inner| inner.is_object() && !node.mentions("content"));
+    if let Some(inner) = inner.filter(|_| node.mentions("role")) {
+        let role = inner.some_string("role").or_else(|| node.some_string("role"));
+        let role = role.as_deref().and_then(dialect::named_role);
+        let said = role.map(|role| dialect::messages_of(&inner, role, out));
+        return Some((said.unwrap_or_else(|| dialect::messages(&inner, Role::User, out)), false));
+    }
+    let acts = |block: &Node<'_>| {
+        block.some_string("type").is_some_and(|kind| kind.starts_with("tool") || kind.contains("reasoning"))
+    };
+    let is_item = !node.mentions("role");
+    let is_other = node.get("parts").is_some_and(|parts| parts.is_list())
+        || node.some_list("content").iter().any(acts)
+        || (is_item && node.some_string("type").is_some_and(|kind| !kind.is_empty()));
+    is_other.then(|| (dialect::messages(node, Role::User, out), is_item))
+}
+
+/// The outcome, from the field that the user names or else the first common field found, in the object or in a nested
+/// object for its evaluation.
+fn grade(fields: &Node<'_>, wanted: Option<&str>, out: &mut Reading<'_>) -> Grade {
+    if let Some(grade) = grade_among(fields, wanted, out) {
+        return grade;
+    }
+    let inner = AROUND.iter().find_map(|name| {
+        let grade = grade_among(&fields.get(*name)?, wanted, out)?;
+        Some(Grade { source: OutcomeSource::Native(name), ..grade })
+    });
+    inner.unwrap_or_default()
+}
+
+/// Names that may hold something else: a class that the text belongs to, or what became of a conversation.
+const LOOSE: &[&str] = &["label", "outcome"];
+
+fn grade_among(fields: &Node<'_>, wanted: Option<&str>, out: &mut Reading<'_>) -> Option<Grade> {
+    let candidates: Vec<&str> = wanted.map_or_else(|| OUTCOME_KEYS.to_vec(), |key| vec![key]);
+    candidates.into_iter().find_map(|key| {
+        // An object of that name has the outcome inside.
+        let is_loose = wanted.is_none() && (LOOSE.contains(&key) || fields.get(key)?.is_object());
+        let (graded, score) = if is_loose { fields.get(key)?.as_outcome() } else { fields.outcome(key, out) }?;
+        let source = OUTCOME_KEYS.iter().find(|known| **known == key).copied().unwrap_or("the one named");
+        let outcome = Outcome::from_grade(Some(graded));
+        Some(Grade { outcome, score, source: OutcomeSource::Native(source), ..Grade::default() })
+    })
+}

@@ -1,0 +1,129 @@
+//! Claude Agent SDK streams (`--output-format stream-json`), plain or in a recorder's envelope
+//! `{type, message, timestamp}`.
+
+use serde_json::value::RawValue;
+
+use super::{Format, Layout};
+use crate::open::probe::{Probe, Sketch};
+use crate::read::claude::Conversation;
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{Draft, EndCause, Grade, Header, Lane, PromptedBy, Role};
+use crate::value::json;
+
+/// Claude Agent SDK streams.
+pub(super) struct ClaudeAgentSdk;
+
+impl Format for ClaudeAgentSdk {
+    fn id(&self) -> &'static str {
+        "claude-agent-sdk"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Claude Agent SDK streams (stream-json)"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_line = |value: &Sketch| {
+            let kind = value.text_of("type").unwrap_or_default();
+            let inner = value.get("message").filter(|message| message.is_object()).unwrap_or(value);
+            match kind.as_str() {
+                "system" => inner.text_of("subtype").as_deref() == Some("init"),
+                "result" => inner.has(&["subtype", "num_turns"]),
+                // A log that lacks its first and last lines.
+                "assistant" | "user" => {
+                    let of_session = value.get("session_id").or(value.get("parent_tool_use_id")).is_some();
+                    of_session && inner.text_of("role").as_deref() == Some(kind.as_str())
+                }
+                _ => false,
+            }
+        };
+        probe.values.iter().any(is_line).then(|| {
+            "lines of type `system` `init`, `result` with `num_turns`, or messages with `session_id`".to_owned()
+        })
+    }
+
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let mut conversation = Conversation::default();
+        let mut about = About::default();
+        // The lines, or an array of them as in the SDK's own tests.
+        let lines = json::elements(record.text).unwrap_or_else(|| record.lines().collect());
+        for line in lines {
+            if let Some(line) = Node::line(line, out) {
+                add(&mut conversation, &mut about, &line, out);
+            }
+        }
+        let agent = "claude-agent-sdk";
+        let meta = Some(format!("{{{}}}", about.meta.join(","))).filter(|_| !about.meta.is_empty());
+        let header = Header {
+            run_id: record.file.stem.clone(),
+            model: conversation.model,
+            agent: Some(about.version.map_or_else(|| agent.to_owned(), |version| format!("{agent} {version}"))),
+            meta: meta.and_then(|meta| RawValue::from_string(meta).ok()),
+            ..Header::default()
+        };
+        let grade = Grade { end: about.end, ..Grade::default() };
+        let draft = Draft { header, events: conversation.events, grade, warnings: Vec::new() };
+        out.run_of_replies(draft, conversation.prints);
+    }
+}
+
+/// What lines other than messages say.
+#[derive(Default)]
+struct About {
+    version: Option<String>,
+    end: EndCause,
+    meta: Vec<String>,
+}
+
+fn add(conversation: &mut Conversation, about: &mut About, line: &Node<'_>, out: &mut Reading<'_>) {
+    let kind = line.string("type", out).unwrap_or_default();
+    let ts = line.instant("timestamp", out);
+    let message = line.get("message");
+    // In an envelope, the fields of `system` and `result` lines are inside `message`.
+    let facts = message.as_ref().unwrap_or(line);
+    let parent = "parent_tool_use_id";
+    let whose = if line.has(parent) { line } else { facts }.word(parent, out);
+    let whose = whose.map_or(Lane::Main, |parent| Lane::Side(parent.into()));
+    match (&*kind, &message) {
+        ("assistant", Some(message)) => conversation.reply(message, None, ts, whose, out),
+        ("user", Some(message)) => conversation.user(message, Role::User, ts, &whose, out),
+        ("system", _) => {
+            about.version = about.version.take().or_else(|| facts.word("claude_code_version", out));
+            if let Some(session) = facts.word("session_id", out).filter(|_| about.meta.is_empty()) {
+                about.meta.push(format!("\"session_id\":{}", serde_json::Value::String(session)));
+            }
+        }
+        ("result", _) => {
+            // A resumed session has several results; the last one tells how it ended.
+            about.end = end_cause(&facts.string("subtype", out).unwrap_or_default());
+            if let Some(cost) = facts.number("total_cost_usd", out) {
+                about.meta.retain(|field| !field.starts_with("\"total_cost_usd\""));
+                about.meta.push(format!("\"total_cost_usd\":{cost}"));
+            }
+        }
+        ("stream_event", _) => {}
+        (kind, _) => out.unknown(kind, line),
+    }
+}
+
+fn end_cause(subtype: &str) -> EndCause {
+    match subtype {
+        "success" => EndCause::SelfFinish,
+        "error_max_turns" | "error_max_budget_usd" => EndCause::Cap,
+        _ if subtype.starts_with("error") => EndCause::Error,
+        _ => EndCause::Unknown,
+    }
+}

@@ -1,0 +1,210 @@
+//! Claude Code sessions: one session per file, one content block per line.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use super::{Format, Layout};
+use crate::open::probe::{Probe, Sketch};
+use crate::read::claude::Conversation;
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{Draft, EndCause, Event, Grade, Header, Instant, Lane, Message, Note, PromptedBy, Role};
+use crate::value::json;
+
+/// Claude Code sessions.
+pub(super) struct ClaudeCode;
+
+/// Types of lines that hold nothing about the run.
+const IGNORED: &[&str] =
+    &["summary", "queue-operation", "file-history-snapshot", "progress", "attachment", "last-prompt", "custom-title"];
+
+impl Format for ClaudeCode {
+    fn id(&self) -> &'static str {
+        "claude-code"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Claude Code sessions (JSONL)"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_line = |value: &Sketch| {
+            value.has(&["sessionId", "type"]) && ["uuid", "parentUuid", "message"].iter().any(|key| value.has(&[key]))
+        };
+        if probe.values.iter().any(is_line) {
+            return Some("lines with `sessionId` and `uuid`".to_owned());
+        }
+        let web = probe.document()?.get("loglines")?.is_array();
+        web.then(|| "a document with `loglines`".to_owned())
+    }
+
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Person
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let lines = parse_lines(record, out);
+        // A file with only a sub-agent's lines is that sub-agent's run.
+        let spoken = || lines.iter().filter(|line| line.has("message"));
+        let all_side = spoken().next().is_some() && spoken().all(is_side);
+        let mut session =
+            Session { conversation: Conversation::default(), all_side, id: None, version: None, path: Path::default() };
+        for line in &lines {
+            session.add(line, out);
+        }
+        let Session { conversation, id, version, .. } = session;
+        let end = if conversation.is_interrupted() { EndCause::Killed } else { EndCause::Unknown };
+        let agent = if all_side { "claude-code subagent" } else { "claude-code" };
+        // The file of a checkpoint is called `full` in every session.
+        let named = id.clone().filter(|_| record.file.stem == "full");
+        let parent = id.clone().filter(|_| all_side);
+        let meta = id.map(|id| format!("{{\"session_id\":{}}}", serde_json::Value::String(id)));
+        let header = Header {
+            run_id: named.unwrap_or_else(|| record.file.stem.clone()),
+            parent,
+            model: conversation.model,
+            agent: Some(version.map_or_else(|| agent.to_owned(), |version| format!("{agent} {version}"))),
+            meta: meta.and_then(|meta| RawValue::from_string(meta).ok()),
+            ..Header::default()
+        };
+        let grade = Grade { end, ..Grade::default() };
+        let draft = Draft { header, events: conversation.events, grade, warnings: Vec::new() };
+        out.run_of_replies(draft, conversation.prints);
+    }
+}
+
+/// The lines of a session file, or of the document that holds a web session.
+fn parse_lines<'r>(record: &Record<'r>, out: &mut Reading<'_>) -> Vec<Node<'r>> {
+    let web = Node::of(record.text).get("loglines").and_then(|lines| json::elements(&lines));
+    let lines = web.unwrap_or_else(|| record.lines().collect());
+    lines.into_iter().filter_map(|line| Node::line(line, out)).collect()
+}
+
+fn is_side(line: &Node<'_>) -> bool {
+    is_true(line, "isSidechain")
+}
+
+fn is_true(line: &Node<'_>, name: &str) -> bool {
+    line.get(name).is_some_and(|flag| flag.written() == "true")
+}
+
+/// A session being read.
+struct Session {
+    conversation: Conversation,
+    all_side: bool,
+    id: Option<String>,
+    version: Option<String>,
+    path: Path,
+}
+
+/// Which line each line answers. A prompt that continues from before the last answered prompt takes back everything
+/// after that point.
+#[derive(Default)]
+struct Path {
+    /// The index of each line and the id of the line it answers.
+    lines: BTreeMap<String, (usize, Option<String>)>,
+    n_lines: usize,
+    /// The last answered prompt.
+    prompt: Option<usize>,
+    /// The last prompt, if not yet answered.
+    asked: Option<usize>,
+}
+
+impl Path {
+    /// Adds a line; true for a prompt that continues from before the last answered prompt.
+    fn take(&mut self, uuid: Option<String>, parent: Option<String>, is_prompt: bool, is_reply: bool) -> bool {
+        let at = self.n_lines;
+        self.n_lines += 1;
+        if is_reply {
+            self.prompt = self.asked.take().or(self.prompt);
+        }
+        let goes_back = is_prompt && self.goes_back(parent.as_deref());
+        if is_prompt {
+            self.asked = Some(at);
+        }
+        self.lines.extend(uuid.map(|uuid| (uuid, (at, parent))));
+        goes_back
+    }
+
+    /// Whether the last answered prompt is not among the ancestors of this line.
+    fn goes_back(&self, from: Option<&str>) -> bool {
+        let (Some(last), mut before, mut above) = (self.prompt, from, usize::MAX) else { return false };
+        while let Some((place, parent)) = before.and_then(|id| self.lines.get(id)) {
+            // A line answers an earlier one; this check ends cycles.
+            if *place >= above {
+                return false;
+            }
+            match place.cmp(&last) {
+                Ordering::Greater => (before, above) = (parent.as_deref(), *place),
+                Ordering::Equal => return false,
+                Ordering::Less => return true,
+            }
+        }
+        false
+    }
+}
+
+impl Session {
+    fn add(&mut self, line: &Node<'_>, out: &mut Reading<'_>) {
+        if self.id.is_none() {
+            self.id = line.word("sessionId", out);
+        }
+        if self.version.is_none() {
+            self.version = line.word("version", out);
+        }
+        let ts = line.instant("timestamp", out);
+        let whose = if is_side(line) && !self.all_side {
+            Lane::Side(line.word("agentId", out).unwrap_or_else(|| "sidechain".to_owned()).into())
+        } else {
+            Lane::Main
+        };
+        let before = self.conversation.events.len();
+        self.message(line, ts, whose, out);
+        let said = self.conversation.events.get(before..).unwrap_or_default();
+        let (is_prompt, is_reply) =
+            (said.iter().any(Event::is_prompt), said.iter().any(|event| event.message().is_some_and(Message::is_step)));
+        let (uuid, parent) = (line.word("uuid", out), line.word("parentUuid", out));
+        if self.path.take(uuid, parent, is_prompt, is_reply) {
+            self.conversation.took_back(before);
+        }
+    }
+
+    fn message(&mut self, line: &Node<'_>, ts: Option<Instant>, whose: Lane, out: &mut Reading<'_>) {
+        let kind = line.string("type", out).unwrap_or_default();
+        match (&*kind, line.get("message").filter(|message| message.written().starts_with('{'))) {
+            ("assistant", Some(message)) => {
+                let request = line.string("requestId", out);
+                self.conversation.reply(&message, request.as_deref(), ts, whose, out);
+            }
+            ("user", Some(message)) => {
+                // Text that the program wrote in the user's name is an instruction, not a turn of the user's.
+                let put_in = is_true(line, "isMeta") || is_true(line, "isCompactSummary");
+                let role = if put_in { Role::System } else { Role::User };
+                self.conversation.user(&message, role, ts, &whose, out);
+            }
+            ("assistant" | "user", None) => {
+                out.warn_at(line.place(), "a line whose `message` is no object", "it is left out");
+            }
+            ("system", _) => {
+                let subtype = line.string("subtype", out).unwrap_or_default();
+                if let Some(body) = line.kept().filter(|_| subtype == "compact_boundary") {
+                    let note = Note { kind: "claude-code.compact_boundary".into(), body };
+                    self.conversation.events.push(Event::Note(note));
+                }
+            }
+            ("", _) => out.warn_at(line.place(), "a line without a `type`", "it is left out"),
+            (kind, _) if IGNORED.contains(&kind) => {}
+            (kind, _) => out.unknown(kind, line),
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! `ui_messages.json`: what the editor showed of a task. A step is a request to the model, which has the tokens, and
+//! the results of the previous calls.
+
+use super::cline::{NAME, answer, header, result_in};
+use super::{Format, Layout};
+use crate::open::probe::{Probe, Sketch};
+use crate::read::turns::Turns;
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{EndCause, Grade, Instant, Message, PromptedBy, Role, Text, ToolCall, Usage};
+use crate::value::json;
+
+/// The file with what the editor showed.
+pub(super) struct ClineUi;
+
+impl Format for ClineUi {
+    fn id(&self) -> &'static str {
+        "cline-ui"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Cline and Roo Code tasks as shown: ui_messages.json"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_shown = |value: &Sketch| {
+            let kind = value.text_of("type");
+            value.has(&["ts"])
+                && matches!(kind.as_deref(), Some("say" | "ask"))
+                && (value.has(&["say"]) || value.has(&["ask"]))
+        };
+        let messages = probe.document()?.elements();
+        messages.first().is_some_and(is_shown).then(|| "messages with `ts`, and `say` or `ask`".to_owned())
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    /// The file with the API's messages has more about the same task.
+    fn superseded_by(&self) -> Option<&'static str> {
+        Some(NAME)
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Person
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let Some(whole) = Node::whole(record, out) else { return };
+        let messages = whole.elements().unwrap_or_default();
+        let mut shown = Shown::default();
+        for message in messages {
+            shown.message(&message, out);
+        }
+        out.run(shown.turns.into_draft(header(record), Grade { end: shown.end, ..Grade::default() }));
+    }
+}
+
+/// Kinds that are shown but not part of the conversation; a command's output is repeated in the next request.
+const SHOWN: &[&str] = &[
+    "api_req_deleted",
+    "api_req_finished",
+    "api_req_rate_limit_wait",
+    "api_req_retried",
+    "api_req_retry_delayed",
+    "auto_approval_max_req_reached",
+    "browser_action_result",
+    "browser_session_status",
+    "checkpoint_created",
+    "checkpoint_saved",
+    "clineignore_error",
+    "codebase_search_result",
+    "command_output",
+    "condense",
+    "condense_context",
+    "condense_context_error",
+    "conditional_rules_applied",
+    "deleted_api_reqs",
+    "diff_error",
+    "error",
+    "error_retry",
+    "followup",
+    "generate_explanation",
+    "hook_output_stream",
+    "hook_status",
+    "image",
+    "info",
+    "interactive_app",
+    "load_mcp_documentation",
+    "mcp_notification",
+    "mcp_server_request_started",
+    "mcp_server_response",
+    "new_task",
+    "plan_mode_respond",
+    "report_bug",
+    "resume_completed_task",
+    "resume_task",
+    "rooignore_error",
+    "shell_integration_warning",
+    "shell_integration_warning_with_suggestion",
+    "sliding_window_truncation",
+    "subagent_status",
+    "subtask_result",
+    "summarize_task",
+    "task_progress",
+    "too_many_tools_warning",
+    "use_mcp_tool",
+    "use_subagents",
+    "user_edit_todos",
+    "user_feedback_diff",
+];
+
+#[derive(Default)]
+struct Shown {
+    turns: Turns,
+    /// A request was sent and none of its reply has been shown yet.
+    asked: bool,
+    /// The editor has offered to resume the task.
+    resumable: bool,
+    end: EndCause,
+}
+
+impl Shown {
+    fn message(&mut self, message: &Node<'_>, out: &mut Reading<'_>) {
+        let ts = message.instant("ts", out);
+        let kind = message.string(["say", "ask"], out).unwrap_or_default();
+        // Feedback typed when the task could be resumed means that it was interrupted.
+        if std::mem::replace(&mut self.resumable, &*kind == "resume_task") && &*kind == "user_feedback" {
+            self.turns.interrupted();
+        }
+        let text = message.text("text", out);
+        let said = text.as_ref().map(|text| text.as_str().into_owned()).unwrap_or_default();
+        if self.asked && kind != "api_req_started" {
+            self.end = EndCause::Unknown;
+        }
+        match &*kind {
+            "api_req_started" => self.request(message, ts, out),
+            "task" | "user_feedback" => {
+                self.turns.say(Role::User, Text::plain(said), ts);
+            }
+            "text" => self.reply(ts, |reply| reply.content = Some(joined(reply.content.take(), &said))),
+            "reasoning" => self.reply(ts, |reply| reply.reasoning = Some(joined(reply.reasoning.take(), &said))),
+            "tool" => {
+                let value = json::value(&said).unwrap_or_default();
+                let name = value.get("tool").and_then(serde_json::Value::as_str).unwrap_or("tool").to_owned();
+                self.turns.call(ToolCall::new(None, &name, Text::plain(said)), ts);
+                self.written(ts);
+            }
+            "command" | "use_mcp_server" | "browser_action" | "browser_action_launch" => {
+                let arguments = serde_json::json!({ "command": said }).to_string();
+                self.turns.call(
+                    ToolCall::new(None, if kind == "command" { "execute_command" } else { &kind }, arguments),
+                    ts,
+                );
+                self.written(ts);
+            }
+            "completion_result" if !said.is_empty() => {
+                let arguments = serde_json::json!({ "result": said }).to_string();
+                self.turns.call(ToolCall::new(None, "attempt_completion", arguments), ts);
+                self.written(ts);
+                self.end = EndCause::SelfFinish;
+            }
+            "api_req_failed" | "mistake_limit_reached" => self.end = EndCause::Error,
+            "completion_result" => self.written(ts),
+            kind if SHOWN.contains(&kind) => {}
+            other => out.unknown(other, message),
+        }
+    }
+
+    /// A request: adds the results in it, then a reply with its tokens. The reply's content is shown later.
+    fn request(&mut self, message: &Node<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
+        let Some(inner) = message.get("text").and_then(|text| Some((text.as_string()?.into_owned(), text.place())))
+        else {
+            return;
+        };
+        let Some(request) = Node::inside(&inner.0, inner.1) else {
+            return out.error_at(inner.1, "a request that is no JSON", "its tokens and results are left out");
+        };
+        if let Some(sent) = request.get("request").and_then(|sent| Some(sent.as_string()?.into_owned())) {
+            for part in sent
+                .split("\n\n[")
+                .enumerate()
+                .map(|(n, part)| if n == 0 { part.to_owned() } else { format!("[{part}") })
+            {
+                if let Some((tool, result)) = result_in(&part).filter(|_| self.turns.awaits()) {
+                    self.turns.push(answer(tool, result, ts));
+                }
+            }
+        }
+        let mut reply = Message::new(Role::Assistant);
+        reply.ts = ts;
+        let beside = [request.tokens("cacheReads", out), request.tokens("cacheWrites", out)];
+        let usage = Usage {
+            input: request
+                .tokens("tokensIn", out)
+                .map(|input| beside.iter().flatten().fold(input, |sum, more| sum.saturating_add(*more))),
+            output: request.tokens("tokensOut", out),
+            cache_read: beside[0],
+            cache_write: beside[1],
+            ..Usage::default()
+        };
+        reply.usage = (!usage.is_empty()).then_some(usage);
+        reply.cost = request.dollars("cost", out);
+        reply.model = message.at(&["modelInfo"]).and_then(|info| info.word("modelId", out)).map(Into::into);
+        self.turns.push(reply);
+        self.asked = true;
+    }
+
+    /// Moves the end of the current reply to this time.
+    fn written(&mut self, ts: Option<Instant>) {
+        if let Some(reply) = self.turns.current() {
+            reply.ts = ts.or(reply.ts);
+        }
+    }
+
+    fn reply(&mut self, ts: Option<Instant>, change: impl FnOnce(&mut Message)) {
+        if let Some(reply) = self.turns.current() {
+            reply.ts = ts.or(reply.ts);
+            return change(reply);
+        }
+        let mut reply = Message::new(Role::Assistant);
+        reply.ts = ts;
+        change(&mut reply);
+        self.turns.push(reply);
+    }
+}
+
+fn joined(before: Option<Text>, more: &str) -> Text {
+    Text::plain(match before {
+        Some(before) if !before.is_empty() => format!("{}\n{more}", before.as_str()),
+        _ => more.to_owned(),
+    })
+}

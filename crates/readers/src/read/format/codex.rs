@@ -1,0 +1,371 @@
+//! OpenAI Codex CLI rollouts: one session per file, one item or token count per line.
+//!
+//! A model call is identified by its token count, which is written twice: a count is a new call only if the session's
+//! total changed. The items since the previous call belong to it. A rollout without counts is divided at the tool
+//! outputs.
+
+use std::collections::BTreeMap;
+
+use super::{Format, Layout};
+use crate::open::probe::{Probe, Sketch};
+use crate::read::openai;
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{
+    Draft, EndCause, Event, Grade, Header, Instant, Lane, Message, Note, Origin, PromptedBy, Role, Text, ToolCall,
+    Usage,
+};
+use crate::value::json;
+
+/// Codex CLI rollouts.
+pub(super) struct Codex;
+
+/// Types of lines with an envelope; and, below, types of items, which older rollouts write without one.
+const ENVELOPES: &[&str] = &["session_meta", "response_item", "event_msg", "turn_context", "compacted"];
+const ITEMS: &[&str] = &[
+    "message",
+    "reasoning",
+    "function_call",
+    "function_call_output",
+    "custom_tool_call",
+    "custom_tool_call_output",
+    "local_shell_call",
+    "local_shell_call_output",
+    "web_search_call",
+    "tool_search_call",
+    "tool_search_output",
+];
+/// Beginnings of texts that the program inserts among the user's messages, in the user's name.
+const HOST: &[&str] = &["<skill>", "<user_shell_command>", "<subagent_notification>", "<hook_prompt"];
+/// Beginnings of event kinds that repeat items or concern only the program.
+const SAID_AGAIN: &[&str] = &[
+    "user_message",
+    "agent_message",
+    "agent_reasoning",
+    "exec_command_",
+    "mcp_tool_call_",
+    "patch_apply_",
+    "web_search_",
+    "turn_diff",
+    "plan_update",
+    "stream_error",
+    "warning",
+    "background_event",
+    "thread_",
+    "view_image_tool_call",
+    "entered_review_mode",
+    "exited_review_mode",
+    "token_usage",
+];
+
+impl Format for Codex {
+    fn id(&self) -> &'static str {
+        "codex"
+    }
+
+    fn summary(&self) -> &'static str {
+        "OpenAI Codex CLI rollouts (JSONL)"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let kind = |value: &Sketch| value.text_of("type").unwrap_or_default();
+        let enveloped = |value: &Sketch| value.has(&["payload"]) && ENVELOPES.contains(&kind(value).as_str());
+        if probe.values.iter().any(enveloped) {
+            return Some("lines with a `payload` of Codex's types".to_owned());
+        }
+        let opens = probe.first().is_some_and(|first| first.has(&["id", "timestamp", "instructions"]));
+        let bare = |value: &Sketch| ITEMS.contains(&kind(value).as_str());
+        (opens && probe.values.iter().any(bare)).then(|| "a session's line and Codex's items".to_owned())
+    }
+
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Person
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        // Calls end at counts if the rollout has any.
+        let counted = memchr::memmem::find(record.text.as_bytes(), b"\"total_token_usage\"").is_some();
+        let mut session = Session { counted, ..Session::default() };
+        for line in record.lines() {
+            if let Some(line) = Node::line(line, out) {
+                session.add(&line, out);
+            }
+        }
+        let header = Header {
+            run_id: record.file.stem.clone(),
+            model: session.model,
+            agent: Some(session.version.map_or_else(|| "codex".to_owned(), |version| format!("codex {version}"))),
+            ..Header::default()
+        };
+        let grade = Grade { end: session.end, ..Grade::default() };
+        out.run(Draft { header, events: session.events, grade, warnings: Vec::new() });
+    }
+}
+
+/// A session being read.
+#[derive(Default)]
+struct Session {
+    events: Vec<Event>,
+    /// Index of the reply of the call in progress.
+    open: Option<usize>,
+    counted: bool,
+    /// Whether each call failed, by call id, where the program reported it.
+    ended: BTreeMap<String, bool>,
+    total: Option<Usage>,
+    model: Option<String>,
+    version: Option<String>,
+    end: EndCause,
+    /// Whether the program's current turn has had a prompt; `None` between turns.
+    turn: Option<bool>,
+}
+
+impl Session {
+    fn add(&mut self, line: &Node<'_>, out: &mut Reading<'_>) {
+        let kind = line.string("type", out).unwrap_or_default();
+        let ts = line.instant("timestamp", out);
+        let payload = line.get("payload");
+        let is_bare = payload.is_none();
+        let item = payload.as_ref().unwrap_or(line);
+        if !item.written().starts_with('{') {
+            return out.error_at(item.place(), "a `payload` that is no object", "the line is left out");
+        }
+        match &*kind {
+            "response_item" => self.item(item, ts, out),
+            "event_msg" => self.event(item, ts, out),
+            "session_meta" => self.version = item.word("cli_version", out),
+            "turn_context" => self.model = item.string("model", out).map(Into::into).or(self.model.take()),
+            "compacted" => self.note("codex.compacted", item),
+            "" if is_bare => {}
+            kind if is_bare && ITEMS.contains(&kind) => self.item(item, ts, out),
+            other => out.unknown(other, item),
+        }
+    }
+
+    fn item(&mut self, item: &Node<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
+        let kind = item.string("type", out).unwrap_or_default();
+        match &*kind {
+            "message" => self.message(item, ts, out),
+            "reasoning" => {
+                let said = item.content("summary", out).filter(|text| !text.is_empty());
+                self.reply(ts, |reply| reply.reasoning = said.or(reply.reasoning.take()));
+            }
+            "function_call" | "custom_tool_call" | "local_shell_call" | "web_search_call" | "tool_search_call" => {
+                let arguments = item.arguments(["arguments", "input", "action"]);
+                let id = item.word(["call_id", "id"], out);
+                let name =
+                    item.string("name", out).map_or_else(|| kind.trim_end_matches("_call").to_owned(), Into::into);
+                self.reply(ts, |reply| reply.tool_calls.push(ToolCall::new(id.as_deref(), &name, arguments)));
+            }
+            "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" | "tool_search_output" => {
+                let mut result = Message::new(Role::Tool);
+                result.tool_call_id = item.word("call_id", out).map(Into::into);
+                (result.content, result.is_error) = output(item, out);
+                // The tools that a search found are its result.
+                result.content = result.content.or_else(|| item.get("tools").map(|tools| Text::plain(tools.written())));
+                let told = result.tool_call_id.as_ref().and_then(|id| self.ended.get(id.as_str()));
+                result.is_error = told.copied().or(result.is_error);
+                result.ts = ts;
+                self.events.push(Event::Message(result));
+                if !self.counted {
+                    self.open = None;
+                }
+            }
+            other => out.unknown(&format!("item {other}"), item),
+        }
+    }
+
+    fn message(&mut self, item: &Node<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
+        let content = item.content("content", out);
+        let Some(role) = item.role("role", openai::role, out) else { return };
+        if role == Role::Assistant {
+            return self.reply(ts, |reply| {
+                reply.content = match (reply.content.take(), content) {
+                    (Some(before), Some(more)) => Some(Text::plain(format!("{}\n{}", before.as_str(), more.as_str()))),
+                    (before, more) => more.or(before),
+                };
+            });
+        }
+        let mut message = Message::new(role);
+        message.content = content;
+        message.ts = ts;
+        attribute(&mut message);
+        if message.role == Role::User && message.origin == Origin::Prompt {
+            message.origin = self.origin();
+        }
+        self.events.push(Event::Message(message));
+        self.open = None;
+    }
+
+    /// What a text of the user's is. In the program's turns, the first text is the prompt and later texts are steering.
+    fn origin(&mut self) -> Origin {
+        let steers = self.turn.as_mut().is_some_and(|prompted| std::mem::replace(prompted, true));
+        if steers { Origin::Steering } else { Origin::Prompt }
+    }
+
+    fn event(&mut self, item: &Node<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
+        match &*item.string("type", out).unwrap_or_default() {
+            "token_count" => self.count(item, ts, out),
+            "task_complete" | "turn_complete" => (self.end, self.turn) = (EndCause::SelfFinish, None),
+            "turn_aborted" => {
+                (self.end, self.turn) = (EndCause::Killed, None);
+                self.events.push(Event::interruption());
+            }
+            "error" => self.end = EndCause::Error,
+            "task_started" | "turn_started" => (self.end, self.turn) = (EndCause::Unknown, Some(false)),
+            "context_compacted" => self.note("codex.context_compacted", item),
+            "patch_apply_end" => self.ended(item, item.flag("success", out).map(|success| !success), out),
+            "exec_command_end" => {
+                self.ended(item, item.number("exit_code", out).map(|code| code != 0.0), out);
+            }
+            "mcp_tool_call_end" => self.ended(item, item.get("result").as_ref().and_then(has_failed), out),
+            kind if SAID_AGAIN.iter().any(|begins| kind.starts_with(begins)) => {}
+            other => out.unknown(&format!("event {other}"), item),
+        }
+    }
+
+    /// Records whether a tool failed, as reported by the program before or after the result.
+    fn ended(&mut self, item: &Node<'_>, failed: Option<bool>, out: &mut Reading<'_>) {
+        let Some((id, failed)) = item.word("call_id", out).zip(failed) else { return };
+        let results = self.events.iter_mut().rev().filter_map(|event| match event {
+            Event::Message(message) if message.role == Role::Tool => Some(message),
+            _ => None,
+        });
+        for result in results.filter(|result| result.tool_call_id.as_deref() == Some(&id)).take(1) {
+            result.is_error = Some(failed);
+        }
+        self.ended.insert(id, failed);
+    }
+
+    /// Reads a token count, which is one model call if the total changed.
+    fn count(&mut self, item: &Node<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
+        let Some(info) = item.object("info", out) else { return };
+        let total = info.counts("total_token_usage", out).map(|counts| usage(&counts, out));
+        if total.is_none() || total == self.total {
+            return;
+        }
+        let last = info.counts("last_token_usage", out).map(|counts| usage(&counts, out));
+        let before = std::mem::replace(&mut self.total, total);
+        let grown = total.map(|total| difference(total, before.unwrap_or_default()));
+        // If the total grew by more than the last call, an unrecorded call is included; the total is correct. The
+        // first total may continue an earlier session, and a total that fell was restarted.
+        let more = before.is_some() && grown.and_then(|grown| grown.total()) > last.and_then(|last| last.total());
+        let call = if more { grown } else { last.or(grown) };
+        if self.open.is_none() {
+            // A call without any recorded item, such as one that compacts the context.
+            let mut unseen = Message::new(Role::Assistant);
+            (unseen.lane, unseen.ts) = (Lane::Side("unseen".into()), ts);
+            self.events.push(Event::Message(unseen));
+            self.open = Some(self.events.len() - 1);
+        }
+        if let Some(Event::Message(reply)) = self.open.take().and_then(|at| self.events.get_mut(at)) {
+            reply.usage = call;
+        }
+    }
+
+    /// Changes the reply of the call in progress, or creates one.
+    fn reply(&mut self, ts: Option<Instant>, change: impl FnOnce(&mut Message)) {
+        let at = *self.open.get_or_insert_with(|| {
+            let mut reply = Message::new(Role::Assistant);
+            reply.model = self.model.as_deref().map(Into::into);
+            self.events.push(Event::Message(reply));
+            self.events.len() - 1
+        });
+        if let Some(Event::Message(reply)) = self.events.get_mut(at) {
+            reply.ts = ts.or(reply.ts);
+            change(reply);
+        }
+    }
+
+    fn note(&mut self, kind: &str, item: &Node<'_>) {
+        self.events.extend(item.kept().map(|body| Event::Note(Note { kind: kind.into(), body })));
+    }
+}
+
+/// Says who wrote a message in the user's name: the program writes its context, its notes and its interruption marks
+/// there.
+pub(super) fn attribute(message: &mut Message) {
+    let text = message.text();
+    let begins = |marks: &[&str]| marks.iter().any(|mark| text.starts_with(mark));
+    if message.role != Role::User {
+        return;
+    }
+    let (is_context, is_interruption, is_host) = (begins(CONTEXT), begins(&[ABORTED]), begins(HOST));
+    drop(text);
+    if is_context {
+        message.role = Role::System;
+    } else if is_interruption {
+        message.origin = Origin::Interruption;
+    } else if is_host {
+        message.origin = Origin::Host;
+    }
+}
+
+/// Beginnings of the context that the program writes before the user's message, in the user's name.
+const CONTEXT: &[&str] = &["<environment_context>", "<user_instructions>", "# AGENTS.md", "<INSTRUCTIONS>"];
+/// How the mark of an interruption begins.
+pub(super) const ABORTED: &str = "<turn_aborted>";
+
+/// The token counts: cached tokens are part of the input, reasoning of the output.
+pub(super) fn usage(counts: &Node<'_>, out: &mut Reading<'_>) -> Usage {
+    Usage {
+        input: counts.tokens("input_tokens", out),
+        cache_read: counts.tokens("cached_input_tokens", out),
+        cache_write: None,
+        output: counts.tokens("output_tokens", out),
+        reasoning: counts.tokens("reasoning_output_tokens", out),
+    }
+}
+
+/// Whether a tool of an MCP server failed: `{"Ok": {"isError": …}}` or `{"Err": …}`.
+fn has_failed(result: &Node<'_>) -> Option<bool> {
+    if let Some(given) = result.get("Ok") {
+        return Some(given.get(["isError", "is_error"]).is_some_and(|flag| flag.written() == "true"));
+    }
+    result.has("Err").then_some(true)
+}
+
+/// The increase of a running total.
+pub(super) fn difference(total: Usage, before: Usage) -> Usage {
+    let less = |total: Option<u64>, before: Option<u64>| Some(total?.saturating_sub(before.unwrap_or(0)));
+    Usage {
+        input: less(total.input, before.input),
+        cache_read: less(total.cache_read, before.cache_read),
+        cache_write: None,
+        output: less(total.output, before.output),
+        reasoning: less(total.reasoning, before.reasoning),
+    }
+}
+
+/// A tool's output, and whether its exit code means failure.
+fn output(item: &Node<'_>, out: &mut Reading<'_>) -> (Option<Text>, Option<bool>) {
+    let content = item.content("output", out);
+    let text = content.as_ref().map(Text::as_str).unwrap_or_default();
+    let raw = item.get("output");
+    let written = [&*text, raw.as_ref().map_or("", Node::written)];
+    let mut objects = written.iter().filter(|text| text.trim_start().starts_with('{'));
+    let wrapped = objects.find_map(|text| Node::inside(text, text));
+    let code = wrapped.as_ref().and_then(|wrapped| json::number(&wrapped.at(&["metadata", "exit_code"])?));
+    let success = wrapped.as_ref().and_then(|wrapped| json::flag(&wrapped.get("success")?));
+    let failed = code.map(|code| code != 0.0).or(success.map(|success| !success));
+    let failed = failed.or_else(|| exit_code(&text).map(|code| code != 0));
+    drop(text);
+    (content, failed)
+}
+
+/// The exit code in the lines before the output itself.
+fn exit_code(text: &str) -> Option<i64> {
+    let head = text.split("\nOutput:").next().unwrap_or(text);
+    ["Process exited with code ", "Exit code: ", "exit code "].iter().find_map(|mark| {
+        let digits = head.split(mark).nth(1)?;
+        let end = digits.find(|digit: char| !digit.is_ascii_digit() && digit != '-').unwrap_or(digits.len());
+        digits[..end].parse().ok()
+    })
+}

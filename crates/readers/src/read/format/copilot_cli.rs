@@ -1,0 +1,239 @@
+//! Copilot CLI sessions: one event per line. Output tokens are known per call, input tokens only for the whole
+//! session, from its shutdown event.
+
+use super::{Format, Layout};
+use crate::open::probe::{Probe, Sketch};
+use crate::read::turns::Turns;
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{
+    EndCause, Grade, Header, Lane, Message, Origin, PromptedBy, Role, Text, ToolCall, Totals, Usage,
+};
+
+/// Copilot CLI sessions.
+pub(super) struct CopilotCli;
+
+impl Format for CopilotCli {
+    fn id(&self) -> &'static str {
+        "copilot-cli"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Copilot CLI sessions: session-state/*/events.jsonl"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_event = |value: &Sketch| {
+            let kind = value.text_of("type").unwrap_or_default();
+            let own = ["session.", "assistant.", "user.", "tool.execution", "hook.", "system."];
+            value.has(&["data", "id", "timestamp"]) && own.iter().any(|prefix| kind.starts_with(prefix))
+        };
+        let from_copilot =
+            |value: &Sketch| is_event(value) && value.get("data").and_then(|data| data.text_of("producer")).is_some();
+        if probe.values.iter().any(from_copilot) {
+            return Some("a `session.start` event with its `producer`".to_owned());
+        }
+        let known = |value: &Sketch| is_event(value) && value.has(&["parentId"]);
+        probe.values.iter().any(known).then(|| "events with `type`, `data` and `parentId`".to_owned())
+    }
+
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Person
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let mut session = Session::default();
+        for line in record.lines() {
+            match Node::parsed(line, record) {
+                Ok(event) => session.event(&event, out),
+                Err(diagnostic) => out.error(diagnostic),
+            }
+        }
+        let Session { turns, header, end, .. } = session;
+        let run_id = if header.run_id.is_empty() { record.file.stem.clone() } else { header.run_id };
+        let agent = header.agent.or_else(|| Some("copilot-cli".to_owned()));
+        let header = Header { run_id, agent, ..header };
+        out.run(turns.into_draft(header, Grade { end, ..Grade::default() }));
+    }
+}
+
+#[derive(Default)]
+struct Session {
+    turns: Turns,
+    header: Header,
+    end: EndCause,
+}
+
+impl Session {
+    fn event(&mut self, event: &Node<'_>, out: &mut Reading<'_>) {
+        let kind = event.string("type", out).unwrap_or_default();
+        let Some(data) = event.object("data", out) else { return };
+        let ts = event.instant("timestamp", out);
+        // A sub-agent's events name the call that started it.
+        let lane = data.word("parentToolCallId", out).map_or(Lane::Main, |call| Lane::Side(call.into()));
+        match &*kind {
+            "session.start" | "session.resume" => {
+                if let Some(id) = data.word("sessionId", out) {
+                    self.header.run_id = id;
+                }
+                let version = data.word("copilotVersion", out);
+                self.header.agent =
+                    version.map(|version| format!("copilot-cli {version}")).or(self.header.agent.take());
+                self.header.model = self.header.model.take().or_else(|| data.some_word("selectedModel"));
+                self.header.started_at = self.header.started_at.or_else(|| data.instant("startTime", out)).or(ts);
+            }
+            "session.shutdown" => {
+                self.header.totals = totals(&data, out);
+                self.header.ended_at = ts;
+                self.end = if data.is("shutdownType", "error") { EndCause::Error } else { self.end };
+            }
+            "user.message" => {
+                let mut said = Message::new(Role::User);
+                (said.content, said.ts, said.lane) = (data.content("content", out), ts, lane);
+                self.turns.push(said);
+                self.end = EndCause::Unknown;
+            }
+            "system.message" => {
+                let mut said = Message::new(Role::System);
+                (said.content, said.ts) = (data.content("content", out), ts);
+                self.turns.push(said);
+            }
+            "assistant.message" => {
+                let key = data.word("messageId", out).unwrap_or_else(|| format!("event {}", self.turns.len()));
+                let mut reply = Message::new(Role::Assistant);
+                reply.content = data.content("content", out);
+                reply.reasoning = data.content("reasoningText", out);
+                reply.model = data.word("model", out).map(Into::into);
+                (reply.ts, reply.lane) = (ts, lane);
+                for request in data.list("toolRequests", out) {
+                    let id = request.word(["toolCallId", "id"], out);
+                    match request.word("name", out) {
+                        Some(name) => {
+                            let arguments = request.arguments("arguments");
+                            reply.tool_calls.push(ToolCall::new(id.as_deref(), &name, arguments));
+                        }
+                        None => out.error_at(request.place(), "a call without a name", "the call is left out"),
+                    }
+                }
+                let output = data.tokens("outputTokens", out);
+                reply.usage = output.map(|_| Usage { output, ..Usage::default() });
+                self.turns.piece(&key, reply);
+            }
+            "tool.execution_complete" => {
+                let mut result = Message::new(Role::Tool);
+                result.tool_call_id = data.word("toolCallId", out).map(Into::into);
+                result.is_error = data.flag("success", out).map(|success| !success);
+                result.content = match (data.get("result"), data.get("error")) {
+                    (Some(found), _) => found.content("content", out).or_else(|| Some(Text::default())),
+                    (None, Some(error)) => error.content("message", out).or_else(|| Some(Text::plain(error.written()))),
+                    (None, None) => None,
+                };
+                (result.ts, result.lane) = (ts, lane);
+                self.turns.push(result);
+            }
+            "abort" => {
+                let mut mark = Message::new(Role::User);
+                (mark.content, mark.ts, mark.origin) = (data.text("reason", out), ts, Origin::Interruption);
+                self.turns.push(mark);
+                self.end = EndCause::Killed;
+            }
+            "session.error" => self.end = EndCause::Error,
+            "session.compaction_complete" | "session.truncation" => {
+                self.turns.note(format!("copilot-cli.{}", kind.trim_start_matches("session.")), data.kept());
+            }
+            // The host's own events: turns, hooks, permissions, notifications, progress of tools.
+            kind if HOST.contains(&kind) || FAMILIES.iter().any(|family| kind.starts_with(family)) => {}
+            other => out.unknown(other, event),
+        }
+    }
+}
+
+/// Beginnings of kinds that are the host's own.
+const FAMILIES: [&str; 10] = [
+    "hook.",
+    "permission.",
+    "subagent.",
+    "skill.",
+    "user_input.",
+    "external_tool.",
+    "command.",
+    "elicitation.",
+    "exit_plan_mode.",
+    "sampling.",
+];
+
+/// The host's own kinds among those of the session, the replies and the tools.
+const HOST: [&str; 43] = [
+    "session.idle",
+    "session.info",
+    "session.warning",
+    "session.import_legacy",
+    "session.model_change",
+    "session.mode_changed",
+    "session.plan_changed",
+    "session.workspace_file_changed",
+    "session.handoff",
+    "session.snapshot_rewind",
+    "session.context_changed",
+    "session.usage_info",
+    "session.compaction_start",
+    "session.task_complete",
+    "session.title_changed",
+    "session.skills_loaded",
+    "session.tools_updated",
+    "session.mcp_servers_loaded",
+    "session.mcp_server_status_changed",
+    "session.extensions_loaded",
+    "session.custom_agents_updated",
+    "session.background_tasks_changed",
+    "session.schedule_created",
+    "session.schedule_cancelled",
+    "session.remote_steerable_changed",
+    "session.canvas.opened",
+    "session.error_handled",
+    "assistant.turn_start",
+    "assistant.turn_end",
+    "assistant.intent",
+    "assistant.reasoning",
+    "assistant.reasoning_delta",
+    "assistant.message_start",
+    "assistant.message_delta",
+    "assistant.streaming_delta",
+    "assistant.usage",
+    "assistant.call_failure",
+    "tool.user_requested",
+    "tool.execution_start",
+    "tool.execution_partial_result",
+    "tool.execution_progress",
+    "system.notification",
+    "pending_messages.modified",
+];
+
+/// The session's tokens for all models. `inputTokens` includes cache reads.
+fn totals(shutdown: &Node<'_>, out: &mut Reading<'_>) -> Option<Totals> {
+    let metrics = shutdown.counts("modelMetrics", out)?;
+    let mut usage = Usage::default();
+    let add = |sum: &mut Option<u64>, more: Option<u64>| {
+        if let Some(more) = more {
+            *sum = Some(sum.unwrap_or(0).saturating_add(more));
+        }
+    };
+    for (_, model) in metrics.members() {
+        let Some(used) = Node::of(*model).counts("usage", out) else { continue };
+        add(&mut usage.input, used.tokens("inputTokens", out));
+        add(&mut usage.output, used.tokens("outputTokens", out));
+        add(&mut usage.cache_read, used.tokens("cacheReadTokens", out));
+        add(&mut usage.cache_write, used.tokens("cacheWriteTokens", out));
+        add(&mut usage.reasoning, used.tokens("reasoningTokens", out));
+    }
+    // Zeros mean that the session ended before anything was counted.
+    (usage.total().is_some_and(|total| total.0 > 0)).then_some(Totals { usage, cost: None })
+}

@@ -1,0 +1,363 @@
+//! Inspect AI logs: one document of samples, or a zip with one sample per member.
+//!
+//! A sample's messages have the conversation; its model events have the cost of each call. Events of scorers are not
+//! the agent's. If there are no model events, or as many as replies, both are read together; otherwise messages were
+//! taken back or the history was shortened, and the calls are read from the events alone.
+
+use std::collections::BTreeMap;
+
+use super::{Format, Layout};
+use crate::label::words;
+use crate::open::probe::{Probe, Sketch};
+use crate::read::openai;
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{
+    Checkpoint, Draft, EndCause, Event, Grade, Header, Instant, Message, Outcome, OutcomeSource, Role, Text, Usage,
+};
+use crate::value::json;
+
+/// Inspect AI logs.
+pub(super) struct Inspect;
+
+/// Whether the value is a single sample, as in an unpacked log.
+fn is_sample(value: &Sketch) -> bool {
+    value.has(&["id", "epoch", "target"]) && (value.get("messages").is_some() || value.get("events").is_some())
+}
+
+impl Format for Inspect {
+    fn id(&self) -> &'static str {
+        "inspect"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Inspect AI logs (.json, .eval)"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let document = probe.document()?;
+        if is_sample(document) {
+            return Some("a sample: `epoch` and `target` beside its messages".to_owned());
+        }
+        let is_log = document.has(&["eval", "status"]) && document.get("eval")?.has(&["task"]);
+        is_log.then(|| "a document with `eval` and `status`".to_owned())
+    }
+
+    fn layout(&self, probe: &Probe) -> Layout {
+        if probe.document().is_some_and(is_sample) {
+            return Layout::Whole;
+        }
+        Layout::Elements { at: Some("samples"), envelope: &["eval", "status"] }
+    }
+
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::Program
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let Some(whole) = Node::whole(record, out) else { return };
+        let Some(sample) = whole.into_object("sample", out) else { return };
+        let eval = Node::of(record.envelope).within("eval");
+        let log = Log { attachments: attachments(&sample), calls: calls(&sample, out) };
+        let events = log.events(&sample, out);
+        let id = sample.some_word("id").unwrap_or_else(|| record.key.to_owned());
+        let epoch = sample.some_word("epoch");
+        let config = eval.within("config");
+        let limits: Vec<String> = ["message_limit", "token_limit", "time_limit"]
+            .into_iter()
+            .filter_map(|name| Some(format!("\"{name}\":{}", config.some_number(name)?)))
+            .collect();
+        let trial = epoch.as_deref().map(|epoch| format!("_epoch_{epoch}")).unwrap_or_default();
+        let started_at = sample.instant("started_at", out);
+        let ended_at = sample.instant("completed_at", out);
+        out.run(Draft {
+            header: Header {
+                run_id: format!("{}/{id}{trial}", record.file.stem),
+                task_id: Some(id),
+                trial: epoch,
+                suite: eval.some_word("task"),
+                model: eval.some_word("model"),
+                agent: Some("inspect".to_owned()),
+                started_at,
+                ended_at,
+                meta: json::kept(&*format!("{{{}}}", limits.join(","))).filter(|_| !limits.is_empty()),
+                ..Header::default()
+            },
+            events,
+            grade: grade(&sample, record.options.outcome_key.as_deref()),
+            warnings: Vec::new(),
+        });
+    }
+}
+
+/// One model call of the agent, from its event.
+struct Call<'a> {
+    output: Node<'a>,
+    usage: Option<Usage>,
+    ts: Option<Instant>,
+}
+
+/// The agent's events in a sample.
+enum Step<'a> {
+    Call(Call<'a>),
+    Tool(Node<'a>),
+    Checkpoint(Checkpoint),
+}
+
+/// The agent's events in a sample and the texts that were moved out of it.
+struct Log<'a> {
+    attachments: BTreeMap<String, &'a str>,
+    calls: Vec<Step<'a>>,
+}
+
+/// The sample's attachments: long texts are stored once, keyed by their hash.
+fn attachments<'a>(sample: &Node<'a>) -> BTreeMap<String, &'a str> {
+    let nested = sample.within("transcript");
+    [sample.within("attachments"), nested.within("content")]
+        .iter()
+        .flat_map(|texts| texts.members().iter().map(|(hash, text)| (hash.to_string(), *text)))
+        .collect()
+}
+
+/// Kinds of events that are not of the agent.
+const OTHERS: &[&str] = &[
+    "anchor",
+    "approval",
+    "branch",
+    "checkpoint",
+    "compaction",
+    "error",
+    "info",
+    "input",
+    "interrupt",
+    "logger",
+    "sample_init",
+    "sample_limit",
+    "sandbox",
+    "score_edit",
+    "state",
+    "step",
+    "store",
+    "subtask",
+];
+
+/// The agent's events in order, without those in scorers' spans or of graders.
+fn calls<'a>(sample: &Node<'a>, out: &mut Reading<'_>) -> Vec<Step<'a>> {
+    let transcript = sample.within("transcript");
+    let told = if sample.has("events") { sample } else { &transcript };
+    let mut steps = Vec::new();
+    let mut scoring = 0_usize;
+    let mut spans: Vec<(String, bool)> = Vec::new();
+    for event in told.list("events", out) {
+        let Some(event) = event.into_object("event", out) else { continue };
+        let kind = event.some_word("event").unwrap_or_default();
+        let is_scorer = || event.some_word("type").is_some_and(|kind| kind == "scorer" || kind == "scorers");
+        match kind.as_str() {
+            "span_begin" => {
+                let scorer = is_scorer();
+                scoring += usize::from(scorer);
+                spans.push((event.some_word("id").unwrap_or_default(), scorer));
+            }
+            "span_end" => {
+                let id = event.some_word("id").unwrap_or_default();
+                if let Some(at) = spans.iter().rposition(|(span, _)| *span == id) {
+                    scoring -= usize::from(spans.remove(at).1);
+                }
+            }
+            "step" if is_scorer() && event.is("action", "begin") => scoring += 1,
+            "step" if is_scorer() => scoring = scoring.saturating_sub(1),
+            "model" if scoring == 0 => steps.extend(model_call(&event, out).map(Step::Call)),
+            "tool" if scoring == 0 => steps.push(Step::Tool(event)),
+            "score" if event.is_true("intermediate") => {
+                let value = event.at(&["score", "value"]);
+                let (graded, score) = value.as_ref().map_or((None, None), score_value);
+                steps.extend(graded.map(|success| Step::Checkpoint(Checkpoint { success, score })));
+            }
+            "model" | "tool" | "score" => {}
+            kind if OTHERS.contains(&kind) => {}
+            other => out.unknown(other, &event),
+        }
+    }
+    steps
+}
+
+/// A model event, unless it is a grader's, failed, or was answered from a cache.
+fn model_call<'a>(event: &Node<'a>, out: &mut Reading<'_>) -> Option<Call<'a>> {
+    if event.some_word("role").is_some_and(|role| role.contains("grader")) || event.has("error") {
+        return None;
+    }
+    let output = event.within("output");
+    let cached = event.is("cache", "read");
+    let usage = usage(&output.counts("usage", out).unwrap_or_default(), out).filter(|_| !cached);
+    let ts = event.instant(["completed", "timestamp"], out);
+    Some(Call { output, usage, ts })
+}
+
+/// The token counts of one call. Providers differ in whether cached tokens are part of the input; the total shows
+/// which.
+pub(super) fn usage(counts: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
+    let input = counts.tokens("input_tokens", out);
+    let output = counts.tokens("output_tokens", out);
+    let cache_read = counts.tokens("input_tokens_cache_read", out);
+    let cache_write = counts.tokens("input_tokens_cache_write", out);
+    let total = counts.tokens("total_tokens", out);
+    let cached = cache_read.unwrap_or(0).saturating_add(cache_write.unwrap_or(0));
+    let plain = input.unwrap_or(0).saturating_add(output.unwrap_or(0));
+    let beside = total.is_some_and(|total| total >= plain.saturating_add(cached)) || input < cache_read;
+    let usage = Usage {
+        input: input.map(|input| if beside { input.saturating_add(cached) } else { input }),
+        cache_read,
+        cache_write,
+        output,
+        reasoning: counts.tokens("reasoning_tokens", out),
+    };
+    (!usage.is_empty()).then_some(usage)
+}
+
+impl<'a> Log<'a> {
+    /// The sample's events in the transcript's form.
+    fn events(&self, sample: &Node<'a>, out: &mut Reading<'_>) -> Vec<Event> {
+        let messages = sample.list("messages", out);
+        let spoken: Vec<Message> = messages.into_iter().filter_map(|message| self.message(message, out)).collect();
+        let n_replies = spoken.iter().filter(|message| message.role == Role::Assistant).count();
+        let n_calls = self.calls.iter().filter(|step| matches!(step, Step::Call(_))).count();
+        if n_calls == 0 || n_calls == n_replies {
+            return self.told_together(spoken);
+        }
+        self.told_by_events(spoken, out)
+    }
+
+    /// The messages, with each call's usage and time from the events.
+    fn told_together(&self, spoken: Vec<Message>) -> Vec<Event> {
+        let mut steps = self.calls.iter().filter(|step| !matches!(step, Step::Tool(_))).peekable();
+        let mut events = Vec::new();
+        for mut message in spoken {
+            if message.role == Role::Assistant {
+                while let Some(Step::Checkpoint(checkpoint)) = steps.peek() {
+                    events.push(Event::Checkpoint(*checkpoint));
+                    steps.next();
+                }
+                if let Some(Step::Call(call)) = steps.next() {
+                    (message.usage, message.ts) = (call.usage, call.ts);
+                }
+            }
+            events.push(Event::Message(message));
+        }
+        events.extend(steps.filter_map(|step| match step {
+            Step::Checkpoint(checkpoint) => Some(Event::Checkpoint(*checkpoint)),
+            _ => None,
+        }));
+        events
+    }
+
+    /// The prompts followed by the events, since messages were taken back or the history was shortened.
+    fn told_by_events(&self, spoken: Vec<Message>, out: &mut Reading<'_>) -> Vec<Event> {
+        let prompts = spoken.into_iter().take_while(|message| matches!(message.role, Role::System | Role::User));
+        let mut events: Vec<Event> = prompts.map(Event::Message).collect();
+        for step in &self.calls {
+            match step {
+                Step::Call(call) => {
+                    let choice = call.output.list("choices", out).into_iter().next().unwrap_or_default();
+                    let reply = choice.get("message").and_then(|message| self.message(message, out));
+                    let mut reply = reply.unwrap_or_else(|| Message::new(Role::Assistant));
+                    (reply.usage, reply.ts) = (call.usage, call.ts);
+                    reply.finish_reason = choice.some_word("stop_reason").map(Into::into);
+                    events.push(Event::Message(reply));
+                }
+                Step::Tool(tool) => {
+                    let mut result = Message::new(Role::Tool);
+                    result.tool_call_id = tool.some_word("id").map(Into::into);
+                    result.name = tool.some_word("function").map(Into::into);
+                    result.content = tool.get("result").map(|result| self.text(&result));
+                    result.is_error = Some(tool.has("error"));
+                    result.ts = tool.instant(["completed", "timestamp"], out);
+                    events.push(Event::Message(result));
+                }
+                Step::Checkpoint(checkpoint) => events.push(Event::Checkpoint(*checkpoint)),
+            }
+        }
+        events
+    }
+
+    fn message(&self, wire: Node<'_>, out: &mut Reading<'_>) -> Option<Message> {
+        let wire = wire.into_object("message", out)?;
+        let role = wire.role("role", openai::role, out)?;
+        let mut message = Message::new(role);
+        let content = wire.get("content");
+        message.content = content.as_ref().map(|content| self.text(content));
+        message.reasoning = content.and_then(|content| reasoning(&content));
+        message.model = wire.some_word("model").map(Into::into);
+        for call in wire.list("tool_calls", out) {
+            message.tool_calls.extend(openai::tool_call(&call, out));
+        }
+        if role == Role::Tool {
+            message.tool_call_id = wire.some_word("tool_call_id").map(Into::into);
+            message.name = wire.some_word("function").map(Into::into);
+            message.is_error = Some(wire.has("error"));
+        }
+        Some(message)
+    }
+
+    /// A content, looked up if it was moved to an attachment.
+    fn text(&self, written: &Node<'_>) -> Text {
+        let content = written.as_content();
+        let moved = {
+            let text = content.as_str();
+            let hash = text.strip_prefix("attachment://").or_else(|| text.strip_prefix("tc://"));
+            hash.and_then(|hash| self.attachments.get(hash)).and_then(json::content)
+        };
+        moved.unwrap_or(content)
+    }
+}
+
+/// The reasoning parts of a content.
+fn reasoning(content: &Node<'_>) -> Option<Text> {
+    let parts = content.elements()?;
+    let thoughts = parts.iter().filter_map(|part| Some(part.get("reasoning")?.as_string()?.into_owned()));
+    let thoughts: Vec<String> = thoughts.collect();
+    (!thoughts.is_empty()).then(|| Text::plain(thoughts.join("\n")))
+}
+
+/// The grade from the named scorer, or else the first one; and how the sample ended.
+fn grade(sample: &Node<'_>, wanted: Option<&str>) -> Grade {
+    let scores = sample.within("scores");
+    let chosen = match wanted {
+        Some(name) => scores.get(name),
+        None => scores.members().first().map(|(_, score)| Node::of(*score)),
+    };
+    let value = chosen.or_else(|| sample.get("score")).and_then(|score| score.get("value"));
+    let (graded, score) = value.as_ref().map_or((None, None), score_value);
+    let limit = sample.get("limit");
+    let kind = limit.and_then(|limit| json::word(&limit).or_else(|| limit.some_word("type")));
+    let end = match kind.as_deref() {
+        Some("time" | "working") => EndCause::Timeout,
+        Some("operator") => EndCause::Killed,
+        Some(_) => EndCause::Cap,
+        None if sample.has("error") => EndCause::Error,
+        None if value.is_some() => EndCause::SelfFinish,
+        None => EndCause::Unknown,
+    };
+    Grade {
+        outcome: Outcome::from_grade(graded),
+        score,
+        source: graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("scores")),
+        end,
+        secured_step: None,
+    }
+}
+
+/// A score's value: a letter, word, number or boolean.
+fn score_value(value: &Node<'_>) -> (Option<bool>, Option<f64>) {
+    if let Some(flag) = json::flag(value) {
+        return (Some(flag), None);
+    }
+    match value.as_string().as_deref() {
+        Some("C") => (Some(true), Some(1.0)),
+        Some("P") => (Some(false), Some(0.5)),
+        Some("I" | "N") => (Some(false), Some(0.0)),
+        word => {
+            let score = json::number(value);
+            (score.map(|score| score >= 1.0).or_else(|| words::grade_word(word?)), score)
+        }
+    }
+}

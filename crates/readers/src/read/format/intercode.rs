@@ -1,0 +1,130 @@
+//! InterCode: one object of runs, each with parallel arrays of actions, observations and rewards.
+
+use serde_json::value::RawValue;
+
+use super::{Format, Layout};
+use crate::open::probe::{Probe, Sketch};
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{
+    Checkpoint, Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, PromptedBy, Role, Text,
+    ToolCall,
+};
+use crate::value::json;
+
+/// InterCode turn histories.
+pub(super) struct InterCode;
+
+impl Format for InterCode {
+    fn id(&self) -> &'static str {
+        "intercode"
+    }
+
+    fn summary(&self) -> &'static str {
+        "InterCode turn histories: an object of runs by index"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let document = probe.document()?;
+        let is_run = |value: &Sketch| value.get("turn_history").is_some_and(Sketch::is_object);
+        document.first().is_some_and(is_run).then(|| "its values have a `turn_history`".to_owned())
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Elements { at: None, envelope: &[] }
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let Some(run) = Node::line(record.text, out) else { return };
+        let Some(history) = run.object("turn_history", out) else {
+            if !run.has("turn_history") {
+                out.error_at(record.text, "a run without `turn_history`", "only InterCode's own layout is read");
+            }
+            return;
+        };
+        let summary = run.under("summary", out);
+        let environment = run.string("environment", out).unwrap_or_default().into_owned();
+        let tool = environment.strip_prefix("ic_").unwrap_or(&environment).to_owned();
+        let mut events = Vec::new();
+        if let Some(query) = run.content("query", out) {
+            events.push(Event::Message(Message::saying(Role::User, query)));
+        }
+        let best = push_turns(&history, &tool, out, &mut events);
+        let score = summary.number("max_reward", out).or(best);
+        let solved = score.map(|score| score >= 1.0);
+        let n_turns = events.iter().filter(|event| event.message().is_some_and(Message::is_step)).count() as u64;
+        let cap = summary.count("turns_max", out);
+        let end = match (solved, cap) {
+            (Some(true), _) => EndCause::SelfFinish,
+            (_, Some(cap)) if n_turns >= cap => EndCause::Cap,
+            _ => EndCause::Unknown,
+        };
+        let number = run.word("task_id", out).unwrap_or_else(|| record.key.to_owned());
+        let dataset = run.string("dataset", out).map(|path| data_set(&path));
+        out.run(Draft {
+            header: Header {
+                run_id: format!("{}/{}", record.file.stem, record.key),
+                task_id: Some(dataset.map_or_else(|| number.clone(), |set| format!("{set}/{number}"))),
+                suite: Some(if tool.is_empty() { "intercode".to_owned() } else { format!("intercode-{tool}") }),
+                model: model(&record.file.stem),
+                meta: cap.and_then(|cap| RawValue::from_string(format!("{{\"turns_max\":{cap}}}")).ok()),
+                ..Header::default()
+            },
+            events,
+            grade: Grade {
+                outcome: Outcome::from_grade(solved),
+                score,
+                source: solved.map_or(OutcomeSource::None, |_| OutcomeSource::Native("summary.max_reward")),
+                end,
+                secured_step: None,
+            },
+            warnings: Vec::new(),
+        });
+    }
+}
+
+/// Adds every turn: the reply with its action, the observation, the grade. Returns the best reward.
+fn push_turns(history: &Node<'_>, tool: &str, out: &mut Reading<'_>, events: &mut Vec<Event>) -> Option<f64> {
+    let actions = history.list("actions", out);
+    let observations = history.list("observations", out);
+    let rewards = history.list("rewards", out);
+    let valid = history.list("valid_action", out);
+    let thoughts = history.list("thoughts", out);
+    let mut best: Option<f64> = None;
+    for (turn, action) in actions.iter().enumerate() {
+        let id = format!("t{turn}");
+        let mut reply = Message::new(Role::Assistant);
+        reply.content = thoughts.get(turn).and_then(json::content);
+        reply.tool_calls.push(ToolCall::new(Some(&id), tool, Text::plain(action.written())));
+        events.push(Event::Message(reply));
+        if let Some(observation) = observations.get(turn) {
+            let mut result = Message::new(Role::Tool);
+            result.content = json::content(observation).or_else(|| Some(Text::plain(observation.written())));
+            result.tool_call_id = Some(id.into());
+            result.name = Some(tool.into());
+            result.is_error = valid.get(turn).and_then(json::flag).map(|valid| !valid);
+            events.push(Event::Message(result));
+        }
+        if let Some(reward) = rewards.get(turn).and_then(json::number) {
+            events.push(Event::Checkpoint(Checkpoint { success: reward >= 1.0, score: Some(reward) }));
+            best = Some(best.map_or(reward, |best| best.max(reward)));
+        }
+    }
+    best
+}
+
+/// A data set's file name without folder and extension.
+fn data_set(path: &str) -> String {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    name.strip_suffix(".json").unwrap_or(name).to_owned()
+}
+
+/// The model, which only the file name gives.
+fn model(stem: &str) -> Option<String> {
+    const FAMILIES: &[&str] = &["gpt-", "chat-bison", "text-bison", "starchat", "vicuna", "claude", "llama", "mistral"];
+    stem.split('_').find(|word| FAMILIES.iter().any(|family| word.starts_with(family))).map(str::to_owned)
+}

@@ -1,0 +1,288 @@
+//! LangSmith run exports: rows that are spans, in any order; children may also be nested in their parents (FORMATS
+//! 14).
+//!
+//! A parent row repeats the sum of its children's tokens, so only rows of type `llm` are counted.
+
+use std::collections::BTreeMap;
+
+use super::{Format, Layout};
+use crate::label::words;
+use crate::open::probe::{Probe, Sketch};
+use crate::read::dialect;
+use crate::read::spans::{self, Kind, ModelCall, Span, ToolRun};
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, Usage};
+use crate::value::json;
+
+/// LangSmith run exports.
+pub(super) struct LangSmith;
+
+impl Format for LangSmith {
+    fn id(&self) -> &'static str {
+        "langsmith"
+    }
+
+    fn summary(&self) -> &'static str {
+        "LangSmith run exports: rows with `run_type`, as lines or an array"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_run = |value: &Sketch| {
+            value.has(&["run_type"])
+                && ["trace_id", "dotted_order", "parent_run_id", "child_runs", "inputs"]
+                    .iter()
+                    .any(|key| value.has(&[key]))
+        };
+        let holds = |value: &Sketch| {
+            is_run(value)
+                || value.elements().iter().any(is_run)
+                || value.get("runs").is_some_and(|runs| runs.elements().iter().any(is_run))
+        };
+        probe.values.iter().any(holds).then(|| "`run_type` of a trace's runs".to_owned())
+    }
+
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let mut export = Export { key: record.options.outcome_key.as_deref(), ..Export::default() };
+        for value in Node::rows(record, out) {
+            match value.get("runs").and_then(|runs| runs.elements()) {
+                Some(runs) => runs.iter().for_each(|run| export.row(run, None, out)),
+                None => export.row(&value, None, out),
+            }
+        }
+        export.hand_over(out);
+    }
+}
+
+/// A trace being read.
+#[derive(Default)]
+struct Trace {
+    spans: Vec<Span>,
+    header: Header,
+    grade: Grade,
+    /// The ids of the root row, by which feedback refers to the trace.
+    root: Option<String>,
+}
+
+/// All rows of a file.
+#[derive(Default)]
+struct Export<'k> {
+    key: Option<&'k str>,
+    traces: Vec<(String, Trace)>,
+    places: BTreeMap<String, usize>,
+    feedback: Vec<(String, Grade)>,
+}
+
+impl Export<'_> {
+    /// Reads one row and the rows nested in it.
+    fn row(&mut self, row: &Node<'_>, around: Option<(&str, &str)>, out: &mut Reading<'_>) {
+        if !row.is_object() {
+            return out.error_at(row.place(), "a run that is no object", "it is left out");
+        }
+        let Some(kind) = row.some_word("run_type") else {
+            if row.has(["score", "value"]) && row.mentions("key") {
+                return self.feedback(row);
+            }
+            return out.error_at(row.place(), "a run without a `run_type`", "the run is left out");
+        };
+        let Some(id) = row.some_word(["id", "run_id"]) else {
+            return out.error_at(row.place(), "a run without an `id`", "the run is left out");
+        };
+        let parent = row.some_word("parent_run_id").or_else(|| around.map(|(id, _)| id.to_owned()));
+        let above = around.map(|(_, trace)| trace);
+        let Some(name) = trace_of(row, &id, parent.as_deref(), above) else {
+            return out.error_at(row.place(), "a run without a `trace_id`", "the run is left out");
+        };
+        let failed = row.some_word("error").filter(|error| !error.is_empty());
+        let call = match kind.as_str() {
+            "llm" => Kind::Model(Box::new(model_call(row, failed.is_some(), out))),
+            "tool" => Kind::Tool(tool_run(row, failed.as_deref(), out)),
+            kind if OTHERS.contains(&kind) => Kind::Other,
+            other => {
+                out.unknown(&format!("run_type {other}"), row);
+                Kind::Other
+            }
+        };
+        let span = Span {
+            start: started(row),
+            end: row.some_instant("end_time"),
+            name: row.some_word("name").unwrap_or_default(),
+            parent,
+            kind: call,
+            id: id.clone(),
+        };
+        let key = self.key;
+        let trace = self.trace(&name);
+        if span.parent.is_none() {
+            trace.root = Some(id.clone());
+            trace.header.agent = Some(span.name.clone()).filter(|name| !name.is_empty());
+            trace.header.task_id = row.some_word("reference_example_id");
+            trace.header.started_at = row.some_instant("start_time");
+            trace.header.ended_at = span.end;
+            let end = match (&failed, row.some_word("status").as_deref()) {
+                (Some(error), _) => spans::end_by_error(error),
+                (None, Some("error")) => EndCause::Error,
+                (None, Some("interrupted")) => EndCause::Killed,
+                (None, Some("success")) => EndCause::SelfFinish,
+                _ => EndCause::Unknown,
+            };
+            trace.grade = key.map_or_else(Grade::default, |key| stats(row, key));
+            trace.grade.end = end;
+        }
+        trace.spans.push(span);
+        for child in row.some_list("child_runs") {
+            self.row(&child, Some((&id, &name)), out);
+        }
+    }
+
+    fn trace(&mut self, name: &str) -> &mut Trace {
+        let at = *self.places.entry(name.to_owned()).or_insert_with(|| {
+            self.traces.push((name.to_owned(), Trace::default()));
+            self.traces.len() - 1
+        });
+        &mut self.traces[at].1
+    }
+
+    /// Reads a row of a feedback export.
+    fn feedback(&mut self, row: &Node<'_>) {
+        let about = row.some_word(["run_id", "trace_id"]);
+        if self.key.is_none() || row.some_word("key").as_deref() != self.key {
+            return;
+        }
+        let score = row.get("score").and_then(|score| grade_number(&score));
+        let said = row.get("value").and_then(|said| json::flag(&said).or_else(|| words::grade_word(&said.as_word()?)));
+        if let Some(about) = about {
+            let graded = score.map(|score| score >= 1.0).or(said);
+            self.feedback.push((about, graded_by(graded, score)));
+        }
+    }
+
+    fn hand_over(self, out: &mut Reading<'_>) {
+        for (name, trace) in self.traces {
+            let is_about = |about: &String| *about == name || trace.root.as_ref() == Some(about);
+            let feedback = self.feedback.iter().rfind(|(about, _)| is_about(about)).map(|(_, grade)| grade.clone());
+            if !trace.spans.iter().any(|span| matches!(span.kind, Kind::Model(_))) {
+                out.unknown_kind("trace without llm runs");
+                continue;
+            }
+            let talk = spans::conversation(trace.spans);
+            let mut grade = trace.grade;
+            if let Some(feedback) = feedback {
+                grade = Grade { end: grade.end, ..feedback };
+            }
+            let header = Header { run_id: name, model: talk.model(), ..trace.header };
+            out.run(Draft { header, events: talk.events, grade, warnings: talk.warnings });
+        }
+    }
+}
+
+/// Types of rows that are neither a model call nor a tool.
+const OTHERS: &[&str] = &["chain", "retriever", "prompt", "parser", "embedding"];
+
+/// The trace of a row; nested rows may omit it.
+fn trace_of(row: &Node<'_>, id: &str, parent: Option<&str>, above: Option<&str>) -> Option<String> {
+    let ordered = || {
+        let order = row.some_word("dotted_order")?;
+        let root = order.split('.').next()?;
+        root.split_once('Z').map(|(_, id)| id.to_owned()).filter(|id| !id.is_empty())
+    };
+    let own = || parent.is_none().then(|| id.to_owned());
+    row.some_word("trace_id").or_else(|| above.map(str::to_owned)).or_else(ordered).or_else(own)
+}
+
+fn graded_by(graded: Option<bool>, score: Option<f64>) -> Grade {
+    let source = graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("feedback"));
+    Grade { outcome: Outcome::from_grade(graded), score, source, ..Grade::default() }
+}
+
+/// A score; may be written as true or false.
+fn grade_number(score: &Node<'_>) -> Option<f64> {
+    json::flag(score).map(|flag| f64::from(u8::from(flag))).or_else(|| json::number(score))
+}
+
+/// The grade from the average of the feedback that the user named.
+fn stats(row: &Node<'_>, key: &str) -> Grade {
+    let stats = row.held("feedback_stats");
+    let score = stats.node().at(&[key]).and_then(|about| grade_number(&about.get(["avg", "mean"])?));
+    graded_by(score.map(|score| score >= 1.0), score)
+}
+
+/// A row's start as the digits of its time down to microseconds. Its dotted order is used first, since it is exact to
+/// the microsecond where the times may be truncated.
+fn started(row: &Node<'_>) -> Option<i128> {
+    let ordered = row.some_word("dotted_order").and_then(|order| {
+        let last = order.rsplit('.').next()?.to_owned();
+        last.split_once('Z').map(|(time, _)| time.to_owned())
+    });
+    let time = ordered.or_else(|| row.some_word("start_time"))?;
+    let end = time.char_indices().skip(11).find(|(_, c)| matches!(c, 'Z' | '+' | '-')).map_or(time.len(), |(at, _)| at);
+    let digits: String = time.get(..end)?.chars().filter(char::is_ascii_digit).take(20).collect();
+    format!("{digits:0<20}").parse().ok()
+}
+
+fn model_call(row: &Node<'_>, failed: bool, out: &mut Reading<'_>) -> ModelCall {
+    let (inputs, outputs, extra) = (row.held("inputs"), row.held("outputs"), row.held("extra"));
+    let (inputs, outputs, extra) = (inputs.node(), outputs.node(), extra.node());
+    let mut reply = dialect::reply(&outputs, out).unwrap_or_else(|| Message::new(Role::Assistant));
+    reply.usage = usage(row, &outputs, reply.usage, out);
+    let both = ["prompt_cost", "completion_cost"];
+    let whole = row.dollars("total_cost", out);
+    reply.cost = whole.or_else(|| both.iter().filter_map(|name| row.dollars(*name, out)).reduce(|a, b| a + b));
+    let places = ["metadata", "invocation_params"];
+    let about = places.iter().find_map(|place| extra.get(*place)?.some_word(["ls_model_name", "model", "model_name"]));
+    reply.model = about.map(Into::into);
+    if failed {
+        reply.finish_reason = Some("error".into());
+    }
+    let prompts = inputs.get(["messages", "input", "prompts", "prompt"]).unwrap_or(inputs);
+    ModelCall { input: dialect::messages(&prompts, Role::User, out), reply }
+}
+
+/// The token counts of one call, from the row or else the reply. Input includes cached tokens; two zeros mean that the
+/// counts were not recorded.
+fn usage(row: &Node<'_>, outputs: &Node<'_>, said: Option<Usage>, out: &mut Reading<'_>) -> Option<Usage> {
+    let nested = outputs
+        .get(["usage_metadata", "usage"])
+        .or_else(|| outputs.get("llm_output").and_then(|output| output.get(["token_usage", "usage"])));
+    let said = said.or_else(|| nested.as_ref().and_then(|nested| dialect::usage(nested, out)));
+    let own = dialect::usage(row, out).filter(|usage| usage.total().is_some_and(|total| total.0 > 0));
+    match (own, said) {
+        (Some(own), Some(said)) => Some(Usage {
+            input: own.input.or(said.input),
+            cache_read: own.cache_read.or(said.cache_read),
+            cache_write: own.cache_write.or(said.cache_write),
+            output: own.output.or(said.output),
+            reasoning: own.reasoning.or(said.reasoning),
+        }),
+        (own, said) => own.or(said),
+    }
+}
+
+fn tool_run(row: &Node<'_>, failed: Option<&str>, out: &mut Reading<'_>) -> ToolRun {
+    let (inputs, outputs, extra) = (row.held("inputs"), row.held("outputs"), row.held("extra"));
+    let (inputs, outputs, extra) = (inputs.node(), outputs.node(), extra.node());
+    let given = inputs.get("args").filter(|_| inputs.mentions("id") && inputs.mentions("name"));
+    let is_alone = inputs.members().len() == 1 && inputs.mentions("input");
+    let asked = given.clone().or_else(|| if is_alone { inputs.get("input") } else { Some(inputs.clone()) });
+    let said = outputs.get(["output", "content", "result"]).unwrap_or(outputs);
+    let message = dialect::messages(&said, Role::Tool, out).into_iter().find(|message| message.role == Role::Tool);
+    let plain = || (!said.is_null()).then(|| said.compact_text());
+    let (content, id, flagged) =
+        message.map_or((None, None, None), |message| (message.content, message.tool_call_id, message.is_error));
+    let id = id.map(Into::into).or_else(|| inputs.some_word("tool_call_id"));
+    let given_id = given.and_then(|_| inputs.some_word("id"));
+    ToolRun {
+        call_id: id.or(given_id).or_else(|| extra.some_word("tool_call_id")),
+        arguments: asked.filter(|asked| !asked.is_null()).map(|asked| asked.compact_text()),
+        result: content.or_else(plain).or_else(|| failed.map(Text::plain)),
+        is_error: Some(failed.is_some() || flagged == Some(true)),
+    }
+}

@@ -1,0 +1,316 @@
+//! Somebody's own log, read as `--map` says: a run a line or a document with its messages in a list, or a message a
+//! line with the run's id.
+
+use std::collections::BTreeMap;
+
+use super::{Format, Layout};
+use crate::label::words;
+use crate::open::probe::{Probe, Shape, Sketch};
+use crate::read::turns::Turns;
+use crate::record::field_map::{FieldMap, Speaker};
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::record::usage;
+use crate::transcript::{
+    Draft, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, Tokens, ToolCall, Totals, Usage, Usd,
+};
+use crate::value::json::plausible;
+use crate::value::{json, time};
+
+/// Logs that `--map` describes.
+pub(super) struct Mapped;
+
+/// Usual names inside a call.
+pub(crate) const NAME: [&str; 10] =
+    ["name", "tool", "tool_name", "function", "fn", "action", "op", "command", "method", "api"];
+pub(crate) const ARGUMENTS: [&str; 11] =
+    ["arguments", "args", "input", "parameters", "params", "kwargs", "payload", "with", "options", "body", "request"];
+pub(crate) const RESULT: [&str; 10] =
+    ["result", "output", "response", "observation", "returned", "return", "returns", "out", "answer", "content"];
+const ERROR: [&str; 5] = ["error", "is_error", "failed", "exception", "err"];
+pub(crate) const ID: [&str; 4] = ["id", "call_id", "tool_call_id", "uid"];
+const ROLE: [&str; 7] = ["role", "speaker", "from", "author", "sender", "source", "type"];
+const TEXT: [&str; 9] = ["content", "text", "message", "utterance", "body", "value", "msg", "output", "response"];
+const TIME: [&str; 7] = ["timestamp", "ts", "time", "at", "created_at", "datetime", "when"];
+
+impl Format for Mapped {
+    fn id(&self) -> &'static str {
+        "mapped"
+    }
+
+    fn summary(&self) -> &'static str {
+        "any other JSON log, read as `--map` says"
+    }
+
+    /// Never by itself: it is used where `--map` is given and fits.
+    fn recognise(&self, _probe: &Probe) -> Option<String> {
+        None
+    }
+
+    fn layout(&self, probe: &Probe) -> Layout {
+        match (probe.shape, probe.first()) {
+            (Shape::Document, Some(first)) if first.is_array() => Layout::Elements { at: None, envelope: &[] },
+            (Shape::Lines, _) => Layout::Lines,
+            (Shape::Concatenated, _) => Layout::Values,
+            _ => Layout::Whole,
+        }
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let Some(map) = &record.options.columns else {
+            return out.error_at(record.text, "a log of no known format", "say which field is what with `--map`");
+        };
+        let mut runs: Vec<(String, Vec<Node<'_>>)> = Vec::new();
+        let mut by_id: BTreeMap<String, usize> = BTreeMap::new();
+        for value in Node::values(record, out) {
+            let Some(value) = value.into_object("line", out) else { continue };
+            let id = map.find(&value, "run", ["run_id", "session_id", "id"]).and_then(|id| id.as_word());
+            // A message without the run's id belongs to the run of the one before it.
+            let id =
+                id.or_else(|| map.get("messages").is_none().then(|| runs.last().map(|(id, _)| id.clone())).flatten());
+            let Some(list) = map.get("messages").and_then(|_| map.find(&value, "messages", [])) else {
+                let id = id.unwrap_or_default();
+                let at = *by_id.entry(id.clone()).or_insert_with(|| {
+                    runs.push((id, Vec::new()));
+                    runs.len() - 1
+                });
+                runs[at].1.push(value);
+                continue;
+            };
+            let Some(messages) = list.elements() else {
+                out.wrong(&list, "messages", "an array of messages");
+                continue;
+            };
+            push_run(id, &[value], &messages, map, record, out);
+        }
+        for (id, messages) in runs {
+            push_run(Some(id).filter(|id| !id.is_empty()), &messages, &messages, map, record, out);
+        }
+    }
+}
+
+/// Whether a mapping fits a value: it has the messages, or what the messages consist of.
+pub(crate) fn fits(map: &FieldMap, value: &Sketch) -> bool {
+    let has = |name: &str| {
+        let path = map.get(name)?;
+        value.get(path).or_else(|| path.split('.').try_fold(value, |value, name| value.get(name)))
+    };
+    match map.get("messages") {
+        Some(_) => has("messages").is_some_and(Sketch::is_array),
+        None => ["text", "calls", "role"].iter().any(|name| has(name).is_some()),
+    }
+}
+
+/// Whether each line is a message, so that the lines of a file belong together.
+pub(crate) fn joins_lines(map: &FieldMap) -> bool {
+    map.get("messages").is_none()
+}
+
+/// `around` is where the run's own fields stand: the object that has its messages, or the messages.
+fn push_run(
+    id: Option<String>,
+    around: &[Node<'_>],
+    messages: &[Node<'_>],
+    map: &FieldMap,
+    record: &Record<'_>,
+    out: &mut Reading<'_>,
+) {
+    let mut turns = Turns::default();
+    push_messages(messages, map, &mut turns, out);
+    let field = |name: &str| map.get(name).and_then(|_| around.iter().find_map(|node| map.find(node, name, [])));
+    let word = |name: &str| field(name).and_then(|found| found.as_word());
+    let stem = &record.file.stem;
+    let run_id = match (id, record.key) {
+        (Some(id), _) => id,
+        (None, "") => stem.clone(),
+        (None, key) => format!("{stem}/{key}"),
+    };
+    let (usage_of_run, cost_of_run) = match around {
+        [whole] => (usage(whole, map, out), cost(whole, map)),
+        _ => (None, None),
+    };
+    let is_counted = turns.events().iter().filter_map(|event| event.message()).any(Message::has_usage);
+    let is_priced = turns.events().iter().filter_map(|event| event.message()).any(|message| message.cost.is_some());
+    let totals = Totals {
+        usage: usage_of_run.filter(|_| !is_counted).unwrap_or_default(),
+        cost: cost_of_run.filter(|_| !is_priced),
+    };
+    let header = Header {
+        run_id,
+        task_id: word("task"),
+        trial: word("trial"),
+        model: word("model"),
+        agent: word("agent"),
+        totals: (totals.usage.total() > Some(Tokens(0)) || totals.cost.is_some()).then_some(totals),
+        ..Header::default()
+    };
+    let graded = field("outcome");
+    let draft: Draft = turns.into_draft(header, graded.map_or_else(Grade::default, |graded| grade(&graded)));
+    out.run(draft);
+}
+
+/// Reads messages as the mapping says.
+pub(super) fn push_messages(messages: &[Node<'_>], map: &FieldMap, turns: &mut Turns, out: &mut Reading<'_>) {
+    for node in messages {
+        if node.is_object() {
+            push_message(node, map, turns, out);
+        } else {
+            out.wrong(node, "message", "an object");
+        }
+    }
+}
+
+fn push_message(node: &Node<'_>, map: &FieldMap, turns: &mut Turns, out: &mut Reading<'_>) {
+    let named = map.find(node, "role", ROLE).and_then(|role| role.as_word());
+    // Where no role is recorded, each entry is a step of the agent.
+    let speaker = match &named {
+        Some(word) => map.speaker(word),
+        None => Some(Speaker::Role(Role::Assistant)),
+    };
+    let at = map.find(node, "ts", TIME).and_then(|ts| time::instant(&ts));
+    let role = match speaker {
+        None => return out.unknown(&format!("role {}", named.unwrap_or_default()), node),
+        Some(Speaker::Call) => {
+            if let Some((call, result)) = call(node, node, map, turns.len(), 0, out) {
+                turns.call(call, at);
+                result.map(|result| turns.push(result));
+            }
+            return;
+        }
+        Some(Speaker::Role(role)) => role,
+    };
+    let mut message = Message::new(role);
+    message.content = map.find(node, "text", TEXT).map(|text| text.as_content());
+    message.ts = at;
+    if role == Role::Tool {
+        message.tool_call_id =
+            map.find(node, "call_id", ["tool_call_id", "call_id"]).and_then(|id| id.as_word()).map(Into::into);
+        message.name =
+            map.find(node, "name", ["name", "tool", "tool_name"]).and_then(|name| name.as_word()).map(Into::into);
+        message.content = map.find(node, "result", RESULT).map(|text| text.as_content()).or(message.content);
+        message.is_error = error(node, map);
+        turns.push(message);
+        return;
+    }
+    if role == Role::Assistant {
+        message.usage = usage(node, map, out);
+        message.cost = cost(node, map);
+        message.model = map
+            .get("model")
+            .and_then(|_| map.find(node, "model", []))
+            .and_then(|model| model.as_word())
+            .map(Into::into);
+    }
+    let mut results = Vec::new();
+    for one in calls(node, role, map) {
+        if let Some((call, result)) = call(&one, node, map, turns.len(), results.len(), out) {
+            message.tool_calls.push(call);
+            results.extend(result);
+        }
+    }
+    turns.push(message);
+    for result in results {
+        turns.push(result);
+    }
+}
+
+/// The calls of a message: a list or one, or the message itself where it names a tool.
+fn calls<'a>(node: &Node<'a>, role: Role, map: &FieldMap) -> Vec<Node<'a>> {
+    let named = map.get("calls").and_then(|_| map.find(node, "calls", [])).or_else(|| node.get(["tool_calls"]));
+    if let Some(calls) = named {
+        return calls.elements().unwrap_or_else(|| vec![calls.clone()]);
+    }
+    let is_call = role == Role::Assistant && map.get("calls").is_none() && map.get("name").is_some();
+    let name = map.find(node, "name", []).and_then(|name| name.as_word()).filter(|name| !name.is_empty());
+    name.filter(|_| is_call).map(|_| vec![node.clone()]).unwrap_or_default()
+}
+
+/// A call and its result, if it stands with it.
+fn call<'a>(
+    node: &Node<'a>,
+    step: &Node<'a>,
+    map: &FieldMap,
+    at: usize,
+    nth: usize,
+    out: &mut Reading<'_>,
+) -> Option<(ToolCall, Option<Message>)> {
+    let id = map.find(node, "call_id", ID).and_then(|id| id.as_word()).unwrap_or_else(|| format!("m{at}-{nth}"));
+    let (name, arguments) = if let Some(text) = node.as_string() {
+        // A command in words; the first of them is its name.
+        let name = text.split_whitespace().next().unwrap_or_default().to_owned();
+        (name, Text::plain(serde_json::Value::String(text.into_owned()).to_string()))
+    } else {
+        let inner = node.get(["function", "call"]).filter(Node::is_object);
+        let inner = inner.as_ref().unwrap_or(node);
+        let name = map.find(inner, "name", NAME).and_then(|name| name.as_word());
+        let Some(name) = name else {
+            out.error_at(node.place(), "a call without a name", "say which field has it: `--map …,name=FIELD`");
+            return None;
+        };
+        (name, usage::arguments(map.find(inner, "arguments", ARGUMENTS).as_ref()))
+    };
+    let call = ToolCall::new(Some(&id), &name, arguments);
+    let own = map.find(node, "result", RESULT);
+    let beside = || map.get("result").and_then(|_| map.find(step, "result", []));
+    let returned = own.or_else(beside);
+    let failed = error(node, map);
+    let result = (returned.is_some() || failed == Some(true)).then(|| {
+        let mut result = Message::new(Role::Tool);
+        (result.tool_call_id, result.name) = (Some(id.into()), Some(name.into()));
+        result.content = Some(returned.map(|text| text.as_content()).unwrap_or_default());
+        result.is_error = failed;
+        result
+    });
+    Some((call, result))
+}
+
+/// Whether it failed: a flag, or an error that is not empty.
+fn error(node: &Node<'_>, map: &FieldMap) -> Option<bool> {
+    let path = map.get("error");
+    let found = map.find(node, "error", ERROR);
+    if let Some(found) = found {
+        return json::flag(&found)
+            .or_else(|| json::number(&found).map(|code| code != 0.0))
+            .or_else(|| Some(!matches!(found.as_string().as_deref(), Some("" | "none" | "ok"))));
+    }
+    // A null under the name of an error says that there was none.
+    let names: Vec<&str> = path.map_or_else(|| ERROR.to_vec(), |path| vec![path]);
+    names.iter().any(|name| node.mentions(name)).then_some(false)
+}
+
+fn usage(node: &Node<'_>, map: &FieldMap, out: &mut Reading<'_>) -> Option<Usage> {
+    let count = |name: &str| map.get(name).and_then(|_| map.find(node, name, [])).and_then(|count| json::count(&count));
+    let (total, output) = (count("tokens"), count("output_tokens"));
+    let input = count("input_tokens").or_else(|| Some(total?.saturating_sub(output.unwrap_or(0))));
+    let usage = Usage { input, output: output.or(total.map(|_| 0)), ..Usage::default() };
+    if !usage.is_empty() {
+        return Some(usage);
+    }
+    let named = ["usage", "token_usage", "tokens", "metrics"].into_iter().filter_map(|name| node.get(name));
+    named.filter(Node::is_object).find_map(|counts| crate::read::dialect::usage(&counts, out))
+}
+
+fn cost(node: &Node<'_>, map: &FieldMap) -> Option<Usd> {
+    let cost = map.get("cost").and_then(|_| map.find(node, "cost", []))?;
+    json::number(&cost).and_then(plausible).map(Usd)
+}
+
+fn grade(found: &Node<'_>) -> Grade {
+    let flag = json::flag(found);
+    let score = json::number(found).filter(|_| flag.is_none());
+    let word = found.as_string().and_then(|word| words::grade_word(&word));
+    let graded = flag.or_else(|| score.map(|score| score >= 1.0)).or(word);
+    let source = graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("the one named"));
+    Grade { outcome: Outcome::from_grade(graded), score, source, ..Grade::default() }
+}
+
+impl FieldMap {
+    /// The value that means this, in a message or around it: under the field that is named or, if none is, under one
+    /// of the usual names.
+    fn find<'a, const N: usize>(&self, node: &Node<'a>, name: &str, usual: [&str; N]) -> Option<Node<'a>> {
+        match self.get(name) {
+            Some(path) => node.get(path).or_else(|| node.at(&path.split('.').collect::<Vec<_>>())),
+            None => node.get(usual),
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! mini-swe-agent trajectories: one run per file, with actions in fenced blocks or tool calls.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::{Format, Layout};
+use crate::json_text::trimmed;
+use crate::open::probe::{Probe, Sketch};
+use crate::read::openai;
+use crate::read::text_calls::{only_command, return_code};
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{
+    Draft, EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, PromptedBy, Role, ToolCall,
+};
+use crate::value::json;
+
+/// mini-swe-agent trajectories.
+pub(super) struct MiniSweAgent;
+
+impl Format for MiniSweAgent {
+    fn id(&self) -> &'static str {
+        "mini-swe-agent"
+    }
+
+    fn summary(&self) -> &'static str {
+        "mini-swe-agent trajectories (.traj.json)"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let document = probe.document()?;
+        if let Some(version) = document.text_of("trajectory_format").filter(|name| name.starts_with("mini-swe-agent")) {
+            return Some(format!("`trajectory_format` is `{version}`"));
+        }
+        let is_message = |value: &Sketch| value.has(&["role", "content"]);
+        if document.elements().first().is_some_and(is_message) && probe.name.ends_with(".traj.json") {
+            return Some("messages in a file called `.traj.json`".to_owned());
+        }
+        let info = document.get("info")?;
+        let is_mini = info.has(&["mini_version"]) || info.has(&["exit_status", "model_stats"]);
+        (document.has(&["messages"]) && is_mini).then(|| "`messages` with mini-swe-agent's `info`".to_owned())
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn joins_reports(&self) -> bool {
+        true
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        // Tests and early versions write only the list of messages.
+        let is_list = trimmed(record.text).starts_with('[');
+        let whole = if is_list { Node::whole(record, out) } else { Node::line(record.text, out) };
+        let Some(run) = whole else { return };
+        let info = run.under("info", out);
+        let config = info.under("config", out);
+        let (agent, model) = (config.under("agent", out), config.under("model", out));
+        let mut events = Vec::new();
+        let mut exit = info.string("exit_status", out).map(Cow::into_owned);
+        let messages = if is_list { run.elements() } else { Some(run.list("messages", out)) };
+        if messages.is_none() {
+            out.wrong(&run, "messages", "an array of messages");
+        }
+        for message in messages.iter().flatten() {
+            push_message(message, out, &mut events, &mut exit);
+        }
+        let instance = run.word("instance_id", out).unwrap_or_else(|| record.file.stem.clone());
+        let graded = record.grades.of(&instance);
+        let limits: Vec<String> = ["step_limit", "cost_limit"]
+            .into_iter()
+            .filter_map(|name| Some(format!("\"{name}\":{}", json::number(&agent.get(name)?)?)))
+            .collect();
+        let version = info.word("mini_version", out);
+        let submission = info.get("submission");
+        let header = Header {
+            run_id: record.file.stem.clone(),
+            task_id: Some(instance),
+            suite: Some("swe-bench".to_owned()),
+            model: model.string("model_name", out).map(Cow::into_owned),
+            agent: Some(
+                version.map_or_else(|| "mini-swe-agent".to_owned(), |version| format!("mini-swe-agent {version}")),
+            ),
+            meta: RawValue::from_string(format!("{{{}}}", limits.join(","))).ok().filter(|_| !limits.is_empty()),
+            delivered: submission.and_then(|patch| json::patched_files(&patch.as_string()?)),
+            ..Header::default()
+        };
+        let grade = Grade {
+            outcome: Outcome::from_grade(graded.map(|graded| graded.resolved)),
+            source: graded.map_or(OutcomeSource::None, |graded| OutcomeSource::Sidecar(graded.path.clone())),
+            end: end_cause(exit.as_deref()),
+            ..Grade::default()
+        };
+        out.run(Draft { header, events, grade, warnings: Vec::new() });
+    }
+}
+
+fn end_cause(status: Option<&str>) -> EndCause {
+    match status {
+        Some("Submitted") => EndCause::SelfFinish,
+        Some("LimitsExceeded") => EndCause::Cap,
+        Some("TimeExceeded" | "TimeoutExpired") => EndCause::Timeout,
+        Some("KeyboardInterrupt" | "UserInterruption") => EndCause::Killed,
+        Some(status) if !status.is_empty() => EndCause::Error,
+        _ => EndCause::Unknown,
+    }
+}
+
+/// Adds one message. A user's message that answers a command is its result.
+fn push_message(node: &Node<'_>, out: &mut Reading<'_>, events: &mut Vec<Event>, exit: &mut Option<String>) {
+    if !node.expect_object("message", "an object", out) {
+        return;
+    }
+    let extra = node.under("extra", out);
+    let named = node.string("role", out).unwrap_or_default();
+    if named == "exit" {
+        *exit = extra.string("exit_status", out).map(Cow::into_owned).or(exit.take());
+        return;
+    }
+    let Some(role) = node.role("role", openai::role, out) else { return };
+    let mut message = Message::new(role);
+    message.content = node.content("content", out);
+    message.ts = if extra.has("timestamp") { &extra } else { node }.instant("timestamp", out);
+    match role {
+        Role::Assistant => {
+            complete_reply(&mut message, &extra, out);
+            let calls = node.list("tool_calls", out);
+            message.tool_calls = calls.iter().filter_map(|call| openai::tool_call(call, out)).collect();
+            if !node.has("tool_calls") {
+                let id = format!("c{}", events.len());
+                let command = only_command(&message.text());
+                message.tool_calls.extend(command.map(|command| ToolCall::new(Some(&id), "bash", command)));
+            }
+        }
+        Role::Tool | Role::User => {
+            let returned = extra.number("returncode", out).or_else(|| return_code(&message.text()));
+            let asked = events.last().and_then(Event::message).filter(|last| last.is_step());
+            let call = asked.and_then(|reply| reply.tool_calls.first());
+            // A command that timed out and the one that submits have no return code in their answer.
+            if role == Role::Tool || call.is_some() {
+                message.role = Role::Tool;
+                let id = node.word("tool_call_id", out).map(Into::into);
+                message.tool_call_id = id.or_else(|| call.and_then(|call| call.id.clone()));
+                message.name = call.map(|call| call.name.clone());
+                message.is_error = returned.map(|code| code != 0.0);
+            }
+        }
+        Role::System => {}
+    }
+    events.push(Event::Message(message));
+}
+
+/// Fills in what the provider's response has about the call.
+fn complete_reply(message: &mut Message, extra: &Node<'_>, out: &mut Reading<'_>) {
+    let response = extra.under("response", out);
+    message.model = response.string("model", out).map(Into::into);
+    message.usage = response.usage("usage", out);
+    let priced = response.get("usage").unwrap_or_else(|| Node::of("{}"));
+    message.cost = if extra.has("cost") { extra } else { &priced }.dollars("cost", out);
+    if message.ts.is_none() {
+        message.ts = response.instant("created", out);
+    }
+}

@@ -1,0 +1,113 @@
+//! OpenClaw's trajectory export: events of a session, one per line. Transcript events hold the messages, in the format
+//! of the Pi agent that OpenClaw is built on; runtime events tell how a run ended.
+
+use super::{Format, Layout, pi};
+use crate::open::probe::{Probe, Sketch};
+use crate::read::turns::Turns;
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{EndCause, Grade, Header, Message, PromptedBy, Role};
+
+/// OpenClaw's trajectory export.
+pub(super) struct OpenClaw;
+
+impl Format for OpenClaw {
+    fn id(&self) -> &'static str {
+        "openclaw"
+    }
+
+    fn summary(&self) -> &'static str {
+        "OpenClaw's trajectory export: events.jsonl"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_event = |value: &Sketch| {
+            value.text_of("traceSchema").as_deref() == Some("openclaw-trajectory") && value.has(&["type", "source"])
+        };
+        probe.values.iter().any(is_event).then(|| "`traceSchema` is `openclaw-trajectory`".to_owned())
+    }
+
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Person
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let mut session = Session::default();
+        for line in record.lines() {
+            match Node::parsed(line, record) {
+                Ok(event) => session.event(&event, out),
+                Err(diagnostic) => out.error(diagnostic),
+            }
+        }
+        let Session { turns, header, end } = session;
+        let run_id = if header.run_id.is_empty() { record.file.stem.clone() } else { header.run_id };
+        let header = Header { run_id, agent: Some("openclaw".to_owned()), ..header };
+        out.run(turns.into_draft(header, Grade { end, ..Grade::default() }));
+    }
+}
+
+#[derive(Default)]
+struct Session {
+    turns: Turns,
+    header: Header,
+    end: EndCause,
+}
+
+impl Session {
+    fn event(&mut self, event: &Node<'_>, out: &mut Reading<'_>) {
+        let ts = event.instant("ts", out);
+        if self.header.run_id.is_empty() {
+            self.header.run_id = event.word("sessionId", out).unwrap_or_default();
+            self.header.started_at = ts;
+        }
+        let kind = event.string("type", out).unwrap_or_default();
+        let data = event.object("data", out);
+        match (&*kind, data) {
+            ("user.message" | "assistant.message" | "tool.result", Some(data)) if event.is("source", "transcript") => {
+                let Some(written) = data.object("message", out) else { return };
+                if let Some(mut message) = pi::message_of(&written, out) {
+                    message.ts = ts;
+                    self.end = EndCause::Unknown;
+                    self.turns.push(message);
+                }
+            }
+            ("session.custom_message", Some(data)) => {
+                let mut message = Message::new(Role::System);
+                (message.content, message.ts) = (data.content("content", out), ts);
+                self.turns.push(message);
+            }
+            ("session.compaction" | "session.branch_summary", Some(data)) => {
+                self.turns.note(format!("openclaw.{}", kind.trim_start_matches("session.")), data.kept());
+            }
+            ("session.ended", Some(data)) => {
+                self.header.ended_at = ts;
+                self.end = match data.some_word("status").as_deref() {
+                    Some("success" | "completed" | "ok") => EndCause::SelfFinish,
+                    Some("interrupted" | "aborted" | "cancelled") => EndCause::Killed,
+                    Some("timeout") => EndCause::Timeout,
+                    Some("error" | "failed") => EndCause::Error,
+                    _ => self.end,
+                };
+            }
+            // Repeats calls that are in the replies, or the runtime's own notes.
+            ("tool.call", _) => {}
+            ("user.message" | "assistant.message" | "tool.result", _) if event.is("source", "runtime") => {}
+            ("user.message" | "assistant.message" | "tool.result", _) => {
+                out.unknown(&format!("source {}", event.some_word("source").unwrap_or_default()), event);
+            }
+            (kind, _)
+                if ["session.", "trace.", "context.", "prompt.", "model.", "message."]
+                    .iter()
+                    .any(|own| kind.starts_with(own)) => {}
+            (other, _) => out.unknown(other, event),
+        }
+    }
+}

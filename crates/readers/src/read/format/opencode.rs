@@ -1,0 +1,412 @@
+//! OpenCode sessions: `opencode export`, the messages of its server, session, messages and parts as concatenated
+//! values, or the events that `opencode run --format json` prints.
+//!
+//! A message may hold several model calls, each between `step-start` and `step-finish`, with its tokens at the end.
+//! Cached tokens are counted separately from the input.
+
+use std::collections::BTreeMap;
+
+use super::{Format, Layout};
+use crate::diagnostic::{Diagnostic, Location};
+use crate::find::file_name::OtherFile;
+use crate::open::decompress::unpacked_text;
+use crate::open::probe::{Probe, Shape, Sketch};
+use crate::read::openai;
+use crate::read::turns::Turns;
+use crate::record::node::Node;
+use crate::record::reading::{Places, Reading, Record};
+use crate::transcript::{EndCause, Event, Grade, Header, Instant, Lane, Message, Role, Text, ToolCall, Usage};
+use crate::value::json;
+
+/// OpenCode sessions.
+pub(super) struct OpenCode;
+
+impl Format for OpenCode {
+    fn id(&self) -> &'static str {
+        "opencode"
+    }
+
+    fn summary(&self) -> &'static str {
+        "OpenCode sessions (exports, messages with parts, `run --format json`)"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let has_info = |value: &Sketch| {
+            let role = value.get("info").and_then(|info| info.text_of("role"));
+            role.is_some() && value.get("parts").is_some_and(Sketch::is_array)
+        };
+        let holds = |value: &Sketch| {
+            let lists = [Some(value), value.get("messages")];
+            lists.into_iter().flatten().any(|list| list.elements().iter().any(has_info))
+        };
+        if probe.values.iter().any(|value| has_info(value) || holds(value)) {
+            return Some("messages with `info` and `parts`".to_owned());
+        }
+        let is_event = |value: &Sketch| {
+            let part = value.get("part").is_some_and(|part| part.has(&["messageID", "type"]));
+            part && value.has(&["type", "sessionID"])
+        };
+        if probe.values.iter().any(is_event) {
+            return Some("events of `opencode run --format json`: lines with a `sessionID` and a `part`".to_owned());
+        }
+        let parts = probe.any_with(&["messageID", "sessionID", "type"]);
+        let messages = probe.any_with(&["sessionID", "role", "time"]);
+        (parts && messages).then(|| "messages and parts with a `sessionID`".to_owned())
+    }
+
+    fn joins_lines(&self, first: &Sketch) -> bool {
+        !first.has(&["messages"])
+    }
+
+    fn layout(&self, probe: &Probe) -> Layout {
+        let exports = probe.shape == Shape::Lines && probe.values.iter().all(|value| value.has(&["messages"]));
+        if exports { Layout::Lines } else { Layout::Whole }
+    }
+
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::Person
+    }
+
+    fn keeps_sub_agents_apart(&self) -> bool {
+        true
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let mut session = Session::of(record, out);
+        if session.turns.len() == 0 && session.id.is_none() {
+            out.error_at(record.text, "no session and no messages", "it is left out");
+            return;
+        }
+        for child in record.children {
+            session.turns.insert_by_time(sub_agent(child, record, out));
+        }
+        let agent = session.version.map_or_else(|| "opencode".to_owned(), |version| format!("opencode {version}"));
+        let header = Header {
+            run_id: session.id.unwrap_or_else(|| record.file.stem.clone()),
+            parent: session.parent,
+            model: session.model,
+            agent: Some(agent),
+            ..Header::default()
+        };
+        out.run(session.turns.into_draft(header, Grade { end: session.end, ..Grade::default() }));
+    }
+}
+
+/// A session being read.
+#[derive(Default)]
+struct Session<'a> {
+    id: Option<String>,
+    /// The session whose agent started this one.
+    parent: Option<String>,
+    version: Option<String>,
+    model: Option<String>,
+    turns: Turns,
+    /// Messages whose parts are recorded separately.
+    loose: Vec<(Node<'a>, Vec<Node<'a>>)>,
+    by_id: BTreeMap<String, usize>,
+    /// The parts that the program printed, by the id of their message.
+    printed: Vec<(String, Vec<Node<'a>>)>,
+    end: EndCause,
+    /// Whether the program printed an error.
+    failed: bool,
+}
+
+/// The messages of a sub-agent, whose session is in another file.
+fn sub_agent(child: &OtherFile, record: &Record<'_>, out: &mut Reading<'_>) -> Vec<Event> {
+    let text = match unpacked_text(&child.path) {
+        Ok(text) => text,
+        Err(error) => {
+            let what = format!("cannot read this sub-agent's session: {error}");
+            let help = "the run is read without it: check its permissions, or leave it out";
+            out.error(Diagnostic::new(Location::file(child.name.path.as_str()), what, help));
+            return Vec::new();
+        }
+    };
+    let places = Places::default();
+    let record = Record {
+        text: &text,
+        original: &text,
+        inserted: &[],
+        file: &child.name,
+        key: "",
+        places: &places,
+        children: &[],
+        line: 1,
+        column: 1,
+        ..*record
+    };
+    let mut reading = Reading::of(record);
+    let session = Session::of(&record, &mut reading);
+    out.take_in(reading);
+    let lane = Lane::Side(session.id.unwrap_or_else(|| child.name.stem.clone()).into());
+    let mut events = session.turns.into_draft(Header::default(), Grade::default()).events;
+    // A sub-agent that was interrupted did not interrupt the agent that started it.
+    events.retain(|event| event.message().is_some());
+    for event in &mut events {
+        if let Event::Message(message) = event {
+            message.lane = lane.clone();
+        }
+    }
+    events
+}
+
+impl<'a> Session<'a> {
+    /// Reads everything in a record.
+    fn of(record: &Record<'a>, out: &mut Reading<'_>) -> Self {
+        let mut session = Self::default();
+        for value in Node::values(record, out) {
+            let Some(entry) = value.into_object("entry", out) else { continue };
+            session.take_in(entry, out);
+        }
+        let loose = std::mem::take(&mut session.loose);
+        for (message, parts) in loose {
+            session.message(&message, &parts, out);
+        }
+        for (_, parts) in std::mem::take(&mut session.printed) {
+            // Only replies are printed.
+            session.message(&Node::of(r#"{"role":"assistant"}"#), &parts, out);
+            let ended = parts.last().is_some_and(|part| part.is("type", "step-finish") && part.is("reason", "stop"));
+            session.end = if ended { EndCause::SelfFinish } else { EndCause::Unknown };
+        }
+        if session.failed {
+            session.end = EndCause::Error;
+        }
+        session
+    }
+
+    /// Reads a session, a message with its parts, a message, or a part.
+    fn take_in(&mut self, entry: Node<'a>, out: &mut Reading<'_>) {
+        if entry.has("messages") {
+            self.begin(&entry.within("info"));
+            for message in entry.list("messages", out) {
+                if let Some(message) = message.into_object("message", out) {
+                    self.whole(&message, out);
+                }
+            }
+            return;
+        }
+        if entry.has("info") {
+            return self.whole(&entry, out);
+        }
+        if entry.has("part") && entry.has("sessionID") {
+            return self.print(&entry);
+        }
+        if entry.is("type", "error") && entry.has("sessionID") {
+            self.failed = true;
+            return;
+        }
+        if let Some(of) = entry.some_word("messageID") {
+            let message = self.by_id.get(&of).and_then(|at| self.loose.get_mut(*at));
+            if let Some((_, parts)) = message {
+                parts.push(entry);
+            }
+            return;
+        }
+        if entry.has("role") {
+            self.by_id.extend(entry.some_word("id").map(|id| (id, self.loose.len())));
+            self.id = self.id.take().or_else(|| entry.some_word("sessionID"));
+            self.loose.push((entry, Vec::new()));
+            return;
+        }
+        self.begin(&entry);
+    }
+
+    /// Reads an event that the program printed.
+    fn print(&mut self, event: &Node<'a>) {
+        self.id = self.id.take().or_else(|| event.some_word("sessionID"));
+        let part = event.within("part");
+        let of = part.some_word("messageID").unwrap_or_default();
+        match self.printed.iter_mut().rev().find(|(known, _)| *known == of) {
+            Some((_, parts)) => parts.push(part),
+            None => self.printed.push((of, vec![part])),
+        }
+    }
+
+    fn begin(&mut self, info: &Node<'a>) {
+        self.id = info.some_word("id").or(self.id.take());
+        self.parent = info.some_word("parentID").filter(|id| !id.is_empty()).or(self.parent.take());
+        self.version = info.some_word("version").or(self.version.take());
+    }
+
+    fn whole(&mut self, entry: &Node<'a>, out: &mut Reading<'_>) {
+        let info = entry.within("info");
+        self.id = self.id.take().or_else(|| info.some_word("sessionID"));
+        let parts = entry.list("parts", out);
+        self.message(&info, &parts, out);
+    }
+
+    fn message(&mut self, info: &Node<'a>, parts: &[Node<'a>], out: &mut Reading<'_>) {
+        let time = info.within("time");
+        let created = out.instant(time.get("created").as_ref(), "time.created");
+        let completed = out.instant(time.get("completed").as_ref(), "time.completed");
+        let Some(role) = info.role("role", openai::role, out) else { return };
+        if role != Role::Assistant {
+            for part in parts.iter().filter(|part| part.is_object()) {
+                let Some(text) = part.text("text", out) else { continue };
+                // Text that the program adds to the user's message.
+                let put_in = part.is_true("synthetic");
+                let mut said = Message::saying(if put_in { Role::System } else { Role::User }, text);
+                said.ts = created;
+                self.turns.push(said);
+            }
+            return;
+        }
+        let model = info.some_word("modelID");
+        self.model = self.model.take().or_else(|| model.clone());
+        let error = info.within("error").some_word("name");
+        let is_aborted = error.as_deref() == Some("MessageAbortedError");
+        let mut steps = Steps {
+            session: self,
+            model,
+            ts: completed.or_else(|| last_written(parts, out)).or(created),
+            reply: None,
+            results: Vec::new(),
+            counted: false,
+        };
+        for part in parts.iter().filter(|part| part.is_object()) {
+            steps.part(part, out);
+        }
+        steps.close(info, out);
+        if is_aborted {
+            self.turns.interrupted();
+        }
+        self.end = match error {
+            Some(_) if is_aborted => EndCause::Killed,
+            Some(_) => EndCause::Error,
+            None if info.is("finish", "stop") => EndCause::SelfFinish,
+            None => EndCause::Unknown,
+        };
+    }
+}
+
+/// The model calls of one message.
+struct Steps<'s, 'a> {
+    session: &'s mut Session<'a>,
+    model: Option<String>,
+    ts: Option<Instant>,
+    reply: Option<Message>,
+    results: Vec<Message>,
+    /// Whether a step has token counts. The message's counts are then the sum of its steps.
+    counted: bool,
+}
+
+impl Steps<'_, '_> {
+    #[expect(clippy::match_same_arms, reason = "one arm a kind of part")]
+    fn part(&mut self, part: &Node<'_>, out: &mut Reading<'_>) {
+        match part.some_word("type").unwrap_or_default().as_str() {
+            // A second start continues the same call: the first attempt was interrupted.
+            "step-start" => {}
+            "step-finish" => {
+                let (usage, cost) = (usage(part, out), part.dollars("cost", out));
+                self.counted |= usage.is_some();
+                let reply = self.reply();
+                (reply.usage, reply.cost) = (usage, cost);
+                reply.finish_reason = part.some_word("reason").map(Into::into);
+                self.flush();
+            }
+            "text" => {
+                let text = part.text("text", out);
+                let reply = self.reply();
+                reply.content = joined(reply.content.take(), text);
+            }
+            "reasoning" => {
+                let text = part.text("text", out);
+                let reply = self.reply();
+                reply.reasoning = joined(reply.reasoning.take(), text);
+            }
+            "tool" => self.tool(part, out),
+            "compaction" => self.session.turns.note("opencode.compaction", json::kept("null")),
+            "snapshot" | "patch" | "file" | "agent" | "subtask" | "retry" => {}
+            other => out.unknown(&format!("part {other}"), part),
+        }
+    }
+
+    fn tool(&mut self, part: &Node<'_>, out: &mut Reading<'_>) {
+        let state = part.within("state");
+        let id = part.some_word("callID");
+        let Some(name) = part.some_word("tool") else { return };
+        self.reply().tool_calls.push(ToolCall::new(id.as_deref(), &name, state.arguments("input")));
+        let mut result = Message::new(Role::Tool);
+        result.is_error = match state.some_word("status").as_deref() {
+            Some("completed") => Some(false),
+            Some("error") => Some(true),
+            // It was still running when the recording ended.
+            _ => return,
+        };
+        result.tool_call_id = id.map(Into::into);
+        result.content = state.content(["output", "error"], out);
+        result.ts = out.instant(state.at(&["time", "end"]).as_ref(), "time.end");
+        self.results.push(result);
+    }
+
+    fn reply(&mut self) -> &mut Message {
+        let (model, ts) = (&self.model, self.ts);
+        self.reply.get_or_insert_with(|| {
+            let mut reply = Message::new(Role::Assistant);
+            reply.model = model.as_deref().map(Into::into);
+            reply.ts = ts;
+            reply
+        })
+    }
+
+    /// Adds the current reply and its results.
+    fn flush(&mut self) {
+        let messages = self.reply.take().into_iter().chain(self.results.drain(..));
+        for message in messages {
+            self.session.turns.push(message);
+        }
+    }
+
+    /// Adds the last reply, with the message's token counts if its steps have none.
+    fn close(mut self, info: &Node<'_>, out: &mut Reading<'_>) {
+        let usage = usage(info, out).filter(|_| !self.counted);
+        if self.reply.is_some() || usage.is_some() {
+            let cost = info.dollars("cost", out).filter(|_| !self.counted);
+            let reply = self.reply();
+            (reply.usage, reply.cost) = (usage, cost);
+        }
+        self.flush();
+    }
+}
+
+/// When the last part of an unfinished message was written.
+fn last_written(parts: &[Node<'_>], out: &mut Reading<'_>) -> Option<Instant> {
+    let times = parts.iter().filter_map(|part| {
+        let end = part.at(&["time", "end"]).or_else(|| part.at(&["state", "time", "start"]));
+        out.instant(end.as_ref(), "time.end")
+    });
+    times.max()
+}
+
+fn joined(before: Option<Text>, more: Option<Text>) -> Option<Text> {
+    match (before, more) {
+        (Some(before), Some(more)) => Some(Text::plain(format!("{}\n{}", before.as_str(), more.as_str()))),
+        (before, more) => more.or(before),
+    }
+}
+
+/// The token counts of a message or step. A failed message has zeros everywhere.
+fn usage(object: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
+    let tokens = object.counts("tokens", out).unwrap_or_default();
+    let cache = tokens.counts("cache", out).unwrap_or_default();
+    let input = out.tokens(tokens.get("input").as_ref(), "tokens.input");
+    let output = out.tokens(tokens.get("output").as_ref(), "tokens.output");
+    let read = out.tokens(cache.get("read").as_ref(), "tokens.cache.read");
+    let written = out.tokens(cache.get("write").as_ref(), "tokens.cache.write");
+    let beside = read.unwrap_or(0).saturating_add(written.unwrap_or(0));
+    let reasoning = out.tokens(tokens.get("reasoning").as_ref(), "tokens.reasoning");
+    let total = out.tokens(tokens.get("total").as_ref(), "tokens.total");
+    // Older versions counted reasoning as part of the output. If the total has room for it, it is counted separately.
+    let sum = [input, output, Some(beside)].into_iter().flatten().fold(0, u64::saturating_add);
+    let is_beside = total.map_or(reasoning > output, |total| sum.saturating_add(reasoning.unwrap_or(0)) <= total);
+    let thought = reasoning.filter(|_| is_beside).unwrap_or(0);
+    let usage = Usage {
+        input: input.map(|input| input.saturating_add(beside)),
+        cache_read: read,
+        cache_write: written,
+        output: output.map(|output| output.saturating_add(thought)),
+        reasoning,
+    };
+    let spent = usage.total().is_some_and(|total| total.0 > 0);
+    spent.then_some(usage)
+}

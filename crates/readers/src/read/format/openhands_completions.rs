@@ -1,0 +1,119 @@
+//! OpenHands completion logs: one model call per file, with the conversation so far. The latest file of a folder has
+//! the whole run.
+
+use super::{Format, Layout};
+use crate::open::probe::{Probe, Sketch};
+use crate::read::openai;
+use crate::read::turns::Turns;
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{EndCause, Grade, Header, Message, PromptedBy, Role, Text, ToolCall};
+
+/// OpenHands completion logs.
+pub(super) struct OpenHandsCompletions;
+
+impl Format for OpenHandsCompletions {
+    fn id(&self) -> &'static str {
+        "openhands-completions"
+    }
+
+    fn summary(&self) -> &'static str {
+        "OpenHands completion logs: `messages`, `response` and `fncall_messages`"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let document = probe.document()?;
+        let is_log = document.has(&["messages", "response"])
+            && (document.has(&["fncall_messages"]) || document.has(&["args", "kwargs", "timestamp"]));
+        let has_reply = |value: &Sketch| value.get("response").is_some_and(|response| response.has(&["choices"]));
+        (is_log && has_reply(document)).then(|| "`messages` and `response` with OpenHands' own fields".to_owned())
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn joins_reports(&self) -> bool {
+        true
+    }
+
+    fn latest_copy_counts(&self) -> bool {
+        true
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let Some(log) = Node::whole(record, out) else { return };
+        // `fncall_messages` has the conversation with structured calls, for models that were prompted in plain text.
+        let is_text = !log.has("fncall_messages");
+        let messages = log.list(["fncall_messages", "messages"], out);
+        let mut turns = Turns::default();
+        for message in &messages {
+            if let Some(message) = openai::message(message, out) {
+                push(message, is_text, &mut turns);
+            }
+        }
+        let response = log.object(["fncall_response", "response"], out);
+        let mut end = EndCause::Unknown;
+        if let Some(response) = &response {
+            let choice = response.list("choices", out).into_iter().next();
+            let reply = choice.as_ref().and_then(|choice| choice.object("message", out));
+            if let Some(mut reply) = reply.and_then(|reply| openai::message(&reply, out)) {
+                reply.usage = response.usage("usage", out);
+                reply.cost = log.dollars("cost", out).filter(|cost| cost.0 > 0.0 || reply.usage.is_none());
+                reply.model = response.word("model", out).map(Into::into);
+                reply.ts = log.instant("timestamp", out);
+                push(reply, is_text, &mut turns);
+                let finishes =
+                    turns.last_reply().is_some_and(|reply| reply.tool_calls.iter().any(|call| call.name == "finish"));
+                end = if finishes { EndCause::SelfFinish } else { end };
+            }
+        }
+        // The folder of these files is named after its instance.
+        let folder = &record.file.folder_name;
+        let instance = folder.contains("__").then(|| folder.clone());
+        let header = Header {
+            run_id: instance.clone().unwrap_or_else(|| record.file.stem.clone()),
+            task_id: instance.or_else(|| Some(record.file.stem.clone())),
+            model: response.and_then(|response| response.some_word("model")),
+            agent: Some("openhands".to_owned()),
+            ..Header::default()
+        };
+        out.run(turns.into_draft(header, Grade { end, ..Grade::default() }));
+    }
+}
+
+/// Adds a message. In plain text, calls are `<function=name>` and results begin with `EXECUTION RESULT of`.
+fn push(message: Message, is_text: bool, turns: &mut Turns) {
+    let mut message = message;
+    if is_text && message.role == Role::Assistant && message.tool_calls.is_empty() {
+        message.tool_calls.extend(call_in(&message.text()));
+    }
+    if is_text && message.role == Role::User && turns.awaits() {
+        let text = message.text().into_owned();
+        if let Some(result) = text.strip_prefix("EXECUTION RESULT of [").and_then(|rest| rest.split_once("]:")) {
+            message.role = Role::Tool;
+            message.name = Some(result.0.into());
+            message.content = Some(Text::plain(result.1.trim_start_matches('\n')));
+        }
+    }
+    turns.push(message);
+}
+
+/// The call in a text: `<function=execute_bash>` with `<parameter=command>` and so on.
+fn call_in(text: &str) -> Option<ToolCall> {
+    let (_, rest) = text.split_once("<function=")?;
+    let (name, rest) = rest.split_once('>')?;
+    let body = rest.split("</function>").next().unwrap_or(rest);
+    let mut parameters = serde_json::Map::new();
+    for part in body.split("<parameter=").skip(1) {
+        if let Some((key, value)) = part.split_once('>') {
+            let value = value.split("</parameter>").next().unwrap_or(value);
+            parameters.insert(key.to_owned(), value.trim_matches('\n').into());
+        }
+    }
+    Some(ToolCall::new(None, name, serde_json::Value::Object(parameters).to_string()))
+}

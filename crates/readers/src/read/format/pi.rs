@@ -1,0 +1,271 @@
+//! Pi coding agent sessions: a tree of entries, one per line. The run is the path to the last entry;
+//! replies on other branches were paid for but are not steps.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Format, Layout};
+use crate::open::probe::{Probe, Sketch};
+use crate::read::turns::Turns;
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{EndCause, Grade, Header, Json, Lane, Message, Origin, Role, Text, ToolCall, Usage};
+use crate::value::json;
+
+/// Pi coding agent sessions.
+pub(super) struct Pi;
+
+impl Format for Pi {
+    fn id(&self) -> &'static str {
+        "pi"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Pi coding agent sessions: entries with `parentId`, one a line"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let kind = |value: &Sketch, wanted: &str| value.text_of("type").as_deref() == Some(wanted);
+        let is_session = |value: &Sketch| kind(value, "session") && value.has(&["id", "cwd"]);
+        let is_entry = |value: &Sketch| {
+            let role = value.get("message").and_then(|message| message.text_of("role"));
+            kind(value, "message")
+                && role.is_some()
+                && (value.has(&["parentId"]) || role.as_deref() == Some("toolResult"))
+        };
+        if probe.values.iter().any(is_session) {
+            return Some("a `session` line with its folder".to_owned());
+        }
+        probe.values.iter().any(is_entry).then(|| "`message` entries with a `parentId`".to_owned())
+    }
+
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::Person
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let header = Header { run_id: record.file.stem.clone(), agent: Some("pi".to_owned()), ..Header::default() };
+        let mut session = Session { header, ..Session::default() };
+        let mut entries = Vec::new();
+        for value in Node::values(record, out) {
+            let Some(entry) = value.into_object("entry", out) else { continue };
+            if entry.is("type", "session") {
+                session.header.run_id = entry.some_word("id").unwrap_or(session.header.run_id);
+                session.header.started_at = entry.instant("timestamp", out);
+                continue;
+            }
+            entries.push(entry);
+        }
+        let path = path_to_last(&entries);
+        let mut aside = 0;
+        for entry in &entries {
+            let on_path = entry.some_word("id").is_none_or(|id| path.is_empty() || path.contains(&id));
+            let is_reply = session.entry(entry, on_path, out);
+            aside += usize::from(!on_path && is_reply);
+        }
+        let Session { turns, header, end } = session;
+        let mut draft = turns.into_draft(header, Grade { end, ..Grade::default() });
+        if aside > 0 {
+            draft.warnings.push(format!("{aside} replies stand on branches that were left: paid for, but no steps"));
+        }
+        out.run(draft);
+    }
+}
+
+/// The ids on the path from the last entry up to the root. Where an entry answers one that is not in the file, because
+/// its line could not be read, the path goes on with the entry before it in the file.
+fn path_to_last(entries: &[Node<'_>]) -> BTreeSet<String> {
+    let ids = |entry: &Node<'_>| Some((entry.some_word("id")?, entry.some_word("parentId")));
+    let entries: Vec<(String, Option<String>)> = entries.iter().filter_map(ids).collect();
+    let places: BTreeMap<&str, usize> = entries.iter().enumerate().map(|(at, (id, _))| (id.as_str(), at)).collect();
+    let mut path = BTreeSet::new();
+    let mut at = entries.len().checked_sub(1);
+    while let Some((id, parent)) = at.and_then(|at| entries.get(at)) {
+        let before = at.and_then(|at| at.checked_sub(1));
+        at = parent.as_ref().and_then(|parent| places.get(parent.as_str()).copied().or(before));
+        if !path.insert(id.clone()) {
+            break;
+        }
+    }
+    path
+}
+
+/// A session being read.
+#[derive(Default)]
+struct Session {
+    turns: Turns,
+    header: Header,
+    end: EndCause,
+}
+
+impl Session {
+    /// Reads one entry; true if it was a reply.
+    fn entry(&mut self, entry: &Node<'_>, on_path: bool, out: &mut Reading<'_>) -> bool {
+        match entry.some_word("type").as_deref() {
+            Some("message") => return self.message(entry, on_path, out),
+            Some("custom_message") if on_path => {
+                let mut message = Message::new(Role::User);
+                message.origin = Origin::Host;
+                message.content = entry.content("content", out);
+                self.turns.push(message);
+            }
+            Some(kind @ ("compaction" | "branch_summary")) if on_path => {
+                self.turns.note(format!("pi.{kind}"), entry.kept());
+            }
+            Some(
+                "custom_message"
+                | "compaction"
+                | "branch_summary"
+                | "model_change"
+                | "thinking_level_change"
+                | "custom"
+                | "label"
+                | "session_info",
+            ) => {}
+            Some(other) => out.unknown(other, entry),
+            None => out.error_at(entry.place(), "an entry without a `type`", "the entry is left out"),
+        }
+        false
+    }
+
+    fn message(&mut self, entry: &Node<'_>, on_path: bool, out: &mut Reading<'_>) -> bool {
+        let Some(written) = entry.get("message").filter(Node::is_object) else {
+            out.error_at(entry.place(), "a message entry without a `message`", "the entry is left out");
+            return false;
+        };
+        let timed = if entry.has("timestamp") { entry } else { &written };
+        let ts = timed.instant("timestamp", out);
+        let Some(mut message) = message(&written, entry.place(), out) else { return false };
+        message.ts = ts;
+        let is_reply = message.role == Role::Assistant;
+        if !on_path {
+            message.lane = Lane::Side("left branch".into());
+            if is_reply {
+                self.turns.push(message);
+            }
+            return is_reply;
+        }
+        let is_aborted = is_reply && message.finish_reason.as_deref() == Some("aborted");
+        if is_reply {
+            self.end = match message.finish_reason.as_deref() {
+                Some("aborted") => EndCause::Killed,
+                Some("error") => EndCause::Error,
+                _ => EndCause::Unknown,
+            };
+            self.header.model = self.header.model.take().or_else(|| message.model.as_deref().map(str::to_owned));
+        }
+        let says_nothing = message.tool_calls.is_empty()
+            && [&message.content, &message.reasoning].iter().all(|text| text.as_ref().is_none_or(Text::is_empty));
+        if is_aborted && says_nothing {
+            // A call aborted before any output keeps only the interruption mark and its cost.
+            message.lane = Lane::Side("unseen aborted".into());
+        }
+        self.turns.push(message);
+        if is_aborted {
+            self.turns.interrupted();
+        }
+        is_reply
+    }
+}
+
+/// A message in Pi's format, which other recorders copy.
+pub(super) fn message_of(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Message> {
+    message(fields, fields.place(), out)
+}
+
+/// The message; anything else is reported at `place`.
+fn message(fields: &Node<'_>, place: &str, out: &mut Reading<'_>) -> Option<Message> {
+    let named = fields.some_word("role");
+    let role = match named.as_deref() {
+        Some("user" | "custom" | "bashExecution" | "branchSummary" | "compactionSummary") => Role::User,
+        Some("assistant") => Role::Assistant,
+        Some("toolResult") => Role::Tool,
+        Some("system") => Role::System,
+        _ => {
+            let what = format!("`{}` is no role", named.unwrap_or_default());
+            out.error_at(place, what, "roles are user, assistant and toolResult; the entry is left out");
+            return None;
+        }
+    };
+    let mut message = Message::new(role);
+    if role == Role::User && named.as_deref() != Some("user") {
+        message.origin = Origin::Host;
+    }
+    let blocks = fields.get("content").and_then(|content| content.elements());
+    match blocks.filter(|_| role == Role::Assistant) {
+        Some(blocks) => push_blocks(blocks, &mut message, out),
+        None => message.content = fields.content(["content", "output", "summary"], out),
+    }
+    match role {
+        Role::Tool => {
+            message.tool_call_id = fields.some_word("toolCallId").map(Into::into);
+            message.name = fields.some_word("toolName").map(Into::into);
+            message.is_error = fields.flag("isError", out);
+            message.extra = fields.get("details").and_then(|told| details(&told));
+        }
+        Role::Assistant => {
+            message.model = fields.some_word("model").map(Into::into);
+            message.finish_reason = fields.some_word("stopReason").map(Into::into);
+            let counted = fields.counts("usage", out).unwrap_or_default();
+            message.usage = usage(&counted, out);
+            message.cost = out.dollars(counted.at(&["cost", "total"]).as_ref(), "cost.total");
+        }
+        Role::User | Role::System => {}
+    }
+    Some(message)
+}
+
+/// What a tool returned besides its text, in the form of our own format; some rules compare it.
+fn details(told: &Node<'_>) -> Option<Json> {
+    let native = || json::kept(&*format!("{{\"native\":{{\"details\":{}}}}}", told.written()));
+    told.is_object().then(native).flatten()
+}
+
+fn push_blocks(blocks: Vec<Node<'_>>, message: &mut Message, out: &mut Reading<'_>) {
+    let (mut texts, mut thoughts) = (Vec::new(), Vec::new());
+    for block in blocks {
+        let Some(block) = block.into_object("content block", out) else { continue };
+        match block.some_word("type").as_deref() {
+            Some("thinking") => thoughts.extend(block.some_word(["thinking", "text"])),
+            Some("toolCall") => match block.some_word("name") {
+                Some(name) => {
+                    let arguments = block.arguments(["arguments", "input"]);
+                    message.tool_calls.push(ToolCall::new(block.some_word("id").as_deref(), &name, arguments));
+                }
+                None => out.error_at(block.place(), "a tool call without a name", "the call is left out"),
+            },
+            _ => {
+                out.plain_content(&block);
+                texts.extend(json::content(&block).map(|text| text.as_str().into_owned()));
+            }
+        }
+    }
+    let joined = |texts: Vec<String>| (!texts.is_empty()).then(|| Text::plain(texts.join("\n")));
+    (message.content, message.reasoning) = (joined(texts), joined(thoughts));
+}
+
+/// The token counts of one call: cached tokens are separate from the input, unless the total leaves no room for them.
+fn usage(counted: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
+    let mut count = |name: &str| out.tokens(counted.get(name).as_ref(), &format!("usage.{name}"));
+    let (input, output, total) = (count("input"), count("output"), count("totalTokens"));
+    let (read, write) = (count("cacheRead"), count("cacheWrite"));
+    let cached = read.unwrap_or(0).saturating_add(write.unwrap_or(0));
+    let plain = input.unwrap_or(0).saturating_add(output.unwrap_or(0));
+    let inside = cached > 0 && total == Some(plain);
+    let usage = Usage {
+        input: input.map(|input| if inside { input } else { input.saturating_add(cached) }),
+        cache_read: read,
+        cache_write: write,
+        output,
+        reasoning: None,
+    };
+    // Zeros mean that a call failed before it was counted.
+    (usage.total().is_some_and(|total| total.0 > 0)).then_some(usage)
+}

@@ -1,0 +1,231 @@
+//! pydantic-ai message histories: requests and responses made of parts. A retry prompt that names a tool
+//! is that tool's error; one that names none is a message to the model.
+
+use super::{Format, Layout};
+use crate::open::probe::{Probe, Sketch};
+use crate::read::turns::Turns;
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Usage};
+use crate::value::json;
+
+/// pydantic-ai message histories.
+pub(super) struct PydanticAi;
+
+/// Keys under which an object has a history.
+const HISTORIES: [&str; 5] = ["messages", "all_messages", "message_history", "new_messages", "history"];
+
+impl Format for PydanticAi {
+    fn id(&self) -> &'static str {
+        "pydantic-ai"
+    }
+
+    fn summary(&self) -> &'static str {
+        "pydantic-ai message histories: an array of requests and responses, one a line, or objects that hold one"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_message = |value: &Sketch| {
+            matches!(value.text_of("kind").as_deref(), Some("request" | "response"))
+                && value.get("parts").is_some_and(Sketch::is_array)
+        };
+        let is_history = |value: &Sketch| value.elements().iter().any(is_message);
+        let holds = |value: &Sketch| HISTORIES.iter().any(|key| value.get(key).is_some_and(is_history));
+        let found = |value: &Sketch| is_message(value) || is_history(value) || holds(value);
+        let within = |value: &Sketch| found(value) || value.elements().iter().any(found);
+        probe.values.iter().any(within).then(|| "`parts` of kind `request` or `response`".to_owned())
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let values = Node::values(record, out);
+        let holds_many = values.len() > 1;
+        let mut loose = Vec::new();
+        for (index, value) in values.enumerate() {
+            let key = if holds_many { format!("{}/{index}", record.file.stem) } else { record.file.stem.clone() };
+            if let Some(messages) = value.elements() {
+                push_run(record, &Node::default(), key, messages, out);
+                continue;
+            }
+            let Some(value) = value.into_object("message", out) else { continue };
+            if value.has(HISTORIES) && !value.has("parts") {
+                let messages = value.list(HISTORIES, out);
+                push_run(record, &value, key, messages, out);
+            } else {
+                loose.push(value);
+            }
+        }
+        if !loose.is_empty() {
+            push_run(record, &Node::default(), record.file.stem.clone(), loose, out);
+        }
+    }
+}
+
+/// Delivers one history as a run; `around` is the object that contains it.
+fn push_run(record: &Record<'_>, around: &Node<'_>, key: String, messages: Vec<Node<'_>>, out: &mut Reading<'_>) {
+    let mut history = History::default();
+    for message in messages {
+        let Some(message) = message.into_object("message", out) else { continue };
+        history.take_in(&message, out);
+    }
+    let wanted = record.options.outcome_key.as_deref();
+    let header = Header {
+        run_id: around.some_word(["run_id", "id", "conversation_id"]).unwrap_or(key),
+        task_id: around.some_word(["task_id", "task"]),
+        agent: around.some_word(["agent", "agent_name"]),
+        ..Header::default()
+    };
+    let grade = grade(around, wanted, out);
+    out.run(history.turns.into_draft(header, grade));
+}
+
+/// The outcome, if the object around the history has the field that the user names.
+fn grade(around: &Node<'_>, wanted: Option<&str>, out: &mut Reading<'_>) -> Grade {
+    let Some((graded, score)) = wanted.and_then(|key| around.outcome(key, out)) else { return Grade::default() };
+    let source = OutcomeSource::Native("the one named");
+    Grade { outcome: Outcome::from_grade(Some(graded)), score, source, ..Grade::default() }
+}
+
+/// A history being read.
+#[derive(Default)]
+struct History {
+    turns: Turns,
+    instructions: Option<String>,
+}
+
+impl History {
+    fn take_in(&mut self, fields: &Node<'_>, out: &mut Reading<'_>) {
+        match fields.some_word("kind").as_deref() {
+            Some("request") => self.request(fields, out),
+            Some("response") => self.response(fields, out),
+            _ => out.error_at(
+                fields.place(),
+                "a message that is neither a request nor a response",
+                "its `kind` should say which; the message is left out",
+            ),
+        }
+    }
+
+    fn request(&mut self, fields: &Node<'_>, out: &mut Reading<'_>) {
+        // Every request repeats the instructions; only a change is a new message.
+        if let Some(instructions) = fields.some_word("instructions").filter(|text| !text.is_empty())
+            && self.instructions.as_ref() != Some(&instructions)
+        {
+            self.turns.say(Role::System, instructions.as_str(), None);
+            self.instructions = Some(instructions);
+        }
+        for part in fields.list("parts", out) {
+            let Some(part) = part.into_object("part", out) else { continue };
+            let tool = part.some_word("tool_name");
+            let role = match part.some_word("part_kind").as_deref() {
+                Some("system-prompt") => Role::System,
+                Some("tool-return" | "builtin-tool-return") => Role::Tool,
+                Some("retry-prompt") if tool.is_some() => Role::Tool,
+                Some("user-prompt" | "retry-prompt") => Role::User,
+                Some(other) => {
+                    out.unknown(other, &part);
+                    continue;
+                }
+                None => {
+                    out.error_at(part.place(), "a part without a `part_kind`", "the part is left out");
+                    continue;
+                }
+            };
+            let mut message = Message::new(role);
+            message.content = part.get("content").map(|content| said(&content));
+            message.ts = part.instant("timestamp", out);
+            if role == Role::Tool {
+                message.tool_call_id = part.some_word("tool_call_id").map(Into::into);
+                message.name = tool.map(Into::into);
+                message.is_error = match part.some_word("part_kind").as_deref() {
+                    Some("retry-prompt") => Some(true),
+                    _ => match part.some_word("outcome").as_deref() {
+                        None | Some("success") => Some(false),
+                        Some("failed") => Some(true),
+                        // A denied call did not run.
+                        Some(_) => None,
+                    },
+                };
+            }
+            self.turns.push(message);
+        }
+    }
+
+    fn response(&mut self, fields: &Node<'_>, out: &mut Reading<'_>) {
+        let mut message = Message::new(Role::Assistant);
+        let (mut texts, mut thoughts, mut results) = (Vec::new(), Vec::new(), Vec::new());
+        for part in fields.list("parts", out) {
+            let Some(part) = part.into_object("part", out) else { continue };
+            let content =
+                || part.get("content").map(|content| said(&content)).unwrap_or_default().as_str().into_owned();
+            match part.some_word("part_kind").as_deref() {
+                Some("text") => texts.push(content()),
+                Some("thinking") => thoughts.push(content()),
+                Some("tool-call" | "builtin-tool-call") => match part.some_word("tool_name") {
+                    Some(name) => {
+                        let arguments = part.arguments("args");
+                        let id = part.some_word("tool_call_id");
+                        message.tool_calls.push(ToolCall::new(id.as_deref(), &name, arguments));
+                    }
+                    None => out.error_at(part.place(), "a tool call without a `tool_name`", "the call is left out"),
+                },
+                Some("builtin-tool-return") => {
+                    let mut result = Message::saying(Role::Tool, content());
+                    result.tool_call_id = part.some_word("tool_call_id").map(Into::into);
+                    result.name = part.some_word("tool_name").map(Into::into);
+                    results.push(result);
+                }
+                Some("file") => texts.push(json::mark("file", part.written())),
+                Some(other) => out.unknown(other, &part),
+                None => out.error_at(part.place(), "a part without a `part_kind`", "the part is left out"),
+            }
+        }
+        let joined = |texts: Vec<String>| (!texts.is_empty()).then(|| Text::plain(texts.join("\n\n")));
+        (message.content, message.reasoning) = (joined(texts), joined(thoughts));
+        message.usage = usage(fields, out);
+        message.model = fields.some_word("model_name").map(Into::into);
+        message.finish_reason = fields.some_word("finish_reason").map(Into::into);
+        message.ts = fields.instant("timestamp", out);
+        self.turns.push(message);
+        for result in results {
+            self.turns.push(result);
+        }
+    }
+}
+
+/// A part's content: a string, several strings, or else its JSON.
+fn said(content: &Node<'_>) -> Text {
+    let items = content.elements().filter(|items| items.iter().any(|item| item.as_string().is_some()));
+    let Some(items) = items else { return content.as_text() };
+    let mark = |item: &Node<'_>| {
+        let kind = item.some_word("kind").unwrap_or_else(|| "data".to_owned());
+        json::mark(&kind, item.written())
+    };
+    let texts = items.iter().map(|item| item.as_string().map_or_else(|| mark(item), Into::into));
+    Text::plain(texts.collect::<Vec<String>>().join("\n"))
+}
+
+/// The token counts of one call, under the new or old names. Cached tokens are part of the input; zeros mean that the
+/// provider reported none.
+fn usage(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
+    let wire = fields.counts("usage", out)?;
+    let details = wire.counts("details", out).unwrap_or_default();
+    let input = wire.tokens(["input_tokens", "request_tokens"], out);
+    let output = wire.tokens(["output_tokens", "response_tokens"], out);
+    let total = wire.tokens("total_tokens", out);
+    let thoughts = details.tokens("thoughts_tokens", out);
+    let reasoning = details.tokens("reasoning_tokens", out).or(thoughts);
+    let both = input.unwrap_or(0).saturating_add(output.unwrap_or(0));
+    let beside = thoughts.filter(|thoughts| total == Some(both.saturating_add(*thoughts)));
+    let usage = Usage {
+        input,
+        cache_read: wire.tokens("cache_read_tokens", out).or_else(|| details.tokens("cached_tokens", out)),
+        cache_write: wire.tokens("cache_write_tokens", out),
+        output: output.map(|output| output.saturating_add(beside.unwrap_or(0))),
+        reasoning,
+    };
+    (both > 0).then_some(usage)
+}

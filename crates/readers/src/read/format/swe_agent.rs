@@ -1,0 +1,188 @@
+//! SWE-agent trajectories: one run per file, as steps with an action and observation each, or only the message history
+//!.
+
+use super::{Format, Layout};
+use crate::open::probe::{Probe, Sketch};
+use crate::read::turns::Turns;
+use crate::read::{openai, text_calls};
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, Totals, Usage};
+use crate::value::json;
+
+/// SWE-agent trajectories.
+pub(super) struct SweAgent;
+
+impl Format for SweAgent {
+    fn id(&self) -> &'static str {
+        "swe-agent"
+    }
+
+    fn summary(&self) -> &'static str {
+        "SWE-agent trajectories (.traj)"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let document = probe.document()?;
+        let is_step = |value: &Sketch| value.has(&["action", "observation"]);
+        let steps = document.get("trajectory").map(Sketch::elements).unwrap_or_default();
+        if steps.first().is_some_and(is_step) || (document.has(&["trajectory", "info"]) && steps.is_empty()) {
+            return Some("a `trajectory` of actions and observations".to_owned());
+        }
+        let history = document.get("history").map(Sketch::elements).unwrap_or_default();
+        let typed = |value: &Sketch| value.has(&["message_type"]) || value.has(&["role", "agent"]);
+        history.iter().any(typed).then(|| "a `history` with agents or message types".to_owned())
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn joins_reports(&self) -> bool {
+        true
+    }
+
+    fn acts_in_texts(&self) -> bool {
+        true
+    }
+
+    fn prompted_by(&self) -> crate::transcript::PromptedBy {
+        crate::transcript::PromptedBy::Program
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let Some(whole) = Node::whole(record, out) else { return };
+        let document = whole.into_object("trajectory", out).unwrap_or_default();
+        let info = document.within("info");
+        let history = document.list("history", out);
+        let steps = document.list("trajectory", out);
+        let mut turns = Turns::default();
+        if steps.is_empty() {
+            for message in history {
+                push_message(message, &mut turns, out);
+            }
+        } else {
+            push_prompts(history, &mut turns, out);
+            for (index, step) in steps.into_iter().enumerate() {
+                push_step(index, step, &mut turns, out);
+            }
+        }
+        let graded = record.grades.of(&record.file.stem);
+        let exit = info.some_word("exit_status");
+        let meta = info.get("model_stats").map(|stats| format!("{{\"model_stats\":{}}}", stats.written()));
+        let header = Header {
+            run_id: record.file.stem.clone(),
+            task_id: Some(record.file.stem.clone()),
+            suite: Some("swe-bench".to_owned()),
+            agent: Some("swe-agent".to_owned()),
+            totals: totals(&info.within("model_stats"), out),
+            meta: meta.and_then(|meta| json::kept(&*meta)),
+            delivered: info.some_word("submission").and_then(|patch| json::patched_files(&patch)),
+            ..Header::default()
+        };
+        let grade = Grade {
+            outcome: Outcome::from_grade(graded.map(|graded| graded.resolved)),
+            source: graded.map_or(OutcomeSource::None, |graded| OutcomeSource::Sidecar(graded.path.clone())),
+            end: exit.map_or(EndCause::Unknown, |exit| end_cause(&exit)),
+            ..Grade::default()
+        };
+        out.run(turns.into_draft(header, grade));
+    }
+}
+
+/// The run's totals from `model_stats`. Zeros come from a replay, which spends nothing, and are treated as missing.
+fn totals(stats: &Node<'_>, out: &mut Reading<'_>) -> Option<Totals> {
+    let mut count = |name: &str| stats.tokens(name, out).filter(|count| *count > 0);
+    let usage = Usage { input: count("tokens_sent"), output: count("tokens_received"), ..Usage::default() };
+    let cost = stats.dollars(["instance_cost", "total_cost"], out).filter(|cost| cost.0 > 0.0);
+    (!usage.is_empty() || cost.is_some()).then_some(Totals { usage, cost })
+}
+
+/// The end cause. `submitted (exit_cost)` is a run that hit its limit, after which its current state was submitted.
+pub(super) fn end_cause(status: &str) -> EndCause {
+    if status.contains("timeout") {
+        return EndCause::Timeout;
+    }
+    if status.contains("exit_cost") || status.contains("exit_context") || status.contains("exit_step") {
+        return EndCause::Cap;
+    }
+    match status {
+        "submitted" => EndCause::SelfFinish,
+        _ if status.contains("exit_") || status == "early_exit" => EndCause::Error,
+        _ => EndCause::Unknown,
+    }
+}
+
+/// Whether a message is a demonstration for the agent rather than part of the run.
+fn is_demonstration(message: &Node<'_>) -> bool {
+    message.is_true("is_demo") || message.is("message_type", "demonstration")
+}
+
+/// Adds the instructions and the task: the messages in the history before the first reply.
+fn push_prompts(history: Vec<Node<'_>>, turns: &mut Turns, out: &mut Reading<'_>) {
+    for message in history {
+        let message = message.into_object("history", out).unwrap_or_default();
+        if is_demonstration(&message) {
+            continue;
+        }
+        let role = match message.role("role", openai::role, out) {
+            Some(role @ (Role::System | Role::User)) => role,
+            Some(_) => return,
+            None => continue,
+        };
+        let mut prompt = Message::new(role);
+        prompt.content = message.content("content", out);
+        turns.push(prompt);
+    }
+}
+
+fn push_step(index: usize, step: Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
+    let Some(step) = step.into_object("trajectory", out) else { return };
+    let mut reply = Message::new(Role::Assistant);
+    reply.content = step.content(["response", "thought"], out);
+    let action = step.string("action", out).filter(|action| !action.trim().is_empty());
+    push_calls(&step, action.as_deref(), index, &mut reply, out);
+    let asked = !reply.tool_calls.is_empty();
+    turns.push(reply);
+    let content = step.content("observation", out);
+    // If there was no action, the observation is the harness asking for one.
+    let mut result = Message::new(if asked { Role::Tool } else { Role::User });
+    result.content = if asked { content.or_else(|| Some(Text::default())) } else { content };
+    turns.push(result);
+}
+
+/// Adds the calls of a reply, or the action parsed from its text.
+fn push_calls(node: &Node<'_>, action: Option<&str>, index: usize, reply: &mut Message, out: &mut Reading<'_>) {
+    let calls = node.list("tool_calls", out);
+    reply.tool_calls = calls.iter().filter_map(|call| openai::tool_call(call, out)).collect();
+    if let Some(action) = action.filter(|_| reply.tool_calls.is_empty()) {
+        let mut call = text_calls::command_of(action);
+        call.id = Some(format!("s{index}").into());
+        reply.tool_calls.push(call);
+    }
+}
+
+/// Adds a message of a file that has only its history.
+fn push_message(message: Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
+    let Some(message) = message.into_object("history", out) else { return };
+    if is_demonstration(&message) {
+        return;
+    }
+    let Some(role) = message.role("role", openai::role, out) else { return };
+    let mut read = Message::new(role);
+    read.content = message.content("content", out);
+    if role == Role::Assistant {
+        let action = message.some_word("action").filter(|action| !action.trim().is_empty());
+        push_calls(&message, action.as_deref(), turns.len(), &mut read, out);
+    } else {
+        // What follows a call is its result, whatever role it has.
+        let call = turns.events().last().and_then(Event::message).and_then(|last| last.tool_calls.first());
+        if role == Role::Tool || (role == Role::User && call.is_some()) {
+            read.role = Role::Tool;
+            let own = message.get("tool_call_ids").and_then(|ids| ids.elements()?.first().and_then(json::word));
+            read.tool_call_id = own.map(Into::into);
+            read.name = call.map(|call| call.name.clone());
+        }
+    }
+    turns.push(read);
+}

@@ -1,0 +1,124 @@
+//! Trajectories submitted to SWE-bench: one document per instance, with its model and tool calls in one list. The
+//! outcomes are in `results/results.json` beside `trajs/`.
+
+use super::{Format, Layout};
+use crate::open::probe::{Probe, Sketch};
+use crate::read::openai;
+use crate::read::turns::Turns;
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{Grade, Header, Lane, Message, PromptedBy, Role, Text, ToolCall};
+use crate::value::json;
+
+/// Trajectories handed in to SWE-bench.
+pub(super) struct SweBenchTrajectory;
+
+impl Format for SweBenchTrajectory {
+    fn id(&self) -> &'static str {
+        "swe-bench-trajectory"
+    }
+
+    fn summary(&self) -> &'static str {
+        "trajectories handed in to SWE-bench: `instance_id` and `trajectory` of model and tool calls"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let document = probe.document().filter(|document| document.has(&["instance_id"]))?;
+        let is_call = |value: &Sketch| {
+            let kind = value.text_of("type").unwrap_or_default();
+            matches!(kind.as_str(), "llm_call" | "tool_call" | "model_call")
+                && (value.has(&["output"]) || value.has(&["tool"]))
+        };
+        let entries = document.get("trajectory")?.elements();
+        entries
+            .iter()
+            .any(is_call)
+            .then(|| "`instance_id` with a `trajectory` of `llm_call` and `tool_call`".to_owned())
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn joins_reports(&self) -> bool {
+        true
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let Some(whole) = Node::whole(record, out) else { return };
+        let mut turns = Turns::default();
+        for entry in whole.list("trajectory", out) {
+            match entry.string("type", out).as_deref() {
+                Some("llm_call" | "model_call") => push_reply(&entry, Lane::Main, &mut turns, out),
+                // A call that judges the work is not a step.
+                Some("judge_call") => push_reply(&entry, Lane::Counterpart, &mut turns, out),
+                Some("tool_call") => push_result(&entry, &mut turns, out),
+                Some(other) => out.unknown(other, &entry),
+                None => out.error_at(entry.place(), "an entry without a `type`", "the entry is left out"),
+            }
+        }
+        let instance = whole.word("instance_id", out);
+        let header = Header {
+            run_id: instance.clone().unwrap_or_else(|| record.file.stem.clone()),
+            task_id: instance,
+            suite: Some("swe-bench".to_owned()),
+            model: whole.some_word("model"),
+            ..Header::default()
+        };
+        out.run(turns.into_draft(header, Grade::default()));
+    }
+}
+
+fn push_reply(entry: &Node<'_>, lane: Lane, turns: &mut Turns, out: &mut Reading<'_>) {
+    let ts = entry.instant("timestamp", out);
+    for prompt in ["task_prompt", "input"].iter().find_map(|name| entry.get(*name)?.elements()).unwrap_or_default() {
+        if let Some(mut message) = openai::message(&prompt, out) {
+            (message.ts, message.lane) = (ts, lane.clone());
+            turns.push(message);
+        }
+    }
+    let mut reply = Message::new(Role::Assistant);
+    if let Some(output) = entry.get("output") {
+        reply.content = match json::text(&output) {
+            Some(text) => Some(text),
+            None => output.content(["content", "text"], out),
+        };
+        for call in output.get("tool_calls").and_then(|calls| calls.elements()).unwrap_or_default() {
+            reply.tool_calls.extend(openai::tool_call(&call, out));
+        }
+    }
+    reply.model = entry.some_word("model").map(Into::into);
+    reply.usage = entry.usage("usage", out);
+    (reply.ts, reply.lane) = (ts, lane);
+    turns.push(reply);
+}
+
+/// Adds a tool's call and result, which are recorded together; the call belongs to the previous reply.
+fn push_result(entry: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
+    let ts = entry.instant("timestamp", out);
+    let name = entry.word(["tool", "name", "tool_name"], out).unwrap_or_else(|| "tool".to_owned());
+    if !turns.awaits() {
+        let id = entry.some_word(["id", "tool_call_id"]);
+        turns.call(ToolCall::new(id.as_deref(), &name, entry.arguments(["arguments", "input", "args"])), ts);
+    }
+    let mut result = Message::new(Role::Tool);
+    result.name = Some(name.into());
+    result.tool_call_id = entry.some_word("tool_call_id").map(Into::into);
+    if let Some(returned) = entry.get(["result", "output"]) {
+        let code = returned.get(["exitCode", "exit_code"]).and_then(|code| json::number(&code));
+        result.is_error = code.map(|code| code != 0.0).or_else(|| entry.has("error").then_some(true));
+        let streams = [returned.some_word("stdout"), returned.some_word("stderr")];
+        let streams: Vec<String> = streams.into_iter().flatten().filter(|text| !text.is_empty()).collect();
+        result.content = Some(match json::text(&returned) {
+            Some(text) => text,
+            None if returned.has("stdout") || returned.has("stderr") => Text::plain(streams.join("\n")),
+            None => Text::plain(returned.written()),
+        });
+    }
+    result.ts = ts;
+    turns.push(result);
+}

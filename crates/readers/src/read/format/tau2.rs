@@ -1,0 +1,176 @@
+//! tau2-bench simulation results: many simulations in one document, or one per file.
+
+mod ticks;
+
+use serde_json::value::RawValue;
+
+use super::{Format, Layout};
+use crate::open::probe::{Probe, Sketch};
+use crate::read::openai;
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{
+    Draft, EndCause, Event, Grade, Header, Lane, Message, Outcome, OutcomeSource, PromptedBy, Role,
+};
+use crate::value::json;
+
+/// tau2-bench simulation results.
+pub(super) struct Tau2;
+
+/// Fields of the document around the simulations.
+const ENVELOPE: &[&str] = &["info", "domain", "agent", "model"];
+
+impl Format for Tau2 {
+    fn id(&self) -> &'static str {
+        "tau2-sim"
+    }
+
+    fn summary(&self) -> &'static str {
+        "tau2-bench simulation results"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_simulation = |value: &Sketch| {
+            value.has(&["reward_info", "messages"])
+                || value.has(&["termination_reason", "messages", "task_id"])
+                || value.has(&["termination_reason", "ticks", "task_id"])
+        };
+        let first = probe.first()?;
+        if let Some(simulations) = probe.document().and_then(|document| document.get("simulations")) {
+            let holds = simulations.elements().first().is_none_or(|one| one.has(&["task_id"]) || is_simulation(one));
+            return (simulations.is_array() && holds).then(|| "a document with `simulations`".to_owned());
+        }
+        if first.is_array() {
+            return first.first().is_some_and(is_simulation).then(|| "an array of tau2 simulations".to_owned());
+        }
+        is_simulation(first).then(|| "a simulation with `reward_info` and `messages`".to_owned())
+    }
+
+    fn layout(&self, probe: &Probe) -> Layout {
+        match probe.first() {
+            Some(first) if first.is_array() => Layout::Elements { at: None, envelope: &[] },
+            Some(first) if first.get("simulations").is_some() => {
+                Layout::Elements { at: Some("simulations"), envelope: ENVELOPE }
+            }
+            _ if probe.document().is_some() => Layout::Whole,
+            _ => Layout::Lines,
+        }
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::SimulatedUser
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let Some(simulation) = Node::line(record.text, out) else { return };
+        let mut events = Vec::new();
+        for message in simulation.list("messages", out) {
+            push_message(&message, out, &mut events);
+        }
+        if !simulation.has("messages") {
+            events = ticks::events(&simulation.list("ticks", out), out);
+        }
+        let task_id = simulation.word("task_id", out);
+        let trial = simulation.word("trial", out);
+        let run_id = simulation.word("id", out).unwrap_or_else(|| {
+            let key = task_id.clone().zip(trial.clone()).map(|(task, trial)| format!("{task}-{trial}"));
+            format!("{}/{}", record.file.stem, key.unwrap_or_else(|| record.key.to_owned()))
+        });
+        // For a simulation in its own file, the data common to all simulations is in the document above its folder.
+        let above = (record.envelope.is_empty() && record.file.folder_name == "simulations")
+            .then(|| super::beside(record, "../results.json"))
+            .flatten();
+        let mut header = about(above.as_deref().unwrap_or(record.envelope));
+        header.run_id = run_id;
+        header.task_id = task_id;
+        header.trial = trial;
+        header.started_at = simulation.instant("start_time", out);
+        header.ended_at = simulation.instant("end_time", out);
+        let reason = simulation.string("termination_reason", out).unwrap_or_default();
+        let end = end_cause(&reason);
+        let score = simulation.under("reward_info", out).number("reward", out);
+        let (graded, source) = match (score, end) {
+            (Some(score), _) => (Some(score >= 1.0), OutcomeSource::Native("reward_info.reward")),
+            // An infrastructure failure tells nothing about the agent.
+            (None, _) if reason == "infrastructure_error" => (None, OutcomeSource::None),
+            // The evaluator does not run on simulations that broke off; such runs count as failed.
+            (None, EndCause::Cap | EndCause::Error) => (Some(false), OutcomeSource::Native("termination_reason")),
+            (None, _) => (None, OutcomeSource::None),
+        };
+        let grade = Grade { outcome: Outcome::from_grade(graded), score, source, end, secured_step: None };
+        out.run(Draft { header, events, grade, warnings: Vec::new() });
+    }
+}
+
+/// The header common to all runs of the document. Only the fields needed are kept, since its model arguments may
+/// contain API keys.
+fn about(envelope: &str) -> Header {
+    let envelope = Node::of(envelope);
+    let info = envelope.get("info").unwrap_or_else(|| Node::of("{}"));
+    let word = |part: &str, name: &str| info.get(part).and_then(|part| part.some_word(name));
+    let limits: Vec<String> = ["max_steps", "max_errors", "num_trials"]
+        .into_iter()
+        .filter_map(|name| Some(format!("\"{name}\":{}", json::count(&info.get(name)?)?)))
+        .collect();
+    Header {
+        suite: word("environment_info", "domain_name").or_else(|| envelope.some_word("domain")),
+        model: word("agent_info", "llm").or_else(|| envelope.some_word("model")),
+        agent: word("agent_info", "implementation").or_else(|| envelope.some_word("agent")),
+        meta: RawValue::from_string(format!("{{{}}}", limits.join(","))).ok().filter(|_| !limits.is_empty()),
+        ..Header::default()
+    }
+}
+
+fn end_cause(reason: &str) -> EndCause {
+    match reason {
+        "user_stop" | "agent_stop" => EndCause::SelfFinish,
+        "max_steps" => EndCause::Cap,
+        "timeout" => EndCause::Timeout,
+        "too_many_errors" => EndCause::Error,
+        _ if reason.ends_with("_error") => EndCause::Error,
+        _ => EndCause::Unknown,
+    }
+}
+
+/// Adds one message, or the several results in a wrapper.
+fn push_message(node: &Node<'_>, out: &mut Reading<'_>, events: &mut Vec<Event>) {
+    if !node.expect_object("message", "an object", out) {
+        return;
+    }
+    if node.has("tool_messages") {
+        return node.list("tool_messages", out).iter().for_each(|result| push_message(result, out, events));
+    }
+    let Some(role) = node.role("role", openai::role, out) else { return };
+    let mut message = Message::new(role);
+    message.content = node.content("content", out);
+    message.reasoning = node.content("reasoning", out);
+    for call in node.list("tool_calls", out) {
+        message.tool_calls.extend(openai::tool_call(&call, out));
+    }
+    message.usage = node.usage("usage", out);
+    message.cost = node.dollars("cost", out);
+    message.ts = node.instant("timestamp", out);
+    if role == Role::Tool {
+        message.tool_call_id = node.word("id", out).map(Into::into);
+        message.is_error = node.flag("error", out);
+    }
+    let of_user = node.string("requestor", out).is_some_and(|who| who == "user");
+    message.lane = match role {
+        // A simulated user makes tool calls of its own and is paid for separately; only its text is the user's
+        // message.
+        Role::User if !message.tool_calls.is_empty() => Lane::Counterpart,
+        Role::Tool if of_user => Lane::Counterpart,
+        Role::Assistant if is_canned(&message, events) => Lane::Canned,
+        _ => Lane::Main,
+    };
+    if role == Role::User || message.lane == Lane::Canned {
+        // The simulator's cost is not the agent's.
+        (message.usage, message.cost) = (None, None);
+    }
+    events.push(Event::Message(message));
+}
+
+/// Whether this is the greeting that begins every run, which no model call produced.
+fn is_canned(message: &Message, before: &[Event]) -> bool {
+    message.usage.is_none() && message.tool_calls.is_empty() && before.iter().all(|event| event.message().is_none())
+}

@@ -1,0 +1,81 @@
+//! tau-bench historical trajectories: one array of trials, each a chat with its reward.
+
+use super::{Format, Layout};
+use crate::open::probe::{Probe, Sketch};
+use crate::read::openai;
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{Draft, Event, Grade, Header, Outcome, OutcomeSource, PromptedBy, Role};
+
+/// tau-bench historical trajectories.
+pub(super) struct TauBench;
+
+impl Format for TauBench {
+    fn id(&self) -> &'static str {
+        "tau-bench"
+    }
+
+    fn summary(&self) -> &'static str {
+        "tau-bench historical trajectories: an array of trials"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_trial = |value: &Sketch| value.has(&["traj", "reward"]);
+        let elements = probe.document()?.elements();
+        elements.first().is_some_and(is_trial).then(|| "an array of objects with `traj` and `reward`".to_owned())
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Elements { at: None, envelope: &[] }
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::SimulatedUser
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let Some(trial) = Node::line(record.text, out) else { return };
+        let task_id = trial.word("task_id", out);
+        let number = trial.word("trial", out);
+        let score = trial.number("reward", out);
+        let key = match (&task_id, &number) {
+            (Some(task), Some(trial)) => format!("{task}-{trial}"),
+            _ => record.key.to_owned(),
+        };
+        let mut events = Vec::new();
+        for message in trial.list("traj", out) {
+            let Some(mut message) = openai::message(&message, out) else { continue };
+            if message.role == Role::Tool {
+                // The environment reports failures only in the text.
+                message.is_error = Some(message.text().starts_with("Error"));
+            }
+            events.push(Event::Message(message));
+        }
+        let (suite, model) = suite_and_model(&record.file.stem);
+        let header = Header {
+            run_id: format!("{}/{key}", record.file.stem),
+            task_id,
+            trial: number,
+            suite: Some(suite),
+            model,
+            ..Header::default()
+        };
+        let grade = Grade {
+            outcome: Outcome::from_grade(score.map(|score| score >= 1.0)),
+            score,
+            source: score.map_or(OutcomeSource::None, |_| OutcomeSource::Native("reward")),
+            ..Grade::default()
+        };
+        out.run(Draft { header, events, grade, warnings: Vec::new() });
+    }
+}
+
+/// The domain and model, which only the file name gives: `gpt-4o-airline.json`.
+fn suite_and_model(stem: &str) -> (String, Option<String>) {
+    for domain in ["airline", "retail"] {
+        if let Some(model) = stem.strip_suffix(domain).and_then(|rest| rest.strip_suffix('-')) {
+            return (format!("tau-bench-{domain}"), Some(model.to_owned()));
+        }
+    }
+    ("tau-bench".to_owned(), None)
+}

@@ -1,0 +1,370 @@
+//! `whenstop trace v1`, our own format: one JSON object per line, with the lines of a run together.
+
+mod write;
+
+use serde_json::value::RawValue;
+
+use super::{Format, Layout};
+use crate::json_text::{Inner, List};
+use crate::label::words;
+use crate::open::probe::{Probe, Sketch};
+use crate::read::openai;
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::record::tokens;
+use crate::transcript::{
+    Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Origin, Outcome,
+    OutcomeSource, PromptedBy, Totals, Usage,
+};
+use crate::value::json::{self, Fields as _, fields};
+pub use write::{write, write_event};
+
+/// `whenstop trace v1`.
+pub(super) struct Trace;
+
+/// Most events to reserve memory for in advance; a longer run grows as needed.
+const USUAL_EVENTS: usize = 64;
+
+/// Types of lines that only this format has.
+const OWN_TYPES: &[&str] = &["run", "message", "metrics", "judge", "checkpoint", "outcome", "note"];
+
+fields! {
+    /// Every field that any line may have, unparsed. One flat struct, because tagged enums buffer the whole line.
+    struct Line<'a> {
+        type_ = "type",
+        role = "role",
+        content = "content",
+        tool_calls: List<'a, Inner<'a, openai::Call<'a>>> = "tool_calls",
+        tool_call_id = "tool_call_id",
+        name = "name",
+        is_error = "is_error",
+        usage: Inner<'a, WireUsage<'a>> = "usage",
+        cost_usd = "cost_usd",
+        ts = "ts",
+        model = "model",
+        lane = "lane",
+        origin = "origin",
+        reasoning = "reasoning",
+        finish_reason = "finish_reason",
+        invalid_call = "invalid_call",
+        native = "native",
+        page = "page",
+        plan_update = "plan_update",
+        target = "target",
+        run_id = "run_id",
+        parent = "parent",
+        task_id = "task_id",
+        trial = "trial",
+        suite = "suite",
+        agent = "agent",
+        started_at = "started_at",
+        ended_at = "ended_at",
+        meta = "meta",
+        experiment = "experiment",
+        status = "status",
+        values = "values",
+        plan = "plan",
+        reply = "reply",
+        error = "error",
+        success = "success",
+        score = "score",
+        threshold = "threshold",
+        end = "end",
+        secured_step = "secured_step",
+        kind = "kind",
+        body = "body",
+        redacted = "redacted",
+        calls_unrecorded = "calls_unrecorded",
+        prompted_by = "prompted_by",
+        delivered = "delivered",
+    }
+}
+
+fields! {
+    /// The type of a line.
+    struct Kind<'a> {
+        kind = "type",
+    }
+}
+
+fields! {
+    /// The token counts of a call.
+    struct WireUsage<'a> {
+        input = "input",
+        cache_read = "cache_read",
+        cache_write = "cache_write",
+        output = "output",
+        reasoning = "reasoning",
+    }
+}
+
+impl Format for Trace {
+    fn id(&self) -> &'static str {
+        "trace"
+    }
+
+    fn summary(&self) -> &'static str {
+        "whenstop trace v1: one line a message, the lines of a run together"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_run = |value: &crate::open::probe::Sketch| {
+            value.text_of("type").as_deref() == Some("run") && value.has(&["run_id"]) && !value.has(&["run_type"])
+        };
+        probe.values.iter().any(is_run).then(|| "a line of type `run` with a `run_id`".to_owned())
+    }
+
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Groups(begins_run)
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let mut draft: Option<Draft> = None;
+        let mut line = Line::default();
+        // A record is usually one run, and lines rarely have fewer than a hundred bytes. Memory is reserved only for
+        // the first run, because a document may hold thousands.
+        let mut usual = (record.text.len() / 128 + 1).min(USUAL_EVENTS);
+        for text in record.lines() {
+            if let Err(error) = line.read(text) {
+                out.broken_line(text, &error);
+                continue;
+            }
+            let Some(kind) = out.string(line.type_, "type") else {
+                if line.type_.is_none() {
+                    out.error_at(text, "a line without a `type`", "the line is left out; every line says what it is");
+                }
+                continue;
+            };
+            if kind == "run" {
+                out.drafts.extend(draft.take());
+                let mut begun = begin(&line, text, record, out);
+                begun.events.reserve(std::mem::take(&mut usual));
+                draft = Some(begun);
+                continue;
+            }
+            if !OWN_TYPES.contains(&&*kind) {
+                out.unknown(&kind, &Node::of(text));
+                continue;
+            }
+            let Some(draft) = &mut draft else {
+                out.error_at(
+                    text,
+                    format!("a line of type `{kind}` before any line of type `run`"),
+                    "the line is left out",
+                );
+                continue;
+            };
+            add(draft, &kind, &line, text, out);
+        }
+        out.drafts.extend(draft);
+    }
+}
+
+/// Whether a line begins a run.
+fn begins_run(line: &[u8]) -> bool {
+    // Nearly every writer puts the type first.
+    if let Some(rest) = line.strip_prefix(b"{\"type\":\"") {
+        return rest.starts_with(b"run\"");
+    }
+    let is_run = |line: &str| Kind::of(line).is_ok_and(|line| line.kind == Some("\"run\""));
+    memchr::memmem::find(line, b"\"run\"").is_some() && std::str::from_utf8(line).is_ok_and(is_run)
+}
+
+fn begin(line: &Line<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>) -> Draft {
+    let run_id = out.word(line.run_id, "run_id").unwrap_or_else(|| {
+        let id = format!("{}/{}", record.file.stem, record.locate(text).line);
+        out.error_at(text, "a run without a `run_id`", format!("it is called `{id}`, after its file and line"));
+        id
+    });
+    let header = Header {
+        run_id,
+        parent: out.word(line.parent, "parent"),
+        task_id: out.word(line.task_id, "task_id"),
+        trial: out.word(line.trial, "trial"),
+        suite: out.word(line.suite, "suite"),
+        model: out.word(line.model, "model"),
+        agent: out.word(line.agent, "agent"),
+        started_at: out.instant(line.started_at, "started_at"),
+        ended_at: out.instant(line.ended_at, "ended_at"),
+        totals: totals(line, out),
+        meta: line.meta.and_then(json::kept),
+        prompted_by: out
+            .string(line.prompted_by, "prompted_by")
+            .map_or_else(PromptedBy::default, |name| PromptedBy::named(&name)),
+        delivered: out.part(line.delivered, "delivered", "an array of strings"),
+        redacted: out.flag(line.redacted, "redacted").unwrap_or(false),
+        calls_unrecorded: out.flag(line.calls_unrecorded, "calls_unrecorded").unwrap_or(false),
+        ..Header::default()
+    };
+    Draft { header, ..Draft::default() }
+}
+
+/// The totals of the whole run, if its calls do not have them.
+fn totals(line: &Line<'_>, out: &mut Reading<'_>) -> Option<Totals> {
+    let usage = usage(line.usage.as_ref(), out).unwrap_or_default();
+    let cost = out.dollars(line.cost_usd, "cost_usd");
+    (!usage.is_empty() || cost.is_some()).then_some(Totals { usage, cost })
+}
+
+/// Adds the content of a line to its run.
+fn add(draft: &mut Draft, kind: &str, line: &Line<'_>, text: &str, out: &mut Reading<'_>) {
+    match kind {
+        "message" => {
+            if let Some(message) = message(line, text, out) {
+                draft.events.push(Event::Message(message));
+            }
+        }
+        "metrics" => draft.events.push(Event::Metrics(metrics(line, out))),
+        "judge" => draft.events.push(Event::Judge(JudgeReply {
+            reply: out.content(line.reply, "reply"),
+            error: out.string(line.error, "error").map(Into::into),
+            usage: usage(line.usage.as_ref(), out),
+        })),
+        "checkpoint" => {
+            let score = out.number(line.score, "score");
+            match graded(line, score, out) {
+                Some(success) => draft.events.push(Event::Checkpoint(Checkpoint { success, score })),
+                None => out.error_at(text, "a checkpoint without `success` or `score`", "the line is left out"),
+            }
+        }
+        "outcome" => {
+            let (before, now) = (draft.grade.outcome, outcome(line, out));
+            let contradict = before != now.outcome && before != Outcome::Unknown && now.outcome != Outcome::Unknown;
+            draft.grade = now;
+            if contradict {
+                draft.grade.outcome = Outcome::Unknown;
+                out.error_at(text, "a second outcome, which contradicts the first", "neither counts: keep one");
+            }
+        }
+        _ => match (out.string(line.kind, "kind"), line.body.and_then(json::kept).or_else(|| null_body(text))) {
+            (Some(kind), Some(body)) => {
+                draft.events.push(Event::Note(Note { kind: kind.into(), body }));
+            }
+            _ => out.error_at(text, "a note without `kind` or `body`", "the line is left out"),
+        },
+    }
+}
+
+/// A body that is explicitly null, which a recorder may well write. Null fields otherwise count as absent, so the line
+/// is parsed again to tell the two apart.
+fn null_body(line: &str) -> Option<Json> {
+    let mut found = false;
+    json::parsed_members(line, |key, value| found |= key == "body" && value == "null").ok()?;
+    found.then(|| RawValue::NULL.to_owned())
+}
+
+fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Message> {
+    let named = out.string(line.role, "role");
+    let Some(role) = named.as_deref().and_then(openai::role) else {
+        let shown =
+            named.map_or_else(|| "a message without a `role`".to_owned(), |name| format!("`{name}` is no role"));
+        out.error_at(text, shown, "the line is left out; roles are system, user, assistant and tool");
+        return None;
+    };
+    let mut message = Message::new(role);
+    message.lane = lane(line.lane, out);
+    message.origin = out.string(line.origin, "origin").and_then(|name| Origin::named(&name)).unwrap_or_default();
+    message.content = out.content(line.content, "content");
+    message.reasoning = out.content(line.reasoning, "reasoning");
+    message.tool_calls = openai::tool_calls(line.tool_calls.as_ref(), out);
+    message.tool_call_id = out.name(line.tool_call_id, "tool_call_id").map(Into::into);
+    message.name = out.name(line.name, "name").map(Into::into);
+    message.is_error = out.flag(line.is_error, "is_error");
+    message.usage = usage(line.usage.as_ref(), out);
+    message.cost = out.dollars(line.cost_usd, "cost_usd");
+    message.ts = out.instant(line.ts, "ts");
+    message.model = out.word(line.model, "model").map(Into::into);
+    message.finish_reason = out.word(line.finish_reason, "finish_reason").map(Into::into);
+    message.extra = extra(line);
+    Some(message)
+}
+
+fn lane(raw: Option<&str>, out: &mut Reading<'_>) -> Lane {
+    let Some((raw, name)) = raw.zip(out.string(raw, "lane")) else { return Lane::Main };
+    match &*name {
+        "main" => Lane::Main,
+        "canned" => Lane::Canned,
+        "counterpart" => Lane::Counterpart,
+        other => {
+            if let Some(id) = other.strip_prefix("side:") {
+                return Lane::Side(id.into());
+            }
+            out.wrong(raw, "lane", "main, canned, counterpart or side:<id>");
+            Lane::Main
+        }
+    }
+}
+
+/// The fields that only some frameworks' rules read, combined into one object.
+fn extra(line: &Line<'_>) -> Option<Json> {
+    let Line { invalid_call, native, page, plan_update, target, .. } = line;
+    invalid_call.or(*native).or(*page).or(*plan_update).or(*target)?;
+    let fields = [
+        ("invalid_call", invalid_call),
+        ("native", native),
+        ("page", page),
+        ("plan_update", plan_update),
+        ("target", target),
+    ];
+    let fields: Vec<String> =
+        fields.into_iter().filter_map(|(name, raw)| Some(format!("\"{name}\":{}", (*raw)?))).collect();
+    RawValue::from_string(format!("{{{}}}", fields.join(","))).ok()
+}
+
+fn usage(found: Option<&Inner<'_, WireUsage<'_>>>, out: &mut Reading<'_>) -> Option<Usage> {
+    let found = found?;
+    let wire = found.object.clone().or_else(|| out.counts(Some(found.written), "usage"));
+    let Some(wire) = wire else { return Some(tokens::unreadable()) };
+    Some(Usage {
+        input: out.tokens(wire.input, "usage.input"),
+        cache_read: out.tokens(wire.cache_read, "usage.cache_read"),
+        cache_write: out.tokens(wire.cache_write, "usage.cache_write"),
+        output: out.tokens(wire.output, "usage.output"),
+        reasoning: out.tokens(wire.reasoning, "usage.reasoning"),
+    })
+}
+
+fn metrics(line: &Line<'_>, out: &mut Reading<'_>) -> Metrics {
+    let fields = line.values.map(|raw| json::fields_of(raw).unwrap_or_default()).unwrap_or_default();
+    Metrics {
+        experiment: out.word(line.experiment, "experiment").map(Into::into),
+        status: out.word(line.status, "status").map(Into::into),
+        values: fields.into_iter().filter_map(|(name, raw)| Some((name.into(), json::number(raw)?))).collect(),
+        plan: line.plan.and_then(json::kept),
+    }
+}
+
+/// The recorded success (the word `unknown` is not a grade, whatever the score), or else whether the score reaches the
+/// line's threshold (1 by default).
+fn graded(line: &Line<'_>, score: Option<f64>, out: &mut Reading<'_>) -> Option<bool> {
+    if line.success == Some("\"unknown\"") {
+        return None;
+    }
+    let said = line.success.and_then(|raw| json::flag(raw).or_else(|| words::grade_word(&json::word(raw)?)));
+    if let Some(raw) = line.success.filter(|_| said.is_none()) {
+        out.wrong(raw, "success", "true or false");
+    }
+    let threshold = out.number(line.threshold, "threshold").unwrap_or(1.0);
+    said.or_else(|| score.map(|score| score >= threshold))
+}
+
+fn outcome(line: &Line<'_>, out: &mut Reading<'_>) -> Grade {
+    let score = out.number(line.score, "score");
+    let graded = graded(line, score, out);
+    let end = out.string(line.end, "end");
+    let cause = end.as_deref().map(str::parse::<EndCause>);
+    if let Some(raw) = line.end.filter(|_| matches!(cause, Some(Err(())))) {
+        out.wrong(raw, "end", "self_finish, cap, timeout, error, killed or unknown");
+    }
+    Grade {
+        outcome: Outcome::from_grade(graded),
+        score,
+        source: graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("outcome")),
+        end: cause.and_then(Result::ok).unwrap_or_default(),
+        secured_step: out.step(line.secured_step, "secured_step"),
+    }
+}

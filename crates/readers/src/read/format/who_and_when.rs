@@ -1,0 +1,77 @@
+//! Who&When: one failed multi-agent run per file, with the index of the decisive mistake's step.
+
+use serde_json::value::RawValue;
+
+use super::{Format, Layout};
+use crate::open::probe::Probe;
+use crate::read::turns::Turns;
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{Grade, Header, Message, Outcome, OutcomeSource, Role};
+
+/// Who&When failure attributions.
+pub(super) struct WhoAndWhen;
+
+impl Format for WhoAndWhen {
+    fn id(&self) -> &'static str {
+        "who-and-when"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Who&When failure attributions"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let labelled = probe.document()?.has(&["history", "mistake_step"]);
+        labelled.then(|| "a `history` with its `mistake_step`".to_owned())
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let Some(run) = Node::line(record.text, out) else { return };
+        let mut turns = Turns::default();
+        for turn in run.list("history", out) {
+            if turn.expect_object("history", "an array of objects", out) {
+                turns.push(message(&turn, out));
+            }
+        }
+        let graded = run.flag(["is_correct", "is_corrected"], out);
+        let mut meta = serde_json::Map::new();
+        for name in ["mistake_step", "mistake_agent", "level"] {
+            if let Some(word) = run.word(name, out) {
+                meta.insert(name.to_owned(), word.parse::<u64>().map_or(word.into(), Into::into));
+            }
+        }
+        let folder = record.file.folder.file_name().unwrap_or_default().to_string_lossy();
+        let header = Header {
+            run_id: format!("{folder}/{}", record.file.stem),
+            task_id: run.word("question_ID", out).or_else(|| run.word("question", out)),
+            suite: Some("who-and-when".to_owned()),
+            meta: RawValue::from_string(serde_json::Value::Object(meta).to_string()).ok(),
+            ..Header::default()
+        };
+        let grade = Grade {
+            outcome: Outcome::from_grade(graded),
+            source: graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("is_correct")),
+            ..Grade::default()
+        };
+        out.run(turns.into_draft(header, grade));
+    }
+}
+
+/// One turn. Every speaker but the human counts as an agent, so that the mistake's index is a step's index.
+fn message(turn: &Node<'_>, out: &mut Reading<'_>) -> Message {
+    let role = turn.string("role", out).unwrap_or_default();
+    // The hand-crafted half has the speaker in the role, with a remark: `Orchestrator (thought)`.
+    let speaker = match turn.get("name").and_then(|name| name.as_string()) {
+        Some(name) => name.into_owned(),
+        None => role.split(" (").next().unwrap_or(&role).to_owned(),
+    };
+    let mut message = Message::new(if speaker == "human" { Role::User } else { Role::Assistant });
+    message.content = turn.content("content", out);
+    message.name = Some(speaker.into());
+    message
+}

@@ -1,0 +1,15 @@
+//! From a record to runs: the formats, the messages and spans that they share, and the wrappings they come in.
+
+pub(crate) mod claude;
+pub(crate) mod dialect;
+pub(crate) mod format;
+pub(crate) mod google;
+pub(crate) mod in_memory;
+pub(crate) mod openai;
+pub(crate) mod parquet_tables;
+pub(crate) mod spans;
+pub(crate) mod subagents;
+pub(crate) mod table_lines;
+pub(crate) mod text_calls;
+pub(crate) mod turns;
+pub(crate) mod wrappings;

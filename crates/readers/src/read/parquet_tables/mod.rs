@@ -1,0 +1,54 @@
+//! Tables of runs in Parquet: each row becomes a text record, which a format then parses like any other.
+//!
+//! Only the needed columns are read, a few rows at a time, so memory is bounded by the pages of one row group. A
+//! damaged row group loses only its own rows. The library checks much of its input but panics on some errors; panics
+//! are caught here and reported like other damage.
+//!
+//! Without the feature `parquet` the library is left out, and every table is refused with the same error ([`absent`]).
+
+#[cfg(not(feature = "parquet"))]
+mod absent;
+#[cfg(feature = "parquet")]
+mod assemble;
+mod cell;
+#[cfg(feature = "parquet")]
+mod depth;
+#[cfg(feature = "parquet")]
+mod export;
+#[cfg(feature = "parquet")]
+mod guarded;
+mod layout;
+#[cfg(feature = "parquet")]
+mod leaf;
+#[cfg(feature = "parquet")]
+mod table;
+mod tables;
+#[cfg(feature = "parquet")]
+mod write;
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+#[cfg(not(feature = "parquet"))]
+pub(crate) use absent::{Export, Table, TableRecords};
+#[cfg(not(feature = "parquet"))]
+pub use absent::{ParquetRows, ParquetWriter};
+pub use cell::{Cell as ParquetCell, Kind as ParquetKind};
+#[cfg(feature = "parquet")]
+pub(crate) use export::Export;
+pub(crate) use layout::{Dialect, Plan, by_name};
+#[cfg(feature = "parquet")]
+pub use table::ParquetRows;
+#[cfg(feature = "parquet")]
+pub(crate) use table::{Table, TableRecords};
+pub(crate) use tables::Tables;
+#[cfg(feature = "parquet")]
+pub use write::ParquetWriter;
+
+/// True if the file begins with the Parquet signature.
+pub(crate) fn is_parquet(path: &Path) -> std::io::Result<bool> {
+    let mut magic = Vec::new();
+    File::open(path)?.take(4).read_to_end(&mut magic)?;
+    Ok(magic == b"PAR1" || magic == b"PARE")
+}

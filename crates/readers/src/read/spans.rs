@@ -1,0 +1,412 @@
+//! Rebuilds a conversation from model calls and tool runs that were recorded as spans.
+//!
+//! Every model span repeats the history it was sent; only the new part is used. Results come from the tools' own
+//! spans, which record failures, or else from the next call's history.
+
+use std::collections::BTreeMap;
+
+use crate::transcript::{
+    EndCause, Event, Fingerprint, Instant, Lane, Message, Name, Role, Text, ToolCall, fingerprint,
+};
+
+/// One span from any recorder.
+#[derive(Debug)]
+pub(crate) struct Span {
+    /// Its id, unique within the run.
+    pub(crate) id: String,
+    /// The id of its parent span.
+    pub(crate) parent: Option<String>,
+    /// Start time, in any unit that orders the spans of a run.
+    pub(crate) start: Option<i128>,
+    /// End time.
+    pub(crate) end: Option<Instant>,
+    /// Its name, or its agent's.
+    pub(crate) name: String,
+    /// What it records.
+    pub(crate) kind: Kind,
+}
+
+/// What a span records.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    /// A model call.
+    Model(Box<ModelCall>),
+    /// A tool that ran.
+    Tool(ToolRun),
+    /// An agent, whose spans are inside it.
+    Agent,
+    /// Anything else.
+    Other,
+}
+
+/// A model call.
+#[derive(Debug)]
+pub(crate) struct ModelCall {
+    /// The messages it was sent.
+    pub(crate) input: Vec<Message>,
+    /// Its reply, with usage.
+    pub(crate) reply: Message,
+}
+
+/// A tool that ran.
+#[derive(Debug, Default)]
+pub(crate) struct ToolRun {
+    /// The id of the call it answers.
+    pub(crate) call_id: Option<String>,
+    /// Its arguments.
+    pub(crate) arguments: Option<Text>,
+    /// Its result.
+    pub(crate) result: Option<Text>,
+    /// Whether it failed; `None` if unknown.
+    pub(crate) is_error: Option<bool>,
+}
+
+/// A rebuilt conversation.
+#[derive(Debug, Default)]
+pub(crate) struct Conversation {
+    /// Its events, in order.
+    pub(crate) events: Vec<Event>,
+    /// Warnings about what could not be placed, worded for the report.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Conversation {
+    /// The model of the first reply that names one.
+    pub(crate) fn model(&self) -> Option<String> {
+        self.events.iter().filter_map(Event::message).find_map(|message| message.model.as_deref()).map(str::to_owned)
+    }
+}
+
+/// A model call of the main agent with its new messages and results.
+struct Piece {
+    lead: Vec<Message>,
+    reply: Message,
+    side: Vec<Message>,
+    results: Vec<Message>,
+}
+
+/// Rebuilds the conversation from the spans of one run.
+pub(crate) fn conversation(spans: Vec<Span>) -> Conversation {
+    let spans = without_wrappers(in_order(spans));
+    let places = Places::of(&spans);
+    let lanes: Vec<Lane> = places.lanes(&spans);
+    let mut talk = Talk::default();
+    for (span, lane) in spans.into_iter().zip(lanes) {
+        match span.kind {
+            Kind::Model(call) => talk.model(*call, span.end, &lane),
+            Kind::Tool(tool) => talk.tool(&span.name, tool, span.end, &lane),
+            Kind::Agent | Kind::Other => {}
+        }
+    }
+    talk.into_conversation()
+}
+
+/// Sorts by start; a span without a start stays after the span it follows in the file.
+fn in_order(spans: Vec<Span>) -> Vec<Span> {
+    let mut last = None;
+    let mut keyed: Vec<(Option<i128>, Span)> = spans
+        .into_iter()
+        .map(|span| {
+            last = span.start.or(last);
+            (last, span)
+        })
+        .collect();
+    keyed.sort_by_key(|(start, _)| *start);
+    keyed.into_iter().map(|(_, span)| span).collect()
+}
+
+/// Drops model spans that only wrap other model spans, since they repeat the sum of their children. If a wrapper holds
+/// a single call, it fills in what that call lacks.
+fn without_wrappers(mut spans: Vec<Span>) -> Vec<Span> {
+    let places = Places::of(&spans);
+    let mut inner: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (at, span) in spans.iter().enumerate() {
+        let is_model = matches!(span.kind, Kind::Model(_));
+        let is_tool = matches!(span.kind, Kind::Tool(_));
+        if !is_model && !is_tool {
+            continue;
+        }
+        for above in places.above(at) {
+            match (spans.get(above).map(|span| &span.kind), is_model) {
+                (Some(Kind::Model(_)), true) => {
+                    inner.entry(above).or_default().push(at);
+                    break;
+                }
+                (Some(Kind::Tool(outer)), false) => {
+                    let same = matches!(&span.kind, Kind::Tool(tool) if tool.call_id == outer.call_id);
+                    if same && spans.get(above).is_some_and(|above| above.name == span.name) {
+                        inner.entry(above).or_default().push(at);
+                    }
+                    break;
+                }
+                (Some(Kind::Agent | Kind::Tool(_)), _) => break,
+                _ => {}
+            }
+        }
+    }
+    for (outer, found) in inner {
+        let Some(wrapper) = spans.get_mut(outer) else { continue };
+        let Kind::Model(wrapper) = std::mem::replace(&mut wrapper.kind, Kind::Other) else { continue };
+        let [only] = found.as_slice() else { continue };
+        if let Some(Span { kind: Kind::Model(call), .. }) = spans.get_mut(*only) {
+            complete(call, *wrapper);
+        }
+    }
+    spans
+}
+
+/// Fills in what the inner call does not record.
+fn complete(call: &mut ModelCall, wrapper: ModelCall) {
+    if call.input.is_empty() {
+        call.input = wrapper.input;
+    }
+    let (reply, outer) = (&mut call.reply, wrapper.reply);
+    // Some recorders write Python's `None` as the text of a reply that only makes calls.
+    let says_none = reply.tool_calls.is_empty() && reply.text() == "None";
+    if is_silent(reply) || (says_none && !outer.tool_calls.is_empty()) {
+        (reply.content, reply.reasoning, reply.tool_calls) = (outer.content, outer.reasoning, outer.tool_calls);
+    }
+    reply.usage = reply.usage.or(outer.usage);
+    reply.cost = reply.cost.or(outer.cost);
+    reply.model = reply.model.take().or(outer.model);
+    reply.finish_reason = reply.finish_reason.take().or(outer.finish_reason);
+}
+
+fn is_silent(message: &Message) -> bool {
+    message.content.as_ref().is_none_or(Text::is_empty) && message.tool_calls.is_empty()
+}
+
+/// The parent of each span.
+struct Places {
+    parents: Vec<Option<usize>>,
+}
+
+impl Places {
+    fn of(spans: &[Span]) -> Self {
+        let index: BTreeMap<&str, usize> = spans.iter().enumerate().map(|(at, span)| (span.id.as_str(), at)).collect();
+        let parent = |span: &Span| span.parent.as_deref().and_then(|parent| index.get(parent)).copied();
+        Self { parents: spans.iter().map(parent).collect() }
+    }
+
+    /// The ancestors of span `at`, innermost first. The limit guards against cycles.
+    fn above(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
+        let next = |at: &usize| self.parents.get(*at).copied().flatten();
+        std::iter::successors(next(&at), next).take(self.parents.len().min(256))
+    }
+
+    /// The lane of each span: whatever runs inside a tool, or inside an agent nested in the outermost agent, belongs
+    /// to a sub-agent.
+    fn lanes(&self, spans: &[Span]) -> Vec<Lane> {
+        let is_tool = |at: usize| matches!(spans.get(at).map(|span| &span.kind), Some(Kind::Tool(_)));
+        let is_agent = |at: usize| matches!(spans.get(at).map(|span| &span.kind), Some(Kind::Agent));
+        let depth = |at: usize| {
+            let tools = self.above(at).filter(|above| is_tool(*above)).count();
+            let agents = self.above(at).filter(|above| is_agent(*above)).count();
+            (tools, agents)
+        };
+        let models =
+            (0..spans.len()).filter(|at| matches!(spans.get(*at).map(|span| &span.kind), Some(Kind::Model(_))));
+        let main = models.map(depth).min().unwrap_or_default();
+        (0..spans.len())
+            .map(|at| {
+                if depth(at) <= main {
+                    return Lane::Main;
+                }
+                let owner = self.above(at).find(|above| is_agent(*above) || is_tool(*above));
+                let name = owner.and_then(|owner| spans.get(owner)).map_or("", |span| span.name.as_str());
+                Lane::Side(name.into())
+            })
+            .collect()
+    }
+}
+
+/// The conversation being built.
+#[derive(Default)]
+struct Talk {
+    before: Vec<Message>,
+    pieces: Vec<Piece>,
+    /// The latest piece in which each call id was requested.
+    asked: BTreeMap<Name, usize>,
+    /// How often each text by the user or in the instructions has occurred so far.
+    said: BTreeMap<Fingerprint, usize>,
+    n_lost: usize,
+}
+
+impl Talk {
+    fn model(&mut self, call: ModelCall, end: Option<Instant>, lane: &Lane) {
+        let ModelCall { input, mut reply } = call;
+        reply.ts = reply.ts.or(end);
+        reply.lane = lane.clone();
+        if *lane != Lane::Main {
+            self.beside(reply);
+            return;
+        }
+        let lead = self.lead(input);
+        for id in reply.tool_calls.iter().filter_map(|call| call.id.clone()) {
+            self.asked.insert(id, self.pieces.len());
+        }
+        self.pieces.push(Piece { lead, reply, side: Vec::new(), results: Vec::new() });
+    }
+
+    fn beside(&mut self, message: Message) {
+        match self.pieces.last_mut() {
+            Some(piece) => piece.side.push(message),
+            None => self.before.push(message),
+        }
+    }
+
+    /// The new messages in the history that a call was sent.
+    fn lead(&mut self, input: Vec<Message>) -> Vec<Message> {
+        let mut lead = Vec::new();
+        let mut counted: BTreeMap<Fingerprint, usize> = BTreeMap::new();
+        let at = self.pieces.len().saturating_sub(1);
+        if let Some(last) = self.pieces.last_mut().filter(|piece| is_silent(&piece.reply)) {
+            // The reply was not recorded, but it is in the next call's history.
+            if let Some(reply) = input.iter().rev().find(|message| message.role == Role::Assistant)
+                && last.reply.finish_reason.as_deref() != Some("error")
+            {
+                last.reply.content.clone_from(&reply.content);
+                last.reply.tool_calls.clone_from(&reply.tool_calls);
+                for id in last.reply.tool_calls.iter().filter_map(|call| call.id.clone()) {
+                    self.asked.insert(id, at);
+                }
+            }
+        }
+        for mut message in input {
+            match message.role {
+                Role::Tool => self.late_result(message, &mut lead),
+                Role::Assistant if self.pieces.is_empty() => {
+                    message.lane = Lane::Canned;
+                    lead.push(message);
+                }
+                Role::Assistant => {}
+                Role::User | Role::System => {
+                    let print = fingerprint::of_list([message.content_print(), Fingerprint(message.role as u64)]);
+                    let count = counted.entry(print).or_default();
+                    *count += 1;
+                    let said = self.said.entry(print).or_default();
+                    if *count > *said {
+                        *said += 1;
+                        lead.push(message);
+                    }
+                }
+            }
+        }
+        lead
+    }
+
+    /// Adds a result found in the next call's history, for a call whose tool has no span of its own.
+    fn late_result(&mut self, mut message: Message, lead: &mut Vec<Message>) {
+        if self.pieces.is_empty() {
+            message.lane = Lane::Canned;
+            lead.push(message);
+            return;
+        }
+        let at = match message.tool_call_id.as_deref() {
+            Some(id) => self.asked.get(id).copied(),
+            None => self.pieces.len().checked_sub(1),
+        };
+        let Some(piece) = at.and_then(|at| self.pieces.get_mut(at)) else { return };
+        let answers = |result: &&mut Message| match &message.tool_call_id {
+            Some(id) => result.tool_call_id.as_ref() == Some(id),
+            None => result.name.is_some() && result.name == message.name,
+        };
+        if let Some(known) = piece.results.iter_mut().find(answers) {
+            known.content = known.content.take().or(message.content);
+            known.is_error = known.is_error.or(message.is_error);
+            return;
+        }
+        if piece.results.len() >= piece.reply.tool_calls.len() && message.tool_call_id.is_none() {
+            return;
+        }
+        let name_of = |call: &ToolCall| call.id == message.tool_call_id && call.id.is_some();
+        let name = piece.reply.tool_calls.iter().find(|call| name_of(call)).map(|call| call.name.clone());
+        message.name = message.name.or(name);
+        piece.results.push(message);
+    }
+
+    fn tool(&mut self, name: &str, tool: ToolRun, end: Option<Instant>, lane: &Lane) {
+        let mut result = Message::new(Role::Tool);
+        result.lane = lane.clone();
+        result.tool_call_id = tool.call_id.as_deref().map(Into::into);
+        result.name = Some(name.into());
+        (result.content, result.is_error, result.ts) = (tool.result, tool.is_error, end);
+        if *lane != Lane::Main {
+            self.beside(result);
+            return;
+        }
+        let asked = tool.call_id.as_deref().and_then(|id| self.asked.get(id)).copied();
+        let at = asked.or_else(|| self.pieces.len().checked_sub(1));
+        let Some(piece) = at.and_then(|at| self.pieces.get_mut(at)) else {
+            self.n_lost += 1;
+            return;
+        };
+        let answered = |call: &ToolCall| call.id.is_some() && piece.results.iter().any(|r| r.tool_call_id == call.id);
+        let open = piece.reply.tool_calls.iter().position(|call| match (asked, &call.id) {
+            (Some(_), id) => id.as_deref() == tool.call_id.as_deref(),
+            (None, _) => &*call.name == name && !answered(call),
+        });
+        // Several calls with the same name and no ids: match one result to each, in order.
+        let same = piece.results.iter().filter(|known| known.name == result.name).count();
+        let open = match open.and_then(|at| piece.reply.tool_calls.get(at)) {
+            Some(call) if call.id.is_none() => {
+                let nth = piece.reply.tool_calls.iter().filter(|call| &*call.name == name).nth(same);
+                nth.is_some().then_some(open).flatten()
+            }
+            _ => open,
+        };
+        if let Some(call) = open.and_then(|at| piece.reply.tool_calls.get_mut(at)) {
+            result.tool_call_id = call.id.clone().or(result.tool_call_id);
+            if let Some(arguments) = tool.arguments.filter(|_| call.arguments.is_empty()) {
+                *call = ToolCall::new(call.id.as_deref(), name, arguments);
+            }
+        } else {
+            let arguments = tool.arguments.unwrap_or_default();
+            piece.reply.tool_calls.push(ToolCall::new(tool.call_id.as_deref(), name, arguments));
+            if let Some((id, at)) = result.tool_call_id.clone().zip(at) {
+                self.asked.insert(id, at);
+            }
+        }
+        piece.results.push(result);
+    }
+
+    fn into_conversation(self) -> Conversation {
+        let mut talk = Conversation::default();
+        let mut push = |message: Message| talk.events.push(Event::Message(message));
+        self.before.into_iter().for_each(&mut push);
+        for piece in self.pieces {
+            piece.lead.into_iter().for_each(&mut push);
+            push(piece.reply);
+            piece.side.into_iter().for_each(&mut push);
+            piece.results.into_iter().for_each(&mut push);
+        }
+        if self.n_lost > 0 {
+            talk.warnings.push(format!("{} tools ran before any model call: they are left out", self.n_lost));
+        }
+        talk
+    }
+}
+
+/// Why a run ended, judged by the text of the error that ended it.
+pub(crate) fn end_by_error(error: &str) -> EndCause {
+    let error = error.to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| error.contains(word));
+    if has(&["timeout", "timed out", "deadline"]) {
+        EndCause::Timeout
+    } else if has(&[
+        "recursion limit",
+        "graphrecursion",
+        "max_turns",
+        "max turns",
+        "maxturns",
+        "max iterations",
+        "usage limit",
+        "usagelimit",
+    ]) {
+        EndCause::Cap
+    } else if has(&["cancel", "keyboardinterrupt", "interrupted", "aborted"]) {
+        EndCause::Killed
+    } else {
+        EndCause::Error
+    }
+}

@@ -1,0 +1,213 @@
+//! Calls that are written in the text of a reply: fenced blocks, XML in several spellings, JSON, `Action:` lines. The
+//! one place that knows them, for every format.
+//!
+//! A recording whose replies have calls in fields of their own is left as it is. In any other, a reply that holds a
+//! call gets it as a field, and the message that answers it becomes its result. The text stays where it is.
+
+mod fences;
+mod json;
+mod tags;
+
+use crate::record::usage;
+use crate::transcript::{Draft, Event, Lane, Message, Role, Text, ToolCall};
+pub(crate) use fences::{command_of, only_command, return_code};
+
+/// Parts of a text without which it holds no call, searched for before anything is decoded.
+const MARKS: [&str; 6] = ["```", "<", "\"", "Action", "[TOOL", "\\u003c"];
+/// Beginnings of messages that a program writes in answer to a call.
+const ANSWERS: [&str; 17] = [
+    "<returncode>",
+    "<output>",
+    "<tool_response>",
+    "<function_results>",
+    "<result>",
+    "observation",
+    "result:",
+    "results:",
+    "output:",
+    "tool result",
+    "tool response",
+    "execution result",
+    "execution output",
+    "command output",
+    "exit code",
+    "[file:",
+    "your command ran successfully",
+];
+/// What a program says to a reply in which it found no call.
+const REFUSALS: [&str; 7] = [
+    "exactly one",
+    "not formatted correctly",
+    "no action found",
+    "no tool call",
+    "could not parse",
+    "invalid format",
+    "format error",
+];
+
+/// Formats that say what a call is, or whose readers know how their calls are written.
+pub(crate) const OF_READERS: [&str; 8] =
+    ["trace", "aider", "cline", "cline-ui", "intercode", "mini-swe-agent", "mint", "webvoyager"];
+
+/// How the calls of a run are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Style {
+    /// In a notation that is for nothing else.
+    Notation,
+    /// In fenced blocks, which other replies have too.
+    Fence,
+}
+
+/// What the texts of a run turned out to hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct InTexts {
+    /// Replies whose call was read from their text.
+    pub(crate) read: u64,
+    /// Replies that look like calls in a notation that is not known.
+    pub(crate) unread: u64,
+}
+
+/// Reads the calls from the texts of a run that has none elsewhere. `acts` is true if its replies are known to be
+/// those of an agent whose actions are fenced blocks, so that no further sign is needed.
+pub(crate) fn read(draft: &mut Draft, acts: bool) -> InTexts {
+    let messages = || draft.events.iter().filter_map(Event::message).filter(|message| message.lane == Lane::Main);
+    if messages().any(|message| !message.tool_calls.is_empty()) || !messages().any(may_hold_call) {
+        return InTexts::default();
+    }
+    let Some(style) = style(draft, acts) else { return InTexts { read: 0, unread: unread(draft) } };
+    let mut found = InTexts::default();
+    for at in 0..draft.events.len() {
+        let after = answer_to(&draft.events, at);
+        let Some(Event::Message(reply)) = draft.events.get(at).filter(|event| is_reply(event)) else { continue };
+        let text = reply.text();
+        let answer = after.and_then(|after| draft.events[after].message());
+        let refused = answer.is_some_and(is_refusal);
+        let mut calls = if refused { Vec::new() } else { calls_in(&text, style) };
+        if calls.is_empty() {
+            continue;
+        }
+        found.read += 1;
+        for (n, call) in calls.iter_mut().enumerate() {
+            call.id = Some(if n == 0 { format!("text-{at}") } else { format!("text-{at}-{n}") }.into());
+        }
+        if let Some(after) = after {
+            answer_with(&mut draft.events, at, after, &calls);
+        }
+        if let Some(Event::Message(reply)) = draft.events.get_mut(at) {
+            reply.tool_calls = calls;
+        }
+    }
+    found
+}
+
+/// Whether the text of a reply may hold a call, judged by its undecoded bytes.
+fn may_hold_call(message: &Message) -> bool {
+    message.is_step()
+        && message
+            .content
+            .as_ref()
+            .is_some_and(|text| MARKS.iter().any(|mark| memchr::memmem::find(text.stored(), mark.as_bytes()).is_some()))
+}
+
+fn is_reply(event: &Event) -> bool {
+    event.message().is_some_and(Message::is_step)
+}
+
+/// The index of the message that answers the reply at `at`: the next message, unless it is another reply.
+fn answer_to(events: &[Event], at: usize) -> Option<usize> {
+    let next = (at + 1..events.len()).find(|next| events[*next].message().is_some())?;
+    let message = events[next].message()?;
+    (message.lane == Lane::Main && matches!(message.role, Role::User | Role::Tool)).then_some(next)
+}
+
+/// Makes the answer a result. Results that already are one get the name and id of their call.
+fn answer_with(events: &mut [Event], at: usize, after: usize, calls: &[ToolCall]) {
+    let answers = events[after..].iter_mut().zip(calls);
+    for (n, (event, call)) in answers.enumerate() {
+        let Event::Message(answer) = event else { return };
+        if n > 0 && answer.role != Role::Tool {
+            return;
+        }
+        answer.role = Role::Tool;
+        answer.name = answer.name.take().or_else(|| Some(call.name.clone()));
+        answer.tool_call_id = answer.tool_call_id.take().or_else(|| call.id.clone());
+        answer.is_error = answer.is_error.or_else(|| fences::return_code(&answer.text()).map(|code| code != 0.0));
+    }
+    debug_assert!(after > at);
+}
+
+/// How the calls are written: in a notation, if any reply has one; in fences, if the answers or the instructions say so.
+fn style(draft: &Draft, acts: bool) -> Option<Style> {
+    let replies = || draft.events.iter().enumerate().filter(|(_, event)| is_reply(event));
+    let text_of = |event: &Event| event.message().map(|message| message.text().into_owned()).unwrap_or_default();
+    if replies().any(|(_, event)| !calls_in(&text_of(event), Style::Notation).is_empty()) {
+        return Some(if acts { Style::Fence } else { Style::Notation });
+    }
+    let fenced: Vec<usize> =
+        replies().filter(|(_, event)| fences::action(&text_of(event)).is_some()).map(|(at, _)| at).collect();
+    if fenced.is_empty() {
+        return None;
+    }
+    let answered = fenced.iter().filter(|at| {
+        let answer = answer_to(&draft.events, **at).and_then(|after| draft.events[after].message());
+        answer.is_some_and(|answer| is_answer(answer) || is_refusal(answer))
+    });
+    let is_asked = || {
+        let before = draft.events.iter().take_while(|event| !is_reply(event)).filter_map(Event::message);
+        let asks = |text: &str| text.contains("```") && text.to_lowercase().contains("command");
+        before.into_iter().any(|message| asks(&message.text()))
+    };
+    (acts || 2 * answered.count() > fenced.len() || is_asked()).then_some(Style::Fence)
+}
+
+/// Whether a program wrote this in answer to a call.
+fn is_answer(message: &Message) -> bool {
+    let text = message.text();
+    let begins = text.trim_start().chars().take(40).collect::<String>().to_lowercase();
+    message.role == Role::Tool || ANSWERS.iter().any(|mark| begins.starts_with(mark))
+}
+
+/// Whether a program wrote this because it found no call, or more than one.
+fn is_refusal(message: &Message) -> bool {
+    let begins = message.text().chars().take(200).collect::<String>().to_lowercase();
+    !is_answer(message) && REFUSALS.iter().any(|mark| begins.contains(mark))
+}
+
+/// The calls in a text, in order.
+fn calls_in(text: &str, style: Style) -> Vec<ToolCall> {
+    let calls = tags::calls(text);
+    let calls = if calls.is_empty() { json::calls(text) } else { calls };
+    match style {
+        Style::Fence if calls.is_empty() => fences::action(text).into_iter().collect(),
+        _ => calls,
+    }
+}
+
+/// Replies that look like calls although none was found: an object by itself, answered as a call is.
+fn unread(draft: &Draft) -> u64 {
+    let looks = |at: usize, message: &Message| {
+        let text = message.text();
+        let text = text.trim();
+        let is_object = text.starts_with('{') && text.ends_with('}') || text.starts_with('<') && text.ends_with('>');
+        let answer = answer_to(&draft.events, at).and_then(|after| draft.events[after].message());
+        (is_object || fences::action(text).is_some()) && answer.is_some_and(is_answer)
+    };
+    let replies = draft.events.iter().enumerate().filter_map(|(at, event)| Some((at, event.message()?)));
+    replies.filter(|(at, message)| message.is_step() && looks(*at, message)).count() as u64
+}
+
+/// A call with these arguments, which may be JSON or a string that holds JSON.
+fn call(name: &str, arguments: Option<&str>) -> ToolCall {
+    ToolCall::new(None, name, arguments.map_or_else(Text::default, |written| usage::arguments(Some(written))))
+}
+
+/// A call whose arguments are texts by name.
+fn call_of_texts<'t>(name: &str, texts: impl IntoIterator<Item = (&'t str, &'t str)>) -> ToolCall {
+    let value = |text: &str| serde_json::Value::String(text.to_owned());
+    let arguments: serde_json::Map<_, _> =
+        texts.into_iter().map(|(name, text)| (name.to_owned(), value(text))).collect();
+    ToolCall::new(None, name, Text::plain(serde_json::Value::Object(arguments).to_string()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,194 @@
+//! Lenient reading from a [`Node`], without findings for missing or mistyped members: for messages that a recorder
+//! copied from elsewhere, and for exports whose fields vary with their producer.
+
+use std::borrow::Cow;
+
+use super::{Names, Node};
+use crate::json_text::{self, trimmed};
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{Instant, Text, is_dense};
+use crate::value::{json, time};
+
+impl<'a> Node<'a> {
+    /// A value that is checked to its full depth. One that is nested too deeply, or has more short values than a
+    /// recording plausibly has, is reported and left out.
+    pub(crate) fn row(text: &'a str, out: &mut Reading<'_>) -> Option<Self> {
+        sound(text).map_err(|error| out.error(out.record.broken(text, &error))).ok()?;
+        Some(Self::of(trimmed(text)))
+    }
+
+    /// The values of a record that holds many, each read like [`Node::row`].
+    pub(crate) fn rows(record: &Record<'a>, out: &mut Reading<'_>) -> Vec<Self> {
+        Self::values(record, out).filter_map(|value| Self::row(value.written, out)).collect()
+    }
+
+    /// A count, 0 or more; may be written as a string.
+    pub(crate) fn some_count(&self, names: impl Names) -> Option<u64> {
+        self.get(names).and_then(|node| json::count(&node))
+    }
+
+    /// A number; may be written as a string.
+    pub(crate) fn some_number(&self, names: impl Names) -> Option<f64> {
+        self.get(names).and_then(|node| json::number(&node))
+    }
+
+    /// A time.
+    pub(crate) fn some_instant(&self, names: impl Names) -> Option<Instant> {
+        self.get(names).and_then(|node| time::instant(&node))
+    }
+
+    /// The short string with that name, decoded.
+    pub(crate) fn some_string(&self, names: impl Names) -> Option<Cow<'a, str>> {
+        self.get(names).and_then(|node| node.as_string())
+    }
+
+    /// The member with that name, or an empty object.
+    pub(crate) fn within(&self, names: impl Names) -> Self {
+        self.get(names).unwrap_or_default()
+    }
+
+    /// Whether the member with that name is `true`. Any other value is false.
+    pub(crate) fn is_true(&self, name: &str) -> bool {
+        self.some_flag(name) == Some(true)
+    }
+
+    /// The boolean under the first of `names` that has one; other types are skipped.
+    pub(crate) fn some_flag(&self, names: impl Names) -> Option<bool> {
+        self.named(&names).and_then(|(_, raw)| json::flag(raw))
+    }
+
+    /// The long string under the first of `names` that has one; other types are skipped.
+    pub(crate) fn some_text(&self, names: impl Names) -> Option<Text> {
+        self.named(&names).and_then(|(_, raw)| json::text(raw))
+    }
+
+    /// Its content: the string, the joined texts of its parts, or else its JSON.
+    pub(crate) fn as_content(&self) -> Text {
+        json::content(self.written).unwrap_or_else(|| Text::plain(self.written))
+    }
+
+    /// Its text: the string, or else its JSON.
+    pub(crate) fn as_text(&self) -> Text {
+        json::text(self.written).unwrap_or_else(|| Text::plain(self.written))
+    }
+
+    /// The string or number under the first of `names` that has one; other types are skipped.
+    pub(crate) fn some_word(&self, names: impl Names) -> Option<String> {
+        self.named(&names).and_then(|(_, raw)| json::word(raw))
+    }
+
+    /// Whether it has such a member, even a null one.
+    pub(crate) fn mentions(&self, name: &str) -> bool {
+        self.members().iter().any(|(key, _)| key == name)
+    }
+
+    /// The value if it is a string or number.
+    pub(crate) fn as_word(&self) -> Option<String> {
+        json::word(self)
+    }
+
+    /// Whether it is an object.
+    pub(crate) fn is_object(&self) -> bool {
+        self.written.starts_with('{')
+    }
+
+    /// Whether it is null. Members found by name never are.
+    pub(crate) fn is_null(&self) -> bool {
+        self.written == "null"
+    }
+
+    /// Whether it is an array.
+    pub(crate) fn is_list(&self) -> bool {
+        self.written.starts_with('[')
+    }
+
+    /// The elements of the array with that name; empty for anything else.
+    pub(crate) fn some_list(&self, names: impl Names) -> Vec<Self> {
+        self.get(names).and_then(|list| list.elements()).unwrap_or_default()
+    }
+
+    /// The JSON without white space.
+    pub(crate) fn compact(&self) -> String {
+        json::value(self.written).map_or_else(|_| self.written.to_owned(), |value| value.to_string())
+    }
+
+    /// A string as it is, anything else as JSON without white space.
+    pub(crate) fn compact_text(&self) -> Text {
+        json::text(self).unwrap_or_else(|| Text::plain(self.compact()))
+    }
+
+    /// The object or array encoded in a string as JSON, or else the value itself.
+    pub(crate) fn opened(&self) -> Opened<'a> {
+        let held = self.as_string().filter(|text| text.trim_start().starts_with(['{', '[']) && sound(text).is_ok());
+        Opened { text: held.unwrap_or(Cow::Borrowed(self.written)), place: self.place }
+    }
+
+    /// Like [`Self::opened`] for a member; null if it is absent.
+    pub(crate) fn held(&self, names: impl Names) -> Opened<'a> {
+        self.get(names).map_or_else(Opened::null, |node| node.opened())
+    }
+}
+
+/// A value that may have been encoded in a string, and then has a text of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Opened<'a> {
+    text: Cow<'a, str>,
+    place: &'a str,
+}
+
+impl<'a> Opened<'a> {
+    /// A null value.
+    pub(crate) fn null() -> Self {
+        Self { text: Cow::Borrowed("null"), place: "" }
+    }
+
+    /// The value `text`, located where `node` is.
+    pub(crate) fn of(text: Cow<'a, str>, node: &Node<'a>) -> Self {
+        Self { text, place: node.place }
+    }
+
+    /// The value.
+    pub(crate) fn node(&self) -> Node<'_> {
+        Node { place: self.place, ..Node::of(trimmed(&self.text)) }
+    }
+
+    /// Like [`Node::opened`] for a member, if it has that member.
+    pub(crate) fn inner(&self, name: &str) -> Option<Self> {
+        let text = self.node().get(name)?.opened().text.into_owned();
+        Some(Self { text: Cow::Owned(text), place: self.place })
+    }
+}
+
+/// Whether the text is JSON that can be parsed completely; if not, the parser's error.
+pub(crate) fn sound(text: &str) -> Result<(), serde_json::Error> {
+    let is_plain = !is_dense(text) && (json_text::members(text, |_, _| ()) || json_text::array(text, |_| ()));
+    if is_plain { Ok(()) } else { json::value(text).map(drop) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_string_holds_is_opened_and_has_the_place_of_the_string() {
+        let text = r#"{"a":"{\"b\":[1]}","c":"[no","d":{"e":2},"f":" [3]"}"#;
+        let node = Node::of(text);
+        let (a, c, d, f) = (node.held("a"), node.held("c"), node.held("d"), node.held("f"));
+        assert_eq!(a.node().at(&["b"]).unwrap().written(), "[1]");
+        assert_eq!(a.node().at(&["b"]).unwrap().place(), r#""{\"b\":[1]}""#);
+        assert_eq!(a.inner("b").unwrap().node().written(), "[1]");
+        assert_eq!(c.node().as_string().unwrap(), "[no");
+        assert_eq!(d.node().some_count("e"), Some(2));
+        assert_eq!(f.node().written(), "[3]");
+        assert!(node.held("g").node().is_null());
+    }
+
+    #[test]
+    fn what_is_nested_too_deeply_is_not_taken_apart() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(sound(&nested(100)).is_ok());
+        assert!(sound(&nested(1000)).is_err());
+        let held = serde_json::Value::from(nested(1000)).to_string();
+        assert!(Node::of(held.as_str()).opened().node().as_string().is_some());
+    }
+}

@@ -1,0 +1,52 @@
+//! The values in a record that holds many: the elements of an array, one per line, or concatenated.
+
+use serde_json::value::RawValue;
+
+use crate::diagnostic::Diagnostic;
+use crate::record::reading::{Reading, Record};
+
+/// The values in a record: the elements of an array, a single object, one value per line, or concatenated values.
+/// Invalid values are reported and left out.
+pub(super) fn of<'r>(record: &Record<'r>, out: &mut Reading<'_>) -> Vec<&'r RawValue> {
+    match serde_json::from_str::<&RawValue>(record.text) {
+        Ok(whole) => elements(whole).unwrap_or_else(|| vec![whole]),
+        Err(error) => {
+            let stands_alone = |line: &str| serde_json::from_str::<&RawValue>(line).is_ok();
+            let mut lines = record.text.lines().map(str::trim).filter(|line| !line.is_empty());
+            if lines.by_ref().take(3).any(stands_alone) {
+                return lines_of(record, out);
+            }
+            let mut values = Vec::new();
+            for value in serde_json::Deserializer::from_str(record.text).into_iter::<&RawValue>() {
+                match value {
+                    Ok(value) => values.push(value),
+                    Err(_) if values.is_empty() => out.error(record.broken(record.text, &error)),
+                    Err(error) => out.error(record.broken(record.text, &error)),
+                }
+            }
+            values
+        }
+    }
+}
+
+/// The elements of an array; `None` if it is not an array.
+fn elements(raw: &RawValue) -> Option<Vec<&RawValue>> {
+    if !raw.get().starts_with('[') {
+        return None;
+    }
+    serde_json::from_str(raw.get()).ok()
+}
+
+fn lines_of<'r>(record: &Record<'r>, out: &mut Reading<'_>) -> Vec<&'r RawValue> {
+    let mut values = Vec::new();
+    for line in record.text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        match serde_json::from_str::<&RawValue>(line) {
+            Ok(value) => values.push(value),
+            Err(error) => {
+                let broken = record.broken(line, &error);
+                out.error(Diagnostic { what: format!("this line is left out: {}", broken.what), ..broken });
+            }
+        }
+    }
+    values
+}

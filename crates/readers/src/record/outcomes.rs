@@ -1,0 +1,34 @@
+//! Outcomes in the ways that recordings write them. One that is recorded and means nothing is reported, since the run
+//! would otherwise look like one that nobody graded.
+
+use crate::label::words::grade_word;
+use crate::record::node::{Names, Node};
+use crate::record::reading::Reading;
+use crate::value::json;
+
+/// Whether the run did its task, and the score if it is one.
+pub(crate) type Graded = (bool, Option<f64>);
+
+impl Node<'_> {
+    /// The outcome it is: true or false, a word for either, or a score, from 1 on a success.
+    pub(crate) fn as_outcome(&self) -> Option<Graded> {
+        if let Some(flag) = json::flag(self) {
+            return Some((flag, None));
+        }
+        if let Some(score) = json::number(self) {
+            return Some((score >= 1.0, Some(score)));
+        }
+        self.as_string().and_then(|word| grade_word(word.trim())).map(|graded| (graded, None))
+    }
+
+    /// The outcome under that name; anything else that stands there is reported.
+    pub(crate) fn outcome(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Graded> {
+        let found = self.get(names)?;
+        let graded = found.as_outcome();
+        if graded.is_none() && !matches!(found.written(), "\"\"" | "{}" | "[]") {
+            let name = names.names().iter().find(|name| self.has(**name)).unwrap_or(&"outcome");
+            out.wrong_at(found.place(), found.written(), name, "an outcome: true, false, or a score");
+        }
+        graded
+    }
+}

@@ -1,0 +1,503 @@
+//! Checks runs that were read without errors for suspicious content that could mislead a stop rule, and counts the
+//! runs affected.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::read::format;
+use crate::transcript::{EndCause, Event, Lane, Message, Outcome, Role, Run, Text};
+
+/// Runs listed by id for each check.
+const NAMED: usize = 5;
+/// Fewest steps for a trend in numbers to be meaningful.
+const STEPS: usize = 6;
+/// Fewest graded runs for comparing outcomes with end causes.
+const GRADED: u64 = 20;
+
+/// A suspicious property of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Check {
+    /// Two calls have the same id.
+    DuplicateCallIds,
+    /// A call before the last step has no result.
+    CallsWithoutResults,
+    /// A result answers no call.
+    ResultsWithoutCalls,
+    /// The usage of the calls only ever grows: it may be cumulative.
+    CumulativeUsage,
+    /// More tokens are counted as cached than as input.
+    CacheBeyondInput,
+    /// The prompt shrank to less than half, with no compaction recorded.
+    FallingPrompt,
+    /// Some calls have tokens and some have none.
+    PartialUsage,
+    /// Replies look like calls, and none was read.
+    CallsInTexts,
+    /// No run of this format has a call.
+    NoCalls,
+    /// The clock stepped back.
+    TimeStepsBack,
+    /// Steps are only milliseconds apart: seconds may have been read as milliseconds.
+    StepsTooFast,
+    /// Times before 1990 or after 2100.
+    OddDates,
+    /// Sub-agents' messages are mixed with the agent's.
+    SubAgents,
+    /// The context was compacted during the run.
+    Compaction,
+    /// Messages in the agent's name that no model produced.
+    CannedMessages,
+    /// Replies that are already in another file.
+    CopiedReplies,
+    /// The same steps as another run with the same id.
+    DuplicateRun,
+    /// The outcome is determined by the end cause, so it adds no information.
+    OutcomeIsEndCause,
+    /// More steps than the recording's own cap allows.
+    CapExceeded,
+    /// The run succeeded, and a cap ended it.
+    CapEndsSuccess,
+    /// The recording does not say why the run ended, and others of its format do.
+    EndUnsaid,
+}
+
+impl Check {
+    /// All checks, in the order used in reports.
+    pub const ALL: [Self; 21] = [
+        Self::DuplicateCallIds,
+        Self::CallsWithoutResults,
+        Self::ResultsWithoutCalls,
+        Self::CallsInTexts,
+        Self::NoCalls,
+        Self::CumulativeUsage,
+        Self::CacheBeyondInput,
+        Self::FallingPrompt,
+        Self::PartialUsage,
+        Self::TimeStepsBack,
+        Self::StepsTooFast,
+        Self::OddDates,
+        Self::SubAgents,
+        Self::Compaction,
+        Self::CannedMessages,
+        Self::CopiedReplies,
+        Self::DuplicateRun,
+        Self::OutcomeIsEndCause,
+        Self::CapExceeded,
+        Self::CapEndsSuccess,
+        Self::EndUnsaid,
+    ];
+
+    /// The name used in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::DuplicateCallIds => "duplicate_call_ids",
+            Self::CallsWithoutResults => "calls_without_results",
+            Self::ResultsWithoutCalls => "results_without_calls",
+            Self::CallsInTexts => "calls_in_texts",
+            Self::NoCalls => "no_calls",
+            Self::CumulativeUsage => "cumulative_usage",
+            Self::CacheBeyondInput => "cache_beyond_input",
+            Self::FallingPrompt => "falling_prompt",
+            Self::PartialUsage => "partial_usage",
+            Self::TimeStepsBack => "time_steps_back",
+            Self::StepsTooFast => "steps_too_fast",
+            Self::OddDates => "odd_dates",
+            Self::SubAgents => "sub_agents",
+            Self::Compaction => "compaction",
+            Self::CannedMessages => "canned_messages",
+            Self::CopiedReplies => "copied_replies",
+            Self::DuplicateRun => "duplicate_run",
+            Self::OutcomeIsEndCause => "outcome_is_end_cause",
+            Self::CapExceeded => "cap_exceeded",
+            Self::CapEndsSuccess => "cap_ends_success",
+            Self::EndUnsaid => "end_unsaid",
+        }
+    }
+
+    /// How it affects the numbers.
+    pub fn advice(self) -> &'static str {
+        match self {
+            Self::DuplicateCallIds => "what joins results to calls by id may join the wrong ones",
+            Self::CallsWithoutResults => "rules on results see nothing there",
+            Self::ResultsWithoutCalls => "rules on calls see nothing there",
+            Self::CallsInTexts => {
+                "their replies look like calls in a notation that is not known: rules on calls see nothing"
+            }
+            Self::NoCalls => {
+                "no run of this format records a call: rules on calls, results and errors are not evaluable"
+            }
+            Self::CumulativeUsage => {
+                "if the counts are totals, token rules fire far too early: convert to counts per call"
+            }
+            Self::CacheBeyondInput => "the input probably leaves cached tokens out: token rules fire too late",
+            Self::FallingPrompt => "the producer may count uncached input only: token sums are too low",
+            Self::PartialUsage => "token rules see a part of the spending only",
+            Self::TimeStepsBack => "time rules use the recorded times as they are",
+            Self::StepsTooFast => "if the times are seconds, time rules fire a thousand times too late",
+            Self::OddDates => "the unit of the times was probably guessed wrong; only differences matter",
+            Self::SubAgents => "their tokens count in the run, their messages are no steps",
+            Self::Compaction => "context sizes fall there for a reason",
+            Self::CannedMessages => "they are neither steps nor calls",
+            Self::CopiedReplies => "they are context here: steps and tokens count in the file that has them first",
+            Self::DuplicateRun => "it counts twice: leave one of the files out",
+            Self::OutcomeIsEndCause => {
+                "the outcome may be how the run ended, not whether it did its task: check the field"
+            }
+            Self::CapExceeded => "the cap in their settings did not hold: a limit set there will not hold either",
+            Self::CapEndsSuccess => "the cap is close to what a success takes: a tighter one loses more of them",
+            Self::EndUnsaid => "a cap may have ended them, and then a looser limit cannot be judged on them",
+        }
+    }
+}
+
+/// How many runs a check flagged, and which came first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Oddity {
+    /// The check's name.
+    pub check: &'static str,
+    /// Number of runs flagged.
+    pub runs: u64,
+    /// Ids of the first runs flagged.
+    pub first: Vec<String>,
+    /// How it affects the numbers.
+    pub advice: &'static str,
+}
+
+/// The checks' results for a corpus so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hygiene {
+    found: BTreeMap<Check, (u64, Vec<String>)>,
+    /// Hashes of the runs' ids and steps. Only membership is tested, so order has no effect.
+    seen: BTreeSet<u64>,
+    /// By format, counts of graded runs: finished by themselves and succeeded, finished and failed, ended otherwise
+    /// and succeeded, ended otherwise and failed.
+    ends: BTreeMap<&'static str, [u64; 4]>,
+    /// By format, the number of runs while none has a call, and the first of them; `None` once one has.
+    without_calls: BTreeMap<&'static str, Option<(u64, String)>>,
+    /// By format, whether some run says why it ended, and those that do not: their number and the first of them.
+    unsaid: BTreeMap<&'static str, (bool, u64, Vec<String>)>,
+}
+
+impl Hygiene {
+    /// Adds a run, in corpus order, and returns the names of the checks that flag it. `native` is the id as recorded,
+    /// which several runs may share.
+    pub(crate) fn enter(
+        &mut self,
+        format: &'static str,
+        run: &Run,
+        native: &str,
+        mut checked: Checked,
+    ) -> Vec<&'static str> {
+        // Equal runs with different names are trials that happened to match, as at temperature 0.
+        if run.steps().len() > 2 && !self.seen.insert(checked.print ^ xxhash_rust::xxh3::xxh3_64(native.as_bytes())) {
+            checked.odd.insert(Check::DuplicateRun);
+        }
+        for check in &checked.odd {
+            self.find(*check, &run.header.run_id);
+        }
+        self.compare_ends(format, run);
+        self.look_for_ends(format, run);
+        self.look_for_calls(format, run);
+        checked.odd.into_iter().map(Check::name).collect()
+    }
+
+    fn look_for_calls(&mut self, format: &'static str, run: &Run) {
+        if run.steps().is_empty() {
+            return;
+        }
+        let id = &run.header.run_id;
+        let none = self.without_calls.entry(format).or_insert_with(|| Some((0, id.clone())));
+        if run.has_calls() {
+            *none = None;
+        } else if let Some((runs, _)) = none {
+            *runs += 1;
+        }
+    }
+
+    fn look_for_ends(&mut self, format: &'static str, run: &Run) {
+        let (is_said, runs, first) = self.unsaid.entry(format).or_default();
+        if run.grade.end != EndCause::Unknown {
+            *is_said = true;
+        } else if !run.steps().is_empty() {
+            *runs += 1;
+            if first.len() < NAMED {
+                first.push(run.header.run_id.clone());
+            }
+        }
+    }
+
+    fn compare_ends(&mut self, format: &'static str, run: &Run) {
+        // A run graded at every turn ends because it succeeded, so the outcome matches the end cause by design.
+        let ends_on_success = format::by_id(format).is_some_and(format::Format::ends_on_success);
+        if ends_on_success || run.events().iter().any(|event| matches!(event, Event::Checkpoint(_))) {
+            return;
+        }
+        let place = match (run.grade.end, run.grade.outcome) {
+            (EndCause::Unknown, _) | (_, Outcome::Unknown) => return,
+            (EndCause::SelfFinish, Outcome::Success) => 0,
+            (EndCause::SelfFinish, Outcome::Failure) => 1,
+            (_, Outcome::Success) => 2,
+            (_, Outcome::Failure) => 3,
+        };
+        self.ends.entry(format).or_default()[place] += 1;
+    }
+
+    fn find(&mut self, check: Check, run: &str) {
+        let (runs, first) = self.found.entry(check).or_default();
+        *runs += 1;
+        if first.len() < NAMED {
+            first.push(run.to_owned());
+        }
+    }
+
+    /// All checks that flagged a run, in the order of [`Check::ALL`].
+    pub(crate) fn oddities(mut self) -> Vec<Oddity> {
+        for (format, [done_well, done_badly, cut_well, cut_badly]) in std::mem::take(&mut self.ends) {
+            let told_apart = done_badly > 0 || cut_well > 0;
+            if !told_apart && done_well + cut_badly >= GRADED && done_well > 0 && cut_badly > 0 {
+                self.found.insert(Check::OutcomeIsEndCause, (done_well + cut_badly, vec![format!("all of {format}")]));
+            }
+        }
+        for (runs, first) in std::mem::take(&mut self.without_calls).into_values().flatten() {
+            let (all, ids) = self.found.entry(Check::NoCalls).or_default();
+            *all += runs;
+            ids.push(first);
+        }
+        for (_, runs, first) in std::mem::take(&mut self.unsaid).into_values().filter(|(is_said, ..)| *is_said) {
+            if runs > 0 {
+                let (all, ids) = self.found.entry(Check::EndUnsaid).or_default();
+                *all += runs;
+                ids.extend(first);
+            }
+        }
+        Check::ALL
+            .into_iter()
+            .filter_map(|check| {
+                let (runs, first) = self.found.remove(&check)?;
+                Some(Oddity { check: check.name(), runs, first, advice: check.advice() })
+            })
+            .collect()
+    }
+}
+
+/// The results of the checks on one run.
+#[derive(Clone, Debug)]
+pub(crate) struct Checked {
+    odd: BTreeSet<Check>,
+    /// A hash of what the agent said and did, computed from the undecoded text.
+    print: u64,
+}
+
+impl Checked {
+    /// Checks a run. `unread_calls` is how many of its replies look like calls that were not read.
+    pub(crate) fn of(run: &Run, unread_calls: u64) -> Self {
+        let mut odd = check(run);
+        if unread_calls > 0 && 2 * unread_calls >= run.steps().len() as u64 {
+            odd.insert(Check::CallsInTexts);
+        }
+        Self { odd, print: print(run) }
+    }
+
+    /// Adds a check that needs the whole corpus.
+    pub(crate) fn add(&mut self, check: Check) {
+        self.odd.insert(check);
+    }
+}
+
+fn print(run: &Run) -> u64 {
+    let mut hasher = Xxh3::new();
+    if run.header.redacted {
+        // Redacted texts have the same placeholders in different runs.
+        hasher.update(run.header.run_id.as_bytes());
+    }
+    for message in run.events().iter().filter_map(Event::message).filter(|message| message.lane == Lane::Main) {
+        hasher.update(message.content.as_ref().map_or(b"-", Text::stored));
+        for call in &message.tool_calls {
+            hasher.update(call.name.as_bytes());
+            hasher.update(call.arguments.stored());
+        }
+        hasher.update(b"\0");
+    }
+    hasher.digest()
+}
+
+fn check(run: &Run) -> BTreeSet<Check> {
+    let messages: Vec<&Message> = run.events().iter().filter_map(Event::message).collect();
+    let mut found = BTreeSet::new();
+    check_calls(run, &messages, &mut found);
+    check_usage(run, &messages, &mut found);
+    check_times(&messages, &mut found);
+    let mut note = |odd: bool, check| {
+        if odd {
+            found.insert(check);
+        }
+    };
+    note(messages.iter().any(|message| matches!(message.lane, Lane::Side(_))), Check::SubAgents);
+    note(messages.iter().any(|message| message.lane == Lane::Canned), Check::CannedMessages);
+    note(is_compacted(run), Check::Compaction);
+    note(recorded_cap(run).is_some_and(|cap| run.steps().len() as f64 > cap), Check::CapExceeded);
+    let is_capped = matches!(run.grade.end, EndCause::Cap | EndCause::Timeout);
+    note(is_capped && run.grade.outcome == Outcome::Success, Check::CapEndsSuccess);
+    found
+}
+
+/// The names under which recorders keep a cap that no run's number of model calls can exceed: some count other messages,
+/// too, but none counts fewer.
+const CAPS: [&str; 6] = ["max_steps", "max_turns", "max_iterations", "step_limit", "turns_max", "message_limit"];
+
+/// The cap on steps in the run's own settings; `None` if there is none. 0 stands for no cap.
+fn recorded_cap(run: &Run) -> Option<f64> {
+    let meta: serde_json::Value = serde_json::from_str(run.header.meta.as_ref()?.get()).ok()?;
+    let caps = CAPS.iter().filter_map(|name| meta.get(name)?.as_f64()).filter(|cap| *cap > 0.0);
+    caps.min_by(f64::total_cmp)
+}
+
+fn is_compacted(run: &Run) -> bool {
+    run.events().iter().any(|event| matches!(event, Event::Note(note) if note.is_compaction()))
+}
+
+fn check_calls(run: &Run, messages: &[&Message], found: &mut BTreeSet<Check>) {
+    let mut asked = BTreeSet::new();
+    let mut answered = BTreeSet::new();
+    let own = |message: &&&Message| message.lane == Lane::Main;
+    for call in messages.iter().filter(own).flat_map(|message| &message.tool_calls) {
+        if call.id.as_deref().is_some_and(|id| !asked.insert(id)) {
+            found.insert(Check::DuplicateCallIds);
+        }
+    }
+    for message in messages.iter().filter(own).filter(|message| message.role == Role::Tool) {
+        if let Some(id) = message.tool_call_id.as_deref() {
+            answered.insert(id);
+            if !asked.contains(id) {
+                found.insert(Check::ResultsWithoutCalls);
+            }
+        }
+    }
+    // The last step's calls often have no result, because the recording ends there.
+    let settled = run.steps().len().saturating_sub(1);
+    let unanswered = (0..settled)
+        .filter_map(|step| run.reply(step))
+        .flat_map(|reply| &reply.tool_calls)
+        .any(|call| call.id.as_deref().is_some_and(|id| !answered.contains(id)));
+    if unanswered {
+        found.insert(Check::CallsWithoutResults);
+    }
+}
+
+fn check_usage(run: &Run, messages: &[&Message], found: &mut BTreeSet<Check>) {
+    let replies: Vec<&&Message> = messages.iter().filter(|message| message.is_step()).collect();
+    let counted: Vec<_> = replies.iter().filter_map(|reply| reply.usage).collect();
+    if counted.is_empty() {
+        return;
+    }
+    if counted.len() < replies.len() {
+        found.insert(Check::PartialUsage);
+    }
+    if counted.iter().any(|usage| usage.cache_read > usage.input) {
+        found.insert(Check::CacheBeyondInput);
+    }
+    // Prompts grow in any conversation, but replies that only ever get longer are cumulative.
+    let outputs: Vec<u64> = counted.iter().filter_map(|usage| usage.output).collect();
+    if outputs.len() >= STEPS && outputs.windows(2).all(|pair| pair[0] < pair[1]) {
+        found.insert(Check::CumulativeUsage);
+    }
+    let inputs: Vec<u64> = counted.iter().filter_map(|usage| usage.input).collect();
+    if !is_compacted(run) && inputs.windows(2).any(|pair| pair[1] < pair[0] / 2) {
+        found.insert(Check::FallingPrompt);
+    }
+}
+
+fn check_times(messages: &[&Message], found: &mut BTreeSet<Check>) {
+    const IN_1990: i64 = 631_152_000_000;
+    const IN_2100: i64 = 4_102_444_800_000;
+    let own = messages.iter().filter(|message| message.lane == Lane::Main);
+    let times: Vec<i64> = own.clone().filter_map(|message| message.ts).map(|ts| ts.0).collect();
+    if times.windows(2).any(|pair| pair[1] < pair[0]) {
+        found.insert(Check::TimeStepsBack);
+    }
+    if times.iter().any(|time| !(IN_1990..IN_2100).contains(time)) {
+        found.insert(Check::OddDates);
+    }
+    let steps: Vec<i64> =
+        own.filter(|message| message.is_step()).filter_map(|message| message.ts).map(|ts| ts.0).collect();
+    let mut gaps: Vec<i64> = steps.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    gaps.sort_unstable();
+    let fast = gaps.get(gaps.len() / 2).is_some_and(|median| (1..100).contains(median));
+    if fast && steps.len() >= STEPS {
+        found.insert(Check::StepsTooFast);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reader::trace::read_text;
+
+    /// The checks that flag a run of these lines.
+    fn oddities(lines: &str) -> Vec<&'static str> {
+        let text = format!("{{\"type\":\"run\",\"run_id\":\"r\"}}\n{lines}");
+        let read = read_text(&text);
+        assert!(read.findings.is_empty(), "{:?}", read.findings);
+        check(&read.runs[0]).into_iter().map(Check::name).collect()
+    }
+
+    #[test]
+    fn a_cap_that_did_not_hold_and_one_that_ends_a_success() {
+        let of = |header: &str, steps: u64, end: &str| {
+            let run =
+                format!("{{\"type\":\"run\",\"run_id\":\"r\"{header}}}\n{}{end}", replies(steps, |_| String::new()));
+            let read = read_text(&run);
+            assert!(read.findings.is_empty(), "{:?}", read.findings);
+            check(&read.runs[0]).into_iter().map(Check::name).collect::<Vec<_>>()
+        };
+        let capped = ",\"meta\":{\"max_turns\":60}";
+        assert_eq!(of(capped, 73, ""), ["cap_exceeded"]);
+        assert_eq!(of(capped, 60, ""), [""; 0]);
+        assert_eq!(of(",\"meta\":{\"max_turns\":0}", 73, ""), [""; 0], "no cap");
+        let end = "{\"type\":\"outcome\",\"success\":true,\"end\":\"cap\"}\n";
+        assert_eq!(of(capped, 60, end), ["cap_ends_success"]);
+    }
+
+    fn reply(rest: &str) -> String {
+        format!("{{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"x\"{rest}}}\n")
+    }
+
+    fn replies(n: u64, rest: impl Fn(u64) -> String) -> String {
+        (0..n).map(|step| reply(&rest(step))).collect()
+    }
+
+    #[test]
+    fn each_check_finds_its_oddity_and_a_healthy_run_has_none() {
+        let call = |id: &str| format!(",\"tool_calls\":[{{\"id\":\"{id}\",\"name\":\"t\",\"arguments\":{{}}}}]");
+        let result = |id: &str| {
+            format!("{{\"type\":\"message\",\"role\":\"tool\",\"tool_call_id\":\"{id}\",\"content\":\"y\"}}\n")
+        };
+        let usage = |input: u64, output: u64| format!(",\"usage\":{{\"input\":{input},\"output\":{output}}}");
+        let at = |ms: u64| format!(",\"ts\":{}", 1_767_607_200_000 + ms);
+        let healthy = [reply(&call("a")), result("a"), reply(&call("b")), result("b"), reply("")].concat();
+        let cases: Vec<(String, &[&str])> = vec![
+            (healthy, &[]),
+            ([reply(&call("a")), result("a"), reply(&call("a")), result("a")].concat(), &["duplicate_call_ids"]),
+            ([reply(&call("a")), reply("")].concat(), &["calls_without_results"]),
+            (reply(&call("a")), &[]),
+            ([reply(""), result("z")].concat(), &["results_without_calls"]),
+            (replies(6, |step| usage(1000 * (step + 1), 10 * (step + 1))), &["cumulative_usage"]),
+            (replies(6, |step| usage(1000 * (step + 1), 10 + step % 2)), &[]),
+            (replies(2, |step| usage(1000 / (1 + 9 * step), 10)), &["falling_prompt"]),
+            (replies(2, |step| if step == 0 { usage(9, 9) } else { String::new() }), &["partial_usage"]),
+            (reply(",\"usage\":{\"input\":5,\"cache_read\":90,\"output\":1}"), &["cache_beyond_input"]),
+            (replies(2, |step| at(5000 - step)), &["time_steps_back"]),
+            (replies(6, |step| at(step * 8)), &["steps_too_fast"]),
+            (replies(6, |step| at(step * 8000)), &[]),
+            (reply(",\"ts\":\"1970-01-21T10:00:00Z\""), &["odd_dates"]),
+            (reply(",\"lane\":\"side:a\""), &["sub_agents"]),
+            (reply(",\"lane\":\"canned\""), &["canned_messages"]),
+            ("{\"type\":\"note\",\"kind\":\"x.compact_boundary\",\"body\":{}}\n".to_owned(), &["compaction"]),
+        ];
+        for (lines, expected) in cases {
+            assert_eq!(oddities(&lines), expected, "{lines}");
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! The refusal of somebody's own log: which `--map` would probably read it, with the names of the fields in the file.
+
+mod kin;
+mod words;
+
+use std::path::PathBuf;
+
+use crate::label::words::grade_word;
+use crate::open::probe::{Probe, Shape, Sketch};
+use crate::read::format;
+use crate::read::wrappings::{KEYS, MAPPED_KEYS};
+use crate::record::field_map::FieldMap;
+use words::{
+    AROUND, CALLED, CALLS, COMMANDS, COSTS, EXITS, IDS, INPUT_TOKENS, OUTCOMES, OUTPUT_TOKENS, PASSED, RESULTS,
+    RETURNS, ROLES, TEXTS, TIMES, TOKENS,
+};
+
+/// Levels of objects searched for a list of messages.
+const DEPTH: usize = 3;
+
+/// What to do about a file of no known format; `None` if it is not JSON.
+///
+/// `paths` are what the user named: the same command is to read all of it.
+pub(crate) fn advice(probe: &Probe, paths: &[PathBuf]) -> Option<String> {
+    let is_json = matches!(probe.shape, Shape::Document | Shape::Lines | Shape::Concatenated) && probe.whole;
+    let map = guess(probe).map(|map| map.to_string());
+    is_json.then(|| command(map.as_deref().unwrap_or(BLANK), paths))
+}
+
+/// What to do about a CSV table; `None` unless its rows look like messages.
+pub(crate) fn of_table(rows: &Probe, paths: &[PathBuf]) -> Option<String> {
+    let map = guess(rows).filter(|map| map.get("role").is_some() && map.get("run").is_some())?;
+    Some(command(&map.to_string(), paths))
+}
+
+/// Whether the advice has the names of fields in the file at hand.
+pub(crate) fn has_names(advice: &str) -> bool {
+    !advice.contains(BLANK)
+}
+
+/// A mapping to fill in.
+const BLANK: &str = "run=…,messages=…,role=…,text=…,calls=…";
+
+fn command(map: &str, paths: &[PathBuf]) -> String {
+    let quoted = |path: &PathBuf| {
+        let path = path.display().to_string();
+        if path.contains(char::is_whitespace) { format!("'{path}'") } else { path }
+    };
+    let paths: Vec<String> = paths.iter().map(quoted).collect();
+    format!("say which field is what: `whenstop corpus {} --map {map}`", paths.join(" "))
+}
+
+/// A run in whenstop's own format, to be shown where a file is in none.
+pub const OWN_FORMAT: [&str; 6] = [
+    r#"{"type":"run","run_id":"r1","task_id":"t1","model":"m"}"#,
+    r#"{"type":"message","role":"user","content":"fix it"}"#,
+    r#"{"type":"message","role":"assistant","content":"","tool_calls":[{"id":"c1","name":"ls","arguments":{}}]}"#,
+    r#"{"type":"message","role":"tool","tool_call_id":"c1","content":"a.py","is_error":false}"#,
+    r#"{"type":"message","role":"assistant","content":"done","usage":{"input":520,"output":80}}"#,
+    r#"{"type":"outcome","success":true}"#,
+];
+
+/// The mapping of a file in which `field` is the runs' id; `None` if no mapping reads it.
+pub(crate) fn with_id(probe: &Probe, field: &str) -> Option<String> {
+    let map = guess(probe)?;
+    let fields = map.fields().filter(|(name, _)| *name != "run").map(|(name, field)| (name, field.to_owned()));
+    Some(FieldMap::of(fields.chain([("run", field.to_owned())])).to_string())
+}
+
+/// The mapping that the names and values of the fields suggest.
+pub(crate) fn guess(probe: &Probe) -> Option<FieldMap> {
+    let first = probe.first()?;
+    let values: Vec<&Sketch> = match probe.shape {
+        Shape::Document if first.is_array() => first.elements().iter().collect(),
+        Shape::Document if messages(first, "", DEPTH).is_none() => {
+            // The runs may be in a list under one of the usual names.
+            let lists = MAPPED_KEYS.iter().chain(KEYS).filter_map(|key| first.get(key));
+            let holds = |list: &&Sketch| list.elements().first().is_some_and(Sketch::is_object);
+            lists.into_iter().find(holds).map_or_else(|| vec![first], |list| list.elements().iter().collect())
+        }
+        _ => probe.values.iter().collect(),
+    };
+    let value = *values.iter().find(|value| value.is_object())?;
+    let mut fields: Vec<(&'static str, String)> = Vec::new();
+    let (entries, path) = match messages(value, "", DEPTH) {
+        Some((path, list)) => (list.elements().iter().collect(), Some(path)),
+        None => (values.clone(), None),
+    };
+    let mut inner = entry_fields(&entries);
+    if path.is_none() && !inner.iter().any(|(name, _)| matches!(*name, "role" | "text" | "calls")) {
+        return None;
+    }
+    // What is known of the run stands in its first line, or in any.
+    let around: Vec<&Sketch> = if path.is_some() { vec![value] } else { values.clone() };
+    let taken: Vec<String> = inner.iter().map(|(_, field)| field.clone()).collect();
+    let is_free = |field: &str| path.is_some() || taken.iter().all(|known| known != field);
+    for (meaning, words) in AROUND {
+        if path.is_none() && *meaning == "model" && taken.iter().any(|field| field == meaning) {
+            continue;
+        }
+        let fits = |value: &Sketch| is_name(value) || value.text().is_none() && is_scalar(value);
+        // A task that is an object has a name of its own.
+        let inner = |word: &&str| {
+            let inner: Vec<&Sketch> = around.iter().filter_map(|object| object.get(word)).collect();
+            named(&inner, &["id", "name", "key"], &fits, &|_| true).map(|name| format!("{word}.{name}"))
+        };
+        let found = named(&around, words, &fits, &is_free)
+            .or_else(|| words.iter().find_map(inner))
+            .or_else(|| kin::of(meaning, &around, &fits, &is_free));
+        fields.extend(found.map(|field| (*meaning, field)));
+    }
+    let is_grade = |value: &Sketch| match value {
+        Sketch::Scalar(raw) => {
+            matches!(raw.as_str(), "true" | "false")
+                || raw.parse::<f64>().is_ok()
+                || value.text().is_some_and(|word| grade_word(&word).is_some())
+        }
+        _ => false,
+    };
+    fields.extend(named(&around, OUTCOMES, &is_grade, &is_free).map(|outcome| ("outcome", outcome)));
+    fields.extend(path.map(|path| ("messages", path)));
+    fields.append(&mut inner);
+    Some(FieldMap::of(fields))
+}
+
+/// The fields of one message.
+fn entry_fields(entries: &[&Sketch]) -> Vec<(&'static str, String)> {
+    let mut fields = Fields::default();
+    let map = FieldMap::default();
+    let speaker = |value: &Sketch| value.text().and_then(|word| map.speaker(&word));
+    fields.add(entries, "role", ROLES, &|value| speaker(value).is_some());
+    let has_role = fields.path("role").is_some();
+    fields.add(entries, "calls", CALLS, &|value| value.is_object() || value.elements().iter().any(Sketch::is_object));
+    if fields.path("calls").is_none() && !has_role {
+        // A command in words.
+        fields.add(entries, "calls", COMMANDS, &|value| value.text().is_some());
+    }
+    fields.add(entries, "text", TEXTS, &|value| matches!(value, Sketch::Head(_)) || value.text().is_some());
+    match fields.path("calls") {
+        Some(calls) => {
+            let lists = entries.iter().filter_map(|entry| below(entry, &calls));
+            fields.call(&lists.flat_map(calls_in).collect::<Vec<_>>());
+            if !has_role {
+                fields.add(entries, "result", RESULTS, &|_| true);
+            }
+        }
+        None if has_role => fields.events(entries),
+        None => fields.add(entries, "result", RESULTS, &|_| true),
+    }
+    let is_number = |value: &Sketch| matches!(value, Sketch::Scalar(raw) if raw.parse::<f64>().is_ok());
+    if has_role {
+        fields.add(entries, "error", EXITS, &is_number);
+    }
+    fields.add(entries, "input_tokens", INPUT_TOKENS, &is_number);
+    fields.add(entries, "output_tokens", OUTPUT_TOKENS, &is_number);
+    if fields.0.iter().all(|(meaning, _)| !meaning.ends_with("_tokens")) {
+        fields.add(entries, "tokens", TOKENS, &is_number);
+    }
+    fields.add(entries, "cost", COSTS, &is_number);
+    fields.add(entries, "ts", TIMES, &is_scalar);
+    fields.0
+}
+
+/// The calls that a value holds: it may be one, or a list of them.
+fn calls_in(value: &Sketch) -> Vec<&Sketch> {
+    if value.is_object() { vec![value] } else { value.elements().iter().filter(|one| one.is_object()).collect() }
+}
+
+/// Fields found so far, with what they mean.
+#[derive(Default)]
+struct Fields(Vec<(&'static str, String)>);
+
+impl Fields {
+    fn path(&self, meaning: &str) -> Option<String> {
+        self.0.iter().find(|(known, _)| *known == meaning).map(|(_, path)| path.clone())
+    }
+
+    /// Adds the best field of these names that fits and means nothing else yet. What is inside a call is its own.
+    fn add(&mut self, entries: &[&Sketch], meaning: &'static str, words: &[&str], fits: &dyn Fn(&Sketch) -> bool) {
+        if self.path(meaning).is_some() {
+            return;
+        }
+        let calls = self.path("calls").map(|calls| format!("{calls}."));
+        let is_free = |path: &str| {
+            let inside = calls.as_ref().is_some_and(|calls| path.starts_with(calls.as_str()));
+            !inside && self.0.iter().all(|(_, known)| known != path)
+        };
+        let found = named(entries, words, fits, &is_free).or_else(|| kin::of(meaning, entries, fits, &is_free));
+        self.0.extend(found.map(|path| (meaning, path)));
+    }
+
+    /// The fields inside calls, where they do not have the usual names.
+    fn call(&mut self, calls: &[&Sketch]) {
+        let is_usual = |names: &[&str]| {
+            calls.iter().any(|call| names.iter().any(|name| call.get(name).is_some()) || call.has(&["function"]))
+        };
+        let any = |fits: &dyn Fn(&Sketch) -> bool, taken: &[String]| {
+            calls.iter().find_map(|call| {
+                let Sketch::Object(fields) = call else { return None };
+                let found = fields.iter().find(|(name, value)| fits(value) && !taken.contains(name));
+                found.map(|(name, _)| name.clone())
+            })
+        };
+        let mut taken: Vec<String> = format::CALL_IDS.iter().map(|name| (*name).to_owned()).collect();
+        if !is_usual(&format::CALL_NAMES)
+            && let Some(name) = any(&is_name, &taken)
+        {
+            taken.push(name.clone());
+            self.0.push(("name", name));
+        }
+        if !is_usual(&format::CALL_ARGUMENTS)
+            && let Some(arguments) = any(&Sketch::is_object, &taken)
+        {
+            taken.push(arguments.clone());
+            self.0.push(("arguments", arguments));
+        }
+        if !is_usual(&format::CALL_RESULTS) {
+            self.add(calls, "result", RETURNS, &|_| true);
+        }
+    }
+
+    /// The fields of calls and results that are entries of their own.
+    fn events(&mut self, entries: &[&Sketch]) {
+        self.add(entries, "name", CALLED, &is_name);
+        let Some(name) = self.path("name") else { return };
+        self.add(entries, "arguments", PASSED, &|_| true);
+        let id = name.rsplit_once('.').map(|(parent, _)| format!("{parent}.id"));
+        match id.filter(|id| entries.iter().any(|entry| below(entry, id).is_some())) {
+            Some(id) => self.0.push(("call_id", id)),
+            None => self.add(entries, "call_id", IDS, &is_scalar),
+        }
+        self.add(entries, "result", RESULTS, &|_| true);
+    }
+}
+
+/// The value at a path of names.
+fn below<'v>(value: &'v Sketch, path: &str) -> Option<&'v Sketch> {
+    value.get(path).or_else(|| path.split('.').try_fold(value, |value, name| value.get(name)))
+}
+
+/// Levels of objects inside a message that are searched for a field.
+const WITHIN: usize = 3;
+
+/// The path of the best of these names whose value fits in one of the objects, the highest first.
+fn named(
+    objects: &[&Sketch],
+    words: &[&str],
+    fits: &dyn Fn(&Sketch) -> bool,
+    is_free: &dyn Fn(&str) -> bool,
+) -> Option<String> {
+    let mut level: Vec<(String, &Sketch)> = objects.iter().map(|object| (String::new(), *object)).collect();
+    for _ in 0..WITHIN {
+        let join = |path: &str, name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+        let here = words.iter().find_map(|word| {
+            let fit = level.iter().filter(|(_, object)| object.get(word).is_some_and(fits));
+            fit.map(|(path, _)| join(path, word)).find(|path| is_free(path))
+        });
+        if here.is_some() {
+            return here;
+        }
+        level = below_objects(&level).into_iter().filter(|(_, value)| value.is_object()).collect();
+    }
+    None
+}
+
+/// The fields of these objects, each with its path.
+fn below_objects<'v>(level: &[(String, &'v Sketch)]) -> Vec<(String, &'v Sketch)> {
+    let join = |path: &str, name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+    let inner = level.iter().flat_map(|(path, object)| match object {
+        Sketch::Object(fields) => fields.iter().map(|(name, value)| (join(path, name), value)).collect(),
+        _ => Vec::new(),
+    });
+    inner.collect()
+}
+
+fn is_scalar(value: &Sketch) -> bool {
+    matches!(value, Sketch::Scalar(raw) if raw != "null")
+}
+
+fn is_name(value: &Sketch) -> bool {
+    value.text().is_some_and(|text| !text.contains(char::is_whitespace))
+}
+
+/// The list of objects that look most like messages, and its path.
+fn messages<'v>(value: &'v Sketch, path: &str, depth: usize) -> Option<(String, &'v Sketch)> {
+    let Sketch::Object(fields) = value else { return None };
+    let depth = depth.checked_sub(1)?;
+    let join = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+    let is_list = |value: &&(String, Sketch)| {
+        let elements: Vec<&Sketch> = value.1.elements().iter().collect();
+        let found = entry_fields(&elements);
+        let has = |wanted: &str| found.iter().any(|(meaning, _)| *meaning == wanted);
+        // The calls of a message are a list too, but of names and arguments.
+        elements.iter().any(|element| element.is_object())
+            && (has("role") || has("text") && (has("calls") || has("ts")) || has("calls") && has("result"))
+    };
+    let here = fields.iter().filter(is_list).max_by_key(|(_, list)| list.elements().len());
+    here.map(|(name, list)| (join(name), list))
+        .or_else(|| fields.iter().find_map(|(name, inner)| messages(inner, &join(name), depth)))
+}
+
+/// The file as a log that the mapping describes, if it fits.
+pub(crate) fn form(map: &FieldMap, probe: &Probe) -> Option<crate::read::wrappings::Form> {
+    crate::read::wrappings::mapped(format::MAPPED, map, probe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fields_of_four_logs_are_guessed() {
+        for (text, expected) in [
+            (
+                r#"{"session":"s1","case":"c","turns":[{"speaker":"customer","utterance":"hi"},{"speaker":"agent","utterance":"ok","invocations":[{"fn":"ls","params":{}}]}]}"#,
+                "run=session,task=case,messages=turns,role=speaker,text=utterance,calls=invocations",
+            ),
+            (
+                "{\"job\":\"j1\",\"actor\":\"user\",\"body\":\"hi\",\"at\":1}\n{\"job\":\"j1\",\"actor\":\"bot\",\"body\":\"\",\"call\":{\"op\":\"ls\"},\"at\":2}\n",
+                "run=job,role=actor,text=body,calls=call,ts=at",
+            ),
+            (
+                r#"[{"uid":"a","trace":{"steps":[{"thought":"x","action":{"tool":"ls"},"observation":"y","usage":{"in":5,"out":1}}]}}]"#,
+                "run=uid,messages=trace.steps,text=thought,calls=action,result=observation,input_tokens=usage.in,output_tokens=usage.out",
+            ),
+            (
+                "{\"session_key\":\"s0\",\"speaker\":\"env\",\"body\":\"hi\"}\n{\"session_key\":\"s0\",\"speaker\":\"bot\",\"body\":\"\",\"actions\":[{\"op\":\"grep\",\"params\":{\"q\":\"x\"}}],\"stats\":{\"prompt_toks\":100,\"gen_toks\":20}}\n",
+                "run=session_key,role=speaker,text=body,calls=actions,input_tokens=stats.prompt_toks,output_tokens=stats.gen_toks",
+            ),
+        ] {
+            let probe = Probe::of("x.json", text.as_bytes()).unwrap();
+            assert_eq!(guess(&probe).unwrap().to_string(), expected);
+            let advice = advice(&probe, &[PathBuf::from("x.json")]).unwrap();
+            assert!(advice.contains(expected), "{advice}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Names that nobody listed: a field called `session_key` or `promptToks` says by its parts what it holds.
+
+use super::{WITHIN, below_objects};
+use crate::open::probe::Sketch;
+
+/// What a field means by its parts: one part of each group has to be there, and none of `not`.
+struct Kin {
+    meaning: &'static str,
+    parts: &'static [&'static [&'static str]],
+    not: &'static [&'static str],
+}
+
+const TOKEN: &[&str] = &["token", "tokens", "tok", "toks"];
+const SENT: &[&str] = &["prompt", "input", "in", "sent", "read"];
+const WRITTEN: &[&str] = &["completion", "output", "out", "gen", "generated", "response", "reply", "written"];
+/// Parts of names that tell that a number counts something else.
+const NOT_ID: &[&str] = &["count", "n", "num", "len", "ms", "time", "at", "start", "end"];
+
+const KIN: [Kin; 8] = [
+    Kin {
+        meaning: "run",
+        parts: &[&[
+            "run",
+            "session",
+            "conversation",
+            "convo",
+            "trace",
+            "trajectory",
+            "rollout",
+            "episode",
+            "thread",
+            "chat",
+            "dialog",
+            "dialogue",
+            "job",
+        ]],
+        not: NOT_ID,
+    },
+    Kin { meaning: "task", parts: &[&["task", "case", "scenario", "problem", "ticket", "question"]], not: NOT_ID },
+    Kin { meaning: "model", parts: &[&["model", "llm"]], not: NOT_ID },
+    Kin { meaning: "role", parts: &[&["role", "speaker", "actor", "sender", "author"]], not: &["id"] },
+    Kin { meaning: "input_tokens", parts: &[TOKEN, SENT], not: &["cached", "cache"] },
+    Kin { meaning: "output_tokens", parts: &[TOKEN, WRITTEN], not: &[] },
+    Kin { meaning: "tokens", parts: &[TOKEN], not: &["cached", "cache", "max", "limit"] },
+    Kin { meaning: "cost", parts: &[&["cost", "usd", "dollars", "price"]], not: &["max", "limit", "budget", "cents"] },
+];
+
+/// The parts of a name: `sessionKey` and `session_key` have the same.
+fn parts(name: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut was_lower = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() || was_lower && c.is_uppercase() {
+            parts.push(String::new());
+        }
+        was_lower = c.is_lowercase() || c.is_ascii_digit();
+        if c.is_alphanumeric() {
+            parts.last_mut().expect("there is always one").extend(c.to_lowercase());
+        }
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// Whether the parts of a name tell that the field has this meaning.
+fn is_like(kin: &Kin, name: &str) -> bool {
+    let parts = parts(name);
+    let has = |words: &[&str]| parts.iter().any(|part| words.contains(&part.as_str()));
+    kin.parts.iter().all(|words| has(words)) && !has(kin.not)
+}
+
+/// The path of the first field whose name tells `meaning` by its parts and whose value fits, the highest first.
+pub(super) fn of(
+    meaning: &str,
+    objects: &[&Sketch],
+    fits: &dyn Fn(&Sketch) -> bool,
+    is_free: &dyn Fn(&str) -> bool,
+) -> Option<String> {
+    let kin = KIN.iter().find(|kin| kin.meaning == meaning)?;
+    let mut level: Vec<(String, &Sketch)> = objects.iter().map(|object| (String::new(), *object)).collect();
+    for _ in 0..WITHIN {
+        let inner = below_objects(&level);
+        let here = inner.iter().find(|(path, value)| {
+            let name = path.rsplit('.').next().unwrap_or(path);
+            is_like(kin, name) && fits(value) && is_free(path)
+        });
+        if let Some((path, _)) = here {
+            return Some(path.clone());
+        }
+        level = inner.into_iter().filter(|(_, value)| value.is_object()).collect();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_by_their_parts() {
+        let meaning = |name: &str| KIN.iter().find(|kin| is_like(kin, name)).map(|kin| kin.meaning);
+        for (name, expected) in [
+            ("session_key", Some("run")),
+            ("threadRef", Some("run")),
+            ("run_count", None),
+            ("prompt_toks", Some("input_tokens")),
+            ("tokensOut", Some("output_tokens")),
+            ("cachedInputTokens", None),
+            ("cost_cents", None),
+            ("total_cost", Some("cost")),
+            ("speaker_role", Some("role")),
+            ("body", None),
+        ] {
+            assert_eq!(meaning(name), expected, "{name}");
+        }
+    }
+}

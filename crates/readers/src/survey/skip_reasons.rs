@@ -1,0 +1,179 @@
+//! Files that are not read: why, and whether they look like a recording that should have been.
+//!
+//! A folder of recordings holds other files too, which nobody misses. But a file that is named or begins like a
+//! recording and is not read may be a part of the corpus that is missing from every number.
+
+use std::io::Read;
+
+use crate::find::file_name;
+use crate::open::probe::{Probe, Shape, Sketch};
+use crate::survey::known_producers;
+
+/// Parts of a file's name that only recordings have: one run or one record a line.
+const RECORDINGS: &[&str] = &["jsonl", "ndjson", "traj", "trajectory", "eval", "af"];
+/// Compressions and archives that are not opened.
+const PACKED: &[&str] = &["bz2", "tbz", "tbz2", "xz", "txz", "lzma", "lz4", "br", "7z", "rar", "zipx"];
+/// Members that a document has if it holds a conversation.
+const TELLING: &[&str] =
+    &["role", "messages", "tool_calls", "toolCalls", "usage", "trajectory", "conversation", "turns", "say", "ask"];
+
+/// Why a file is not read.
+pub(crate) struct Unread {
+    /// In words for a person.
+    pub(crate) reason: String,
+    /// Whether it looks like a recording.
+    pub(crate) looks_recorded: bool,
+    /// How it could be read, if it is a text of a kind that logs have.
+    pub(crate) advice: Option<String>,
+}
+
+impl Unread {
+    /// Why no format recognises the file. `bytes` is the file itself, decompressed.
+    pub(crate) fn of(name: &str, probe: &Probe, bytes: impl Read) -> Self {
+        let mut head = Vec::new();
+        // What cannot be read here was not read before either.
+        let _ = bytes.take(64).read_to_end(&mut head);
+        let disguise = disguise(&head);
+        let known = known_producers::known(probe);
+        let reason = match (&disguise, known) {
+            (Some(disguise), _) => (*disguise).to_owned(),
+            (None, Some(known)) => known.to_owned(),
+            (None, None) if file_name::is_report(name) && probe.shape == Shape::Document && probe.whole => {
+                "no recording, and no report of outcomes for any run read here".to_owned()
+            }
+            (None, None) => plain_reason(probe),
+        };
+        let advice = match (&disguise, known) {
+            (None, None) => text_advice(name, probe),
+            _ => None,
+        };
+        let looks_recorded = match known {
+            Some(known) if disguise.is_none() => known.contains("not read yet"),
+            _ => looks_recorded(name, probe, disguise.is_some()),
+        };
+        Self { reason, looks_recorded, advice }
+    }
+
+    /// An empty file.
+    pub(crate) fn empty(name: &str) -> Self {
+        let looks_recorded = parts(name).any(|part| RECORDINGS.contains(&part.as_str()) || part == "json");
+        Self { reason: "empty".to_owned(), looks_recorded, advice: None }
+    }
+}
+
+/// The parts of a name between its dots, without what editors and browsers append: `run.jsonl~`, `run.jsonl (1)`.
+fn parts(name: &str) -> impl Iterator<Item = String> {
+    let plain = |part: &str| {
+        let end = part.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(part.len());
+        part[..end].to_ascii_lowercase()
+    };
+    name.split('.').skip(1).map(plain)
+}
+
+fn looks_recorded(name: &str, probe: &Probe, is_disguised: bool) -> bool {
+    let named = |endings: &[&str]| parts(name).any(|part| endings.contains(&part.as_str()));
+    if named(RECORDINGS) || named(PACKED) {
+        return true;
+    }
+    let is_document = probe.shape == Shape::Document && probe.whole;
+    if named(&["json"]) {
+        return !is_document || probe.values.iter().any(|value| tells(value, 4));
+    }
+    // Without a name to go by, only a text that begins as JSON.
+    is_disguised && probe.head.contains('{')
+        || matches!(probe.shape, Shape::Lines) && probe.values.iter().any(|value| tells(value, 4))
+}
+
+/// Whether the outline is that of a conversation.
+fn tells(value: &Sketch, depth: usize) -> bool {
+    let Some(depth) = depth.checked_sub(1) else { return false };
+    match value {
+        Sketch::Object(members) => {
+            members.iter().any(|(name, inner)| TELLING.contains(&name.as_str()) || tells(inner, depth))
+        }
+        Sketch::Array(elements) => elements.iter().any(|element| tells(element, depth)),
+        Sketch::Scalar(_) | Sketch::Head(_) | Sketch::Other => false,
+    }
+}
+
+/// What the first bytes show if they are not the text of a recording as it was written.
+fn disguise(head: &[u8]) -> Option<&'static str> {
+    let is_wide = |at: usize| head.len() > 7 && head.iter().skip(at).step_by(2).take(4).all(|byte| *byte == 0);
+    Some(match head {
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => "UTF-16, which PowerShell's `>` writes: save it as UTF-8",
+        [] => return None,
+        _ if head.iter().all(|byte| *byte == 0) => "zeros: its content was lost",
+        _ if is_wide(0) || is_wide(1) => "UTF-16 without a mark: save it as UTF-8",
+        [b'B', b'Z', b'h', b'1'..=b'9', ..] => "compressed with bzip2: unpack it, or pack it with gzip or Zstandard",
+        [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => "compressed with xz: unpack it, or pack it with gzip or Zstandard",
+        [b'7', b'z', 0xBC, 0xAF, ..] => "a 7z archive: unpack it first",
+        [b'R', b'a', b'r', b'!', ..] => "a RAR archive: unpack it first",
+        [0x04, 0x22, 0x4D, 0x18, ..] => "compressed with lz4: unpack it, or pack it with gzip or Zstandard",
+        _ if head.starts_with(b"version https://git-lfs.github.com/") => {
+            "a pointer of git-lfs: the file itself was not fetched; run `git lfs pull`"
+        }
+        _ if head.starts_with(b"<!DOCTYPE html") || head.starts_with(b"<html") => {
+            "a web page: the download failed, or needs a login"
+        }
+        _ => return None,
+    })
+}
+
+/// What to do about a log that is no JSON.
+fn text_advice(name: &str, probe: &Probe) -> Option<String> {
+    let named =
+        |endings: &[&str]| probe.shape == Shape::Text && parts(name).any(|part| endings.contains(&part.as_str()));
+    if named(&["yaml", "yml"]) {
+        return Some(format!(
+            "turn YAML into JSON, `yq -o=json {name} > run.json`, and `whenstop corpus run.json` goes on from there"
+        ));
+    }
+    let log = "a log in plain text names no fields: have the agent write one JSON object a message, or turn its lines \
+               into such objects with a script";
+    named(&["log"]).then(|| log.to_owned())
+}
+
+fn plain_reason(probe: &Probe) -> String {
+    // What prints it escapes what is hostile; a line break would part the sentence.
+    let head: String = probe.head.chars().take(40).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let head = head.trim();
+    match probe.shape {
+        Shape::Empty => "empty".to_owned(),
+        Shape::Binary => "not text".to_owned(),
+        Shape::Text => format!("not JSON: it begins with `{head}`"),
+        Shape::Document if !probe.whole => format!("cut short or broken JSON of no known format: `{head}`"),
+        Shape::Document => format!("a JSON document of no known format: `{head}`"),
+        Shape::Lines => format!("JSON lines of no known format: `{head}`"),
+        Shape::Concatenated => format!("several JSON values that are not one a line: `{head}`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_looks_like_a_recording_is_told_from_what_lies_beside_one() {
+        let cases: &[(&str, &[u8], bool)] = &[
+            ("a.jsonl", b"prefix {\"role\":\"user\"}\n", true),
+            ("a.jsonl", b"{\"a\":1}\n{\"a\":2}\n", true),
+            ("a.jsonl~", b"x", true),
+            ("a.jsonl (1)", b"x", true),
+            ("a.jsonl.bz2", b"BZh91AY", true),
+            ("a.tar.xz", b"\xFD7zXZ\0", true),
+            ("a.json", b"{\"a\":", true),
+            ("a.json", b"{\"messages\":[{\"role\":\"gnome\"}]}", true),
+            ("package.json", b"{\"name\":\"x\",\"version\":\"1\"}", false),
+            ("README.md", b"# Notes", false),
+            ("a.txt", b"\xFF\xFE{\0\"\0a\0\"\0", true),
+            ("a.png", b"\x89PNG\r\n\x1a\n\0\0", false),
+            ("requirements.txt", b"numpy", false),
+            ("a.json", b"version https://git-lfs.github.com/spec/v1\n", true),
+        ];
+        for (name, bytes, expected) in cases {
+            let probe = Probe::of(name, *bytes).unwrap();
+            assert_eq!(Unread::of(name, &probe, *bytes).looks_recorded, *expected, "{name}");
+        }
+        assert!(Unread::empty("a.jsonl").looks_recorded && !Unread::empty("notes").looks_recorded);
+    }
+}

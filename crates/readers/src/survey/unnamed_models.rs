@@ -1,0 +1,84 @@
+//! Models whose name says nothing, such as `local`: in different folders they may be different models.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::diagnostic::{Diagnostic, Location};
+use crate::find::file_name::FileName;
+use crate::transcript::Run;
+
+/// Names that any model may have.
+const PLAIN: &[&str] =
+    &["local", "local-model", "default", "model", "llm", "custom", "test", "main", "unknown", "none"];
+/// Folders kept of each name.
+const KEPT: usize = 20;
+
+/// The folders in which each such name stands.
+#[derive(Debug, Default)]
+pub(crate) struct Models(BTreeMap<String, (u64, BTreeSet<Vec<String>>)>);
+
+impl Models {
+    /// Adds a run.
+    pub(crate) fn add(&mut self, run: &Run, file: &FileName) {
+        let Some(model) = run.header.model.as_ref().filter(|model| is_plain(model)) else { return };
+        let (runs, folders) = self.0.entry(model.clone()).or_default();
+        *runs += 1;
+        if folders.len() < KEPT {
+            let parts = file.path.split(['/', '\\', '!']).map(str::to_owned);
+            let mut parts: Vec<String> = parts.collect();
+            parts.pop();
+            parts.reverse();
+            folders.insert(parts);
+        }
+    }
+
+    /// That runs of several folders are taken for those of one model, and how their paths tell them apart.
+    pub(crate) fn notices(&self) -> impl Iterator<Item = Diagnostic> {
+        self.0.iter().filter_map(|(model, (runs, folders))| {
+            // The part of the path, counted from the file, that differs.
+            let longest = folders.iter().map(Vec::len).max()?;
+            let differs =
+                |at: &usize| folders.iter().filter_map(|parts| parts.get(*at)).collect::<BTreeSet<_>>().len() > 1;
+            let at = (0..longest).find(differs)?;
+            let more = if folders.len() == KEPT { " or more" } else { "" };
+            let what = format!(
+                "{runs} runs in {}{more} folders name their model `{model}`: they are taken for one model",
+                folders.len()
+            );
+            let help = format!("if the folders tell the models apart: `--model path:{}`", at + 1);
+            Some(Diagnostic::new(Location::default(), what, help))
+        })
+    }
+}
+
+fn is_plain(model: &str) -> bool {
+    PLAIN.contains(&model.rsplit('/').next().unwrap_or(model).to_lowercase().as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transcript::{Draft, Header};
+
+    #[test]
+    fn models_of_a_plain_name_in_several_folders_are_said_to_be_one() {
+        let mut models = Models::default();
+        let mut add = |model: &str, path: &str| {
+            let header = Header { model: Some(model.to_owned()), ..Header::named("r") };
+            let file = FileName { path: path.to_owned(), ..FileName::default() };
+            models.add(&Run::new(Draft { header, ..Draft::default() }), &file);
+        };
+        for (model, path) in [
+            ("local", "runs/llama/a/x.json"),
+            ("local", "runs/qwen/a/x.json"),
+            ("gpt-5", "runs/gpt/a/x.json"),
+            ("default", "one/a.json"),
+            ("default", "one/b.json"),
+        ] {
+            add(model, path);
+        }
+        let told: Vec<_> = models.notices().map(|notice| (notice.what, notice.help)).collect();
+        assert_eq!(told.len(), 1);
+        assert_eq!(told[0].0, "2 runs in 2 folders name their model `local`: they are taken for one model");
+        assert!(told[0].1.ends_with("`--model path:2`"), "{}", told[0].1);
+    }
+}

@@ -1,0 +1,4 @@
+//! Single values in the spellings that recordings use: JSON, numbers, times.
+
+pub(crate) mod json;
+pub(crate) mod time;
