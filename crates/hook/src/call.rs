@@ -21,6 +21,8 @@ use crate::transcript::Fingerprint;
 
 /// How long a decision waits for the tokens of the batch to reach the transcript.
 const PATIENCE: Duration = Duration::from_millis(20);
+/// How a prompt begins that comes from the host: a background task or sub-agent is done.
+const NOTIFICATIONS: [&str; 2] = ["<task-notification>", "[SYSTEM NOTIFICATION"];
 
 /// Answers one event. `now` is the time for a host that states none.
 pub fn answer(host: Host, folders: &Folders, text: &str, now: SystemTime) -> Result<Value, String> {
@@ -81,7 +83,7 @@ impl Hook<'_> {
         }
         let salt = self.begin()?;
         match event {
-            Event::UserPromptSubmit => self.prompt(salt)?,
+            Event::UserPromptSubmit => return self.prompt(salt),
             Event::PreToolUse => return self.before_tool(),
             Event::PostToolUseFailure => self.failure()?,
             Event::PostToolBatch => return self.batch(salt),
@@ -152,24 +154,58 @@ impl Hook<'_> {
         Some(String::from_utf8_lossy(&record.text).into_owned())
     }
 
-    fn prompt(&mut self, salt: u64) -> Result<(), String> {
+    /// A text comes in. It begins a round unless it comes while the agent works (then it steers), or from the host: a
+    /// notification, or no text at all, with which Qwen Code announces each request.
+    fn prompt(&mut self, salt: u64) -> Result<Value, String> {
         let mut records = self.read_transcript().unwrap_or_default();
         let text = self.payload.text("prompt").unwrap_or_default();
         let id = id_of(&self.payload.text("prompt_id").unwrap_or_default());
         let current = round::current(self.state.records(), Unit::Round);
         let same_prompt = id != 0 && current.first().is_some_and(|first| first.kind == Kind::Prompt && first.id == id);
-        let kind = if same_prompt { Kind::Steering } else { Kind::Prompt };
-        let record = self.keep(Record::new(kind, self.time).id(id), Fingerprint::of_text(&text), &text, salt);
-        // Installed twice, the hook hears of each prompt twice.
-        let has_begun = current.iter().any(|record| matches!(record.kind, Kind::Reply | Kind::Close));
-        if !(same_prompt && !has_begun && current.first().is_some_and(|first| first.a == record.a)) {
-            records.push(record);
+        let is_notification = NOTIFICATIONS.iter().any(|begin| text.starts_with(begin));
+        let is_of_host = is_notification || (same_prompt && text.is_empty());
+        if is_notification || !is_of_host {
+            let kind = match (is_notification, same_prompt) {
+                (true, _) => Kind::Notification,
+                (false, true) => Kind::Steering,
+                (false, false) => Kind::Prompt,
+            };
+            let record = self.keep(Record::new(kind, self.time).id(id), Fingerprint::of_text(&text), &text, salt);
+            // Installed twice, the hook hears of each prompt twice.
+            let has_begun = current.iter().any(|record| matches!(record.kind, Kind::Reply | Kind::Close));
+            if !(same_prompt && !has_begun && current.first().is_some_and(|first| first.a == record.a)) {
+                records.push(record);
+            }
         }
-        self.add(records)
+        self.add(records)?;
+        // A stop holds until a person says something: a host that did not end the round is told again.
+        let stop = if is_of_host { self.stop_of_round() } else { None };
+        Ok(stop.map_or_else(answer::nothing, |words| answer::stop(&words)))
+    }
+
+    /// The words of the stop that the agent was told in this round.
+    fn stop_of_round(&self) -> Option<String> {
+        let current = round::current(self.state.records(), Unit::Round);
+        let stop = current.iter().rev().find(|record| record.kind == Kind::Acted && record.flags.has(Flag::STOP))?;
+        Some(String::from_utf8_lossy(&stop.text).into_owned())
+    }
+
+    /// A batch after a stop in the same round proves that the host did not obey it. Said once a round.
+    fn note_disobedience(&mut self) -> Result<(), String> {
+        const NAME: &str = "stop not obeyed";
+        let Some(words) = self.stop_of_round() else { return Ok(()) };
+        let current = round::current(self.state.records(), Unit::Round);
+        if current.iter().any(|record| record.kind == Kind::Note && record.name == NAME) {
+            return Ok(());
+        }
+        self.add(vec![self.note(NAME)])?;
+        let did = log::NOT_OBEYED.to_owned();
+        self.lines.push(Line { rule: words, did, ..self.line() });
+        Ok(())
     }
 
     fn failure(&mut self) -> Result<(), String> {
-        let id = self.payload.text("tool_use_id").unwrap_or_default();
+        let id = self.payload.call_id();
         if id.is_empty() || self.payload.flag("is_interrupt") {
             return Ok(());
         }
@@ -194,7 +230,7 @@ impl Hook<'_> {
 
     /// The records of a batch.
     fn step(&self, calls: &[Call<'_>], salt: u64) -> Vec<Record> {
-        let record = |kind, call: &Call<'_>| Record::new(kind, self.time).id(call_id(call));
+        let record = |kind, call: &Call<'_>| Record::new(kind, self.time).id(id_of(&call.id()));
         let mut records = vec![Record::new(Kind::Reply, self.time)];
         for call in calls {
             let kept = record(Kind::Call, call).named(call.name());
@@ -215,17 +251,17 @@ impl Hook<'_> {
 
     fn batch(&mut self, salt: u64) -> Result<Value, String> {
         let calls = self.payload.calls();
-        let ids: Vec<u64> = calls.iter().map(call_id).collect();
+        let ids: Vec<u64> = calls.iter().map(|call| id_of(&call.id())).collect();
         if calls.is_empty() || self.is_known(&ids) {
             return Ok(answer::nothing());
         }
+        self.note_disobedience()?;
         let mut records = self.read_transcript();
         if self.setup.settings.mode == Mode::Stop && records.is_some() && self.reads_usage() {
             records = self.wait_for(&calls, records);
         }
         let has_transcript = records.is_some();
         let mut records = records.unwrap_or_default();
-        records.extend(aliases(&calls, self.state.records(), &records));
         records.extend(self.step(&calls, salt));
         // What cannot be kept is not acted upon: it would be acted upon again, or never.
         self.add(records)?;
@@ -247,7 +283,7 @@ impl Hook<'_> {
 
     /// Waits a moment for the tokens of this batch.
     fn wait_for(&self, calls: &[Call<'_>], mut records: Option<Vec<Record>>) -> Option<Vec<Record>> {
-        let ids: Vec<u64> = calls.iter().flat_map(Call::ids).map(|id| id_of(&id)).collect();
+        let ids: Vec<u64> = calls.iter().map(|call| id_of(&call.id())).collect();
         let has = |records: &Option<Vec<Record>>| {
             let all = records.iter().flatten().chain(self.state.records());
             all.filter(|record| record.kind == Kind::Usage).any(|record| ids.contains(&record.b))
@@ -304,7 +340,11 @@ impl Hook<'_> {
         let late = self.rests_on_usage(verdict, decision) && decision.point.step + 1 < verdict.n_steps;
         let mut record = Record::new(Kind::Acted, self.time).id(id).named(verdict.stack.clone());
         record.a = id_of(&verdict.stack);
-        record.flags = if did == "asked" { Flag::ASK } else { Flag::default() };
+        record.flags = match did {
+            "asked" => Flag::ASK,
+            "stopped" => Flag::STOP,
+            _ => Flag::default(),
+        };
         record.flags = if late { record.flags.with(Flag::LATE) } else { record.flags };
         record.text = words.into_bytes();
         let _ = self.add(vec![record]);
@@ -392,21 +432,4 @@ impl Hook<'_> {
         // The agent has handed back: there is nothing to add to its next request.
         Ok(if answer.get("hookSpecificOutput").is_some() { answer::nothing() } else { answer })
     }
-}
-
-/// The number of a call: of the host's id.
-pub(super) fn call_id(call: &Call<'_>) -> u64 {
-    call.ids().first().map_or(0, |id| id_of(id))
-}
-
-/// Where a call has a second id, under which the transcript knows it: what was read under that id, under the first.
-fn aliases(calls: &[Call<'_>], known: &[Record], new: &[Record]) -> Vec<Record> {
-    let mut records = Vec::new();
-    for call in calls {
-        let ids: Vec<u64> = call.ids().iter().map(|id| id_of(id)).collect();
-        let [first, second, ..] = ids[..] else { continue };
-        let of_second = known.iter().chain(new).filter(|record| record.kind == Kind::Usage && record.b == second);
-        records.extend(of_second.cloned().map(|record| Record { b: first, ..record }));
-    }
-    records
 }

@@ -6,6 +6,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+/// What a line says of a stop after which the agent went on in the same round.
+pub const NOT_OBEYED: &str = "not obeyed";
+
 /// A line of the log.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -32,7 +35,7 @@ pub struct Line {
     pub limit: Option<f64>,
     /// The mode.
     pub mode: String,
-    /// What was done: `observed`, `nudged`, `asked`, `stopped`, `went on`, or what went wrong.
+    /// What was done: `observed`, `nudged`, `asked`, `stopped`, `went on`, [`NOT_OBEYED`], or what went wrong.
     pub did: String,
     /// True if the tokens of a step came after the next one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

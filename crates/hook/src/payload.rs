@@ -95,6 +95,11 @@ impl<'p> Payload<'p> {
         self.fields.get(field).is_some_and(|value| value.get() == "true")
     }
 
+    /// The id of the call that it is about; see [`Call::id`].
+    pub fn call_id(&self) -> String {
+        call_id(&self.fields)
+    }
+
     /// The time it states, in milliseconds since the epoch. Claude Code states none.
     pub fn time(&self) -> Option<i64> {
         let time: jiff::Timestamp = self.text("timestamp")?.parse().ok()?;
@@ -131,9 +136,9 @@ impl<'p> Call<'p> {
         self.text("tool_name").unwrap_or_default()
     }
 
-    /// Its ids: the host's, and the model provider's where that is another one.
-    pub fn ids(&self) -> Vec<String> {
-        ["tool_use_id", "tool_call_id"].iter().filter_map(|field| self.text(field)).collect()
+    /// Its id, under which the transcript knows it too. Qwen Code gives some events an id of their own in `tool_use_id`.
+    pub fn id(&self) -> String {
+        call_id(&self.fields)
     }
 
     /// The arguments as JSON text.
@@ -149,7 +154,9 @@ impl<'p> Call<'p> {
     /// The result as the model is shown it; `None` if there is none.
     pub fn result(&self) -> Option<String> {
         let value = self.fields.get("tool_response").filter(|value| value.get() != "null")?;
-        Some(text(value).or_else(|| parts(value)).unwrap_or_else(|| value.get().to_owned()))
+        Some(
+            text(value).or_else(|| parts(value)).or_else(|| responses(value)).unwrap_or_else(|| value.get().to_owned()),
+        )
     }
 
     /// Whether it failed, as far as the batch says: its status, or the marker of a call refused before it ran.
@@ -172,6 +179,11 @@ impl<'p> Call<'p> {
     }
 }
 
+fn call_id(fields: &BTreeMap<Cow<'_, str>, &RawValue>) -> String {
+    let field = |name: &str| text(fields.get(name)?);
+    field("tool_call_id").or_else(|| field("tool_use_id")).unwrap_or_default()
+}
+
 fn text(value: &RawValue) -> Option<String> {
     serde_json::from_str(value.get()).ok()
 }
@@ -184,5 +196,43 @@ fn parts(value: &RawValue) -> Option<String> {
     }
     let parts: Vec<Part> = serde_json::from_str(value.get()).ok()?;
     let texts: Vec<String> = parts.into_iter().filter_map(|part| part.text).collect();
+    Some(texts.join("\n"))
+}
+
+/// The texts of Qwen Code's function responses, without the call's id and the host's own counts beside them.
+fn responses(value: &RawValue) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Shown<'a> {
+        #[serde(borrow)]
+        response_parts: Vec<Part<'a>>,
+    }
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Part<'a> {
+        #[serde(borrow)]
+        function_response: Option<FunctionResponse<'a>>,
+        #[serde(borrow, flatten)]
+        other: BTreeMap<Cow<'a, str>, &'a RawValue>,
+    }
+    #[derive(serde::Deserialize)]
+    struct FunctionResponse<'a> {
+        #[serde(borrow)]
+        response: &'a RawValue,
+    }
+    #[derive(serde::Deserialize)]
+    struct Words {
+        output: Option<String>,
+        error: Option<String>,
+    }
+    let shown: Shown<'_> = serde_json::from_str(value.get()).ok()?;
+    let mut texts = Vec::new();
+    for part in shown.response_parts {
+        if let Some(response) = part.function_response.map(|one| one.response) {
+            let words = serde_json::from_str::<Words>(response.get()).ok();
+            let text = words.and_then(|words| words.output.or(words.error));
+            texts.push(text.unwrap_or_else(|| response.get().to_owned()));
+        }
+        texts.extend(part.other.into_values().map(|value| text(value).unwrap_or_else(|| value.get().to_owned())));
+    }
     Some(texts.join("\n"))
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::answer;
-use super::call::{Hook, call_id};
+use super::call::Hook;
 use super::log::Line;
 use super::payload::Call;
 use super::record::{Flag, Kind, Record, id_of};
@@ -20,7 +20,7 @@ impl Hook<'_> {
         let Some(open) = last.filter(|record| record.kind == Kind::Acted).cloned() else {
             return Ok(answer::nothing());
         };
-        let id = id_of(&self.payload.text("tool_use_id").unwrap_or_default());
+        let id = id_of(&self.payload.call_id());
         let mut record = Record::new(Kind::Asked, self.time).id(id).named(open.name.clone());
         record.a = open.a;
         self.add(vec![record])?;
@@ -34,7 +34,7 @@ impl Hook<'_> {
         let current = round::current(self.state.records(), self.setup.settings.unit());
         let asked = current.iter().rev().find(|record| matches!(record.kind, Kind::Asked | Kind::WentOn));
         let Some(asked) = asked.filter(|record| record.kind == Kind::Asked).cloned() else { return Ok(()) };
-        let Some(call) = calls.iter().find(|call| call_id(call) == asked.id) else { return Ok(()) };
+        let Some(call) = calls.iter().find(|call| id_of(&call.id()) == asked.id) else { return Ok(()) };
         if call.is_refused() {
             return Ok(());
         }

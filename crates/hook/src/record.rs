@@ -52,10 +52,12 @@ pub enum Kind {
     End = 17,
     /// The prompt was interrupted or cleared: what follows is another session.
     Reset = 18,
+    /// The host's own text about something that happened meanwhile: a background task ended.
+    Notification = 19,
 }
 
 impl Kind {
-    const ALL: [Self; 18] = [
+    const ALL: [Self; 19] = [
         Self::Header,
         Self::Prompt,
         Self::Reply,
@@ -74,6 +76,7 @@ impl Kind {
         Self::Steering,
         Self::End,
         Self::Reset,
+        Self::Notification,
     ];
 
     fn of(byte: u8) -> Option<Self> {
@@ -98,6 +101,8 @@ impl Flag {
     pub const LATE: Self = Self(16);
     /// A question is to be put to the person.
     pub const ASK: Self = Self(32);
+    /// The agent was told to end the round.
+    pub const STOP: Self = Self(64);
 
     /// True if all flags of `other` are set.
     pub fn has(self, other: Self) -> bool {

@@ -159,11 +159,14 @@ pub fn show(records: &[Record], mut to: impl FnMut(Shown)) {
     for record in records {
         let ts = Some(Instant(record.time));
         match record.kind {
-            Kind::Prompt | Kind::Steering => {
+            Kind::Prompt | Kind::Steering | Kind::Notification => {
                 let mut prompt = text_message(Role::User, record);
                 prompt.ts = ts;
-                let is_steering = record.kind == Kind::Steering;
-                prompt.origin = if is_steering { Origin::Steering } else { Origin::Prompt };
+                prompt.origin = match record.kind {
+                    Kind::Steering => Origin::Steering,
+                    Kind::Notification => Origin::Notification,
+                    _ => Origin::Prompt,
+                };
                 to(event(prompt));
             }
             Kind::Usage if record.flags.has(Flag::SIDE) && sides.insert(record.id) => {
@@ -296,7 +299,8 @@ pub fn judge(records: &[Record], rules: &[Rules], unit: Unit, texts: bool) -> Ve
     let mut watched: Vec<Watched> =
         rules.iter().map(|rules| Watched::start(rules, times(rules), &header, texts)).collect();
     let is_event = |record: &&Record| {
-        matches!(record.kind, Kind::Prompt | Kind::Steering | Kind::Reply | Kind::Result | Kind::Close)
+        use Kind::{Close, Notification, Prompt, Reply, Result, Steering};
+        matches!(record.kind, Prompt | Steering | Notification | Reply | Result | Close)
     };
     let mut recorder = Recorder::new(header).with_room_for(records.iter().filter(is_event).count());
     let mut n_steps = 0;

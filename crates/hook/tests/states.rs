@@ -445,3 +445,78 @@ fn every_fixture_is_read() {
         assert!(records.iter().any(|record| record.kind == Kind::Failure));
     }
 }
+
+/// Qwen Code under `-p` announces every request by a prompt without text, and a stop there ends the run.
+#[test]
+fn a_stop_is_told_again_at_each_request_until_somebody_speaks() {
+    let home = Home::new("stop", STACKS);
+    home.prompt("p1");
+    for nth in 0..2 {
+        home.batch(nth);
+        assert_eq!(home.send("UserPromptSubmit", json!({ "prompt": "" })), json!({}));
+    }
+    assert!(is_stop(&home.batch(2)));
+    let again = home.send("UserPromptSubmit", json!({ "prompt": "" }));
+    assert_eq!(again, json!({ "continue": false, "stopReason": "whenstop: steps >= 3: 3 (limit 3)" }));
+    let notified = home.send("UserPromptSubmit", json!({ "prompt": "<task-notification>\ndone", "prompt_id": "n1" }));
+    assert!(is_stop(&notified), "a notification is no person's prompt");
+    assert_eq!(home.prompt("p2"), json!({}), "a person may go on");
+    assert_eq!(home.count(Kind::Prompt), 2);
+    assert_eq!(home.did(), ["stopped"]);
+}
+
+#[test]
+fn a_batch_after_a_stop_in_the_same_round_is_a_stop_that_was_not_obeyed() {
+    let home = Home::new("stop", STACKS);
+    home.prompt("p1");
+    for nth in 0..6 {
+        assert_eq!(is_stop(&home.batch(nth)), nth == 2, "{nth}");
+    }
+    assert_eq!(home.did(), ["stopped", "not obeyed"]);
+    home.prompt("p2");
+    for nth in 10..13 {
+        home.batch(nth);
+    }
+    assert_eq!(home.did(), ["stopped", "not obeyed", "stopped"]);
+}
+
+#[test]
+fn a_notification_goes_on_with_the_round_of_the_prompt() {
+    let home = Home::new("observe", STACKS);
+    home.prompt("p1");
+    home.batch(0);
+    home.send("Stop", json!({}));
+    home.send("UserPromptSubmit", json!({ "prompt": "<task-notification>\nagent done", "prompt_id": "n1" }));
+    home.batch(2);
+    let lines = log::read(&home.folders().log());
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert_eq!((lines[0].round, lines[0].point.as_str()), (1, "2:after_tools"), "the reply that handed back is a step");
+}
+
+/// As Qwen Code 0.24.4 sends them: equal results have other ids, and the result is a structure.
+#[test]
+fn equal_results_are_equal_whatever_ids_stand_around_them() {
+    let mut home =
+        Home::new("stop", "[[stack]]\nname = \"same\"\nany = [{ signal = \"call_result.streak\", at_least = 2 }]\n");
+    home.host = Host::QwenCode;
+    let config = home.folders().config;
+    std::fs::create_dir_all(&config).unwrap();
+    for name in ["settings.toml", "stacks.toml"] {
+        let from = Folders { config: home.folder.path().join("config/whenstop/hook/claude-code"), ..home.folders() };
+        std::fs::copy(from.config.join(name), config.join(name)).unwrap();
+    }
+    let batch = |nth: u32, words: &str| {
+        let id = format!("call_{nth}");
+        json!({ "tool_calls": [{
+            "tool_name": "run_shell_command", "tool_input": { "command": "ls" }, "tool_use_id": id, "tool_call_id": id,
+            "status": "error", "tool_response": {
+                "response_parts": [{ "functionResponse": { "id": id, "name": "run_shell_command", "response": { "error": words } } }],
+                "result_display": words, "content_length": nth,
+            },
+        }] })
+    };
+    home.prompt("p1");
+    assert_eq!(home.send("PostToolBatch", batch(1, "one")), json!({}));
+    assert_eq!(home.send("PostToolBatch", batch(2, "two")), json!({}), "other words are another result");
+    assert!(is_stop(&home.send("PostToolBatch", batch(3, "two"))));
+}

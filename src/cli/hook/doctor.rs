@@ -114,9 +114,17 @@ fn of_sessions(folders: &Folders) -> Vec<String> {
     texts
 }
 
-/// The latest failure.
+/// The latest failure, and stops that the agent did not obey.
 fn of_log(folders: &Folders) -> Vec<String> {
     let lines = log::read(&folders.log());
-    let last = lines.iter().rev().find(|line| line.did.starts_with("failed"));
-    last.map(|line| format!("the hook last {}", line.did)).into_iter().collect()
+    let mut texts = Vec::new();
+    if let Some(last) = lines.iter().rev().find(|line| line.did.starts_with("failed")) {
+        texts.push(format!("the hook last {}", last.did));
+    }
+    let n_not_obeyed = lines.iter().filter(|line| line.did == log::NOT_OBEYED).count();
+    if n_not_obeyed > 0 {
+        let n = count(n_not_obeyed as u64, "round");
+        texts.push(format!("{n} went on after a stop: this version of the agent did not obey it"));
+    }
+    texts
 }

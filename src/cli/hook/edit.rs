@@ -32,8 +32,9 @@ fn entry(host: Host, program: &str, mode: Mode) -> Value {
             serde_json::json!({ "type": "command", "name": "whenstop", "command": format!("{quoted} {}", host.id()) })
         }
     };
-    // Observing delays nobody.
-    if mode == Mode::Observe {
+    // Observing delays nobody. Qwen Code writes its transcript behind the events that nobody waits for, by dozens of
+    // replies: there tokens would not be known.
+    if mode == Mode::Observe && host == Host::ClaudeCode {
         handler["async"] = Value::Bool(true);
     }
     serde_json::json!({ "hooks": [handler] })

@@ -95,6 +95,8 @@ impl Held {
             let round = (line.session, line.round);
             match &*line.did {
                 "stopped" | "asked" => drop(ended.insert(round)),
+                // The round was not ended: what followed is in its recording.
+                log::NOT_OBEYED => drop(ended.remove(&round)),
                 "went on" => {
                     ended.remove(&round);
                     continued.insert(round);
