@@ -97,7 +97,7 @@ fn frameworks() -> Table {
         vec![
             text(preset.id.to_owned()),
             text(preset.version.to_owned()),
-            text(preset.tables.join(", ")),
+            text(preset.rules.join(", ")),
             text(if limits.is_empty() { "none".to_owned() } else { limits.join(", ") }),
             text(preset.summary.to_owned()),
             Cell::count(golden_cases(preset.id).map(|cases| cases as u64)),

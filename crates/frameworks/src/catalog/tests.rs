@@ -141,7 +141,7 @@ fn every_framework_says_what_it_is() {
         let Framework { id, version, source, summary, manual, .. } = framework;
         assert!([version, source, summary].iter().all(|text| !text.is_empty()) && manual.len() > 200, "{id}");
         assert_eq!(frameworks().filter(|other| other.id == *id).count(), 1, "{id}");
-        assert_eq!(matches!(framework.build, Build::Machine(_)), !framework.tables.is_empty(), "{id}");
+        assert_eq!(matches!(framework.build, Build::Machine(_)), !framework.rules.is_empty(), "{id}");
         for profile in framework.profiles {
             for name in std::iter::once(&profile.name).chain(profile.also) {
                 let settings = Settings { profile: Some((*name).to_owned()), ..Settings::named("s") };

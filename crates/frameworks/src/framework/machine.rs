@@ -2,25 +2,22 @@
 //!
 //! A machine sees each event once, in order, and each point after the events that precede it. It cannot see the future.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::sync::Arc;
-
-use serde_json::Value;
 
 use crate::decision::{Decision, Evidence, Need, Requirement, RuleName, Strategy, Watch};
 
 pub use crate::decision::RuleReading;
-use crate::transcript::{Event, Header, Lane, Message, Moment, Point, PointView, Role, Run};
+use crate::transcript::{Event, Header, Lane, Message, Moment, Point, PointView, Role};
 
 pub use crate::decision::Action;
 
-/// One action of a framework, with the figures it reports beside its decision.
+/// One action of a framework.
 #[derive(Clone, Debug)]
 pub struct Act {
     /// The decision, in the form common to all strategies.
     pub decision: Decision,
-    /// Figures from the framework's own report (`count`, `window`), by name.
-    pub fields: Vec<(&'static str, Value)>,
     /// Whether this ends the framework's run; `None` means that a stop does. A forced last answer can end the run too,
     /// because that answer is not in the recording; and a stop may wait for the end of the message.
     ends: Option<bool>,
@@ -48,12 +45,6 @@ impl Act {
     /// Sets the observed value and the limit it was compared with.
     pub fn evidence(&mut self, observed: f64, limit: f64) -> &mut Self {
         self.decision.evidence = Evidence::new(observed, limit);
-        self
-    }
-
-    /// Adds a figure from the framework's own report.
-    pub fn field(&mut self, name: &'static str, value: impl Into<Value>) -> &mut Self {
-        self.fields.push((name, value.into()));
         self
     }
 
@@ -111,16 +102,13 @@ impl Acts<'_, '_> {
     pub fn act(&mut self, action: Action, rule: &'static str) -> &mut Act {
         let mut decision = Decision::at(self.view, action, RuleName::fixed(rule), Evidence::NONE);
         decision.event = self.event;
-        self.list.push(Act { decision, fields: Vec::new(), ends: None });
+        self.list.push(Act { decision, ends: None });
         self.list.last_mut().expect("the list was just pushed to")
     }
 }
 
-/// Figures that a framework reports at the end of a run (`model_calls`, `tools_executed`).
-pub type Facts = Vec<(&'static str, Value)>;
-
 /// A framework's rules running on one run.
-pub trait Machine: Send + std::fmt::Debug {
+pub trait Machine: Any + Send + std::fmt::Debug {
     /// Takes in one event, none of a sub-agent's: that has a loop of its own. Tool results come one at a time, before
     /// the point after the tools.
     fn event(&mut self, _event: &Event, _acts: &mut Acts<'_, '_>) {}
@@ -134,11 +122,6 @@ pub trait Machine: Send + std::fmt::Debug {
     /// ([`reading`]).
     fn readings(&self) -> Vec<RuleReading> {
         Vec::new()
-    }
-
-    /// What the framework would report beside its decisions at the end of the replay.
-    fn facts(&self) -> Facts {
-        Facts::new()
     }
 }
 
@@ -179,16 +162,12 @@ pub enum AfterStop {
 type Start = Box<dyn Fn(&Header) -> Box<dyn Machine> + Send + Sync>;
 
 /// A factory that can start a machine for any number of runs.
-#[expect(clippy::struct_excessive_bools, reason = "a preset declares each on its own")]
 pub struct Recipe {
     rules: Vec<&'static str>,
     needs: Vec<Requirement>,
     /// Rules that work without reading texts.
     blind: Vec<&'static str>,
     after_stop: AfterStop,
-    asks_after_end: bool,
-    last_stop_counts: bool,
-    no_last_request: bool,
     requests_before_prompts: bool,
     start: Start,
 }
@@ -207,9 +186,6 @@ impl Recipe {
             needs: Vec::new(),
             blind: Vec::new(),
             after_stop: AfterStop::Nothing,
-            asks_after_end: false,
-            last_stop_counts: false,
-            no_last_request: false,
             requests_before_prompts: false,
             start: Box::new(move |_| Box::new(machine.clone())),
         }
@@ -256,39 +232,17 @@ impl Recipe {
         self
     }
 
+    /// After a stop, the machine is shown nothing more.
+    #[must_use]
+    pub fn ends_with_stop(mut self) -> Self {
+        self.after_stop = AfterStop::Nothing;
+        self
+    }
+
     /// The machine is shown everything, including what follows its own stops.
     #[must_use]
     pub fn keeps_own_state(mut self) -> Self {
         self.after_stop = AfterStop::OwnState;
-        self
-    }
-
-    /// Golden cases have one more check after the last event, as if another request followed.
-    #[must_use]
-    pub fn asks_after_end(mut self) -> Self {
-        self.asks_after_end = true;
-        self
-    }
-
-    /// A session of several runs ends with its last stop, not the first.
-    #[must_use]
-    pub fn over_with_last_stop(mut self) -> Self {
-        self.last_stop_counts = true;
-        self
-    }
-
-    /// The event at which the framework's run (or session) ended.
-    pub fn halted_at(&self, acts: &[Act]) -> Option<usize> {
-        let mut ends = acts.iter().filter(|act| act.is_end());
-        let end = if self.last_stop_counts { ends.next_back() } else { ends.next() };
-        end.and_then(|act| act.decision.event)
-    }
-
-    /// In [`Self::replay`], omits the request that was about to be made when the recording ends: the driver of these
-    /// cases makes only requests for which it has a reply.
-    #[must_use]
-    pub fn recorded_requests_only(mut self, only: bool) -> Self {
-        self.no_last_request = only;
         self
     }
 
@@ -310,24 +264,6 @@ impl Recipe {
             requests_before_prompts: self.requests_before_prompts,
             over: false,
         }
-    }
-
-    /// Replays a whole recording, continuing past the machine's own stops; returns what it did and what it reports at
-    /// the end.
-    pub fn replay(&self, run: &Run) -> (Vec<Act>, Facts) {
-        let mut watch = self.start(&run.header);
-        let mut acts = Vec::new();
-        let n_steps = run.steps().len();
-        for view in run.views() {
-            if self.no_last_request && view.point().step as usize >= n_steps {
-                break;
-            }
-            watch.advance(&view, &mut acts);
-        }
-        if let Some(view) = run.one_more_request().filter(|_| self.asks_after_end) {
-            watch.advance(&view, &mut acts);
-        }
-        (acts, watch.machine.facts())
     }
 }
 
@@ -378,8 +314,20 @@ pub struct MachineWatch {
 }
 
 impl MachineWatch {
-    /// Shows the machine the new events at this point, then the point.
-    fn advance(&mut self, view: &PointView<'_>, list: &mut Vec<Act>) {
+    /// Its machine, if it is an `M`: for tests that look at its state.
+    #[doc(hidden)]
+    pub fn machine<M: Machine>(&self) -> Option<&M> {
+        let machine: &dyn Any = self.machine.as_ref();
+        machine.downcast_ref()
+    }
+
+    /// Whether the framework's run is over, so that the machine is shown nothing until another one starts.
+    pub fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// Shows the machine the new events at this point, then the point, and adds what it does to `list`.
+    pub fn advance(&mut self, view: &PointView<'_>, list: &mut Vec<Act>) {
         let unmade = if self.requests_before_prompts { view.unmade_request(starts_run) } else { None };
         for (offset, event) in view.news().iter().enumerate() {
             if let Some(request) = unmade.filter(|request| request.events().len() == view.news_from() + offset) {

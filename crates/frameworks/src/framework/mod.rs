@@ -12,8 +12,6 @@ mod settings;
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
-
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::host::Host;
@@ -23,8 +21,8 @@ pub use error::{About, SettingsError};
 pub use machine::{MachineStrategy, Recipe};
 pub(crate) use params::params;
 pub use params::{Case, Holds, Parameter, Trap};
+pub use settings::Settings;
 pub(crate) use settings::wrong_kind;
-pub use settings::{COMBINED, Settings};
 
 /// A number of seconds from which milliseconds were probably meant: more than a day.
 pub(crate) const LONG_SECONDS: f64 = 100_000.0;
@@ -55,13 +53,10 @@ pub struct Framework {
     pub traps: fn(&Settings) -> Vec<SettingsError>,
     /// What its own configuration can express of a stack.
     pub host: Host,
-    /// The rules that its golden tables drive, by the tables' names.
-    pub tables: &'static [&'static str],
+    /// Its rules, as they are listed.
+    pub rules: &'static [&'static str],
     /// Builds its rules.
     pub build: Build,
-    /// Reads a golden case's input (`config` and the driver's fixtures) for one rule, or for all rules at once
-    /// ([`COMBINED`]). The error says why the case does not apply.
-    pub case: fn(rule: &str, input: &Map<String, Value>) -> Result<Settings, String>,
 }
 
 /// The list a framework belongs to.
@@ -112,14 +107,8 @@ impl Profile {
     }
 }
 
-/// The default for [`Framework::case`]: the case's configuration, and only the rule it drives.
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
-fn plain_case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    Ok(Settings::of_case(rule, input))
-}
-
 impl Framework {
-    /// A preset with all fields at their defaults: one profile, no native configuration, golden cases read as they are.
+    /// A preset with all fields at their defaults: one profile, no native configuration.
     pub(crate) const PRESET: Self = Self {
         kind: Kind::Preset,
         id: "",
@@ -132,9 +121,8 @@ impl Framework {
         config: "",
         traps: |_| Vec::new(),
         host: Host::none(&[]),
-        tables: &[],
+        rules: &[],
         build: Build::Strategy(|_| Err(SettingsError::refused("unimplemented", "no rules are built here"))),
-        case: plain_case,
     };
     /// A system with all fields at their defaults.
     pub(crate) const SYSTEM: Self = Self { kind: Kind::System, ..Self::PRESET };
@@ -173,7 +161,7 @@ impl Framework {
 
     /// The settings with the profile under its main name, after checking that profile and parameters belong to this
     /// framework.
-    fn checked(&self, settings: &Settings) -> Result<Settings, SettingsError> {
+    pub fn checked(&self, settings: &Settings) -> Result<Settings, SettingsError> {
         let profile = Some(self.profile(settings)?).filter(|profile| !profile.is_empty()).map(str::to_owned);
         settings.check_names(self.parameters)?;
         Ok(Settings { profile, ..settings.clone() })

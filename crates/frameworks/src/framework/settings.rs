@@ -18,60 +18,9 @@ pub struct Settings {
     pub config: Option<ConfigText>,
     /// Parameters by name; nested ones are dotted or given as tables.
     pub set: Map<String, Value>,
-    /// Builds only this rule; `None` builds all rules that are on in the framework.
-    pub only: Option<String>,
-    /// Fixtures of a recorded test driver (scripted answers, chunk sizes). They cannot be set in a stack file.
-    pub driver: Map<String, Value>,
 }
 
-/// The rule name in golden cases that means all rules of a framework at once.
-pub const COMBINED: &str = "combined";
-
 impl Settings {
-    /// Settings of one golden case: its configuration, one rule (or all, for [`COMBINED`]), and everything else as
-    /// driver fixtures.
-    pub fn of_case(rule: &str, input: &Map<String, Value>) -> Self {
-        let config = input.get("config").and_then(Value::as_object).cloned().unwrap_or_default();
-        let driver =
-            input.iter().filter(|(key, _)| *key != "config" && *key != "events").map(|(k, v)| (k.clone(), v.clone()));
-        let only = Some(rule.to_owned()).filter(|rule| rule != COMBINED);
-        Self { set: config, only, driver: driver.collect(), ..Self::default() }
-    }
-
-    /// Settings of one golden case whose configuration is a native file, not parameters: all rules are driven at once,
-    /// and the file becomes the driver fixture `config`.
-    pub fn of_config_case(rule: &str, input: &Map<String, Value>) -> Self {
-        let mut settings = Self { only: None, ..Self::of_case(rule, input) };
-        let config = std::mem::take(&mut settings.set);
-        settings.driver.insert("config".to_owned(), Value::Object(config));
-        settings
-    }
-
-    /// Moves `names` from the settings to the driver fixtures.
-    #[must_use]
-    pub fn devices(mut self, names: &[&str]) -> Self {
-        for name in names {
-            if let Some(value) = self.set.shift_remove(*name) {
-                self.driver.insert((*name).to_owned(), value);
-            }
-        }
-        self
-    }
-
-    /// Renames the setting `from` to the parameter name `to`.
-    #[must_use]
-    pub fn renamed(mut self, from: &str, to: &str) -> Self {
-        if let Some(value) = self.set.shift_remove(from) {
-            self.set.insert(to.to_owned(), value);
-        }
-        self
-    }
-
-    /// True if the rule `name` is to be built.
-    pub fn wants(&self, name: &str) -> bool {
-        self.only.as_deref().is_none_or(|only| only == name)
-    }
-
     /// Settings with a name and nothing else.
     pub fn named(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
@@ -90,11 +39,6 @@ impl Settings {
     /// True if any of these parameters is given.
     pub fn gives(&self, parameters: &[&Parameter]) -> bool {
         parameters.iter().any(|parameter| self.get(parameter.name).is_some())
-    }
-
-    /// A driver fixture, by name.
-    pub fn device(&self, name: &str) -> Option<&Value> {
-        self.driver.get(name)
     }
 
     /// The default of a parameter under these settings, as declared.

@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::frame::{Action, Acts, Facts, Machine, Recipe, Settings, SettingsError, wrong_kind};
+use super::frame::{Action, Acts, Machine, Recipe, Settings, SettingsError, wrong_kind};
 use crate::framework::{Build, Framework, Parameter, params};
 use crate::host::{FROM_ZERO, Host, OUT_OF_REACH, Place, Slot, Syntax};
 use crate::python;
@@ -92,21 +92,11 @@ pub(super) fn framework() -> Framework {
         summary: "100 automatic replies of each agent, the word TERMINATE; turns and rounds where they are set",
         manual: MANUAL,
         parameters: param::ALL,
-        tables: &[TURNS, REPLIES, WORD, HUMAN, ROUNDS],
+        rules: &[TURNS, REPLIES, WORD, HUMAN, ROUNDS],
         host: HOST,
         build: Build::Machine(build),
-        case,
         ..Framework::PRESET
     }
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
-fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    let mut settings = Settings { only: None, ..Settings::of_case(rule, input).devices(&["human"]) };
-    // Even an empty table makes this a group chat.
-    let is_group = settings.set.get(ROUNDS).is_some_and(Value::is_object);
-    settings.driver.insert("is_group".to_owned(), Value::Bool(is_group));
-    Ok(settings)
 }
 
 /// A test of a message.
@@ -265,6 +255,12 @@ impl Agent {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    answered_by(settings, VecDeque::new())
+}
+
+/// The rules with a person who gives these answers when asked, one after the other; no answer is the empty one.
+#[doc(hidden)]
+pub fn answered_by(settings: &Settings, human: VecDeque<String>) -> Result<Recipe, SettingsError> {
     // Only an integer is a limit: 2.0 means no limit.
     let max_turns = match settings.get(param::MAX_TURNS.name) {
         None | Some(Value::Null) => None,
@@ -272,8 +268,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         Some(value @ Value::Number(number)) => number.as_i64().map(|turns| (turns, python::repr(value))),
         Some(value) => return Err(wrong_kind(param::MAX_TURNS.name, "a whole number", value)),
     };
-    let is_group = settings.device("is_group") == Some(&Value::Bool(true))
-        || settings.gives(&[&param::MAX_ROUND, &param::GROUP_CHAT_IS_TERMINATION_MSG]);
+    let is_group = settings.gives(&[&param::MAX_ROUND, &param::GROUP_CHAT_IS_TERMINATION_MSG]);
     let group = if is_group {
         let max = settings.number(&param::MAX_ROUND)?;
         Some((max, Word::of(&param::GROUP_CHAT_IS_TERMINATION_MSG, settings)?))
@@ -282,14 +277,12 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     };
     let mut rules = if is_group { vec![ROUNDS, WORD] } else { vec![REPLIES, WORD] };
     rules.extend(max_turns.as_ref().filter(|_| !is_group).map(|_| TURNS));
-    let answers = settings.device("human").and_then(Value::as_array).into_iter().flatten();
     let chat = Chat {
         max_turns,
         proxy: Agent::proxy(settings)?,
         assistant: Agent::assistant(settings)?,
         group,
-        human: answers.filter_map(Value::as_str).map(str::to_owned).collect(),
-        requests: 0,
+        human,
         turns: 0,
         messages: 0,
         over: false,
@@ -309,7 +302,6 @@ struct Chat {
     /// The round limit of a group chat, and its manager's termination test.
     group: Option<(f64, Word)>,
     human: VecDeque<String>,
-    requests: u64,
     turns: i64,
     messages: u32,
     over: bool,
@@ -369,7 +361,6 @@ impl Chat {
     }
 
     fn replied(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
-        self.requests += 1;
         let (text, has_calls) = (reply.text(), !reply.tool_calls.is_empty());
         if self.group.is_some() {
             self.round(&text, has_calls, acts);
@@ -418,9 +409,5 @@ impl Machine for Chat {
             (Moment::AfterResponse, Some(reply)) => self.replied(reply, acts),
             _ => {}
         }
-    }
-
-    fn facts(&self) -> Facts {
-        vec![("model_calls", self.requests.into())]
     }
 }

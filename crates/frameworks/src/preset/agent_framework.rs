@@ -1,6 +1,6 @@
 //! Microsoft Agent Framework: the function-invocation layer's limits, and the loop around an agent.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
 use super::frame::{Act, Action, Acts, Recipe, Settings, SettingsError, native, next_request, wrong_kind};
@@ -80,18 +80,11 @@ pub(super) fn framework() -> Framework {
         summary: "40 requests with calls, 3 failing replies in a row; then one more request without tools",
         manual: MANUAL,
         parameters: param::ALL,
-        tables: &[ITERATIONS, CALLS, ERRORS, DURATION, UNKNOWN, CALLER, LOOP],
+        rules: &[ITERATIONS, CALLS, ERRORS, DURATION, UNKNOWN, CALLER, LOOP],
         host: HOST,
         build: Build::Machine(build),
-        case,
         ..Framework::PRESET
     }
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
-fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    let settings = Settings::of_case(rule, input).devices(&["terminate_after", "tools", "set_later"]);
-    Ok(Settings { only: None, ..settings })
 }
 
 /// Limits, including those set on the finished client (`later`), which are not validated.
@@ -150,13 +143,27 @@ impl Limits<'_> {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let later = settings.device("set_later").unwrap_or(&Value::Null);
-    let limits = Limits { settings, later };
+    with_program(settings, &Program::default())
+}
+
+/// What the program around the agent does; a recording does not say it.
+#[doc(hidden)]
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// Tools after which its middleware ends the loop.
+    pub terminate_after: Vec<String>,
+    /// Limits that it sets on the finished client, which are not validated; true if it sets all of them there.
+    pub set_later: Value,
+}
+
+/// The rules in such a program.
+#[doc(hidden)]
+pub fn with_program(settings: &Settings, program: &Program) -> Result<Recipe, SettingsError> {
+    let limits = Limits { settings, later: &program.set_later };
     let agent_loop = match settings.get(param::LOOP.name) {
         None | Some(Value::Null) => None,
         Some(value) => Some(LoopMiddleware::of(value)?),
     };
-    let terminate_after = settings.device("terminate_after").and_then(Value::as_array).into_iter().flatten();
     let agent = FunctionLoop {
         iterations: limits.number(&param::MAX_ITERATIONS, 1.0, "max_iterations must be at least 1.")?,
         calls: limits.optional(
@@ -175,10 +182,10 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
             "max_duration_seconds must be greater than 0 or None.",
         )?,
         raises_unknown: settings.flag(&param::TERMINATE_ON_UNKNOWN_CALLS)?,
-        runs_tools: settings.flag(&param::ENABLED)? && settings.device("tools") != Some(&Value::Bool(false)),
+        runs_tools: settings.flag(&param::ENABLED)?,
         approval_tools: settings.texts(&param::APPROVAL_TOOLS)?,
         declared_tools: settings.texts(&param::DECLARATION_ONLY)?,
-        terminate_after: terminate_after.filter_map(Value::as_str).map(str::to_owned).collect(),
+        terminate_after: program.terminate_after.clone(),
         agent_loop,
         requests: 0,
         n_calls: 0,
@@ -231,7 +238,7 @@ impl LoopMiddleware {
 }
 
 #[derive(Clone, Debug)]
-struct FunctionLoop {
+pub struct FunctionLoop {
     iterations: f64,
     calls: Option<f64>,
     errors: f64,

@@ -5,7 +5,7 @@ mod action;
 use serde_json::{Map, Value};
 
 use super::frame::counters::Window;
-use super::frame::{Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
 use crate::framework::{Build, Framework, params};
 use crate::host::Host;
@@ -76,32 +76,29 @@ pub(super) fn framework() -> Framework {
         summary: "nudges at 5, 8, 12 equal actions of the last 20; done only after 5 failures or at step 500",
         manual: MANUAL,
         parameters: param::ALL,
-        tables: &["loop_detector", "page_stagnation", "max_failures", "max_steps", "planning", "combined"],
+        rules: &["loop_detector", "page_stagnation", "max_failures", "max_steps", "planning", "combined"],
         host: HOST,
         build: Build::Machine(build),
-        case,
         ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
-fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    Ok(Settings { only: None, ..Settings::of_case(rule, input).devices(&["forced_step_fails"]) })
-}
-
 #[derive(Clone, Debug)]
-struct BrowserUse {
+#[doc(hidden)]
+pub struct BrowserUse {
     limits: Limits,
-    /// In the recording, the forced last step fails; otherwise it shows what happened without the rule.
-    forced_step_fails: bool,
+    last_step: LastStep,
     /// How many replies there were when the last request was made.
     asked: Option<i64>,
-    actions: Window<String>,
+    /// The last actions, as they are compared.
+    pub actions: Window<String>,
     page: Option<Value>,
     same_pages: u32,
-    failures: i64,
+    /// Failed steps in a row.
+    pub failures: i64,
     has_plan: bool,
-    replies: i64,
+    /// Replies so far.
+    pub replies: i64,
     done: bool,
 }
 
@@ -118,6 +115,22 @@ struct Limits {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    with_last_step(settings, LastStep::Succeeds)
+}
+
+/// What becomes of a forced last step.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LastStep {
+    /// It is not in the recording, which shows what happened without the rule: it is assumed to succeed.
+    Succeeds,
+    /// It is in the recording, and fails.
+    Fails,
+}
+
+/// The rules with such last steps.
+#[doc(hidden)]
+pub fn with_last_step(settings: &Settings, last_step: LastStep) -> Result<Recipe, SettingsError> {
     let window = settings.int(&param::LOOP_DETECTION_WINDOW)?;
     let limits = Limits {
         max_steps: settings.int(&param::MAX_STEPS)?,
@@ -131,7 +144,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     };
     let machine = BrowserUse {
         limits,
-        forced_step_fails: settings.device("forced_step_fails") == Some(&Value::Bool(true)),
+        last_step,
         asked: None,
         actions: Window::new(usize::try_from(window).unwrap_or(0)),
         page: None,
@@ -176,7 +189,7 @@ impl BrowserUse {
         }
         let is_last = step >= limits.max_steps;
         if !is_last && step.saturating_mul(4) >= limits.max_steps.saturating_mul(3) {
-            acts.act(Action::Warn, STEPS).code("budget_warning").field("count", step);
+            acts.act(Action::Warn, STEPS).code("budget_warning");
         }
         self.plan(step, acts);
         self.nudge(acts);
@@ -184,8 +197,7 @@ impl BrowserUse {
         let forced = [(is_last, STEPS, "last_step_done_only"), (is_forced, FAILURES, "max_failures_done_only")];
         for (_, rule, code) in forced.into_iter().filter(|(applies, ..)| *applies) {
             let act = acts.act(Action::ForceFinal, rule).code(code);
-            if !self.forced_step_fails {
-                // The forced answer is not in the recording; assume that it succeeds.
+            if self.last_step == LastStep::Succeeds {
                 act.ends_run();
                 self.failures = 0;
             }
@@ -198,11 +210,11 @@ impl BrowserUse {
             return;
         }
         if self.has_plan && limits.replan > 0 && self.failures >= limits.replan {
-            let act = acts.act(Action::Warn, PLANNING).code("replan_suggested").field("count", self.failures);
+            let act = acts.act(Action::Warn, PLANNING).code("replan_suggested");
             act.evidence(self.failures as f64, limits.replan as f64);
         }
         if !self.has_plan && limits.exploration > 0 && step >= limits.exploration {
-            let act = acts.act(Action::Warn, PLANNING).code("planning_nudge").field("count", step);
+            let act = acts.act(Action::Warn, PLANNING).code("planning_nudge");
             act.evidence(step as f64, limits.exploration as f64);
         }
     }
@@ -211,14 +223,12 @@ impl BrowserUse {
         if !self.limits.detects_loops {
             return;
         }
-        let items = self.actions.items();
-        let count = items.iter().map(|action| self.actions.count(action)).max().unwrap_or(0);
+        let count = self.actions.items().iter().map(|action| self.actions.count(action)).max().unwrap_or(0);
         if let Some((level, code)) = LEVELS.into_iter().find(|(level, _)| count >= *level) {
-            let act = acts.act(Action::Warn, REPETITION).code(code).evidence(count as f64, level as f64);
-            act.field("count", count).field("window", items.len());
+            acts.act(Action::Warn, REPETITION).code(code).evidence(count as f64, level as f64);
         }
         if self.same_pages >= SAME_PAGES {
-            let act = acts.act(Action::Warn, STAGNATION).code("page_stagnation").field("count", self.same_pages);
+            let act = acts.act(Action::Warn, STAGNATION).code("page_stagnation");
             act.evidence(f64::from(self.same_pages), f64::from(SAME_PAGES));
         }
     }
@@ -278,10 +288,6 @@ impl Machine for BrowserUse {
             }
             _ => {}
         }
-    }
-
-    fn facts(&self) -> Facts {
-        vec![("model_calls", Value::from(self.replies)), ("consecutive_failures", Value::from(self.failures))]
     }
 
     fn readings(&self) -> Vec<RuleReading> {

@@ -1,9 +1,9 @@
 //! CAMEL: the iterations of a step, terminators, and calls that go back to the caller.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
-use super::frame::{Action, Acts, Facts, Machine, Recipe, Settings, SettingsError, native, wrong_kind};
+use super::frame::{Action, Acts, Machine, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
 use crate::framework::{Build, Framework, params};
 use crate::host::{Host, Place, Slot, Syntax};
@@ -63,34 +63,41 @@ pub(super) fn framework() -> Framework {
         summary: "no limit by default; iterations of a step, words that end it, tools that go back to the caller",
         manual: MANUAL,
         parameters: param::ALL,
-        tables: &[ITERATION, TERMINATORS, TOKENS, CALLER],
+        rules: &[ITERATION, TERMINATORS, TOKENS, CALLER],
         host: HOST,
         build: Build::Machine(build),
-        case,
         ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
-fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    let devices = ["stop_event_after", "reset_by_user", "reset_between", "validate"];
-    Ok(Settings { only: None, ..Settings::of_case(rule, input).devices(&devices) })
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let given_tokens = settings.get(param::TOKEN_LIMIT.name);
+    if given_tokens.is_some_and(|limit| !limit.is_null()) {
+        return token_limit(settings, false);
+    }
+    with_program(settings, Program::default())
 }
 
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let is_on = |name: &str| settings.device(name) == Some(&Value::Bool(true));
-    let given_tokens = settings.get(param::TOKEN_LIMIT.name);
-    let drives_tokens = settings.device("drive").is_some_and(|drive| drive == "terminator");
-    if drives_tokens || given_tokens.is_some_and(|limit| !limit.is_null()) {
-        let limit = settings.opt_number(&param::TOKEN_LIMIT)?;
-        if let Some(limit) = limit.filter(|limit| *limit <= 0.0 && is_on("validate")) {
-            let words = format!("`token_limit` should be a value larger than 0, got {limit}.");
-            return Err(SettingsError::refused("ValueError", words));
-        }
-        let machine = TokenLimit { limit, resets: is_on("reset_by_user"), fired: false, over: false };
-        let recipe = Recipe::new(machine, &[TOKENS]).blind(&[TOKENS]).needs(TOKENS, Need::Usage).keeps_own_state();
-        return Ok(recipe);
-    }
+/// The token limit terminator alone, which no agent calls; with `resets`, it is reset by each user message.
+#[doc(hidden)]
+pub fn token_limit(settings: &Settings, resets: bool) -> Result<Recipe, SettingsError> {
+    let machine = TokenLimit { limit: settings.opt_number(&param::TOKEN_LIMIT)?, resets, fired: false, over: false };
+    Ok(Recipe::new(machine, &[TOKENS]).blind(&[TOKENS]).needs(TOKENS, Need::Usage).keeps_own_state())
+}
+
+/// What the program around the agent does; a recording does not say it.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Program {
+    /// It ends a step from this request on, counted over all steps.
+    pub stop_event_after: Option<u64>,
+    /// It resets the agent between two steps.
+    pub resets: bool,
+}
+
+/// The rules of an agent in such a program.
+#[doc(hidden)]
+pub fn with_program(settings: &Settings, program: Program) -> Result<Recipe, SettingsError> {
     let max = settings.get(param::MAX_ITERATION.name).filter(|max| !max.is_null()).cloned();
     if max != Some(Value::Bool(true)) {
         settings.opt_number(&param::MAX_ITERATION)?;
@@ -104,8 +111,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         max,
         terminators,
         external_tools: settings.texts(&param::EXTERNAL_TOOLS)?,
-        stop_event_after: settings.device("stop_event_after").and_then(Value::as_u64),
-        resets: is_on("reset_between"),
+        program,
         requests: 0,
         requests_ever: 0,
         terminated: Vec::new(),
@@ -114,7 +120,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     if !agent.terminators.is_empty() {
         rules.push(TERMINATORS);
     }
-    if !agent.external_tools.is_empty() || agent.stop_event_after.is_some() {
+    if !agent.external_tools.is_empty() || program.stop_event_after.is_some() {
         rules.push(CALLER);
     }
     Ok(Recipe::new(Rounds::new(agent), &rules).blind(&[ITERATION, CALLER]).keeps_own_state())
@@ -194,17 +200,17 @@ impl WordsTerminator {
 }
 
 #[derive(Clone, Debug)]
-struct ChatAgent {
+#[doc(hidden)]
+pub struct ChatAgent {
     /// The given limit, a number.
     max: Option<Value>,
     terminators: Vec<WordsTerminator>,
     external_tools: Vec<String>,
-    stop_event_after: Option<u64>,
-    resets: bool,
+    program: Program,
     requests: u64,
     requests_ever: u64,
     /// The `terminated` flag of each finished step's response.
-    terminated: Vec<Value>,
+    pub terminated: Vec<bool>,
 }
 
 impl ChatAgent {
@@ -213,7 +219,7 @@ impl ChatAgent {
         let text = reply.text();
         let fired = self.terminators.iter_mut().map(|terminator| terminator.ask(&text).is_some());
         let fired = fired.fold(false, |any, one| any | one);
-        self.terminated.push(Value::from(fired));
+        self.terminated.push(fired);
         Flow::Over
     }
 
@@ -234,7 +240,7 @@ impl AgentLoop for ChatAgent {
         if native::word(message, "native").as_deref() == Some("continue") {
             return false;
         }
-        if self.resets && self.requests_ever > 0 {
+        if self.program.resets && self.requests_ever > 0 {
             self.terminators.iter_mut().for_each(|terminator| {
                 terminator.fired = None;
                 terminator.broken = true;
@@ -247,9 +253,9 @@ impl AgentLoop for ChatAgent {
     fn replied(&mut self, _: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
         self.requests += 1;
         self.requests_ever += 1;
-        if self.stop_event_after.is_some_and(|after| self.requests_ever >= after) {
+        if self.program.stop_event_after.is_some_and(|after| self.requests_ever >= after) {
             acts.act(Action::Stop, CALLER).code("termination_triggered");
-            self.terminated.push(Value::Bool(true));
+            self.terminated.push(true);
             return Flow::Over;
         }
         let calls = &reply.tool_calls;
@@ -300,10 +306,6 @@ impl AgentLoop for ChatAgent {
             return self.ends(reply);
         }
         Flow::GoesOn
-    }
-
-    fn facts(&self) -> Facts {
-        vec![("terminated", Value::Array(self.terminated.clone()))]
     }
 }
 

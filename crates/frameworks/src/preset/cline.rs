@@ -66,7 +66,7 @@ pub(super) fn framework() -> Framework {
         summary: "warns at the 3rd identical call in a row, aborts at the 5th; aborts after 6 failed steps in a row",
         manual: MANUAL,
         parameters: param::ALL,
-        tables: &["loop_detection", "mistake_limit"],
+        rules: &["loop_detection", "mistake_limit"],
         host: HOST,
         build: Build::Machine(build),
         ..Framework::PRESET

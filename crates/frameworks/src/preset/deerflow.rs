@@ -64,7 +64,7 @@ pub(super) fn framework() -> Framework {
         summary: "warns at the 3rd equal set of calls among the last 20, strips the calls at the 5th",
         manual: MANUAL,
         parameters: param::ALL,
-        tables: &["loop_hash", "tool_frequency"],
+        rules: &["loop_hash", "tool_frequency"],
         host: HOST,
         build: Build::Machine(build),
         ..Framework::PRESET
@@ -207,7 +207,7 @@ impl DeerFlow {
                 // The reply becomes the answer without its calls: the run ends here, with no further model call. The
                 // framework calls it a forced answer.
                 let act = acts.act(Action::Stop, rule).code(format!("LoopDetectionMiddleware:{rule}:loop_capped"));
-                act.evidence(count as f64, limit as f64).field("kind", "force_final");
+                act.evidence(count as f64, limit as f64);
             }
         }
     }

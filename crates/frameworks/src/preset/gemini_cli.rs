@@ -4,11 +4,11 @@ mod chant;
 
 use std::collections::VecDeque;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use self::chant::Chant;
 use super::frame::identity::{Keys, arguments, js_text};
-use super::frame::{Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::{Need, RuleName};
 use crate::framework::{Build, Framework, Profile, params};
 use crate::host::{Does, Host, Place, Slot, Syntax};
@@ -97,23 +97,17 @@ pub(super) fn framework() -> Framework {
                 ),
             ]
         },
-        tables: &[TOOLS, TEXT, JUDGE, TURNS],
+        rules: &[TOOLS, TEXT, JUDGE, TURNS],
         host: HOST,
         build: Build::Machine(build),
-        case,
         ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
-fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    let devices = ["stream_chunk", "nextSpeaker", "judge_replies", "main_available"];
-    Ok(Settings::of_case(rule, input).devices(&devices))
-}
-
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "two settings, and two facts about the next request")]
-struct Gemini {
+#[doc(hidden)]
+pub struct Gemini {
     enabled: bool,
     max_session_turns: i64,
     turns: i64,
@@ -122,7 +116,7 @@ struct Gemini {
     documented: bool,
     /// Text arrives in pieces of this many characters; 0 means in one piece.
     piece: usize,
-    judge: Option<Judge>,
+    pub judge: Option<Judge>,
     session_turns: i64,
     /// Nested requests left in the current call.
     bound: i64,
@@ -136,24 +130,44 @@ struct Gemini {
     prompt_turns: u32,
 }
 
-/// The judges' scripted confidence values, and when they were asked.
+/// The judges' confidences, and when they were asked.
+#[doc(hidden)]
 #[derive(Clone, Debug)]
-struct Judge {
+pub struct Judge {
     replies: VecDeque<Value>,
     main_available: bool,
     interval: u32,
     last_check: u32,
-    asked_after: Vec<usize>,
+    /// The last events before each question.
+    pub asked_after: Vec<usize>,
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let device = |name: &str| settings.device(name);
+    with_models(settings, Models::default())
+}
+
+/// How the models around a recorded one behave; a recording does not say it.
+#[doc(hidden)]
+#[derive(Clone, Debug, Default)]
+pub struct Models {
+    /// Text arrives in pieces of this many characters; 0 means in one piece.
+    pub piece: usize,
+    /// Whether the model is found to speak next, so that a text reply is continued without a user message.
+    pub speaks_next: bool,
+    /// The judges' confidences by model, one table each time they are asked; `None` if nothing is known of them.
+    pub confidences: Option<VecDeque<Value>>,
+    /// Whether the model that checks the first judge is out of reach.
+    pub is_alone: bool,
+}
+
+/// The rules with such models.
+#[doc(hidden)]
+pub fn with_models(settings: &Settings, models: Models) -> Result<Recipe, SettingsError> {
     let skip = settings.flag(&param::SKIP_NEXT_SPEAKER_CHECK)?;
-    let piece = device("stream_chunk").and_then(Value::as_u64).unwrap_or(0);
     let turns = settings.int(&param::TURNS)?.min(MOST_TURNS);
-    let judge = device("judge_replies").and_then(Value::as_array).map(|replies| Judge {
-        replies: replies.iter().cloned().collect(),
-        main_available: device("main_available") != Some(&Value::Bool(false)),
+    let judge = models.confidences.map(|replies| Judge {
+        replies,
+        main_available: !models.is_alone,
         interval: JUDGE_INTERVAL,
         last_check: 0,
         asked_after: Vec::new(),
@@ -163,9 +177,9 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         enabled: !settings.flag(&param::DISABLE_LOOP_DETECTION)?,
         max_session_turns,
         turns,
-        model_speaks_next: !skip && device("nextSpeaker").is_some_and(|next| next == "model"),
+        model_speaks_next: !skip && models.speaks_next,
         documented: settings.is_profile("documented"),
-        piece: usize::try_from(piece).unwrap_or(0),
+        piece: models.piece,
         judge,
         session_turns: 0,
         bound: turns,
@@ -182,8 +196,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         .blind(&[TOOLS, TURNS])
         .reads_calls(&[TOOLS])
         .needs(JUDGE, Need::Unrecorded("loop judge's confidences"))
-        .requests_before_prompts()
-        .recorded_requests_only(settings.only.is_some());
+        .requests_before_prompts();
     Ok(if max_session_turns > 0 { recipe.needs(TURNS, Need::WholeSession) } else { recipe })
 }
 
@@ -354,11 +367,6 @@ impl Machine for Gemini {
             }
             _ => {}
         }
-    }
-
-    fn facts(&self) -> Facts {
-        let asked = self.judge.as_ref().map(|judge| judge.asked_after.clone()).unwrap_or_default();
-        vec![("judge_asked_after", Value::from(asked))]
     }
 
     fn readings(&self) -> Vec<RuleReading> {

@@ -1,9 +1,7 @@
 //! Google ADK: the loop agent's iterations and escalation, and the limit on model calls.
 
-use serde_json::Value;
-
 use super::frame::{
-    Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, caps, next_request, reading, starts_run,
+    Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, next_request, reading, starts_run,
 };
 use crate::framework::{Build, Framework, params};
 use crate::host::{Does, Host, Place, Slot, Syntax};
@@ -65,10 +63,9 @@ pub(super) fn framework() -> Framework {
         summary: "500 model calls an invocation, then an error; a loop agent ends by passes or by escalation",
         manual: MANUAL,
         parameters: param::ALL,
-        tables: &["loop_agent", "max_llm_calls", "combined"],
+        rules: &["loop_agent", "max_llm_calls", "combined"],
         host: HOST,
         build: Build::Machine(build),
-        case: caps::case,
         ..Framework::PRESET
     }
 }
@@ -91,7 +88,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     if max_llm_calls > 0 {
         rules.push(CALLS);
     }
-    let machine = Invocation { max_llm_calls, passes, calls: 0, over: false, model_calls: 0 };
+    let machine = Invocation { max_llm_calls, passes, calls: 0, over: false };
     Ok(Recipe::new(machine, &rules).blind(&rules))
 }
 
@@ -127,12 +124,12 @@ impl Passes {
 }
 
 #[derive(Clone, Debug)]
-struct Invocation {
+#[doc(hidden)]
+pub struct Invocation {
     max_llm_calls: i64,
     passes: Option<Passes>,
     calls: i64,
-    over: bool,
-    model_calls: u64,
+    pub over: bool,
 }
 
 impl Invocation {
@@ -204,20 +201,13 @@ impl Machine for Invocation {
         }
         match (view.moment(), view.reply()) {
             (Moment::BeforeRequest, _) => self.request_due(view, acts),
-            (Moment::AfterResponse, _) => {
-                self.calls += 1;
-                self.model_calls += 1;
-            }
+            (Moment::AfterResponse, _) => self.calls += 1,
             (Moment::AfterTools, Some(reply)) if view.results().next().is_some() && !reply.tool_calls.is_empty() => {
                 self.tools_ran(view, reply, acts);
             }
             (Moment::EndOfRound, _) => self.agent_ended(view, acts),
             _ => {}
         }
-    }
-
-    fn facts(&self) -> Facts {
-        vec![("model_calls", Value::from(self.model_calls))]
     }
 
     fn readings(&self) -> Vec<RuleReading> {

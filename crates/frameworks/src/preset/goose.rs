@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::frame::counters::Streak;
 use super::frame::identity::arguments;
 use super::frame::rounds::{AgentLoop, Flow, Rounds};
-use super::frame::{Action, Acts, COMBINED, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
 use crate::framework::{Build, Framework, Profile, params};
 use crate::host::{FROM_ZERO, Host, OUT_OF_REACH, Place, Slot, Syntax};
@@ -79,28 +79,11 @@ pub(super) fn framework() -> Framework {
                 Profile::new("repeated-error", "REP-002 of pull request 8994 beside the shipped inspector"),
             ]
         },
-        tables: &[TURNS, "repetition_check", "repetition_inspector", "repeated_error"],
+        rules: &[TURNS, "repetition_check", "repetition_inspector", "repeated_error"],
         host: HOST,
         build: Build::Machine(build),
-        case,
         ..Framework::PRESET
     }
-}
-
-/// The driver fixture that turns both checks on.
-const BOTH: &str = "both_checks";
-
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
-fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    let profile = match rule {
-        "repetition_check" | COMBINED => "documented",
-        "repeated_error" => "repeated-error",
-        _ => "shipped",
-    };
-    let mut settings = Settings { profile: Some(profile.to_owned()), only: None, ..Settings::of_case(rule, input) };
-    // A case for all rules drives the two checks that have an effect.
-    settings.driver.insert(BOTH.to_owned(), Value::Bool(rule == COMBINED));
-    Ok(settings)
 }
 
 #[derive(Clone, Debug)]
@@ -113,10 +96,15 @@ struct Goose {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let both = settings.device(BOTH) == Some(&Value::Bool(true));
+    checked(settings, settings.is_profile("repeated-error"))
+}
+
+/// The rules of the profile, with or without the check for repeated errors.
+#[doc(hidden)]
+pub fn checked(settings: &Settings, for_errors: bool) -> Result<Recipe, SettingsError> {
     let max = Some(settings.value(&param::MAX_REPETITIONS)).filter(|max| !max.is_null());
     let max = max.map(|max| number(&max)).transpose()?.filter(|_| settings.is_profile("documented")).map(i64::from);
-    let errors = (settings.is_profile("repeated-error") || both).then(RepeatedError::default);
+    let errors = for_errors.then(RepeatedError::default);
     let rules: &[&str] = if errors.is_some() { &[TURNS, REPETITION, ERRORS] } else { &[TURNS, REPETITION] };
     let turns = Rounds::new(Turns { max: number(&settings.value(&param::MAX_TURNS))?, done: 0, empty: 0 });
     let machine = Goose { turns, max, streak: Streak::default(), errors };
@@ -235,10 +223,6 @@ impl Machine for Goose {
 
     fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
         self.turns.point(view, acts);
-    }
-
-    fn facts(&self) -> Facts {
-        self.turns.facts()
     }
 
     fn readings(&self) -> Vec<RuleReading> {

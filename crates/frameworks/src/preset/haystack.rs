@@ -1,10 +1,10 @@
 //! Haystack: the agent's step cap, tools that end its run, and tools that fail.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::frame::identity::arguments;
 use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
-use super::frame::{Action, Acts, Facts, Recipe, Settings, SettingsError, native, wrong_kind};
+use super::frame::{Action, Acts, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
 use crate::framework::{Build, Framework, params};
 use crate::host::{FROM_ZERO, Host, OUT_OF_REACH, Place, Slot, Syntax};
@@ -60,47 +60,41 @@ pub(super) fn framework() -> Framework {
         summary: "100 steps, looked at before each; tools may end the run unless one of them failed",
         manual: MANUAL,
         parameters: param::ALL,
-        tables: &[STEPS, EXIT, "tool_failure"],
+        rules: &[STEPS, EXIT, "tool_failure"],
         host: HOST,
         build: Build::Machine(build),
-        case,
         ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
-fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    let settings = Settings::of_case(rule, input).devices(&["on_exit_continue", "stop_run_after_steps"]);
-    let mut settings = Settings { only: None, ..settings };
-    // The driver registers every existing tool that the case calls.
-    let events = || input.get("events").and_then(Value::as_array).into_iter().flatten();
-    let missing: Vec<&Value> =
-        events().filter(|event| event["invalid_call"] == true).map(|event| &event["name"]).collect();
-    let mut tools: Vec<Value> = Vec::new();
-    for call in events().filter_map(|event| event["tool_calls"].as_array()).flatten() {
-        let name = &call["name"];
-        if !missing.contains(&name) && !tools.contains(name) {
-            tools.push(name.clone());
-        }
-    }
-    settings.driver.insert("tools".to_owned(), Value::Array(tools));
-    Ok(settings)
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    with_program(settings, Program::default())
 }
 
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+/// What the program around the agent does; a recording does not say it.
+#[doc(hidden)]
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// From this many steps on, a hook before the request asks to stop.
+    pub stop_after: Option<i64>,
+    /// How many times a hook at the exit asks to continue.
+    pub stays: i64,
+    /// The names of its tools.
+    pub tools: Vec<String>,
+}
+
+/// The rules in such a program.
+#[doc(hidden)]
+pub fn with_program(settings: &Settings, program: Program) -> Result<Recipe, SettingsError> {
     let max = match &*settings.value(&param::MAX_AGENT_STEPS) {
         Value::Null => None,
         given => Some(python::as_number(given).ok_or_else(|| wrong_kind(STEPS, "a number", given))?),
     };
-    let count = |name: &str| settings.device(name).and_then(Value::as_i64);
-    let names = settings.device("tools").and_then(Value::as_array);
     let agent = Haystack {
         max,
         exits: settings.texts(&param::EXIT_CONDITIONS)?,
         raises: settings.flag(&param::RAISE_ON_TOOL_INVOCATION_FAILURE)?,
-        stop_after: count("stop_run_after_steps"),
-        stays: count("on_exit_continue").unwrap_or(0),
-        tools: names.map(|names| names.iter().filter_map(Value::as_str).map(str::to_owned).collect()),
+        program,
         done: 0,
         stayed: 0,
         reasons: Vec::new(),
@@ -110,7 +104,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     if agent.raises {
         rules.push(FAILURE);
     }
-    if agent.stop_after.is_some() {
+    if agent.program.stop_after.is_some() {
         rules.push(HOOKS);
     }
     let recipe = Recipe::new(Rounds::new(agent), &rules).blind(&[STEPS, EXIT, HOOKS]).keeps_own_state();
@@ -119,30 +113,27 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 }
 
 #[derive(Clone, Debug)]
-struct Haystack {
+#[doc(hidden)]
+pub struct Haystack {
     max: Option<f64>,
     exits: Vec<String>,
     raises: bool,
-    /// From this many steps on, a hook before the request asks to stop.
-    stop_after: Option<i64>,
-    /// How many times a hook at the exit asks to continue.
-    stays: i64,
-    /// The tools registered in a case.
-    tools: Option<Vec<String>>,
+    program: Program,
     done: i64,
     stayed: i64,
-    reasons: Vec<Value>,
+    /// Why each run ended, as the framework reports it.
+    pub reasons: Vec<String>,
 }
 
 impl Haystack {
     fn ends(&mut self, reason: &str) -> Flow {
-        self.reasons.push(Value::from(reason));
+        self.reasons.push(reason.to_owned());
         Flow::Over
     }
 
     /// Calls the hook at the exit: true if the run continues.
     fn stays(&mut self) -> bool {
-        let stays = self.stayed < self.stays;
+        let stays = self.stayed < self.program.stays;
         self.stayed += i64::from(stays);
         stays
     }
@@ -159,7 +150,7 @@ impl Haystack {
             acts.act(Action::Stop, STEPS).code(STEPS).evidence(done, max);
             return self.ends(STEPS);
         }
-        if let Some(after) = self.stop_after.filter(|after| self.done >= *after) {
+        if let Some(after) = self.program.stop_after.filter(|after| self.done >= *after) {
             acts.act(Action::Stop, HOOKS).code("hook").evidence(done, after as f64);
             return self.ends("hook");
         }
@@ -190,7 +181,7 @@ impl AgentLoop for Haystack {
             || answered.iter().filter_map(|(nth, result)| Some((&reply.tool_calls[*nth], result.as_ref()?.1)));
         if self.raises {
             if let Some((call, _)) = results().find(|(_, result)| is_missing(result)) {
-                let tools = self.tools.clone().unwrap_or_default().join(", ");
+                let tools = self.program.tools.join(", ");
                 let words = format!("Tool '{}' not found. Available tools: {tools}", call.name);
                 let act = acts.act(Action::Fail, FAILURE).code("ToolNotFoundException").detail(words);
                 act.call(call.id.as_deref());
@@ -235,9 +226,5 @@ impl AgentLoop for Haystack {
             }
             _ => self.due(acts),
         }
-    }
-
-    fn facts(&self) -> Facts {
-        vec![("exit_reasons", Value::Array(self.reasons.clone()))]
     }
 }

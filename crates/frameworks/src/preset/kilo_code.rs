@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::frame::identity::{Keys, arguments, js_text};
 use super::frame::{Action, Acts, Machine, Recipe, Settings, SettingsError, native, starts_run, wrong_kind};
@@ -70,18 +70,11 @@ pub(super) fn framework() -> Framework {
         summary: "asks at 3 identical calls of one message; ends at 3 malformed calls in a row; steps and cost only speak",
         manual: MANUAL,
         parameters: param::ALL,
-        tables: &[DOOM_LOOP, STEPS, MALFORMED, COMPACTIONS, COST],
+        rules: &[DOOM_LOOP, STEPS, MALFORMED, COMPACTIONS, COST],
         host: HOST,
         build: Build::Machine(build),
-        case,
         ..Framework::PRESET
     }
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
-fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    let settings = Settings::of_case(rule, input).devices(&["reply", "replies", "steps_key"]);
-    Ok(Settings { only: None, ..settings.renamed("context_limit", "limit.context") })
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -91,9 +84,21 @@ enum Permission {
     Deny,
 }
 
-/// The user's answer; `Once` if no answer is scripted.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Answer {
+/// What a person says when asked; a recording does not say it.
+#[doc(hidden)]
+#[derive(Clone, Debug, Default)]
+pub struct Person {
+    /// About a doom loop.
+    pub doom_loop: Answer,
+    /// About the cost, one answer each time: `continue`, `stop`, or no answer.
+    pub cost: VecDeque<String>,
+}
+
+/// An answer to the question about a doom loop.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Answer {
+    #[default]
     Once,
     Always,
     Reject,
@@ -117,6 +122,12 @@ struct Kilo {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    answered_by(settings, Person::default())
+}
+
+/// The rules with such a person.
+#[doc(hidden)]
+pub fn answered_by(settings: &Settings, person: Person) -> Result<Recipe, SettingsError> {
     let given = settings
         .get(param::STEPS.name)
         .or_else(|| settings.get(param::MAX_STEPS.name))
@@ -130,20 +141,14 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     // One invalid number makes the framework ignore the whole file.
     let file_counts = steps.is_none_or(|steps| steps > 0.0 && steps.fract() == 0.0);
     let permission = settings.get(param::PERMISSION.name).filter(|_| file_counts);
-    let answer = match settings.device("reply").and_then(Value::as_str) {
-        Some("always") => Answer::Always,
-        Some("reject") => Answer::Reject,
-        _ => Answer::Once,
-    };
     let context = settings.opt_int(&param::CONTEXT)?.and_then(|context| u64::try_from(context).ok());
     let output = u64::try_from(settings.int(&param::OUTPUT)?).unwrap_or(0);
     let alert = settings.opt_number(&param::COST_ALERT)?;
-    let replies = settings.device("replies").and_then(Value::as_array).cloned().unwrap_or_default();
-    let mut cost = CostAlert { replies: replies.into(), ..CostAlert::default() };
+    let mut cost = CostAlert { replies: person.cost, ..CostAlert::default() };
     cost.set(alert);
     let machine = Kilo {
         permission: permission.map_or(Ok(Permission::Ask), permission_of)?,
-        answer,
+        answer: person.doom_loop,
         max_steps: steps.filter(|_| file_counts),
         usable: context.map(|context| context.saturating_sub(output.min(RESERVE))),
         silenced: Vec::new(),
@@ -161,18 +166,17 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     if context.is_some() {
         rules.push(COMPACTIONS);
     }
-    let drives_cost = settings.device("drive").is_some_and(|drive| drive == "tui_class");
-    if alert.is_some() || drives_cost {
+    if alert.is_some() {
         rules.push(COST);
     }
-    let recipe = Recipe::new(machine, &rules)
+    Ok(Recipe::new(machine, &rules)
         .requests_before_prompts()
         .blind(&[STEPS, COMPACTIONS, COST])
         .reads_calls(&[DOOM_LOOP])
         .needs(MALFORMED, Need::ErrorFlags)
         .needs(COMPACTIONS, Need::Usage)
-        .needs(COST, Need::Cost);
-    Ok(if settings.device("drive").is_some() { recipe } else { recipe.resumes_at_user() })
+        .needs(COST, Need::Cost)
+        .resumes_at_user())
 }
 
 /// The permission for doom loops, which is set by the last key that applies to them.
@@ -204,7 +208,7 @@ struct CostAlert {
     asked: Vec<f64>,
     /// Limits about which the user does not want to be asked again.
     silent: Vec<f64>,
-    replies: VecDeque<Value>,
+    replies: VecDeque<String>,
     /// Whether the session was idle: the last event is a reply without tools after it.
     is_idle: bool,
 }
@@ -227,7 +231,7 @@ impl CostAlert {
         self.asked.push(limit);
         let act = acts.act(Action::Ask, COST).code(COST).detail(format!("${} ${}", cents(limit), cents(self.spent)));
         act.evidence(self.spent, limit);
-        match self.replies.pop_front().as_ref().and_then(Value::as_str) {
+        match self.replies.pop_front().as_deref() {
             Some("continue") => self.silent.push(limit),
             Some("stop") => {
                 self.silent.push(limit);

@@ -1,10 +1,9 @@
 //! Letta: the step limit, and the tool rules that end, prolong and constrain a run.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::frame::{
-    Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, caps, native, reading, starts_run,
-    wrong_kind,
+    Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, native, reading, starts_run, wrong_kind,
 };
 use crate::framework::{Build, Framework, Profile, params};
 use crate::host::{Host, OUT_OF_REACH, Place, Slot, Syntax};
@@ -66,7 +65,7 @@ pub(super) fn framework() -> Framework {
         summary: "50 steps a run; tool rules end it, send a reply back, or refuse calls",
         manual: MANUAL,
         parameters: param::ALL,
-        tables: &["max_steps", "tool_rules", "combined"],
+        rules: &["max_steps", "tool_rules", "combined"],
         host: HOST,
         build: Build::Machine(build),
         profiles: const {
@@ -78,17 +77,8 @@ pub(super) fn framework() -> Framework {
                 Profile::new("documented", "`max_count_per_step` counts each call once"),
             ]
         },
-        case,
         ..Framework::PRESET
     }
-}
-
-/// Cases that drive only the loop replace the model's step, which notes each call first, by a script.
-fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    let mut settings = caps::case(rule, input)?;
-    let whole_step = input.get("drive").is_some_and(|drive| drive == "step");
-    settings.profile = (!whole_step).then(|| "documented".to_owned());
-    Ok(settings)
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
@@ -107,7 +97,6 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
             refused: Vec::new(),
             reply: None,
             steps: 0,
-            steps_ever: 0,
             sent_back: false,
             over: false,
         },
@@ -157,7 +146,8 @@ fn tool_rule(value: &Value) -> Result<ToolRule, SettingsError> {
 
 /// One run, from a user message to its end.
 #[derive(Clone, Debug)]
-struct AgentRun {
+#[doc(hidden)]
+pub struct AgentRun {
     max_steps: i64,
     tool_rules: Vec<ToolRule>,
     /// Tools called in this run, except refused calls.
@@ -169,10 +159,9 @@ struct AgentRun {
     /// The event of the latest reply.
     reply: Option<usize>,
     steps: i64,
-    steps_ever: u64,
     /// Whether a reply was sent back and no other has arrived.
     sent_back: bool,
-    over: bool,
+    pub over: bool,
 }
 
 impl AgentRun {
@@ -236,7 +225,6 @@ impl AgentRun {
 
     fn replied(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
         self.steps += 1;
-        self.steps_ever += 1;
         self.sent_back = false;
         self.refused.clear();
         self.reply = acts.event();
@@ -319,10 +307,6 @@ impl Machine for AgentRun {
             (Moment::EndOfRound, Some(reply)) => self.said(reply, acts),
             _ => {}
         }
-    }
-
-    fn facts(&self) -> Facts {
-        vec![("steps", Value::from(self.steps_ever))]
     }
 
     fn readings(&self) -> Vec<RuleReading> {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::frame::{Act, Action, Acts, Machine, Recipe, Settings, SettingsError, native, starts_run};
 use crate::decision::Need;
@@ -99,23 +99,11 @@ pub(super) fn framework() -> Framework {
         summary: "optional requests and dollars by session, dollars by key and proxy; all off by default",
         manual: MANUAL,
         parameters: param::ALL,
-        tables: &[ITERATIONS, SESSION, KEY, PROXY, SDK, CODE],
+        rules: &[ITERATIONS, SESSION, KEY, PROXY, SDK, CODE],
         host: HOST,
         build: Build::Machine(build),
-        case,
         ..Framework::PRESET
     }
-}
-
-/// A case contains the proxy's configuration with its agents and key.
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
-fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    Ok(Settings::of_config_case(rule, input))
-}
-
-/// Whether a case drives this part.
-fn is_driven(settings: &Settings, drive: &str) -> bool {
-    settings.device("drive").is_some_and(|driven| driven == drive)
 }
 
 /// The configuration that a stack file's settings describe, in the form used by cases.
@@ -137,22 +125,43 @@ fn assembled(settings: &Settings) -> Value {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let is_case = settings.device("drive").is_some();
     for budget in [&param::KEY_MAX_BUDGET, &param::LITELLM_SETTINGS_MAX_BUDGET, &param::LITELLM_MAX_BUDGET] {
         settings.opt_number(budget)?;
     }
     let rounds = settings.opt_int(&param::CODE_EXECUTION_MAX_ITERATIONS)?;
-    if is_driven(settings, "code") || rounds.is_some() {
-        let config = settings.device("config").and_then(|config| config.get(ITERATIONS));
-        let limit = config.and_then(Value::as_i64).or(rounds).filter(|limit| *limit != 0).unwrap_or(10);
-        return Ok(Recipe::new(CodeExecution { limit, rounds: 0, over: false }, &[CODE]).blind(&[CODE]));
+    if rounds.is_some() {
+        return Ok(code_execution(rounds));
     }
-    let config = settings.device("config").cloned().unwrap_or_else(|| assembled(settings));
+    proxy(settings, Requests { config: assembled(settings), by_sdk: false, session: None })
+}
+
+/// The loop that executes code, with at most so many rounds; 0 and `None` mean 10.
+#[doc(hidden)]
+pub fn code_execution(rounds: Option<i64>) -> Recipe {
+    let limit = rounds.filter(|limit| *limit != 0).unwrap_or(10);
+    Recipe::new(CodeExecution { limit, rounds: 0, over: false }, &[CODE]).blind(&[CODE])
+}
+
+/// What is known of a proxy's requests.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub struct Requests {
+    /// The proxy's configuration, with its agents and the key.
+    pub config: Value,
+    /// Whether the SDK is called without a proxy.
+    pub by_sdk: bool,
+    /// The session of requests that name none; by default, that of the recording.
+    pub session: Option<String>,
+}
+
+/// The rules of a proxy, or of the SDK.
+#[doc(hidden)]
+pub fn proxy(settings: &Settings, requests: Requests) -> Result<Recipe, SettingsError> {
+    let Requests { config, by_sdk: is_sdk, session } = requests;
     let has = |agents: &str, rule: &str| match &config[agents] {
         Value::Object(agents) => agents.values().any(|agent| !agent[rule].is_null()),
         _ => false,
     };
-    let is_sdk = is_driven(settings, "sdk");
     let mut rules = Vec::new();
     for (rule, is_on) in [
         (ITERATIONS, has("agents", ITERATIONS) || !config["key_metadata"][ITERATIONS].is_null()),
@@ -163,7 +172,6 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     ] {
         rules.extend(is_on.then_some(rule));
     }
-    let goes_on = settings.device("continue_after_halt") == Some(&Value::Bool(true));
     let seconds = |name: &str, parameter: &Parameter| {
         let given = config[name].as_i64().or_else(|| settings.default_of(parameter).as_i64());
         given.unwrap_or_default().saturating_mul(1000)
@@ -174,13 +182,12 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
             seconds("budget_ttl", &param::LITELLM_MAX_BUDGET_PER_SESSION_TTL),
         ],
         key_spend: config["spend"].as_f64().unwrap_or(0.0),
-        sdk: if is_driven(settings, "sdk") { config.clone() } else { Value::Null },
+        sdk: if is_sdk { config.clone() } else { Value::Null },
         config,
         memory: Memory::default(),
-        is_case,
-        session: String::new(),
+        session: session.unwrap_or_default(),
     };
-    let recipe = Recipe::new(machine, &rules)
+    Ok(Recipe::new(machine, &rules)
         .blind(&rules)
         .needs(ITERATIONS, Need::Times)
         .needs(SESSION, Need::Times)
@@ -190,9 +197,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         .needs(KEY, Need::WholeSession)
         .needs(PROXY, Need::WholeSession)
         .needs(KEY, Need::Cost)
-        .needs(PROXY, Need::Cost)
-        .recorded_requests_only(is_case);
-    Ok(if goes_on { recipe.keeps_own_state() } else { recipe })
+        .needs(PROXY, Need::Cost))
 }
 
 /// The proxy's memory: numbers by key, each with an expiry time.
@@ -241,8 +246,7 @@ struct Proxy {
     ttl: [i64; 2],
     key_spend: f64,
     memory: Memory,
-    is_case: bool,
-    /// The recording's run id, used as its session.
+    /// The session of requests that name none; the recording's run id by default.
     session: String,
 }
 
@@ -262,8 +266,7 @@ impl Proxy {
     fn request(&self, reply: &Message) -> Request {
         let native = native::field(reply, "native").unwrap_or_default();
         let field = |name: &str| native.get(name).or_else(|| self.config.get(name)).cloned();
-        let default = if self.is_case { Value::from("s1") } else { Value::from(self.session.as_str()) };
-        let session = field("session_id").unwrap_or(default);
+        let session = field("session_id").unwrap_or_else(|| Value::from(self.session.as_str()));
         let agent = field("agent").filter(|agent| !agent.is_null());
         Request {
             session: (!session.is_null()).then(|| python::text(&session)),

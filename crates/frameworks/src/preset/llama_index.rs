@@ -1,6 +1,6 @@
 //! LlamaIndex: the iterations of an agent's run, how it stops early, and tools whose result is the answer.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
 use super::frame::{Action, Acts, Recipe, Settings, SettingsError, native, wrong_kind};
@@ -60,48 +60,54 @@ pub(super) fn framework() -> Framework {
         summary: "20 replies, the last of which is always lost; then an exception, or one more request",
         manual: MANUAL,
         parameters: param::ALL,
-        tables: &[ITERATIONS, METHOD, DIRECT, "react", "agent_workflow"],
+        rules: &[ITERATIONS, METHOD, DIRECT, "react", "agent_workflow"],
         host: HOST,
         build: Build::Machine(build),
-        case,
         ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
-fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    let devices = [
-        "agents",
-        "agent_early_stopping_method",
-        "run_early_stopping_method",
-        "share_context",
-        "max_iterations_by_run",
-    ];
-    Ok(Settings { only: None, ..Settings::of_case(rule, input).devices(&devices) })
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    with_program(settings, &Program::default())
 }
 
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+/// What the program around the agent does; a recording does not say it.
+#[doc(hidden)]
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// The early stopping method of the agent, if it differs from that of the workflow.
+    pub agent_method: Option<String>,
+    /// That of the run.
+    pub run_method: Option<String>,
+    /// The limits of the runs, in order.
+    pub max_iterations_by_run: Vec<Value>,
+    /// Whether all runs share a context.
+    pub shares_context: bool,
+}
+
+/// The rules in such a program.
+#[doc(hidden)]
+pub fn with_program(settings: &Settings, program: &Program) -> Result<Recipe, SettingsError> {
     let agent = settings.text(&param::AGENT)?.unwrap_or_default();
     if !["FunctionAgent", "ReActAgent", "AgentWorkflow"].contains(&agent) {
         let expected = "FunctionAgent, ReActAgent or AgentWorkflow";
         return Err(wrong_kind(param::AGENT.name, expected, &Value::from(agent)));
     }
     let method = settings.text(&param::EARLY_STOPPING_METHOD)?.unwrap_or_default();
-    let of_agent = settings.device("agent_early_stopping_method").and_then(Value::as_str).unwrap_or(method);
+    let of_agent = program.agent_method.as_deref().unwrap_or(method);
     if [method, of_agent].iter().any(|method| !["force", "generate"].contains(method)) {
         return Err(SettingsError::refused("ValidationError", format!("1 validation error for {agent}")));
     }
-    let of_run = settings.device("run_early_stopping_method").and_then(Value::as_str);
+    let of_run = program.run_method.as_deref();
     settings.number(&param::MAX_ITERATIONS)?;
     let max = settings.in_force(&param::MAX_ITERATIONS).into_owned();
-    let by_run = settings.device("max_iterations_by_run").and_then(Value::as_array).cloned().unwrap_or_default();
     let direct = settings.texts(&param::RETURN_DIRECT)?;
     let rules: &[&str] = if direct.is_empty() { &[ITERATIONS] } else { &[ITERATIONS, DIRECT] };
     let agent = Workflow {
         max,
         default: settings.default_of(&param::MAX_ITERATIONS),
-        by_run,
-        shares: settings.device("share_context") == Some(&Value::Bool(true)),
+        by_run: program.max_iterations_by_run.clone(),
+        shares: program.shares_context,
         generates: of_run.unwrap_or(method) == "generate",
         retries: agent == "ReActAgent",
         direct,
@@ -114,7 +120,8 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 }
 
 #[derive(Clone, Debug)]
-struct Workflow {
+#[doc(hidden)]
+pub struct Workflow {
     max: Value,
     /// The limit that 0 and null stand for.
     default: Value,
@@ -179,8 +186,7 @@ impl AgentLoop for Workflow {
             let call = &reply.tool_calls[nth];
             let failed = result.is_error == Some(true) || native::flag(result, "invalid_call");
             if !failed && self.direct.iter().any(|tool| *tool == *call.name) {
-                let act = acts.act(Action::Stop, DIRECT).code(DIRECT).call(call.id.as_deref());
-                act.field("final_output", result.text().as_ref());
+                acts.act(Action::Stop, DIRECT).code(DIRECT).call(call.id.as_deref());
                 return Flow::Over;
             }
         }

@@ -1,10 +1,10 @@
 //! Mastra: the steps of a call, conditions to stop, finish reasons, and calls that go back to the caller.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::frame::identity::{Keys, js_text};
 use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
-use super::frame::{Action, Acts, Facts, Recipe, Settings, SettingsError, wrong_kind};
+use super::frame::{Action, Acts, Recipe, Settings, SettingsError, wrong_kind};
 use crate::decision::Need;
 use crate::framework::{Build, Framework, params};
 use crate::host::{Host, Place, Slot, Syntax};
@@ -62,22 +62,11 @@ pub(super) fn framework() -> Framework {
         summary: "5 steps by equality, replaced by any stopWhen; finish reasons end or prolong a run",
         manual: MANUAL,
         parameters: param::ALL,
-        tables: &["max_steps", "stop_when", "finish_reason", CALLER],
+        rules: &["max_steps", "stop_when", "finish_reason", CALLER],
         host: HOST,
         build: Build::Machine(build),
-        case,
         ..Framework::PRESET
     }
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
-fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    let settings = Settings::of_case(rule, input)
-        .devices(&["on_iteration"])
-        .renamed("default_options", "defaultOptions")
-        .renamed("client_tools", "clientTools")
-        .renamed("approval_tools", "requireApproval");
-    Ok(Settings { only: None, ..settings })
 }
 
 /// What a condition tests.
@@ -109,6 +98,22 @@ fn condition(value: &Value) -> Result<(Condition, String), SettingsError> {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    with_hook(settings, Hook::default())
+}
+
+/// What the program's hook does after each step; a recording does not say it.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hook {
+    /// From this step on, it ends the run.
+    pub stop_at: Option<u64>,
+    /// How many times it continues a finished run.
+    pub go_on: u64,
+}
+
+/// The rules with such a hook.
+#[doc(hidden)]
+pub fn with_hook(settings: &Settings, hook: Hook) -> Result<Recipe, SettingsError> {
     let conditions = match settings.get(param::STOP_WHEN.name) {
         None | Some(Value::Null) => None,
         Some(Value::Array(list)) => Some(list.iter().map(condition).collect::<Result<Vec<_>, _>>()?),
@@ -118,7 +123,6 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let number = |value: &Value| value.as_f64().ok_or_else(|| wrong_kind(STEPS, "a number", value));
     let steps = given.filter(|given| !given.is_null()).map(number).transpose()?.filter(|steps| *steps != 0.0);
     let cap = steps.or_else(|| settings.default_of(&param::MAX_STEPS).as_f64().filter(|_| conditions.is_none()));
-    let hook = settings.device("on_iteration").cloned().unwrap_or_default();
     let reads_tokens = |condition: &(Condition, String)| matches!(condition.0, Condition::TokensAtLeast(_));
     let counts_tokens = conditions.as_ref().is_some_and(|list| list.iter().any(reads_tokens));
     let mut rules = vec![STEPS, REASON];
@@ -130,8 +134,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         conditions: conditions.unwrap_or_default(),
         client_tools: settings.texts(&param::CLIENT_TOOLS)?,
         approval_tools: settings.texts(&param::REQUIRE_APPROVAL)?,
-        stop_at: hook["stop_at"].as_u64(),
-        go_on: hook["go_on"].as_u64().unwrap_or(0),
+        hook,
         gone_on: 0,
         steps: 0,
         tokens: 0.0,
@@ -140,7 +143,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     if !(agent.client_tools.is_empty() && agent.approval_tools.is_empty()) {
         rules.push(CALLER);
     }
-    if agent.stop_at.is_some() {
+    if hook.stop_at.is_some() {
         rules.push(HOOK);
     }
     let recipe = Recipe::new(Rounds::new(agent), &rules).blind(&[STEPS, CALLER, HOOK, REASON]).keeps_own_state();
@@ -148,20 +151,19 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 }
 
 #[derive(Clone, Debug)]
-struct Mastra {
+#[doc(hidden)]
+pub struct Mastra {
     cap: Option<f64>,
     /// Each condition with its source text in the framework's language.
     conditions: Vec<(Condition, String)>,
     client_tools: Vec<String>,
     approval_tools: Vec<String>,
-    /// From this step on, the hook ends the run.
-    stop_at: Option<u64>,
-    /// How many times the hook continues a finished run.
-    go_on: u64,
+    hook: Hook,
     gone_on: u64,
     steps: u64,
     tokens: f64,
-    reasons: Vec<Value>,
+    /// The finish reason of each run; `None` if it raised.
+    pub reasons: Vec<Option<String>>,
 }
 
 /// The finish reason under the framework's name.
@@ -174,7 +176,7 @@ fn finish_reason(reply: &Message) -> Option<&str> {
 
 impl Mastra {
     fn ends(&mut self, reason: &str) -> Flow {
-        self.reasons.push(Value::from(reason));
+        self.reasons.push(Some(reason.to_owned()));
         Flow::Over
     }
 
@@ -202,7 +204,7 @@ impl Mastra {
             acts.act(Action::Stop, STEPS).code(STEPS).evidence(steps, steps);
         } else if let Some((_, words)) = self.conditions.iter().find(|(condition, _)| self.holds(condition, reply)) {
             acts.act(Action::Stop, STOP_WHEN).code(STOP_WHEN).detail(words.as_str());
-        } else if let Some(step) = self.stop_at.filter(|step| self.steps >= *step) {
+        } else if let Some(step) = self.hook.stop_at.filter(|step| self.steps >= *step) {
             acts.act(Action::Stop, HOOK).code(HOOK).evidence(steps, step as f64);
         } else {
             return false;
@@ -231,7 +233,7 @@ impl Mastra {
 
     fn raises(&mut self, words: &str, acts: &mut Acts<'_, '_>) -> Flow {
         acts.act(Action::Fail, REASON).code("Error").detail(words);
-        self.reasons.push(Value::Null);
+        self.reasons.push(None);
         Flow::Over
     }
 
@@ -290,7 +292,7 @@ impl AgentLoop for Mastra {
         match finish_reason(reply) {
             None | Some("stop") => {
                 let has_room = self.cap.is_none_or(|cap| (self.steps as f64) < cap);
-                if has_room && self.gone_on < self.go_on {
+                if has_room && self.gone_on < self.hook.go_on {
                     self.gone_on += 1;
                     return Flow::GoesOn;
                 }
@@ -306,9 +308,5 @@ impl AgentLoop for Mastra {
                 if self.is_stopped(reply, acts) { self.ends(&reason) } else { Flow::GoesOn }
             }
         }
-    }
-
-    fn facts(&self) -> Facts {
-        vec![("finish_reasons", Value::Array(self.reasons.clone()))]
     }
 }

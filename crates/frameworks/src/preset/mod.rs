@@ -11,7 +11,7 @@ use crate::framework::Framework;
 
 macro_rules! presets {
     ($($module:ident,)*) => {
-        $(mod $module;)*
+        $(#[doc(hidden)] pub mod $module;)*
         const MACHINES: &[fn() -> Framework] = &[$($module::framework,)*];
     };
 }

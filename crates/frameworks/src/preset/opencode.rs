@@ -1,6 +1,6 @@
 //! OpenCode: the doom-loop question and the agent's step limit, as documented and as shipped.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::frame::counters::Streak;
 use super::frame::identity::{Keys, arguments, js_text};
@@ -57,17 +57,11 @@ pub(super) fn framework() -> Framework {
                 Profile::new("documented", "across messages; the step limit forces an answer"),
             ]
         },
-        tables: &["doom_loop", "agent_steps"],
+        rules: &["doom_loop", "agent_steps"],
         host: HOST,
         build: Build::Machine(build),
-        case,
         ..Framework::PRESET
     }
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
-fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    Ok(Settings { only: None, ..Settings::of_case(rule, input).devices(&["reply"]) })
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,9 +71,11 @@ enum Permission {
     Deny,
 }
 
-/// The user's answer; `Once` if no answer is scripted.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Answer {
+/// What a person says when asked; a recording does not say it.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Answer {
+    #[default]
     Once,
     Always,
     Reject,
@@ -97,16 +93,17 @@ struct OpenCode {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    answered_by(settings, Answer::default())
+}
+
+/// The rules with a person who always gives this answer.
+#[doc(hidden)]
+pub fn answered_by(settings: &Settings, answer: Answer) -> Result<Recipe, SettingsError> {
     let permission = match settings.text(&param::DOOM_LOOP)?.unwrap_or_default() {
         "ask" => Permission::Ask,
         "allow" => Permission::Allow,
         "deny" => Permission::Deny,
         other => return Err(wrong_kind(param::DOOM_LOOP.name, "ask, allow or deny", &Value::from(other))),
-    };
-    let answer = match settings.device("reply").and_then(Value::as_str) {
-        Some("always") => Answer::Always,
-        Some("reject") => Answer::Reject,
-        _ => Answer::Once,
     };
     let max_steps = settings.opt_int(&param::STEPS)?;
     if max_steps.is_some_and(|steps| steps <= 0) {

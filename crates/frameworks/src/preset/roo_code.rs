@@ -2,8 +2,6 @@
 
 mod native;
 
-use serde_json::{Map, Value};
-
 use super::frame::counters::Streak;
 use super::frame::identity::{Keys, arguments, js_text};
 use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
@@ -60,23 +58,11 @@ pub(super) fn framework() -> Framework {
                 Profile::new("native", "behind Roo's own parser: recordings of Roo's own tools only"),
             ]
         },
-        tables: &[REPETITION, "tool_repetition_native", MISTAKES, APPROVAL],
+        rules: &[REPETITION, "tool_repetition_native", MISTAKES, APPROVAL],
         host: HOST,
         build: Build::Machine(build),
-        case,
         ..Framework::PRESET
     }
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
-fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    let devices = ["response", "answer", "api_req_started_before_check"];
-    let mut settings = Settings::of_case(rule, input).devices(&devices).renamed("limit", "consecutiveMistakeLimit");
-    if rule == "tool_repetition_native" {
-        settings.profile = Some("native".to_owned());
-        settings.only = Some(REPETITION.to_owned());
-    }
-    Ok(settings)
 }
 
 #[derive(Clone, Debug)]
@@ -87,30 +73,47 @@ struct Roo {
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    parts(settings, &[REPETITION, MISTAKES, APPROVAL], Person::default())
+}
+
+/// What a person does when asked; a recording does not say it.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Person {
+    /// Whether they refuse, which ends the task.
+    pub refuses: bool,
+    /// Whether a request is announced before they are asked, and so counted twice.
+    pub sees_request: bool,
+}
+
+impl Default for Person {
+    fn default() -> Self {
+        Self { refuses: false, sees_request: true }
+    }
+}
+
+/// Some of the rules, with such a person.
+#[doc(hidden)]
+pub fn parts(settings: &Settings, rules: &[&'static str], person: Person) -> Result<Recipe, SettingsError> {
+    let wants = |rule: &str| rules.contains(&rule);
     let limit = settings.int(&param::CONSECUTIVE_MISTAKE_LIMIT)?;
-    let device = |name: &str| settings.device(name).cloned();
     let approval = Approval {
         max_requests: settings.opt_number(&param::ALLOWED_MAX_REQUESTS)?.filter(|max| *max > 0.0),
         max_cost: settings.opt_number(&param::ALLOWED_MAX_COST)?.filter(|max| *max > 0.0),
-        refused: device("answer").is_some_and(|answer| answer != "yesButtonClicked"),
-        counts_present_request: device("api_req_started_before_check") != Some(Value::Bool(false)),
+        refused: person.refuses,
+        counts_present_request: person.sees_request,
         requests: 0,
         cost: 0.0,
         present_is_announced: false,
     };
     let native = settings.is_profile("native");
     let machine = Roo {
-        repetition: settings.wants(REPETITION).then_some(Repetition { limit, native, streak: Streak::default() }),
-        mistakes: settings.wants(MISTAKES).then_some(Mistakes { limit, count: 0, replies_without_calls: 0 }),
-        approval: settings.wants(APPROVAL).then_some(approval),
+        repetition: wants(REPETITION).then_some(Repetition { limit, native, streak: Streak::default() }),
+        mistakes: wants(MISTAKES).then_some(Mistakes { limit, count: 0, replies_without_calls: 0 }),
+        approval: wants(APPROVAL).then_some(approval),
     };
-    let rules: Vec<&str> = [REPETITION, MISTAKES, APPROVAL].into_iter().filter(|rule| settings.wants(rule)).collect();
-    let is_approval_case = settings.only.as_deref() == Some(APPROVAL);
-    let mut recipe = Recipe::new(machine, &rules)
-        .blind(&rules)
-        .reads_calls(&[REPETITION])
-        .needs(MISTAKES, Need::ErrorFlags)
-        .recorded_requests_only(is_approval_case);
+    let mut recipe =
+        Recipe::new(machine, rules).blind(rules).reads_calls(&[REPETITION]).needs(MISTAKES, Need::ErrorFlags);
     if settings.opt_number(&param::ALLOWED_MAX_COST)?.is_some_and(|max| max > 0.0) {
         recipe = recipe.needs(APPROVAL, Need::Cost);
     }
@@ -169,8 +172,7 @@ impl Mistakes {
     fn before_request(&mut self, acts: &mut Acts<'_, '_>) {
         if self.limit > 0 && self.count >= self.limit {
             let act = acts.act(Action::Ask, MISTAKES).code("mistake_limit_reached");
-            // The loop itself answers a text reply, so the next request follows at once.
-            act.evidence(self.count as f64, self.limit as f64).field("before_request", true);
+            act.evidence(self.count as f64, self.limit as f64);
             self.count = 0;
         }
     }

@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use super::frame::{
-    Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, caps, next_request, reading,
-    starts_run, wrong_kind,
+    Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, next_request, reading, starts_run, wrong_kind,
 };
 use crate::framework::{Build, Framework, Parameter, params};
 use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
@@ -60,10 +59,9 @@ pub(super) fn framework() -> Framework {
         summary: "20 steps a run, then one more request without tools for the answer",
         manual: MANUAL,
         parameters: param::ALL,
-        tables: &["max_steps"],
+        rules: &["max_steps"],
         host: HOST,
         build: Build::Machine(build),
-        case: caps::case,
         ..Framework::PRESET
     }
 }
@@ -95,7 +93,8 @@ fn number(settings: &Settings, parameter: &Parameter) -> Result<Option<f64>, Set
 
 /// One call of `run()`.
 #[derive(Clone, Debug)]
-struct AgentRun {
+#[doc(hidden)]
+pub struct AgentRun {
     /// The limit; `None` is Python's None, with which the framework cannot compare.
     max_steps: Option<f64>,
     never_accepts: bool,
@@ -105,7 +104,7 @@ struct AgentRun {
     steps: u32,
     over: bool,
     /// The states of the finished runs, in order.
-    states: Vec<&'static str>,
+    pub states: Vec<&'static str>,
 }
 
 impl AgentRun {
@@ -180,10 +179,6 @@ impl Machine for AgentRun {
             }
             _ => {}
         }
-    }
-
-    fn facts(&self) -> Facts {
-        vec![("states", Value::from(self.states.clone()))]
     }
 
     fn readings(&self) -> Vec<RuleReading> {

@@ -1,8 +1,8 @@
 //! Strands: limits of one agent invocation, and the limits of a swarm or graph of agents.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::frame::{Action, Acts, COMBINED, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
 use crate::framework::{Build, Framework, Parameter, params};
 use crate::host::{Host, Place, Slot, Syntax};
@@ -86,26 +86,11 @@ pub(super) fn framework() -> Framework {
         summary: "optional limits of an invocation; a swarm stops after 20 agents or 900 seconds",
         manual: MANUAL,
         parameters: param::ALL,
-        tables: &[LIMITS, SWARM, GRAPH],
+        rules: &[LIMITS, SWARM, GRAPH],
         host: HOST,
         build: Build::Machine(build),
-        case,
         ..Framework::PRESET
     }
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
-fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    let mut settings = Settings::of_case(rule, input).devices(&["seconds_per_model_call"]);
-    if rule == COMBINED {
-        // Agents, swarms and graphs are driven separately; the configuration determines which it is.
-        settings.only = Some(match () {
-            () if settings.gives(&[&param::MAX_NODE_EXECUTIONS]) => GRAPH.to_owned(),
-            () if settings.gives(&[&param::LIMITS]) => LIMITS.to_owned(),
-            () => SWARM.to_owned(),
-        });
-    }
-    Ok(settings)
 }
 
 /// Parameters of a swarm or a graph; without any of them, `limits` apply to a single agent.
@@ -119,8 +104,14 @@ const OF_TEAMS: [&Parameter; 6] = [
 ];
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let alone = settings.only.is_none() && settings.gives(&[&param::LIMITS]) && !settings.gives(&OF_TEAMS);
-    let wants = |rule: &str| settings.wants(rule) && (!alone || rule == LIMITS);
+    let alone = settings.gives(&[&param::LIMITS]) && !settings.gives(&OF_TEAMS);
+    parts(settings, if alone { &[LIMITS] } else { &[LIMITS, SWARM, GRAPH] })
+}
+
+/// Some of the rules.
+#[doc(hidden)]
+pub fn parts(settings: &Settings, rules: &[&str]) -> Result<Recipe, SettingsError> {
+    let wants = |rule: &str| rules.contains(&rule);
     let timeout = &param::EXECUTION_TIMEOUT;
     let is_timed = wants(SWARM) || settings.get(timeout.name).is_some_and(|value| !value.is_null());
     let team = Team {
@@ -152,12 +143,11 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         rules.push(GRAPH);
     }
     let counts_tokens = caps.iter().skip(1).any(Option::is_some);
-    let recipe = Recipe::new(Strands { caps, used: [0; 3], team, calls: 0, ran: 0, failed: false }, &rules)
+    let recipe = Recipe::new(Strands { caps, used: [0; 3], team, failed: false }, &rules)
         .blind(&rules)
         .needs(SWARM, Need::AgentNames)
         .needs(GRAPH, Need::AgentNames)
-        .requests_before_prompts()
-        .asks_after_end();
+        .requests_before_prompts();
     Ok(if counts_tokens { recipe.needs(LIMITS, Need::Usage) } else { recipe })
 }
 
@@ -223,14 +213,14 @@ struct Team {
 }
 
 #[derive(Clone, Debug)]
-struct Strands {
+#[doc(hidden)]
+pub struct Strands {
     caps: [Option<u64>; 3],
     /// Turns, total tokens and output tokens of this invocation.
     used: [u64; 3],
     team: Team,
-    calls: u64,
-    ran: u64,
-    failed: bool,
+    /// Whether a team failed.
+    pub failed: bool,
 }
 
 impl Team {
@@ -240,16 +230,15 @@ impl Team {
         self.started_at = now;
     }
 
-    fn reply(&mut self, message: &Message) -> bool {
+    fn reply(&mut self, message: &Message) {
         let asked = matches!(self.turn, Turn::Working { handover: true });
         if message.tool_calls.is_empty() {
             self.history.push(message.name.as_deref().unwrap_or("assistant").to_owned());
             self.turn = if asked { Turn::HandedOver } else { Turn::Answered };
-            return true;
+            return;
         }
         let asks = message.tool_calls.iter().any(|call| &*call.name == "handoff_to_agent");
         self.turn = Turn::Working { handover: asked || asks };
-        false
     }
 
     fn seconds(&self, now: Option<Instant>) -> Option<f64> {
@@ -323,14 +312,13 @@ impl Machine for Strands {
             self.used = [0; 3];
             self.team.new_invocation(message.ts);
         } else if message.is_step() {
-            self.calls += 1;
             let usage = message.usage.unwrap_or_default();
             let total = usage.total().map_or(0, |total| total.0);
             let output = usage.output.unwrap_or(0);
             for (used, more) in self.used.iter_mut().zip([1, total, output]) {
                 *used = used.saturating_add(more);
             }
-            self.ran += u64::from(self.team.reply(message));
+            self.team.reply(message);
             if message.tool_calls.is_empty() {
                 self.used = [0; 3];
             }
@@ -352,11 +340,6 @@ impl Machine for Strands {
         if self.team.swarm.is_some() || self.team.max_nodes.is_some() || self.team.timeout.is_some() {
             self.before_agent(view, acts);
         }
-    }
-
-    fn facts(&self) -> Facts {
-        let status = if self.failed { "failed" } else { "completed" };
-        vec![("model_calls", self.calls.into()), ("nodes_run", self.ran.into()), ("status", status.into())]
     }
 
     fn readings(&self) -> Vec<RuleReading> {

@@ -1,8 +1,6 @@
 //! tau2-bench: the orchestrator's limits on steps (messages passed on) and on tool errors.
 
-use serde_json::Value;
-
-use super::frame::{Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, caps, reading};
+use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
 use crate::framework::{Build, Framework, params};
 use crate::host::{Host, OUT_OF_REACH, Place, Slot, Syntax};
@@ -68,10 +66,9 @@ pub(super) fn framework() -> Framework {
         summary: "200 messages passed on, or 10 tool errors",
         manual: MANUAL,
         parameters: param::ALL,
-        tables: &["max_steps", "max_errors", "communication", "combined"],
+        rules: &["max_steps", "max_errors", "communication", "combined"],
         host: HOST,
         build: Build::Machine(build),
-        case: caps::case,
         ..Framework::PRESET
     }
 }
@@ -96,14 +93,17 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 }
 
 #[derive(Clone, Debug)]
-struct Orchestrator {
+#[doc(hidden)]
+pub struct Orchestrator {
     max_steps: f64,
     max_errors: f64,
     validates: bool,
     /// Whether the first message has been seen.
     begun: bool,
-    steps: u32,
-    errors: u32,
+    /// Messages passed on.
+    pub steps: u32,
+    /// Results flagged as errors.
+    pub errors: u32,
     /// How many calls of the last message still wait for their results.
     waiting: usize,
     /// The event of the last result received, while the message's results are incomplete.
@@ -211,10 +211,6 @@ impl Machine for Orchestrator {
         } else if !greets {
             self.message(message, acts);
         }
-    }
-
-    fn facts(&self) -> Facts {
-        vec![("step_count", Value::from(self.steps)), ("num_errors", Value::from(self.errors))]
     }
 
     fn readings(&self) -> Vec<RuleReading> {

@@ -71,7 +71,7 @@ pub(super) fn framework() -> Framework {
                 Profile::new("ToolLoopAgent", "the agent class"),
             ]
         },
-        tables: &["step_count", "has_tool_call", "list"],
+        rules: &["step_count", "has_tool_call", "list"],
         host: HOST,
         build: Build::Machine(build),
         ..Framework::PRESET

@@ -9,7 +9,7 @@ use crate::transcript::Instant;
 
 /// The message of a condition that fires.
 #[derive(Clone, Debug)]
-pub(super) struct Words {
+pub struct Words {
     pub(super) source: String,
     pub(super) content: String,
     /// The observed value and the limit, if the condition has a limit.
@@ -28,14 +28,14 @@ impl Words {
 
 /// The result of a call that stops or raises.
 #[derive(Clone, Debug)]
-pub(super) enum Stopped {
+pub enum Stopped {
     Fired(Words),
     Raised { class: &'static str, words: &'static str },
 }
 
 /// A single condition or a combination of several.
 #[derive(Clone, Debug)]
-pub(super) enum Condition {
+pub enum Condition {
     Single(Single),
     Or(Vec<Condition>),
     /// Also holds the messages of the parts that have fired, in that order.
@@ -43,7 +43,7 @@ pub(super) enum Condition {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Single {
+pub struct Single {
     kind: Kind,
     fired: bool,
 }
@@ -65,7 +65,7 @@ enum Kind {
 
 impl Condition {
     /// Reads a configured condition.
-    pub(super) fn read(value: &Value) -> Result<Self, SettingsError> {
+    pub fn read(value: &Value) -> Result<Self, SettingsError> {
         let table = value.as_object().ok_or_else(|| wrong_kind("condition", "a table", value))?;
         let parts = |value: &Value| -> Result<Vec<Self>, SettingsError> {
             let list = value.as_array().ok_or_else(|| wrong_kind("condition", "a list of conditions", value))?;
@@ -104,7 +104,7 @@ impl Condition {
     }
 
     /// Calls it with new messages (a delta).
-    pub(super) fn call(&mut self, delta: &[Message]) -> Option<Stopped> {
+    pub fn call(&mut self, delta: &[Message]) -> Option<Stopped> {
         if self.is_terminated() {
             let (class, words) = match self {
                 Self::Or(_) => ("RuntimeError", "Termination condition has already been reached"),
@@ -138,7 +138,7 @@ impl Condition {
     }
 
     /// Resets counts and latched results.
-    pub(super) fn reset(&mut self) {
+    pub fn reset(&mut self) {
         match self {
             Self::Or(parts) => parts.iter_mut().for_each(Self::reset),
             Self::And(parts, said) => {
@@ -157,7 +157,7 @@ impl Condition {
     }
 
     /// Sets the time at which the conditions are created.
-    pub(super) fn start(&mut self, at: Option<Instant>) {
+    pub fn start(&mut self, at: Option<Instant>) {
         self.each(&mut |kind| {
             if let Kind::Timeout { since, now, .. } = kind {
                 (*since, *now) = (at, at);
@@ -166,7 +166,7 @@ impl Condition {
     }
 
     /// Sets the current time.
-    pub(super) fn tick(&mut self, at: Option<Instant>) {
+    pub fn tick(&mut self, at: Option<Instant>) {
         self.each(&mut |kind| {
             if let Kind::Timeout { now, .. } = kind {
                 *now = at;
@@ -175,7 +175,7 @@ impl Condition {
     }
 
     /// Requests an end from outside.
-    pub(super) fn set_external(&mut self) {
+    pub fn set_external(&mut self) {
         self.each(&mut |kind| {
             if let Kind::External { set } = kind {
                 *set = true;

@@ -6,7 +6,7 @@ use crate::transcript::{self, Role, ToolCall};
 
 /// A message or event of the conversation.
 #[derive(Clone, Debug)]
-pub(super) struct Message {
+pub struct Message {
     kind: String,
     pub(super) source: String,
     /// The printed form, in which texts are searched for.
@@ -24,7 +24,7 @@ impl Message {
     }
 
     /// The type of a recorded message: its native type, or else one inferred from its content.
-    pub(super) fn of(message: &transcript::Message) -> Self {
+    pub fn of(message: &transcript::Message) -> Self {
         let source = message.name.as_deref();
         let text = message.text().into_owned();
         let mut out = match (message.role, native::word(message, "native")) {

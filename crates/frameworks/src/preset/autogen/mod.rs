@@ -1,11 +1,13 @@
 //! AutoGen AgentChat: termination conditions, single or combined, and the turns of a team.
 
-mod condition;
-mod message;
+#[doc(hidden)]
+pub mod condition;
+#[doc(hidden)]
+pub mod message;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::frame::{Action, Acts, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
 use crate::framework::{Build, Framework, params};
 use crate::host::{Host, Place, Slot, Syntax};
@@ -14,7 +16,8 @@ use crate::transcript::{Event, Instant, Moment, PointView, Role};
 use condition::{Condition, Stopped};
 use message::{Message, Turn};
 
-const CONDITION: &str = "termination_condition";
+#[doc(hidden)]
+pub const CONDITION: &str = "termination_condition";
 const MAX_TURNS: &str = "max_turns";
 
 params! {
@@ -115,7 +118,7 @@ pub(super) fn framework() -> Framework {
         summary: "conditions composed by the user; no default",
         manual: MANUAL,
         parameters: param::ALL,
-        tables: &[
+        rules: &[
             "MaxMessageTermination",
             "TextMentionTermination",
             "TokenUsageTermination",
@@ -131,29 +134,14 @@ pub(super) fn framework() -> Framework {
             "team",
         ],
         host: HOST,
-        build: Build::Machine(build),
-        case,
+        build: Build::Machine(composed),
         ..Framework::PRESET
     }
 }
 
-fn case(_rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    let settings = Settings { only: None, ..Settings::of_case("", input) };
-    match settings.get(param::CONDITION.name).and_then(unknown_function) {
-        Some(function) => Err(format!("the driver's own function `{function}` is not in the case")),
-        None => Ok(settings),
-    }
-}
-
-/// A test function of the driver that this preset does not know by name.
-fn unknown_function(condition: &Value) -> Option<String> {
-    const KNOWN: [&str; 3] = ["delta_len_at_least_2", "last_is_stop_message", "returns_truthy_not_true"];
-    let own = condition.get("func").and_then(Value::as_str).filter(|function| !KNOWN.contains(function));
-    let mut parts = ["or", "and"].iter().filter_map(|key| condition.get(key)?.as_array()).flatten();
-    own.map(str::to_owned).or_else(|| parts.find_map(unknown_function))
-}
-
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+/// The rules of a team.
+#[doc(hidden)]
+pub fn composed(settings: &Settings) -> Result<Recipe, SettingsError> {
     let max_turns = settings.opt_int(&param::MAX_TURNS)?;
     if max_turns.is_some_and(|max| max <= 0) {
         return Err(SettingsError::refused("ValueError", "The maximum number of turns must be greater than 0."));
@@ -163,23 +151,24 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         Some(value) => Some(Condition::read(value)?),
     };
     let needs = condition.as_ref().map(Condition::needs).unwrap_or_default();
-    let started_at = settings.text(&param::STARTED_AT)?.and_then(|text| text.parse::<jiff::Timestamp>().ok());
-    let started_at = started_at.map(|at| Instant(at.as_millisecond()));
+    let started_at = started_at(settings)?;
     let mut rules = Vec::new();
     rules.extend(condition.is_some().then_some(CONDITION));
     rules.extend(max_turns.is_some().then_some(MAX_TURNS));
-    let recipe = match condition {
-        Some(condition) if settings.device("drive").and_then(Value::as_str) == Some("condition") => {
-            Recipe::new(Alone::new(condition, started_at, settings), &rules)
-        }
-        condition => Recipe::new(Team::new(condition, max_turns, started_at), &rules),
-    };
-    let recipe = recipe.keeps_own_state().asks_after_end();
+    let recipe = Recipe::new(Team::new(condition, max_turns, started_at), &rules).keeps_own_state();
     Ok(needs.into_iter().fold(recipe, |recipe: Recipe, need: Need| recipe.needs(CONDITION, need)))
 }
 
+/// When the team started, if the settings say so.
+#[doc(hidden)]
+pub fn started_at(settings: &Settings) -> Result<Option<Instant>, SettingsError> {
+    let started_at = settings.text(&param::STARTED_AT)?.and_then(|text| text.parse::<jiff::Timestamp>().ok());
+    Ok(started_at.map(|at| Instant(at.as_millisecond())))
+}
+
 /// Reports the result of calling a condition as an act.
-fn report(stopped: Stopped, code: Option<&'static str>, at: Option<usize>, acts: &mut Acts<'_, '_>) {
+#[doc(hidden)]
+pub fn report(stopped: Stopped, code: Option<&'static str>, at: Option<usize>, acts: &mut Acts<'_, '_>) {
     let (action, own_code, detail, evidence) = match stopped {
         Stopped::Fired(words) => (Action::Stop, words.source, words.content, words.evidence),
         Stopped::Raised { class, words } => (Action::Fail, class.to_owned(), words.to_owned(), None),
@@ -197,101 +186,10 @@ fn report(stopped: Stopped, code: Option<&'static str>, at: Option<usize>, acts:
     }
 }
 
-/// A condition called by a test driver, by default with each event as a separate delta.
-#[derive(Clone, Debug)]
-struct Alone {
-    condition: Condition,
-    started: bool,
-    deltas: Option<Vec<Vec<usize>>>,
-    next_delta: usize,
-    pending: Vec<Message>,
-    reset_before: Vec<usize>,
-    external_before: Option<usize>,
-    goes_on: bool,
-    over: bool,
-}
-
-impl Alone {
-    fn new(mut condition: Condition, started_at: Option<Instant>, settings: &Settings) -> Self {
-        let indices = |value: &Value| -> Vec<usize> {
-            let list = value.as_array().into_iter().flatten();
-            list.filter_map(Value::as_u64).filter_map(|index| usize::try_from(index).ok()).collect()
-        };
-        let deltas = settings.device("deltas").and_then(Value::as_array);
-        if let Some(at) = started_at {
-            condition.start(Some(at));
-        }
-        Self {
-            condition,
-            started: started_at.is_some(),
-            deltas: deltas.map(|deltas| deltas.iter().map(indices).collect()),
-            next_delta: 0,
-            pending: Vec::new(),
-            reset_before: settings.device("reset_before").map(indices).unwrap_or_default(),
-            external_before: settings
-                .device("external_set_before")
-                .and_then(Value::as_u64)
-                .and_then(|index| usize::try_from(index).ok()),
-            goes_on: settings.device("continue_after_halt").and_then(Value::as_bool).unwrap_or(false),
-            over: false,
-        }
-    }
-
-    fn call(&mut self, at: Option<usize>, acts: &mut Acts<'_, '_>) {
-        if self.over {
-            return;
-        }
-        let delta = std::mem::take(&mut self.pending);
-        if let Some(stopped) = self.condition.call(&delta) {
-            report(stopped, None, at, acts);
-            self.over = !self.goes_on;
-        }
-    }
-
-    /// Deltas without events are also calls.
-    fn call_empty_deltas(&mut self, at: Option<usize>, acts: &mut Acts<'_, '_>) {
-        while self.deltas.as_ref().and_then(|deltas| deltas.get(self.next_delta)).is_some_and(Vec::is_empty) {
-            self.next_delta += 1;
-            self.call(at, acts);
-        }
-    }
-}
-
-impl Machine for Alone {
-    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
-        let (Some(message), Some(index)) = (event.message(), acts.event()) else { return };
-        if !self.started {
-            self.started = true;
-            self.condition.start(message.ts);
-        }
-        if message.ts.is_some() {
-            self.condition.tick(message.ts);
-        }
-        if self.reset_before.contains(&index) {
-            self.condition.reset();
-        }
-        if self.external_before == Some(index) {
-            self.condition.set_external();
-        }
-        self.call_empty_deltas(index.checked_sub(1), acts);
-        let Some(deltas) = &self.deltas else {
-            self.pending = vec![Message::of(message)];
-            return self.call(Some(index), acts);
-        };
-        let Some(delta) = deltas.get(self.next_delta).filter(|delta| delta.contains(&index)) else { return };
-        let is_last = delta.last() == Some(&index);
-        self.pending.push(Message::of(message));
-        if is_last {
-            self.next_delta += 1;
-            self.call(Some(index), acts);
-            self.call_empty_deltas(Some(index), acts);
-        }
-    }
-}
-
 /// A team of agents that take turns.
 #[derive(Clone, Debug)]
-struct Team {
+#[doc(hidden)]
+pub struct Team {
     condition: Option<Condition>,
     max_turns: Option<i64>,
     turns: i64,
@@ -299,7 +197,7 @@ struct Team {
     task: Vec<Message>,
     turn: Turn,
     /// Type names of all messages, in order.
-    messages: Vec<Value>,
+    pub messages: Vec<String>,
     over: bool,
 }
 
@@ -332,7 +230,7 @@ impl Team {
     }
 
     fn take(&mut self, delta: &[Message], acts: &mut Acts<'_, '_>) {
-        self.messages.extend(delta.iter().map(|message| Value::from(message.kind())));
+        self.messages.extend(delta.iter().map(|message| message.kind().to_owned()));
         if let Some(stopped) = self.condition.as_mut().and_then(|condition| condition.call(delta)) {
             report(stopped, Some("GroupChatTermination"), None, acts);
             self.over = true;
@@ -382,10 +280,6 @@ impl Machine for Team {
             Moment::AfterTools => self.after_turn(acts),
             _ => {}
         }
-    }
-
-    fn facts(&self) -> Facts {
-        vec![("messages", Value::Array(self.messages.clone()))]
     }
 
     fn readings(&self) -> Vec<RuleReading> {

@@ -4,10 +4,10 @@ mod task;
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::frame::{
-    Action, Acts, Facts, Machine, Places, Recipe, RuleReading, Settings, SettingsError, native, reading, wrong_kind,
+    Action, Acts, Machine, Places, Recipe, RuleReading, Settings, SettingsError, native, reading, wrong_kind,
 };
 use crate::decision::Need;
 use crate::framework::{Build, Framework, Profile, params};
@@ -92,29 +92,20 @@ pub(super) fn framework() -> Framework {
         manual: MANUAL,
         parameters: param::ALL,
         profiles: PROFILES,
-        tables: &[MAX_ITER, SAME_INPUT, REPEATED, USES],
+        rules: &[MAX_ITER, SAME_INPUT, REPEATED, USES],
         host: HOST,
         build: Build::Machine(build),
-        case,
         ..Framework::PRESET
     }
 }
 
-/// `config.path` is the profile; the driver's agent is called `r` and its tool class `T`.
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
-fn case(_rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    let mut settings = Settings { only: None, ..Settings::of_case("", input) };
-    if let Some(Value::String(path)) = settings.set.shift_remove("path") {
-        settings.profile = Some(path);
-    }
-    settings.driver.insert("role".to_owned(), Value::from("r"));
-    settings.driver.insert("tool_class".to_owned(), Value::from("T"));
-    Ok(settings)
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    named(settings, "agent", "BaseTool")
 }
 
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let device =
-        |name: &str, default: &str| settings.device(name).and_then(Value::as_str).unwrap_or(default).to_owned();
+/// The rules of an agent with this role and tools of this class, which the framework's messages name.
+#[doc(hidden)]
+pub fn named(settings: &Settings, role: &str, tool_class: &str) -> Result<Recipe, SettingsError> {
     if settings.get(param::MAX_ITER.name).is_some_and(Value::is_null) {
         return Err(SettingsError::refused("ValidationError", "1 validation error for Agent"));
     }
@@ -124,7 +115,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     for (tool, limit) in table.iter().filter(|(_, limit)| !limit.is_null()) {
         let limit = limit.as_i64().ok_or_else(|| wrong_kind(USES, "a whole number for each tool", limit))?;
         if limit <= 0 {
-            let words = format!("1 validation error for {}", device("tool_class", "BaseTool"));
+            let words = format!("1 validation error for {tool_class}");
             return Err(SettingsError::refused("ValidationError", words));
         }
         limits.insert(sanitized(tool), limit);
@@ -139,7 +130,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         max_iter: settings.int(&param::MAX_ITER)?,
         limits,
         cache: settings.flag(&param::CACHE)?.then(BTreeMap::new),
-        role: device("role", "agent"),
+        role: role.to_owned(),
         stage: Stage::Before,
         reply: None,
         calls: Vec::new(),
@@ -166,7 +157,8 @@ enum Stage {
 }
 
 #[derive(Clone, Debug)]
-struct Crew {
+#[doc(hidden)]
+pub struct Crew {
     react: bool,
     max_iter: i64,
     limits: BTreeMap<String, i64>,
@@ -178,8 +170,10 @@ struct Crew {
     calls: Vec<Call>,
     places: Places,
     results: usize,
-    ended_at: Option<usize>,
-    tool_runs: u64,
+    /// The last event before the task ended, or of the task so far.
+    pub ended_at: Option<usize>,
+    /// How often the tools' own code ran, retries included.
+    pub tool_runs: u64,
 }
 
 impl Crew {
@@ -265,7 +259,7 @@ impl Crew {
                     && let Some(limit) = limit
                 {
                     let act = acts.act(Action::Deny, USES).code(USES).detail(limit_words(&call.name, limit));
-                    act.field("before_tools", true).evidence(limit as f64, limit as f64);
+                    act.evidence(limit as f64, limit as f64);
                     if let Some(reply) = self.reply {
                         act.about_event(reply);
                     }
@@ -323,11 +317,6 @@ impl Machine for Crew {
             Moment::AfterTools => self.after_tools(acts),
             Moment::EndOfRound => {}
         }
-    }
-
-    fn facts(&self) -> Facts {
-        let ended_at = self.ended_at.map_or(Value::Null, Value::from);
-        vec![("ended_at", ended_at), ("tool_runs", self.tool_runs.into())]
     }
 
     fn readings(&self) -> Vec<RuleReading> {

@@ -9,9 +9,9 @@ mod places;
 pub mod rounds;
 
 pub use crate::framework::machine::{
-    Act, Action, Acts, AfterStop, Facts, Machine, Recipe, RuleReading, next_request, reading, starts_run,
+    Act, Action, Acts, Machine, Recipe, RuleReading, next_request, reading, starts_run,
 };
 pub(in crate::preset) use crate::framework::wrong_kind;
-pub use crate::framework::{COMBINED, Settings, SettingsError};
+pub use crate::framework::{Settings, SettingsError};
 pub use identity::arguments;
 pub use places::Places;

@@ -3,7 +3,7 @@
 //! [`Rounds`] runs an [`AgentLoop`] over a recording: a user message starts a run, and once that run is over, the loop
 //! is shown nothing until the next one starts.
 
-use super::{Acts, Facts, Machine, starts_run};
+use super::{Acts, Machine, starts_run};
 use crate::transcript::{Event, Message, Moment, PointView};
 
 /// Whether the run continues.
@@ -16,7 +16,7 @@ pub enum Flow {
 }
 
 /// A framework's loop, as one method per moment.
-pub trait AgentLoop: Send + std::fmt::Debug {
+pub trait AgentLoop: Send + std::fmt::Debug + 'static {
     /// A user message: true if it starts a run, false if the framework itself wrote it.
     fn starts(&mut self, _message: &Message) -> bool {
         true
@@ -41,11 +41,6 @@ pub trait AgentLoop: Send + std::fmt::Debug {
     fn said(&mut self, _view: &PointView<'_>, _reply: &Message, _acts: &mut Acts<'_, '_>) -> Flow {
         Flow::Over
     }
-
-    /// What the framework would report beside its decisions.
-    fn facts(&self) -> Facts {
-        Facts::new()
-    }
 }
 
 /// A loop partway through a recording.
@@ -53,13 +48,22 @@ pub trait AgentLoop: Send + std::fmt::Debug {
 pub struct Rounds<L> {
     inner: L,
     over: bool,
-    requests: u64,
 }
 
 impl<L> Rounds<L> {
     /// Wraps a loop.
     pub fn new(inner: L) -> Self {
-        Self { inner, over: false, requests: 0 }
+        Self { inner, over: false }
+    }
+
+    /// The loop.
+    pub fn inner(&self) -> &L {
+        &self.inner
+    }
+
+    /// Whether its run is over.
+    pub fn is_over(&self) -> bool {
+        self.over
     }
 }
 
@@ -76,10 +80,7 @@ impl<L: AgentLoop> Machine for Rounds<L> {
         }
         let flow = match (view.moment(), view.reply()) {
             (Moment::BeforeRequest, _) => self.inner.before_request(view, acts),
-            (Moment::AfterResponse, Some(reply)) => {
-                self.requests += 1;
-                self.inner.replied(view, reply, acts)
-            }
+            (Moment::AfterResponse, Some(reply)) => self.inner.replied(view, reply, acts),
             (Moment::AfterTools, Some(reply)) if !reply.tool_calls.is_empty() && view.results().next().is_some() => {
                 self.inner.tools_ran(view, reply, acts)
             }
@@ -87,12 +88,6 @@ impl<L: AgentLoop> Machine for Rounds<L> {
             _ => Flow::GoesOn,
         };
         self.over = flow == Flow::Over;
-    }
-
-    fn facts(&self) -> Facts {
-        let mut facts = self.inner.facts();
-        facts.push(("model_calls", self.requests.into()));
-        facts
     }
 }
 

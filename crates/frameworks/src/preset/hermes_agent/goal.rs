@@ -1,6 +1,6 @@
 //! The standing goal: after each turn, a judge says done, continue or wait.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::super::frame::{Action, Acts};
 use super::GOAL;
@@ -11,13 +11,23 @@ const MAX_TRANSPORT_FAILURES: u32 = 5;
 const MAX_PARSE_FAILURES: u32 = 3;
 
 #[derive(Clone, Debug)]
-pub(super) struct Goal {
+#[doc(hidden)]
+pub struct Goal {
     max_turns: i64,
     used: i64,
     parse_failures: u32,
     transport_failures: u32,
-    /// The status reported after each turn.
-    turns: Vec<Value>,
+    /// What is reported after each turn.
+    pub turns: Vec<Report>,
+}
+
+/// The judge's verdict, and the goal's status after it.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Report {
+    pub verdict: &'static str,
+    pub status: &'static str,
+    pub should_continue: bool,
 }
 
 /// The judge's verdict on a turn.
@@ -33,10 +43,6 @@ enum Verdict {
 impl Goal {
     pub(super) fn new(max_turns: i64) -> Self {
         Self { max_turns, used: 0, parse_failures: 0, transport_failures: 0, turns: Vec::new() }
-    }
-
-    pub(super) fn turns(&self) -> Value {
-        Value::Array(self.turns.clone())
     }
 
     /// A turn ends with the judge's reply; a blank answer is not judged.
@@ -70,7 +76,7 @@ impl Goal {
             self.stop("turn budget exhausted", Some(turns), ("continue", "paused"), acts);
         } else {
             acts.act(Action::Inject, GOAL).code("continuation");
-            self.turns.push(json!({ "verdict": "continue", "status": "active", "should_continue": true }));
+            self.turns.push(Report { verdict: "continue", status: "active", should_continue: true });
         }
     }
 
@@ -78,14 +84,14 @@ impl Goal {
         &mut self,
         code: &'static str,
         evidence: Option<(f64, f64)>,
-        (verdict, status): (&str, &str),
+        (verdict, status): (&'static str, &'static str),
         acts: &mut Acts<'_, '_>,
     ) {
         let act = acts.act(Action::Stop, GOAL).code(code);
         if let Some((observed, limit)) = evidence {
             act.evidence(observed, limit);
         }
-        self.turns.push(json!({ "verdict": verdict, "status": status, "should_continue": false }));
+        self.turns.push(Report { verdict, status, should_continue: false });
     }
 }
 

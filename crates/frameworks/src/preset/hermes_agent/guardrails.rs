@@ -80,7 +80,8 @@ struct Pending {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Guardrails {
+#[doc(hidden)]
+pub struct Guardrails {
     limits: Limits,
     exact: BTreeMap<Signature, i64>,
     same_tool: BTreeMap<String, i64>,
@@ -91,8 +92,10 @@ pub(super) struct Guardrails {
     checked_units: usize,
     n_results: usize,
     last_result: Option<usize>,
-    halt: Option<&'static str>,
-    executed: u64,
+    /// Whether the turn ends once all calls of the message have been handled.
+    halts: bool,
+    /// The number of calls whose tool actually ran.
+    pub executed: u64,
 }
 
 impl Guardrails {
@@ -108,14 +111,9 @@ impl Guardrails {
             checked_units: 0,
             n_results: 0,
             last_result: None,
-            halt: None,
+            halts: false,
             executed: 0,
         }
-    }
-
-    /// The number of calls whose tool actually ran.
-    pub(super) fn executed(&self) -> u64 {
-        self.executed
     }
 
     pub(super) fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
@@ -142,9 +140,9 @@ impl Guardrails {
 
     /// A refusal or halt ends the turn once all calls of the message have been handled.
     pub(super) fn after_tools(&mut self, acts: &mut Acts<'_, '_>) {
-        if let Some(cause) = self.halt.take() {
+        if std::mem::take(&mut self.halts) {
             let last = self.last_result;
-            let act = acts.act(Action::Stop, HALT).code("guardrail_halt").field("by", cause);
+            let act = acts.act(Action::Stop, HALT).code("guardrail_halt");
             if let Some(last) = last {
                 act.about_event(last);
             }
@@ -162,12 +160,12 @@ impl Guardrails {
             let Some(call) = self.pending.get(place).filter(|call| call.unit == unit) else { break };
             let Some((rule, code, count)) = self.refusal(&call.signature) else { continue };
             let limit = if rule == EXACT { self.limits.exact_block } else { self.limits.no_progress_block };
-            let act = acts.act(Action::Deny, rule).code(code).call(call.id.as_deref()).field("count", count);
+            let act = acts.act(Action::Deny, rule).code(code).call(call.id.as_deref());
             act.evidence(count as f64, limit as f64);
             if let Some(reply) = self.reply {
                 act.about_event(reply);
             }
-            self.halt.get_or_insert(code);
+            self.halts = true;
             if let Some(call) = self.pending.get_mut(place) {
                 call.refused = true;
             }
@@ -214,14 +212,14 @@ impl Guardrails {
         let exact = count_up(&mut self.exact, signature);
         if limits.hard_stop && same_tool >= limits.same_tool_halt {
             let code = "same_tool_failure_halt";
-            let act = acts.act(Action::Stop, SAME_TOOL).code(code).field("count", same_tool).goes_on();
+            let act = acts.act(Action::Stop, SAME_TOOL).code(code).goes_on();
             act.evidence(same_tool as f64, limits.same_tool_halt as f64);
-            self.halt.get_or_insert(code);
+            self.halts = true;
         } else if limits.warnings && exact >= limits.exact_warn {
-            let act = acts.act(Action::Warn, EXACT).code("repeated_exact_failure_warning").field("count", exact);
+            let act = acts.act(Action::Warn, EXACT).code("repeated_exact_failure_warning");
             act.evidence(exact as f64, limits.exact_warn as f64);
         } else if limits.warnings && same_tool >= limits.same_tool_warn {
-            let act = acts.act(Action::Warn, SAME_TOOL).code("same_tool_failure_warning").field("count", same_tool);
+            let act = acts.act(Action::Warn, SAME_TOOL).code("same_tool_failure_warning");
             act.evidence(same_tool as f64, limits.same_tool_warn as f64);
         }
     }
@@ -240,8 +238,7 @@ impl Guardrails {
         entry.1 += 1;
         let repeats = entry.1;
         if self.limits.warnings && repeats >= self.limits.no_progress_warn {
-            let act =
-                acts.act(Action::Warn, NO_PROGRESS).code("idempotent_no_progress_warning").field("count", repeats);
+            let act = acts.act(Action::Warn, NO_PROGRESS).code("idempotent_no_progress_warning");
             act.evidence(repeats as f64, self.limits.no_progress_warn as f64);
         }
     }

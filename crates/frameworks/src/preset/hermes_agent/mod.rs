@@ -1,11 +1,11 @@
 //! Hermes agent: tool-loop guardrails, iteration budget, and the standing goal with its judge.
 
-mod goal;
-mod guardrails;
+#[doc(hidden)]
+pub mod goal;
+#[doc(hidden)]
+pub mod guardrails;
 
-use serde_json::{Map, Value};
-
-use super::frame::{Action, Acts, COMBINED, Facts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
+use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
 use crate::framework::{Build, Framework, params};
 use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
@@ -17,8 +17,6 @@ use guardrails::Guardrails;
 const GUARDRAILS: &str = "tool_guardrails";
 const BUDGET: &str = "iteration_budget";
 const GOAL: &str = "goal";
-
-const SECTION: &str = "tool_loop_guardrails";
 
 params! {
     WARNINGS_ENABLED: "tool_loop_guardrails.warnings_enabled" = true, off false, "warnings after a tool result";
@@ -99,50 +97,42 @@ pub(super) fn framework() -> Framework {
         summary: "warns of failing and unprogressing calls, 90 requests a turn, a judged goal of 20 turns",
         manual: MANUAL,
         parameters: param::ALL,
-        tables: &[GUARDRAILS, BUDGET, GOAL],
+        rules: &[GUARDRAILS, BUDGET, GOAL],
         host: HOST,
         build: Build::Machine(build),
-        case,
         ..Framework::PRESET
     }
 }
 
-/// Unknown keys are dropped, because the framework ignores them in its configuration section.
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
-fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    let mut settings = Settings::of_case(rule, input);
-    let section = settings.set.shift_remove(SECTION);
-    if let Some(Value::Object(section)) = section {
-        let known = |path: &str| param::ALL.iter().any(|parameter| parameter.name == format!("{SECTION}.{path}"));
-        for (key, value) in section {
-            match value {
-                Value::Object(inner) => {
-                    let inner = inner.into_iter().filter(|(name, _)| known(&format!("{key}.{name}")));
-                    settings.set.extend(inner.map(|(name, value)| (format!("{SECTION}.{key}.{name}"), value)));
-                }
-                value if known(&key) => _ = settings.set.insert(format!("{SECTION}.{key}"), value),
-                _ => {}
-            }
-        }
-    }
-    let has_goal = rule == GOAL || (rule == COMBINED && settings.gives(&[&param::MAX_TURNS]));
-    if !settings.gives(&[&param::GOAL]) {
-        settings.set.insert(param::GOAL.name.to_owned(), Value::Bool(has_goal));
-    }
-    Ok(settings)
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    let has_goal = settings.flag(&param::GOAL)?;
+    parts(settings, Parts { guardrails: true, budget: true, goal: has_goal })
 }
 
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let goal_set = settings.flag(&param::GOAL)?;
+/// Which of its rules are built.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Parts {
+    /// The guardrails of the tools.
+    pub guardrails: bool,
+    /// The requests of a turn.
+    pub budget: bool,
+    /// The goal and its judge.
+    pub goal: bool,
+}
+
+/// Some of the rules.
+#[doc(hidden)]
+pub fn parts(settings: &Settings, parts: Parts) -> Result<Recipe, SettingsError> {
     let max_iterations = settings.int_or_default(&param::MAX_ITERATIONS)?;
     let max_turns = match settings.int_or_default(&param::MAX_TURNS)? {
         0 => settings.default_of(&param::MAX_TURNS).as_i64().unwrap_or_default(),
         turns => turns,
     };
     let machine = Hermes {
-        guardrails: settings.wants(GUARDRAILS).then(|| Guardrails::new(settings)),
-        budget: settings.wants(BUDGET).then(|| Budget::new(max_iterations)),
-        goal: (goal_set && settings.wants(GOAL)).then(|| Goal::new(max_turns)),
+        guardrails: parts.guardrails.then(|| Guardrails::new(settings)),
+        budget: parts.budget.then(|| Budget::new(max_iterations)),
+        goal: parts.goal.then(|| Goal::new(max_turns)),
     };
     let on = [
         (machine.guardrails.is_some(), guardrails::RULES),
@@ -161,10 +151,11 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
 }
 
 #[derive(Clone, Debug)]
-struct Hermes {
-    guardrails: Option<Guardrails>,
-    budget: Option<Budget>,
-    goal: Option<Goal>,
+#[doc(hidden)]
+pub struct Hermes {
+    pub guardrails: Option<Guardrails>,
+    pub budget: Option<Budget>,
+    pub goal: Option<Goal>,
 }
 
 impl Machine for Hermes {
@@ -201,21 +192,6 @@ impl Machine for Hermes {
         }
     }
 
-    fn facts(&self) -> Facts {
-        let mut facts = Facts::new();
-        if let Some(guardrails) = &self.guardrails {
-            facts.push(("tools_executed", guardrails.executed().into()));
-        }
-        if let Some(budget) = &self.budget {
-            facts.push(("model_calls", budget.replies.into()));
-            facts.push(("summary_calls", budget.summaries.into()));
-        }
-        if let Some(goal) = &self.goal {
-            facts.push(("turns", goal.turns()));
-        }
-        facts
-    }
-
     fn readings(&self) -> Vec<RuleReading> {
         let budget = self.budget.iter();
         budget.map(|budget| reading(BUDGET, "requests", budget.requests as f64, budget.max as f64)).collect()
@@ -223,19 +199,18 @@ impl Machine for Hermes {
 }
 
 /// Counts the requests of the current turn.
+#[doc(hidden)]
 #[derive(Clone, Debug)]
-struct Budget {
+pub struct Budget {
     max: i64,
     requests: i64,
     /// Whether the last reply was text, so that the turn is over.
     answered: bool,
-    replies: u64,
-    summaries: u64,
 }
 
 impl Budget {
     fn new(max: i64) -> Self {
-        Self { max, requests: 0, answered: false, replies: 0, summaries: 0 }
+        Self { max, requests: 0, answered: false }
     }
 
     fn event(&mut self, event: &Event) {
@@ -245,14 +220,12 @@ impl Budget {
             self.answered = false;
         } else if message.is_step() {
             self.requests += 1;
-            self.replies += 1;
             self.answered = message.tool_calls.is_empty();
         }
     }
 
     fn before_request(&mut self, acts: &mut Acts<'_, '_>) {
         if self.requests >= self.max && !self.answered {
-            self.summaries += 1;
             let (seen, max) = (self.requests as f64, self.max as f64);
             acts.act(Action::ForceFinal, BUDGET).code("max_iterations_reached").evidence(seen, max).ends_run();
         }

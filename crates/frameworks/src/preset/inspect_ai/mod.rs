@@ -3,11 +3,11 @@
 mod host;
 mod tokens;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use self::tokens::{TokenLimit, grouped};
 use super::frame::rounds::answered;
-use super::frame::{Act, Action, Acts, Facts, Machine, Recipe, Settings, SettingsError, native, wrong_kind};
+use super::frame::{Act, Action, Acts, Machine, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
 use crate::framework::{Build, Framework, Parameter, params};
 use crate::python;
@@ -85,23 +85,11 @@ pub(super) fn framework() -> Framework {
         summary: "limits on messages, tokens, turns, dollars and seconds, all off; react ends with a submission",
         manual: MANUAL,
         parameters: param::ALL,
-        tables: &[MESSAGE, TOKEN, TURN, COST, TIME, WORKING, ATTEMPTS, ON_CONTINUE, "basic_agent"],
+        rules: &[MESSAGE, TOKEN, TURN, COST, TIME, WORKING, ATTEMPTS, ON_CONTINUE, "basic_agent"],
         host: HOST,
         build: Build::Machine(build),
-        case,
         ..Framework::PRESET
     }
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
-fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    let mut settings = Settings { only: None, ..Settings::of_case(rule, input).devices(&["target"]) };
-    // The driver scores an answer by whether it contains this text, which is the same in all cases.
-    settings.driver.entry("target").or_insert_with(|| Value::from("42"));
-    // The framework computes costs from its own price list, and refuses a limit without one. A recording has costs.
-    let unpriced = settings.gives(&[&param::COST_LIMIT]) && !settings.gives(&[&param::MODEL_COST]);
-    settings.driver.insert("unpriced".to_owned(), Value::Bool(unpriced));
-    Ok(settings)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -161,6 +149,12 @@ fn late_refusal(settings: &Settings) -> Result<Option<(&'static str, String)>, S
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    with_target(settings, None)
+}
+
+/// The rules of a task whose answers are correct if they contain `target`; a recording does not say which are.
+#[doc(hidden)]
+pub fn with_target(settings: &Settings, target: Option<String>) -> Result<Recipe, SettingsError> {
     let solver = match settings.text(&param::SOLVER)?.unwrap_or_default() {
         "react" => Solver::React,
         "basic_agent" => Solver::BasicAgent,
@@ -207,11 +201,6 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
                      agent will always terminate when no tool calls are made.";
         return Err(SettingsError::refused("ValueError", words));
     }
-    if settings.device("unpriced") == Some(&Value::Bool(true)) {
-        let words = "cost_limit requires cost data for all models. Missing cost data for: scripted/model. Use \
-                     set_model_cost() or --model-cost-config to configure pricing.";
-        return Err(SettingsError::refused("PrerequisiteError", words));
-    }
     let on_continue = on_continue.map_or_else(OnContinue::default, |given| OnContinue {
         given: given.is_object(),
         stop_without_calls: given["stop_without_calls"] == true,
@@ -230,7 +219,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         working: limit(settings, &param::WORKING_LIMIT, None)?.map(|time| (time, seconds_of(settings, time))),
         attempts: attempts.max(1.0),
         submit: has_submit.then_some(settings.text(&param::SUBMIT_NAME)?.unwrap_or_default().to_owned()),
-        target: settings.device("target").and_then(Value::as_str).map(str::to_owned),
+        target,
         on_continue,
         truncates: settings.text(&param::TRUNCATION)?.is_some_and(|truncation| truncation != "disabled"),
         n_messages: 0,
@@ -283,7 +272,8 @@ fn recipe(sample: Sample) -> Recipe {
 }
 
 #[derive(Clone, Debug)]
-struct Sample {
+#[doc(hidden)]
+pub struct Sample {
     solver: Solver,
     late_refusal: Option<(&'static str, String)>,
     /// The innermost message limit.
@@ -306,7 +296,8 @@ struct Sample {
     on_continue: OnContinue,
     truncates: bool,
     n_messages: u64,
-    replies: u64,
+    /// Replies so far.
+    pub replies: u64,
     input: u64,
     output: u64,
     cost: f64,
@@ -558,9 +549,5 @@ impl Machine for Sample {
             (Moment::EndOfRound, Some(reply)) => self.said(reply, acts),
             _ => {}
         }
-    }
-
-    fn facts(&self) -> Facts {
-        vec![("model_calls", self.replies.into())]
     }
 }

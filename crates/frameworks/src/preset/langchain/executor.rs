@@ -1,7 +1,5 @@
 //! The agent executor of langchain-classic: limits on iterations and seconds.
 
-use serde_json::Value;
-
 use super::super::frame::{Action, Acts, Machine, RuleReading, Settings, SettingsError, reading};
 use super::{EXECUTOR, param};
 use crate::python;
@@ -14,7 +12,6 @@ pub(super) struct Executor {
     method: String,
     legacy: bool,
     handles_parsing_errors: bool,
-    forced_answer: Option<String>,
     iterations: i64,
     started_at: Option<Instant>,
     finished: bool,
@@ -28,7 +25,6 @@ impl Executor {
             method: settings.text(&param::EARLY_STOPPING_METHOD)?.unwrap_or_default().to_owned(),
             legacy: settings.text(&param::AGENT)? == Some("ZeroShotAgent"),
             handles_parsing_errors: python::is_true(&settings.value(&param::HANDLE_PARSING_ERRORS)),
-            forced_answer: settings.device("forced_answer").and_then(Value::as_str).map(str::to_owned),
             iterations: 0,
             started_at: None,
             finished: false,
@@ -62,13 +58,7 @@ impl Executor {
             ("force", false) => {
                 acts.act(Action::Stop, EXECUTOR).code("force").detail("Agent stopped due to max iterations.")
             }
-            ("generate", true) => {
-                let act = acts.act(Action::ForceFinal, EXECUTOR).code("generate").ends_run();
-                match &self.forced_answer {
-                    Some(answer) => act.detail(answer.as_str()),
-                    None => act,
-                }
-            }
+            ("generate", true) => acts.act(Action::ForceFinal, EXECUTOR).code("generate").ends_run(),
             (method, true) => {
                 let words = format!("early_stopping_method should be one of `force` or `generate`, got {method}");
                 acts.act(Action::Fail, EXECUTOR).code("ValueError").detail(words)

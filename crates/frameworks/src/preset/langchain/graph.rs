@@ -85,14 +85,9 @@ fn superstep(done: &mut i64, limit: i64, acts: &mut Acts<'_, '_>) -> bool {
     *done += 1;
     let over = *done >= limit;
     if over {
-        let after_tools = acts.view().moment() == Moment::AfterTools;
         let words = format!("Recursion limit of {limit} reached without hitting a stop condition.");
         let act = acts.act(Action::Fail, RECURSION).code("GraphRecursionError").detail(words);
         act.evidence(*done as f64, limit as f64);
-        // After a round of tools, a request would have come next.
-        if after_tools {
-            act.field("before_request", true);
-        }
     }
     over
 }

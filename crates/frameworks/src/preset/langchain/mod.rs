@@ -4,9 +4,7 @@ mod executor;
 mod graph;
 mod middleware;
 
-use serde_json::{Map, Value};
-
-use super::frame::{COMBINED, Recipe, Settings, SettingsError};
+use super::frame::{Recipe, Settings, SettingsError};
 use crate::decision::Need;
 use crate::framework::{Build, Framework, Profile, params};
 use crate::host::{FROM_ZERO, Host, OUT_OF_REACH, Place, Slot, Syntax};
@@ -149,39 +147,18 @@ pub(super) fn framework() -> Framework {
         manual: MANUAL,
         parameters: param::ALL,
         profiles: PROFILES,
-        tables: &[RECURSION, REMAINING, MODEL_CALLS, TOOL_CALLS, "together", EXECUTOR],
+        rules: &[RECURSION, REMAINING, MODEL_CALLS, TOOL_CALLS, "together", EXECUTOR],
         host: HOST,
         build: Build::Machine(build),
-        case,
         ..Framework::PRESET
     }
-}
-
-/// `config.agent` names the kind of agent; the forced last answer of `generate` is scripted.
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
-fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    let mut settings = Settings { only: None, ..Settings::of_case("", input) };
-    // A case for all rules drives either the executor's limits or the middleware of a graph.
-    let executor = [
-        &param::MAX_ITERATIONS,
-        &param::EARLY_STOPPING_METHOD,
-        &param::MAX_EXECUTION_TIME,
-        &param::HANDLE_PARSING_ERRORS,
-    ];
-    if rule == EXECUTOR || (rule == COMBINED && settings.gives(&executor)) {
-        settings.profile = Some(EXECUTOR.to_owned());
-        settings.driver.insert("forced_answer".to_owned(), Value::from("forced"));
-    } else if let Some(Value::String(agent)) = settings.set.shift_remove("agent") {
-        settings.profile = Some(agent);
-    }
-    Ok(settings)
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     if settings.is_profile(EXECUTOR) {
         let executor = executor::Executor::new(settings)?;
         let timed = executor.is_timed();
-        let recipe = Recipe::new(executor, &[EXECUTOR]).resumes_at_user().requests_before_prompts().asks_after_end();
+        let recipe = Recipe::new(executor, &[EXECUTOR]).resumes_at_user().requests_before_prompts();
         return Ok(if timed { recipe.needs(EXECUTOR, Need::Times) } else { recipe });
     }
     let react = settings.is_profile("create_react_agent");

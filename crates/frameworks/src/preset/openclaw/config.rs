@@ -40,16 +40,15 @@ pub(super) struct LoopDetection {
 }
 
 impl LoopDetection {
-    pub(super) fn of(settings: &Settings, release: Release) -> Result<Self, SettingsError> {
-        let config = settings.device("config").cloned().unwrap_or_else(|| assembled(settings));
+    pub(super) fn new(settings: &Settings, config: &Value, release: Release) -> Result<Self, SettingsError> {
         let mut issues = Vec::new();
-        check(&config, release, &mut issues);
+        check(config, release, &mut issues);
         if !issues.is_empty() {
             issues.sort();
             return Err(SettingsError::refused("invalid_config", issues.join("; ")));
         }
         let everywhere = config.pointer("/tools/loopDetection").and_then(Value::as_object);
-        let own = own_block(&config, release).and_then(Value::as_object);
+        let own = own_block(config, release).and_then(Value::as_object);
         let block = match (everywhere, own) {
             (Some(all), Some(own)) => overlaid(all, own),
             (one, other) => one.or(other).cloned().unwrap_or_default(),
@@ -91,7 +90,7 @@ impl LoopDetection {
 }
 
 /// The configuration that a stack file's settings describe.
-fn assembled(settings: &Settings) -> Value {
+pub(super) fn assembled(settings: &Settings) -> Value {
     let mut config = Value::Object(Map::new());
     for parameter in param::ALL.iter().filter(|parameter| parameter.name != param::RESULT_DETAILS.name) {
         let Some(value) = settings.get(parameter.name) else { continue };

@@ -7,13 +7,13 @@ mod outcome;
 
 use std::collections::VecDeque;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use self::config::{LoopDetection, Release};
 use self::history::{Asked, Entry, History, Verdict, WarningKey};
 use self::outcome::{Given, Outcome, is_poll, missing_tool, returned, thrown};
 use super::frame::identity::{Keys, arguments, js_text};
-use super::frame::{Action, Acts, Facts, Machine, Recipe, Settings, SettingsError, native, starts_run};
+use super::frame::{Action, Acts, Machine, Recipe, Settings, SettingsError, native, starts_run};
 use crate::decision::Need;
 use crate::framework::{Build, Framework, Profile, params};
 use crate::transcript::fingerprint::of_text;
@@ -103,21 +103,34 @@ pub(super) fn framework() -> Framework {
                 Profile::new("2026.7", "2026.7.35: the numbers are settings, a refused call leaves no trace"),
             ]
         },
-        tables: &DETECTORS,
+        rules: &DETECTORS,
         host: HOST,
         build: Build::Machine(build),
-        case,
         ..Framework::PRESET
     }
 }
 
-/// The tables drive all rules at once; the configuration is validated as in the framework.
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
-fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    Ok(Settings::of_config_case(rule, input))
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    configured(settings, &config::assembled(settings), Tools::default())
 }
 
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+/// What is known of the tools beside what a recording says.
+#[doc(hidden)]
+#[derive(Clone, Debug, Default)]
+pub struct Tools {
+    /// Whether the missing ones are known from the start, and results are as the tool gave them.
+    pub are_known: bool,
+    /// Whether calls are handled one at a time, as for callers without the batch check.
+    pub one_by_one: bool,
+    /// Tools known to be missing.
+    pub missing: Vec<String>,
+    /// Tools whose schema requires a `path`.
+    pub strict: Vec<String>,
+}
+
+/// The rules with this configuration, in the framework's own form, and these tools.
+#[doc(hidden)]
+pub fn configured(settings: &Settings, config: &Value, tools: Tools) -> Result<Recipe, SettingsError> {
     let release = if settings.is_profile("2026.7") { Release::Numbers } else { Release::Constants };
     let has_details = match settings.text(&param::RESULT_DETAILS)?.unwrap_or_default() {
         "recorded" => true,
@@ -130,12 +143,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
             ));
         }
     };
-    let limits = LoopDetection::of(settings, release)?;
-    let tools = |name: &str| {
-        let names = settings.device(name).and_then(Value::as_array);
-        names.map(|names| names.iter().filter_map(Value::as_str).map(str::to_owned).collect::<Vec<_>>())
-    };
-    let drive = settings.device("drive").and_then(Value::as_str);
+    let limits = LoopDetection::new(settings, config, release)?;
     let mut rules: Vec<&'static str> = vec![GUARD];
     if limits.enabled {
         rules.extend(DETECTORS);
@@ -144,10 +152,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         rules.push(COMPACTION);
     }
     let machine = OpenClaw {
-        is_scripted: drive.is_some(),
-        one_by_one: drive == Some("hook"),
-        missing_tools: tools("unknown_tools").unwrap_or_default(),
-        strict_tools: tools("strict_tools").unwrap_or_default(),
+        tools,
         limits,
         history: History::default(),
         said: Vec::new(),
@@ -156,7 +161,6 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         watched: None,
         running: Vec::new(),
         waiting: VecDeque::new(),
-        model_calls: 0,
         tools_executed: 0,
     };
     let mut recipe = Recipe::new(machine, &rules).reads_calls(&[GUARD]);
@@ -166,8 +170,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
             recipe = recipe.needs(rule, Need::ResultDetails);
         }
     }
-    // A golden case ends at its first halt; in a session, the next user message starts another run.
-    Ok(if drive.is_some() { recipe } else { recipe.resumes_at_user() })
+    Ok(recipe.resumes_at_user())
 }
 
 /// A call of the current reply that runs.
@@ -179,16 +182,10 @@ struct Running {
 }
 
 #[derive(Clone, Debug)]
-struct OpenClaw {
+#[doc(hidden)]
+pub struct OpenClaw {
     limits: LoopDetection,
-    /// Whether this is a golden case, in which the driver says which tools are missing.
-    is_scripted: bool,
-    /// Whether calls are handled one at a time, as for callers without the batch check.
-    one_by_one: bool,
-    /// Tools known to be missing.
-    missing_tools: Vec<String>,
-    /// Tools whose schema requires a `path`.
-    strict_tools: Vec<String>,
+    tools: Tools,
     history: History,
     said: Vec<(WarningKey, usize)>,
     /// Whether a critical loop was refused in this run; the next one ends it.
@@ -201,8 +198,8 @@ struct OpenClaw {
     /// If calls are handled one at a time: those to be judged after the previous one has run, with the reply's event
     /// and point.
     waiting: VecDeque<(ToolCall, usize, Point)>,
-    model_calls: u64,
-    tools_executed: u64,
+    /// Calls that ran.
+    pub tools_executed: u64,
 }
 
 /// A tool's name as the framework normalises it.
@@ -236,24 +233,23 @@ impl OpenClaw {
     }
 
     fn is_missing(&self, name: &str) -> bool {
-        self.missing_tools.iter().any(|missing| missing == name)
+        self.tools.missing.iter().any(|missing| missing == name)
     }
 
     /// Whether the call can run at all; others are neither judged nor counted.
     fn can_run(&self, call: &ToolCall) -> bool {
         let lacks_path = || !arguments(call)["path"].is_string();
-        let is_refused = self.strict_tools.iter().any(|tool| *tool == *call.name) && lacks_path();
+        let is_refused = self.tools.strict.iter().any(|tool| *tool == *call.name) && lacks_path();
         !(is_refused || self.is_missing(&call.name))
     }
 
     fn reply(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
-        self.model_calls += 1;
         self.running.clear();
         self.waiting.clear();
         if self.is_rewritten(reply, acts) || reply.tool_calls.is_empty() {
             return;
         }
-        if self.one_by_one {
+        if self.tools.one_by_one {
             let place = (acts.event().unwrap_or(0), acts.view().point());
             self.waiting = reply.tool_calls.iter().map(|call| (call.clone(), place.0, place.1)).collect();
             self.next_waiting(acts);
@@ -311,7 +307,7 @@ impl OpenClaw {
         for (id, verdict) in warnings {
             let act = report(Action::Warn, &verdict, id.as_deref(), acts);
             if critical.is_some() {
-                act.undelivered().field("delivered", false);
+                act.undelivered();
             }
         }
         let Some((trigger, verdict)) = critical else {
@@ -412,9 +408,9 @@ impl OpenClaw {
         let call = self.running.remove(nth);
         let text = result.text();
         let has_status = details.as_ref().is_some_and(|details| details["status"] != "error");
-        let outcome = if result.is_error == Some(true) && (self.is_scripted || !has_status) {
+        let outcome = if result.is_error == Some(true) && (self.tools.are_known || !has_status) {
             let recorded = details.as_ref().and_then(|details| details["error"].as_str());
-            thrown(recorded.filter(|_| !self.is_scripted).unwrap_or(&text), self.limits.release)
+            thrown(recorded.filter(|_| !self.tools.are_known).unwrap_or(&text), self.limits.release)
         } else {
             let details = details.filter(Value::is_object).unwrap_or_else(|| json!({}));
             let tool = &call.asked.tool;
@@ -423,20 +419,20 @@ impl OpenClaw {
         let print = outcome.print;
         self.history.settle(entry(&call, outcome), self.limits.history);
         self.watch_outcome(&call, print, acts);
-        if self.one_by_one {
+        if self.tools.one_by_one {
             self.next_waiting(acts);
         }
     }
 
     /// A recording shows that a tool is missing by the call's result.
     fn learn_missing(&mut self, result: &Message) {
-        let Some(name) = result.name.as_deref().filter(|_| !self.is_scripted) else { return };
+        let Some(name) = result.name.as_deref().filter(|_| !self.tools.are_known) else { return };
         let says_so = result.is_error == Some(true)
             && missing_tool(&result.text()).as_deref() == Some(&*tool_name(name, self.limits.release));
         if (says_so || native::flag(result, "invalid_call")) && !self.is_missing(name) {
             // The first in a row: its reply called a tool that was not yet known to be missing.
             self.missing_in_a_row = (Some(tool_name(name, self.limits.release).to_string()), 1);
-            self.missing_tools.push(name.to_owned());
+            self.tools.missing.push(name.to_owned());
         }
     }
 
@@ -454,7 +450,7 @@ impl OpenClaw {
                  resource use."
             );
             let act = acts.act(Action::Stop, COMPACTION).code(COMPACTION).detail(words).call(call.id.as_deref());
-            act.evidence(count as f64, window as f64).field("count", count);
+            act.evidence(count as f64, window as f64);
         }
         if seen.len() >= window {
             self.watched = None;
@@ -473,7 +469,7 @@ fn report<'a>(
     acts: &'a mut Acts<'_, '_>,
 ) -> &'a mut super::frame::Act {
     let act = acts.act(action, verdict.detector).code(verdict.detector).detail(verdict.words.as_str()).call(id);
-    act.evidence(verdict.count as f64, verdict.limit as f64).field("count", verdict.count)
+    act.evidence(verdict.count as f64, verdict.limit as f64)
 }
 
 impl Machine for OpenClaw {
@@ -492,9 +488,5 @@ impl Machine for OpenClaw {
             }
             _ => {}
         }
-    }
-
-    fn facts(&self) -> Facts {
-        vec![("model_calls", self.model_calls.into()), ("tools_executed", self.tools_executed.into())]
     }
 }

@@ -103,26 +103,20 @@ pub(super) fn framework() -> Framework {
         summary: "stuck detector with four patterns, 500 iterations, optional budget",
         manual: MANUAL,
         parameters: param::ALL,
-        tables: &["stuck_detector", ITERATIONS, BUDGET],
+        rules: &["stuck_detector", ITERATIONS, BUDGET],
         host: HOST,
         build: Build::Machine(build),
-        case,
         ..Framework::PRESET
     }
 }
 
-/// The detector is part of every run, so no rule is left out. In the loop, the driver's own tool declares `y` with the
-/// default 0.
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
-fn case(_rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    let mut settings = Settings { only: None, ..Settings::of_case("", input) };
-    if settings.device("drive").and_then(Value::as_str) == Some("run") {
-        settings.set.insert(param::SCHEMA_DEFAULTS.name.to_owned(), serde_json::json!({ "y": 0 }));
-    }
-    Ok(settings)
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    driven_by(settings, Drive::Recording)
 }
 
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+/// The rules of a conversation that is run like this.
+#[doc(hidden)]
+pub fn driven_by(settings: &Settings, drive: Drive) -> Result<Recipe, SettingsError> {
     let max_iterations = settings.int(&param::MAX_ITERATION_PER_RUN)?;
     if max_iterations < 1 {
         return Err(SettingsError::refused("ValidationError", "1 validation error for ConversationState"));
@@ -134,11 +128,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         alternating_pattern: threshold(settings, &param::ALTERNATING_PATTERN)?,
     };
     let conversation = Conversation {
-        drive: match settings.device("drive").and_then(Value::as_str) {
-            Some("detector") => Drive::Detector,
-            Some("run") => Drive::Run,
-            _ => Drive::Recording,
-        },
+        drive,
         detector: settings.flag(&param::STUCK_DETECTION)?.then(|| Detector::new(thresholds)),
         max_iterations,
         max_budget: settings.opt_number(&param::MAX_BUDGET_PER_RUN)?,
@@ -165,8 +155,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         .reads_calls(&[ACTION_OBSERVATION, ALTERNATING])
         .needs(ACTION_ERROR, Need::ErrorFlags)
         .needs(BUDGET, Need::Cost)
-        .needs(BUDGET, Need::WholeSession)
-        .asks_after_end())
+        .needs(BUDGET, Need::WholeSession))
 }
 
 fn threshold(settings: &Settings, parameter: &Parameter) -> Result<usize, SettingsError> {
@@ -178,8 +167,9 @@ fn threshold(settings: &Settings, parameter: &Parameter) -> Result<usize, Settin
 }
 
 /// What runs the conversation.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Drive {
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drive {
     /// The SDK's own loop: a reply without calls ends the run, or is corrected if it is blank.
     Run,
     /// A recording: if it continues after a reply without calls, a harness must have asked again.

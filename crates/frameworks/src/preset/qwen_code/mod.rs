@@ -7,7 +7,7 @@ mod host;
 mod shell;
 mod text;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use self::acp::{Acp, Mode, Prompt};
 use self::calls::{Calls, Cap, Seen};
@@ -85,7 +85,7 @@ pub(super) fn framework() -> Framework {
         summary: "ends the turn at the 5th identical call, 8 git overviews, or 100 calls with repeats; more rules are opt-in",
         manual: MANUAL,
         parameters: param::ALL,
-        tables: &[
+        rules: &[
             SAME,
             SHELL,
             CAP,
@@ -104,27 +104,30 @@ pub(super) fn framework() -> Framework {
         ],
         host: HOST,
         build: Build::Machine(build),
-        case,
         ..Framework::PRESET
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
-fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    let mut settings = Settings::of_case(rule, input).devices(&["disableForSession", "stream_chunk"]);
-    for parameter in param::ALL {
-        if let Some(bare) = parameter.name.strip_prefix("model.") {
-            settings = settings.renamed(bare, parameter.name);
-        }
-    }
-    Ok(Settings { only: None, ..settings })
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    with_host(settings, Host::default())
 }
 
-fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
-    let drive = settings.device("drive").and_then(Value::as_str);
-    let surface = settings.text(&param::SURFACE)?;
-    let goes_on = settings.device("continue_after_halt") == Some(&Value::Bool(true));
-    let recipe = match drive.or(surface).unwrap_or_default() {
+/// How the host of a session behaves; a recording does not say it.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Host {
+    /// The user has switched the detection off for the session.
+    pub is_off: bool,
+    /// Texts arrive in pieces of this many characters; 0 means in one piece.
+    pub piece: usize,
+    /// Results are delivered before the next prompt is sent.
+    pub delivers_results_first: bool,
+}
+
+/// The rules with such a host.
+#[doc(hidden)]
+pub fn with_host(settings: &Settings, host: Host) -> Result<Recipe, SettingsError> {
+    let recipe = match settings.text(&param::SURFACE)?.unwrap_or_default() {
         "goal" => {
             let goal = Goal::of(settings);
             let timed = goal.is_timed();
@@ -148,17 +151,13 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
                 .needs(FAILURES, Need::ErrorFlags)
                 .needs(INVALID, Need::Field("native"))
         }
-        "client" | "interactive" => session(settings, false)?,
-        "headless" => session(settings, true)?,
+        "interactive" => session(settings, host, false)?,
+        "headless" => session(settings, host, true)?,
         other => {
             return Err(wrong_kind(param::SURFACE.name, "interactive, headless, goal or acp", &Value::from(other)));
         }
     };
-    Ok(match (drive, goes_on) {
-        (None, _) => recipe.resumes_at_user(),
-        (_, true) => recipe.keeps_own_state(),
-        _ => recipe,
-    })
+    Ok(recipe.resumes_at_user())
 }
 
 /// `maxToolCallsPerTurn`; an explicit null counts as set, with the default value.
@@ -219,9 +218,7 @@ fn wall_time(settings: &Settings) -> Result<Option<(f64, String)>, SettingsError
     }
 }
 
-fn session(settings: &Settings, headless: bool) -> Result<Recipe, SettingsError> {
-    let is_on = |name: &str| settings.device(name) == Some(&Value::Bool(true));
-    let piece = settings.device("stream_chunk").and_then(Value::as_u64).unwrap_or(0);
+fn session(settings: &Settings, host: Host, headless: bool) -> Result<Recipe, SettingsError> {
     let session = Session {
         opted_in: !settings.flag(&param::SKIP_LOOP_DETECTION)?,
         cap: cap(settings)?,
@@ -238,9 +235,7 @@ fn session(settings: &Settings, headless: bool) -> Result<Recipe, SettingsError>
             None
         },
         wall_time: if headless { wall_time(settings)? } else { None },
-        disabled: is_on("disableForSession"),
-        piece: usize::try_from(piece).unwrap_or(0),
-        is_case: settings.device("drive").is_some(),
+        host,
         calls: Calls::default(),
         texts: Texts::default(),
         turns: 0,
@@ -268,7 +263,7 @@ fn session(settings: &Settings, headless: bool) -> Result<Recipe, SettingsError>
 
 /// The client's session, or the headless program.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "three settings, a device, and two facts about the next request")]
+#[expect(clippy::struct_excessive_bools, reason = "two settings, and three facts about the next request")]
 struct Session {
     opted_in: bool,
     cap: Cap,
@@ -278,11 +273,7 @@ struct Session {
     max_tool_calls: Option<i64>,
     /// The limit in milliseconds, and how it is written.
     wall_time: Option<(f64, String)>,
-    /// Whether the user has switched the detection off for the session.
-    disabled: bool,
-    /// Texts arrive in pieces of this many characters; 0 means in one piece.
-    piece: usize,
-    is_case: bool,
+    host: Host,
     calls: Calls,
     texts: Texts,
     turns: i64,
@@ -359,7 +350,7 @@ impl Session {
         let results = std::mem::take(&mut self.results);
         let code = "LoopDetected:global_tool_call_duplicate";
         let limit = f64::from(calls::DUPLICATES);
-        let mut repeated = results.iter().filter(|_| !self.disabled);
+        let mut repeated = results.iter().filter(|_| !self.host.is_off);
         repeated
             .any(|result| self.calls.result(result, self.opted_in))
             .then(|| Refusal::of(Action::Stop, DUPLICATE, code, limit, limit))
@@ -367,7 +358,7 @@ impl Session {
 
     fn pieces(&self, text: &str) -> Vec<Vec<u16>> {
         let units: Vec<u16> = text.encode_utf16().collect();
-        match self.piece {
+        match self.host.piece {
             _ if units.is_empty() => Vec::new(),
             0 => vec![units],
             piece => units.chunks(piece).map(<[u16]>::to_vec).collect(),
@@ -406,7 +397,7 @@ impl Session {
 
     /// Checks a reply as it is streamed: thoughts, text, calls.
     fn is_looping(&mut self, reply: &Message, native: &Value, acts: &mut Acts<'_, '_>) -> bool {
-        if self.opted_in && !self.disabled {
+        if self.opted_in && !self.host.is_off {
             let reasoning = reply.reasoning.as_ref().map(crate::transcript::Text::as_str).unwrap_or_default();
             let mut thoughts = self.pieces(&reasoning);
             let own = native["thoughts"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -424,7 +415,7 @@ impl Session {
                 }
             }
         }
-        if self.disabled {
+        if self.host.is_off {
             return false;
         }
         for call in &reply.tool_calls {
@@ -469,8 +460,7 @@ impl Machine for Session {
             return;
         }
         if starts_run(message) {
-            // The driver of the cases delivers results before it sends the next prompt.
-            if self.is_case
+            if self.host.delivers_results_first
                 && self.has_results
                 && let Some(refusal) = self.refusal()
             {

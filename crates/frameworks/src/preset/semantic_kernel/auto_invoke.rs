@@ -1,7 +1,7 @@
 //! Automatic function calls, limited in number.
 
 use super::super::frame::{
-    Action, Acts, Facts, Machine, RuleReading, Settings, SettingsError, reading, starts_run, wrong_kind,
+    Action, Acts, Machine, RuleReading, Settings, SettingsError, reading, starts_run, wrong_kind,
 };
 use super::{AUTO_INVOKE, param};
 use crate::transcript::{Event, Moment, PointView};
@@ -13,8 +13,6 @@ pub(super) struct AutoInvoke {
     attempts: i64,
     /// Whether the functions have been withdrawn.
     forced: bool,
-    calls: u64,
-    executed: u64,
 }
 
 impl AutoInvoke {
@@ -26,7 +24,7 @@ impl AutoInvoke {
             return Err(wrong_kind(parameter, "Auto, Required or None", &behavior.into()));
         }
         let max = settings.int(&param::MAXIMUM_AUTO_INVOKE_ATTEMPTS)?;
-        Ok(Self { max, attempts: 0, forced: false, calls: 0, executed: 0 })
+        Ok(Self { max, attempts: 0, forced: false })
     }
 }
 
@@ -36,10 +34,6 @@ impl Machine for AutoInvoke {
         if starts_run(message) {
             self.attempts = 0;
             self.forced = false;
-        } else if message.is_step() {
-            self.calls += 1;
-        } else if message.is_result() {
-            self.executed += 1;
         }
     }
 
@@ -61,10 +55,6 @@ impl Machine for AutoInvoke {
             }
             _ => {}
         }
-    }
-
-    fn facts(&self) -> Facts {
-        vec![("model_calls", self.calls.into()), ("tools_executed", self.executed.into())]
     }
 
     fn readings(&self) -> Vec<RuleReading> {

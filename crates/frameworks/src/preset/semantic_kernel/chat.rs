@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::frame::{Action, Acts, Facts, Machine, RuleReading, Settings, SettingsError, reading, wrong_kind};
+use super::super::frame::{Action, Acts, Machine, RuleReading, Settings, SettingsError, reading, wrong_kind};
 use super::strategy::Strategy;
 use super::{AGGREGATOR, MAXIMUM, ROUNDS, STRATEGY, param};
 use crate::transcript::{Event, Message, Moment, PointView, Role};
@@ -23,13 +23,12 @@ pub(super) struct GroupChat {
     turns: Option<i64>,
     messages: i64,
     complete: bool,
-    calls: u64,
 }
 
 impl GroupChat {
     pub(super) fn new(settings: &Settings) -> Result<Self, SettingsError> {
         let strategy = Strategy::read(&settings.in_force(&param::TERMINATION_STRATEGY))?;
-        Ok(Self { strategy, turns: None, messages: 0, complete: false, calls: 0 })
+        Ok(Self { strategy, turns: None, messages: 0, complete: false })
     }
 
     fn begin(&mut self, acts: &mut Acts<'_, '_>) {
@@ -62,8 +61,6 @@ impl Machine for GroupChat {
         let Some(message) = event.message() else { return };
         if message.role == Role::User {
             self.turns = None;
-        } else if message.is_step() {
-            self.calls += 1;
         }
     }
 
@@ -74,10 +71,6 @@ impl Machine for GroupChat {
             _ => {}
         }
     }
-
-    fn facts(&self) -> Facts {
-        vec![("model_calls", self.calls.into())]
-    }
 }
 
 #[derive(Clone, Debug)]
@@ -85,7 +78,6 @@ pub(super) struct Aggregator {
     parts: Vec<Strategy>,
     all: bool,
     messages: i64,
-    answers: Vec<Value>,
 }
 
 impl Aggregator {
@@ -100,7 +92,7 @@ impl Aggregator {
             other => return Err(wrong_kind(param::CONDITION.name, "All or Any", &Value::from(other))),
         };
         let parts = parts.iter().map(Strategy::read).collect::<Result<_, _>>()?;
-        Ok(Self { parts, all, messages: 0, answers: Vec::new() })
+        Ok(Self { parts, all, messages: 0 })
     }
 }
 
@@ -111,21 +103,18 @@ impl Machine for Aggregator {
         let (agent, text) = (agent_of(message), message.text());
         let mut answers = self.parts.iter().map(|part| part.ends(agent, &text, self.messages));
         let ends = if self.all { answers.all(|yes| yes) } else { answers.any(|yes| yes) };
-        self.answers.push(Value::Bool(ends));
         if ends {
             acts.act(Action::Stop, AGGREGATOR).code(AGGREGATOR);
         }
     }
-
-    fn facts(&self) -> Facts {
-        vec![("per_message", Value::Array(self.answers.clone()))]
-    }
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Rounds {
+#[doc(hidden)]
+pub struct Rounds {
     max: Option<i64>,
-    spoken: i64,
+    /// Turns of agents so far.
+    pub spoken: i64,
 }
 
 impl Rounds {
@@ -143,10 +132,6 @@ impl Machine for Rounds {
             let act = acts.act(Action::Stop, ROUNDS).code("Maximum rounds reached.");
             act.evidence((self.spoken + 1) as f64, max as f64);
         }
-    }
-
-    fn facts(&self) -> Facts {
-        vec![("agent_turns", self.spoken.into())]
     }
 
     fn readings(&self) -> Vec<RuleReading> {

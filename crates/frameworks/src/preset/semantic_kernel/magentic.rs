@@ -2,19 +2,21 @@
 
 use serde_json::Value;
 
-use super::super::frame::{Action, Acts, Facts, Machine, Settings, SettingsError};
+use super::super::frame::{Action, Acts, Machine, Settings, SettingsError};
 use super::{MAGENTIC_LEDGER, MAGENTIC_LIMITS, param};
 use crate::python;
 use crate::transcript::{Event, Role};
 
 #[derive(Clone, Debug)]
-pub(super) struct Magentic {
+#[doc(hidden)]
+pub struct Magentic {
     max_stalls: i64,
     max_resets: Option<i64>,
     max_rounds: Option<i64>,
     stalls: i64,
     resets: i64,
-    rounds: i64,
+    /// Ledgers used.
+    pub rounds: i64,
 }
 
 /// The answers of a ledger.
@@ -58,7 +60,7 @@ impl Magentic {
         let resets = self.max_resets.filter(|max| self.resets > *max).map(|max| ("reset", self.resets, max));
         if let Some((name, seen, limit)) = rounds.or(resets) {
             let act = acts.act(Action::Stop, MAGENTIC_LIMITS).code(format!("Max {name} count reached."));
-            act.evidence(seen as f64, limit as f64).field("before_request", true);
+            act.evidence(seen as f64, limit as f64);
         }
     }
 
@@ -71,7 +73,7 @@ impl Magentic {
         let stalls = if !ledger.progress || ledger.in_loop { self.stalls + 1 } else { (self.stalls - 1).max(0) };
         self.stalls = stalls;
         if stalls > self.max_stalls {
-            let act = acts.act(Action::Inject, MAGENTIC_LEDGER).code("replan").field("stall_count", stalls);
+            let act = acts.act(Action::Inject, MAGENTIC_LEDGER).code("replan");
             act.evidence(stalls as f64, self.max_stalls as f64);
             self.stalls = 0;
             self.resets += 1;
@@ -95,9 +97,5 @@ impl Machine for Magentic {
             }
             _ => {}
         }
-    }
-
-    fn facts(&self) -> Facts {
-        vec![("ledgers_used", self.rounds.into())]
     }
 }

@@ -1,13 +1,14 @@
 //! Semantic Kernel: automatic function calls, group chats and their termination strategies, Magentic.
 
-mod auto_invoke;
-mod chat;
-mod magentic;
+#[doc(hidden)]
+pub mod auto_invoke;
+#[doc(hidden)]
+pub mod chat;
+#[doc(hidden)]
+pub mod magentic;
 mod strategy;
 
-use serde_json::{Map, Value};
-
-use super::frame::{COMBINED, Recipe, Settings, SettingsError};
+use super::frame::{Recipe, Settings, SettingsError};
 use crate::decision::Need;
 use crate::framework::{Build, Framework, Profile, params};
 use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
@@ -101,35 +102,11 @@ pub(super) fn framework() -> Framework {
         manual: MANUAL,
         parameters: param::ALL,
         profiles: PROFILES,
-        tables: &["auto_invoke", "group_chat_termination", "aggregator", "orchestration_max_rounds", "magentic"],
+        rules: &["auto_invoke", "group_chat_termination", "aggregator", "orchestration_max_rounds", "magentic"],
         host: HOST,
         build: Build::Machine(build),
-        case,
         ..Framework::PRESET
     }
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
-fn case(rule: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    let given = Settings::of_case(rule, input);
-    // A case for all rules: the configuration determines which of the loops is driven.
-    let rule = match rule {
-        COMBINED if given.gives(&[&param::TERMINATION_STRATEGY]) => "group_chat_termination",
-        COMBINED if given.gives(&[&param::STRATEGIES]) => "aggregator",
-        COMBINED if given.gives(&[&param::MAX_STALL_COUNT, &param::MAX_ROUND_COUNT, &param::MAX_RESET_COUNT]) => {
-            "magentic"
-        }
-        COMBINED if given.gives(&[&param::MAX_ROUNDS]) => "orchestration_max_rounds",
-        rule => rule,
-    };
-    let profile = match rule {
-        "group_chat_termination" => "AgentGroupChat",
-        "aggregator" => AGGREGATOR,
-        "orchestration_max_rounds" => "GroupChatOrchestration",
-        "magentic" => "MagenticOrchestration",
-        _ => "auto_invoke",
-    };
-    Ok(Settings { only: None, profile: Some(profile.to_owned()), ..given })
 }
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
@@ -151,5 +128,5 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
             Recipe::new(machine, &[AUTO_INVOKE]).blind(&[AUTO_INVOKE]).requests_before_prompts()
         }
     };
-    Ok(recipe.resumes_at_user().over_with_last_stop())
+    Ok(recipe.resumes_at_user())
 }

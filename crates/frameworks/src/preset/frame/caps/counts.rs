@@ -72,14 +72,15 @@ impl Count {
 
 /// The counters of one run of the framework.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counts {
-    pub(super) requests: u64,
+#[doc(hidden)]
+pub struct Counts {
+    pub requests: u64,
     pub(super) calls: u64,
-    pub(super) calls_succeeded: u64,
+    pub calls_succeeded: u64,
     /// Calls of the current reply that count towards a projection.
     pub(super) calls_at_hand: u64,
-    pub(super) input: u64,
-    pub(super) output: u64,
+    pub input: u64,
+    pub output: u64,
     pub(super) request_input: u64,
     pub(super) cost_sum: f64,
     pub(super) cost_exact: Option<Decimal>,

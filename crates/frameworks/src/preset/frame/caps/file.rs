@@ -1,7 +1,6 @@
 //! Reads a caps file: a framework described as data.
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
 
 use super::counts::Count;
 use super::host::HostEntry;
@@ -65,7 +64,7 @@ pub struct CapsFile {
     source: String,
     summary: String,
     manual: String,
-    tables: Vec<String>,
+    rules: Vec<String>,
     parameter: Vec<ParameterEntry>,
     /// The `parameter` entries, declared like every framework's parameters.
     #[serde(skip)]
@@ -125,10 +124,6 @@ pub(super) struct RunEntry {
     /// The parameter that lists tools whose calls are not counted.
     pub(super) uncounted_tools: Option<String>,
     #[serde(default)]
-    pub(super) ended: String,
-    #[serde(default)]
-    pub(super) open: String,
-    #[serde(default)]
     pub(super) end: Vec<EndEntry>,
 }
 
@@ -160,8 +155,6 @@ pub(super) struct CapEntry {
     pub(super) action: ActionName,
     pub(super) code: String,
     pub(super) detail: Option<String>,
-    #[serde(default)]
-    pub(super) names_limit: bool,
     pub(super) instead: Option<InsteadEntry>,
 }
 
@@ -183,8 +176,6 @@ pub(super) struct ToolStopEntry {
     /// Any tool ends the run if this switch is on.
     pub(super) any_if: Option<SwitchEntry>,
     pub(super) code: String,
-    #[serde(default)]
-    pub(super) returns_result: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -238,7 +229,7 @@ impl CapsFile {
         &'static self,
         build: fn(&Settings) -> Result<Recipe, SettingsError>,
     ) -> Framework {
-        let tables: Vec<&'static str> = self.tables.iter().map(String::as_str).collect();
+        let rules: Vec<&'static str> = self.rules.iter().map(String::as_str).collect();
         Framework {
             id: &self.id,
             version: &self.version,
@@ -246,19 +237,10 @@ impl CapsFile {
             summary: &self.summary,
             manual: &self.manual,
             parameters: self.parameters,
-            tables: tables.leak(),
+            rules: rules.leak(),
             host: self.host.host(),
             build: Build::Machine(build),
-            case,
             ..Framework::PRESET
         }
     }
-}
-
-/// A case drives all rules at once; what is not a parameter becomes a driver fixture.
-#[expect(clippy::unnecessary_wraps, reason = "the shape of `Framework::case`, where others can refuse")]
-pub(in crate::preset) fn case(_: &str, input: &Map<String, Value>) -> Result<Settings, String> {
-    let mut settings = Settings::of_case("", input);
-    settings.only = None;
-    Ok(settings.devices(&["seconds_per_model_call"]))
 }

@@ -3,30 +3,24 @@
 use std::sync::Arc;
 
 use foldhash::HashMap;
-use serde_json::{Value, json};
 
 use super::counts::Counts;
 use super::file::When;
 use super::plan::{Cap, End, Plan};
 use crate::decision::RuleName;
-use crate::preset::frame::{Action, Acts, Facts, Machine, RuleReading, arguments, native, next_request, starts_run};
+use crate::preset::frame::{Action, Acts, Machine, RuleReading, arguments, native, next_request, starts_run};
 use crate::transcript::{Event, Message, Moment, Point, PointView, ToolCall, Usage};
 
 /// The caps of a framework on one run.
 #[derive(Clone, Debug)]
-pub(super) struct CapMachine {
+pub struct CapMachine {
     plan: Arc<Plan>,
-    counts: Counts,
+    /// The counters of its present run.
+    pub counts: Counts,
     /// The framework's run has ended on its own; a user message may start another.
-    over: bool,
+    pub over: bool,
     /// Indices of the calls of the current reply that were refused.
     refused: Vec<usize>,
-    requests: u64,
-    executed: u64,
-    /// Cost of the replies that were used.
-    cost_used: f64,
-    /// The code of the cap that ended the run.
-    ended_by: Option<&'static str>,
     /// The codes of the warnings so far: each is shown once.
     warned: Vec<&'static str>,
 }
@@ -40,21 +34,11 @@ struct Place {
 
 impl CapMachine {
     pub(super) fn new(plan: Plan) -> Self {
-        Self {
-            plan: Arc::new(plan),
-            counts: Counts::default(),
-            over: false,
-            refused: Vec::new(),
-            requests: 0,
-            executed: 0,
-            cost_used: 0.0,
-            ended_by: None,
-            warned: Vec::new(),
-        }
+        Self { plan: Arc::new(plan), counts: Counts::default(), over: false, refused: Vec::new(), warned: Vec::new() }
     }
 
-    /// Checks the caps of `when` in order, up to the first that ends the run, and returns the action of that one.
-    fn look(&mut self, when: When, counts: &Counts, place: Place, acts: &mut Acts<'_, '_>) -> Option<Action> {
+    /// Checks the caps of `when` in order, up to the first that ends the run; true if one does.
+    fn look(&mut self, when: When, counts: &Counts, place: Place, acts: &mut Acts<'_, '_>) -> bool {
         let plan = Arc::clone(&self.plan);
         for cap in plan.caps.iter().filter(|cap| cap.when == when) {
             let Some(reading) = counts.read(cap.counts).filter(|reading| cap.fires.holds(*reading, cap.limit)) else {
@@ -66,12 +50,6 @@ impl CapMachine {
             let act = acts.act(cap.action, cap.rule).code(cap.code).evidence(reading, cap.limit);
             if let Some(template) = cap.detail {
                 act.detail(fill(template, cap, counts));
-            }
-            if cap.names_limit {
-                act.field("limit", cap.rule);
-            }
-            if let Some(output) = &cap.final_output {
-                act.field("final_output", output.as_str());
             }
             if cap.action == Action::Warn {
                 act.undelivered();
@@ -87,11 +65,10 @@ impl CapMachine {
                 act.decision.event = place.event;
             }
             if cap.ends_run || cap.action.is_terminal() {
-                self.ended_by = Some(cap.code);
-                return Some(cap.action);
+                return true;
             }
         }
-        None
+        false
     }
 
     /// A request is due: at this point, or at the next request after what is known so far.
@@ -108,19 +85,13 @@ impl CapMachine {
         ahead.tokens(Usage { output: None, ..reply.usage.unwrap_or_default() });
         let point = Point { moment: Moment::BeforeRequest, ..view.point() };
         let event = view.reply_index().and_then(|index| index.checked_sub(1));
-        if self.look(When::CountedAhead, &ahead, Place { point: Some(point), event }, acts).is_some() {
+        if self.look(When::CountedAhead, &ahead, Place { point: Some(point), event }, acts) {
             return;
         }
         self.counts.reply(reply);
-        self.requests += 1;
         self.refused.clear();
         let counts = self.counts;
-        let ended = self.look(When::AfterReply, &counts, Place::default(), acts);
-        // An error inside the model call loses the reply, and its cost is not charged to the agent.
-        if ended != Some(Action::Fail) {
-            self.cost_used += reply.cost.map_or(0.0, |cost| cost.0);
-        }
-        if ended.is_some() {
+        if self.look(When::AfterReply, &counts, Place::default(), acts) {
             return;
         }
         let at_hand = reply.tool_calls.iter().filter(|call| !self.is_end_tool(&call.name)).count() as u64;
@@ -142,7 +113,7 @@ impl CapMachine {
             result.is_error != Some(true) && !calls.of_result(result).is_some_and(|call| self.is_end_tool(&call.name))
         });
         self.counts.calls_succeeded += succeeded.count() as u64;
-        if self.tool_stop(reply, &results, acts) {
+        if self.tool_stop(reply, acts) {
             return;
         }
         if self.plan.ends.iter().any(|end| ends_with_tools(end, reply, &results)) {
@@ -154,10 +125,8 @@ impl CapMachine {
 
     /// Handles each call in the order in which the framework reaches it before running it.
     fn each_call(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) {
-        let from = view.reply_index().map_or(0, |index| index + 1);
         let place =
             Place { point: Some(Point { moment: Moment::AfterResponse, ..view.point() }), event: view.reply_index() };
-        let mut answered = None;
         for (nth, call) in reply.tool_calls.iter().enumerate() {
             if self.plan.uncounted_tools.iter().any(|tool| **tool == *call.name) {
                 continue;
@@ -168,10 +137,7 @@ impl CapMachine {
             let limit = plan.caps.iter().find(|cap| {
                 cap.when == When::EachCall && counts.read(cap.counts).is_some_and(|r| cap.fires.holds(r, cap.limit))
             });
-            let Some(cap) = limit else {
-                self.executed += 1;
-                continue;
-            };
+            let Some(cap) = limit else { continue };
             self.refused.push(nth);
             let act = acts.act(cap.action, cap.rule).code(cap.code);
             act.evidence(counts.read(cap.counts).unwrap_or(f64::NAN), cap.limit).call(call.id.as_deref());
@@ -180,14 +146,10 @@ impl CapMachine {
             if let Some(template) = cap.detail {
                 act.detail(fill(template, cap, &counts).replace("{tool}", &call.name));
             }
-            let answers = answered.get_or_insert_with(|| Answers::of(view.events().get(from..).unwrap_or_default()));
-            if let Some(offset) = answers.to_call(call) {
-                act.field("event", from + offset);
-            }
         }
     }
 
-    fn tool_stop(&mut self, reply: &Message, results: &[&Message], acts: &mut Acts<'_, '_>) -> bool {
+    fn tool_stop(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) -> bool {
         let plan = Arc::clone(&self.plan);
         for stop in &plan.tool_stops {
             let named = reply.tool_calls.iter().enumerate().find(|(nth, call)| {
@@ -195,12 +157,10 @@ impl CapMachine {
                     && !plan.uncounted_tools.iter().any(|tool| **tool == *call.name)
                     && stop.tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| **tool == *call.name))
             });
-            let Some((_, call)) = named else { continue };
-            let act = acts.act(Action::Stop, stop.rule).code(stop.code);
-            if let Some(result) = results.iter().find(|result| answers(result, call)).filter(|_| stop.returns_result) {
-                act.field("final_output", result.text().as_ref());
+            if named.is_none() {
+                continue;
             }
-            self.ended_by = Some(stop.code);
+            acts.act(Action::Stop, stop.rule).code(stop.code);
             return true;
         }
         false
@@ -259,25 +219,6 @@ impl Machine for CapMachine {
         };
         self.plan.caps.iter().map(reading).collect()
     }
-
-    fn facts(&self) -> Facts {
-        let word = if self.over { self.plan.words.0 } else { self.plan.words.1 };
-        vec![
-            ("model_calls", Value::from(self.requests)),
-            ("tools_executed", Value::from(self.executed)),
-            ("exit_status", Value::from(self.ended_by.unwrap_or(word))),
-            ("cost", Value::from((self.cost_used * 1e6).round() / 1e6)),
-            (
-                "usage",
-                json!({
-                    "requests": self.counts.requests,
-                    "tool_calls": self.counts.calls_succeeded,
-                    "input_tokens": self.counts.input,
-                    "output_tokens": self.counts.output,
-                }),
-            ),
-        ]
-    }
 }
 
 /// The framework's message with its figures filled in.
@@ -287,14 +228,6 @@ fn fill(template: &str, cap: &Cap, counts: &Counts) -> String {
         .replace("{value}", &counts.printed(cap.counts))
         .replace("{requests}", &counts.requests.to_string())
         .replace("{cost}", &format!("{:.4}", counts.cost_sum))
-}
-
-/// Whether `result` answers `call`: by id, or by name if there are no ids.
-fn answers(result: &Message, call: &ToolCall) -> bool {
-    match (&result.tool_call_id, &call.id) {
-        (Some(result), Some(call)) => result == call,
-        _ => result.name.as_deref() == Some(&*call.name),
-    }
 }
 
 /// The calls of a reply by what their results may name: a reply can hold a hundred thousand.
@@ -330,45 +263,6 @@ impl<'m> Calls<'m> {
             None => named.map(|named| named.0),
         };
         nth.and_then(|nth| self.in_order.get(nth))
-    }
-}
-
-/// Messages by the call that they answer.
-struct Answers<'m> {
-    /// The first message for an id.
-    by_id: HashMap<&'m str, usize>,
-    /// The first message of a tool, and the first of those without an id.
-    by_name: HashMap<&'m str, (usize, Option<usize>)>,
-}
-
-impl<'m> Answers<'m> {
-    fn of(events: &'m [Event]) -> Self {
-        let mut all = Self { by_id: HashMap::default(), by_name: HashMap::default() };
-        for (nth, message) in events.iter().enumerate().filter_map(|(nth, event)| Some((nth, event.message()?))) {
-            let id = message.tool_call_id.as_deref();
-            if let Some(id) = id {
-                all.by_id.entry(id).or_insert(nth);
-            }
-            if let Some(name) = message.name.as_deref() {
-                let named = all.by_name.entry(name).or_insert((nth, None));
-                if id.is_none() {
-                    named.1.get_or_insert(nth);
-                }
-            }
-        }
-        all
-    }
-
-    /// The first message that answers a call.
-    fn to_call(&self, call: &ToolCall) -> Option<usize> {
-        let named = self.by_name.get(&*call.name);
-        match call.id.as_deref() {
-            Some(id) => {
-                let by_name = named.and_then(|named| named.1);
-                self.by_id.get(id).copied().into_iter().chain(by_name).min()
-            }
-            None => named.map(|named| named.0),
-        }
     }
 }
 

@@ -11,13 +11,13 @@ mod host;
 mod machine;
 mod plan;
 
-use machine::CapMachine;
+#[doc(hidden)]
+pub use machine::CapMachine;
 use plan::Plan;
 
 use super::{Recipe, Settings, SettingsError};
 
 pub use file::CapsFile;
-pub(in crate::preset) use file::case;
 
 impl CapsFile {
     /// The machine for these settings. A rule that is off is left out.

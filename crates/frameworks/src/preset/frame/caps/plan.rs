@@ -20,10 +20,6 @@ pub(super) struct Cap {
     pub(super) ends_run: bool,
     pub(super) code: &'static str,
     pub(super) detail: Option<&'static str>,
-    /// What the framework returns in place of an answer.
-    pub(super) final_output: Option<String>,
-    /// Whether it reports its rule as the field `limit`.
-    pub(super) names_limit: bool,
 }
 
 /// Tools that end the run.
@@ -33,7 +29,6 @@ pub(super) struct ToolStop {
     /// The tools' names; `None` for any tool.
     pub(super) tools: Option<Vec<String>>,
     pub(super) code: &'static str,
-    pub(super) returns_result: bool,
 }
 
 /// What ends a run of the framework on its own.
@@ -60,8 +55,6 @@ pub(super) struct Plan {
     pub(super) runs_by_user: bool,
     /// Calls of these tools are answered before any cap is checked.
     pub(super) uncounted_tools: Vec<String>,
-    /// The framework's terms for a run that ended on its own and for one that is still open.
-    pub(super) words: (&'static str, &'static str),
 }
 
 impl Plan {
@@ -89,7 +82,6 @@ impl Plan {
             starts_anew: run.by_user && !shared,
             runs_by_user: run.by_user,
             uncounted_tools,
-            words: (run.ended.as_str(), run.open.as_str()),
         })
     }
 
@@ -117,7 +109,6 @@ fn cap(file: &CapsFile, entry: &'static CapEntry, settings: &Settings) -> Result
     }
     let Some((limit, written)) = limit(file, entry, settings)? else { return Ok(None) };
     let instead = entry.instead.as_ref().filter(|instead| is_set(settings, &instead.if_set));
-    let final_output = instead.and_then(|instead| settings.get(&instead.if_set)).and_then(Value::as_str);
     Ok(Some(Cap {
         rule: &entry.rule,
         counts: entry.counts,
@@ -129,8 +120,6 @@ fn cap(file: &CapsFile, entry: &'static CapEntry, settings: &Settings) -> Result
         ends_run: instead.is_some(),
         code: instead.map_or(entry.code.as_str(), |instead| instead.code.as_str()),
         detail: if instead.is_some() { None } else { entry.detail.as_deref() },
-        final_output: final_output.map(str::to_owned),
-        names_limit: entry.names_limit,
     }))
 }
 
@@ -161,7 +150,7 @@ fn tool_stop(
         (None, Some(switch)) if is_on(switch, settings) => None,
         (None, _) => return Ok(None),
     };
-    Ok(Some(ToolStop { rule: &entry.rule, tools, code: &entry.code, returns_result: entry.returns_result }))
+    Ok(Some(ToolStop { rule: &entry.rule, tools, code: &entry.code }))
 }
 
 fn end(file: &CapsFile, entry: &'static EndEntry, settings: &Settings) -> Result<Option<End>, SettingsError> {

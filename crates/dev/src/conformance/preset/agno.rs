@@ -1,0 +1,52 @@
+//! Agno: a refused call names the event of its result, and the calls that ran are counted.
+
+use super::played::{Doing, Fields, Played};
+use super::{Case, Driver};
+use crate::decision::Action;
+use crate::transcript::{Message, ToolCall};
+use whenstop_frameworks::preset::frame::caps::CapMachine;
+
+pub(super) const DRIVER: Driver = Driver {
+    id: "agno",
+    is_running: |watch| !watch.is_over() && watch.machine::<CapMachine>().is_some_and(|caps| !caps.over),
+    report,
+    action,
+    ..Driver::PLAIN
+};
+
+fn report(played: &Played<'_>, fields: &mut Fields) {
+    let unregistered = unregistered(played.case);
+    let replies = played.replies.iter().filter_map(|reply| played.message(*reply));
+    let calls =
+        replies.flat_map(|reply| &reply.tool_calls).filter(|call| !unregistered.contains(&call.name.to_string()));
+    let refused = played.acts.iter().filter(|act| act.decision.action == Action::Deny).count();
+    fields.insert("tools_executed".to_owned(), (calls.count() - refused).into());
+}
+
+fn unregistered(case: &Case<'_>) -> Vec<String> {
+    let names = case.settings.get("unregistered").and_then(serde_json::Value::as_array).into_iter().flatten();
+    names.filter_map(|name| name.as_str().map(str::to_owned)).collect()
+}
+
+fn action(doing: &Doing<'_>, fields: &mut Fields) {
+    let decision = &doing.act.decision;
+    let (Action::Deny, Some(reply)) = (decision.action, doing.view.reply()) else { return };
+    let refused = reply.tool_calls.iter().find(|call| call.id == decision.call_id);
+    let from = doing.view.reply_index().map_or(0, |reply| reply + 1);
+    for (at, event) in doing.view.events().iter().enumerate().skip(from) {
+        if let (Some(call), Some(message)) = (refused, event.message())
+            && answers(message, call)
+        {
+            fields.insert("event".to_owned(), at.into());
+            return;
+        }
+    }
+}
+
+/// Whether a result answers a call: by id, or by name if there are no ids.
+fn answers(result: &Message, call: &ToolCall) -> bool {
+    match (&result.tool_call_id, &call.id) {
+        (Some(result), Some(call)) => result == call,
+        _ => result.name.as_deref() == Some(&*call.name),
+    }
+}

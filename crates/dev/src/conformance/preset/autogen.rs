@@ -1,0 +1,139 @@
+//! AutoGen: a condition is called by a team, or alone with scripted deltas.
+
+use serde_json::Value;
+
+use super::{Case, Driver};
+use crate::framework::machine::{Acts, Machine};
+use crate::framework::{Recipe, Settings, SettingsError};
+use crate::transcript::{Event, Instant};
+use whenstop_frameworks::preset::autogen::condition::Condition;
+use whenstop_frameworks::preset::autogen::message::Message;
+use whenstop_frameworks::preset::autogen::{CONDITION, Team, composed, report, started_at};
+
+pub(super) const DRIVER: Driver = Driver {
+    id: "autogen",
+    read,
+    build: Some(build),
+    checks_after_end: |_| true,
+    report: |played, fields| {
+        if let Some(team) = played.watch.machine::<Team>() {
+            fields.insert("messages".to_owned(), team.messages.clone().into());
+        }
+    },
+    ..Driver::PLAIN
+};
+
+fn read(case: &mut Case<'_>) {
+    let unknown = case.settings.get("condition").and_then(unknown_function);
+    case.not_applicable = unknown.map(|function| format!("the driver's own function `{function}` is not in the case"));
+}
+
+/// A test function of the recorded test that the preset does not know by name.
+fn unknown_function(condition: &Value) -> Option<String> {
+    const KNOWN: [&str; 3] = ["delta_len_at_least_2", "last_is_stop_message", "returns_truthy_not_true"];
+    let own = condition.get("func").and_then(Value::as_str).filter(|function| !KNOWN.contains(function));
+    let mut parts = ["or", "and"].iter().filter_map(|key| condition.get(key)?.as_array()).flatten();
+    own.map(str::to_owned).or_else(|| parts.find_map(unknown_function))
+}
+
+fn build(case: &Case<'_>, settings: &Settings) -> Result<Recipe, SettingsError> {
+    let team = composed(settings)?;
+    match settings.get("condition") {
+        Some(value) if !value.is_null() && case.drive() == Some("condition") => {
+            let alone = Alone::new(Condition::read(value)?, started_at(settings)?, case);
+            Ok(Recipe::new(alone, &[CONDITION]).keeps_own_state())
+        }
+        _ => Ok(team),
+    }
+}
+
+/// The indices in a list.
+fn indices(list: &Value) -> Vec<usize> {
+    let list = list.as_array().into_iter().flatten();
+    list.filter_map(Value::as_u64).filter_map(|index| usize::try_from(index).ok()).collect()
+}
+
+/// A condition called outside a team, by default with each event as a separate delta.
+#[derive(Clone, Debug)]
+struct Alone {
+    condition: Condition,
+    started: bool,
+    deltas: Option<Vec<Vec<usize>>>,
+    next_delta: usize,
+    pending: Vec<Message>,
+    reset_before: Vec<usize>,
+    external_before: Option<usize>,
+    goes_on: bool,
+    over: bool,
+}
+
+impl Alone {
+    fn new(mut condition: Condition, started_at: Option<Instant>, case: &Case<'_>) -> Self {
+        let deltas = case.scripted("deltas").as_array();
+        if let Some(at) = started_at {
+            condition.start(Some(at));
+        }
+        Self {
+            condition,
+            started: started_at.is_some(),
+            deltas: deltas.map(|deltas| deltas.iter().map(indices).collect()),
+            next_delta: 0,
+            pending: Vec::new(),
+            reset_before: indices(case.scripted("reset_before")),
+            external_before: case.scripted("external_set_before").as_u64().and_then(|at| usize::try_from(at).ok()),
+            goes_on: case.has("continue_after_halt"),
+            over: false,
+        }
+    }
+
+    fn call(&mut self, at: Option<usize>, acts: &mut Acts<'_, '_>) {
+        if self.over {
+            return;
+        }
+        let delta = std::mem::take(&mut self.pending);
+        if let Some(stopped) = self.condition.call(&delta) {
+            report(stopped, None, at, acts);
+            self.over = !self.goes_on;
+        }
+    }
+
+    /// Deltas without events are also calls.
+    fn call_empty_deltas(&mut self, at: Option<usize>, acts: &mut Acts<'_, '_>) {
+        while self.deltas.as_ref().and_then(|deltas| deltas.get(self.next_delta)).is_some_and(Vec::is_empty) {
+            self.next_delta += 1;
+            self.call(at, acts);
+        }
+    }
+}
+
+impl Machine for Alone {
+    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        let (Some(message), Some(index)) = (event.message(), acts.event()) else { return };
+        if !self.started {
+            self.started = true;
+            self.condition.start(message.ts);
+        }
+        if message.ts.is_some() {
+            self.condition.tick(message.ts);
+        }
+        if self.reset_before.contains(&index) {
+            self.condition.reset();
+        }
+        if self.external_before == Some(index) {
+            self.condition.set_external();
+        }
+        self.call_empty_deltas(index.checked_sub(1), acts);
+        let Some(deltas) = &self.deltas else {
+            self.pending = vec![Message::of(message)];
+            return self.call(Some(index), acts);
+        };
+        let Some(delta) = deltas.get(self.next_delta).filter(|delta| delta.contains(&index)) else { return };
+        let is_last = delta.last() == Some(&index);
+        self.pending.push(Message::of(message));
+        if is_last {
+            self.next_delta += 1;
+            self.call(Some(index), acts);
+            self.call_empty_deltas(Some(index), acts);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Gemini CLI: chunks, judges and the next speaker are scripted.
+
+use super::case::COMBINED;
+use super::{Case, Driver};
+use whenstop_frameworks::preset::gemini_cli::{Gemini, Models, with_models};
+
+pub(super) const DRIVER: Driver = Driver {
+    id: "gemini-cli",
+    rules: &["tool_call_loop", "content_loop", "llm_check", "turn_limits"],
+    read: |case| case.set_aside(&["stream_chunk", "nextSpeaker", "judge_replies", "main_available"]),
+    build: Some(|case, settings| with_models(settings, models(case))),
+    recorded_requests_only: |case| case.rule != COMBINED,
+    report: |played, fields| {
+        let judge = played.watch.machine::<Gemini>().and_then(|gemini| gemini.judge.as_ref());
+        let asked_after = judge.map(|judge| judge.asked_after.clone()).unwrap_or_default();
+        fields.insert("judge_asked_after".to_owned(), asked_after.into());
+    },
+    ..Driver::PLAIN
+};
+
+fn models(case: &Case<'_>) -> Models {
+    Models {
+        piece: case.size("stream_chunk"),
+        speaks_next: *case.scripted("nextSpeaker") == "model",
+        confidences: case.scripted("judge_replies").as_array().map(|replies| replies.iter().cloned().collect()),
+        is_alone: *case.scripted("main_available") == false,
+    }
+}

@@ -1,0 +1,38 @@
+//! Haystack: hooks are scripted, and the program has every existing tool that the case calls.
+
+use serde_json::Value;
+
+use super::{Case, Driver};
+use whenstop_frameworks::preset::frame::rounds::Rounds;
+use whenstop_frameworks::preset::haystack::{Haystack, Program, with_program};
+
+pub(super) const DRIVER: Driver = Driver {
+    id: "haystack",
+    read: |case| case.set_aside(&["on_exit_continue", "stop_run_after_steps"]),
+    build: Some(|case, settings| with_program(settings, program(case))),
+    is_running: |watch| watch.machine::<Rounds<Haystack>>().is_some_and(|agent| !agent.is_over()),
+    report: |played, fields| {
+        if let Some(agent) = played.watch.machine::<Rounds<Haystack>>() {
+            fields.insert("exit_reasons".to_owned(), agent.inner().reasons.clone().into());
+        }
+    },
+    ..Driver::PLAIN
+};
+
+fn program(case: &Case<'_>) -> Program {
+    let events = || case.input.get("events").and_then(Value::as_array).into_iter().flatten();
+    let missing: Vec<&Value> =
+        events().filter(|event| event["invalid_call"] == true).map(|event| &event["name"]).collect();
+    let mut tools: Vec<String> = Vec::new();
+    for call in events().filter_map(|event| event["tool_calls"].as_array()).flatten() {
+        let Some(name) = call["name"].as_str() else { continue };
+        if !missing.contains(&&call["name"]) && !tools.iter().any(|tool| tool == name) {
+            tools.push(name.to_owned());
+        }
+    }
+    Program {
+        stop_after: case.scripted("stop_run_after_steps").as_i64(),
+        stays: case.scripted("on_exit_continue").as_i64().unwrap_or(0),
+        tools,
+    }
+}

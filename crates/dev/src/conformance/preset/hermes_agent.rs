@@ -1,0 +1,82 @@
+//! Hermes Agent: each table runs one of its three parts.
+
+use serde_json::{Value, json};
+
+use super::case::COMBINED;
+use super::played::{Doing, Fields, Played};
+use super::{Case, Driver};
+use crate::catalog;
+use crate::decision::Action;
+use crate::framework::{Recipe, Settings, SettingsError};
+use whenstop_frameworks::preset::hermes_agent::{Hermes, Parts, parts};
+
+const GUARDRAILS: &str = "tool_guardrails";
+const BUDGET: &str = "iteration_budget";
+const GOAL: &str = "goal";
+/// The section of the configuration that holds the guardrails.
+const SECTION: &str = "tool_loop_guardrails";
+
+pub(super) const DRIVER: Driver = Driver {
+    id: "hermes-agent",
+    rules: &[GUARDRAILS, BUDGET, GOAL],
+    read,
+    build: Some(build),
+    report,
+    action,
+    ..Driver::PLAIN
+};
+
+/// Drops unknown keys of the section, because the framework ignores them.
+fn read(case: &mut Case<'_>) {
+    if let Some(Value::Object(section)) = case.settings.set.shift_remove(SECTION) {
+        let parameters = catalog::find("hermes-agent").map_or(&[][..], |framework| framework.parameters);
+        for (key, value) in section {
+            let entries = match value {
+                Value::Object(inner) => {
+                    inner.into_iter().map(|(name, value)| (format!("{key}.{name}"), value)).collect()
+                }
+                value => vec![(key, value)],
+            };
+            for (name, value) in entries {
+                let name = format!("{SECTION}.{name}");
+                if parameters.iter().any(|parameter| parameter.name == name) {
+                    case.settings.set.insert(name, value);
+                }
+            }
+        }
+    }
+}
+
+fn build(case: &Case<'_>, settings: &Settings) -> Result<Recipe, SettingsError> {
+    let wants = |rule: &str| case.rule == rule || case.rule == COMBINED;
+    let has_goal = match settings.get(GOAL) {
+        Some(given) => *given == true,
+        None => case.rule == GOAL || settings.get("max_turns").is_some(),
+    };
+    parts(settings, Parts { guardrails: wants(GUARDRAILS), budget: wants(BUDGET), goal: wants(GOAL) && has_goal })
+}
+
+fn report(played: &Played<'_>, fields: &mut Fields) {
+    let Some(hermes) = played.watch.machine::<Hermes>() else { return };
+    if let Some(guardrails) = &hermes.guardrails {
+        fields.insert("tools_executed".to_owned(), guardrails.executed.into());
+    }
+    let summaries = played.acts.iter().filter(|act| act.decision.action == Action::ForceFinal).count();
+    fields.insert("summary_calls".to_owned(), summaries.into());
+    if let Some(goal) = &hermes.goal {
+        let turn = |turn: &whenstop_frameworks::preset::hermes_agent::goal::Report| json!({ "verdict": turn.verdict, "status": turn.status, "should_continue": turn.should_continue });
+        fields.insert("turns".to_owned(), goal.turns.iter().map(turn).collect());
+    }
+}
+
+fn action(doing: &Doing<'_>, fields: &mut Fields) {
+    fields.insert("count".to_owned(), doing.observed());
+    if doing.act.decision.code.as_deref() == Some("guardrail_halt") {
+        // The first refusal or failure of the message is the cause.
+        let step = doing.act.decision.point.step;
+        let is_cause = |action| matches!(action, Action::Deny | Action::Stop);
+        let cause =
+            doing.acts.iter().map(|act| &act.decision).find(|other| other.point.step == step && is_cause(other.action));
+        fields.insert("by".to_owned(), cause.and_then(|cause| cause.code.as_deref()).into());
+    }
+}

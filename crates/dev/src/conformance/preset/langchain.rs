@@ -1,0 +1,46 @@
+//! LangChain: `config.agent` names the kind of agent; the forced last answer of `generate` is scripted.
+
+use super::case::COMBINED;
+use super::played::{Doing, Fields};
+use super::{Case, Driver};
+use crate::decision::Action;
+use crate::transcript::Moment;
+
+const EXECUTOR: &str = "AgentExecutor";
+
+pub(super) const DRIVER: Driver = Driver {
+    id: "langchain",
+    rules: &[
+        "recursion_limit",
+        "remaining_steps",
+        "ModelCallLimitMiddleware",
+        "ToolCallLimitMiddleware",
+        "together",
+        EXECUTOR,
+    ],
+    read,
+    checks_after_end: |case| case.settings.is_profile(EXECUTOR),
+    action,
+    ..Driver::PLAIN
+};
+
+fn read(case: &mut Case<'_>) {
+    // A case for all rules drives either the executor's limits or the middleware of a graph.
+    let of_executor = ["max_iterations", "early_stopping_method", "max_execution_time", "handle_parsing_errors"];
+    if case.rule == EXECUTOR || (case.rule == COMBINED && case.gives(&of_executor)) {
+        case.settings.profile = Some(EXECUTOR.to_owned());
+    } else {
+        case.profile_from("agent");
+    }
+}
+
+fn action(doing: &Doing<'_>, fields: &mut Fields) {
+    let decision = &doing.act.decision;
+    if decision.action == Action::ForceFinal && decision.code.as_deref() == Some("generate") {
+        fields.insert("detail".to_owned(), "forced".into());
+    }
+    // After a round of tools, a request would have come next.
+    if decision.code.as_deref() == Some("GraphRecursionError") && decision.point.moment == Moment::AfterTools {
+        fields.insert("before_request".to_owned(), true.into());
+    }
+}

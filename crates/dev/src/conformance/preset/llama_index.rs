@@ -1,0 +1,36 @@
+//! LlamaIndex: what the program gives the agent, the workflow and each run is scripted.
+
+use super::{Case, Driver};
+use whenstop_frameworks::preset::frame::rounds::Rounds;
+use whenstop_frameworks::preset::llama_index::{Program, Workflow, with_program};
+
+pub(super) const DRIVER: Driver = Driver {
+    id: "llama-index",
+    read: |case| {
+        case.set_aside(&[
+            "agents",
+            "agent_early_stopping_method",
+            "run_early_stopping_method",
+            "share_context",
+            "max_iterations_by_run",
+        ]);
+    },
+    build: Some(|case, settings| with_program(settings, &program(case))),
+    is_running: |watch| watch.machine::<Rounds<Workflow>>().is_some_and(|agent| !agent.is_over()),
+    action: |doing, fields| {
+        if let Some(result) = doing.result() {
+            fields.insert("final_output".to_owned(), result.text().as_ref().into());
+        }
+    },
+    ..Driver::PLAIN
+};
+
+fn program(case: &Case<'_>) -> Program {
+    let word = |name: &str| case.scripted(name).as_str().map(str::to_owned);
+    Program {
+        agent_method: word("agent_early_stopping_method"),
+        run_method: word("run_early_stopping_method"),
+        max_iterations_by_run: case.scripted("max_iterations_by_run").as_array().cloned().unwrap_or_default(),
+        shares_context: case.has("share_context"),
+    }
+}

@@ -1,0 +1,32 @@
+//! OpenClaw: a case has the framework's own configuration and says which tools are missing.
+
+use super::{Case, Driver};
+use crate::framework::{Recipe, Settings, SettingsError};
+use whenstop_frameworks::preset::openclaw::{OpenClaw, Tools, configured};
+
+pub(super) const DRIVER: Driver = Driver {
+    id: "openclaw",
+    read: |case| case.settings = Settings::default(),
+    build: Some(build),
+    report: |played, fields| {
+        if let Some(machine) = played.watch.machine::<OpenClaw>() {
+            fields.insert("tools_executed".to_owned(), machine.tools_executed.into());
+        }
+    },
+    action: |doing, fields| {
+        fields.insert("count".to_owned(), doing.observed());
+        fields.insert("delivered".to_owned(), doing.act.decision.delivered.into());
+    },
+    ..Driver::PLAIN
+};
+
+fn build(case: &Case<'_>, settings: &Settings) -> Result<Recipe, SettingsError> {
+    let tools = Tools {
+        are_known: case.drive().is_some(),
+        one_by_one: case.drive() == Some("hook"),
+        missing: case.texts("unknown_tools"),
+        strict: case.texts("strict_tools"),
+    };
+    let recipe = configured(settings, &case.config(), tools)?;
+    Ok(if case.drive().is_some() { recipe.ends_with_stop() } else { recipe })
+}

@@ -1,0 +1,46 @@
+//! Roo Code: each table runs one rule; the person's answer is scripted.
+
+use super::case::COMBINED;
+use super::{Case, Driver};
+use crate::framework::{Recipe, Settings, SettingsError};
+use whenstop_frameworks::preset::roo_code::{Person, parts};
+
+const REPETITION: &str = "tool_repetition";
+const NATIVE: &str = "tool_repetition_native";
+const MISTAKES: &str = "consecutive_mistakes";
+const APPROVAL: &str = "auto_approval_limits";
+
+pub(super) const DRIVER: Driver = Driver {
+    id: "roo-code",
+    rules: &[REPETITION, NATIVE, MISTAKES, APPROVAL],
+    read: |case| {
+        case.set_aside(&["response", "answer", "api_req_started_before_check"]);
+        case.rename("limit", "consecutiveMistakeLimit");
+        if case.rule == NATIVE {
+            case.settings.profile = Some("native".to_owned());
+        }
+    },
+    build: Some(build),
+    recorded_requests_only: |case| case.rule == APPROVAL,
+    // The loop itself answers a text reply, so the next request follows at once.
+    action: |doing, fields| {
+        if doing.act.decision.rule.as_str() == MISTAKES {
+            fields.insert("before_request".to_owned(), true.into());
+        }
+    },
+    ..Driver::PLAIN
+};
+
+fn build(case: &Case<'_>, settings: &Settings) -> Result<Recipe, SettingsError> {
+    let person = Person {
+        refuses: case.scripted("answer").as_str().is_some_and(|answer| answer != "yesButtonClicked"),
+        sees_request: *case.scripted("api_req_started_before_check") != false,
+    };
+    let rules: &[&'static str] = match case.rule {
+        COMBINED => &[REPETITION, MISTAKES, APPROVAL],
+        NATIVE | REPETITION => &[REPETITION],
+        MISTAKES => &[MISTAKES],
+        _ => &[APPROVAL],
+    };
+    parts(settings, rules, person)
+}

@@ -1,0 +1,58 @@
+//! Semantic Kernel: each table runs one of its loops.
+
+use super::case::COMBINED;
+use super::played::{Fields, Played};
+use super::{Case, Driver};
+use crate::decision::Action;
+use whenstop_frameworks::preset::semantic_kernel::chat::Rounds;
+use whenstop_frameworks::preset::semantic_kernel::magentic::Magentic;
+
+pub(super) const DRIVER: Driver = Driver {
+    id: "semantic-kernel",
+    rules: &["auto_invoke", "group_chat_termination", "aggregator", "orchestration_max_rounds", "magentic"],
+    read,
+    ends_with_last_stop: true,
+    report,
+    action: |doing, fields| {
+        fields.insert("stall_count".to_owned(), doing.observed());
+        if doing.act.decision.rule.as_str() == "magentic.limits" {
+            fields.insert("before_request".to_owned(), true.into());
+        }
+    },
+    ..Driver::PLAIN
+};
+
+fn read(case: &mut Case<'_>) {
+    // A case for all rules: the configuration determines which of the loops is run.
+    let profile = match case.rule {
+        "group_chat_termination" => "AgentGroupChat",
+        "aggregator" => "AggregatorTerminationStrategy",
+        "orchestration_max_rounds" => "GroupChatOrchestration",
+        "magentic" => "MagenticOrchestration",
+        COMBINED if case.gives(&["termination_strategy"]) => "AgentGroupChat",
+        COMBINED if case.gives(&["strategies"]) => "AggregatorTerminationStrategy",
+        COMBINED if case.gives(&["max_stall_count", "max_round_count", "max_reset_count"]) => "MagenticOrchestration",
+        COMBINED if case.gives(&["max_rounds"]) => "GroupChatOrchestration",
+        _ => "auto_invoke",
+    };
+    case.settings.profile = Some(profile.to_owned());
+}
+
+fn report(played: &Played<'_>, fields: &mut Fields) {
+    fields.insert("tools_executed".to_owned(), played.results.into());
+    let is_end = |reply: usize| {
+        let mut acts = played.acts.iter().map(|act| &act.decision);
+        acts.any(|decision| decision.action == Action::Stop && decision.event == Some(reply))
+    };
+    let turns = played
+        .replies
+        .iter()
+        .filter(|reply| played.message(**reply).is_some_and(|message| message.tool_calls.is_empty()));
+    fields.insert("per_message".to_owned(), turns.map(|reply| is_end(*reply)).collect());
+    if let Some(rounds) = played.watch.machine::<Rounds>() {
+        fields.insert("agent_turns".to_owned(), rounds.spoken.into());
+    }
+    if let Some(magentic) = played.watch.machine::<Magentic>() {
+        fields.insert("ledgers_used".to_owned(), magentic.rounds.into());
+    }
+}

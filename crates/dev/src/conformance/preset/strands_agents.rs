@@ -1,0 +1,37 @@
+//! Strands: agents, swarms and graphs are run separately.
+
+use super::case::COMBINED;
+use super::{Case, Driver};
+use whenstop_frameworks::preset::strands_agents::{Strands, parts};
+
+const LIMITS: &str = "limits";
+const SWARM: &str = "swarm";
+const GRAPH: &str = "graph";
+
+pub(super) const DRIVER: Driver = Driver {
+    id: "strands-agents",
+    rules: &[LIMITS, SWARM, GRAPH],
+    read: |case| case.set_aside(&["seconds_per_model_call"]),
+    build: Some(|case, settings| parts(settings, &[part(case)])),
+    checks_after_end: |_| true,
+    report: |played, fields| {
+        let failed = played.watch.machine::<Strands>().is_some_and(|team| team.failed);
+        fields.insert("status".to_owned(), if failed { "failed" } else { "completed" }.into());
+        let answers = played
+            .replies
+            .iter()
+            .filter(|reply| played.message(**reply).is_some_and(|message| message.tool_calls.is_empty()));
+        fields.insert("nodes_run".to_owned(), answers.count().into());
+    },
+    ..Driver::PLAIN
+};
+
+/// What the case runs; the settings of a case for all rules determine it.
+fn part(case: &Case<'_>) -> &'static str {
+    match case.rule {
+        COMBINED if case.gives(&["max_node_executions"]) => GRAPH,
+        COMBINED if case.gives(&["limits"]) => LIMITS,
+        COMBINED => SWARM,
+        rule => rule,
+    }
+}

@@ -1,0 +1,16 @@
+//! tau2 reports its steps and errors.
+
+use super::Driver;
+use whenstop_frameworks::preset::tau2_bench::Orchestrator;
+
+pub(super) const DRIVER: Driver = Driver {
+    id: "tau2-bench",
+    read: |case| case.set_aside(&["seconds_per_model_call"]),
+    report: |played, fields| {
+        if let Some(orchestrator) = played.watch.machine::<Orchestrator>() {
+            fields.insert("step_count".to_owned(), orchestrator.steps.into());
+            fields.insert("num_errors".to_owned(), orchestrator.errors.into());
+        }
+    },
+    ..Driver::PLAIN
+};
