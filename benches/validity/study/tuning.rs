@@ -154,7 +154,7 @@ fn counts_what_it_cannot_read(study: &Study, tuned: &Tuned, alpha: f64) -> Optio
         let picked = study.tasks().iter().filter_map(|task| task.picked);
         let is_killed = |run: &usize| match study.fate(LimitIx { family: walk.family, limit }, *run) {
             Fate::Unread => true,
-            fate => study.run_totals(*run, fate).killed.numerator > 0.0,
+            fate => study.run_totals(*run, fate).killed.high.hits > 0,
         };
         let (n, killed) = picked.fold((0, 0), |(n, killed), run| (n + 1, killed + u64::from(is_killed(&run))));
         walk.p.is_some_and(|p| (p - binomial_cdf(killed, n, alpha)).abs() < 1e-9)

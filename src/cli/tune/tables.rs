@@ -90,7 +90,7 @@ impl Words<'_> {
     fn by_kills(&self) -> Option<Vec<Stratum>> {
         let (_, held_out) = self.answer.shipped.as_ref().ok()?;
         let mut strata = self.study.strata(|run| held_out.runs[run]);
-        strata.retain(|stratum| stratum.totals.all().killed.denominator > 0.0);
+        strata.retain(|stratum| stratum.totals.all().killed.high.of > 0);
         let rate = |totals: &TaskTotals| totals.all().killed_rate();
         strata.sort_by(|a, b| rate(&b.totals).partial_cmp(&rate(&a.totals)).unwrap_or(std::cmp::Ordering::Equal));
         (strata.len() > 1).then_some(strata)
@@ -99,14 +99,14 @@ impl Words<'_> {
     /// A note on the suite and model with the most kills, if there are any.
     pub(super) fn worst(&self) -> Option<String> {
         let strata = self.by_kills()?;
-        let worst = strata.first().filter(|worst| worst.totals.all().killed.numerator > 0.0)?;
+        let worst = strata.first().filter(|worst| worst.totals.all().killed.high.hits > 0)?;
         let name = [worst.suite.as_str(), worst.model.as_deref().unwrap_or_default()].join(" ");
         Some(format!(
-            "of {} suites and models, `{}` loses most: {} of its {:.0} successes",
+            "of {} suites and models, `{}` loses most: {} of its {} successes",
             strata.len(),
             name.trim(),
             with_interval(&worst.totals.killed()),
-            worst.totals.all().killed.denominator
+            worst.totals.all().killed.high.of
         ))
     }
 
@@ -122,7 +122,7 @@ impl Words<'_> {
         let mut rows: Vec<Vec<Cell>> = strata
             .iter()
             .map(|stratum| {
-                let successes = stratum.totals.all().killed.denominator;
+                let successes = stratum.totals.all().killed.high.of as f64;
                 let model = stratum.model.as_deref().unwrap_or("–");
                 let suite = if stratum.suite.is_empty() { "–" } else { &stratum.suite };
                 vec![

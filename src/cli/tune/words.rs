@@ -95,11 +95,11 @@ impl Words<'_> {
         let all = rated.totals.all();
         let (unit, saved) = (self.study.unit().noun(), rated.totals.saved());
         Some(format!(
-            "stops {} of {} runs, kills {:.0} of {:.0} successes and saves {} of the {unit}{}",
+            "stops {} of {} runs, kills {} of {} successes and saves {} of the {unit}{}",
             all.stops,
             self.study.runs().iter().filter(|run| run.outcome().grade().is_some()).count(),
-            all.killed.numerator,
-            all.killed.denominator,
+            all.killed.high.hits,
+            all.killed.high.of,
             with_interval(&saved),
             Self::cost(&rated.candidate),
         ))

@@ -3,12 +3,10 @@
 use rayon::prelude::*;
 
 use super::group::rows_of_all;
-use super::ratios::{AmountRange, useful_range};
 use super::tasks::Tasks;
-use super::{Group, LEVEL, RowView, Unit};
+use super::{Ends, Group, LEVEL, RowView, RunEffect, Unit};
 use crate::stats::frontier::surely_beaten;
 use crate::stats::{PairedSums, RatioDifference};
-use crate::transcript::Outcome;
 
 /// For each group, the index of the first group that beats it, or `None` if none does (which does not make stacks
 /// equal).
@@ -22,12 +20,12 @@ pub fn beaten(groups: &[Group<'_>], unit: Unit) -> Vec<Option<usize>> {
     let Some(rows) = rows_of_all(groups) else { return Vec::new() };
     let tasks = Tasks::of(&groups[0]);
     // A row's ending determines what is known about it, and many rows share an ending: compute it once per ending.
-    let endings: Vec<KnownAmounts> = rows.endings().map(|row| KnownAmounts::of(row, unit)).collect();
+    let endings: Vec<RunEffect> = rows.endings().map(|row| RunEffect::from_row(row, unit)).collect();
     let acted: Vec<usize> = (0..groups.len()).filter(|at| groups[*at].rows().any(has_acted)).collect();
     let pairs = acted.len() * acted.len().saturating_sub(1);
     let known = |group: usize| groups[group].rows().map(|row| &endings[row.ending()]);
-    let killed_of = |group: usize| known(group).map(|known| known.killed).collect();
-    let killed: Vec<Vec<Option<Killed>>> = (0..groups.len()).into_par_iter().map(killed_of).collect();
+    let killed_of = |group: usize| known(group).map(killed_success).collect();
+    let killed: Vec<Vec<Option<Ends<bool>>>> = (0..groups.len()).into_par_iter().map(killed_of).collect();
     let by = |worse: usize| {
         let mut others = acted.iter().copied().filter(|other| *other != worse);
         others.find(|better| {
@@ -41,33 +39,21 @@ pub fn beaten(groups: &[Group<'_>], unit: Unit) -> Vec<Option<usize>> {
     (0..groups.len()).into_par_iter().map(|at| acted.contains(&at).then(|| by(at)).flatten()).collect()
 }
 
-/// 0 or 1 for a success that was killed, at least and at most.
-type Killed = (u8, u8);
-
-/// What is known about one run under one stack; both fields are `None` for a run that is left out.
-#[derive(Clone, Copy, Default)]
-struct KnownAmounts {
-    /// For a success.
-    killed: Option<Killed>,
-    /// The useful saving and the recorded amount.
-    saved: Option<(AmountRange, f64)>,
-}
-
-impl KnownAmounts {
-    fn of(row: RowView<'_>, unit: Unit) -> Self {
-        let judged_success = row.is_judged() && row.outcome() == Outcome::Success;
-        Self {
-            killed: judged_success.then(|| (row.killed_low(), row.killed_high())),
-            saved: useful_range(row, unit).zip(unit.recorded(row)),
-        }
-    }
+/// Whether a judged success was killed; `None` for any other run.
+fn killed_success(effect: &RunEffect) -> Option<Ends<bool>> {
+    (effect.is_judged() && effect.is_success()).then_some(effect.killed)
 }
 
 /// Whether the difference of successes killed, which [`differences`] returns first, is at least 0. Without that nothing
 /// is beaten, and most pairs need no look at their savings.
-fn kills_no_more(better: &[Option<Killed>], worse: &[Option<Killed>]) -> bool {
-    let both = better.iter().zip(worse).filter_map(|(better, worse)| better.zip(*worse));
-    both.map(|((_, most), (least, _))| i64::from(least) - i64::from(most)).sum::<i64>() >= 0
+fn kills_no_more(better: &[Option<Ends<bool>>], worse: &[Option<Ends<bool>>]) -> bool {
+    let mut difference = 0_i64;
+    for (better, worse) in better.iter().zip(worse) {
+        if let (Some(better), Some(worse)) = (better, worse) {
+            difference += i64::from(worse.low) - i64::from(better.high);
+        }
+    }
+    difference >= 0
 }
 
 fn has_acted(row: RowView<'_>) -> bool {
@@ -77,23 +63,23 @@ fn has_acted(row: RowView<'_>) -> bool {
 /// Paired differences with every unknown at its worst for `better`: how much more `worse` kills and how much more
 /// `better` saves. `None` if no success was judged under both, or if nothing limits what `better` may cost.
 fn differences<'k>(
-    better: impl Iterator<Item = &'k KnownAmounts>,
-    worse: impl Iterator<Item = &'k KnownAmounts>,
+    better: impl Iterator<Item = &'k RunEffect>,
+    worse: impl Iterator<Item = &'k RunEffect>,
     tasks: &Tasks,
 ) -> Option<(RatioDifference, RatioDifference)> {
     let mut killed = vec![PairedSums::default(); tasks.len()];
     let mut saved = vec![PairedSums::default(); tasks.len()];
     for ((better, worse), place) in better.zip(worse).zip(tasks.places()) {
-        if let (Some((_, most)), Some((least, _))) = (better.killed, worse.killed) {
+        if let (Some(better), Some(worse)) = (killed_success(better), killed_success(worse)) {
             let task = killed.get_mut(place)?;
-            task.a.add(least.into(), 1.0);
-            task.b.add(most.into(), 1.0);
+            task.a.add(f64::from(u8::from(worse.low)), 1.0);
+            task.b.add(f64::from(u8::from(better.high)), 1.0);
         }
-        if let (Some(((least, _), recorded)), Some(((_, most), _))) = (better.saved, worse.saved) {
+        if let (Some(least), Some(most), Some(spending)) = (better.useful(), worse.useful(), better.spending) {
             let task = saved.get_mut(place)?;
             // `None`: what follows a warning may cost any amount.
-            task.a.add(least?, recorded);
-            task.b.add(most, recorded);
+            task.a.add(least.least?, spending.recorded);
+            task.b.add(most.most, spending.recorded);
         }
     }
     killed.retain(|task| task.a.n > 0);
@@ -106,7 +92,7 @@ mod tests {
     use super::*;
     use crate::aggregate::{ExactnessName, Row, Rows, by_stack};
     use crate::stats::cluster_key;
-    use crate::transcript::{EndCause, Moment, Point};
+    use crate::transcript::{EndCause, Moment, Outcome, Point};
     use crate::verdict::{Doubts, Verdict};
 
     /// A run of 20 steps under a stack that stops it after `stop` steps, if at all.
@@ -246,10 +232,11 @@ mod tests {
         for world in 0..5 {
             let rows: Rows = equals(world, 4).into_iter().collect();
             let groups = by_stack(&rows);
-            let known = |at: usize| groups[at].rows().map(|row| KnownAmounts::of(row, Unit::Steps)).collect::<Vec<_>>();
+            let known =
+                |at: usize| groups[at].rows().map(|row| RunEffect::from_row(row, Unit::Steps)).collect::<Vec<_>>();
             for (better, worse) in (0..4).flat_map(|a| (0..4).map(move |b| (a, b))) {
                 let (better, worse, tasks) = (known(better), known(worse), Tasks::of(&groups[0]));
-                let killed = |known: &[KnownAmounts]| known.iter().map(|known| known.killed).collect::<Vec<_>>();
+                let killed = |known: &[RunEffect]| known.iter().map(killed_success).collect::<Vec<_>>();
                 let (difference, _) = differences(better.iter(), worse.iter(), &tasks).unwrap();
                 assert_eq!(kills_no_more(&killed(&better), &killed(&worse)), difference.value >= 0.0);
                 ruled_out += usize::from(difference.value < 0.0);

@@ -7,15 +7,14 @@ use std::hash::Hasher as _;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::Xxh3Default;
 
-use super::estimates::sums_over;
-use super::ratios::{kept, net_benefit, useful_range};
+use super::ratios::net_benefit;
 use super::ship::{Candidate, ShipDecision, ShipTerms, decide, is_open};
+use super::task_sums::{by_task, cost_at_worst, known_share, saved_at_worst};
 use super::tasks::Tasks;
-use super::{Group, LEVEL, LostSuccess, RowView, Unit, corrected_fes_rate};
+use super::{Group, LEVEL, LostSuccess, Over, RunEffect, TaskSums, Unit, corrected_fes_rate};
 use crate::stats::estimate::free_ratio_estimate;
 use crate::stats::label_certificate::ErrorRates;
-use crate::stats::{ClusterSums, CostSums, Estimate, cost_estimate, ratio_estimate};
-use crate::transcript::Outcome;
+use crate::stats::{ClusterSums, CostSums, cost_estimate, ratio_estimate};
 
 /// What decides between stacks that are equal within chance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,7 +79,9 @@ impl<'r> Contest<'r> {
     #[must_use]
     pub fn chosen_elsewhere(mut self, errors: Option<ErrorRates>) -> Self {
         for (candidate, group) in self.rated.candidates.iter_mut().zip(&self.groups) {
-            candidate.killed_at_most = killed_of(group, &Tasks::of(group), errors, LEVEL).0;
+            let sums = by_task(group, &Tasks::of(group), Unit::Steps, Over::All);
+            let sums: Vec<&TaskSums> = sums.iter().collect();
+            candidate.killed_at_most = killed_of(group, &sums, errors, LEVEL).0;
         }
         self.rated.tried = 1;
         self
@@ -140,18 +141,16 @@ fn candidate(
     ease: Ease,
 ) -> Candidate {
     let tasks = Tasks::of(group);
-    let share = |of: &dyn Fn(RowView<'_>) -> bool| {
-        group.rows().filter(|row| of(*row)).count() as f64 / group.len().max(1) as f64
-    };
-    let known = share(&|row| row.unknown().is_none()).min(share(&|row| unit.recorded(row).is_some()));
-    let (killed_at_most, killed) = killed_of(group, &tasks, errors, level);
+    let sums = by_task(group, &tasks, unit, Over::All);
+    let sums: Vec<&TaskSums> = sums.iter().collect();
+    let (killed_at_most, killed) = killed_of(group, &sums, errors, level);
     Candidate {
         acted: has_acted(group),
-        known,
+        known: known_share(&sums),
         killed_at_most,
         killed,
-        saved: saved_at_worst(group, &tasks, unit),
-        cost: cost_at_worst(group, &tasks, unit),
+        saved: saved_at_worst(&sums),
+        cost: cost_at_worst(&sums),
         worth: price.map(|price| net_benefit(group, &tasks, price.unit, price.costs, LEVEL).low),
         hosts: ease.hosts,
         rules: ease.rules,
@@ -160,91 +159,50 @@ fn candidate(
 
 /// The end of the bound on the killed share, at `level`, and the share as counted: both with every unknown at its worst,
 /// so that what nobody knows is never in a stack's favour.
-fn killed_of(group: &Group<'_>, tasks: &Tasks, errors: Option<ErrorRates>, level: f64) -> (Option<f64>, Option<f64>) {
+fn killed_of(
+    group: &Group<'_>,
+    tasks: &[&TaskSums],
+    errors: Option<ErrorRates>,
+    level: f64,
+) -> (Option<f64>, Option<f64>) {
     if let Some(errors) = errors {
         let corrected = corrected_fes_rate(group, errors, level).estimate;
         return (corrected.high(), corrected.value);
     }
-    let rate = ratio_estimate(&sums_over(group, tasks, killed_at_worst), level);
+    let killed: Vec<ClusterSums> = tasks.iter().map(|task| task.killed.high.sums()).collect();
+    let rate = ratio_estimate(&killed, level);
     (rate.high(), rate.value)
-}
-
-/// Killed over successes, over all runs: an ungraded run that may have been killed is a success.
-fn killed_at_worst(row: RowView<'_>) -> Option<(f64, f64)> {
-    match row.outcome() {
-        Outcome::Success => Some((f64::from(row.killed_high()), 1.0)),
-        Outcome::Failure => None,
-        Outcome::Unknown => (row.killed_high() == 1).then_some((1.0, 1.0)),
-    }
-}
-
-/// The useful saving over all runs that record `unit`: a run that cannot be judged saves nothing, or costs more.
-/// Undefined if nothing limits what the stack may cost.
-fn saved_at_worst(group: &Group<'_>, tasks: &Tasks, unit: Unit) -> Estimate {
-    // The outer option: whether the run counts. The inner: whether its cost is limited.
-    let least = |row: RowView<'_>| -> Option<Option<f64>> {
-        let (low, _) = unit.saved_range(row)?;
-        Some(if row.is_judged() { useful_range(row, unit)?.0 } else { low.map(|low| low.min(0.0)) })
-    };
-    if group.rows().any(|row| least(row) == Some(None)) {
-        return Estimate::UNDEFINED;
-    }
-    let parts = |row: RowView<'_>| Some((least(row)??, unit.recorded(row)?));
-    ratio_estimate(&sums_over(group, tasks, parts), LEVEL)
-}
-
-/// The cost of a success against no stopping, over all runs that record `unit`, at its highest. Undefined if nothing
-/// limits what the stack may cost.
-fn cost_at_worst(group: &Group<'_>, tasks: &Tasks, unit: Unit) -> Estimate {
-    if group.rows().any(|row| unit.spent_range(row).is_some_and(|(_, most)| most.is_none())) {
-        return Estimate::UNDEFINED;
-    }
-    cost_estimate(
-        &tasks.sums(group, |row| cost_parts(row, unit), |sums: &mut CostSums, part| *sums = sums.plus(&part)),
-        LEVEL,
-    )
-}
-
-/// What one run contributes to the cost of a success, at its highest: an ungraded run that may have been killed is a
-/// success. `None` if it does not record `unit`, or nothing limits what it may cost.
-pub(super) fn cost_parts(row: RowView<'_>, unit: Unit) -> Option<CostSums> {
-    let (successes_with, successes_without) = match row.outcome() {
-        Outcome::Success => (kept(row).0, 1.0),
-        Outcome::Failure => (kept(row).0, 0.0),
-        Outcome::Unknown => (0.0, f64::from(row.killed_high())),
-    };
-    let spent_with = unit.spent_range(row)?.1?;
-    Some(CostSums { spent_with, successes_with, spent_without: unit.recorded(row)?, successes_without, n: 1 })
 }
 
 /// Whether the data leave open which of two stacks makes successes cheaper, or is worth more at a price: a comparison
 /// paired by run, over the runs both could be judged on, clustered by task.
 fn is_equal(a: &Group<'_>, b: &Group<'_>, unit: Unit, price: Option<LostSuccess>) -> bool {
     let tasks = Tasks::of(a);
-    let judged = a.rows().zip(b.rows()).zip(tasks.places()).filter(|((a, b), _)| a.is_judged() && b.is_judged());
-    if let Some(price) = price {
-        let worth = |row: RowView<'_>| {
-            let (low, _) = price.unit.saved_range(row)?;
-            Some(low? - price.costs * f64::from(row.killed_high()))
-        };
-        let mut sums = vec![ClusterSums::default(); tasks.len()];
-        for ((a, b), place) in judged {
-            if let (Some(a), Some(b)) = (worth(a), worth(b)) {
-                sums[place].add(a - b, 1.0);
-            }
+    let unit = price.map_or(unit, |price| price.unit);
+    let mut worths = vec![ClusterSums::default(); tasks.len()];
+    let mut costs = vec![CostSums::default(); tasks.len()];
+    for ((row_a, row_b), task) in a.rows().zip(b.rows()).zip(tasks.places()) {
+        let (a, b) = (RunEffect::from_row(row_a, unit), RunEffect::from_row(row_b, unit));
+        let (Some(spent_a), Some(spent_b)) = (most_spent(&a), most_spent(&b)) else { continue };
+        if !a.is_judged() || !b.is_judged() {
+            continue;
         }
-        return is_open(&free_ratio_estimate(&sums, LEVEL), 0.0);
-    }
-    let cost = |row: RowView<'_>| Some((unit.spent_range(row)?.1?, kept(row).0));
-    let mut sums = vec![CostSums::default(); tasks.len()];
-    for ((a, b), place) in judged {
-        if let (Some((spent_with, successes_with)), Some((spent_without, successes_without))) = (cost(a), cost(b)) {
-            sums[place] =
-                sums[place].plus(&CostSums { spent_with, successes_with, spent_without, successes_without, n: 1 });
+        if let Some(price) = price {
+            let lost = f64::from(u8::from(a.killed.high)) - f64::from(u8::from(b.killed.high));
+            worths[task].add(spent_b - spent_a - price.costs * lost, 1.0);
+        } else {
+            costs[task].add_pair((spent_a, a.kept.low), (spent_b, b.kept.low));
         }
     }
-    sums.retain(|task| task.n > 0);
-    is_open(&cost_estimate(&sums, LEVEL), 1.0)
+    if price.is_some() {
+        return is_open(&free_ratio_estimate(&worths, LEVEL), 0.0);
+    }
+    costs.retain(|task| task.n > 0);
+    is_open(&cost_estimate(&costs, LEVEL), 1.0)
+}
+
+fn most_spent(effect: &RunEffect) -> Option<f64> {
+    effect.spending?.most_spent
 }
 
 #[cfg(test)]

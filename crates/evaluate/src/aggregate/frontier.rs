@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::group::rows_of_all;
 use super::tasks::{present_tasks, resample_tasks};
-use super::{Group, LEVEL, Label, RowView, SEED, Summary, Unit, beaten, fes_parts, useful_parts};
+use super::{Group, LEVEL, Label, RowView, RunEffect, SEED, Summary, Unit, beaten, killed_parts, useful_parts};
 use crate::stats::frontier::{Tradeoff, hypervolume, membership};
 use crate::stats::{Interval, RangeEstimate, Replicates};
 
@@ -103,8 +103,10 @@ pub fn frontier_spread(groups: &[Group<'_>], unit: Unit) -> FrontierSpread {
     let resamples = resample_tasks(groups, SEED);
     let ranks = resamples.ranks();
     let of_ending = |row: RowView<'_>| {
-        let (fes, useful) = (fes_parts(row).unwrap_or_default(), useful_parts(row, unit).unwrap_or_default());
-        [fes.0, fes.1, useful.0, useful.1]
+        let effect = RunEffect::from_row(row, unit);
+        let killed = killed_parts(&effect).unwrap_or_default();
+        let useful = useful_parts(&effect).unwrap_or_default();
+        [killed.0, killed.1, useful.0, useful.1]
     };
     let addends: Vec<Sums> = rows.endings().map(of_ending).collect();
     // The sums of every group for each task, tasks in the order of the resamples.

@@ -2,15 +2,15 @@
 //! at once, what is saved at another failure rate, how close a stack comes to the oracle, and how early it stops
 //! failures.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
-use super::contest::cost_parts;
 use super::savings::Unit;
 use super::ship::{Candidate, ShipTerms, decide};
+use super::task_sums::by_task;
 use super::tasks::Tasks;
-use super::{Contribution, Group, LEVEL, Label, RowView, Totals, fes_parts, useful_parts};
+use super::{Group, LEVEL, Label, Over, RowView, RunEffect, TaskSums, useful_parts};
 use crate::stats::gaffke::{is_bound, upper_bound};
 use crate::stats::split::{Part, split_tasks};
 use crate::stats::{ClusterSums, CostSums, Estimate, cost_estimate, ratio_estimate};
@@ -115,30 +115,23 @@ fn halves(group: &Group<'_>, present: &BTreeSet<usize>) -> Vec<Half> {
 }
 
 /// Sums of one stack per task, in name order, with task indices; only tasks that have a row.
-struct StackSums(Vec<(usize, TaskSum)>);
+struct StackSums(Vec<(usize, HalfSums)>);
 
-/// What one task contributes.
+/// Of one task: what it loses and saves is judged on the runs that can be, what a success costs on all.
 #[derive(Clone, Copy, Default)]
-struct TaskSum {
-    killed: ClusterSums,
-    saved: ClusterSums,
-    cost: CostSums,
+struct HalfSums {
+    judged: TaskSums,
+    all: TaskSums,
 }
 
 impl StackSums {
     fn of(group: &Group<'_>, unit: Unit) -> Self {
-        let mut tasks: Vec<Option<TaskSum>> = vec![None; group.all_rows().tasks().len()];
+        let mut tasks: Vec<Option<HalfSums>> = vec![None; group.all_rows().tasks().len()];
         for row in group.rows() {
-            let sum = tasks[row.task()].get_or_insert_default();
-            if let Some((numerator, denominator)) = fes_parts(row) {
-                sum.killed.add(numerator, denominator);
-            }
-            if let Some((numerator, denominator)) = useful_parts(row, unit) {
-                sum.saved.add(numerator, denominator);
-            }
-            if let Some(part) = cost_parts(row, unit) {
-                sum.cost = sum.cost.plus(&part);
-            }
+            let sums = tasks[row.task()].get_or_insert_default();
+            let effect = RunEffect::from_row(row, unit);
+            sums.judged.add(&effect, Over::Judged);
+            sums.all.add(&effect, Over::All);
         }
         let present = tasks.into_iter().enumerate();
         Self(present.filter_map(|(task, sum)| Some((task, sum?))).collect())
@@ -146,22 +139,28 @@ impl StackSums {
 
     /// The rate of false early stops and the useful saving.
     fn estimates(&self, on: impl Fn(usize) -> bool) -> (Estimate, Estimate) {
-        let of = self.0.iter().filter(|(task, _)| on(*task)).map(|(_, sum)| (sum.killed, sum.saved));
-        let (killed, saved): (Vec<ClusterSums>, Vec<ClusterSums>) = of.unzip();
+        let (mut killed, mut saved) = (Vec::new(), Vec::new());
+        for (_, sums) in self.0.iter().filter(|(task, _)| on(*task)) {
+            killed.push(sums.judged.killed.high.sums());
+            saved.push(sums.judged.useful.low);
+        }
         (ratio_estimate(&killed, LEVEL), ratio_estimate(&saved, LEVEL))
     }
 
     /// The stack as a candidate on some of the tasks, with the bound on what it kills at `level`.
     fn candidate(&self, on: impl Fn(usize) -> bool, level: f64) -> Candidate {
-        let of = || self.0.iter().filter(|(task, _)| on(*task)).map(|(_, sum)| sum);
-        let killed = ratio_estimate(&of().map(|sum| sum.killed).collect::<Vec<_>>(), level);
+        let of: Vec<&HalfSums> = self.0.iter().filter(|(task, _)| on(*task)).map(|(_, sums)| sums).collect();
+        let killed: Vec<ClusterSums> = of.iter().map(|sums| sums.judged.killed.high.sums()).collect();
+        let saved: Vec<ClusterSums> = of.iter().map(|sums| sums.judged.useful.low).collect();
+        let costs: Vec<CostSums> = of.iter().map(|sums| sums.all.cost).filter(|cost| cost.n > 0).collect();
+        let killed = ratio_estimate(&killed, level);
         Candidate {
             acted: true,
             known: 1.0,
             killed_at_most: killed.high(),
             killed: killed.value,
-            saved: ratio_estimate(&of().map(|sum| sum.saved).collect::<Vec<_>>(), LEVEL),
-            cost: cost_estimate(&of().map(|sum| sum.cost).filter(|cost| cost.n > 0).collect::<Vec<_>>(), LEVEL),
+            saved: ratio_estimate(&saved, LEVEL),
+            cost: cost_estimate(&costs, LEVEL),
             worth: None,
             hosts: 0,
             rules: 0,
@@ -188,37 +187,38 @@ pub struct WorstStratum {
     pub tasks: usize,
 }
 
-/// Killed successes and successes of each task.
-type KilledOf = BTreeMap<usize, (f64, f64)>;
-
 /// For the rows of one stack, the largest of the strata's upper bounds, holding jointly at 95 % confidence (Bonferroni
 /// over strata, Gaffke within). `None` with fewer than two strata, or if one of
 /// them has fewer than 20 tasks with a success: it alone would set the bound. Every unknown counts as killed.
 pub fn worst_stratum(group: &Group<'_>) -> Option<WorstStratum> {
-    let mut strata: BTreeMap<(Option<&Label>, Option<&Label>), KilledOf> = BTreeMap::new();
-    for row in group.rows() {
-        if let Some((killed, one)) = fes_parts(row) {
-            let tasks = strata.entry((row.suite(), row.model())).or_default();
-            let task = tasks.entry(row.task()).or_default();
-            task.0 += killed;
-            task.1 += one;
+    let mut strata = Vec::new();
+    for stratum in group.strata() {
+        let sums = by_task(&stratum, &Tasks::of(&stratum), Unit::Steps, Over::Judged);
+        let losses: Vec<f64> = sums.iter().filter_map(TaskSums::killed_rate).collect();
+        if !losses.is_empty() {
+            strata.push((stratum, losses));
         }
     }
-    if strata.len() < 2 || strata.values().any(|tasks| (tasks.len() as u64) < super::strata::MIN_TASKS) {
+    if strata.len() < 2 || strata.iter().any(|(_, losses)| (losses.len() as u64) < super::strata::MIN_TASKS) {
         return None;
     }
     let delta = (1.0 - LEVEL) / strata.len() as f64;
-    let mut worst: Option<(f64, Option<&Label>, Option<&Label>, usize)> = None;
+    let mut worst: Option<(f64, &(Group<'_>, Vec<f64>))> = None;
     // On ties the last stratum wins. Computing a bound takes many tests, and one test tells whether it would be the
     // largest.
-    for ((suite, model), tasks) in strata.iter().rev() {
-        let losses: Vec<f64> = tasks.values().map(|(killed, all)| killed / all).collect();
-        if worst.is_none_or(|(bound, ..)| !is_bound(&losses, bound, delta)) {
-            worst = Some((upper_bound(&losses, delta), *suite, *model, losses.len()));
+    for stratum in strata.iter().rev() {
+        if worst.is_none_or(|(bound, _)| !is_bound(&stratum.1, bound, delta)) {
+            worst = Some((upper_bound(&stratum.1, delta), stratum));
         }
     }
-    let (bound, suite, model, tasks) = worst?;
-    Some(WorstStratum { strata: strata.len(), bound, suite: suite.cloned(), model: model.cloned(), tasks })
+    let (bound, (stratum, losses)) = worst?;
+    Some(WorstStratum {
+        strata: strata.len(),
+        bound,
+        suite: stratum.suite.clone(),
+        model: stratum.model.clone(),
+        tasks: losses.len(),
+    })
 }
 
 /// The useful saving of one stack if `failure_rate` of the runs failed, everything else alike: runs are reweighted by
@@ -228,7 +228,8 @@ pub fn worst_stratum(group: &Group<'_>) -> Option<WorstStratum> {
 /// The weights are taken as known. Cole & Stuart (2010), Generalizing evidence from randomized clinical trials, Am. J.
 /// Epidemiology 172.
 pub fn saved_at(group: &Group<'_>, unit: Unit, failure_rate: f64) -> Estimate {
-    let known = || group.rows().filter(|row| useful_parts(*row, unit).is_some());
+    let useful = |row: RowView<'_>| useful_parts(&RunEffect::from_row(row, unit));
+    let known = || group.rows().filter(|row| useful(*row).is_some());
     let count = |outcome: Outcome| known().filter(|row| row.outcome() == outcome).count() as f64;
     let (failures, successes) = (count(Outcome::Failure), count(Outcome::Success));
     if failures == 0.0 || successes == 0.0 {
@@ -240,7 +241,7 @@ pub fn saved_at(group: &Group<'_>, unit: Unit, failure_rate: f64) -> Estimate {
         Outcome::Unknown => 0.0,
     };
     let tasks = Tasks::of(group);
-    let parts = |row: RowView<'_>| useful_parts(row, unit).map(|(saved, all)| (saved * weigh(row), all * weigh(row)));
+    let parts = |row: RowView<'_>| useful(row).map(|(saved, all)| (saved * weigh(row), all * weigh(row)));
     let sums = tasks.sums(group, parts, |sums: &mut ClusterSums, (saved, all)| sums.add(saved, all));
     ratio_estimate(&sums, LEVEL)
 }
@@ -259,17 +260,16 @@ pub struct OracleShare {
 /// its first request, which no rule can do, so 1 is out of reach. On a success with no known secured point the oracle
 /// saves nothing.
 pub fn oracle_share(group: &Group<'_>, unit: Unit) -> OracleShare {
-    let amounts = |row: RowView<'_>| Contribution::of_row(row, unit)?.amounts;
     let tasks = Tasks::of(group);
-    let reached = tasks.sums(
-        group,
-        |row| amounts(row).and_then(|of| Some((of.useful?, of.possible?))),
-        |sums: &mut ClusterSums, (useful, possible)| sums.add_either(useful, possible),
-    );
-    let parts = |row: RowView<'_>| Contribution::of_row(row, unit);
-    let sums: Vec<Totals> = tasks.sums(group, parts, |sums: &mut Totals, run| sums.add(&run));
-    let mut all = Totals::default();
-    for task in &sums {
+    let parts = |row: RowView<'_>| {
+        let effect = RunEffect::from_row(row, unit);
+        Some((effect.useful()?.least?, effect.spending?.possible?))
+    };
+    let reached = tasks.sums(group, parts, |sums: &mut ClusterSums, (useful, possible)| {
+        sums.add_either(useful, possible);
+    });
+    let mut all = TaskSums::default();
+    for task in &by_task(group, &tasks, unit, Over::Judged) {
         all.merge(task);
     }
     OracleShare { reached: ratio_estimate(&reached, LEVEL), oracle: all.oracle_ratio() }

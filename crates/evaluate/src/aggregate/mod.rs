@@ -22,14 +22,15 @@ mod ratios;
 mod row;
 mod rows;
 mod rules;
+mod run_effect;
 mod savings;
 mod ship;
 mod strata;
 mod summary;
 mod sums;
 mod tail;
+mod task_sums;
 mod tasks;
-mod totals;
 
 pub use beaten::beaten;
 pub use budget::{BudgetCurve, budget_curves};
@@ -50,18 +51,19 @@ pub use metrics::{
     named,
 };
 pub use outcomes::OutcomeBounds;
-pub use pairs::{Difference, Pair, SEED, differences, fes_parts, paired, pairs, useful_parts};
+pub use pairs::{Difference, Pair, SEED, differences, paired, pairs};
 pub use picked::Picked;
 pub use print::{PrintedRun, fingerprint};
 pub use ratios::{CostOfSuccess, SavingRatios};
 pub use row::{ExactnessName, Row, RunRows};
 pub use rows::{AllRows, Firings, FiringsBuilder, FollowedBuilder, FollowedRows, RowView, Rows, RowsBuilder};
 pub use rules::{RuleShare, rule_shares};
+pub use run_effect::{Ends, RunEffect, Saving, Spending, killed_parts, useful_parts};
 pub use savings::{Savings, Unit, unit_of};
 pub use ship::{Candidate, LEAST_SAVED, MIN_KNOWN, ShipDecision, ShipTerms, Standing, TieBreak, decide, is_open};
 pub use strata::{WorseStratum, worse_stratum};
 pub use summary::{LostSuccess, NetBenefit, Summary, price_lost_successes, summarise, summarise_at};
 pub use sums::Count;
 pub use tail::{Tail, Tails};
+pub use task_sums::{Over, Share, TaskSums, cost_at_worst, known_share, saved_at_worst};
 pub use tasks::resample_tasks;
-pub use totals::{ContributedAmounts, Contribution, Totals};

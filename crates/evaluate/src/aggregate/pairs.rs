@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use super::outcomes::interval_of;
-use super::ratios::useful_range;
 use super::tasks::resample_tasks;
-use super::{Group, LEVEL, Label, RowView, Unit};
+use super::{Group, LEVEL, Label, RunEffect, Unit, killed_parts, useful_parts};
 use crate::stats::bounds::{Dominance, difference_bounds, dominance};
 use crate::stats::difference::RatioDifference;
 use crate::stats::paired::sign_flip;
@@ -15,7 +14,6 @@ use crate::stats::{
     Adjustment, BoundEstimate, BoundSums, DifferenceEstimate, PairedCounts, PairedSums, Resamples, SweepTest,
     adjust_sweep, bound_difference, ratio_difference,
 };
-use crate::transcript::Outcome;
 
 /// Seed of the resamples; part of every result that used them.
 pub const SEED: u64 = 20_260_101;
@@ -66,9 +64,8 @@ pub fn pairs(groups: &[Group<'_>], baseline: &str, unit: Unit) -> Vec<Pair> {
     let Some(base) = groups.iter().find(|group| &*group.stack == baseline) else { return Vec::new() };
     let others: Vec<&Group<'_>> = groups.iter().filter(|group| group.stack != base.stack).collect();
     let resamples = resample_tasks(std::slice::from_ref(base), SEED);
-    let fes_rates = differences(others.iter().map(|group| paired(group, base, fes_parts)), &resamples);
-    let useful = |row: RowView<'_>| useful_parts(row, unit);
-    let saved_ratios = differences(others.iter().map(|group| paired(group, base, useful)), &resamples);
+    let fes_rates = differences(others.iter().map(|group| paired(group, base, unit, killed_parts)), &resamples);
+    let saved_ratios = differences(others.iter().map(|group| paired(group, base, unit, useful_parts)), &resamples);
     let sign_flip_p = |tasks: &[PairedCounts]| {
         sign_flip(&tasks.iter().map(|task| task.only_a as f64 - task.only_b as f64).collect::<Vec<f64>>(), SEED)
     };
@@ -111,33 +108,27 @@ pub fn differences(sums: impl IntoIterator<Item = Vec<PairedSums>>, resamples: &
         .collect()
 }
 
-/// Numerator and denominator of the rate of false early stops, every unknown at its worst; `None` for a run that is
-/// not a success or is left out.
-pub fn fes_parts(row: RowView<'_>) -> Option<(f64, f64)> {
-    (row.is_judged() && row.outcome() == Outcome::Success).then(|| (f64::from(row.killed_high()), 1.0))
-}
-
-/// Numerator and denominator of the useful saving, every unknown at its worst: saved on failures and after success,
-/// over recorded. `None` if the recording does not tell or nothing limits the cost.
-pub fn useful_parts(row: RowView<'_>, unit: Unit) -> Option<(f64, f64)> {
-    Some((useful_range(row, unit)?.0?, unit.recorded(row)?))
-}
-
 /// Sums of both groups by task, in task order, over the runs for which `parts` is `Some` in both. The groups must hold
 /// the same runs in the same order. Empty if a stack left the recorded path: a value known only within bounds has no
 /// difference.
-pub fn paired(a: &Group<'_>, b: &Group<'_>, parts: impl Fn(RowView<'_>) -> Option<(f64, f64)>) -> Vec<PairedSums> {
+pub fn paired(
+    a: &Group<'_>,
+    b: &Group<'_>,
+    unit: Unit,
+    parts: impl Fn(&RunEffect) -> Option<(f64, f64)>,
+) -> Vec<PairedSums> {
     let mut tasks: BTreeMap<usize, PairedSums> = BTreeMap::new();
     for (row_a, row_b) in a.rows().zip(b.rows()) {
         // Every task gets an entry, so that all comparisons of a family have the same tasks.
         let task = tasks.entry(row_a.task()).or_default();
-        if !row_a.is_judged() || !row_b.is_judged() {
+        let (effect_a, effect_b) = (RunEffect::from_row(row_a, unit), RunEffect::from_row(row_b, unit));
+        if !effect_a.is_judged() || !effect_b.is_judged() {
             continue;
         }
-        if row_a.unknown().diverged || row_b.unknown().diverged {
+        if effect_a.doubts.diverged || effect_b.doubts.diverged {
             return Vec::new();
         }
-        if let (Some(part_a), Some(part_b)) = (parts(row_a), parts(row_b)) {
+        if let (Some(part_a), Some(part_b)) = (parts(&effect_a), parts(&effect_b)) {
             task.a.add(part_a.0, part_a.1);
             task.b.add(part_b.0, part_b.1);
         }
@@ -149,14 +140,17 @@ pub fn paired(a: &Group<'_>, b: &Group<'_>, parts: impl Fn(RowView<'_>) -> Optio
 fn discordant(a: &Group<'_>, b: &Group<'_>) -> Vec<PairedCounts> {
     let mut tasks: BTreeMap<usize, PairedCounts> = BTreeMap::new();
     for (row_a, row_b) in a.rows().zip(b.rows()) {
-        let (Some((killed_a, _)), Some((killed_b, _))) = (fes_parts(row_a), fes_parts(row_b)) else { continue };
-        if row_a.unknown().diverged || row_b.unknown().diverged {
+        let (effect_a, effect_b) = (RunEffect::from_row(row_a, Unit::Steps), RunEffect::from_row(row_b, Unit::Steps));
+        if !effect_a.is_success() || !effect_a.is_judged() || !effect_b.is_judged() {
+            continue;
+        }
+        if effect_a.doubts.diverged || effect_b.doubts.diverged {
             return Vec::new();
         }
         let task = tasks.entry(row_a.task()).or_default();
         task.n += 1;
-        task.only_a += u64::from(killed_a > killed_b);
-        task.only_b += u64::from(killed_a < killed_b);
+        task.only_a += u64::from(effect_a.killed.high && !effect_b.killed.high);
+        task.only_b += u64::from(!effect_a.killed.high && effect_b.killed.high);
     }
     tasks.into_values().collect()
 }

@@ -1,6 +1,5 @@
 //! What stops saved, split by the run's outcome: a success stopped early saves nothing.
 
-use super::ratios::AmountRange;
 use super::sums::{Class, Count, Sum, Sums};
 use super::{MIN_KNOWN, RowView, Rows};
 use crate::verdict::{Amounts, Verdict};
@@ -115,14 +114,6 @@ impl Unit {
             Self::Tokens => Some((row.tokens_low()? as f64, row.tokens_high().map(|tokens| tokens as f64))),
             Self::CostUsd => Some((row.cost_usd_low()?, row.cost_usd_high())),
         }
-    }
-
-    /// Recorded less spent under the stack: at least (`None` if nothing limits the spending), and at most.
-    #[inline]
-    pub(super) fn saved_range(self, row: RowView<'_>) -> Option<AmountRange> {
-        let recorded = self.recorded(row)?;
-        let (low, high) = self.spent_range(row)?;
-        Some((high.map(|high| recorded - high), recorded - low))
     }
 }
 

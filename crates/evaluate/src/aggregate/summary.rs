@@ -5,9 +5,10 @@ use rayon::prelude::*;
 use super::group::rows_of_all;
 use super::ratios::net_benefit;
 use super::sums::{Addends, Count, Sum, Sums};
+use super::task_sums::by_task;
 use super::tasks::Tasks;
 use super::{
-    CorrectedRate, Estimates, Group, LEVEL, Label, OutcomeBounds, SavingRatios, Savings, Unit, corrected_fes_rate,
+    CorrectedRate, Estimates, Group, LEVEL, Label, OutcomeBounds, Over, SavingRatios, Savings, Unit, corrected_fes_rate,
 };
 use crate::stats::RangeEstimate;
 use crate::stats::label_certificate::ErrorRates;
@@ -156,7 +157,8 @@ pub fn summarise_at(groups: &[Group<'_>], errors: Option<ErrorRates>, level: f64
             corrected: errors.map(|errors| corrected_fes_rate(group, errors, level)),
             outcomes: OutcomeBounds::of(group, &tasks, level),
             savings: Unit::ALL.map(|unit| (unit, Savings::of(&sums, unit))),
-            ratios: Unit::ALL.map(|unit| SavingRatios::of(group, &tasks, unit, level)),
+            ratios: Unit::ALL
+                .map(|unit| SavingRatios::from_sums(&by_task(group, &tasks, unit, Over::Judged), unit, level)),
             net_benefit: None,
             sums,
         }

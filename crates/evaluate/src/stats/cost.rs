@@ -37,6 +37,11 @@ impl CostSums {
         self.n += 1;
     }
 
+    /// Adds a run under two strategies: what it spends under each, and whether it is a success in the end.
+    pub fn add_pair(&mut self, with: (f64, bool), without: (f64, bool)) {
+        self.add(with.0, f64::from(u8::from(with.1)), without.0, without.1);
+    }
+
     /// The sum of both.
     #[must_use]
     pub fn plus(self, other: &Self) -> Self {

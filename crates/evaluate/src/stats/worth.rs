@@ -19,15 +19,28 @@ use super::seldom::{Allowance, Carried};
 /// What one task contributes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WorthSums {
+    /// Not spent by run, in any unit.
     saved: ClusterSums,
-    killed: ClusterSums,
+    /// Successes killed.
+    killed: u64,
 }
 
 impl WorthSums {
     /// Adds one run: what was not spent, in any unit, and whether a success was killed.
     pub fn add(&mut self, saved: f64, is_killed: bool) {
         self.saved.add(saved, 1.0);
-        self.killed.add(f64::from(u8::from(is_killed)), 1.0);
+        self.killed += u64::from(is_killed);
+    }
+
+    /// Adds the runs of another part.
+    pub fn merge(&mut self, part: &Self) {
+        self.saved.merge(&part.saved);
+        self.killed += part.killed;
+    }
+
+    /// The number of runs.
+    pub fn runs(&self) -> u64 {
+        self.saved.n
     }
 }
 
@@ -40,7 +53,8 @@ struct Parts {
 impl Parts {
     fn of(tasks: &[WorthSums], level: f64) -> Self {
         let saved: Vec<ClusterSums> = tasks.iter().map(|task| task.saved).collect();
-        let killed: Vec<ClusterSums> = tasks.iter().map(|task| task.killed).collect();
+        let killed: Vec<ClusterSums> =
+            tasks.iter().map(|task| ClusterSums::of_counts(task.killed, task.runs())).collect();
         let mut estimate = free_ratio_estimate(&saved, level);
         let runs = estimate.n as f64;
         let carried = Carried::by_few_of_any(saved.iter().map(|task| task.numerator / runs), estimate.clusters);

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::results::by_saving;
-use crate::aggregate::{Group, LEVEL, RowView, Rows, Unit, by_stack, fingerprint, unit_of, useful_parts};
+use crate::aggregate::{Group, LEVEL, RowView, Rows, RunEffect, Unit, by_stack, fingerprint, unit_of, useful_parts};
 use crate::stats::certificate::{
     Calibration, Certificate, Certification, Promise, Rate, certify, certify_labelled, certify_unordered,
 };
@@ -103,8 +103,10 @@ impl CorpusCertificate {
         let ordered: Vec<&Group<'_>> = order.iter().filter_map(|at| groups.get(*at)).collect();
         let unit = unit_of(rows);
         let calibration = calibration(&ordered);
-        let usefuls: Vec<Estimate> =
-            ordered.iter().map(|group| ratio_estimate(&by_task(group, |row| useful_parts(row, unit)), LEVEL)).collect();
+        let usefuls: Vec<Estimate> = ordered
+            .iter()
+            .map(|group| ratio_estimate(&by_task(group, |row| useful_parts(&RunEffect::from_row(row, unit))), LEVEL))
+            .collect();
         let preference = match ordering {
             Ordering::Fixed(_) => None,
             Ordering::Unordered { preference } => {

@@ -2,7 +2,7 @@
 
 use super::Grid;
 use crate::aggregate::{
-    Count, Difference, Group, RowView, Rows, Summary, Unit, by_stack, differences as family, fes_parts, frontier,
+    Count, Difference, Group, Rows, RunEffect, Summary, Unit, by_stack, differences as family, frontier, killed_parts,
     paired, resample_tasks, summarise, unit_of, useful_parts,
 };
 use crate::stats::label_certificate::ErrorRates;
@@ -59,10 +59,9 @@ impl Results {
         let summaries = summarise(&all, options.label_errors);
         let points = frontier(&summaries, unit);
         let resamples = resample_tasks(&all, options.seed);
-        let against =
-            |parts: &dyn Fn(RowView<'_>) -> Option<(f64, f64)>| differences(&all, options.baseline, parts, &resamples);
-        let killed_differences = against(&fes_parts);
-        let useful_differences = against(&|row| useful_parts(row, unit));
+        let against = |parts: EffectParts| differences(&all, options.baseline, unit, parts, &resamples);
+        let killed_differences = against(killed_parts);
+        let useful_differences = against(useful_parts);
         let numbered = grid.settings.iter().zip(summaries).zip(points).enumerate();
         let settings = numbered.map(|(at, ((setting, summary), point))| SettingResult {
             not_evaluable: summary.counted(Count::NotEvaluableRuns),
@@ -109,17 +108,21 @@ pub(super) fn by_saving(saved: impl Iterator<Item = Option<f64>>) -> Vec<usize> 
     order.into_iter().map(|(_, at)| at.0).collect()
 }
 
+/// Numerator and denominator that a run contributes to a rate.
+type EffectParts = fn(&RunEffect) -> Option<(f64, f64)>;
+
 /// Compares every setting with the baseline as one family of tests, each over the runs on which both can be evaluated.
 fn differences(
     groups: &[Group<'_>],
     baseline: Option<usize>,
-    parts: &dyn Fn(RowView<'_>) -> Option<(f64, f64)>,
+    unit: Unit,
+    parts: EffectParts,
     resamples: &Resamples,
 ) -> Vec<Option<Difference>> {
     let mut all: Vec<Option<Difference>> = vec![None; groups.len()];
     let Some((at_baseline, base)) = baseline.and_then(|at| Some((at, groups.get(at)?))) else { return all };
     let others: Vec<usize> = (0..groups.len()).filter(|at| *at != at_baseline).collect();
-    let sums = others.iter().map(|at| paired(&groups[*at], base, parts));
+    let sums = others.iter().map(|at| paired(&groups[*at], base, unit, parts));
     for (at, difference) in others.iter().zip(family(sums, resamples)) {
         all[*at] = Some(difference);
     }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::{Appetite, Choice, Family, Fate, LimitIx, Study, Tuned, clean_tasks_needed};
-use crate::aggregate::{LEAST_SAVED, Label, Totals};
+use crate::aggregate::{LEAST_SAVED, Label, TaskSums};
 use crate::stats::Estimate;
 use crate::sweep::engine::{Extract, Plan};
 
@@ -138,14 +138,14 @@ fn judged(study: &Study, source: &Study, choice: Choice) -> ClassLimit {
     let family = study.families().iter().position(|family| family.first_rule().signal.id == rule.signal.id);
     let fate = |run| family.map_or(Fate::Unread, |family| study.fate(LimitIx { family, ..choice.at }, run));
     let totals = study.totals(&study.all_tasks(), fate);
-    let all: Totals = totals.all();
+    let all: TaskSums = totals.all();
     let task_rate: Estimate = totals.task_rate();
     ClassLimit {
         choice,
         limit: rule.limit,
         rule: rule.to_string(),
-        killed: all.killed.numerator,
-        successes: all.killed.denominator,
+        killed: all.killed.high.hits as f64,
+        successes: all.killed.high.of as f64,
         task_rate: task_rate.value,
         saved: all.saved_ratio(),
     }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::held_out::{Chosen, HeldOut};
-use super::rate::{TaskEffect, candidate, is_equal};
+use super::rate::{candidate, is_equal};
 use super::{Appetite, Study, TaskTotals};
-use crate::aggregate::{Candidate, Contribution, Ease, Group, Rows, Totals, by_stack, decide};
+use crate::aggregate::{Candidate, Ease, Group, Over, Rows, RunEffect, TaskSums, by_stack, decide};
 
 /// The results of one strategy by task, every unknown at its worst.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ pub struct Contender {
     /// The strategy.
     pub name: String,
     /// By task index, for every task of the study.
-    tasks: Vec<Totals>,
+    tasks: Vec<TaskSums>,
 }
 
 impl Contender {
@@ -22,12 +22,10 @@ impl Contender {
         let tasks = study.tasks().iter().enumerate();
         let places: BTreeMap<(&str, &str), usize> = tasks.map(|(at, task)| ((&*task.suite, &*task.task), at)).collect();
         let of_stack = |group: &Group<'_>| {
-            let mut tasks = vec![Totals::default(); study.tasks().len()];
+            let mut tasks = vec![TaskSums::default(); study.tasks().len()];
             for row in group.rows() {
                 let task = *places.get(&row.cluster()).expect("the rows are of the runs of the study");
-                if let Some(run) = Contribution::of_row(row, study.unit()) {
-                    tasks[task].add(&run);
-                }
+                tasks[task].add(&RunEffect::from_row(row, study.unit()), Over::Judged);
             }
             Self { name: group.stack.to_string(), tasks }
         };
@@ -43,9 +41,8 @@ impl Contender {
 /// The index of the one to ship among those whose killed share has an upper end of at most `max_killed`: decided as a
 /// comparison decides.
 pub fn best_contender(all: &[Contender], tasks: &[usize], appetite: Appetite) -> Option<usize> {
-    let effects: Vec<Vec<TaskEffect>> =
-        all.iter().map(|of| tasks.iter().map(|task| TaskEffect::of(of.tasks[*task])).collect()).collect();
-    let effects: Vec<Vec<&TaskEffect>> = effects.iter().map(|of| of.iter().collect()).collect();
+    let effects: Vec<Vec<&TaskSums>> =
+        all.iter().map(|of| tasks.iter().map(|task| &of.tasks[*task]).collect()).collect();
     let candidates: Vec<Candidate> = all
         .iter()
         .zip(&effects)

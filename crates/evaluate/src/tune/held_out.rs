@@ -3,7 +3,7 @@
 use super::study::Choosing;
 use super::walk::Walks;
 use super::{Appetite, Fate, LimitIx, Study, TaskTotals, Tuned};
-use crate::aggregate::Totals;
+use crate::aggregate::TaskSums;
 
 /// Number of parts the tasks are divided into; each is held out in turn and rated with what was learned on the others.
 pub const FOLDS: usize = 20;
@@ -39,7 +39,7 @@ pub struct Chosen {
     /// Its totals on all tasks, those it was learned on included.
     totals: TaskTotals,
     /// Its totals on each run of the study; empty if they are not known by run.
-    runs: Vec<Totals>,
+    runs: Vec<TaskSums>,
 }
 
 impl Chosen {
@@ -50,7 +50,7 @@ impl Chosen {
 
     /// A choice that does this to each run.
     pub(super) fn of(study: &Study, tasks: &[usize], name: String, fate: impl Fn(usize) -> Fate) -> Self {
-        let runs: Vec<Totals> = (0..study.runs().len()).map(|run| study.run_totals(run, fate(run))).collect();
+        let runs: Vec<TaskSums> = (0..study.runs().len()).map(|run| study.run_totals(run, fate(run))).collect();
         Self { name, totals: study.totals_of(tasks, |run| runs[run]), runs }
     }
 }
@@ -68,7 +68,7 @@ pub struct HeldOut {
     /// What was chosen without each of the other parts.
     chosen: Vec<String>,
     /// The totals on each run of the study; nothing for those left out.
-    pub runs: Vec<Totals>,
+    pub runs: Vec<TaskSums>,
 }
 
 impl HeldOut {
@@ -82,7 +82,7 @@ impl HeldOut {
     ///
     /// Bates, Hastie & Tibshirani (2024), Cross-validation: what does it estimate and how well does it do it?, JASA 119.
     pub(super) fn by_part(study: &Study, tasks: &[usize], learn: impl Fn(&[usize]) -> Option<Chosen>) -> Self {
-        let mut held_out = Self { runs: vec![Totals::default(); study.runs().len()], ..Self::default() };
+        let mut held_out = Self { runs: vec![TaskSums::default(); study.runs().len()], ..Self::default() };
         let mut all = Vec::new();
         for fold in folds(study, tasks, FOLDS) {
             let others: Vec<usize> = tasks.iter().copied().filter(|task| fold.binary_search(task).is_err()).collect();
@@ -175,7 +175,7 @@ impl<'s> Tuner<'s> {
                 if killed(middle) <= appetite.alpha { low = middle + 1 } else { high = middle }
             }
             let boldest = LimitIx { family, limit: low.checked_sub(1)? };
-            Some((study.totals(&dev, |run| study.fate(boldest, run)).all().saved.numerator, family))
+            Some((study.totals(&dev, |run| study.fate(boldest, run)).all().useful.low.numerator, family))
         };
         let families = (0..study.families().len()).filter_map(best);
         let (saved, family) = families.reduce(|best, next| if next.0 > best.0 { next } else { best })?;

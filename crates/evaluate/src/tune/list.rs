@@ -213,7 +213,7 @@ impl<'s> Learner<'s> {
         let (from_step, p) = passed?;
         let stops_something = parts.iter().any(|(rules, tasks)| {
             let list = RuleList { rules: rules.clone(), from_step };
-            self.study.totals(tasks, |run| list.fate(self.study, run)).all().saved.numerator > 0.0
+            self.study.totals(tasks, |run| list.fate(self.study, run)).all().useful.low.numerator > 0.0
         });
         stops_something.then_some((from_step, p))
     }
@@ -255,10 +255,10 @@ impl<'s> Learner<'s> {
                 let list = RuleList { rules: self.search(&others, price, most), from_step: 0 };
                 let totals = self.study.totals(part, |run| list.fate(self.study, run));
                 losses.extend(totals.tasks.iter().filter_map(|(_, totals)| totals.killed_rate()));
-                worth.by_task.extend(totals.tasks.iter().map(|(_, totals)| totals.saved.numerator));
+                worth.by_task.extend(totals.tasks.iter().map(|(_, totals)| totals.useful.low.numerator));
                 let all = totals.all();
-                saved += all.saved.numerator;
-                recorded += all.saved.denominator;
+                saved += all.useful.low.numerator;
+                recorded += all.useful.low.denominator;
             }
             worth.killed = losses.iter().sum::<f64>() / (losses.len() as f64).max(1.0);
             worth.saved = if recorded > 0.0 { saved / recorded } else { 0.0 };

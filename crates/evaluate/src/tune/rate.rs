@@ -7,77 +7,35 @@ use std::rc::Rc;
 
 use super::study::EndIx;
 use super::{Appetite, Fate, LimitIx, Study};
-use crate::aggregate::{Candidate, ContributedAmounts, Contribution, Ease, LEVEL, ShipTerms, Totals, is_open};
+use crate::aggregate::{
+    Candidate, Ease, LEVEL, Over, ShipTerms, TaskSums, cost_at_worst, is_open, known_share, saved_at_worst,
+};
 use crate::stats::estimate::free_ratio_estimate;
-use crate::stats::{ClusterSums, CostSums, Estimate, WorthSums, cost_estimate, net_worth, ratio_estimate};
-
-/// What a strategy does to the runs of one task, every unknown at its worst.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct TaskEffect {
-    pub(super) totals: Totals,
-    worth: WorthSums,
-    /// Number of graded runs.
-    runs: u64,
-    /// Number of graded runs that record what is spent, and that every rule can be evaluated on.
-    known: u64,
-}
-
-impl TaskEffect {
-    /// Of a strategy of which only the totals by task are known. Runs that cannot be judged are left out of them.
-    pub(super) fn of(totals: Totals) -> Self {
-        // Sums by task decide; how they are spread over the runs of a task does not matter.
-        let mut worth = WorthSums::default();
-        for nth in 0..totals.cost.n {
-            worth.add(totals.unspent() / totals.cost.n as f64, (nth as f64) < totals.killed.numerator);
-        }
-        Self { totals, worth, runs: totals.cost.n, known: totals.cost.n }
-    }
-}
+use crate::stats::{ClusterSums, CostSums, Estimate, cost_estimate, net_worth};
 
 impl Study {
-    /// What becomes of the runs of one task. A run on which a rule cannot be evaluated spends everything and loses its
-    /// success.
-    fn effect(&self, task: usize, fate: impl Fn(usize) -> Fate) -> TaskEffect {
-        let mut effect = TaskEffect::default();
+    /// What becomes of the graded runs of one task. A run on which a rule cannot be evaluated spends everything and loses
+    /// its success.
+    fn sums(&self, task: usize, fate: impl Fn(usize) -> Fate) -> TaskSums {
+        let mut sums = TaskSums::default();
         for run in self.tasks()[task].runs.clone() {
-            let fate = fate(run);
-            let totals = if fate == Fate::Unread { self.unread_totals(run) } else { self.run_totals(run, fate) };
-            let is_graded = self.runs()[run].outcome().grade().is_some();
-            effect.runs += u64::from(is_graded);
-            if totals.cost.n > 0 {
-                effect.known += u64::from(is_graded && fate != Fate::Unread);
-                effect.worth.add(totals.unspent(), totals.killed.numerator > 0.0);
+            let of = &self.runs()[run];
+            if of.outcome().grade().is_none() {
+                continue;
             }
-            effect.totals.merge(&totals);
+            let effect = match fate(run) {
+                Fate::Untouched => of.effect(None, self.unit()),
+                Fate::Stopped(point) => of.effect(Some(point), self.unit()),
+                Fate::Unread => of.unread_effect(self.loses(run, Fate::Unread)),
+            };
+            sums.add(&effect, Over::All);
         }
-        effect
-    }
-
-    fn unread_totals(&self, run: usize) -> Totals {
-        let mut totals = Totals::default();
-        let of = &self.runs()[run];
-        let Some(is_success) = of.outcome().grade() else { return totals };
-        let is_killed = self.loses(run, Fate::Unread);
-        let amounts = of.recorded().map(|recorded| ContributedAmounts {
-            recorded,
-            spent: Some(recorded),
-            useful: Some(0.0),
-            possible: None,
-        });
-        totals.add(&Contribution {
-            is_success,
-            is_stopped: false,
-            is_killed,
-            kept: f64::from(u8::from(is_success && !is_killed)),
-            amounts,
-            is_exact: true,
-        });
-        totals
+        sums
     }
 
     /// Rates a strategy that is certified at the requested rate, or estimated to keep it, from its fate on each run.
     pub fn rate(&self, tasks: &[usize], appetite: Appetite, ease: Ease, fate: impl Fn(usize) -> Fate) -> Candidate {
-        let effects: Vec<TaskEffect> = tasks.iter().map(|task| self.effect(*task, &fate)).collect();
+        let effects: Vec<TaskSums> = tasks.iter().map(|task| self.sums(*task, &fate)).collect();
         candidate(&effects.iter().collect::<Vec<_>>(), appetite, ease)
     }
 }
@@ -90,24 +48,24 @@ impl Appetite {
 }
 
 /// The candidate with these effects by task. Its kills are those of the mean over tasks, which is what is certified.
-pub(super) fn candidate(effects: &[&TaskEffect], appetite: Appetite, ease: Ease) -> Candidate {
-    let count = |of: &dyn Fn(&TaskEffect) -> u64| effects.iter().map(|effect| of(effect)).sum::<u64>();
-    let losses: Vec<f64> = effects.iter().filter_map(|effect| effect.totals.killed_rate()).collect();
-    let killed = (!losses.is_empty()).then(|| losses.iter().sum::<f64>() / losses.len() as f64);
-    let is_limited = effects.iter().all(|effect| effect.totals.unlimited == 0 && effect.totals.inexact == 0);
-    let limited = |estimate: &dyn Fn() -> Estimate| if is_limited { estimate() } else { Estimate::UNDEFINED };
+pub(super) fn candidate(tasks: &[&TaskSums], appetite: Appetite, ease: Ease) -> Candidate {
+    let losses: Vec<f64> = tasks.iter().filter_map(|task| task.killed_rate()).collect();
+    let is_limited = tasks.iter().all(|task| task.unlimited == 0);
+    let worth = |price| {
+        if !is_limited {
+            return Estimate::UNDEFINED;
+        }
+        let worth = tasks.iter().map(|task| task.worth.low).filter(|worth| worth.runs() > 0);
+        net_worth(&worth.collect::<Vec<_>>(), price, LEVEL)
+    };
     Candidate {
-        acted: count(&|effect| effect.totals.stops) > 0,
-        known: count(&|effect| effect.known) as f64 / count(&|effect| effect.runs).max(1) as f64,
+        acted: tasks.iter().any(|task| task.stops > 0),
+        known: known_share(tasks),
         killed_at_most: Some(appetite.alpha),
-        killed,
-        saved: limited(&|| {
-            ratio_estimate(&effects.iter().map(|effect| effect.totals.saved).collect::<Vec<_>>(), LEVEL)
-        }),
-        cost: limited(&|| cost_estimate(&effects.iter().map(|effect| effect.totals.cost).collect::<Vec<_>>(), LEVEL)),
-        worth: appetite.lost_success_costs.map(|price| {
-            limited(&|| net_worth(&effects.iter().map(|effect| effect.worth).collect::<Vec<_>>(), price, LEVEL))
-        }),
+        killed: (!losses.is_empty()).then(|| losses.iter().sum::<f64>() / losses.len() as f64),
+        saved: saved_at_worst(tasks),
+        cost: cost_at_worst(tasks),
+        worth: appetite.lost_success_costs.map(worth),
         hosts: ease.hosts,
         rules: ease.rules,
     }
@@ -115,20 +73,20 @@ pub(super) fn candidate(effects: &[&TaskEffect], appetite: Appetite, ease: Ease)
 
 /// Whether the tasks leave open which of two strategies makes successes cheaper, or is worth more at a price: compared
 /// task by task, as [`Contest`](crate::aggregate::Contest) does.
-pub(super) fn is_equal(a: &[&TaskEffect], b: &[&TaskEffect], price: Option<f64>) -> bool {
-    let pairs = || a.iter().zip(b).filter(|(a, _)| a.totals.cost.n > 0);
+pub(super) fn is_equal(a: &[&TaskSums], b: &[&TaskSums], price: Option<f64>) -> bool {
+    let pairs = || a.iter().zip(b).filter(|(a, _)| a.cost.n > 0);
     if let Some(price) = price {
-        let worth = |effect: &TaskEffect| effect.totals.unspent() - price * effect.totals.killed.numerator;
+        let worth = |task: &TaskSums| task.unspent() - price * task.killed.high.hits as f64;
         let sums: Vec<ClusterSums> =
-            pairs().map(|(a, b)| ClusterSums::of_runs([(worth(a) - worth(b), a.totals.cost.n as f64)])).collect();
+            pairs().map(|(a, b)| ClusterSums::of_runs([(worth(a) - worth(b), a.cost.n as f64)])).collect();
         return is_open(&free_ratio_estimate(&sums, LEVEL), 0.0);
     }
-    let sums: Vec<CostSums> = pairs()
-        .map(|(a, b)| {
-            let (a, b) = (a.totals.cost, b.totals.cost);
-            CostSums { spent_without: b.spent_with, successes_without: b.successes_with, ..a }
-        })
-        .collect();
+    let against = |a: &CostSums, b: &CostSums| CostSums {
+        spent_without: b.spent_with,
+        successes_without: b.successes_with,
+        ..*a
+    };
+    let sums: Vec<CostSums> = pairs().map(|(a, b)| against(&a.cost, &b.cost)).collect();
     is_open(&cost_estimate(&sums, LEVEL), 1.0)
 }
 
@@ -136,7 +94,7 @@ pub(super) fn is_equal(a: &[&TaskEffect], b: &[&TaskEffect], price: Option<f64>)
 struct Touched {
     /// The run and the end of every stop.
     stops: Vec<(usize, EndIx)>,
-    effects: BTreeMap<usize, TaskEffect>,
+    effects: BTreeMap<usize, TaskSums>,
 }
 
 /// What the limits of every family do, each computed once, when it is first asked for.
@@ -144,13 +102,13 @@ struct Touched {
 pub(super) struct EffectsByLimit {
     limits: RefCell<BTreeMap<LimitIx, Rc<Touched>>>,
     /// By family: the effects by task where no limit stops anything.
-    untouched: RefCell<BTreeMap<usize, Rc<Vec<TaskEffect>>>>,
+    untouched: RefCell<BTreeMap<usize, Rc<Vec<TaskSums>>>>,
 }
 
 /// A limit with what it does.
 pub(super) struct Limit {
     family: usize,
-    untouched: Rc<Vec<TaskEffect>>,
+    untouched: Rc<Vec<TaskSums>>,
     touched: Rc<Touched>,
 }
 
@@ -165,7 +123,7 @@ impl Limit {
         self.touched.stops == other.touched.stops
     }
 
-    fn effects(&self, tasks: &[usize]) -> Vec<&TaskEffect> {
+    fn effects(&self, tasks: &[usize]) -> Vec<&TaskSums> {
         tasks.iter().map(|task| self.touched.effects.get(task).unwrap_or(&self.untouched[*task])).collect()
     }
 
@@ -187,7 +145,7 @@ impl EffectsByLimit {
         let family = at.family;
         let untouched = Rc::clone(self.untouched.borrow_mut().entry(family).or_insert_with(|| {
             let fate = |run| if study.is_unread(family, run) { Fate::Unread } else { Fate::Untouched };
-            Rc::new(study.all_tasks().into_iter().map(|task| study.effect(task, fate)).collect())
+            Rc::new(study.all_tasks().into_iter().map(|task| study.sums(task, fate)).collect())
         }));
         let touched = Rc::clone(self.limits.borrow_mut().entry(at).or_insert_with(|| {
             let mut touched = Touched { stops: Vec::new(), effects: BTreeMap::new() };
@@ -196,7 +154,7 @@ impl EffectsByLimit {
                 let read = task.runs.clone().filter(|run| !study.is_unread(family, *run));
                 touched.stops.extend(read.filter_map(|run| Some((run, study.end_at(at, run)?))));
                 if touched.stops.len() > before {
-                    touched.effects.insert(nth, study.effect(nth, |run| study.fate(at, run)));
+                    touched.effects.insert(nth, study.sums(nth, |run| study.fate(at, run)));
                 }
             }
             Rc::new(touched)

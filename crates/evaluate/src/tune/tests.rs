@@ -89,7 +89,7 @@ fn from_ninety_tasks_on_a_loop_is_caught_where_it_repeats() {
     assert!(saved.high().unwrap() <= 1.0 && saved.low().unwrap() > 0.01);
     // None of the successes is killed, whichever part is held out.
     let held_out = Tuner::new(&study).held_out(&study.all_tasks(), FIVE);
-    assert_eq!(held_out.totals.all().killed.numerator, 0.0);
+    assert_eq!(held_out.totals.all().killed.high.hits, 0);
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn a_success_that_a_signal_cannot_read_counts_as_killed_by_all_of_its_limits() {
     // As everywhere, such a run is left out of what was seen.
     let seen =
         study.totals(&study.all_tasks(), |run| study.fate(LimitIx { family: of_results.family, limit: 0 }, run)).all();
-    assert_eq!((seen.killed.numerator, seen.killed.denominator), (0.0, 100.0));
+    assert_eq!((seen.killed.high.hits, seen.killed.high.of), (0, 100));
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn a_list_is_learned_where_no_single_rule_catches_both_kinds_of_failure() {
     // Half of the tasks, of which the number of successes varies a little.
     assert!(learned.p <= 0.1 && (170..230).contains(&learned.judged_on), "{learned:?}");
     let all = study.totals(&study.all_tasks(), |run| learned.list.fate(&study, run)).all();
-    assert_eq!((all.killed.numerator, all.stopped_failures), (0.0, 300));
+    assert_eq!((all.killed.high.hits, all.stopped_failures), (0, 300));
     // The result does not depend on the order of the runs.
     runs.reverse();
     let again = self::study(&runs, pool("steps"));
@@ -314,14 +314,14 @@ fn a_stack_of_a_grid_is_chosen_on_one_half_and_certified_on_the_other() {
     let file = StackFile::parse("tuned.toml", &choice.written).unwrap();
     assert_eq!(file.stack("tuned").unwrap().clauses.len(), 1);
     assert_eq!(held_out.refused, 0);
-    assert_eq!(held_out.totals.all().saved.numerator, 40.0 * 18.0);
-    assert_eq!(held_out.totals.all().killed.numerator, 0.0);
+    assert_eq!(held_out.totals.all().useful.low.numerator, 40.0 * 18.0);
+    assert_eq!(held_out.totals.all().killed.high.hits, 0);
     // If 60 of them make a call twice, that limit is on the frontier but does not pass; the third call does.
     let (choice, held_out) = of_grid(&corpus(200, 60), FIVE);
     let choice = choice.unwrap();
     assert_eq!(choice.rules, ["call_result.count >= 3"]);
     assert!(choice.passed < choice.on_frontier, "{choice:?}");
-    assert_eq!(held_out.totals.all().saved.numerator, 40.0 * 17.0);
+    assert_eq!(held_out.totals.all().useful.low.numerator, 40.0 * 17.0);
 }
 
 #[test]
@@ -329,5 +329,5 @@ fn a_grid_takes_twice_the_tasks_that_a_certificate_takes() {
     let (choice, held_out) = of_grid(&corpus(70, 0), FIVE);
     assert!(matches!(choice, Err(GridRefusal::TooFewTasks { there: 30..=40, needed: 45 })), "{choice:?}");
     assert_eq!((held_out.refused, held_out.parts), (20, 20));
-    assert_eq!(held_out.totals.all().saved.numerator, 0.0);
+    assert_eq!(held_out.totals.all().useful.low.numerator, 0.0);
 }

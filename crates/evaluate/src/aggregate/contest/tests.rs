@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::aggregate::{ExactnessName, Label, MIN_KNOWN, Row, Rows, Standing};
 use crate::stats::cluster_key;
-use crate::transcript::{EndCause, Moment, Point};
+use crate::transcript::{EndCause, Moment, Outcome, Point};
 use crate::verdict::{Doubts, Verdict};
 
 /// One recorded run.

@@ -1,9 +1,9 @@
 //! One run to tune on, and what a stop after each of its steps would do.
 
-use crate::aggregate::{Contribution, Unit};
+use crate::aggregate::{Ends, RunEffect, Spending, Unit};
 use crate::sweep::engine::Extract;
 use crate::transcript::{Moment, Outcome, Point};
-use crate::verdict::Verdict;
+use crate::verdict::{Doubts, Verdict};
 
 /// An end of a run: the index of a step after which a stop would be early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,9 +25,8 @@ pub struct StudyRun {
     pub(super) on: Extract,
     /// One entry for each step after which a stop would be early, that is, before everything recorded has happened.
     ends: Vec<TrackEnd>,
-    recorded: Option<f64>,
-    /// What an oracle would save.
-    possible: Option<f64>,
+    /// What it spends without a stop; `None` if it does not record it.
+    whole: Option<Spending>,
 }
 
 /// A stop after the tools of one step.
@@ -54,7 +53,6 @@ pub enum Fate {
 
 impl StudyRun {
     pub(super) fn new(on: Extract, unit: Unit) -> Self {
-        let unstopped = Contribution::of_stop(on.shared(), None, unit).and_then(|run| run.amounts);
         let ledger = on.shared().ledger();
         let end = |point: Point| {
             let by = ledger.until(point);
@@ -66,12 +64,7 @@ impl StudyRun {
             }
         };
         let ends = on.early_points(Moment::AfterTools).map(end).collect();
-        Self {
-            ends,
-            recorded: unstopped.map(|amounts| amounts.recorded).or_else(|| on.amount(None, unit)),
-            possible: unstopped.and_then(|amounts| amounts.possible),
-            on,
-        }
+        Self { ends, whole: RunEffect::from_stop(on.shared(), None, unit).spending, on }
     }
 
     /// What the engine reads of it.
@@ -86,7 +79,7 @@ impl StudyRun {
 
     /// Total spent, in the study's unit; `None` if the recording does not tell.
     pub fn recorded(&self) -> Option<f64> {
-        self.recorded
+        self.whole.map(|whole| whole.recorded)
     }
 
     /// Whether a stop at an end loses a recorded success.
@@ -97,7 +90,10 @@ impl StudyRun {
     /// Not spent because of a stop at an end.
     pub(in crate::tune) fn saved(&self, end: EndIx) -> f64 {
         let spent = self.ends[end.at()].spent;
-        self.recorded.zip(spent).map_or(0.0, |(recorded, spent)| (recorded - spent).max(0.0))
+        match (self.whole, spent) {
+            (Some(whole), Some(spent)) => (whole.recorded - spent).max(0.0),
+            _ => 0.0,
+        }
     }
 
     /// Model calls paid for at an end.
@@ -115,12 +111,28 @@ impl StudyRun {
         self.ends[end.at()].point
     }
 
-    /// The same as [`Contribution::of_stop`], looked up where the stop is after the tools.
-    pub(super) fn contribution(&self, stop: Option<Point>, unit: Unit) -> Option<Contribution> {
+    /// The same as [`RunEffect::from_stop`], looked up where the stop is after the tools.
+    pub(in crate::tune) fn effect(&self, stop: Option<Point>, unit: Unit) -> RunEffect {
         let known = stop.and_then(|stop| self.ends.binary_search_by_key(&stop, |end| end.point).ok());
-        let Some(TrackEnd { spent, verdict, .. }) = known.map(|end| self.ends[end]) else {
-            return Contribution::of_stop(self.on.shared(), stop, unit);
+        let Some(known) = known else { return RunEffect::from_stop(self.on.shared(), stop, unit) };
+        let TrackEnd { spent, verdict, .. } = self.ends[known];
+        let spending = match (self.whole, spent) {
+            (Some(whole), Some(spent)) => Some(Spending { least_spent: spent, most_spent: Some(spent), ..whole }),
+            _ => None,
         };
-        Contribution::new(self.outcome(), verdict, true, self.recorded.map(|of| (of, spent, self.possible)))
+        RunEffect::new(self.outcome(), verdict, true, spending)
+    }
+
+    /// What a strategy does that cannot be read on the run: it may have lost the success, and spends everything.
+    pub(in crate::tune) fn unread_effect(&self, is_lost: bool) -> RunEffect {
+        let is_kept = self.outcome() == Outcome::Success && !is_lost;
+        RunEffect {
+            outcome: self.outcome(),
+            doubts: Doubts { unread: true, unlabelled: self.outcome() == Outcome::Unknown, diverged: false },
+            stopped: Ends { low: false, high: self.last_end().is_some() },
+            killed: Ends::exactly(is_lost),
+            kept: Ends::exactly(is_kept),
+            spending: self.whole.map(|whole| Spending { possible: None, ..whole }),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Fate, Study};
-use crate::aggregate::{LEVEL, Totals};
+use crate::aggregate::{LEVEL, Over, TaskSums};
 use crate::stats::{ClusterSums, Estimate, Interval, ratio_estimate};
 use crate::transcript::Outcome;
 
@@ -11,7 +11,7 @@ use crate::transcript::Outcome;
 #[derive(Clone, Debug, Default)]
 pub struct TaskTotals {
     /// Totals by task index, in task order.
-    pub tasks: Vec<(usize, Totals)>,
+    pub tasks: Vec<(usize, TaskSums)>,
     /// What the intervals allow for besides, if tasks are rated under different choices.
     pub choice: Choosing,
 }
@@ -45,8 +45,8 @@ impl Choosing {
     }
 }
 
-impl FromIterator<(usize, Totals)> for TaskTotals {
-    fn from_iter<I: IntoIterator<Item = (usize, Totals)>>(tasks: I) -> Self {
+impl FromIterator<(usize, TaskSums)> for TaskTotals {
+    fn from_iter<I: IntoIterator<Item = (usize, TaskSums)>>(tasks: I) -> Self {
         Self { tasks: tasks.into_iter().collect(), choice: Choosing::default() }
     }
 }
@@ -58,16 +58,16 @@ impl TaskTotals {
 
     /// The share of all successful runs that are killed, with its interval.
     pub fn killed(&self) -> Estimate {
-        self.choice.on(0, self.estimate(|totals| Some(totals.killed))).within(0.0, 1.0)
+        self.choice.on(0, self.estimate(|totals| Some(totals.killed.high.sums()))).within(0.0, 1.0)
     }
 
-    fn estimate(&self, of: impl Fn(&Totals) -> Option<ClusterSums>) -> Estimate {
+    fn estimate(&self, of: impl Fn(&TaskSums) -> Option<ClusterSums>) -> Estimate {
         ratio_estimate(&self.tasks.iter().filter_map(|(_, totals)| of(totals)).collect::<Vec<_>>(), LEVEL)
     }
 
     /// The mean over tasks of the share of their successful runs that is killed: the rate that is certified.
     pub fn task_rate(&self) -> Estimate {
-        let loss = |totals: &Totals| Some(ClusterSums::of_runs([(totals.killed_rate()?, 1.0)]));
+        let loss = |totals: &TaskSums| Some(ClusterSums::of_runs([(totals.killed_rate()?, 1.0)]));
         self.choice.on(1, self.estimate(loss)).within(0.0, 1.0)
     }
 
@@ -76,11 +76,11 @@ impl TaskTotals {
         if self.tasks.iter().any(|(_, totals)| totals.unlimited > 0) {
             return Estimate::UNDEFINED;
         }
-        let saved = self.choice.on(2, self.estimate(|totals| Some(totals.saved)));
+        let saved = self.choice.on(2, self.estimate(|totals| Some(totals.useful.low)));
         // Nothing saves more than an oracle.
         let most = self.all().oracle_ratio().filter(|most| saved.value.is_some_and(|value| value <= *most));
         // A stop costs nothing: only what a warning leads to can.
-        let is_never_dearer = self.tasks.iter().all(|(_, totals)| totals.saved.numerator >= 0.0);
+        let is_never_dearer = self.tasks.iter().all(|(_, totals)| totals.useful.low.numerator >= 0.0);
         saved.within(if is_never_dearer { 0.0 } else { f64::NEG_INFINITY }, most.unwrap_or(1.0))
     }
 
@@ -91,8 +91,8 @@ impl TaskTotals {
     }
 
     /// The totals of all tasks together.
-    pub fn all(&self) -> Totals {
-        let mut all = Totals::default();
+    pub fn all(&self) -> TaskSums {
+        let mut all = TaskSums::default();
         self.tasks.iter().for_each(|(_, totals)| all.merge(totals));
         all
     }
@@ -111,14 +111,14 @@ pub struct Stratum {
 
 impl Study {
     /// What one run adds to the totals of a strategy; nothing if it is ungraded or a rule cannot be evaluated.
-    pub fn run_totals(&self, run: usize, fate: Fate) -> Totals {
+    pub fn run_totals(&self, run: usize, fate: Fate) -> TaskSums {
         let stop = match fate {
-            Fate::Unread => return Totals::default(),
+            Fate::Unread => return TaskSums::default(),
             Fate::Untouched => None,
             Fate::Stopped(point) => Some(point),
         };
-        let mut totals = Totals::default();
-        self.runs[run].contribution(stop, self.unit).iter().for_each(|run| totals.add(run));
+        let mut totals = TaskSums::default();
+        totals.add(&self.runs[run].effect(stop, self.unit), Over::Judged);
         totals
     }
 
@@ -139,9 +139,9 @@ impl Study {
     }
 
     /// Combines the totals of single runs by task.
-    pub(in crate::tune) fn totals_of(&self, tasks: &[usize], totals: impl Fn(usize) -> Totals) -> TaskTotals {
+    pub(in crate::tune) fn totals_of(&self, tasks: &[usize], totals: impl Fn(usize) -> TaskSums) -> TaskTotals {
         let of_task = |task: &usize| {
-            let mut all = Totals::default();
+            let mut all = TaskSums::default();
             self.tasks[*task].runs.clone().for_each(|run| all.merge(&totals(run)));
             (*task, all)
         };
@@ -149,15 +149,15 @@ impl Study {
     }
 
     /// The totals by suite and model, in name order.
-    pub fn strata(&self, totals: impl Fn(usize) -> Totals) -> Vec<Stratum> {
-        let mut strata: BTreeMap<(&str, Option<&str>), BTreeMap<usize, Totals>> = BTreeMap::new();
+    pub fn strata(&self, totals: impl Fn(usize) -> TaskSums) -> Vec<Stratum> {
+        let mut strata: BTreeMap<(&str, Option<&str>), BTreeMap<usize, TaskSums>> = BTreeMap::new();
         for (at, task) in self.tasks.iter().enumerate() {
             for run in task.runs.clone() {
                 let stratum = strata.entry((&task.suite, self.runs[run].on.shared().model())).or_default();
                 stratum.entry(at).or_default().merge(&totals(run));
             }
         }
-        let stratum = |((suite, model), tasks): ((&str, Option<&str>), BTreeMap<usize, Totals>)| Stratum {
+        let stratum = |((suite, model), tasks): ((&str, Option<&str>), BTreeMap<usize, TaskSums>)| Stratum {
             suite: suite.to_owned(),
             model: model.map(str::to_owned),
             totals: tasks.into_iter().collect(),
