@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::transcript::{ToolCall, is_dense};
 
 /// The arguments of a call: the fields of an object, or plain text.
-pub(super) struct Arguments<'a> {
+pub(crate) struct Arguments<'a> {
     text: &'a str,
     value: Option<&'a Value>,
 }
@@ -16,7 +16,7 @@ static UNKNOWN: Value = Value::Null;
 impl<'a> Arguments<'a> {
     /// Parses the arguments; anything but JSON is plain text. JSON with so many short values that parsing it would take
     /// many times its size in memory counts as unknown.
-    pub(super) fn read(call: &'a ToolCall, text: &'a str) -> Self {
+    pub(crate) fn read(call: &'a ToolCall, text: &'a str) -> Self {
         let value = match text.trim_start().starts_with(['{', '"', '[']) {
             true if is_dense(text) => Some(&UNKNOWN),
             true => call.json_arguments(),
@@ -26,7 +26,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// The whole text, if the arguments are plain text or a JSON string.
-    pub(super) fn plain(&self) -> Option<&str> {
+    pub(crate) fn plain(&self) -> Option<&str> {
         match self.value {
             None => Some(self.text),
             Some(Value::String(text)) => Some(text),
@@ -39,60 +39,43 @@ impl<'a> Arguments<'a> {
     }
 
     /// The first of the fields `names` that holds a string.
-    pub(super) fn text(&self, names: &[&str]) -> Option<&str> {
+    pub(crate) fn text(&self, names: &[&str]) -> Option<&str> {
         names.iter().find_map(|name| self.field(name)?.as_str())
     }
 
     /// True if the field is `true`.
-    pub(super) fn is_true(&self, name: &str) -> bool {
+    pub(crate) fn is_true(&self, name: &str) -> bool {
         self.field(name).is_some_and(|value| value == &Value::Bool(true) || value.as_str() == Some("true"))
     }
 
     /// The command for a shell: a string, or an array of words (`["bash", "-lc", "ls"]`).
-    pub(super) fn command(&self) -> Option<Command<'_>> {
+    pub(crate) fn command(&self) -> Option<Command<'_>> {
         if let Some(text) = self.plain() {
             return Some(Command::Text(text));
         }
         if let Some(Value::Array(words)) = self.value {
-            return words_of(words).map(Command::Words);
+            return texts(words).map(Command::Words);
         }
-        let names = [
-            "command",
-            "cmd",
-            "script",
-            "commands",
-            "code",
-            "input",
-            "keystrokes",
-            "command_line",
-            "CommandLine",
-            "shell_command",
-            "bash_command",
-            "action",
-            "argv",
-        ];
-        names.iter().find_map(|name| match self.field(name)? {
-            Value::String(text) => Some(Command::Text(text)),
-            Value::Array(words) if *name == "commands" => {
-                let texts: Vec<String> = words
-                    .iter()
-                    .filter_map(|word| {
-                        word.as_str()
-                            .or_else(|| word.get("keystrokes")?.as_str())
-                            .or_else(|| word.get("command")?.as_str())
-                    })
-                    .map(str::to_owned)
-                    .collect();
-                Some(Command::Script(texts.join("\n")))
+        for name in COMMAND_FIELDS {
+            let command = match self.field(name) {
+                Some(Value::String(text)) => Some(Command::Text(text)),
+                Some(Value::Array(commands)) if name == "commands" => Some(Command::Script(joined(commands))),
+                Some(Value::Array(words)) => texts(words).map(Command::Words),
+                Some(Value::Object(fields)) => match fields.get("command") {
+                    Some(Value::String(text)) => Some(Command::Text(text)),
+                    _ => None,
+                },
+                _ => None,
+            };
+            if command.is_some() {
+                return command;
             }
-            Value::Array(words) => words_of(words).map(Command::Words),
-            Value::Object(fields) => fields.get("command").and_then(Value::as_str).map(Command::Text),
-            _ => None,
-        })
+        }
+        None
     }
 
     /// The path of the file that the call names.
-    pub(super) fn path(&self) -> Option<&str> {
+    pub(crate) fn path(&self) -> Option<&str> {
         self.text(&[
             "file_path",
             "path",
@@ -110,32 +93,78 @@ impl<'a> Arguments<'a> {
     }
 
     /// The calls nested in a batch call, each with its name and arguments.
-    pub(super) fn calls(&self) -> Vec<ToolCall> {
-        let lists = ["tool_calls", "tool_uses", "invocations", "calls"];
-        let Some(Value::Array(calls)) = lists.iter().find_map(|name| self.field(name)) else { return Vec::new() };
-        calls
-            .iter()
-            .filter_map(|call| {
-                let name =
-                    ["tool", "name", "recipient_name", "tool_name"].iter().find_map(|key| call.get(*key)?.as_str())?;
-                let arguments = ["parameters", "arguments", "input"].iter().find_map(|key| call.get(*key));
-                let name = name.rsplit('.').next().unwrap_or(name);
-                Some(ToolCall::new(None, name, arguments.map(ToString::to_string).unwrap_or_default()))
-            })
-            .collect()
+    pub(crate) fn calls(&self) -> Vec<ToolCall> {
+        for name in ["tool_calls", "tool_uses", "invocations", "calls"] {
+            match self.field(name) {
+                Some(Value::Array(calls)) => return calls.iter().filter_map(nested_call).collect(),
+                Some(_) => return Vec::new(),
+                None => {}
+            }
+        }
+        Vec::new()
     }
 }
 
-fn words_of(words: &[Value]) -> Option<Vec<String>> {
-    words
-        .iter()
-        .map(|word| word.as_str().map(str::to_owned))
-        .collect::<Option<Vec<_>>>()
-        .filter(|words| !words.is_empty())
+fn nested_call(call: &Value) -> Option<ToolCall> {
+    let mut name = None;
+    for key in ["tool", "name", "recipient_name", "tool_name"] {
+        if name.is_none() {
+            name = call.get(key).and_then(Value::as_str);
+        }
+    }
+    let name = name?;
+    // `functions.shell`.
+    let name = name.rsplit('.').next().unwrap_or(name);
+    for key in ["parameters", "arguments", "input"] {
+        if let Some(arguments) = call.get(key) {
+            return Some(ToolCall::new(None, name, arguments.to_string()));
+        }
+    }
+    Some(ToolCall::new(None, name, ""))
 }
 
+/// The texts of an array; `None` if it is empty or holds anything else.
+fn texts(words: &[Value]) -> Option<Vec<String>> {
+    let mut texts = Vec::new();
+    for word in words {
+        texts.push(word.as_str()?.to_owned());
+    }
+    if texts.is_empty() { None } else { Some(texts) }
+}
+
+/// Command lines, each a text or an object that holds it.
+fn joined(commands: &[Value]) -> String {
+    let mut lines = Vec::new();
+    for command in commands {
+        for text in [Some(command), command.get("keystrokes"), command.get("command")] {
+            if let Some(Value::String(line)) = text {
+                lines.push(line.as_str());
+                break;
+            }
+        }
+    }
+    lines.join("\n")
+}
+
+/// The fields that may hold a command, the first one first.
+const COMMAND_FIELDS: [&str; 13] = [
+    "command",
+    "cmd",
+    "script",
+    "commands",
+    "code",
+    "input",
+    "keystrokes",
+    "command_line",
+    "CommandLine",
+    "shell_command",
+    "bash_command",
+    "action",
+    "argv",
+];
+
 /// A command as given in a call.
-pub(super) enum Command<'a> {
+pub(crate) enum Command<'a> {
     /// A command line for a shell.
     Text(&'a str),
     /// Several command lines, one per line.

@@ -5,12 +5,14 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::Effect;
-use super::parts::CallEffect;
+use crate::Effect;
+use crate::parts::CallEffect;
+use crate::path;
+use crate::words::shortened;
 
 /// A language, as far as its ways of writing files differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Language {
+pub(crate) enum Language {
     Python,
     JavaScript,
     Ruby,
@@ -22,8 +24,8 @@ pub(super) enum Language {
 
 impl Language {
     /// The language of a file, by its extension.
-    pub(super) fn of_file(path: &str) -> Option<Self> {
-        let name = super::path::file_name(path);
+    pub(crate) fn from_file_name(file: &str) -> Option<Self> {
+        let name = path::file_name(file);
         let (_, ending) = name.rsplit_once('.')?;
         Some(match ending.to_ascii_lowercase().as_str() {
             "py" | "pyw" | "ipynb" => Self::Python,
@@ -35,6 +37,27 @@ impl Language {
             "ps1" | "r" | "jl" | "lua" | "bat" | "cmd" | "exs" | "groovy" | "tcl" | "awk" | "sed" => Self::Other,
             _ => return None,
         })
+    }
+
+    /// The language of a script, by its first line.
+    pub(crate) fn from_first_line(text: &str) -> Option<Self> {
+        let first = text.lines().next()?;
+        if !first.starts_with("#!") {
+            return None;
+        }
+        let interpreters = [
+            ("python", Self::Python),
+            ("node", Self::JavaScript),
+            ("ruby", Self::Ruby),
+            ("perl", Self::Perl),
+            ("sh", Self::Shell),
+        ];
+        for (name, language) in interpreters {
+            if first.contains(name) {
+                return Some(language);
+            }
+        }
+        None
     }
 }
 
@@ -102,7 +125,7 @@ static OTHER: LazyLock<Signs> = LazyLock::new(|| {
 });
 
 /// The effect of running `code`, which must not be shell code.
-pub(super) fn effect(code: &str, language: Language) -> CallEffect {
+pub(crate) fn effect(code: &str, language: Language) -> CallEffect {
     let signs = match language {
         Language::Python => &*PYTHON,
         Language::JavaScript => &*JAVASCRIPT,
@@ -118,13 +141,4 @@ pub(super) fn effect(code: &str, language: Language) -> CallEffect {
         return CallEffect::new(Effect::Unknown, format!("code that starts a program: `{}`", shortened(sign.as_str())));
     }
     CallEffect::new(Effect::Check, "code is run")
-}
-
-/// The trimmed text, cut to its first 40 characters.
-pub(super) fn shortened(text: &str) -> String {
-    let text = text.trim();
-    match text.char_indices().nth(40) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::{CallEffect, Effect, EffectReader, EffectTable};
+use crate::parts::CallEffect;
+use crate::reader::EffectReader;
 use crate::transcript::{Message, Moment, Point, PromptedBy, RoundEnd, Run, Tokens, ToolCall};
 use crate::verdict::Ledger;
+use crate::{Effect, EffectTable};
 
 /// A count known within bounds, because calls with an unknown effect may or may not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,31 +1,56 @@
 //! The effect of a tool call on the world: it changes something, hands work over, checks it, or only looks; and what of
 //! it followed a stop.
 //!
-//! Tool names (`tools.rs`) and command names (`words.rs`) have a table each; shell commands are parsed, and code passed
+//! What programs, sub-commands, tools and verbs do stands in `tables.toml`. Shell commands are parsed, and code passed
 //! to an interpreter is searched for writes. If the call does not show its effect, the effect is [`Effect::Unknown`],
 //! never a guess. [`Work`] counts the effects that came after a stop. Outcomes are not considered.
+//!
+//! The modules below stand in the order in which they may use one another: each uses only those above it. A test of
+//! `tests/it/architecture.rs` reads this order.
 
 pub(crate) use whenstop_core::{transcript, verdict};
 
-mod arguments;
-mod cloud;
-mod code;
-mod command;
-mod followed;
-mod git;
-mod manual;
-mod marks;
-mod packages;
-mod parts;
 mod path;
-mod powershell;
-mod programs;
-mod reader;
-mod shell;
-mod sql;
-mod tools;
-mod verbs;
+
+mod parts;
+
 mod words;
+
+mod tables;
+
+mod verbs;
+
+mod sql;
+
+mod code;
+
+mod sed_awk;
+
+mod scripts;
+
+mod git;
+
+mod packages;
+
+mod cloud;
+
+mod command;
+
+mod powershell;
+
+mod shell;
+
+mod arguments;
+
+mod tools;
+
+mod reader;
+
+mod followed;
+
+mod marks;
+
+mod manual;
 
 #[cfg(test)]
 mod tests;

@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::{CallEffect, Effect, EffectReader, EffectTable};
+use crate::parts::CallEffect;
+use crate::reader::EffectReader;
 use crate::transcript::{Event, Message, Origin, Round, Run, Text, ToolCall};
+use crate::{Effect, EffectTable};
 
 /// A sign of how a round turned out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

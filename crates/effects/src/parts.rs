@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::Effect;
+use crate::Effect;
 
 /// The effect of a call, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct CallEffect {
 
 impl CallEffect {
     /// A call with this effect.
-    pub(super) fn new(effect: Effect, why: impl Into<String>) -> Self {
+    pub(crate) fn new(effect: Effect, why: impl Into<String>) -> Self {
         Self {
             effect,
             why: why.into(),
@@ -38,7 +38,7 @@ impl CallEffect {
     }
 
     /// The same call, with `files` as everything it changes.
-    pub(super) fn touching(mut self, files: Vec<String>) -> Self {
+    pub(crate) fn touching(mut self, files: Vec<String>) -> Self {
         self.blind = self.effect.is_work() && files.is_empty();
         self.touched = files;
         self
@@ -47,18 +47,18 @@ impl CallEffect {
 
 /// The effects of the parts of a call, combined.
 #[derive(Debug, Default)]
-pub(super) struct Parts {
-    told: Option<CallEffect>,
-    /// The files in `told.touched`: one command can name a hundred thousand.
+pub(crate) struct Parts {
+    combined: Option<CallEffect>,
+    /// The files in `combined.touched`: one command can name a hundred thousand.
     touched: HashSet<String>,
 }
 
 impl Parts {
     /// Adds a part. Of two equally strong parts, the first gives the reason.
-    pub(super) fn add(&mut self, part: CallEffect) {
-        let Some(all) = &mut self.told else {
+    pub(crate) fn add(&mut self, part: CallEffect) {
+        let Some(all) = &mut self.combined else {
             self.touched.extend(part.touched.iter().cloned());
-            self.told = Some(part);
+            self.combined = Some(part);
             return;
         };
         all.may_change |= part.may_change;
@@ -77,12 +77,15 @@ impl Parts {
     }
 
     /// Adds a part with this effect.
-    pub(super) fn push(&mut self, effect: Effect, why: impl Into<String>) {
+    pub(crate) fn push(&mut self, effect: Effect, why: impl Into<String>) {
         self.add(CallEffect::new(effect, why));
     }
 
     /// The combined effect; [`Effect::Read`] if there are no parts.
-    pub(super) fn told(self) -> CallEffect {
-        self.told.unwrap_or_else(|| CallEffect::new(Effect::Read, "nothing is run"))
+    pub(crate) fn combined(self) -> CallEffect {
+        match self.combined {
+            Some(combined) => combined,
+            None => CallEffect::new(Effect::Read, "nothing is run"),
+        }
     }
 }

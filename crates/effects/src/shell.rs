@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 
 use rable::{Node, NodeKind};
 
-use super::EffectTable;
-use super::parts::{CallEffect, Parts};
-use super::reader::Scripts;
-use super::{Effect, code, command, path, powershell};
+use crate::code::{self, Language};
+use crate::command::{self, Given, Known, Step};
+use crate::parts::{CallEffect, Parts};
+use crate::powershell::{self, Act, Dialect};
+use crate::scripts::Scripts;
+use crate::words::{Word, shortened};
+use crate::{Effect, EffectTable, path};
 
 /// A longer command, in bytes, is not parsed: its tree takes up to a kilobyte for each of them.
 const LONGEST: usize = 256 << 10;
@@ -28,84 +31,75 @@ const MOST_SHELLS: usize = 8;
 /// Commands within commands (`find -exec docker exec web find -exec …`) are followed to this depth.
 const MOST_COMMANDS: usize = 64;
 
-/// A word of a command, without its quotes.
-#[derive(Clone, Debug)]
-pub(super) struct Word {
-    pub(super) text: String,
-    /// True if part of it comes from a variable or a command.
-    pub(super) varies: bool,
-}
-
-impl Word {
-    /// A literal word.
-    pub(super) fn plain(text: &str) -> Self {
-        Self { text: text.to_owned(), varies: false }
-    }
-}
-
-impl AsRef<str> for Word {
-    fn as_ref(&self) -> &str {
-        &self.text
-    }
-}
-
-/// What a command receives besides its words.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Given<'n> {
-    /// Text on its standard input, if the command line contains it.
-    pub(super) input: Option<&'n str>,
-    /// True if something is piped into it.
-    pub(super) piped: bool,
-}
-
-/// The analysis of one shell command.
-pub(super) struct Shell<'t> {
-    pub(super) table: &'t EffectTable,
-    /// Scripts that the run has written so far.
-    pub(super) scripts: &'t mut Scripts,
-    pub(super) parts: Parts,
-    functions: BTreeSet<String>,
-    depth: usize,
-    /// How many commands the current one is within.
-    within: usize,
-}
-
 /// A longer command, in bytes, could nest deeper than a worker thread's stack allows.
 const LONGEST_ON_STACK: usize = 400;
 
 /// Enough for the thousand levels at which the parser gives up, even without optimisation.
 const STACK_BYTES: usize = 64 << 20;
 
+/// Scripts longer than this, in bytes, are not searched.
+const LONGEST_SCRIPT: usize = 1 << 20;
+
+const TOO_DEEP: &str = "nested too deep to be followed";
+
 /// The effect of a shell command. Scripts it writes are added to `scripts`.
-pub(super) fn effect(text: &str, table: &EffectTable, scripts: &mut Scripts) -> CallEffect {
+pub(crate) fn effect(text: &str, table: &EffectTable, scripts: &mut Scripts) -> CallEffect {
     if text.len() <= LONGEST_ON_STACK {
         return effect_here(text, table, scripts);
     }
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-        let told =
-            thread.spawn_scoped(scope, || effect_here(text, table, scripts)).map(std::thread::ScopedJoinHandle::join);
-        match told {
-            Ok(Ok(told)) => told,
-            _ => CallEffect::new(Effect::Unknown, "the system has no room to parse the command"),
+        match thread.spawn_scoped(scope, || effect_here(text, table, scripts)) {
+            Ok(thread) => thread.join().ok(),
+            Err(_) => None,
         }
     })
-}
-
-/// The effect of a command for PowerShell.
-pub(super) fn effect_in_powershell(text: &str, table: &EffectTable, scripts: &mut Scripts) -> CallEffect {
-    if let Some(why) = beyond_limits(text) {
-        return CallEffect::new(Effect::Unknown, why);
-    }
-    let mut shell = Shell::new(table, scripts);
-    shell.depth += 1;
-    powershell::effect(text, &mut shell)
+    .unwrap_or_else(|| CallEffect::new(Effect::Unknown, "the system has no room to parse the command"))
 }
 
 fn effect_here(text: &str, table: &EffectTable, scripts: &mut Scripts) -> CallEffect {
     let mut shell = Shell::new(table, scripts);
     shell.script(text);
-    shell.parts.told()
+    shell.parts.combined()
+}
+
+/// The effect of a command for PowerShell.
+pub(crate) fn effect_in_powershell(text: &str, table: &EffectTable, scripts: &mut Scripts) -> CallEffect {
+    if let Some(why) = beyond_limits(text) {
+        return CallEffect::new(Effect::Unknown, why);
+    }
+    let mut shell = Shell::new(table, scripts);
+    shell.depth += 1;
+    shell.acts(powershell::acts(text, Dialect::PowerShell))
+}
+
+/// Records that `text` was written to each of `files`, and searches it once for each language.
+pub(crate) fn record_scripts(files: &[&str], text: &str, table: &EffectTable, scripts: &mut Scripts) {
+    if text.len() > LONGEST_SCRIPT {
+        return;
+    }
+    let by_first_line = Language::from_first_line(text);
+    let mut known: Vec<(Language, CallEffect)> = Vec::new();
+    for file in files {
+        let Some(language) = Language::from_file_name(file).or(by_first_line) else { continue };
+        if !known.iter().any(|(other, _)| *other == language) {
+            known.push((language, script_effect(text, language, table)));
+        }
+        for (other, effect) in &known {
+            if *other == language {
+                scripts.record(file, effect.clone());
+            }
+        }
+    }
+}
+
+/// What running a script does: at least a check.
+fn script_effect(text: &str, language: Language, table: &EffectTable) -> CallEffect {
+    let call = match language {
+        Language::Shell => effect(text, table, &mut Scripts::default()),
+        language => code::effect(text, language),
+    };
+    if call.effect < Effect::Check { CallEffect::new(Effect::Check, call.why) } else { call }
 }
 
 /// Why `text` is not parsed, if it is too long or may nest too deep.
@@ -114,7 +108,7 @@ fn beyond_limits(text: &str) -> Option<&'static str> {
     if text.len() > LONGEST || joints > MOST_JOINTS {
         return Some("too long to be followed");
     }
-    is_too_deep(text).then_some("nested too deep to be followed")
+    if is_too_deep(text) { Some(TOO_DEEP) } else { None }
 }
 
 /// True if `text` has too many expansions to be parsed: the parser reads what is within `n` of them about `n²` times. How
@@ -136,54 +130,102 @@ fn is_too_deep(text: &str) -> bool {
         || expansions.pow(2) * text.len() > 10 * MOST_READ
 }
 
+/// The analysis of one shell command.
+struct Shell<'t> {
+    table: &'t EffectTable,
+    /// Scripts that the run has written so far.
+    scripts: &'t mut Scripts,
+    parts: Parts,
+    functions: BTreeSet<String>,
+    /// How many shells the current one is within.
+    depth: usize,
+    /// How many commands the current one is within.
+    within: usize,
+}
+
 impl<'t> Shell<'t> {
     fn new(table: &'t EffectTable, scripts: &'t mut Scripts) -> Self {
         Self { table, scripts, parts: Parts::default(), functions: BTreeSet::new(), depth: 0, within: 0 }
     }
 
     /// Adds the effects of a script's commands.
-    pub(super) fn script(&mut self, text: &str) {
+    fn script(&mut self, text: &str) {
         if text.trim().is_empty() {
             return;
         }
-        let beyond = beyond_limits(text);
-        if self.depth >= MOST_SHELLS || beyond.is_some() {
-            self.parts.push(Effect::Unknown, beyond.unwrap_or("nested too deep to be followed"));
+        if let Some(why) = beyond_limits(text) {
+            self.parts.push(Effect::Unknown, why);
+            return;
+        }
+        if self.depth >= MOST_SHELLS {
+            self.parts.push(Effect::Unknown, TOO_DEEP);
             return;
         }
         self.depth += 1;
         if powershell::looks_like(text) {
-            let told = powershell::effect(text, self);
-            self.parts.add(told);
-        } else {
-            match rable::parse(text, false) {
-                Ok(nodes) => nodes.iter().for_each(|node| self.node(node, false)),
-                Err(_) => match powershell::effect_of_other_shell(text, self) {
-                    Some(told) => self.parts.add(told),
-                    None => self.parts.push(Effect::Unknown, "the command cannot be parsed"),
-                },
+            self.other_shell(text, Dialect::PowerShell);
+        } else if let Ok(nodes) = rable::parse(text, false) {
+            for node in &nodes {
+                self.node(node, false);
             }
+        } else if let Some(dialect) = powershell::dialect_of_unparsed(text) {
+            self.other_shell(text, dialect);
+        } else {
+            self.parts.push(Effect::Unknown, "the command cannot be parsed");
         }
         self.depth -= 1;
     }
 
+    /// Adds the effect of a script for PowerShell or `cmd`.
+    fn other_shell(&mut self, text: &str, dialect: Dialect) {
+        let call = self.acts(powershell::acts(text, dialect));
+        self.parts.add(call);
+    }
+
+    /// The combined effect of what a script for PowerShell or `cmd` does.
+    fn acts(&mut self, acts: Vec<Act>) -> CallEffect {
+        let mut parts = Parts::default();
+        for act in acts {
+            match act {
+                Act::Effect(call) => parts.add(call),
+                Act::Text { file, text } => record_scripts(&[&file], &text, self.table, self.scripts),
+                Act::Command { words, input, piped, is_assigned } => {
+                    let before = std::mem::take(&mut self.parts);
+                    self.command(&words, Given { input: input.as_deref(), piped });
+                    let call = std::mem::replace(&mut self.parts, before).combined();
+                    if is_assigned && call.effect == Effect::Read {
+                        parts.push(Effect::Read, powershell::SETS_VARIABLES);
+                    } else {
+                        parts.add(call);
+                    }
+                }
+            }
+        }
+        parts.combined()
+    }
+
     /// Adds the effect of a simple command, unless it is within too many others.
-    pub(super) fn command(&mut self, words: &[Word], given: Given<'_>) {
+    fn command(&mut self, words: &[Word], given: Given<'_>) {
         if self.within >= MOST_COMMANDS {
-            self.parts.push(Effect::Unknown, "nested too deep to be followed");
+            self.parts.push(Effect::Unknown, TOO_DEEP);
             return;
         }
         self.within += 1;
-        command::run(self, words, given);
+        let known = Known { table: self.table, scripts: self.scripts };
+        for step in command::steps(known, words, given) {
+            match step {
+                Step::Effect(call) => self.parts.add(call),
+                Step::Script(text) => self.script(&text),
+                Step::Command(inner, given) => self.command(inner, given),
+            }
+        }
         self.within -= 1;
     }
 
     fn node(&mut self, node: &Node, piped: bool) {
         match &node.kind {
             NodeKind::Command { assignments, words, redirects, .. } => {
-                for word in assignments {
-                    self.expansions(word);
-                }
+                self.all_expansions(assignments);
                 self.simple(words, redirects, piped);
             }
             NodeKind::Pipeline { commands, .. } => {
@@ -191,7 +233,38 @@ impl<'t> Shell<'t> {
                     self.node(command, piped || nth > 0);
                 }
             }
-            NodeKind::List { items } => items.iter().for_each(|item| self.node(&item.command, piped)),
+            NodeKind::List { items } => {
+                for item in items {
+                    self.node(&item.command, piped);
+                }
+            }
+            NodeKind::Case { word, patterns, redirects } => {
+                self.expansions(word);
+                for pattern in patterns {
+                    if let Some(body) = &pattern.body {
+                        self.node(body, piped);
+                    }
+                }
+                self.redirects(redirects);
+            }
+            NodeKind::Function { name, body } => {
+                self.functions.insert(name.clone());
+                self.node(body, piped);
+            }
+            NodeKind::Coproc { command, .. } => self.node(command, piped),
+            NodeKind::Negation { pipeline } | NodeKind::Time { pipeline, .. } => self.node(pipeline, piped),
+            NodeKind::ConditionalExpr { redirects, .. } | NodeKind::ArithmeticCommand { redirects, .. } => {
+                self.parts.push(Effect::Read, "a test");
+                self.redirects(redirects);
+            }
+            NodeKind::Empty | NodeKind::Comment { .. } => {}
+            _ => self.block(node, piped),
+        }
+    }
+
+    /// Adds the effects of a branch, a loop or a group.
+    fn block(&mut self, node: &Node, piped: bool) {
+        match &node.kind {
             NodeKind::If { condition, then_body, else_body, redirects } => {
                 self.node(condition, false);
                 self.node(then_body, piped);
@@ -206,7 +279,7 @@ impl<'t> Shell<'t> {
                 self.redirects(redirects);
             }
             NodeKind::For { words, body, redirects, .. } | NodeKind::Select { words, body, redirects, .. } => {
-                words.iter().flatten().for_each(|word| self.expansions(word));
+                self.all_expansions(words.as_deref().unwrap_or_default());
                 self.node(body, piped);
                 self.redirects(redirects);
             }
@@ -216,53 +289,44 @@ impl<'t> Shell<'t> {
                 self.node(body, piped);
                 self.redirects(redirects);
             }
-            NodeKind::Case { word, patterns, redirects } => {
-                self.expansions(word);
-                patterns.iter().filter_map(|pattern| pattern.body.as_ref()).for_each(|body| self.node(body, piped));
-                self.redirects(redirects);
-            }
-            NodeKind::Function { name, body } => {
-                self.functions.insert(name.clone());
-                self.node(body, piped);
-            }
-            NodeKind::Coproc { command, .. } => self.node(command, piped),
-            NodeKind::Negation { pipeline } | NodeKind::Time { pipeline, .. } => self.node(pipeline, piped),
-            NodeKind::ConditionalExpr { redirects, .. } | NodeKind::ArithmeticCommand { redirects, .. } => {
-                self.parts.push(Effect::Read, "a test");
-                self.redirects(redirects);
-            }
-            NodeKind::Empty | NodeKind::Comment { .. } => {}
             _ => self.expansions(node),
         }
     }
 
     fn simple(&mut self, words: &[Node], redirects: &[Node], piped: bool) {
-        for word in words {
-            self.expansions(word);
-        }
+        self.all_expansions(words);
         let input = redirects.iter().find_map(given_text);
-        let targets = self.redirects(redirects);
+        let written = self.redirects(redirects);
         let words: Vec<Word> = words.iter().map(word).collect();
         let Some(first) = words.first() else {
             self.parts.push(Effect::Read, "sets variables");
             return;
         };
-        let writer = matches!(first.text.as_str(), "cat" | "tee" | "printf" | "echo");
-        if let (true, Some(text)) = (writer, input.as_deref()) {
-            let tee = words[1..].iter().map(|word| word.text.as_str()).filter(|_| first.text == "tee");
-            self.scripts.wrote(targets.iter().map(String::as_str).chain(tee), text, self.table);
+        if let Some(text) = &input
+            && matches!(first.text.as_str(), "cat" | "tee" | "printf" | "echo")
+        {
+            let mut files: Vec<&str> = written.iter().map(String::as_str).collect();
+            if first.text == "tee" {
+                files.extend(words[1..].iter().map(|word| word.text.as_str()));
+            }
+            record_scripts(&files, text, self.table, self.scripts);
         }
-        if self.functions.contains(&first.text) {
-            return;
+        if !self.functions.contains(&first.text) {
+            self.command(&words, Given { input: input.as_deref(), piped });
         }
-        self.command(&words, Given { input: input.as_deref(), piped });
+    }
+
+    fn all_expansions(&mut self, nodes: &[Node]) {
+        for node in nodes {
+            self.expansions(node);
+        }
     }
 
     /// Adds the commands in expansions: `$(…)`, `<(…)` and the like.
     fn expansions(&mut self, node: &Node) {
         match &node.kind {
-            NodeKind::Word { parts, .. } => parts.iter().for_each(|part| self.expansions(part)),
-            NodeKind::Array { elements } => elements.iter().for_each(|part| self.expansions(part)),
+            NodeKind::Word { parts, .. } => self.all_expansions(parts),
+            NodeKind::Array { elements } => self.all_expansions(elements),
             NodeKind::CommandSubstitution { command, .. } | NodeKind::ProcessSubstitution { command, .. } => {
                 self.node(command, false);
             }
@@ -283,10 +347,8 @@ impl<'t> Shell<'t> {
                 NodeKind::Redirect { op, target, .. } => {
                     self.expansions(target);
                     let target = word(target).text;
-                    let opens = matches!(op.as_str(), ">" | ">>" | ">|" | "&>" | "&>>" | "<>")
-                        || (op == ">&" && !target.chars().all(|c| c.is_ascii_digit() || c == '-'));
-                    if opens && !path::is_sink(&target) {
-                        let why = format!("writes `{}`", code::shortened(&target));
+                    if writes_file(op, &target) {
+                        let why = format!("writes `{}`", shortened(&target));
                         self.parts.add(CallEffect::new(Effect::Edit, why).touching(vec![target.clone()]));
                         written.push(target);
                     }
@@ -304,18 +366,30 @@ impl<'t> Shell<'t> {
             return;
         }
         let quoted = format!(": \"{}\"", text.replace('"', ""));
-        let followed = self.depth < MOST_SHELLS && beyond_limits(&quoted).is_none();
-        match followed.then(|| rable::parse(&quoted, false)) {
-            Some(Ok(nodes)) => {
-                self.depth += 1;
-                for node in &nodes {
-                    self.node(node, false);
-                }
-                self.depth -= 1;
+        if self.depth < MOST_SHELLS
+            && beyond_limits(&quoted).is_none()
+            && let Ok(nodes) = rable::parse(&quoted, false)
+        {
+            self.depth += 1;
+            for node in &nodes {
+                self.node(node, false);
             }
-            _ => self.parts.push(Effect::Unknown, "a here-document that runs commands"),
+            self.depth -= 1;
+        } else {
+            self.parts.push(Effect::Unknown, "a here-document that runs commands");
         }
     }
+}
+
+/// True for a redirection into a file.
+fn writes_file(operator: &str, target: &str) -> bool {
+    let writes = match operator {
+        ">" | ">>" | ">|" | "&>" | "&>>" | "<>" => true,
+        // `2>&1` and `>&-` are about streams.
+        ">&" => !target.chars().all(|c| c.is_ascii_digit() || c == '-'),
+        _ => false,
+    };
+    writes && !path::is_sink(target)
 }
 
 /// The text of a here-document or here-string.

@@ -1,9 +1,9 @@
 //! Decides whether SQL statements only read.
 
-use super::Effect;
+use crate::Effect;
 
 /// The strongest effect of the statements; `None` if there are none.
-pub(super) fn effect(text: &str) -> Option<Effect> {
+pub(crate) fn effect(text: &str) -> Option<Effect> {
     let mut strongest = None;
     for statement in text.split([';', '\n']) {
         let statement = statement.trim_start_matches(['(', ' ', '\t', '\r']);

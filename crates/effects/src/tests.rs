@@ -1,5 +1,5 @@
-use super::{EffectReader, EffectTable};
 use crate::transcript::ToolCall;
+use crate::{EffectReader, EffectTable};
 
 /// The effects of the calls of one run, each given as a tool and its arguments.
 fn tell(calls: &[(&str, &str)]) -> Vec<String> {
@@ -267,14 +267,14 @@ fn tools_of_many_agents() {
 #[test]
 fn a_stack_file_comes_first() {
     let mut table = EffectTable::default();
-    table.add("mcp__jira__*", super::Effect::Handover);
-    table.add("$ just ship", super::Effect::Handover);
-    table.add("$ ./x*", super::Effect::Read);
+    table.add("mcp__jira__*", crate::Effect::Handover);
+    table.add("$ just ship", crate::Effect::Handover);
+    table.add("$ ./x*", crate::Effect::Read);
     let told =
         |tool: &str, arguments: &str| EffectReader::new(&table).tell(&ToolCall::new(None, tool, arguments)).effect;
-    assert_eq!(told("mcp__jira__get", "{}"), super::Effect::Handover);
-    assert_eq!(told("bash", "A=1 just ship it"), super::Effect::Handover);
-    assert_eq!(told("bash", "./x1 --all"), super::Effect::Read);
+    assert_eq!(told("mcp__jira__get", "{}"), crate::Effect::Handover);
+    assert_eq!(told("bash", "A=1 just ship it"), crate::Effect::Handover);
+    assert_eq!(told("bash", "./x1 --all"), crate::Effect::Read);
 }
 
 #[test]
@@ -412,7 +412,7 @@ fn what_is_too_long_is_unknown_and_says_so() {
     for command in ["a;".repeat(200_000), format!("echo {}", "a".repeat(300_000)), "a\n".repeat(10_001)] {
         let table = EffectTable::default();
         let told = EffectReader::new(&table).tell(&ToolCall::new(None, "bash", command));
-        assert_eq!((told.effect, &*told.why), (super::Effect::Unknown, "too long to be followed"));
+        assert_eq!((told.effect, &*told.why), (crate::Effect::Unknown, "too long to be followed"));
     }
     assert_eq!(tell(&[("tool", "{\"tool\":\"tool\"}"), ("tool", "{\"tool\":\"a__Tool\"}")]), ["unknown", "unknown"]);
 }

@@ -9,7 +9,8 @@ pub use table::EffectTable;
 /// The effect of a tool call.
 ///
 /// Variants are ordered by strength: a compound command has the strongest effect of its parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Effect {
     /// Looks at something and changes nothing.

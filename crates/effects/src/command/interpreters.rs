@@ -1,232 +1,240 @@
 //! Shells and interpreters, and the scripts and commands they are given.
 
-use super::super::code::{self, Language};
-use super::super::parts::CallEffect;
-use super::super::shell::{Given, Shell, Word};
-use super::super::{Effect, packages, path, verbs, words};
-use super::flags::is_formatter;
-use super::options::{after_options, has, joined, operands, spelled};
+use std::borrow::Cow;
 
-/// Adds the effect of a shell or an interpreter; false for any other program.
-pub(super) fn run(shell: &mut Shell<'_>, program: &str, words: &[Word], given: Given<'_>) -> bool {
+use super::step::{Given, Known, Step};
+use crate::code::{self, Language};
+use crate::parts::CallEffect;
+use crate::tables::tables;
+use crate::words::{Word, after_options, has, joined, operands, shortened, spelled};
+use crate::{Effect, packages, path, verbs};
+
+const FED_BY_A_COMMAND: &str = "a shell is given what another command prints";
+
+/// What a shell or an interpreter does; `None` for any other program.
+pub(super) fn step<'w>(known: Known<'_>, program: &str, words: &'w [Word], given: Given<'w>) -> Option<Step<'w>> {
     let rest = &words[1..];
-    match program {
-        "eval" => shell.script(&joined(rest)),
-        _ if is_shell(program) => of_shell(shell, words, given),
-        "cmd" | "powershell" | "pwsh" | "wsl" => of_windows_shell(shell, program, rest),
-        "su" | "runuser" => match rest.iter().position(|word| word.text == "-c" || word.text == "--command") {
-            Some(at) => shell.script(&rest.get(at + 1).map(|word| word.text.clone()).unwrap_or_default()),
-            None => shell.parts.push(Effect::Unknown, format!("`{}`", spelled(words, 2))),
-        },
-        "source" | "." => of_sourced(shell, words),
-        "ssh" | "mosh" => of_remote(shell, words),
-        _ if is_python(program) => of_interpreter(shell, "python", words, given),
-        _ if INTERPRETERS.split(' ').any(|name| name == program) => of_interpreter(shell, program, words, given),
-        _ => return false,
-    }
-    true
+    Some(match program {
+        "eval" => Step::Script(joined(rest).into()),
+        _ if is_shell(program) => shell(known, words, given),
+        "cmd" | "powershell" | "pwsh" | "wsl" => windows_shell(program, rest),
+        "su" | "runuser" => as_user(words),
+        "source" | "." => sourced(known, words),
+        "ssh" | "mosh" => remote(words),
+        _ => interpreter(known, program, language(program)?, words, given),
+    })
 }
-
-const INTERPRETERS: &str = "pypy pypy3 ipython py node nodejs deno bun tsx ts-node ruby perl php lua luajit rscript julia osascript groovy irb";
 
 fn is_shell(program: &str) -> bool {
     matches!(program, "bash" | "sh" | "zsh" | "dash" | "ksh" | "fish" | "ash" | "busybox")
 }
 
-/// True for a shell or an interpreter that is given code, which runs whatever options follow it.
-pub(super) fn runs_code(program: &str, rest: &[Word], given: Given<'_>) -> bool {
-    let takes_code = |word: &Word| {
-        let text = word.text.to_ascii_lowercase();
-        let short =
-            text.starts_with('-') && !text.starts_with("--") && text != "-help" && text.ends_with(['c', 'e', 'r', 'p']);
-        short || matches!(text.as_str(), "/c" | "/k" | "-command" | "--command" | "--eval" | "--print" | "eval")
-    };
-    let remote = matches!(program, "eval" | "ssh" | "mosh" | "wsl");
-    let is_one = is_shell(program)
-        || is_python(program)
-        || matches!(program, "cmd" | "powershell" | "pwsh" | "su" | "runuser")
-        || INTERPRETERS.split(' ').any(|name| name == program);
-    remote || (is_one && (given.input.is_some() || given.piped || rest.iter().any(takes_code)))
-}
-
-/// The effect of running a script: known if the run wrote the script itself, else from its name, else a check.
-pub(super) fn of_script(shell: &Shell<'_>, file: &str) -> CallEffect {
-    if let Some(told) = shell.scripts.what_runs(file) {
-        let mut told = told.clone();
-        told.why = format!("runs `{}`: {}", code::shortened(file), told.why);
-        return told;
-    }
-    let effect = verbs::of_script(file).unwrap_or(Effect::Check);
-    let mut told = CallEffect::new(effect, format!("runs `{}`", code::shortened(file)));
-    told.may_change |= effect != Effect::Check;
-    told
-}
-
-pub(super) fn of_shell(shell: &mut Shell<'_>, words: &[Word], given: Given<'_>) {
-    let rest = &words[1..];
-    let takes_code = |word: &&Word| {
-        let text = word.text.as_str();
-        text.starts_with('-') && !text.starts_with("--") && text.contains('c')
-    };
-    if let Some(at) = rest.iter().take_while(|word| word.text.starts_with('-')).position(|word| takes_code(&word)) {
-        match rest.get(at + 1) {
-            Some(word) if word.text.starts_with("$(") || word.text.starts_with("${") => {
-                shell.parts.push(Effect::Unknown, "a shell is given what another command prints");
-            }
-            Some(word) => shell.script(&word.text.clone()),
-            None => shell.parts.push(Effect::Read, "a shell without a command"),
-        }
-        return;
-    }
-    let checks_syntax = has(rest, &["-n"]);
-    match (after_options(rest, &["-o", "-O"]).first(), given.input) {
-        (Some(_), _) if checks_syntax => shell.parts.push(Effect::Check, "checks the syntax of a script"),
-        (Some(word), _) if word.text != "-" && words[0].text != "busybox" => {
-            let told = of_script(shell, &word.text.clone());
-            shell.parts.add(told);
-        }
-        (_, Some(text)) => shell.script(text),
-        _ => shell.parts.push(Effect::Unknown, "a shell is given what another command prints"),
-    }
-}
-
-pub(super) fn of_windows_shell(shell: &mut Shell<'_>, program: &str, rest: &[Word]) {
-    let at = rest.iter().position(|word| {
-        matches!(word.text.to_ascii_lowercase().as_str(), "/c" | "/k" | "-command" | "-c" | "-e" | "--")
-    });
-    let from = match (at, program) {
-        (Some(at), _) => at + 1,
-        (None, "wsl") => 0,
-        (None, _) => {
-            shell.parts.push(Effect::Unknown, "a shell without a command");
-            return;
-        }
-    };
-    shell.script(&joined(&rest[from..]));
-}
-
-pub(super) fn of_sourced(shell: &mut Shell<'_>, words: &[Word]) {
-    let told = words.get(1).and_then(|word| shell.scripts.what_runs(&word.text)).cloned();
-    shell.parts.add(told.unwrap_or_else(|| CallEffect::new(Effect::Read, format!("`{}`", spelled(words, 2)))));
-}
-
-pub(super) fn of_remote(shell: &mut Shell<'_>, words: &[Word]) {
-    let with_value = ["-i", "-p", "-l", "-o", "-F", "-J", "-L", "-R", "-D", "-W", "-b", "-c", "-E", "-m", "-S"];
-    let after_host = after_options(&words[1..], &with_value).get(1..).unwrap_or_default();
-    let command = after_options(after_host, &with_value);
-    if command.is_empty() {
-        let asks = has(&words[1..], &["-T", "-G", "-V"]);
-        shell.parts.push(if asks { Effect::Read } else { Effect::Unknown }, format!("`{}`", spelled(words, 2)));
-    } else {
-        shell.script(&joined(command));
-    }
-}
-
-pub(super) fn of_interpreter(shell: &mut Shell<'_>, program: &str, words: &[Word], given: Given<'_>) {
-    let language = match program {
-        "python" | "pypy" | "pypy3" | "ipython" | "py" => Language::Python,
+/// The language of an interpreter; `None` for any other program.
+fn language(program: &str) -> Option<Language> {
+    Some(match program {
+        "pypy" | "pypy3" | "ipython" | "py" => Language::Python,
         "node" | "nodejs" | "deno" | "bun" | "tsx" | "ts-node" => Language::JavaScript,
         "ruby" | "irb" => Language::Ruby,
         "perl" => Language::Perl,
         "php" => Language::Php,
-        _ => Language::Other,
-    };
+        "lua" | "luajit" | "rscript" | "julia" | "osascript" | "groovy" => Language::Other,
+        _ => {
+            // `python3.11`.
+            let version = program.strip_prefix("python")?;
+            if !version.chars().all(|c| c.is_ascii_digit() || c == '.') {
+                return None;
+            }
+            Language::Python
+        }
+    })
+}
+
+/// True for a shell or an interpreter that is given code, which runs whatever options follow it.
+pub(super) fn runs_code(program: &str, rest: &[Word], given: Given<'_>) -> bool {
+    if matches!(program, "eval" | "ssh" | "mosh" | "wsl") {
+        return true;
+    }
+    let runs = is_shell(program)
+        || matches!(program, "cmd" | "powershell" | "pwsh" | "su" | "runuser")
+        || language(program).is_some();
+    runs && (given.input.is_some() || given.piped || rest.iter().any(gives_code))
+}
+
+fn gives_code(word: &Word) -> bool {
+    let option = word.text.to_ascii_lowercase();
+    if word.is_short_option() && option != "-help" && option.ends_with(['c', 'e', 'r', 'p']) {
+        return true;
+    }
+    matches!(option.as_str(), "/c" | "/k" | "-command" | "--command" | "--eval" | "--print" | "eval")
+}
+
+/// The effect of running a script: known if the run wrote the script itself, else from its name, else a check.
+pub(super) fn script(known: Known<'_>, file: &str) -> CallEffect {
+    if let Some(written) = known.scripts.effect(file) {
+        let why = format!("runs `{}`: {}", shortened(file), written.why);
+        return CallEffect { why, ..written.clone() };
+    }
+    let effect = verbs::by_script(file).unwrap_or(Effect::Check);
+    let mut call = CallEffect::new(effect, format!("runs `{}`", shortened(file)));
+    call.may_change |= effect != Effect::Check;
+    call
+}
+
+fn shell<'w>(known: Known<'_>, words: &'w [Word], given: Given<'w>) -> Step<'w> {
+    let rest = &words[1..];
+    for (at, word) in rest.iter().enumerate() {
+        if !word.text.starts_with('-') {
+            break;
+        }
+        if word.is_short_option() && word.text.contains('c') {
+            return match rest.get(at + 1) {
+                Some(code) if code.text.starts_with("$(") || code.text.starts_with("${") => {
+                    Step::effect(Effect::Unknown, FED_BY_A_COMMAND)
+                }
+                Some(code) => Step::Script(Cow::Borrowed(&code.text)),
+                None => Step::effect(Effect::Read, "a shell without a command"),
+            };
+        }
+    }
+    match (after_options(rest, &["-o", "-O"]).first(), given.input) {
+        (Some(_), _) if has(rest, &["-n"]) => Step::effect(Effect::Check, "checks the syntax of a script"),
+        (Some(file), _) if file.text != "-" && words[0].text != "busybox" => Step::Effect(script(known, &file.text)),
+        (_, Some(text)) => Step::Script(Cow::Borrowed(text)),
+        _ => Step::effect(Effect::Unknown, FED_BY_A_COMMAND),
+    }
+}
+
+fn windows_shell<'w>(program: &str, rest: &'w [Word]) -> Step<'w> {
+    let is_option =
+        |word: &Word| matches!(word.text.to_ascii_lowercase().as_str(), "/c" | "/k" | "-command" | "-c" | "-e" | "--");
+    match rest.iter().position(is_option) {
+        Some(at) => Step::Script(joined(&rest[at + 1..]).into()),
+        None if program == "wsl" => Step::Script(joined(rest).into()),
+        None => Step::effect(Effect::Unknown, "a shell without a command"),
+    }
+}
+
+fn as_user(words: &[Word]) -> Step<'_> {
+    let option = words.iter().position(|word| word.text == "-c" || word.text == "--command");
+    match option {
+        Some(at) => match words.get(at + 1) {
+            Some(code) => Step::Script(Cow::Borrowed(&code.text)),
+            None => Step::Script(Cow::Borrowed("")),
+        },
+        None => Step::effect(Effect::Unknown, format!("`{}`", spelled(words, 2))),
+    }
+}
+
+fn sourced<'w>(known: Known<'_>, words: &[Word]) -> Step<'w> {
+    if let Some(file) = words.get(1)
+        && let Some(written) = known.scripts.effect(&file.text)
+    {
+        return Step::Effect(written.clone());
+    }
+    Step::effect(Effect::Read, format!("`{}`", spelled(words, 2)))
+}
+
+fn remote(words: &[Word]) -> Step<'_> {
+    let with_value = ["-i", "-p", "-l", "-o", "-F", "-J", "-L", "-R", "-D", "-W", "-b", "-c", "-E", "-m", "-S"];
+    let after_host = after_options(&words[1..], &with_value).get(1..).unwrap_or_default();
+    let command = after_options(after_host, &with_value);
+    if !command.is_empty() {
+        return Step::Script(joined(command).into());
+    }
+    let effect = if has(&words[1..], &["-T", "-G", "-V"]) { Effect::Read } else { Effect::Unknown };
+    Step::effect(effect, format!("`{}`", spelled(words, 2)))
+}
+
+fn interpreter<'w>(
+    known: Known<'_>,
+    program: &str,
+    language: Language,
+    words: &'w [Word],
+    given: Given<'w>,
+) -> Step<'w> {
     let rest = &words[1..];
     let why = format!("`{}`", spelled(words, 2));
     if matches!(program, "deno" | "bun")
-        && let Some(told) = packages::effect(program, words)
+        && let Some(call) = packages::effect(program, words)
     {
-        shell.parts.add(told);
-        return;
+        return Step::Effect(call);
     }
-    if matches!(program, "perl" | "ruby")
-        && rest.iter().any(|w| {
-            w.text.starts_with('-')
-                && !w.text.starts_with("--")
-                && w.text[1..].split(['e', 'M', 'I']).next().is_some_and(|flags| flags.contains('i'))
-        })
-    {
+    if matches!(program, "perl" | "ruby") && rest.iter().any(edits_in_place) {
         let files = operands(rest).skip(1).map(|word| word.text.clone()).collect();
-        shell.parts.add(CallEffect::new(Effect::Edit, why).touching(files));
-        return;
+        return Step::Effect(CallEffect::new(Effect::Edit, why).touching(files));
     }
-    let takes_code = |word: &Word| match language {
-        Language::Python => word.text.starts_with('-') && !word.text.starts_with("--") && word.text.ends_with('c'),
-        Language::JavaScript => matches!(word.text.as_str(), "-e" | "-p" | "-pe" | "--eval" | "--print" | "eval"),
-        Language::Php => word.text == "-r",
-        _ => word.text.starts_with('-') && !word.text.starts_with("--") && word.text.ends_with(['e', 'E']),
-    };
     let with_value = ["-W", "-X", "-m", "-r", "--require", "--loader", "--import", "-I", "-C", "--env-file", "-M"];
     let mut at = 0;
     while let Some(word) = rest.get(at) {
-        if takes_code(word) {
-            let code = rest.get(at + 1).map(|word| word.text.clone()).unwrap_or_default();
-            shell.parts.add(code::effect(&code, language));
-            return;
+        if takes_code(word, language) {
+            let code = rest.get(at + 1).map_or("", |code| &code.text);
+            return Step::Effect(code::effect(code, language));
         }
-        if language == Language::Python && word.text == "-m" {
-            of_module(shell, &rest[at + 1..], given);
-            return;
+        match (language, word.text.as_str()) {
+            (Language::Python, "-m") => return module(&rest[at + 1..], given),
+            (Language::JavaScript, "--check" | "--test") => return Step::effect(Effect::Check, why),
+            (_, "-") => break,
+            (_, option) if !option.starts_with('-') => break,
+            (_, option) if with_value.contains(&option) => at += 2,
+            _ => at += 1,
         }
-        if language == Language::JavaScript && matches!(word.text.as_str(), "--check" | "--test") {
-            shell.parts.push(Effect::Check, why);
-            return;
-        }
-        if !word.text.starts_with('-') || word.text == "-" {
-            break;
-        }
-        at += if with_value.contains(&word.text.as_str()) { 2 } else { 1 };
     }
-    match (rest.get(at).filter(|word| word.text != "-" && word.text != "/dev/stdin"), given.input) {
-        (Some(script), _) if path::file_name(&script.text) == "manage.py" => {
-            shell.parts.add(packages::django(&rest[at + 1..]));
+    let file = rest.get(at).filter(|file| file.text != "-" && file.text != "/dev/stdin");
+    Step::Effect(match (file, given.input) {
+        (Some(file), _) if path::file_name(&file.text) == "manage.py" => packages::django(&rest[at + 1..]),
+        (Some(file), _) if file.varies => CallEffect::new(Effect::Check, why),
+        (Some(file), _) => script(known, &file.text),
+        (None, Some(code)) => code::effect(code, language),
+        (None, None) if given.piped => CallEffect::new(Effect::Unknown, format!("{why} runs what it is given")),
+        (None, None) => CallEffect::new(Effect::Read, why),
+    })
+}
+
+/// True for `-i` of Perl and Ruby, alone or in a group: `-pi`.
+fn edits_in_place(word: &Word) -> bool {
+    if !word.is_short_option() {
+        return false;
+    }
+    // After these, the rest of the word is their value.
+    for option in word.text[1..].chars() {
+        match option {
+            'e' | 'M' | 'I' => return false,
+            'i' => return true,
+            _ => {}
         }
-        (Some(script), _) if script.varies => shell.parts.push(Effect::Check, why),
-        (Some(script), _) => {
-            let told = of_script(shell, &script.text.clone());
-            shell.parts.add(told);
-        }
-        (None, Some(code)) => shell.parts.add(code::effect(code, language)),
-        (None, None) if given.piped => shell.parts.push(Effect::Unknown, format!("{why} runs what it is given")),
-        (None, None) => shell.parts.push(Effect::Read, why),
+    }
+    false
+}
+
+/// True for an option that is followed by code.
+fn takes_code(word: &Word, language: Language) -> bool {
+    match language {
+        Language::Python => word.is_short_option() && word.text.ends_with('c'),
+        Language::JavaScript => matches!(word.text.as_str(), "-e" | "-p" | "-pe" | "--eval" | "--print" | "eval"),
+        Language::Php => word.text == "-r",
+        _ => word.is_short_option() && word.text.ends_with(['e', 'E']),
     }
 }
 
 /// `python -m MODULE …` usually runs the program of the same name.
-pub(super) fn of_module(shell: &mut Shell<'_>, words: &[Word], given: Given<'_>) {
-    let Some(module) = words.first() else {
-        shell.parts.push(Effect::Read, "`python -m`");
-        return;
-    };
-    match module.text.as_str() {
+fn module<'w>(words: &'w [Word], given: Given<'w>) -> Step<'w> {
+    let Some((module, rest)) = words.split_first() else { return Step::effect(Effect::Read, "`python -m`") };
+    let name = module.text.as_str();
+    let effect = match name {
+        "json.tool" if operands(rest).count() > 1 => Effect::Edit,
         "json.tool" | "site" | "sysconfig" | "platform" | "this" | "pydoc" | "inspect" | "dis" | "tokenize" | "ast" => {
-            let writes = module.text == "json.tool" && operands(&words[1..]).count() > 1;
-            shell.parts.push(if writes { Effect::Edit } else { Effect::Read }, format!("`python -m {}`", module.text));
+            Effect::Read
         }
-        "zipfile" | "tarfile" | "venv" => {
-            let lists = has(&words[1..], &["-l", "--list", "-t"]);
-            shell.parts.push(if lists { Effect::Read } else { Effect::Edit }, format!("`python -m {}`", module.text));
+        "zipfile" | "tarfile" | "venv" if has(rest, &["-l", "--list", "-t"]) => Effect::Read,
+        "zipfile" | "tarfile" | "venv" => Effect::Edit,
+        "django" => return Step::Effect(packages::django(rest)),
+        _ if tables().commands.effect(name).is_some()
+            || packages::effect(name, words).is_some()
+            || tables().formatters.programs.has(name) =>
+        {
+            return Step::Command(words, given);
         }
-        "django" => shell.parts.add(packages::django(&words[1..])),
-        name => {
-            let known = words::effect(name).is_some() || packages::effect(name, words).is_some() || is_formatter(name);
-            if known {
-                shell.command(words, given);
-            } else {
-                shell.parts.push(Effect::Check, format!("`python -m {name}`"));
-            }
-        }
-    }
-}
-
-pub(super) fn is_python(program: &str) -> bool {
-    program.strip_prefix("python").is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '.'))
-}
-
-pub(super) fn run_rest(shell: &mut Shell<'_>, words: &[Word], given: Given<'_>) {
-    if words.is_empty() {
-        shell.parts.push(Effect::Unknown, "a shell without a command");
-    } else {
-        shell.command(words, given);
-    }
+        _ => Effect::Check,
+    };
+    Step::effect(effect, format!("`python -m {name}`"))
 }

@@ -1,95 +1,128 @@
 //! Clients of web servers, databases and key stores.
 
-use super::super::parts::CallEffect;
-use super::super::shell::{Given, Word};
-use super::super::{Effect, path, sql, verbs};
-use super::options::{has, has_output, operands, spelled};
+use super::step::Given;
+use crate::parts::CallEffect;
+use crate::tables::tables;
+use crate::words::{Word, has, operands, spelled, value_after};
+use crate::{Effect, path, sql, verbs};
 
-pub(super) fn of_http(program: &str, words: &[Word]) -> CallEffect {
+/// Options of `curl` and `wget` that send data.
+const SENDS: [&str; 12] = [
+    "-d",
+    "--data",
+    "--data-raw",
+    "--data-binary",
+    "--data-urlencode",
+    "--json",
+    "-F",
+    "--form",
+    "-T",
+    "--upload-file",
+    "--post-data",
+    "--post-file",
+];
+
+pub(super) fn http(program: &str, words: &[Word]) -> CallEffect {
     let rest = &words[1..];
     let why = format!("`{}`", spelled(words, 1));
-    let method = rest
-        .windows(2)
-        .find(|pair| matches!(pair[0].text.as_str(), "-X" | "--request" | "--method"))
-        .map(|pair| pair[1].text.to_ascii_uppercase())
-        .or_else(|| {
-            rest.iter().find_map(|w| w.text.strip_prefix("-X").filter(|m| !m.is_empty()).map(str::to_ascii_uppercase))
-        })
-        .or_else(|| {
-            let first = rest.iter().find(|w| !w.text.starts_with('-')).map(|w| w.text.as_str());
-            first.filter(|w| ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"].contains(w)).map(str::to_owned)
-        });
-    let sends = has(
-        rest,
-        &[
-            "-d",
-            "--data",
-            "--data-raw",
-            "--data-binary",
-            "--data-urlencode",
-            "--json",
-            "-F",
-            "--form",
-            "-T",
-            "--upload-file",
-            "--post-data",
-            "--post-file",
-        ],
-    );
-    let asks = method.as_deref().map_or(!sends, |method| matches!(method, "GET" | "HEAD" | "OPTIONS"));
-    let here = rest
-        .iter()
-        .any(|word| ["localhost", "127.0.0.1", "0.0.0.0", "[::1]"].iter().any(|host| word.text.contains(host)));
+    let asks = match method(rest).as_deref() {
+        Some(method) => matches!(method, "GET" | "HEAD" | "OPTIONS"),
+        None => !has(rest, &SENDS),
+    };
+    let is_local = rest.iter().any(|word| names_this_machine(&word.text));
     if !asks {
-        let mut told = CallEffect::new(if here { Effect::Check } else { Effect::Unknown }, format!("{why} sends data"));
-        told.may_change = true;
-        return told;
+        let effect = if is_local { Effect::Check } else { Effect::Unknown };
+        let mut call = CallEffect::new(effect, format!("{why} sends data"));
+        call.may_change = true;
+        return call;
     }
-    let output = if program == "wget" {
-        let to_screen = rest.iter().any(|w| w.text == "--spider" || w.text == "-O-" || w.text == "-qO-")
-            || has_output(rest, &["-O", "-qO", "--output-document"]).is_some_and(|file| path::is_sink(&file));
-        if to_screen { None } else { Some(has_output(rest, &["-O", "--output-document"]).unwrap_or_default()) }
-    } else {
-        let named = has_output(rest, &["-o", "--output", "-sSLo", "-Lo", "-sLo", "-fsSLo", "-so"]);
-        let remote = rest.iter().any(|w| w.text == "--remote-name")
-            || rest.iter().any(|w| w.text.starts_with('-') && !w.text.starts_with("--") && w.text.contains('O'));
-        if remote { Some(String::new()) } else { named.filter(|file| !path::is_sink(file)) }
-    };
-    match output {
-        Some(file) => CallEffect::new(Effect::Edit, format!("{why} saves a file"))
-            .touching(Some(file).filter(|file| !file.is_empty()).into_iter().collect()),
-        None => CallEffect::new(if here { Effect::Check } else { Effect::Read }, why),
+    match saved_file(program, rest) {
+        Some(file) => {
+            let named = if file.is_empty() { Vec::new() } else { vec![file] };
+            CallEffect::new(Effect::Edit, format!("{why} saves a file")).touching(named)
+        }
+        None => CallEffect::new(if is_local { Effect::Check } else { Effect::Read }, why),
     }
 }
 
-pub(super) fn of_database(words: &[Word], given: Given<'_>) -> CallEffect {
-    let why = format!("`{}`", spelled(words, 1));
+fn names_this_machine(word: &str) -> bool {
+    ["localhost", "127.0.0.1", "0.0.0.0", "[::1]"].iter().any(|host| word.contains(host))
+}
+
+/// The method of a request, in capitals, if the command names one.
+fn method(rest: &[Word]) -> Option<String> {
+    for pair in rest.windows(2) {
+        if matches!(pair[0].text.as_str(), "-X" | "--request" | "--method") {
+            return Some(pair[1].text.to_ascii_uppercase());
+        }
+    }
+    for word in rest {
+        if let Some(method) = word.text.strip_prefix("-X")
+            && !method.is_empty()
+        {
+            return Some(method.to_ascii_uppercase());
+        }
+    }
+    // HTTPie takes the method as a word.
+    let first = operands(rest).next()?.text.as_str();
+    match first {
+        "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" => Some(first.to_owned()),
+        _ => None,
+    }
+}
+
+/// The file in which the answer is saved, empty if the address names it; `None` if it is shown.
+fn saved_file(program: &str, rest: &[Word]) -> Option<String> {
+    if program == "wget" {
+        let shows = rest.iter().any(|word| matches!(word.text.as_str(), "--spider" | "-O-" | "-qO-"));
+        match value_after(rest, &["-O", "-qO", "--output-document"]) {
+            _ if shows => return None,
+            Some(file) if path::is_sink(&file) => return None,
+            _ => {}
+        }
+        return Some(value_after(rest, &["-O", "--output-document"]).unwrap_or_default());
+    }
+    for word in rest {
+        if word.text == "--remote-name" || (word.is_short_option() && word.text.contains('O')) {
+            return Some(String::new());
+        }
+    }
+    let named = value_after(rest, &["-o", "--output", "-sSLo", "-Lo", "-sLo", "-fsSLo", "-so"]);
+    named.filter(|file| !path::is_sink(file))
+}
+
+pub(super) fn database(words: &[Word], given: Given<'_>) -> CallEffect {
     let rest = &words[1..];
-    let texts = rest.iter().map(|word| word.text.as_str()).chain(given.input);
-    let effect = texts.filter(|text| text.contains(' ') || text.starts_with(['.', '\\'])).filter_map(sql::effect).max();
-    let lists = has(rest, &["-l", "--list"]);
-    let effect = if lists { Effect::Read } else { effect.unwrap_or(Effect::Unknown) };
-    CallEffect::new(effect, why)
+    let why = format!("`{}`", spelled(words, 1));
+    if has(rest, &["-l", "--list"]) {
+        return CallEffect::new(Effect::Read, why);
+    }
+    let mut strongest = None;
+    for text in rest.iter().map(|word| word.text.as_str()).chain(given.input) {
+        // A single word is the name of a database or a file.
+        if text.contains(' ') || text.starts_with(['.', '\\']) {
+            strongest = strongest.max(sql::effect(text));
+        }
+    }
+    CallEffect::new(strongest.unwrap_or(Effect::Unknown), why)
 }
 
-pub(super) fn of_key_store(words: &[Word], given: Given<'_>) -> CallEffect {
-    let mut said = operands(&words[1..]).map(|word| word.text.to_ascii_lowercase()).collect::<Vec<_>>().join(" ");
-    said.push_str(given.input.unwrap_or_default());
-    let verbs = verbs::words(&said);
-    let looks = [
-        "get", "keys", "info", "ping", "find", "findone", "count", "scan", "ttl", "exists", "llen", "show", "mget",
-        "hgetall",
-    ];
-    let changes = |word: &String| {
-        verbs::EDIT.iter().any(|verb| word.starts_with(verb))
-            || matches!(word.as_str(), "del" | "flushall" | "flushdb" | "eval" | "hset" | "lpush" | "expire" | "incr")
-    };
-    let effect = if verbs.iter().any(changes) {
-        Effect::Edit
-    } else if verbs.iter().any(|word| looks.contains(&word.as_str())) {
-        Effect::Read
-    } else {
-        Effect::Unknown
-    };
-    CallEffect::new(effect, format!("`{}`", spelled(words, 2)))
+pub(super) fn key_store(words: &[Word], given: Given<'_>) -> CallEffect {
+    let operands: Vec<&str> = operands(&words[1..]).map(|word| word.text.as_str()).collect();
+    // The input follows without a blank, as if typed.
+    let text = operands.join(" ").to_ascii_lowercase() + given.input.unwrap_or_default();
+    let mut strongest = None;
+    for word in verbs::words_in(&text) {
+        let effect = if begins_with_edit(&word) { Some(Effect::Edit) } else { tables().key_stores.effect(&word) };
+        strongest = strongest.max(effect);
+    }
+    CallEffect::new(strongest.unwrap_or(Effect::Unknown), format!("`{}`", spelled(words, 2)))
+}
+
+/// True for `update` and `updateone`.
+fn begins_with_edit(word: &str) -> bool {
+    match tables().verbs.by_effect().get(&Effect::Edit) {
+        Some(verbs) => verbs.all().iter().any(|verb| word.starts_with(verb)),
+        None => false,
+    }
 }

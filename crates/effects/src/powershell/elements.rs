@@ -29,7 +29,7 @@ pub(super) struct Element {
 
 /// Whose text it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub(crate) enum Dialect {
     PowerShell,
     /// `cmd`, which has no blocks, and one kind of quotes.
     Cmd,
@@ -37,10 +37,10 @@ pub(super) enum Dialect {
 
 /// The elements of a text, those within a group before the one around it.
 pub(super) fn elements(text: &str, dialect: Dialect) -> Vec<Element> {
-    elements_of(text, dialect, true)
+    elements_in(text, dialect, true)
 }
 
-fn elements_of(text: &str, dialect: Dialect, searches: bool) -> Vec<Element> {
+fn elements_in(text: &str, dialect: Dialect, searches: bool) -> Vec<Element> {
     let mut lexer = Lexer { text, dialect, searches, at: 0, frames: vec![Frame::default()], done: Vec::new() };
     lexer.read();
     lexer.done
@@ -204,7 +204,7 @@ impl<'t> Lexer<'t> {
         frame.token.varies |= expands;
         if expands && self.searches {
             for command in subexpressions(text) {
-                self.done.extend(elements_of(command, self.dialect, false));
+                self.done.extend(elements_in(command, self.dialect, false));
             }
         }
     }
