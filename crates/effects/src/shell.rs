@@ -108,7 +108,45 @@ fn beyond_limits(text: &str) -> Option<&'static str> {
     if text.len() > LONGEST || joints > MOST_JOINTS {
         return Some("too long to be followed");
     }
-    if is_too_deep(text) { Some(TOO_DEEP) } else { None }
+    if is_too_deep(text) || brace_reads(text) > MOST_READ { Some(TOO_DEEP) } else { None }
+}
+
+/// At most so many bytes are read by the parser in search of the ends of brace expansions (`{a,b}`): from each brace to the
+/// end of its word, and for each byte all the quotes, escapes and expansions in this word.
+fn brace_reads(text: &str) -> usize {
+    let (mut reads, mut braces, mut spans, mut length) = (0_usize, 0_usize, 1_usize, 0_usize);
+    let (mut quote, mut in_backticks, mut depth) = (None, false, 0_usize);
+    let mut bytes = text.bytes().peekable();
+    let mut previous = b' ';
+    while let Some(byte) = bytes.next() {
+        length += 1;
+        match (quote, byte) {
+            (Some(b'\''), b'\'') | (Some(b'"'), b'"') => quote = None,
+            (None | Some(b'"'), b'\\') => {
+                spans += 1;
+                length += usize::from(bytes.next().is_some());
+            }
+            (None, b'\'' | b'"') => {
+                spans += 1;
+                quote = Some(byte);
+            }
+            (None, b'{') => braces += usize::from(previous != b'$'),
+            (None, b'$') => spans += 1,
+            (None, b'`') => {
+                spans += 1;
+                in_backticks = !in_backticks;
+            }
+            (None, b'(') => depth += usize::from(depth > 0 || matches!(previous, b'$' | b'<' | b'>' | b'=')),
+            (None, b')') => depth = depth.saturating_sub(1),
+            (None, b' ' | b'\t' | b'\n' | b';' | b'|' | b'&') if depth == 0 && !in_backticks => {
+                reads = reads.saturating_add(braces.saturating_mul(length).saturating_mul(spans));
+                (braces, spans, length) = (0, 1, 0);
+            }
+            _ => {}
+        }
+        previous = byte;
+    }
+    reads.saturating_add(braces.saturating_mul(length).saturating_mul(spans))
 }
 
 /// True if `text` has too many expansions to be parsed: the parser reads what is within `n` of them about `n²` times. How
@@ -430,4 +468,27 @@ fn unquoted(value: &str) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_READ, brace_reads};
+
+    #[test]
+    fn what_is_read_in_search_of_braces_is_counted() {
+        // Two braces in a word of seven bytes; the quoted part is a second thing to look at for each of them.
+        assert_eq!(brace_reads("a{b,c}{"), 14);
+        assert_eq!(brace_reads("a{b'c'{"), 28);
+        assert_eq!(brace_reads("'{{{' \"{\" ${a} \\{"), 0);
+        assert_eq!(brace_reads("a{b,c} {d"), 7 + 2);
+        assert_eq!(brace_reads("{$(a b){"), 2 * 8 * 2);
+        // `n` braces are read `n` times.
+        for (n, is_followed) in [(1_000, true), (3_000, true), (3_200, false), (50_000, false)] {
+            let text = "{".repeat(n);
+            assert_eq!(brace_reads(&text), n * n);
+            assert_eq!(brace_reads(&text) <= MOST_READ, is_followed, "{n}");
+        }
+        let words = "{ a; } ".repeat(10_000);
+        assert!(brace_reads(&words) < words.len(), "braces in words of their own");
+    }
 }

@@ -408,6 +408,15 @@ fn no_nesting_is_too_deep() {
 }
 
 #[test]
+fn a_word_of_too_many_braces_is_unknown_and_says_so() {
+    for command in ["{".repeat(50_000), "{a,".repeat(20_000), "{\\a".repeat(2_000), "{'a'".repeat(2_000)] {
+        let table = EffectTable::default();
+        let call = EffectReader::new(&table).tell(&ToolCall::new(None, "bash", command));
+        assert_eq!((call.effect, &*call.why), (crate::Effect::Unknown, "nested too deep to be followed"));
+    }
+}
+
+#[test]
 fn what_is_too_long_is_unknown_and_says_so() {
     for command in ["a;".repeat(200_000), format!("echo {}", "a".repeat(300_000)), "a\n".repeat(10_001)] {
         let table = EffectTable::default();
