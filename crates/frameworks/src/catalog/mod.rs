@@ -26,8 +26,7 @@ pub type ReadConfig<'r> = dyn Fn(&str) -> Result<ConfigText, Diagnostic> + 'r;
 pub type StartGuard<'r> = dyn Fn(&GuardCommand) -> Result<Option<Arc<dyn Strategy>>, Diagnostic> + 'r;
 
 /// Every framework: the seed systems in the order of their manuals, then the presets by name.
-static ALL: LazyLock<Vec<&'static Framework>> =
-    LazyLock::new(|| system::ALL.iter().chain(preset::ALL.iter()).collect());
+static ALL: LazyLock<Vec<&'static Framework>> = LazyLock::new(|| system::ALL.iter().chain(preset::all()).collect());
 
 /// Every framework: the seed systems in the order of their manuals, then the presets by name.
 pub fn frameworks() -> impl Iterator<Item = &'static Framework> + Clone {
@@ -41,7 +40,7 @@ pub fn of_kind(kind: Kind) -> impl Iterator<Item = &'static Framework> + Clone {
 
 /// The framework with this name.
 pub fn find(id: &str) -> Option<&'static Framework> {
-    frameworks().find(|framework| framework.id == id)
+    system::ALL.iter().find(|system| system.id == id).or_else(|| preset::find(id))
 }
 
 /// The framework with this name, or with this name followed by one of its profiles: `openclaw-2026.7`.

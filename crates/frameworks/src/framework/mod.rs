@@ -79,11 +79,14 @@ pub struct Profile {
     pub also: &'static [&'static str],
 }
 
+/// Builds a machine from settings whose names and profile have been checked.
+pub type BuildMachine = dyn Fn(&Settings) -> Result<Recipe, SettingsError> + Send + Sync;
+
 /// How rules are built from settings whose names and profile have been checked.
 #[derive(Clone, Copy)]
 pub enum Build {
     /// A machine over events and points.
-    Machine(fn(&Settings) -> Result<Recipe, SettingsError>),
+    Machine(&'static BuildMachine),
     /// A strategy that orders its own checks.
     Strategy(fn(&Settings) -> Result<Arc<dyn Strategy>, SettingsError>),
 }
@@ -149,11 +152,7 @@ impl Framework {
         }
     }
 
-    fn started(
-        &self,
-        build: fn(&Settings) -> Result<Recipe, SettingsError>,
-        settings: &Settings,
-    ) -> Result<MachineStrategy, SettingsError> {
+    fn started(&self, build: &BuildMachine, settings: &Settings) -> Result<MachineStrategy, SettingsError> {
         let settings = self.checked(settings)?;
         let profile = self.profile(&settings)?;
         Ok(MachineStrategy { recipe: build(&settings)?, name: settings.name, profile })

@@ -1,83 +1,148 @@
 //! The shipped stop rules of other frameworks, replayed on our recordings.
 //!
-//! Each framework is one file and one line in `presets!`: either a state machine over events and points, or a caps
-//! file for the generic machine. Settings use the framework's own names.
+//! Each framework is one folder and one line in `presets!`: `framework.toml` and `manual.md` hold what is no code, and
+//! `mod.rs` is a state machine over events and points. A framework whose rules are caps has no code. Settings use the
+//! framework's own names.
 
+mod file;
 pub mod frame;
+#[cfg(test)]
+mod tests;
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
-use crate::framework::Framework;
+use crate::diagnostic::Diagnostic;
+use crate::framework::{Build, BuildMachine, Framework, Parameter};
 
-macro_rules! presets {
-    ($($module:ident,)*) => {
-        $(#[doc(hidden)] pub mod $module;)*
-        const MACHINES: &[fn() -> Framework] = &[$($module::framework,)*];
-    };
+use file::File;
+use frame::Settings;
+use frame::caps::Caps;
+
+/// The rules of a framework, if they are code.
+struct Code {
+    parameters: &'static [Parameter],
+    build: &'static BuildMachine,
 }
 
-/// Frameworks that are pure data: one caps file each.
-macro_rules! caps {
-    ($($module:ident = $file:literal,)*) => {
-        $(mod $module {
-            use std::sync::LazyLock;
+/// A framework as it is embedded in the program; its file is read when it is first asked for.
+struct Preset {
+    /// Its folder: the framework's name with `_` for `-`.
+    folder: &'static str,
+    text: &'static str,
+    manual: &'static str,
+    code: Option<Code>,
+    framework: OnceLock<Framework>,
+}
 
-            use super::Framework;
-            use super::frame::caps::CapsFile;
-
-            static FILE: LazyLock<CapsFile> = LazyLock::new(|| CapsFile::embedded(include_str!($file)));
-
-            pub(super) fn framework() -> Framework {
-                FILE.framework(|settings| FILE.build(settings))
-            }
-        })*
-        const CAPS: &[fn() -> Framework] = &[$($module::framework,)*];
+macro_rules! presets {
+    (code { $($module:ident,)* } caps { $($folder:ident,)* }) => {
+        $(#[doc(hidden)] pub mod $module;)*
+        const N_PRESETS: usize = [$(stringify!($module),)* $(stringify!($folder),)*].len();
+        static PRESETS: [Preset; N_PRESETS] = [
+            $(presets!(@one $module, Some($module::PRESET)),)*
+            $(presets!(@one $folder, None),)*
+        ];
+    };
+    (@one $folder:ident, $code:expr) => {
+        Preset {
+            folder: stringify!($folder),
+            text: include_str!(concat!(stringify!($folder), "/framework.toml")),
+            manual: include_str!(concat!(stringify!($folder), "/manual.md")),
+            code: $code,
+            framework: OnceLock::new(),
+        }
     };
 }
 
 presets! {
-    ag2,
-    agent_framework,
-    autogen,
-    browser_use,
-    camel_ai,
-    cline,
-    crewai,
-    deerflow,
-    gemini_cli,
-    google_adk,
-    goose,
-    haystack,
-    hermes_agent,
-    inspect_ai,
-    kilo_code,
-    langchain,
-    letta,
-    litellm,
-    llama_index,
-    mastra,
-    openclaw,
-    opencode,
-    openhands,
-    qwen_code,
-    roo_code,
-    semantic_kernel,
-    smolagents,
-    strands_agents,
-    tau2_bench,
-    vercel_ai,
+    code {
+        ag2,
+        agent_framework,
+        autogen,
+        browser_use,
+        camel_ai,
+        cline,
+        crewai,
+        deerflow,
+        gemini_cli,
+        google_adk,
+        goose,
+        haystack,
+        hermes_agent,
+        inspect_ai,
+        kilo_code,
+        langchain,
+        letta,
+        litellm,
+        llama_index,
+        mastra,
+        openclaw,
+        opencode,
+        openhands,
+        qwen_code,
+        roo_code,
+        semantic_kernel,
+        smolagents,
+        strands_agents,
+        tau2_bench,
+        vercel_ai,
+    }
+    caps {
+        agno,
+        mini_swe_agent,
+        openai_agents,
+        pydantic_ai,
+    }
 }
 
-caps! {
-    agno = "agno.toml",
-    mini_swe_agent = "mini-swe-agent.toml",
-    openai_agents = "openai-agents.toml",
-    pydantic_ai = "pydantic-ai.toml",
+impl Preset {
+    fn is_called(&self, id: &str) -> bool {
+        self.folder.len() == id.len()
+            && self.folder.chars().zip(id.chars()).all(|(a, b)| a == b || (a == '_' && b == '-'))
+    }
+
+    fn framework(&'static self) -> &'static Framework {
+        self.framework.get_or_init(|| self.read().expect("a test reads the file of every preset"))
+    }
+
+    fn read(&self) -> Result<Framework, Diagnostic> {
+        let file = File::read(&format!("crates/frameworks/src/preset/{}/framework.toml", self.folder), self.text)?;
+        let parameters = match &self.code {
+            Some(code) => code.parameters,
+            None => file.parameters(),
+        };
+        let front = Framework {
+            id: file.id.0,
+            version: file.version.0,
+            source: file.source.0,
+            summary: file.summary.0,
+            manual: self.manual.trim_end(),
+            parameters,
+            profiles: file.profiles(),
+            rules: file.rules(),
+            host: file.host(),
+            ..Framework::PRESET
+        };
+        let build = match (&self.code, file.caps(parameters)) {
+            (Some(code), _) => code.build,
+            (None, Some(caps)) => {
+                let caps: &'static Caps = Box::leak(Box::new(caps));
+                Box::leak(Box::new(move |settings: &Settings| caps.build(settings)))
+            }
+            (None, None) => return Ok(front),
+        };
+        Ok(Framework { build: Build::Machine(build), ..front })
+    }
 }
 
 /// Every preset, in name order.
-pub static ALL: LazyLock<Vec<Framework>> = LazyLock::new(|| {
-    let mut all: Vec<Framework> = MACHINES.iter().chain(CAPS).map(|framework| framework()).collect();
+pub fn all() -> Vec<&'static Framework> {
+    let mut all: Vec<&Framework> = PRESETS.iter().map(Preset::framework).collect();
     all.sort_by_key(|framework| framework.id);
     all
-});
+}
+
+/// The preset with this name.
+pub fn find(id: &str) -> Option<&'static Framework> {
+    PRESETS.iter().find(|preset| preset.is_called(id)).map(Preset::framework)
+}

@@ -7,10 +7,10 @@ pub mod message;
 
 use serde_json::Value;
 
+use super::Code;
 use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
-use crate::framework::{Build, Framework, params};
-use crate::host::{Host, Place, Slot, Syntax};
+use crate::framework::params;
 use crate::transcript::{Event, Instant, Moment, PointView, Role};
 
 use condition::{Condition, Stopped};
@@ -28,116 +28,7 @@ params! {
         "when the conditions were made, for TimeoutTermination; by default when the run began";
 }
 
-const MANUAL: &str = "\
-## Rules
-`termination_condition`: called once for each delta (new messages only), keeps state. In a team a delta is the task, then \
-each turn: thought (text beside calls), tool request, tool execution, one summary message.
-- MaxMessageTermination: chat messages so far (user and empty ones too; tool events, thoughts and chunks only with include_agent_event).
-- TextMentionTermination: case-sensitive substring in **every** message: the task, requests and results too, those in \
-their printed list form (names, arguments and field names match; quotes and newlines are escaped).
-- TokenUsageTermination: sums of usage; any given limit. TimeoutTermination: seconds since the condition was made.
-- SourceMatchTermination: any message or event of a source. TextMessageTermination: a plain text message.
-- FunctionCallTermination: a result of exactly that tool, failed or not; the request alone does not count.
-- HandoffTermination: a hand-off message with that target. StopMessageTermination. ExternalTermination. \
-FunctionalTermination: must return True itself.
-- or: every part is called, any fires. and: **latched**; a part that has fired is not called again.
-`max_turns` (team): agent responses, asked after the condition.
-## Comparator
-`>=` for counts, tokens, seconds and turns.
-## Window
-Whole run; texts are not matched across messages.
-## Reset
-`reset` clears counts and latches; a team resets when it stops.
-## Off value
-None but leaving the condition out; `sources` [] matches nobody and is not off; max_turns null is off, below 1 is refused.
-## Traps
-- There is no default: without a condition and max_turns nothing stops a team.
-- A limit of 0 or below does not stop but **raises** (a team stops before the task is read). Called again after firing, a \
-condition raises TerminatedException, an `or` RuntimeError.
-- A delta of several messages jumps over a limit. Text in the task itself fires TextMention.
-- `sources` of TextMention is lost when a condition is saved to a configuration and loaded again.
-";
-
-const HOST: Host = Host::new(
-    "where the team is made",
-    Syntax::Python,
-    r"from autogen_agentchat.conditions import TextMentionTermination, TimeoutTermination, TokenUsageTermination
-
-termination_condition = <<*condition.or* | >>
-max_turns = <<max_turns>>
-# RoundRobinGroupChat([agent], termination_condition=termination_condition, max_turns=max_turns)
-",
-    &[
-        Slot::new("steps", Moment::AfterTools, Place::Is("max_turns")).session(),
-        Slot::new(
-            "tokens.total",
-            Moment::AfterTools,
-            Place::Item(
-                "condition.or",
-                r#"{"type": "TokenUsageTermination", "max_total_token": $}"#,
-                "TokenUsageTermination(max_total_token=$)",
-            ),
-        )
-        .session(),
-        Slot::new(
-            "tokens.input",
-            Moment::AfterTools,
-            Place::Item(
-                "condition.or",
-                r#"{"type": "TokenUsageTermination", "max_prompt_token": $}"#,
-                "TokenUsageTermination(max_prompt_token=$)",
-            ),
-        )
-        .session(),
-        Slot::new(
-            "tokens.output",
-            Moment::AfterTools,
-            Place::Item(
-                "condition.or",
-                r#"{"type": "TokenUsageTermination", "max_completion_token": $}"#,
-                "TokenUsageTermination(max_completion_token=$)",
-            ),
-        )
-        .session(),
-    ],
-)
-.cannot(&[
-    ("cost", "no condition counts money: write a FunctionalTermination"),
-    ("call", "no condition counts repetitions: write a FunctionalTermination"),
-    ("messages", "MaxMessageTermination counts chat messages of the team, a summary for each tool turn"),
-    ("elapsed", "TimeoutTermination counts from when the condition was made"),
-    ("", "no condition of its counts this: write a FunctionalTermination"),
-])
-.note("the limit is looked at after an agent's turn; a team forgets its counts once it has stopped");
-
-pub(super) fn framework() -> Framework {
-    Framework {
-        id: "autogen",
-        version: "autogen-agentchat 0.7.5",
-        source: "autogen_agentchat/conditions/_terminations.py, base/_termination.py, teams/_group_chat",
-        summary: "conditions composed by the user; no default",
-        manual: MANUAL,
-        parameters: param::ALL,
-        rules: &[
-            "MaxMessageTermination",
-            "TextMentionTermination",
-            "TokenUsageTermination",
-            "TimeoutTermination",
-            "StopMessageTermination",
-            "HandoffTermination",
-            "SourceMatchTermination",
-            "TextMessageTermination",
-            "FunctionCallTermination",
-            "ExternalTermination",
-            "FunctionalTermination",
-            "composition",
-            "team",
-        ],
-        host: HOST,
-        build: Build::Machine(composed),
-        ..Framework::PRESET
-    }
-}
+pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &composed };
 
 /// The rules of a team.
 #[doc(hidden)]

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::Code;
 use super::frame::{
     Action, Acts, Machine, Places, Recipe, RuleReading, Settings, SettingsError, native, reading, wrong_kind,
 };
 use crate::decision::Need;
-use crate::framework::{Build, Framework, Profile, params};
-use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
+use crate::framework::params;
 use crate::transcript::{Event, Message, Moment, PointView, Role};
 
 use task::{Call, Refusal, Task, sanitized};
@@ -32,72 +32,7 @@ params! {
     MAX_RETRY_LIMIT: "max_retry_limit" = 2, "retries of other errors; plays no part here";
 }
 
-const PROFILES: &[Profile] = &[
-    Profile::new("native", "the model calls tools itself"),
-    Profile::new("react", "calls as text (Action / Action Input): also refuses the same input as the last tool use"),
-];
-
-const MANUAL: &str = "\
-## Rules
-- `task_repeated_usage` (react only): the same tool with equal arguments as the last **successfully used** tool is \
-refused with a text; the run goes on.
-- `max_usage_count` (per tool, none): uses `>=` limit refuses the call; the run goes on.
-- `check_repeated_tool_call` (not configurable): at the 5th equal (tool, arguments, result) of a task the run fails.
-- `max_iter` (25): before a reply, iterations `>=` max: one more request without tools.
-## Comparator
-`>=`.
-## Counter
-One iteration is one reply with its calls; failed and unknown tools count. The tally of repeated calls is **not \
-consecutive**. **React counts each use twice** (limit 2 allows one, 3 allows two) and runs a failing tool up to six \
-times a call, each a use.
-## Identity
-Same input: sanitised name, key order free, 1 = 1.0 = true, the result plays no part. Repeated call: JSON text with \
-sorted keys (1 and 1.0 differ) and the result. In react the result includes refusals and, at every third use, a \
-reminder of the format that makes it another one: eight identical calls, not six.
-## Reset
-Each task (a user message).
-## Off value
-None for max_iter: null is refused, 0 and below fail the run at once. max_usage_count null; 0 and below are refused.
-## Traps
-- A-B-A-B is never the same input as the last. A refused, failed or unknown call does not change what the last was.
-- Polling with differing results is never a repeated call; with the tool cache on, it is.
-- The fifth repeat fails the run before max_iter is looked at.
-";
-
-const HOST: Host = Host::new(
-    "where the agent is made",
-    Syntax::Python,
-    r"agent = Agent(
-    role=role,
-    goal=goal,
-    backstory=backstory,
-    max_iter=<<max_iter>>,
-)
-",
-    &[Slot::new("steps", Moment::BeforeRequest, Place::Is("max_iter")).does(Does::LastAnswer)],
-)
-.quiet(&[("max_iter", OUT_OF_REACH)])
-.also(&["nothing switches this off: a task fails at the 5th equal call with an equal result"])
-.cannot(&[
-    ("call", "its repetition rule is a constant: the 5th equal call with an equal result fails the task"),
-    ("", "it counts iterations, nothing else"),
-]);
-
-pub(super) fn framework() -> Framework {
-    Framework {
-        id: "crewai",
-        version: "crewai 1.15.30",
-        source: "crewai/agents/agent_executor.py, tools/tool_usage.py, utilities/agent_utils.py",
-        summary: "25 iterations, then a forced answer; fails at the 5th equal call with an equal result",
-        manual: MANUAL,
-        parameters: param::ALL,
-        profiles: PROFILES,
-        rules: &[MAX_ITER, SAME_INPUT, REPEATED, USES],
-        host: HOST,
-        build: Build::Machine(build),
-        ..Framework::PRESET
-    }
-}
+pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     named(settings, "agent", "BaseTool")

@@ -5,16 +5,15 @@ pub mod goal;
 #[doc(hidden)]
 pub mod guardrails;
 
+use super::Code;
 use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading};
 use crate::decision::Need;
-use crate::framework::{Build, Framework, params};
-use crate::host::{Does, Host, OUT_OF_REACH, Place, Slot, Syntax};
+use crate::framework::params;
 use crate::transcript::{Event, Moment, PointView};
 
 use goal::Goal;
 use guardrails::Guardrails;
 
-const GUARDRAILS: &str = "tool_guardrails";
 const BUDGET: &str = "iteration_budget";
 const GOAL: &str = "goal";
 
@@ -45,64 +44,7 @@ params! {
     MAX_TURNS: "max_turns" = 20, "turns of the standing goal; 0 means the default, negatives stop at once";
 }
 
-const MANUAL: &str = "\
-## Rules
-- `tool_guardrails`, per turn: the same call failed (2: warns every time; hard 5: the next one is refused); \
-the same tool failed (3: warns; hard 8: halts); the same read-only call gave the same result (2: warns; hard 5: the \
-next one is refused). Hard stops are off by default. A refusal or halt ends the turn after the whole message.
-- `iteration_budget` (90), per turn: with calls still being asked for, one summary request without tools.
-- `goal` (20 turns), after each turn, in this order: wait, done, 5 transport failures in a row, 3 unreadable judge \
-replies in a row, turns used up. Otherwise a continuation prompt is injected.
-## Comparator
-`>=` everywhere. An exact failure is named before a failure of the tool.
-## Counter
-Guardrails: per call or per tool, **not consecutive**; a success clears that call and that tool, another result or \
-a failure starts the equal results again. Budget: requests. Goal: turns, blank replies (not judged) included.
-## Identity
-Tool and arguments as JSON with sorted keys (1 and 1.0 differ); JSON results too. Read-only: a fixed list of \
-file, search, web, browser and session tools, with and without the prefix `mcp_filesystem_`.
-## Reset
-A user message starts a new turn. Each kind of judge failure resets the other's count, a blank reply both.
-## Off value
-`warnings_enabled`, `hard_stop_enabled`. A threshold of 0 or below means its **default**. `max_iterations` 0 asks \
-for the summary at once; `max_turns` 0 means 20.
-## Traps
-- Calls that run in parallel are all checked before any of them runs: seven equal searches in one reply pass.
-- `execute_code` is given back to the budget object, but the loop counts requests beside it.
-- `blocked` is described to the judge but read as continue; a wait without a target is continue.
-";
-
-const HOST: Host = Host::new(
-    "~/.hermes/config.yaml",
-    Syntax::Yaml,
-    r"agent:
-  max_turns: <<max_iterations>>
-tool_loop_guardrails:
-  warnings_enabled: <<tool_loop_guardrails.warnings_enabled>>
-",
-    &[Slot::new("steps", Moment::BeforeRequest, Place::Is("max_iterations")).does(Does::LastAnswer)],
-)
-.quiet(&[("max_iterations", OUT_OF_REACH), ("tool_loop_guardrails.warnings_enabled", "false")])
-.cannot(&[
-    ("call", "its guardrails count failures and equal results by call, not in a row, and by a list of read-only tools"),
-    ("errors.", "its guardrails count failures by call and by tool"),
-    ("", "it counts requests, and failures and equal results by call"),
-]);
-
-pub(super) fn framework() -> Framework {
-    Framework {
-        id: "hermes-agent",
-        version: "hermes-agent 0.19.0",
-        source: "agent/tool_guardrails.py, run_agent.py, hermes_cli/goals.py",
-        summary: "warns of failing and unprogressing calls, 90 requests a turn, a judged goal of 20 turns",
-        manual: MANUAL,
-        parameters: param::ALL,
-        rules: &[GUARDRAILS, BUDGET, GOAL],
-        host: HOST,
-        build: Build::Machine(build),
-        ..Framework::PRESET
-    }
-}
+pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     let has_goal = settings.flag(&param::GOAL)?;

@@ -1,18 +1,17 @@
 //! Inspect AI: limits on messages, tokens, turns, cost and time, with the agents `react`, `basic_agent` and `generate`.
 
-mod host;
 mod tokens;
 
 use serde_json::Value;
 
 use self::tokens::{TokenLimit, grouped};
+use super::Code;
 use super::frame::rounds::answered;
 use super::frame::{Act, Action, Acts, Machine, Recipe, Settings, SettingsError, native, wrong_kind};
 use crate::decision::Need;
-use crate::framework::{Build, Framework, Parameter, params};
+use crate::framework::{Parameter, params};
 use crate::python;
 use crate::transcript::{Event, Instant, Message, Moment, Point, PointView, Role, Usage};
-use host::HOST;
 
 const MESSAGE: &str = "message_limit";
 const TOKEN: &str = "token_limit";
@@ -26,27 +25,6 @@ const LENGTH: &str = "model_length";
 const FILTER: &str = "content_filter";
 /// Refusals in a row that end a run of `react`.
 const REFUSALS: u32 = 3;
-
-const MANUAL: &str = "\
-All limits are off by default (`basic_agent`: see below); **0 is a limit, negatives are refused**. One run is one sample. A limit ends \
-it normally: it is scored.
-- **message_limit**: every message counts (system, injected ones, each tool result). Before a request: count `>=` limit. When messages \
-are added: count + new `>` limit; the results of a reply are added together, **after their tools ran**, and refused together.
-- **token_limit** (`all`, `output`, or arithmetic over input and output; texts such as `output:1m`), **cost_limit** (dollars): after each \
-reply, before its tools, sum `>` limit, so a final answer is lost; before each request sum `>=` limit. Missing usage adds nothing.
-- **turn_limit**: replies `>` limit, after the reply. **One more request than the limit is made, and its reply thrown away**: 0 pays for \
-one.
-- **time_limit**: seconds from the start; whatever is under way then is cut off and lost. **working_limit**: the same less waiting (a \
-recording has none of it). Both set: the earlier one is named. A working limit of the agent is watched by nobody.
-- Order: before a request message, token, cost; after a reply token, cost, turn.
-- `agent_limits`: of message limits **only the innermost counts**: a higher one (or none) hides the sample's until the agent is done; \
-token, turn and cost limits are all looked at, outermost first.
-- **react**: ends after the tools of a reply whose submission did not fail, at `attempts` (1; 0 and negatives act like 1) or a right \
-answer. A reply without calls is urged on, without end; `agent.submit = false`: it ends the run. Three `content_filter` replies in a row \
-end it, `model_length` at once unless `agent.truncation` is on. `on_continue` may end it after any reply.
-- **basic_agent**: message limit of its own, else of the sample, else 50 **unless it has a token limit of its own**; 0 means not given. A \
-failed submission counts as an answer.
-- Traps: the manual calls turn_limit a maximum of turns and says that `LimitExceededError` is raised: at sample level nothing is.";
 
 params! {
     MESSAGE_LIMIT: "message_limit" = null, off null, "messages of the conversation";
@@ -77,20 +55,7 @@ params! {
         "dollars per million tokens: input, output, input_cache_write, input_cache_read; else the recorded costs";
 }
 
-pub(super) fn framework() -> Framework {
-    Framework {
-        id: "inspect-ai",
-        version: "inspect-ai 0.3.285",
-        source: "inspect_ai/util/_limit.py, agent/_react.py, solver/_basic_agent.py, model/_model.py",
-        summary: "limits on messages, tokens, turns, dollars and seconds, all off; react ends with a submission",
-        manual: MANUAL,
-        parameters: param::ALL,
-        rules: &[MESSAGE, TOKEN, TURN, COST, TIME, WORKING, ATTEMPTS, ON_CONTINUE, "basic_agent"],
-        host: HOST,
-        build: Build::Machine(build),
-        ..Framework::PRESET
-    }
-}
+pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Solver {

@@ -2,7 +2,6 @@
 
 mod config;
 mod history;
-mod host;
 mod outcome;
 
 use std::collections::VecDeque;
@@ -12,13 +11,13 @@ use serde_json::{Value, json};
 use self::config::{LoopDetection, Release};
 use self::history::{Asked, Entry, History, Verdict, WarningKey};
 use self::outcome::{Given, Outcome, is_poll, missing_tool, returned, thrown};
+use super::Code;
 use super::frame::identity::{Keys, arguments, js_text};
 use super::frame::{Action, Acts, Machine, Recipe, Settings, SettingsError, native, starts_run};
 use crate::decision::Need;
-use crate::framework::{Build, Framework, Profile, params};
+use crate::framework::params;
 use crate::transcript::fingerprint::of_text;
 use crate::transcript::{Event, Fingerprint, Message, Name, Point, ToolCall};
-use host::HOST;
 
 const GUARD: &str = "unknown_tool_guard";
 const COMPACTION: &str = "compaction_loop_persisted";
@@ -33,34 +32,6 @@ const DETECTORS: [&str; 6] = [
     "generic_repeat",
     "argument_churn",
 ];
-
-const MANUAL: &str = "\
-`tools.loopDetection.enabled` (false) is all there is to set; an agent's own block wins, for the agent `main`. All counts are \
-of calls **before** the asked one, among the last 30 of this run: a first warning \"10\" comes with the 11th call.
-- Same call: tool (lower case; `bash` is `exec`, `apply-patch` `apply_patch`, `cron` `automations`) and arguments with sorted \
-keys. Same result: its **details** and trimmed text; for `exec` status, exit code and output; for polls status, output and \
-text; for sends the details without ids and times; writes that changed nothing are all equal; a thrown error is its message.
-- First that holds, `>=`: **unknown_tool_repeat** 10, **global_circuit_breaker** 30 (streak of equal results), \
-**known_poll_no_progress** 20 / warning 10 (`process` poll and log, `command_status`), **ping_pong** 20 with one result on \
-each side / warning 10, **generic_repeat** 20 equal results, **argument_churn** warning 10 (at least two variants, three \
-calls of each, one failure), **generic_repeat** warning at 10 repeats, whatever the results. `exec` also counts failures of \
-one shape over different commands.
-- A warning is appended to the call's result, once per ten and key. A critical refuses **every call of the reply**; the run \
-goes on. **Any other critical of the same run ends it.** A user message is a new run: empty history, new allowance.
-- **compaction_loop_persisted** (on unless `enabled` is false): after a compaction three outcomes are watched; three equal ones \
-abort the run. A compaction that the recording does not name is not seen.
-- **unknown_tool_guard** (always on): the 11th reply in a row that asks only for one missing tool becomes a text: the run ends.
-- Traps: a refused ping-pong has no result, so the pair is not stuck until it has left the window; a refused generic call \
-stays, and the next one ends the run; `exec` with new commands and one failure is refused at 20 without any warning; in the \
-agent loop the circuit breaker needs a reply of 30 equal calls.
-
-Profile `2026.7` (up to 2026.7.35): the numbers are settings; **warnings are only logged**; a critical refuses only its own \
-call and leaves no trace, so nothing ever ends the run (20, 20, 20 …); no churn, no shapes of failures. \
-critical is raised to warning + 1 and the breaker to critical + 1; with `warningThreshold` below 10 nothing is said before 10; \
-a `historySize` below a threshold puts it out of reach.
-
-A recording without details is not evaluable for the rules that compare results, unless `result_details` is `none`: then a \
-result is its text, as it is for tools that return nothing else.";
 
 params! {
     ENABLED: "tools.loopDetection.enabled" = null, off false,
@@ -89,26 +60,7 @@ params! {
         "\"none\": the tools return texts only, so a recording without details lacks nothing";
 }
 
-pub(super) fn framework() -> Framework {
-    Framework {
-        id: "openclaw",
-        version: "openclaw 2026.9.6",
-        source: "src/agents/tool-loop-detection.ts, embedded-agent-runner/run/tool-loop-recovery.ts",
-        summary: "off by default: warns at the 10th repeat, refuses the reply at 20 equal results, then ends the run",
-        manual: MANUAL,
-        parameters: param::ALL,
-        profiles: const {
-            &[
-                Profile::new("2026.9", "2026.9.6: the numbers are constants, a second critical ends the run"),
-                Profile::new("2026.7", "2026.7.35: the numbers are settings, a refused call leaves no trace"),
-            ]
-        },
-        rules: &DETECTORS,
-        host: HOST,
-        build: Build::Machine(build),
-        ..Framework::PRESET
-    }
-}
+pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     configured(settings, &config::assembled(settings), Tools::default())

@@ -4,10 +4,10 @@ mod detector;
 
 use serde_json::{Map, Value};
 
+use super::Code;
 use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, native, reading};
 use crate::decision::Need;
-use crate::framework::{Build, Framework, Parameter, params};
-use crate::host::{Host, OUT_OF_REACH, Place, Slot, Syntax};
+use crate::framework::{Parameter, params};
 use crate::python;
 use crate::transcript::{Event, Message, Moment, PointView, Role};
 
@@ -39,76 +39,7 @@ params! {
     MAX_BUDGET_PER_RUN: "max_budget_per_run" = null, off null, "dollars spent; 0 stops after one step";
 }
 
-const MANUAL: &str = "\
-## Rules, in order
-Before each request, over the last 20 events, cut after the last user message: the nudge, and when it is \
-given nothing else; otherwise stuck if any of four patterns holds. After each step: the budget, then the iterations.
-- `stuck_detector`, action_observation (4): the last n actions are equal and the last n observations are \
-equal, as two separate lists.
-- `stuck_detector`, action_error (3): s trailing (action, observation) pairs, paired by position from the \
-end, have an equal action and an agent error. s == n: a message is injected, once for each error. s > n: stuck.
-- `stuck_detector`, monologue (3): n agent messages at the tail; their text is not compared.
-- `stuck_detector`, alternating_pattern (6): the last n actions and observations are each equal to the one two places before.
-- `max_budget_per_run` (none): dollars spent in the conversation, after the step.
-- `max_iteration_per_run` (500): model calls of this run, after the step.
-## Comparator
-`>=` for both limits, for action_observation, monologue and alternating_pattern; `==` then `>` for action_error.
-## Counter
-Events: parallel calls count one by one; their actions come before their observations. The injected nudge takes a place.
-## Window
-20 events. No stuck check while it holds fewer than the smallest of the first three thresholds.
-## Identity
-Action: thought (the text of the reply, first call only), tool and arguments (key order free, list order kept, \
-1 = 1.0 = true). The argument `summary` is not compared. Observation: tool, content, error flag. Agent error: its text. \
-A rejection by the user equals nothing.
-## Reset
-A user message restarts the window and the iterations; a message of the environment does not. The money is never reset.
-## Off value
-`stuck_detection = false`, only as a whole. No threshold and no cap below 1. `max_budget_per_run` null is off.
-## Traps
-- action_error 9 nudges at every new error and never gets stuck; 10 nudges once; above 10 nothing can fire.
-- Four erring calls in one reply jump over the nudge.
-- A constant sequence also alternates; alternating_pattern 1 or 2 fires on any pairs.
-- A reply that finishes on the last allowed step keeps its finish.
-- A tool that ran and reports failure is no agent error. Recordings rarely tell; a flagged result counts as one.
-";
-
-const HOST: Host = Host::new(
-    "where the conversation is made", Syntax::Python, r#"from openhands.sdk import LocalConversation
-
-conversation = LocalConversation(
-    agent=agent,
-    workspace=workspace,
-    max_iteration_per_run=<<max_iteration_per_run>>,
-    max_budget_per_run=<<max_budget_per_run>>,
-    stuck_detection=<<stuck_detection>>,
-    stuck_detection_thresholds={
-        "action_observation": <<thresholds.action_observation>>,
-        "action_error": <<thresholds.action_error>>,
-        "monologue": <<thresholds.monologue>>,
-        "alternating_pattern": <<thresholds.alternating_pattern>>,
-    },
-)
-"#, &[
-        Slot::new("steps", Moment::AfterTools, Place::Is("max_iteration_per_run")),
-        Slot::new("cost", Moment::AfterTools, Place::Is("max_budget_per_run")).session().amount(),
-        Slot::new("call_result.streak", Moment::BeforeRequest, Place::Is("thresholds.action_observation")).range((2.0, 10.0)).differs("the text beside the call must be equal, too; parallel calls count one by one, in a window of 20 events").with(&[("stuck_detection", "true"), ("thresholds.action_error", "21"), ("thresholds.monologue", "21"), ("thresholds.alternating_pattern", "21")]),
-    ]).quiet(&[("max_iteration_per_run", OUT_OF_REACH), ("stuck_detection", "false")]).cannot(&[("tokens.", "it counts iterations, dollars and repeated events, no tokens"), ("call", "its detector compares actions with their thoughts, and observations, in a window of 20 events"), ("", "it counts iterations, dollars and repeated events, nothing else")]);
-
-pub(super) fn framework() -> Framework {
-    Framework {
-        id: "openhands",
-        version: "openhands-sdk 1.58.2",
-        source: "openhands/sdk/conversation/stuck_detector.py, impl/local_conversation.py",
-        summary: "stuck detector with four patterns, 500 iterations, optional budget",
-        manual: MANUAL,
-        parameters: param::ALL,
-        rules: &["stuck_detector", ITERATIONS, BUDGET],
-        host: HOST,
-        build: Build::Machine(build),
-        ..Framework::PRESET
-    }
-}
+pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     driven_by(settings, Drive::Recording)

@@ -3,7 +3,6 @@
 mod acp;
 mod calls;
 mod goal;
-mod host;
 mod shell;
 mod text;
 
@@ -13,11 +12,11 @@ use self::acp::{Acp, Mode, Prompt};
 use self::calls::{Calls, Cap, Seen};
 use self::goal::Goal;
 use self::text::{Repetition, Texts};
+use super::Code;
 use super::frame::{Act, Action, Acts, Machine, Recipe, Settings, SettingsError, native, starts_run, wrong_kind};
 use crate::decision::Need;
-use crate::framework::{Build, Framework, Parameter, params};
+use crate::framework::{Parameter, params};
 use crate::transcript::{Event, Instant, Message, Moment, PointView};
-use host::HOST;
 
 const SAME: &str = "consecutive_identical_tool_calls";
 const SHELL: &str = "shell_command_stagnation";
@@ -26,7 +25,6 @@ const DUPLICATE: &str = "global_tool_call_duplicate";
 const ALTERNATING: &str = "alternating_tool_call_pattern";
 const READS: &str = "read_file_loop";
 const STAGNATION: &str = "action_stagnation";
-const STATEFUL: &str = "stateful_reads";
 const CONTENT: &str = "content_loop";
 const THOUGHTS: &str = "repetitive_thoughts";
 const TURNS: &str = "turn_limits";
@@ -38,29 +36,6 @@ const INVALID: &str = "acp_turn_guards";
 
 const ALWAYS: [&str; 3] = [SAME, SHELL, CAP];
 const OPT_IN: [&str; 6] = [DUPLICATE, ALTERNATING, READS, STAGNATION, CONTENT, THOUGHTS];
-
-const MANUAL: &str = "\
-The first hit ends the turn (`LoopDetected:<type>`): no strike, no feedback, no call of the reply runs. A user message clears all.
-- Always on: **consecutive_identical_tool_calls** 5 in a row (name and arguments with sorted keys; old names are one tool, a `tool_call` \
-bridge counts as the inner call; results play no part). **shell_command_stagnation** 8 in a row of `git status`, `git ls-files` or a \
-`git diff` of the whole tree. **turn_tool_call_cap**: `maxToolCallsPerTurn` set: calls `>` cap; not set: `>` 100 and some call made 6 \
-times, or `>` 1000; 0 and negatives off.
-- Only with `skipLoopDetection = false`: **global_tool_call_duplicate** the same call 6 times in the turn, \
-**alternating_tool_call_pattern** ABABAB, **read_file_loop** 8 of the last 15 calls read or list, once another tool was called, \
-**action_stagnation** one name 8 times in a row, **content_loop**, **repetitive_thoughts** 3 equal thoughts.
-- **content_loop**: windows of 50 characters: the last 10 places of one at a mean distance `<=` 75, or 5 equally spaced places in an \
-exactly periodic region of 1000, or 3 where the last 4000 characters are periodic. Markdown structure starts anew.
-- `task_list` only: results count; another result is progress.
-- **turn_limits**, before a request: `maxSessionTurns` requests of the session `>` limit, `sessionTokenLimit` the last prompt `>` limit; \
-0 and negatives off.
-- `surface = \"headless\"` (`-p`): `maxSessionTurns >= 0` and requests `>` limit, so **0 lets none through**; `maxToolCalls` `>` before a \
-call runs; `maxWallTime`.
-- `surface = \"goal\"`: after a goal turn (up to a text without calls) tokens `>=` `goalTokenBudget` (30,000,000), turns `>=` \
-`goalMaxTurns`, time `>=` `goalMaxActiveMinutes`: one more turn to wind down, then the end; 3 turns without a tool result pause it. One \
-turn may overshoot without bound.
-- `surface = \"acp\"`: 8 failures of one tool and error type in at least 2 batches remind (`failureGuard`: off, shadow (default), warn, \
-enforce), the next batch ends; 3 calls with invalid parameters of one tool end; cap and duplicates. **No rule for identical calls in a row.**
-- Traps: `skipLoopDetection` is **true** in the settings; an unclosed code fence hides the text of all later prompts; no rule looks at money.";
 
 params! {
     SKIP_LOOP_DETECTION: "model.skipLoopDetection" = true, off true, "false switches the opt-in rules on";
@@ -77,36 +52,7 @@ params! {
     SURFACE: "surface" = "interactive", "interactive, headless, goal or acp: each has rules of its own";
 }
 
-pub(super) fn framework() -> Framework {
-    Framework {
-        id: "qwen-code",
-        version: "@qwen-code/qwen-code 0.24.4",
-        source: "packages/core/src/services/loopDetectionService.ts, core/client.ts; cli acp-integration/session",
-        summary: "ends the turn at the 5th identical call, 8 git overviews, or 100 calls with repeats; more rules are opt-in",
-        manual: MANUAL,
-        parameters: param::ALL,
-        rules: &[
-            SAME,
-            SHELL,
-            CAP,
-            DUPLICATE,
-            ALTERNATING,
-            READS,
-            STAGNATION,
-            STATEFUL,
-            CONTENT,
-            THOUGHTS,
-            TURNS,
-            HEADLESS,
-            GOAL,
-            FAILURES,
-            INVALID,
-        ],
-        host: HOST,
-        build: Build::Machine(build),
-        ..Framework::PRESET
-    }
-}
+pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
 
 fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
     with_host(settings, Host::default())

@@ -1,14 +1,12 @@
 //! The quantities that caps count.
 
-use serde::Deserialize;
-
 use super::decimal::Decimal;
 use crate::decision::Need;
+use crate::preset::file::Word;
 use crate::transcript::{Message, Usage};
 
-/// A counter, named as in a caps file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+/// A counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Count {
     /// Model requests made.
     Requests,
@@ -36,6 +34,25 @@ pub(super) enum Count {
     RepliesWithoutUsage,
     /// 1 if every reply has usage and none has a cost.
     RunsWithoutCost,
+}
+
+impl Word for Count {
+    const WHAT: &'static str = "counter";
+    const ALL: &'static [(&'static str, Self)] = &[
+        ("requests", Self::Requests),
+        ("calls", Self::Calls),
+        ("calls_projected", Self::CallsProjected),
+        ("input_tokens", Self::InputTokens),
+        ("output_tokens", Self::OutputTokens),
+        ("total_tokens", Self::TotalTokens),
+        ("request_input_tokens", Self::RequestInputTokens),
+        ("cost_sum", Self::CostSum),
+        ("cost_exact", Self::CostExact),
+        ("whole_seconds", Self::WholeSeconds),
+        ("replies_without_call", Self::RepliesWithoutCall),
+        ("replies_without_usage", Self::RepliesWithoutUsage),
+        ("runs_without_cost", Self::RunsWithoutCost),
+    ];
 }
 
 impl Count {

@@ -1,15 +1,14 @@
-//! Reads a caps file: a framework described as data.
+//! The words and entries of `framework.toml` that describe caps.
 
 use serde::Deserialize;
 
 use super::counts::Count;
-use super::host::HostEntry;
-use crate::framework::{Build, Framework, Holds, Parameter, Trap};
-use crate::preset::frame::{Action, Recipe, Settings, SettingsError};
+use crate::framework::Parameter;
+use crate::preset::file::{Word, word};
+use crate::preset::frame::{Action, SettingsError};
 
 /// When a cap is checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
     /// Before each request, including the one that would follow the end of the recording.
     BeforeRequest,
@@ -26,8 +25,7 @@ pub(super) enum When {
 }
 
 /// How a reading is compared with a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Comparator {
     /// `reading >= limit`.
     AtLeast,
@@ -45,8 +43,7 @@ impl Comparator {
 }
 
 /// Which limits switch a cap off; an absent one (`null`) always does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Off {
     /// Only an absent one.
     #[default]
@@ -55,68 +52,19 @@ pub(super) enum Off {
     NotPositive,
 }
 
-/// A framework whose rules are caps.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CapsFile {
-    id: String,
-    version: String,
-    source: String,
-    summary: String,
-    manual: String,
-    rules: Vec<String>,
-    parameter: Vec<ParameterEntry>,
-    /// The `parameter` entries, declared like every framework's parameters.
-    #[serde(skip)]
-    parameters: &'static [Parameter],
-    pub(super) run: RunEntry,
-    host: HostEntry,
-    #[serde(default)]
-    pub(super) cap: Vec<CapEntry>,
-    #[serde(default)]
-    pub(super) tool_stop: Vec<ToolStopEntry>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ParameterEntry {
-    name: String,
-    default: String,
-    #[serde(default)]
-    off: String,
-    doc: String,
-    #[serde(default)]
-    trap: Vec<TrapEntry>,
-}
-
-/// A trap for numbers up to a maximum.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TrapEntry {
-    at_most: f64,
-    words: String,
-}
-
-impl ParameterEntry {
-    /// The declared parameter. Its strings are leaked, because they are needed for the life of the program.
-    fn declared(self) -> Parameter {
-        let name: &'static str = self.name.leak();
-        let trap = |trap: TrapEntry| Trap { about: name, holds: Holds::AtMost(trap.at_most), words: trap.words.leak() };
-        Parameter {
-            name,
-            default: self.default.leak(),
-            cases: &[],
-            off: self.off.leak(),
-            doc: self.doc.leak(),
-            traps: self.trap.into_iter().map(trap).collect::<Vec<_>>().leak(),
-        }
-    }
+/// The caps of a framework, as they are written, and its parameters.
+#[derive(Debug)]
+pub struct Caps {
+    pub(in crate::preset) parameters: &'static [Parameter],
+    pub(in crate::preset) run: RunEntry,
+    pub(in crate::preset) cap: Vec<CapEntry>,
+    pub(in crate::preset) tool_stop: Vec<ToolStopEntry>,
 }
 
 /// What starts and ends a run of the framework.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RunEntry {
+pub(in crate::preset) struct RunEntry {
     /// Each user message starts a run.
     pub(super) by_user: bool,
     /// The parameter that keeps counters across runs.
@@ -140,19 +88,23 @@ pub(super) enum EndEntry {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct CapEntry {
+pub(in crate::preset) struct CapEntry {
     pub(super) rule: String,
+    #[serde(deserialize_with = "word")]
     pub(super) counts: Count,
+    #[serde(deserialize_with = "word")]
     pub(super) when: When,
+    #[serde(deserialize_with = "word")]
     pub(super) fires: Comparator,
     /// The parameter that holds the limit; without one, the limit is 0.
     pub(super) limit: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "word")]
     pub(super) off: Off,
     /// The cap is on only if one of these parameters is set.
     #[serde(default)]
     pub(super) if_any_set: Vec<String>,
-    pub(super) action: ActionName,
+    #[serde(deserialize_with = "word")]
+    pub(super) action: Action,
     pub(super) code: String,
     pub(super) detail: Option<String>,
     pub(super) instead: Option<InsteadEntry>,
@@ -163,13 +115,14 @@ pub(super) struct CapEntry {
 #[serde(deny_unknown_fields)]
 pub(super) struct InsteadEntry {
     pub(super) if_set: String,
-    pub(super) action: ActionName,
+    #[serde(deserialize_with = "word")]
+    pub(super) action: Action,
     pub(super) code: String,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ToolStopEntry {
+pub(in crate::preset) struct ToolStopEntry {
     pub(super) rule: String,
     /// The parameter that lists the tools.
     pub(super) tools: Option<String>,
@@ -185,62 +138,78 @@ pub(super) struct SwitchEntry {
     pub(super) equals: Option<String>,
 }
 
-/// An action, named as in tables.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum ActionName {
-    Warn,
-    Deny,
-    ForceFinal,
-    Stop,
-    Fail,
+impl Word for When {
+    const WHAT: &'static str = "moment of a cap";
+    const ALL: &'static [(&'static str, Self)] = &[
+        ("before_request", Self::BeforeRequest),
+        ("counted_ahead", Self::CountedAhead),
+        ("after_reply", Self::AfterReply),
+        ("before_tools", Self::BeforeTools),
+        ("each_call", Self::EachCall),
+        ("end_of_run", Self::EndOfRun),
+    ];
 }
 
-impl From<ActionName> for Action {
-    fn from(name: ActionName) -> Self {
-        match name {
-            ActionName::Warn => Self::Warn,
-            ActionName::Deny => Self::Deny,
-            ActionName::ForceFinal => Self::ForceFinal,
-            ActionName::Stop => Self::Stop,
-            ActionName::Fail => Self::Fail,
-        }
-    }
+impl Word for Comparator {
+    const WHAT: &'static str = "comparator";
+    const ALL: &'static [(&'static str, Self)] = &[("at_least", Self::AtLeast), ("more_than", Self::MoreThan)];
 }
 
-impl CapsFile {
-    /// Parses a file that is embedded in the program.
-    #[expect(clippy::missing_panics_doc, reason = "embedded files are read by a test")]
-    pub fn embedded(text: &str) -> Self {
-        let mut file: Self = toml::from_str(text).expect("embedded caps files are valid, which a test checks");
-        let declared = std::mem::take(&mut file.parameter).into_iter().map(ParameterEntry::declared);
-        file.parameters = declared.collect::<Vec<_>>().leak();
-        file
-    }
+impl Word for Off {
+    const WHAT: &'static str = "off value";
+    const ALL: &'static [(&'static str, Self)] = &[("absent", Self::Absent), ("not_positive", Self::NotPositive)];
+}
 
+impl Word for Action {
+    const WHAT: &'static str = "action";
+    const ALL: &'static [(&'static str, Self)] = &[
+        ("warn", Self::Warn),
+        ("deny", Self::Deny),
+        ("force_final", Self::ForceFinal),
+        ("stop", Self::Stop),
+        ("fail", Self::Fail),
+    ];
+}
+
+impl Caps {
     /// The parameter with that name.
     pub(super) fn parameter(&self, name: &str) -> Result<&'static Parameter, SettingsError> {
         let found = self.parameters.iter().find(|parameter| parameter.name == name);
         found.ok_or_else(|| SettingsError::unknown(name, self.parameters))
     }
+}
 
-    /// The framework. Its strings are leaked, because the embedded file is needed for the life of the program.
-    pub(in crate::preset) fn framework(
-        &'static self,
-        build: fn(&Settings) -> Result<Recipe, SettingsError>,
-    ) -> Framework {
-        let rules: Vec<&'static str> = self.rules.iter().map(String::as_str).collect();
-        Framework {
-            id: &self.id,
-            version: &self.version,
-            source: &self.source,
-            summary: &self.summary,
-            manual: &self.manual,
-            parameters: self.parameters,
-            rules: rules.leak(),
-            host: self.host.host(),
-            build: Build::Machine(build),
-            ..Framework::PRESET
+impl RunEntry {
+    /// The parameters that it names.
+    pub(in crate::preset) fn parameters(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        names.extend(self.shared_by.as_deref());
+        names.extend(self.uncounted_tools.as_deref());
+        for end in &self.end {
+            if let EndEntry::Tool { when, .. } = end {
+                names.push(when);
+            }
         }
+        names
+    }
+}
+
+impl CapEntry {
+    /// The parameters that it names.
+    pub(in crate::preset) fn parameters(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.if_any_set.iter().map(String::as_str).collect();
+        names.extend(self.limit.as_deref());
+        names.extend(self.instead.as_ref().map(|instead| instead.if_set.as_str()));
+        names
+    }
+}
+
+impl ToolStopEntry {
+    /// The parameters that it names.
+    pub(in crate::preset) fn parameters(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        names.extend(self.tools.as_deref());
+        names.extend(self.any_if.as_ref().map(|switch| switch.parameter.as_str()));
+        names
     }
 }

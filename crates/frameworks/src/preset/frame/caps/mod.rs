@@ -1,13 +1,12 @@
 //! The generic machine: caps on counters, described as data.
 //!
-//! Many frameworks only have rules of the form "at most N of these, checked at this moment". Such a preset is one TOML
-//! file. It gives what is counted, when it is checked, the comparison, the limit's parameter and off value, the action,
+//! Many frameworks only have rules of the form "at most N of these, checked at this moment". Such a preset has no
+//! code: its `framework.toml` gives what is counted, when it is checked, the comparison, the limit's parameter and off value, the action,
 //! and what starts and ends a run of the framework.
 
 mod counts;
 mod decimal;
 mod file;
-mod host;
 mod machine;
 mod plan;
 
@@ -17,9 +16,10 @@ use plan::Plan;
 
 use super::{Recipe, Settings, SettingsError};
 
-pub use file::CapsFile;
+pub use file::Caps;
+pub(in crate::preset) use file::{CapEntry, RunEntry, ToolStopEntry};
 
-impl CapsFile {
+impl Caps {
     /// The machine for these settings. A rule that is off is left out.
     pub fn build(&'static self, settings: &Settings) -> Result<Recipe, SettingsError> {
         let plan = Plan::new(self, settings)?;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::counts::Count;
-use super::file::{CapEntry, CapsFile, Comparator, EndEntry, Off, SwitchEntry, ToolStopEntry, When};
+use super::file::{CapEntry, Caps, Comparator, EndEntry, Off, SwitchEntry, ToolStopEntry, When};
 use crate::preset::frame::{Action, Settings, SettingsError, wrong_kind};
 
 /// A cap that is on.
@@ -58,7 +58,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn new(file: &'static CapsFile, settings: &Settings) -> Result<Self, SettingsError> {
+    pub(super) fn new(file: &'static Caps, settings: &Settings) -> Result<Self, SettingsError> {
         let mut caps = Vec::new();
         for entry in &file.cap {
             caps.extend(cap(file, entry, settings)?);
@@ -103,7 +103,7 @@ fn is_on(switch: &SwitchEntry, settings: &Settings) -> bool {
     }
 }
 
-fn cap(file: &CapsFile, entry: &'static CapEntry, settings: &Settings) -> Result<Option<Cap>, SettingsError> {
+fn cap(file: &Caps, entry: &'static CapEntry, settings: &Settings) -> Result<Option<Cap>, SettingsError> {
     if !entry.if_any_set.is_empty() && !entry.if_any_set.iter().any(|name| is_set(settings, name)) {
         return Ok(None);
     }
@@ -116,7 +116,7 @@ fn cap(file: &CapsFile, entry: &'static CapEntry, settings: &Settings) -> Result
         fires: entry.fires,
         limit,
         written,
-        action: instead.map_or(entry.action, |instead| instead.action).into(),
+        action: instead.map_or(entry.action, |instead| instead.action),
         ends_run: instead.is_some(),
         code: instead.map_or(entry.code.as_str(), |instead| instead.code.as_str()),
         detail: if instead.is_some() { None } else { entry.detail.as_deref() },
@@ -124,7 +124,7 @@ fn cap(file: &CapsFile, entry: &'static CapEntry, settings: &Settings) -> Result
 }
 
 /// The limit and how it is written in the settings; `None` if it is off.
-fn limit(file: &CapsFile, entry: &CapEntry, settings: &Settings) -> Result<Option<(f64, String)>, SettingsError> {
+fn limit(file: &Caps, entry: &CapEntry, settings: &Settings) -> Result<Option<(f64, String)>, SettingsError> {
     let Some(name) = entry.limit.as_deref() else {
         return Ok(Some((0.0, "0".to_owned())));
     };
@@ -138,7 +138,7 @@ fn limit(file: &CapsFile, entry: &CapEntry, settings: &Settings) -> Result<Optio
 }
 
 fn tool_stop(
-    file: &CapsFile,
+    file: &Caps,
     entry: &'static ToolStopEntry,
     settings: &Settings,
 ) -> Result<Option<ToolStop>, SettingsError> {
@@ -153,7 +153,7 @@ fn tool_stop(
     Ok(Some(ToolStop { rule: &entry.rule, tools, code: &entry.code }))
 }
 
-fn end(file: &CapsFile, entry: &'static EndEntry, settings: &Settings) -> Result<Option<End>, SettingsError> {
+fn end(file: &Caps, entry: &'static EndEntry, settings: &Settings) -> Result<Option<End>, SettingsError> {
     Ok(match entry {
         EndEntry::Reply { reply } => Some(End::Reply { said: reply == "said" }),
         EndEntry::Tool { tool, when } => settings.flag(file.parameter(when)?)?.then_some(End::Tool(tool)),

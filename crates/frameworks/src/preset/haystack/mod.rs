@@ -1,0 +1,188 @@
+//! Haystack: the agent's step cap, tools that end its run, and tools that fail.
+
+use serde_json::Value;
+
+use super::Code;
+use super::frame::identity::arguments;
+use super::frame::rounds::{AgentLoop, Flow, Rounds, answered};
+use super::frame::{Action, Acts, Recipe, Settings, SettingsError, native, wrong_kind};
+use crate::decision::Need;
+use crate::framework::params;
+use crate::python;
+use crate::transcript::{Message, Moment, Point, PointView};
+
+const STEPS: &str = "max_agent_steps";
+const EXIT: &str = "exit_conditions";
+const FAILURE: &str = "raise_on_tool_invocation_failure";
+const HOOKS: &str = "hooks";
+
+params! {
+    MAX_AGENT_STEPS: "max_agent_steps" = 100, "replies of one run",
+        trap |n| if n <= 0.0 => "`max_agent_steps` of 0 or less is not off: no request is made";
+    EXIT_CONDITIONS: "exit_conditions" = ["text"], off ["text"], "tools after which the run ends";
+    RAISE_ON_TOOL_INVOCATION_FAILURE: "raise_on_tool_invocation_failure" = false, off false, "a failing tool raises";
+}
+
+pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    with_program(settings, Program::default())
+}
+
+/// What the program around the agent does; a recording does not say it.
+#[doc(hidden)]
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// From this many steps on, a hook before the request asks to stop.
+    pub stop_after: Option<i64>,
+    /// How many times a hook at the exit asks to continue.
+    pub stays: i64,
+    /// The names of its tools.
+    pub tools: Vec<String>,
+}
+
+/// The rules in such a program.
+#[doc(hidden)]
+pub fn with_program(settings: &Settings, program: Program) -> Result<Recipe, SettingsError> {
+    let max = match &*settings.value(&param::MAX_AGENT_STEPS) {
+        Value::Null => None,
+        given => Some(python::as_number(given).ok_or_else(|| wrong_kind(STEPS, "a number", given))?),
+    };
+    let agent = Haystack {
+        max,
+        exits: settings.texts(&param::EXIT_CONDITIONS)?,
+        raises: settings.flag(&param::RAISE_ON_TOOL_INVOCATION_FAILURE)?,
+        program,
+        done: 0,
+        stayed: 0,
+        reasons: Vec::new(),
+    };
+    let listed = agent.exits.iter().any(|exit| exit != "text");
+    let mut rules = vec![STEPS, EXIT];
+    if agent.raises {
+        rules.push(FAILURE);
+    }
+    if agent.program.stop_after.is_some() {
+        rules.push(HOOKS);
+    }
+    let recipe = Recipe::new(Rounds::new(agent), &rules).blind(&[STEPS, EXIT, HOOKS]).keeps_own_state();
+    let recipe = recipe.requests_before_prompts().needs(FAILURE, Need::ErrorFlags);
+    Ok(if listed { recipe.needs(EXIT, Need::ErrorFlags) } else { recipe })
+}
+
+#[derive(Clone, Debug)]
+#[doc(hidden)]
+pub struct Haystack {
+    max: Option<f64>,
+    exits: Vec<String>,
+    raises: bool,
+    program: Program,
+    done: i64,
+    stayed: i64,
+    /// Why each run ended, as the framework reports it.
+    pub reasons: Vec<String>,
+}
+
+impl Haystack {
+    fn ends(&mut self, reason: &str) -> Flow {
+        self.reasons.push(reason.to_owned());
+        Flow::Over
+    }
+
+    /// Calls the hook at the exit: true if the run continues.
+    fn stays(&mut self) -> bool {
+        let stays = self.stayed < self.program.stays;
+        self.stayed += i64::from(stays);
+        stays
+    }
+
+    /// Checks whether another step is allowed.
+    fn due(&mut self, acts: &mut Acts<'_, '_>) -> Flow {
+        let done = self.done as f64;
+        let Some(max) = self.max else {
+            let words = "'<' not supported between instances of 'int' and 'NoneType'";
+            acts.act(Action::Fail, STEPS).code("TypeError").detail(words);
+            return self.ends("TypeError");
+        };
+        if done >= max {
+            acts.act(Action::Stop, STEPS).code(STEPS).evidence(done, max);
+            return self.ends(STEPS);
+        }
+        if let Some(after) = self.program.stop_after.filter(|after| self.done >= *after) {
+            acts.act(Action::Stop, HOOKS).code("hook").evidence(done, after as f64);
+            return self.ends("hook");
+        }
+        Flow::GoesOn
+    }
+}
+
+impl AgentLoop for Haystack {
+    fn starts(&mut self, _: &Message) -> bool {
+        self.done = 0;
+        self.stayed = 0;
+        true
+    }
+
+    fn before_request(&mut self, _: &PointView<'_>, acts: &mut Acts<'_, '_>) -> Flow {
+        self.due(acts)
+    }
+
+    fn replied(&mut self, _: &PointView<'_>, _: &Message, _: &mut Acts<'_, '_>) -> Flow {
+        self.done += 1;
+        Flow::GoesOn
+    }
+
+    fn tools_ran(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+        let answered = answered(view, reply);
+        let is_missing = |result: &Message| native::flag(result, "invalid_call");
+        let results =
+            || answered.iter().filter_map(|(nth, result)| Some((&reply.tool_calls[*nth], result.as_ref()?.1)));
+        if self.raises {
+            if let Some((call, _)) = results().find(|(_, result)| is_missing(result)) {
+                let tools = self.program.tools.join(", ");
+                let words = format!("Tool '{}' not found. Available tools: {tools}", call.name);
+                let act = acts.act(Action::Fail, FAILURE).code("ToolNotFoundException").detail(words);
+                act.call(call.id.as_deref());
+                // The framework finds it before any call runs, although the recording shows it only in the result.
+                act.decision.event = view.reply_index();
+                act.decision.point = Point { moment: Moment::AfterResponse, ..view.point() };
+                return self.ends("ToolNotFoundException");
+            }
+            if let Some((call, result)) = results().find(|(_, result)| result.is_error == Some(true)) {
+                let given = python::repr(&arguments(call));
+                let words =
+                    format!("Failed to invoke Tool `{}` with parameters {given}. Error: {}", call.name, result.text());
+                acts.act(Action::Fail, FAILURE).code("ToolInvocationError").detail(words).call(call.id.as_deref());
+                return self.ends("ToolInvocationError");
+            }
+        }
+        let is_exit = |name: &str| self.exits.iter().any(|exit| exit == name);
+        let failed = results()
+            .any(|(call, result)| is_exit(&call.name) && (result.is_error == Some(true) || is_missing(result)));
+        let exit = reply.tool_calls.iter().find(|call| is_exit(&call.name)).filter(|_| !failed);
+        match exit.map(|call| call.name.clone()) {
+            Some(tool) if !self.stays() => {
+                acts.act(Action::Stop, EXIT).code(tool.to_string());
+                self.ends(&tool)
+            }
+            _ => Flow::GoesOn,
+        }
+    }
+
+    fn said(&mut self, _: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
+        let reason = match reply.finish_reason.as_deref() {
+            Some(reason @ ("length" | "content_filter")) => Some(reason),
+            _ if !reply.text().is_empty() => Some("text"),
+            _ => None,
+        };
+        match reason {
+            Some(reason) if !self.stays() => {
+                if reason != "text" {
+                    acts.act(Action::Stop, EXIT).code(reason.to_owned());
+                }
+                self.ends(reason)
+            }
+            _ => self.due(acts),
+        }
+    }
+}

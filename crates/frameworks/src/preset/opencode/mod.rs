@@ -1,0 +1,145 @@
+//! OpenCode: the doom-loop question and the agent's step limit, as documented and as shipped.
+
+use serde_json::Value;
+
+use super::Code;
+use super::frame::counters::Streak;
+use super::frame::identity::{Keys, arguments, js_text};
+use super::frame::{Action, Acts, Machine, Recipe, RuleReading, Settings, SettingsError, reading, wrong_kind};
+use crate::framework::params;
+use crate::transcript::{Event, Message, Moment, Name, PointView};
+
+const DOOM_LOOP: &str = "doom_loop";
+const STEPS: &str = "steps";
+/// How many identical calls in a row raise the question; a constant.
+const THRESHOLD: u32 = 3;
+
+params! {
+    DOOM_LOOP: "permission.doom_loop" = "ask", off "allow", "what a doom loop does: ask, allow or deny",
+        trap with |s| if !s.is_profile("documented") =>
+            "as shipped, `doom_loop` looks at one message only: one call per message never fires";
+    STEPS: "steps" = null, off null, "requests for one user message",
+        trap with |s| if s.amount(&STEPS).is_finite() && !s.is_profile("documented") =>
+            "as shipped, `steps` adds a text and enforces nothing";
+}
+
+pub(super) const PRESET: Code = Code { parameters: param::ALL, build: &build };
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Permission {
+    Ask,
+    Allow,
+    Deny,
+}
+
+/// What a person says when asked; a recording does not say it.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Answer {
+    #[default]
+    Once,
+    Always,
+    Reject,
+}
+
+#[derive(Clone, Debug)]
+struct OpenCode {
+    permission: Permission,
+    answer: Answer,
+    max_steps: Option<i64>,
+    documented: bool,
+    streak: Streak<(Name, String)>,
+    silenced: Vec<Name>,
+    requests: i64,
+}
+
+fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
+    answered_by(settings, Answer::default())
+}
+
+/// The rules with a person who always gives this answer.
+#[doc(hidden)]
+pub fn answered_by(settings: &Settings, answer: Answer) -> Result<Recipe, SettingsError> {
+    let permission = match settings.text(&param::DOOM_LOOP)?.unwrap_or_default() {
+        "ask" => Permission::Ask,
+        "allow" => Permission::Allow,
+        "deny" => Permission::Deny,
+        other => return Err(wrong_kind(param::DOOM_LOOP.name, "ask, allow or deny", &Value::from(other))),
+    };
+    let max_steps = settings.opt_int(&param::STEPS)?;
+    if max_steps.is_some_and(|steps| steps <= 0) {
+        return Err(SettingsError::refused("ConfigInvalidError", "steps must be greater than 0"));
+    }
+    let machine = OpenCode {
+        permission,
+        answer,
+        max_steps,
+        documented: settings.is_profile("documented"),
+        streak: Streak::default(),
+        silenced: Vec::new(),
+        requests: 0,
+    };
+    let recipe = Recipe::new(machine, &[DOOM_LOOP, STEPS]).blind(&[DOOM_LOOP, STEPS]);
+    Ok(recipe.reads_calls(&[DOOM_LOOP]).resumes_at_user().requests_before_prompts())
+}
+
+impl OpenCode {
+    fn calls(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
+        if !self.documented {
+            self.streak.clear();
+        }
+        if self.permission == Permission::Allow {
+            return;
+        }
+        for call in &reply.tool_calls {
+            let count = self.streak.push((call.name.clone(), js_text(&arguments(call), Keys::Given)));
+            if count < THRESHOLD || self.silenced.contains(&call.name) {
+                continue;
+            }
+            if self.permission == Permission::Deny {
+                acts.act(Action::Stop, DOOM_LOOP).code("permission denied");
+                return;
+            }
+            let act = acts.act(Action::Ask, DOOM_LOOP).code("doom_loop").call(call.id.as_deref());
+            act.evidence(f64::from(count), f64::from(THRESHOLD));
+            match self.answer {
+                Answer::Once => {}
+                Answer::Always => self.silenced.push(call.name.clone()),
+                Answer::Reject => {
+                    acts.act(Action::Stop, DOOM_LOOP).code("permission rejected");
+                    return;
+                }
+            }
+        }
+    }
+}
+
+impl Machine for OpenCode {
+    fn event(&mut self, event: &Event, acts: &mut Acts<'_, '_>) {
+        let Some(message) = event.message() else { return };
+        if message.is_prompt() {
+            self.requests = 0;
+            self.streak.clear();
+        } else if message.is_step() {
+            self.calls(message, acts);
+        }
+    }
+
+    fn point(&mut self, view: &PointView<'_>, acts: &mut Acts<'_, '_>) {
+        if view.moment() != Moment::BeforeRequest {
+            return;
+        }
+        self.requests += 1;
+        if let Some(max) = self.max_steps.filter(|max| self.requests >= *max) {
+            let action = if self.documented { Action::ForceFinal } else { Action::Inject };
+            acts.act(action, STEPS).code("max_steps_prompt").evidence(self.requests as f64, max as f64);
+        }
+    }
+
+    fn readings(&self) -> Vec<RuleReading> {
+        let streak = f64::from(self.streak.count());
+        let same = reading(DOOM_LOOP, "same call in a row", streak, f64::from(THRESHOLD));
+        let steps = self.max_steps.map(|max| reading(STEPS, "requests", self.requests as f64, max as f64));
+        std::iter::once(same).chain(steps).collect()
+    }
+}

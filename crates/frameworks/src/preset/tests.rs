@@ -1,0 +1,48 @@
+//! The files of the presets, and what is said of a wrong word in one.
+
+use super::PRESETS;
+use super::file::File;
+use crate::diagnostic::Severity;
+
+#[test]
+fn every_file_can_be_read_and_stands_under_its_frameworks_name() {
+    for preset in &PRESETS {
+        match preset.read() {
+            Ok(framework) => assert!(preset.is_called(framework.id), "{} is in {}", framework.id, preset.folder),
+            Err(error) => panic!("{}", error.render(Severity::Error)),
+        }
+    }
+}
+
+/// Changes a word of a file, and returns the line of the error, what is wrong, and how to fix it.
+fn refusal(right: &str, wrong: &str) -> (usize, String) {
+    let text = include_str!("agno/framework.toml");
+    assert_eq!(text.matches(right).count(), 1, "{right}");
+    let error = File::read("framework.toml", &text.replace(right, wrong)).unwrap_err();
+    (error.at.line, error.what)
+}
+
+#[test]
+fn a_wrong_word_is_refused_with_its_line_and_the_nearest_word() {
+    let line = |part: &str| {
+        let lines = include_str!("agno/framework.toml").lines();
+        lines.take_while(|line| !line.contains(part)).count() + 1
+    };
+    for (right, wrong, said) in [
+        ("action = \"deny\"", "action = \"denny\"", "unknown action `denny`; did you mean `deny`? known: warn, deny,"),
+        (
+            "when = \"each_call\"",
+            "when = \"each_cal\"",
+            "unknown moment of a cap `each_cal`; did you mean `each_call`?",
+        ),
+        ("fires = \"more_than\"", "fires = \"more\"", "unknown comparator `more`; did you mean `more_than`?"),
+        ("counts = \"calls\"", "counts = \"call\"", "unknown counter `call`; did you mean `calls`?"),
+        ("uncounted_tools = \"unregistered\"", "uncounted_tools = \"registered\"", "unknown parameter `registered`"),
+    ] {
+        let (at, what) = refusal(right, wrong);
+        assert!(what.starts_with(said), "{what}");
+        assert_eq!(at, line(right), "{right}");
+    }
+    let (_, what) = refusal("[[cap]]", "[[caps]]");
+    assert!(what.contains("unknown field `caps`"), "{what}");
+}
