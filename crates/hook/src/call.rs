@@ -1,12 +1,15 @@
 //! One call of the hook: an event comes in, its records are appended, and an answer goes out.
 
+use std::fs::OpenOptions;
 use std::hash::{BuildHasher, Hasher};
+use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
 use super::answer;
+use super::files;
 use super::host::Host;
 use super::log::{self, Line};
 use super::payload::{Call, Event, Payload};
@@ -54,13 +57,15 @@ pub fn answer(host: Host, folders: &Folders, text: &str, now: SystemTime) -> Res
 fn note_fields(folders: &Folders, event: Event, payload: &Payload<'_>) {
     let path = folders.state.join("fields").join(event.name());
     let fields = payload.field_names().join(" ");
-    if std::fs::read_to_string(&path).is_ok_and(|known| known == fields) {
+    if files::read_text(&path).is_ok_and(|known| known == fields) {
         return;
     }
     if let Some(folder) = path.parent() {
-        let _ = std::fs::create_dir_all(folder);
+        let _ = files::create_folder(folder);
     }
-    let _ = std::fs::write(path, fields);
+    if let Ok(mut file) = files::open(OpenOptions::new().write(true).create(true).truncate(true), &path) {
+        let _ = file.write_all(fields.as_bytes());
+    }
 }
 
 /// A call that holds its session's lock.
@@ -81,6 +86,7 @@ impl Hook<'_> {
         if self.state.replaced {
             self.log("the state of another version was put aside; counts begin here");
         }
+        self.note_damage()?;
         let salt = self.begin()?;
         match event {
             Event::UserPromptSubmit => return self.prompt(salt),
@@ -106,6 +112,18 @@ impl Hook<'_> {
 
     fn note(&self, what: &str) -> Record {
         Record::new(Kind::Note, self.time).named(what)
+    }
+
+    /// Says once of each damage that records of the session were lost: what is counted from here on is less than what was.
+    fn note_damage(&mut self) -> Result<(), String> {
+        let n = self.state.damaged;
+        let text = format!("damaged: {n} bytes of the session's state could not be read, and are not counted");
+        let id = id_of(&text);
+        if n == 0 || self.state.records().iter().any(|record| record.kind == Kind::Said && record.id == id) {
+            return Ok(());
+        }
+        self.log(&text);
+        self.add(vec![Record::new(Kind::Said, self.time).id(id)])
     }
 
     /// Writes a header if there is none, or if the rules have changed; returns the session's salt.

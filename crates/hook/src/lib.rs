@@ -10,6 +10,7 @@
 
 pub mod answer;
 pub mod call;
+pub mod files;
 pub mod host;
 pub mod log;
 pub mod payload;

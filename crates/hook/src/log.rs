@@ -6,6 +6,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::files;
+
 /// What a line says of a stop after which the agent went on in the same round.
 pub const NOT_OBEYED: &str = "not obeyed";
 
@@ -62,15 +64,15 @@ pub fn append(path: &Path, lines: &[Line]) {
         text.push('\n');
     }
     if let Some(folder) = path.parent() {
-        let _ = std::fs::create_dir_all(folder);
+        let _ = files::create_folder(folder);
     }
-    if let Ok(mut file) = OpenOptions::new().append(true).create(true).open(path) {
+    if let Ok(mut file) = files::open(OpenOptions::new().append(true).create(true), path) {
         let _ = file.write_all(text.as_bytes());
     }
 }
 
 /// The lines of a log; lines that cannot be read are left out.
 pub fn read(path: &Path) -> Vec<Line> {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let text = files::read_text(path).unwrap_or_default();
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }

@@ -182,17 +182,27 @@ impl Record {
         out[start + 4..start + 8].copy_from_slice(&check);
     }
 
-    /// The first record of `bytes`, with its length; `None` if it is torn or damaged.
-    pub fn read(bytes: &[u8]) -> Option<(Self, usize)> {
-        let number = |at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
-        let length = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?) as usize;
-        let whole = bytes.get(..length).filter(|whole| whole.len() >= HEAD)?;
+    /// Looks for a record where `bytes` begin.
+    pub fn find(bytes: &[u8]) -> Found {
+        let Some(length) = bytes.first_chunk().map(|length| u32::from_le_bytes(*length) as usize) else {
+            return Found::Start;
+        };
+        if !(HEAD..=HEAD + usize::from(u16::MAX) + LONGEST).contains(&length) {
+            return Found::Nothing;
+        }
+        let Some(whole) = bytes.get(..length) else { return Found::Start };
+        Self::read(whole).map_or(Found::Nothing, |record| Found::Record(record, length))
+    }
+
+    /// Reads the bytes of one record; `None` if they are damaged.
+    fn read(whole: &[u8]) -> Option<Self> {
+        let number = |at: usize| Some(u64::from_le_bytes(whole.get(at..at + 8)?.try_into().ok()?));
         if whole[4..8] != check(&whole[8..]) {
             return None;
         }
         let n_name = usize::from(u16::from_le_bytes(whole[10..12].try_into().ok()?));
         let (name, text) = whole[HEAD..].split_at_checked(n_name)?;
-        let record = Self {
+        Some(Self {
             kind: Kind::of(whole[8])?,
             flags: Flag(whole[9]),
             time: number(16)?.cast_signed(),
@@ -201,9 +211,19 @@ impl Record {
             b: number(40)?,
             name: std::str::from_utf8(name).ok()?.into(),
             text: text.to_vec(),
-        };
-        Some((record, length))
+        })
     }
+}
+
+/// What stands where a record is looked for.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Found {
+    /// A record, and how many bytes it takes.
+    Record(Record, usize),
+    /// Perhaps the start of a record whose other bytes are missing.
+    Start,
+    /// No record.
+    Nothing,
 }
 
 fn check(bytes: &[u8]) -> [u8; 4] {
@@ -226,14 +246,14 @@ mod tests {
         (record.flags, record.a, record.b, record.text) = (Flag::TEXT, u64::MAX, 3, b"{}".to_vec());
         let mut bytes = Vec::new();
         record.write(&mut bytes);
-        assert_eq!(Record::read(&bytes), Some((record.clone(), bytes.len())));
+        assert_eq!(Record::find(&bytes), Found::Record(record.clone(), bytes.len()));
         for end in 0..bytes.len() {
-            assert_eq!(Record::read(&bytes[..end]), None, "{end}");
+            assert_eq!(Record::find(&bytes[..end]), Found::Start, "{end}");
         }
         for at in 0..bytes.len() {
             let mut broken = bytes.clone();
             broken[at] ^= 0x41;
-            assert_eq!(Record::read(&broken), None, "{at}");
+            assert!(!matches!(Record::find(&broken), Found::Record(..)), "{at}");
         }
     }
 
@@ -241,7 +261,7 @@ mod tests {
     fn a_name_too_long_for_a_record_is_cut_between_characters() {
         let mut bytes = Vec::new();
         Record::new(Kind::Call, 0).named("é".repeat(40_000)).write(&mut bytes);
-        let (read, _) = Record::read(&bytes).unwrap();
+        let Found::Record(read, _) = Record::find(&bytes) else { panic!("a record") };
         assert!(read.name.len() <= 65_535 && read.name.chars().all(|c| c == 'é'));
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::files;
 use super::host::Host;
 use super::round::{Rules, Unit};
 use crate::catalog;
@@ -168,5 +169,5 @@ fn own(file: &StackFile) -> Vec<Option<Arc<Stack>>> {
 }
 
 fn read(path: &Path) -> Option<String> {
-    std::fs::read_to_string(path).ok()
+    files::read_text(path).ok()
 }

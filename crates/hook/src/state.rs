@@ -1,19 +1,23 @@
 //! The state of a session: a file of records that only grows. Every call takes its lock, reads all records, appends its
-//! own and lets go. A record that was cut off is dropped at the next call.
+//! own and lets go. A record that was cut off is dropped at the next call; a damaged one is left out, and those behind
+//! it are found again by their checksums.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::record::{Kind, Record, id_of};
+use super::files;
+use super::record::{Found, Kind, Record, id_of};
 
 /// The first bytes of a state file: what it is, and the layout of its records.
 const MAGIC: &[u8; 16] = b"whenstop-hook 1\n";
 /// How many bytes of a state file are read at a time.
 const PIECE: usize = 64 << 10;
+/// How long a call waits for the lock: whoever holds it, the agent goes on.
+const LONGEST_WAIT: Duration = Duration::from_millis(100);
 /// State files unused for so long are removed.
 const KEPT: Duration = Duration::from_hours(14 * 24);
 
@@ -40,6 +44,8 @@ pub struct State {
     end: u64,
     /// True if a file of another version was put aside.
     pub replaced: bool,
+    /// How many bytes between its records could not be read.
+    pub damaged: u64,
 }
 
 impl State {
@@ -51,23 +57,23 @@ impl State {
     /// Opens and locks a session's state, which is created if there is none.
     pub fn open(path: &Path) -> std::io::Result<Self> {
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)?;
+            files::create_folder(folder)?;
         }
         loop {
-            let file = options().open(path)?;
-            file.lock()?;
+            let file = files::open(&mut options(), path)?;
+            lock(&file)?;
             // While this call waited for the lock, the file may have been put aside or removed.
             if !is_same(&file, path) {
                 continue;
             }
-            let mut state = Self { file, records: Vec::new(), end: 0, replaced: false };
+            let mut state = Self { file, records: Vec::new(), end: 0, replaced: false, damaged: 0 };
             if state.load()? {
                 return Ok(state);
             }
             std::fs::rename(path, path.with_extension("old"))?;
-            let file = options().open(path)?;
-            file.lock()?;
-            let mut state = Self { file, records: Vec::new(), end: 0, replaced: true };
+            let file = files::open(&mut options(), path)?;
+            lock(&file)?;
+            let mut state = Self { file, records: Vec::new(), end: 0, replaced: true, damaged: 0 };
             state.load()?;
             return Ok(state);
         }
@@ -75,8 +81,8 @@ impl State {
 
     /// The records of a state file, without locking it; empty for a file of another version.
     pub fn read(path: &Path) -> std::io::Result<Vec<Record>> {
-        let file = File::open(path)?;
-        if magic(&file)? == MAGIC { Ok(all(&file)?.0) } else { Ok(Vec::new()) }
+        let file = files::open_to_read(path)?;
+        if magic(&file)? == MAGIC { Ok(all(&file)?.records) } else { Ok(Vec::new()) }
     }
 
     /// Reads the file; false if it is of another version.
@@ -94,9 +100,10 @@ impl State {
             return Ok(false);
         }
         let length = self.file.metadata()?.len();
-        let (records, whole) = all(&self.file)?;
-        self.records = records;
-        self.end = MAGIC.len() as u64 + whole;
+        let all = all(&self.file)?;
+        self.records = all.records;
+        self.damaged = all.damaged;
+        self.end = MAGIC.len() as u64 + all.whole;
         if self.end < length {
             self.file.set_len(self.end)?;
         }
@@ -169,21 +176,61 @@ fn magic(file: &File) -> std::io::Result<Vec<u8>> {
     Ok(magic)
 }
 
-/// The whole records that the rest of a file begins with, and how many bytes they take. The bytes are read in pieces into
-/// the same memory: touching new memory is what takes the time in a call of the hook.
-fn all(file: &File) -> std::io::Result<(Vec<Record>, u64)> {
-    let (mut records, mut whole, mut bytes) = (Vec::new(), 0, Vec::with_capacity(2 * PIECE));
+/// Takes the lock of a file, or gives up.
+fn lock(file: &File) -> std::io::Result<()> {
+    let nap = Duration::from_millis(1);
+    let mut waited = Duration::ZERO;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if waited < LONGEST_WAIT => {
+                std::thread::sleep(nap);
+                waited += nap;
+            }
+            Err(TryLockError::WouldBlock) => return Err(std::io::Error::other("another program holds its lock")),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+}
+
+/// What the rest of a file holds.
+#[derive(Default)]
+struct All {
+    records: Vec<Record>,
+    /// How many bytes there are up to the end of the last record.
+    whole: u64,
+    /// How many of them are in no record.
+    damaged: u64,
+}
+
+/// The records of the rest of a file. The bytes are read in pieces into the same memory: touching new memory is what
+/// takes the time in a call of the hook.
+fn all(file: &File) -> std::io::Result<All> {
+    let (mut all, mut bytes) = (All::default(), Vec::with_capacity(2 * PIECE));
+    // Bytes since the last record that begin none.
+    let mut skipped = 0;
     loop {
         let n_read = file.take(PIECE as u64).read_to_end(&mut bytes)?;
         let mut at = 0;
-        while let Some((record, length)) = Record::read(&bytes[at..]) {
-            records.push(record);
-            at += length;
+        while at < bytes.len() {
+            match Record::find(&bytes[at..]) {
+                Found::Record(record, length) => {
+                    all.records.push(record);
+                    all.whole += skipped + length as u64;
+                    all.damaged += skipped;
+                    skipped = 0;
+                    at += length;
+                }
+                Found::Start if n_read > 0 => break,
+                Found::Start | Found::Nothing => {
+                    skipped += 1;
+                    at += 1;
+                }
+            }
         }
         bytes.drain(..at);
-        whole += at as u64;
         if n_read == 0 {
-            return Ok((records, whole));
+            return Ok(all);
         }
     }
 }

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::files;
 use super::record::{Flag, Kind, Record, id_of};
 use crate::transcript::Usage;
 
@@ -29,7 +30,7 @@ pub struct News {
 
 /// Reads on in the transcript at `path`; `None` if there is none. `records` are those of the session so far.
 pub fn read_on(path: &Path, records: &[Record], time: i64, side: bool) -> Option<News> {
-    let mut file = File::open(path).ok()?;
+    let mut file = files::open_to_read(path).ok()?;
     let length = file.metadata().ok()?.len();
     let inode = inode(&file);
     let id = id_of(&path.to_string_lossy());

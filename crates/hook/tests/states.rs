@@ -366,7 +366,7 @@ fn without_a_prompt_id_every_prompt_begins_a_round() {
 }
 
 #[test]
-fn sixty_at_once_lose_no_record() {
+fn sixty_at_once_lose_no_record_unsaid() {
     let home = Home::new("observe", STACKS);
     home.prompt("p1");
     let children: Vec<_> =
@@ -374,8 +374,87 @@ fn sixty_at_once_lose_no_record() {
     for child in children {
         assert_eq!(answer(&child.wait_with_output().unwrap()), json!({}));
     }
-    assert_eq!((home.count(Kind::Batch), home.count(Kind::Call)), (60, 60));
-    assert_eq!(home.did(), ["observed"]);
+    let did = home.did();
+    let n_locked_out = did.iter().filter(|did| did.contains("another program holds its lock")).count();
+    assert_eq!(home.count(Kind::Batch) + n_locked_out, 60, "{did:?}");
+    assert_eq!(home.count(Kind::Call), home.count(Kind::Batch));
+    assert_eq!(did.iter().filter(|did| *did == "observed").count(), 1, "{did:?}");
+}
+
+/// Anybody who may read a file may lock it.
+#[test]
+fn a_lock_that_others_hold_is_not_waited_for() {
+    let home = Home::new("stop", STACKS);
+    home.prompt("p1");
+    (0..2).for_each(|nth| drop(home.batch(nth)));
+    let held = std::fs::File::open(home.state()).unwrap();
+    held.lock().unwrap();
+    assert_eq!(home.batch(2), json!({}), "the test waits for ever if the hook does");
+    assert!(home.did()[0].contains("another program holds its lock"), "{:?}", home.did());
+    drop(held);
+    assert!(is_stop(&home.batch(3)));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_place_of_a_file_is_not_waited_for() {
+    // Whether the hook still counts, and then says that a rule on tokens is blind without a transcript.
+    for (place, counts) in
+        [("state", false), ("stacks", false), ("settings", true), ("log", true), ("transcript", true)]
+    {
+        let home = Home::new("stop", TOKENS);
+        home.prompt("p1");
+        let path = match place {
+            "state" => home.state(),
+            "stacks" => home.folders().stacks(),
+            "settings" => home.folders().settings(),
+            "log" => home.folders().log(),
+            _ => home.transcript(),
+        };
+        let _ = std::fs::remove_file(&path);
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert_eq!(home.batch(0)["systemMessage"].is_string(), counts, "{}", path.display());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_owner_may_read_what_is_kept() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = Home::new("stop", STACKS);
+    home.prompt("p1");
+    (0..3).for_each(|nth| drop(home.batch(nth)));
+    let state = home.folders().state;
+    for (path, mode) in [
+        (state.clone(), 0o700),
+        (state.join("sessions"), 0o700),
+        (state.join("fields"), 0o700),
+        (state.join("fields/PostToolBatch"), 0o600),
+        (home.state(), 0o600),
+        (home.folders().log(), 0o600),
+    ] {
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, mode, "{}", path.display());
+    }
+    let kept = std::fs::read(home.state()).unwrap();
+    assert!(!String::from_utf8_lossy(&kept).contains("echo 1"), "fingerprints suffice for these rules");
+}
+
+#[test]
+fn a_damaged_record_is_left_out_and_said_once() {
+    let home = Home::new("observe", STACKS);
+    home.prompt("p1");
+    (0..4).for_each(|nth| drop(home.batch(nth)));
+    let records = State::read(&home.state()).unwrap();
+    let mut bytes = std::fs::read(home.state()).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(home.state(), &bytes).unwrap();
+    assert_eq!(State::read(&home.state()).unwrap().len(), records.len() - 1);
+    (4..6).for_each(|nth| drop(home.batch(nth)));
+    let said: Vec<String> = home.did().into_iter().filter(|did| did.starts_with("damaged")).collect();
+    assert_eq!(said.len(), 1, "{said:?}");
+    // Two batches of four records each, and that it was said, in the place of the damaged one.
+    assert_eq!(State::read(&home.state()).unwrap().len(), records.len() - 1 + 9);
 }
 
 #[test]

@@ -138,6 +138,40 @@ fn agrees(args: &EditArgs, output: &Output) -> Result<bool, Failure> {
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
+/// A change of a file: its text before and after; `None` where there is no file.
+struct Change {
+    before: Option<String>,
+    after: Option<String>,
+}
+
+/// Proposes a change of a file and asks for it. What another program has written while the question stood is not lost:
+/// then the change is made anew from it, and asked for again. `None` if the answer is no.
+fn agreed_change(
+    path: &Path,
+    propose: impl Fn(Option<&str>) -> Result<Option<String>, Failure>,
+    mut agrees: impl FnMut(&str, &str) -> Result<bool, Failure>,
+) -> Result<Option<Change>, Failure> {
+    let mut before = text_of(path)?;
+    loop {
+        let after = propose(before.as_deref())?;
+        if !agrees(before.as_deref().unwrap_or_default(), after.as_deref().unwrap_or_default())? {
+            return Ok(None);
+        }
+        let now = text_of(path)?;
+        if now == before {
+            return Ok(Some(Change { before, after }));
+        }
+        before = now;
+    }
+}
+
+/// Shows a change and asks for it.
+fn asked(path: &Path, old: &str, new: &str, args: &EditArgs, output: &Output) -> Result<bool, Failure> {
+    output.paragraph(&format!("{} will change:", path.display()));
+    output.data(&format!("\n{}", edit::difference(old, new)));
+    agrees(args, output)
+}
+
 /// Writes the hook's own files.
 pub(super) fn write_setup(folders: &Folders, mode: &str, unit: &str, stacks: &str) -> Result<(), Failure> {
     // A stack file that stays as it is keeps its time: the evidence for its limits begins with it.
@@ -155,22 +189,27 @@ pub(super) fn install(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let setup = Setup::of(Settings { mode, ..Settings::default() }, &args.stacks, &stacks).map_err(Failure::usage)?;
     let program = program(args.program.as_deref())?;
     let path = target(host, &args.edit)?;
-    let before = text_of(&path)?;
-    let old = before.as_deref().unwrap_or_default();
-    let new = edit::with_hook(old, host, &program, mode).map_err(|why| {
-        failed(&path, format!("cannot put the hook in: {why}"), "repair the file, or name another with `--config`")
-    })?;
-    output.paragraph(&format!("{} will change:", path.display()));
-    output.data(&format!("\n{}", edit::difference(old, &new)));
     for (rule, reach, why) in setup.rules.iter().flat_map(|rules| host.reach(rules)) {
         if reach == Reach::Blind {
             output.note(&format!("`{rule}` will never act here: {why}"));
         }
     }
-    if !agrees(&args.edit, output)? {
+    if whenstop_hook::round::reads_texts(&setup.rules) {
+        let folder = folders.state.display();
+        output.note(&format!("these rules read words: arguments and results are kept in {folder}, for you alone"));
+    }
+    let propose = |old: Option<&str>| {
+        let new = edit::with_hook(old.unwrap_or_default(), host, &program, mode).map_err(|why| {
+            failed(&path, format!("cannot put the hook in: {why}"), "repair the file, or name another with `--config`")
+        })?;
+        Ok(Some(new))
+    };
+    let Some(change) = agreed_change(&path, propose, |old, new| asked(&path, old, new, &args.edit, output))? else {
         output.note("nothing was written");
         return Ok(Exit::Done);
-    }
+    };
+    let (before, new) = (change.before, change.after.unwrap_or_default());
+    let old = before.as_deref().unwrap_or_default();
     // Installed a second time, the copy of before the first stays the one to go back to.
     let known = Installed::read(&folders).filter(|known| known.config == path && known.wrote == id_of(old));
     if known.is_none() {
@@ -208,30 +247,55 @@ pub(super) fn uninstall(args: &UninstallArgs, output: &Output) -> Result<Exit, F
     let host = args.agent.host();
     let folders = folders(host)?;
     let path = target(host, &args.edit)?;
-    let old = text_of(&path)?.unwrap_or_default();
     // If nobody has edited it since, it becomes what it was, to the byte; else only what is ours is taken out.
-    let known = Installed::read(&folders).filter(|known| known.config == path && known.wrote == id_of(&old));
-    let new = match &known {
-        Some(known) if !known.existed => None,
-        Some(_) => Some(read_text(&Installed::copy(&folders), "put it back by hand").map_err(Failure::input)?),
-        None => {
-            let without = edit::without_hook(&old).map_err(|why| failed(&path, why, "repair the file"))?;
-            let nothing =
-                || Failure::nothing(format!("the hook is not in {}", path.display()), "there is nothing to take out");
-            Some(without.ok_or_else(nothing)?)
+    let propose = |old: Option<&str>| {
+        let old = old.unwrap_or_default();
+        let known = Installed::read(&folders).filter(|known| known.config == path && known.wrote == id_of(old));
+        match &known {
+            Some(known) if !known.existed => Ok(None),
+            Some(_) => read_text(&Installed::copy(&folders), "put it back by hand").map(Some).map_err(Failure::input),
+            None => {
+                let without = edit::without_hook(old).map_err(|why| failed(&path, why, "repair the file"))?;
+                let what = format!("the hook is not in {}", path.display());
+                without.map(Some).ok_or_else(|| Failure::nothing(what, "there is nothing to take out"))
+            }
         }
     };
-    output.paragraph(&format!("{} will change:", path.display()));
-    output.data(&format!("\n{}", edit::difference(&old, new.as_deref().unwrap_or_default())));
-    if !agrees(&args.edit, output)? {
+    let Some(change) = agreed_change(&path, propose, |old, new| asked(&path, old, new, &args.edit, output))? else {
         output.note("nothing was written");
         return Ok(Exit::Done);
-    }
-    match new {
+    };
+    match change.after {
         Some(text) => replace(&path, &text)?,
         None => std::fs::remove_file(&path).map_err(|error| failed(&path, error, "remove it by hand"))?,
     }
     let _ = std::fs::remove_file(Installed::file(&folders));
     output.note(&format!("taken out; the log and the sessions stay in {}", folders.state.display()));
     Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_write_while_the_question_stands_is_not_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.json");
+        std::fs::write(&path, "one").unwrap();
+        let mut asked = Vec::new();
+        let propose = |old: Option<&str>| Ok(old.map(|old| format!("{old} and ours")));
+        let change = agreed_change(&path, propose, |old, new| {
+            asked.push((old.to_owned(), new.to_owned()));
+            if asked.len() == 1 {
+                std::fs::write(&path, "one and theirs").unwrap();
+            }
+            Ok(true)
+        });
+        let change = change.ok().flatten().unwrap();
+        assert_eq!(change.before.as_deref(), Some("one and theirs"));
+        assert_eq!(change.after.as_deref(), Some("one and theirs and ours"));
+        assert_eq!(asked.len(), 2, "it is asked again: {asked:?}");
+        assert!(agreed_change(&path, propose, |_, _| Ok(false)).ok().flatten().is_none());
+    }
 }
