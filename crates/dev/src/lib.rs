@@ -2,7 +2,7 @@
 //! against the systems and presets that should reproduce them, and [`synth`] generates runs with known truth.
 
 pub(crate) use whenstop_core::{bailout, decision, text, transcript};
-pub(crate) use whenstop_frameworks::{catalog, framework, python, system};
+pub(crate) use whenstop_frameworks::{catalog, framework, preset, python, system};
 pub(crate) use whenstop_readers::reader;
 #[cfg(test)]
 pub(crate) use whenstop_readers::redact;

@@ -283,12 +283,6 @@ impl Slot {
         Self { differs: Some(differs), ..self }
     }
 
-    /// Sets other settings to be written with it.
-    #[must_use]
-    pub const fn with(self, with: &'static [(&'static str, &'static str)]) -> Self {
-        Self { with, ..self }
-    }
-
     /// The name of its parameter, or of the list that holds it.
     pub const fn parameter(&self) -> &'static str {
         match self.place {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Case, Driver};
-use whenstop_frameworks::preset::ag2::answered_by;
+use crate::preset::ag2::answered_by;
 
 pub(super) const DRIVER: Driver = Driver {
     id: "ag2",

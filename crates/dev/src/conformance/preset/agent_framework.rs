@@ -1,8 +1,8 @@
 //! Agent Framework: what the program does around the agent is scripted.
 
 use super::{Case, Driver};
-use whenstop_frameworks::preset::agent_framework::{FunctionLoop, Program, with_program};
-use whenstop_frameworks::preset::frame::rounds::Rounds;
+use crate::preset::agent_framework::{FunctionLoop, Program, with_program};
+use crate::preset::frame::rounds::Rounds;
 
 pub(super) const DRIVER: Driver = Driver {
     id: "agent-framework",

@@ -3,8 +3,8 @@
 use super::played::{Doing, Fields, Played};
 use super::{Case, Driver};
 use crate::decision::Action;
+use crate::preset::frame::caps::CapMachine;
 use crate::transcript::{Message, ToolCall};
-use whenstop_frameworks::preset::frame::caps::CapMachine;
 
 pub(super) const DRIVER: Driver = Driver {
     id: "agno",

@@ -5,10 +5,10 @@ use serde_json::Value;
 use super::{Case, Driver};
 use crate::framework::machine::{Acts, Machine};
 use crate::framework::{Recipe, Settings, SettingsError};
+use crate::preset::autogen::condition::Condition;
+use crate::preset::autogen::message::Message;
+use crate::preset::autogen::{CONDITION, Team, composed, report, started_at};
 use crate::transcript::{Event, Instant};
-use whenstop_frameworks::preset::autogen::condition::Condition;
-use whenstop_frameworks::preset::autogen::message::Message;
-use whenstop_frameworks::preset::autogen::{CONDITION, Team, composed, report, started_at};
 
 pub(super) const DRIVER: Driver = Driver {
     id: "autogen",

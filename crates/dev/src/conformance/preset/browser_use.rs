@@ -2,7 +2,7 @@
 
 use super::Driver;
 use super::played::{Doing, Fields};
-use whenstop_frameworks::preset::browser_use::{BrowserUse, LastStep, with_last_step};
+use crate::preset::browser_use::{BrowserUse, LastStep, with_last_step};
 
 pub(super) const DRIVER: Driver = Driver {
     id: "browser-use",

@@ -2,8 +2,8 @@
 
 use super::{Case, Driver};
 use crate::framework::{Recipe, Settings, SettingsError};
-use whenstop_frameworks::preset::camel_ai::{ChatAgent, Program, token_limit, with_program};
-use whenstop_frameworks::preset::frame::rounds::Rounds;
+use crate::preset::camel_ai::{ChatAgent, Program, token_limit, with_program};
+use crate::preset::frame::rounds::Rounds;
 
 pub(super) const DRIVER: Driver = Driver {
     id: "camel-ai",

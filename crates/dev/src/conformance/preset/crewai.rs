@@ -2,7 +2,7 @@
 
 use super::Driver;
 use crate::decision::Action;
-use whenstop_frameworks::preset::crewai::{Crew, named};
+use crate::preset::crewai::{Crew, named};
 
 pub(super) const DRIVER: Driver = Driver {
     id: "crewai",

@@ -2,7 +2,7 @@
 
 use super::case::COMBINED;
 use super::{Case, Driver};
-use whenstop_frameworks::preset::gemini_cli::{Gemini, Models, with_models};
+use crate::preset::gemini_cli::{Gemini, Models, with_models};
 
 pub(super) const DRIVER: Driver = Driver {
     id: "gemini-cli",

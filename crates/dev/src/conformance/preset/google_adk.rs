@@ -1,7 +1,7 @@
 //! Google ADK: replies count while an invocation is in progress.
 
 use super::Driver;
-use whenstop_frameworks::preset::google_adk::Invocation;
+use crate::preset::google_adk::Invocation;
 
 pub(super) const DRIVER: Driver = Driver {
     id: "google-adk",

@@ -2,7 +2,7 @@
 
 use super::case::COMBINED;
 use super::{Case, Driver};
-use whenstop_frameworks::preset::goose::checked;
+use crate::preset::goose::checked;
 
 pub(super) const DRIVER: Driver = Driver {
     id: "goose",

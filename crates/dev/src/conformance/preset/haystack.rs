@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{Case, Driver};
-use whenstop_frameworks::preset::frame::rounds::Rounds;
-use whenstop_frameworks::preset::haystack::{Haystack, Program, with_program};
+use crate::preset::frame::rounds::Rounds;
+use crate::preset::haystack::{Haystack, Program, with_program};
 
 pub(super) const DRIVER: Driver = Driver {
     id: "haystack",

@@ -8,7 +8,7 @@ use super::{Case, Driver};
 use crate::catalog;
 use crate::decision::Action;
 use crate::framework::{Recipe, Settings, SettingsError};
-use whenstop_frameworks::preset::hermes_agent::{Hermes, Parts, parts};
+use crate::preset::hermes_agent::{Hermes, Parts, parts};
 
 const GUARDRAILS: &str = "tool_guardrails";
 const BUDGET: &str = "iteration_budget";
@@ -64,7 +64,7 @@ fn report(played: &Played<'_>, fields: &mut Fields) {
     let summaries = played.acts.iter().filter(|act| act.decision.action == Action::ForceFinal).count();
     fields.insert("summary_calls".to_owned(), summaries.into());
     if let Some(goal) = &hermes.goal {
-        let turn = |turn: &whenstop_frameworks::preset::hermes_agent::goal::Report| json!({ "verdict": turn.verdict, "status": turn.status, "should_continue": turn.should_continue });
+        let turn = |turn: &crate::preset::hermes_agent::goal::Report| json!({ "verdict": turn.verdict, "status": turn.status, "should_continue": turn.should_continue });
         fields.insert("turns".to_owned(), goal.turns.iter().map(turn).collect());
     }
 }

@@ -3,7 +3,7 @@
 
 use super::Driver;
 use crate::framework::SettingsError;
-use whenstop_frameworks::preset::inspect_ai::{Sample, with_target};
+use crate::preset::inspect_ai::{Sample, with_target};
 
 pub(super) const DRIVER: Driver = Driver {
     id: "inspect-ai",

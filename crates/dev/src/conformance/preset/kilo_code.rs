@@ -1,7 +1,7 @@
 //! Kilo Code: a person's answers are scripted.
 
 use super::{Case, Driver};
-use whenstop_frameworks::preset::kilo_code::{Answer, Person, answered_by};
+use crate::preset::kilo_code::{Answer, Person, answered_by};
 
 pub(super) const DRIVER: Driver = Driver {
     id: "kilo-code",

@@ -1,7 +1,7 @@
 //! Letta: cases that drive only the loop replace the model's step, which notes each call first, by a script.
 
 use super::Driver;
-use whenstop_frameworks::preset::letta::AgentRun;
+use crate::preset::letta::AgentRun;
 
 pub(super) const DRIVER: Driver = Driver {
     id: "letta",

@@ -2,7 +2,7 @@
 
 use super::{Case, Driver};
 use crate::framework::{Recipe, Settings, SettingsError};
-use whenstop_frameworks::preset::litellm::{Requests, code_execution, proxy};
+use crate::preset::litellm::{Requests, code_execution, proxy};
 
 pub(super) const DRIVER: Driver = Driver {
     id: "litellm",

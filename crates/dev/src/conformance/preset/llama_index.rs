@@ -1,8 +1,8 @@
 //! LlamaIndex: what the program gives the agent, the workflow and each run is scripted.
 
 use super::{Case, Driver};
-use whenstop_frameworks::preset::frame::rounds::Rounds;
-use whenstop_frameworks::preset::llama_index::{Program, Workflow, with_program};
+use crate::preset::frame::rounds::Rounds;
+use crate::preset::llama_index::{Program, Workflow, with_program};
 
 pub(super) const DRIVER: Driver = Driver {
     id: "llama-index",

@@ -1,8 +1,8 @@
 //! Mastra: the hook after each iteration is scripted.
 
 use super::Driver;
-use whenstop_frameworks::preset::frame::rounds::Rounds;
-use whenstop_frameworks::preset::mastra::{Hook, Mastra, with_hook};
+use crate::preset::frame::rounds::Rounds;
+use crate::preset::mastra::{Hook, Mastra, with_hook};
 
 pub(super) const DRIVER: Driver = Driver {
     id: "mastra",

@@ -3,7 +3,7 @@
 use super::Driver;
 use super::played::{Fields, Played};
 use crate::decision::Action;
-use whenstop_frameworks::preset::frame::caps::CapMachine;
+use crate::preset::frame::caps::CapMachine;
 
 pub(super) const DRIVER: Driver = Driver {
     id: "mini-swe-agent",

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Driver;
 use super::played::{Doing, Fields};
 use crate::decision::Action;
-use whenstop_frameworks::preset::frame::caps::CapMachine;
+use crate::preset::frame::caps::CapMachine;
 
 pub(super) const DRIVER: Driver = Driver {
     id: "openai-agents",

@@ -2,7 +2,7 @@
 
 use super::{Case, Driver};
 use crate::framework::{Recipe, Settings, SettingsError};
-use whenstop_frameworks::preset::openclaw::{OpenClaw, Tools, configured};
+use crate::preset::openclaw::{OpenClaw, Tools, configured};
 
 pub(super) const DRIVER: Driver = Driver {
     id: "openclaw",

@@ -1,7 +1,7 @@
 //! OpenCode: the user's answer is scripted.
 
 use super::Driver;
-use whenstop_frameworks::preset::opencode::{Answer, answered_by};
+use crate::preset::opencode::{Answer, answered_by};
 
 pub(super) const DRIVER: Driver = Driver {
     id: "opencode",

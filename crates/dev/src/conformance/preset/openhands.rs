@@ -1,7 +1,7 @@
 //! OpenHands: a case runs the whole loop or the detector alone. In the loop, its tool declares `y` with the default 0.
 
 use super::{Case, Driver};
-use whenstop_frameworks::preset::openhands::{Drive, driven_by};
+use crate::preset::openhands::{Drive, driven_by};
 
 pub(super) const DRIVER: Driver = Driver {
     id: "openhands",

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Driver;
-use whenstop_frameworks::preset::frame::caps::CapMachine;
+use crate::preset::frame::caps::CapMachine;
 
 pub(super) const DRIVER: Driver = Driver {
     id: "pydantic-ai",

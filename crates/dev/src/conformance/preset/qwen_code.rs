@@ -3,7 +3,7 @@
 use super::{Case, Driver};
 use crate::catalog;
 use crate::framework::{Recipe, Settings, SettingsError};
-use whenstop_frameworks::preset::qwen_code::{Host, with_host};
+use crate::preset::qwen_code::{Host, with_host};
 
 pub(super) const DRIVER: Driver = Driver { id: "qwen-code", read, build: Some(build), ..Driver::PLAIN };
 

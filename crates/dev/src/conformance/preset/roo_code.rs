@@ -3,7 +3,7 @@
 use super::case::COMBINED;
 use super::{Case, Driver};
 use crate::framework::{Recipe, Settings, SettingsError};
-use whenstop_frameworks::preset::roo_code::{Person, parts};
+use crate::preset::roo_code::{Person, parts};
 
 const REPETITION: &str = "tool_repetition";
 const NATIVE: &str = "tool_repetition_native";

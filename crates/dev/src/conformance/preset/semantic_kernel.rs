@@ -4,8 +4,8 @@ use super::case::COMBINED;
 use super::played::{Fields, Played};
 use super::{Case, Driver};
 use crate::decision::Action;
-use whenstop_frameworks::preset::semantic_kernel::chat::Rounds;
-use whenstop_frameworks::preset::semantic_kernel::magentic::Magentic;
+use crate::preset::semantic_kernel::chat::Rounds;
+use crate::preset::semantic_kernel::magentic::Magentic;
 
 pub(super) const DRIVER: Driver = Driver {
     id: "semantic-kernel",

@@ -1,7 +1,7 @@
 //! smolagents reports the state of each finished run.
 
 use super::Driver;
-use whenstop_frameworks::preset::smolagents::AgentRun;
+use crate::preset::smolagents::AgentRun;
 
 pub(super) const DRIVER: Driver = Driver {
     id: "smolagents",

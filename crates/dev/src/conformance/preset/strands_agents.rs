@@ -2,7 +2,7 @@
 
 use super::case::COMBINED;
 use super::{Case, Driver};
-use whenstop_frameworks::preset::strands_agents::{Strands, parts};
+use crate::preset::strands_agents::{Strands, parts};
 
 const LIMITS: &str = "limits";
 const SWARM: &str = "swarm";

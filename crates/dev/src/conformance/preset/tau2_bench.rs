@@ -1,7 +1,7 @@
 //! tau2 reports its steps and errors.
 
 use super::Driver;
-use whenstop_frameworks::preset::tau2_bench::Orchestrator;
+use crate::preset::tau2_bench::Orchestrator;
 
 pub(super) const DRIVER: Driver = Driver {
     id: "tau2-bench",
