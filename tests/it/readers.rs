@@ -9,6 +9,7 @@ mod corpora;
 mod harness;
 mod kept;
 mod own_logs;
+mod requests;
 mod table;
 mod wrappings;
 

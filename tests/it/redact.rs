@@ -158,7 +158,7 @@ const WORDS: [&str; 17] = [
 
 /// What is left in the lines of a redacted run that nobody allowed to stay, or that is part of what was said.
 fn leaks(run: &Run, lines: &str) -> Vec<String> {
-    let format = "prompted_by person program parent round.interrupted round.taken_back copilot-cli.compaction_complete openclaw.compaction simulated_user delivered origin host notification calls_unrecorded steering interruption type run_id task_id trial suite model agent started_at ended_at redacted role lane content reasoning \
+    let format = "prompted_by person program parent round.interrupted round.taken_back copilot-cli.compaction_complete openclaw.compaction simulated_user delivered origin host notification requests only_runs no_calls steering interruption type run_id task_id trial suite model agent started_at ended_at redacted role lane content reasoning \
         tool_calls id name arguments tool_call_id is_error usage input output cache_read cache_write cost_usd ts \
         finish_reason experiment status values plan reply error success score end secured_step kind body redacted.plan redacted.judge invalid_call native \
         page plan_update target run message metrics judge checkpoint outcome note assistant user system tool self_finish cap \

@@ -124,7 +124,8 @@ fn newer_formats_agree_with_an_independent_count() {
         ("letta-af/customer_service.af", "letta", 1, [0, 0, 0, 0], 0),
         ("mini-swe-agent-v2", "mini-swe-agent", 1, [10, 10, 10, 2], 0),
         ("rust-swe-bench", "openhands-completions", 1, [50, 50, 49, 0], 69_630),
-        ("swebench-experiments-trajs", "swe-bench-trajectory", 1, [40, 44, 44, 19], 0),
+        // 13 of 44 tools that ran are the host's; 7 of 38 requests have no result.
+        ("swebench-experiments-trajs", "swe-bench-trajectory", 1, [40, 38, 31, 13], 0),
         ("tau2-voice", "tau2-sim", 3, [113, 0, 0, 0], 0),
         ("webvoyager", "webvoyager", 1, [3, 3, 2, 0], 0),
         ("langfuse-ui-export/pydantic-ai-tools-2025-12-04.json", "langfuse", 1, [4, 4, 3, 0], 1524),

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use whenstop::reader::{Corpus, CorpusReport, FieldMap, LabelColumns, ReadOptions, SubAgents};
-use whenstop::transcript::{PromptedBy, Run};
+use whenstop::transcript::{PromptedBy, Requests, Run};
 
 fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
     let path = folder.join(name);
@@ -255,7 +255,7 @@ fn where_nobody_records_a_call_rules_on_calls_are_not_evaluable() {
     let line = |n: usize| format!("{{\"id\":\"r{n}\",{CHAT}}}\n");
     let path = write(folder.path(), "runs.jsonl", &(0..3).map(line).collect::<String>());
     let (runs, report) = read(&path, ReadOptions::default());
-    assert!(runs.iter().all(|run| run.header.calls_unrecorded));
+    assert!(runs.iter().all(|run| run.header.requests == Requests::NoCalls));
     let odd: Vec<_> = report.hygiene.iter().map(|odd| (odd.check, odd.runs)).collect();
     assert_eq!(odd, [("no_calls", 3)]);
     // One run with a call, wherever it stands, says that calls are recorded.
@@ -263,7 +263,7 @@ fn where_nobody_records_a_call_rules_on_calls_are_not_evaluable() {
                 \"tool_calls\":[{\"id\":\"1\",\"function\":{\"name\":\"ls\",\"arguments\":\"{}\"}}]}]}\n";
     write(folder.path(), "runs.jsonl", &format!("{}{call}", (0..3).map(line).collect::<String>()));
     let (runs, report) = read(&path, ReadOptions::default());
-    assert!(runs.iter().all(|run| !run.header.calls_unrecorded));
+    assert!(runs.iter().all(|run| run.header.requests == Requests::Recorded));
     assert!(report.hygiene.iter().all(|odd| odd.check != "no_calls"));
 }
 

@@ -70,7 +70,7 @@ fn is_shown(message: &Message) -> bool {
     match (&message.lane, message.role) {
         (Lane::Main | Lane::Canned, role) => role != Role::System,
         (Lane::Counterpart, role) => role == Role::User,
-        (Lane::Side(_), _) => false,
+        (Lane::Side(_) | Lane::Host, _) => false,
     }
 }
 

@@ -243,7 +243,8 @@ pub enum Need {
     Cost,
     /// Timestamps.
     Times,
-    /// Tool calls, by any run of the same source. A run without calls among runs with calls made none.
+    /// The tool calls that replies asked for, told from the host's own; by any run of the same source: a run without
+    /// calls among runs with calls made none.
     Calls,
     /// Results of the tool calls.
     Results,
@@ -295,7 +296,7 @@ impl Need {
             Self::Cost => "cost",
             Self::Times => "times",
             Self::ExperimentTags => "experiment or conclusion tags",
-            Self::Calls => "calls recorded",
+            Self::Calls => "requested calls",
             Self::Results => "tool results",
             Self::ErrorFlags => "error flags",
             Self::Metrics => "metrics",

@@ -11,7 +11,7 @@ use crate::decision::{Need, Requirement, RuleName};
 use crate::text::conclusion_tag::has_conclusion;
 use crate::text::experiment_tag::experiment_code;
 use crate::transcript::{
-    Carries, Event, Header, Json, Lane, Message, Note, Role, Run, Secured, TOLD_COMMAND, ToolCall,
+    Carries, Event, Header, Json, Lane, Message, Note, Requests, Role, Run, Secured, TOLD_COMMAND, ToolCall,
 };
 
 /// A rule that cannot be evaluated on a recording, or only at some steps.
@@ -64,7 +64,7 @@ pub fn unread(requirements: &[Requirement], holding: impl Fn(Need) -> Holding) -
         Some(Unread { rule: requirement.rule.clone(), need: requirement.need, partly })
     };
     let mut unread: Vec<Unread> = requirements.iter().filter_map(gap).collect();
-    // Where no call is recorded, that is why there are no results and no flags.
+    // Where no requested call is recorded, that is why there are no results and no flags.
     let without_calls: Vec<RuleName> =
         unread.iter().filter(|unread| unread.need == Need::Calls).map(|unread| unread.rule.clone()).collect();
     let follows = |need| matches!(need, Need::Results | Need::ErrorFlags);
@@ -190,7 +190,7 @@ impl<'r> Recorded<'r> {
             Need::Usage => messages.any(|message| is_call(message) && message.has_usage()),
             Need::Cost => messages.any(|message| is_call(message) && message.cost.is_some()),
             Need::Times => messages.any(|message| message.ts.is_some()),
-            Need::Calls => !self.header.calls_unrecorded,
+            Need::Calls => self.header.requests == Requests::Recorded,
             // A run without tool calls lacks no results.
             Need::Results => {
                 let mut called = false;

@@ -82,6 +82,8 @@ pub enum Lane {
     Counterpart,
     /// A sub-agent, by id. Its tokens count towards the run; its messages are not steps.
     Side(Name),
+    /// A tool that the host ran on its own, with its result: no reply asked for it, and no model was shown it.
+    Host,
 }
 
 /// One message.
@@ -179,6 +181,11 @@ impl Message {
     /// True for a reply of the agent under test that came from a model call. Each such message begins a step.
     pub fn is_step(&self) -> bool {
         self.role == Role::Assistant && self.lane == Lane::Main
+    }
+
+    /// True for a call that the host made on its own.
+    pub fn is_host_call(&self) -> bool {
+        self.role == Role::Assistant && self.lane == Lane::Host
     }
 
     /// True for a tool result of the agent under test.

@@ -32,7 +32,7 @@ pub use placeholder::{JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT, TOLD_COMMAND, is_public_n
 pub use point::{Moment, Point};
 pub use recorder::Recorder;
 pub use round::{INTERRUPTED, Origin, PromptedBy, Round, RoundEnd};
-pub use run::{Draft, Grade, Header, Run};
+pub use run::{Draft, Grade, Header, Requests, Run};
 pub use spend::{Spend, Totals};
 pub use step::Step;
 pub use text::Text;

@@ -43,8 +43,8 @@ pub struct Header {
     pub prompted_by: super::PromptedBy,
     /// True if this run is one of several rounds of a session.
     pub of_session: bool,
-    /// True if no run of its source has a tool call: it has none because none is recorded, not because none was made.
-    pub calls_unrecorded: bool,
+    /// What the recording says about the calls that its replies asked for.
+    pub requests: Requests,
     /// The path of the file it was read from, as the user gave it.
     pub file: Option<String>,
     /// True if the texts were redacted: placeholders preserve only which texts were equal, how long each was, and which
@@ -56,6 +56,30 @@ impl Header {
     /// A header with only the run's id set.
     pub fn named(run_id: impl Into<String>) -> Self {
         Self { run_id: run_id.into(), ..Self::default() }
+    }
+}
+
+/// What a recording says about the calls that its replies asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Requests {
+    /// Each call of a reply is one that it asked for. A run without calls made none.
+    #[default]
+    Recorded,
+    /// Tools are recorded as they ran, and replies do not say what they asked for: each call stands with the reply before
+    /// it, and some may be the host's.
+    OnlyRuns,
+    /// No run of its source has a tool call: it has none because none is recorded, not because none was made.
+    NoCalls,
+}
+
+impl Requests {
+    /// The name used in traces.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Recorded => "recorded",
+            Self::OnlyRuns => "only_runs",
+            Self::NoCalls => "no_calls",
+        }
     }
 }
 

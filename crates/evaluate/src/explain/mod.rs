@@ -11,7 +11,7 @@ use crate::decision::{Decision, RuleReading, Strategy};
 use crate::diagnostic;
 use crate::effects::{Effect, EffectReader, EffectTable};
 use crate::replay::{Replay, replay_seen};
-use crate::transcript::{Event, Message, Moment, Role, Run};
+use crate::transcript::{Event, Lane, Message, Moment, Role, Run};
 use crate::verdict::Course;
 
 pub use story::{Series, StepKind, Story, StoryStep, Texts};
@@ -178,7 +178,10 @@ fn told_step(run: &Run, index: usize, effects: &[Effect], width: usize) -> Vec<S
             lines.push(format!("-> {} {} ({effect})", call.name, one_line(&call.arguments.as_str(), width)));
         }
     }
-    let results = run.events()[step.reply..step.end].iter().filter_map(Event::message).filter(|m| m.role == Role::Tool);
+    let results = run.events()[step.reply..step.end]
+        .iter()
+        .filter_map(Event::message)
+        .filter(|m| m.role == Role::Tool && m.lane != Lane::Host);
     lines.extend(results.filter(|result| result.is_result()).map(|result| told_result(result, width)));
     lines
 }

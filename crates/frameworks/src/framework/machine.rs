@@ -134,7 +134,7 @@ pub fn reading(rule: &'static str, what: &'static str, count: f64, limit: f64) -
 /// Whether this user message starts a run of the framework. A simulated user's messages do, but not its tool calls;
 /// neither do messages that a host writes in the user's name or that are typed while the agent works.
 pub fn starts_run(message: &Message) -> bool {
-    message.is_prompt() && message.tool_calls.is_empty() && !matches!(message.lane, Lane::Side(_))
+    message.is_prompt() && message.tool_calls.is_empty() && !matches!(message.lane, Lane::Side(_) | Lane::Host)
 }
 
 /// The point of the next request at or after `point`: where a due request would be made and is refused, even if the
@@ -333,7 +333,7 @@ impl MachineWatch {
             if let Some(request) = unmade.filter(|request| request.events().len() == view.news_from() + offset) {
                 self.point(&request, list);
             }
-            if event.message().is_some_and(|message| matches!(message.lane, Lane::Side(_))) {
+            if event.message().is_some_and(|message| matches!(message.lane, Lane::Side(_) | Lane::Host)) {
                 continue;
             }
             let speaks = event.message().is_some_and(|message| message.role == Role::User);

@@ -9,6 +9,7 @@ use super::Corpus;
 use super::parse::Parsed;
 use super::stream::{OpenFile, Stream};
 use crate::label::report_files::Joined;
+use crate::transcript::Requests;
 
 /// The runs that are judged together: those of a format, and in tables of a layout.
 type Source = (&'static str, String);
@@ -41,7 +42,9 @@ impl<'c> CallSources<'c> {
             if !self.has_calls.contains_key(&source) {
                 self.look_ahead(&source);
             }
-            found.run.header.calls_unrecorded |= self.has_calls.get(&source) == Some(&false);
+            if self.has_calls.get(&source) == Some(&false) {
+                found.run.header.requests = Requests::NoCalls;
+            }
         }
     }
 

@@ -7,6 +7,7 @@ pub(crate) mod google;
 pub(crate) mod in_memory;
 pub(crate) mod openai;
 pub(crate) mod parquet_tables;
+pub(crate) mod requests;
 pub(crate) mod spans;
 pub(crate) mod subagents;
 pub(crate) mod table_lines;

@@ -5,8 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::read::requests::{self, OpenRequests};
 use crate::transcript::{
-    EndCause, Event, Fingerprint, Instant, Lane, Message, Name, Role, Text, ToolCall, fingerprint,
+    EndCause, Event, Fingerprint, Instant, Lane, Message, Name, Requests, Role, Text, ToolCall, fingerprint,
 };
 
 /// One span from any recorder.
@@ -66,8 +67,8 @@ pub(crate) struct ToolRun {
 pub(crate) struct Conversation {
     /// Its events, in order.
     pub(crate) events: Vec<Event>,
-    /// Warnings about what could not be placed, worded for the report.
-    pub(crate) warnings: Vec<String>,
+    /// What the spans say about the calls that replies asked for.
+    pub(crate) requests: Requests,
 }
 
 impl Conversation {
@@ -83,6 +84,14 @@ struct Piece {
     reply: Message,
     side: Vec<Message>,
     results: Vec<Message>,
+    /// The tools that ran after it and that no reply is known to have asked for, with their results.
+    unasked: Vec<Event>,
+}
+
+impl Piece {
+    fn request_with_id(&self, id: &Name) -> Option<usize> {
+        self.reply.tool_calls.iter().position(|call| call.id.as_ref() == Some(id))
+    }
 }
 
 /// Rebuilds the conversation from the spans of one run.
@@ -223,13 +232,14 @@ impl Places {
 /// The conversation being built.
 #[derive(Default)]
 struct Talk {
-    before: Vec<Message>,
+    before: Vec<Event>,
     pieces: Vec<Piece>,
     /// The latest piece in which each call id was requested.
     asked: BTreeMap<Name, usize>,
+    /// The requests whose tools have not run yet, by piece and place in its reply.
+    requests: OpenRequests<(usize, usize)>,
     /// How often each text by the user or in the instructions has occurred so far.
     said: BTreeMap<Fingerprint, usize>,
-    n_lost: usize,
 }
 
 impl Talk {
@@ -242,16 +252,24 @@ impl Talk {
             return;
         }
         let lead = self.lead(input);
-        for id in reply.tool_calls.iter().filter_map(|call| call.id.clone()) {
-            self.asked.insert(id, self.pieces.len());
+        self.ask(&reply, self.pieces.len());
+        self.pieces.push(Piece { lead, reply, side: Vec::new(), results: Vec::new(), unasked: Vec::new() });
+    }
+
+    /// Notes the calls that the reply of piece `at` asks for.
+    fn ask(&mut self, reply: &Message, at: usize) {
+        for (nth, call) in reply.tool_calls.iter().enumerate() {
+            self.requests.add((at, nth), call);
+            if let Some(id) = &call.id {
+                self.asked.insert(id.clone(), at);
+            }
         }
-        self.pieces.push(Piece { lead, reply, side: Vec::new(), results: Vec::new() });
     }
 
     fn beside(&mut self, message: Message) {
         match self.pieces.last_mut() {
             Some(piece) => piece.side.push(message),
-            None => self.before.push(message),
+            None => self.before.push(Event::Message(message)),
         }
     }
 
@@ -267,9 +285,7 @@ impl Talk {
             {
                 last.reply.content.clone_from(&reply.content);
                 last.reply.tool_calls.clone_from(&reply.tool_calls);
-                for id in last.reply.tool_calls.iter().filter_map(|call| call.id.clone()) {
-                    self.asked.insert(id, at);
-                }
+                self.ask(reply, at);
             }
         }
         for mut message in input {
@@ -306,12 +322,16 @@ impl Talk {
             Some(id) => self.asked.get(id).copied(),
             None => self.pieces.len().checked_sub(1),
         };
-        let Some(piece) = at.and_then(|at| self.pieces.get_mut(at)) else { return };
+        let Some((at, piece)) = at.and_then(|at| Some((at, self.pieces.get_mut(at)?))) else { return };
         let answers = |result: &&mut Message| match &message.tool_call_id {
             Some(id) => result.tool_call_id.as_ref() == Some(id),
             None => result.name.is_some() && result.name == message.name,
         };
-        if let Some(known) = piece.results.iter_mut().find(answers) {
+        let unasked = piece.unasked.iter_mut().filter_map(|event| match event {
+            Event::Message(message) if message.role == Role::Tool => Some(message),
+            _ => None,
+        });
+        if let Some(known) = piece.results.iter_mut().chain(unasked).find(answers) {
             known.content = known.content.take().or(message.content);
             known.is_error = known.is_error.or(message.is_error);
             return;
@@ -319,9 +339,14 @@ impl Talk {
         if piece.results.len() >= piece.reply.tool_calls.len() && message.tool_call_id.is_none() {
             return;
         }
-        let name_of = |call: &ToolCall| call.id == message.tool_call_id && call.id.is_some();
-        let name = piece.reply.tool_calls.iter().find(|call| name_of(call)).map(|call| call.name.clone());
-        message.name = message.name.or(name);
+        let is_answered = |call: &ToolCall| match &message.tool_call_id {
+            Some(id) => call.id.as_ref() == Some(id),
+            None => message.name.as_ref() == Some(&call.name),
+        };
+        if let Some(nth) = piece.reply.tool_calls.iter().position(is_answered) {
+            message.name = message.name.or_else(|| Some(piece.reply.tool_calls[nth].name.clone()));
+            self.requests.close(&(at, nth));
+        }
         piece.results.push(message);
     }
 
@@ -335,55 +360,45 @@ impl Talk {
             self.beside(result);
             return;
         }
-        let asked = tool.call_id.as_deref().and_then(|id| self.asked.get(id)).copied();
-        let at = asked.or_else(|| self.pieces.len().checked_sub(1));
-        let Some(piece) = at.and_then(|at| self.pieces.get_mut(at)) else {
-            self.n_lost += 1;
+        let ran = ToolCall::new(tool.call_id.as_deref(), name, tool.arguments.unwrap_or_default());
+        let by_id = ran.id.as_ref().and_then(|id| {
+            let at = self.asked.get(id).copied()?;
+            Some((at, self.pieces.get(at)?.request_with_id(id)?))
+        });
+        let Some((at, nth)) = by_id.or_else(|| self.requests.take(&ran)) else {
+            let at = self.pieces.len().checked_sub(1);
+            if let Some((id, at)) = ran.id.clone().zip(at) {
+                self.asked.insert(id, at);
+            }
+            let events = requests::host_events(ran, result);
+            match self.pieces.last_mut() {
+                Some(piece) => piece.unasked.extend(events),
+                None => self.before.extend(events),
+            }
             return;
         };
-        let answered = |call: &ToolCall| call.id.is_some() && piece.results.iter().any(|r| r.tool_call_id == call.id);
-        let open = piece.reply.tool_calls.iter().position(|call| match (asked, &call.id) {
-            (Some(_), id) => id.as_deref() == tool.call_id.as_deref(),
-            (None, _) => &*call.name == name && !answered(call),
-        });
-        // Several calls with the same name and no ids: match one result to each, in order.
-        let same = piece.results.iter().filter(|known| known.name == result.name).count();
-        let open = match open.and_then(|at| piece.reply.tool_calls.get(at)) {
-            Some(call) if call.id.is_none() => {
-                let nth = piece.reply.tool_calls.iter().filter(|call| &*call.name == name).nth(same);
-                nth.is_some().then_some(open).flatten()
-            }
-            _ => open,
-        };
-        if let Some(call) = open.and_then(|at| piece.reply.tool_calls.get_mut(at)) {
+        self.requests.close(&(at, nth));
+        let Some(piece) = self.pieces.get_mut(at) else { return };
+        if let Some(call) = piece.reply.tool_calls.get_mut(nth) {
             result.tool_call_id = call.id.clone().or(result.tool_call_id);
-            if let Some(arguments) = tool.arguments.filter(|_| call.arguments.is_empty()) {
-                *call = ToolCall::new(call.id.as_deref(), name, arguments);
-            }
-        } else {
-            let arguments = tool.arguments.unwrap_or_default();
-            piece.reply.tool_calls.push(ToolCall::new(tool.call_id.as_deref(), name, arguments));
-            if let Some((id, at)) = result.tool_call_id.clone().zip(at) {
-                self.asked.insert(id, at);
+            if call.arguments.is_empty() {
+                *call = ToolCall::new(call.id.as_deref(), name, ran.arguments);
             }
         }
         piece.results.push(result);
     }
 
     fn into_conversation(self) -> Conversation {
-        let mut talk = Conversation::default();
-        let mut push = |message: Message| talk.events.push(Event::Message(message));
-        self.before.into_iter().for_each(&mut push);
+        let mut events = self.before;
         for piece in self.pieces {
-            piece.lead.into_iter().for_each(&mut push);
-            push(piece.reply);
-            piece.side.into_iter().for_each(&mut push);
-            piece.results.into_iter().for_each(&mut push);
+            events.extend(piece.lead.into_iter().map(Event::Message));
+            events.push(Event::Message(piece.reply));
+            events.extend(piece.side.into_iter().map(Event::Message));
+            events.extend(piece.results.into_iter().map(Event::Message));
+            events.extend(piece.unasked);
         }
-        if self.n_lost > 0 {
-            talk.warnings.push(format!("{} tools ran before any model call: they are left out", self.n_lost));
-        }
-        talk
+        let requests = requests::settle(&mut events);
+        Conversation { events, requests }
     }
 }
 

@@ -5,7 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::read::dialect;
+use crate::read::requests::OpenRequests;
+use crate::read::{dialect, requests};
 use crate::transcript::{Draft, Event, Grade, Header, Instant, Json, Lane, Message, Name, Note, Role, Text, ToolCall};
 
 /// A call that has no result yet.
@@ -32,9 +33,18 @@ pub(crate) struct Turns {
     replies: BTreeMap<String, usize>,
     /// The model of the first reply that names one.
     model: Option<Name>,
+    /// True if tools are recorded as they ran ([`Turns::ran`]).
+    are_runs_apart: bool,
+    /// The agent's requests, if so.
+    requests: OpenRequests<Name>,
 }
 
 impl Turns {
+    /// For a recording in which tools that ran are recorded apart from the replies that asked for them.
+    pub(crate) fn with_runs_apart() -> Self {
+        Self { are_runs_apart: true, ..Self::default() }
+    }
+
     /// Adds a message and returns its index. Calls without an id of their own get one; a result gets the id of the
     /// call it answers.
     pub(crate) fn push(&mut self, message: Message) -> usize {
@@ -129,6 +139,18 @@ impl Turns {
         self.open.iter().any(|open| open.lane == Lane::Main)
     }
 
+    /// Adds a tool run that is recorded apart from the reply that asked for it, with its result.
+    pub(crate) fn ran(&mut self, ran: ToolCall, result: Message) {
+        let by_id = ran.id.clone().filter(|id| self.requests.close(id));
+        let Some(id) = by_id.or_else(|| self.requests.take(&ran)) else {
+            self.events.extend(requests::host_events(ran, result));
+            return;
+        };
+        let mut result = result;
+        result.tool_call_id = Some(id);
+        self.events.push(Event::Message(result));
+    }
+
     /// Adds a note, which only some frameworks' rules read.
     pub(crate) fn note(&mut self, kind: impl Into<Name>, body: Option<Json>) {
         if let Some(body) = body {
@@ -154,7 +176,9 @@ impl Turns {
     /// Builds the run. Its model is that of the first reply unless the header has one.
     pub(crate) fn into_draft(self, header: Header, grade: Grade) -> Draft {
         let model = header.model.or_else(|| self.model.map(String::from));
-        Draft { header: Header { model, ..header }, events: self.events, grade, warnings: Vec::new() }
+        let mut events = self.events;
+        let requests = requests::settle(&mut events);
+        Draft { header: Header { model, requests, ..header }, events, grade, warnings: Vec::new() }
     }
 
     fn open(&mut self, call: &mut ToolCall, lane: &Lane, reply: usize) {
@@ -171,6 +195,10 @@ impl Turns {
         });
         self.given.insert(id.clone());
         call.id = Some(id.clone());
+        if self.are_runs_apart && *lane == Lane::Main {
+            self.requests.add(id, call);
+            return;
+        }
         self.open.push(Open { recorded, id, name: call.name.clone(), lane: lane.clone(), reply });
     }
 

@@ -56,7 +56,7 @@ fn header(header: &Header, salt: &str) -> Header {
         delivered: None,
         file: None,
         of_session: header.of_session,
-        calls_unrecorded: header.calls_unrecorded,
+        requests: header.requests,
         redacted: true,
     }
 }

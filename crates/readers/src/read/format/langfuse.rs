@@ -183,9 +183,9 @@ impl Export<'_> {
             }
             let talk = spans::conversation(trace.spans);
             let end = trace.failed.as_deref().map_or(EndCause::Unknown, spans::end_by_error);
-            let header = Header { run_id: name, model: talk.model(), ..trace.header };
+            let header = Header { run_id: name, model: talk.model(), requests: talk.requests, ..trace.header };
             let grade = Grade { end, ..trace.grade };
-            out.run(Draft { header, events: talk.events, grade, warnings: talk.warnings });
+            out.run(Draft { header, events: talk.events, grade, warnings: Vec::new() });
         }
     }
 }

@@ -178,8 +178,8 @@ impl Export<'_> {
             if let Some(feedback) = feedback {
                 grade = Grade { end: grade.end, ..feedback };
             }
-            let header = Header { run_id: name, model: talk.model(), ..trace.header };
-            out.run(Draft { header, events: talk.events, grade, warnings: talk.warnings });
+            let header = Header { run_id: name, model: talk.model(), requests: talk.requests, ..trace.header };
+            out.run(Draft { header, events: talk.events, grade, warnings: Vec::new() });
         }
     }
 }

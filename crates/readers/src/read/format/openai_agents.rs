@@ -152,8 +152,8 @@ impl Export {
             let mut draft = Draft { header, ..Draft::default() };
             draft.grade.end = trace.failed.as_deref().map_or(EndCause::Unknown, spans::end_by_error);
             let talk = spans::conversation(trace.spans);
-            draft.header.model = talk.model();
-            (draft.events, draft.warnings) = (talk.events, talk.warnings);
+            (draft.header.model, draft.header.requests) = (talk.model(), talk.requests);
+            draft.events = talk.events;
             out.run(draft);
         }
     }

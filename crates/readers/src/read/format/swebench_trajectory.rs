@@ -50,13 +50,13 @@ impl Format for SweBenchTrajectory {
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let Some(whole) = Node::whole(record, out) else { return };
-        let mut turns = Turns::default();
+        let mut turns = Turns::with_runs_apart();
         for entry in whole.list("trajectory", out) {
             match entry.string("type", out).as_deref() {
                 Some("llm_call" | "model_call") => push_reply(&entry, Lane::Main, &mut turns, out),
                 // A call that judges the work is not a step.
                 Some("judge_call") => push_reply(&entry, Lane::Counterpart, &mut turns, out),
-                Some("tool_call") => push_result(&entry, &mut turns, out),
+                Some("tool_call") => push_run(&entry, &mut turns, out),
                 Some(other) => out.unknown(other, &entry),
                 None => out.error_at(entry.place(), "an entry without a `type`", "the entry is left out"),
             }
@@ -97,17 +97,13 @@ fn push_reply(entry: &Node<'_>, lane: Lane, turns: &mut Turns, out: &mut Reading
     turns.push(reply);
 }
 
-/// Adds a tool's call and result, which are recorded together; the call belongs to the previous reply.
-fn push_result(entry: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
-    let ts = entry.instant("timestamp", out);
+/// Adds a tool that ran, with its result. Which reply asked for it, if any, is not written beside it.
+fn push_run(entry: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     let name = entry.word(["tool", "name", "tool_name"], out).unwrap_or_else(|| "tool".to_owned());
-    if !turns.awaits() {
-        let id = entry.some_word(["id", "tool_call_id"]);
-        turns.call(ToolCall::new(id.as_deref(), &name, entry.arguments(["arguments", "input", "args"])), ts);
-    }
+    let id = entry.some_word("tool_call_id");
+    let ran = ToolCall::new(id.as_deref(), &name, entry.arguments(["arguments", "input", "args"]));
     let mut result = Message::new(Role::Tool);
     result.name = Some(name.into());
-    result.tool_call_id = entry.some_word("tool_call_id").map(Into::into);
     if let Some(returned) = entry.get(["result", "output"]) {
         let code = returned.get(["exitCode", "exit_code"]).and_then(|code| json::number(&code));
         result.is_error = code.map(|code| code != 0.0).or_else(|| entry.has("error").then_some(true));
@@ -119,6 +115,6 @@ fn push_result(entry: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
             None => Text::plain(returned.written()),
         });
     }
-    result.ts = ts;
-    turns.push(result);
+    result.ts = entry.instant("timestamp", out);
+    turns.ran(ran, result);
 }

@@ -14,7 +14,7 @@ use crate::record::reading::{Reading, Record};
 use crate::record::tokens;
 use crate::transcript::{
     Checkpoint, Draft, EndCause, Event, Grade, Header, Json, JudgeReply, Lane, Message, Metrics, Note, Origin, Outcome,
-    OutcomeSource, PromptedBy, Totals, Usage,
+    OutcomeSource, PromptedBy, Requests, Totals, Usage,
 };
 use crate::value::json::{self, Fields as _, fields};
 pub use write::{write, write_event};
@@ -74,7 +74,7 @@ fields! {
         kind = "kind",
         body = "body",
         redacted = "redacted",
-        calls_unrecorded = "calls_unrecorded",
+        requests = "requests",
         prompted_by = "prompted_by",
         delivered = "delivered",
     }
@@ -197,10 +197,23 @@ fn begin(line: &Line<'_>, text: &str, record: &Record<'_>, out: &mut Reading<'_>
             .map_or_else(PromptedBy::default, |name| PromptedBy::named(&name)),
         delivered: out.part(line.delivered, "delivered", "an array of strings"),
         redacted: out.flag(line.redacted, "redacted").unwrap_or(false),
-        calls_unrecorded: out.flag(line.calls_unrecorded, "calls_unrecorded").unwrap_or(false),
+        requests: requests(line.requests, out),
         ..Header::default()
     };
     Draft { header, ..Draft::default() }
+}
+
+fn requests(raw: Option<&str>, out: &mut Reading<'_>) -> Requests {
+    let Some((raw, name)) = raw.zip(out.string(raw, "requests")) else { return Requests::Recorded };
+    match &*name {
+        "recorded" => Requests::Recorded,
+        "only_runs" => Requests::OnlyRuns,
+        "no_calls" => Requests::NoCalls,
+        _ => {
+            out.wrong(raw, "requests", "recorded, only_runs or no_calls");
+            Requests::Recorded
+        }
+    }
 }
 
 /// The totals of the whole run, if its calls do not have them.
@@ -289,11 +302,12 @@ fn lane(raw: Option<&str>, out: &mut Reading<'_>) -> Lane {
         "main" => Lane::Main,
         "canned" => Lane::Canned,
         "counterpart" => Lane::Counterpart,
+        "host" => Lane::Host,
         other => {
             if let Some(id) = other.strip_prefix("side:") {
                 return Lane::Side(id.into());
             }
-            out.wrong(raw, "lane", "main, canned, counterpart or side:<id>");
+            out.wrong(raw, "lane", "main, canned, counterpart, host or side:<id>");
             Lane::Main
         }
     }

@@ -252,8 +252,8 @@ impl<'r> Traces<'r> {
         draft.header.agent = agent.map(|(_, name)| name).or(draft.header.agent);
         draft.grade.end = root.map_or(EndCause::Unknown, |(_, end)| end);
         let talk = spans::conversation(found);
-        draft.header.model = talk.model();
-        (draft.events, draft.warnings) = (talk.events, talk.warnings);
+        (draft.header.model, draft.header.requests) = (talk.model(), talk.requests);
+        draft.events = talk.events;
         out.run(draft);
     }
 }

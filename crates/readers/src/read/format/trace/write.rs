@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::transcript::{
-    EndCause, Event, Grade, Instant, Json, Lane, Message, Metrics, Name, Outcome, Run, Text, ToolCall, Usage,
+    EndCause, Event, Grade, Instant, Json, Lane, Message, Metrics, Name, Outcome, Requests, Run, Text, ToolCall, Usage,
 };
 use crate::value::time::rfc3339;
 
@@ -93,8 +93,8 @@ struct RunLine<'a> {
     delivered: Option<&'a [String]>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     redacted: bool,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    calls_unrecorded: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -259,7 +259,7 @@ fn run_line(run: &Run) -> RunLine<'_> {
         prompted_by: header.prompted_by.name(),
         delivered: header.delivered.as_deref(),
         redacted: header.redacted,
-        calls_unrecorded: header.calls_unrecorded,
+        requests: (header.requests != Requests::Recorded).then(|| header.requests.name()),
     }
 }
 
@@ -294,6 +294,7 @@ fn lane(lane: &Lane) -> Option<String> {
         Lane::Canned => Some("canned".to_owned()),
         Lane::Counterpart => Some("counterpart".to_owned()),
         Lane::Side(id) => Some(format!("side:{id}")),
+        Lane::Host => Some("host".to_owned()),
     }
 }
 
