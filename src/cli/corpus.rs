@@ -12,7 +12,8 @@ use crate::diagnostic::{count, one_line};
 use crate::effects::EffectTable;
 use crate::effects::Work;
 use crate::reader::{
-    Corpus, CorpusReport, Detail, FormatCounts, OWN_FORMAT, Oddity, PricingReport, ReadOptions, RunRead, UnusedField,
+    CallCounts, Corpus, CorpusReport, Detail, FormatCounts, OWN_FORMAT, Oddity, PricingReport, ReadOptions, RunRead,
+    UnusedField,
 };
 use crate::report::table::{Cell, Table};
 use crate::transcript::Run;
@@ -294,6 +295,35 @@ fn sources(format: &FormatCounts) -> Vec<String> {
     lines
 }
 
+/// How calls and results belong together, if something about it is out of the ordinary.
+fn calls(report: &CorpusReport) -> Option<String> {
+    let mut all = CallCounts::default();
+    for format in &report.formats {
+        all.add(format.calls);
+    }
+    let mut odd = Vec::new();
+    if all.host_calls > 0 {
+        let them = if all.host_calls == 1 { "it" } else { "them" };
+        odd.push(format!("{} that the host made on its own: no reply asked for {them}", all.host_calls));
+    }
+    if all.results_without_call > 0 {
+        odd.push(format!("{} of no call", count(all.results_without_call, "result")));
+    }
+    if all.second_results > 0 {
+        odd.push(format!("{} of calls that have one already", count(all.second_results, "result")));
+    }
+    if all.runs_without_requests > 0 {
+        let its = if all.runs_without_requests == 1 { "its" } else { "their" };
+        odd.push(format!(
+            "in {} replies do not record what they ask for, so some of {its} {} may be the host's: rules on calls are not \
+             evaluable there",
+            count(all.runs_without_requests, "run"),
+            all.calls_without_requests
+        ));
+    }
+    (!odd.is_empty()).then(|| format!("calls: {} of the agent; {}", all.calls, odd.join("; ")))
+}
+
 /// How many hidden names were not looked into.
 fn hidden(report: &CorpusReport) -> Option<String> {
     let n: u64 = report.skipped.iter().map(|skipped| skipped.hidden).sum();
@@ -321,6 +351,7 @@ fn details(report: &CorpusReport, why: bool) -> String {
             ));
         }
     }
+    told.extend(calls(report));
     told.extend(hints(report));
     told.extend(oddities(report));
     told.extend(report.pricing.iter().flat_map(PricingReport::lines));

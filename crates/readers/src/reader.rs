@@ -28,6 +28,7 @@ pub use crate::record::field_map::FieldMap;
 pub use crate::record::named_by::NamedBy;
 pub use crate::record::options::{Detail, ReadOptions, SubAgents};
 pub use crate::record::reading::{Places, Reading, Record};
+pub use crate::survey::call_counts::CallCounts;
 pub use crate::survey::corpus_report::{CorpusReport, FileRead, FormatCounts, RunRead, tokens};
 pub use crate::survey::hygiene::{Check, Oddity};
 pub use crate::survey::map_hint::OWN_FORMAT;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::scratch::Scratch;
 use whenstop::decision::Need;
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::replay::Holding;
@@ -56,4 +57,25 @@ fn where_replies_record_no_requests_rules_on_calls_are_not_evaluable() {
     let is_host = |message: &Message| message.lane == Lane::Host;
     let first = run.events().iter().find_map(Event::message).unwrap();
     assert!(is_host(first));
+}
+
+#[test]
+fn corpus_tells_of_the_hosts_calls_in_one_line() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/readers/swe-bench-trajectory");
+    let scratch = Scratch::with(&[]);
+    let told = |name: &str| {
+        let (code, stdout, stderr) = scratch.run(&format!("corpus {}", folder.join(name).display()));
+        assert_eq!(code, 0, "{stderr}");
+        stdout.lines().filter(|line| line.starts_with("calls: ")).collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(
+        told("good-host.json"),
+        "calls: 4 of the agent; 7 that the host made on its own: no reply asked for them"
+    );
+    assert_eq!(
+        told("good-no-requests.json"),
+        "calls: 3 of the agent; 6 that the host made on its own: no reply asked for them; in 1 run replies do not record what \
+         they ask for, so some of its 3 may be the host's: rules on calls are not evaluable there"
+    );
+    assert_eq!(told("good.json"), "calls: 1 of the agent; 1 that the host made on its own: no reply asked for it");
 }

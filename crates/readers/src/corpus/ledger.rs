@@ -137,6 +137,9 @@ impl<'c> Ledger<'c> {
                     }
                     // Replies with ids of their own already show that two files hold the same session.
                     let known_by = if replies.is_empty() { native.as_str() } else { "" };
+                    if let Some(checked) = &checked {
+                        self.report.add_calls(file.format.id(), checked.calls);
+                    }
                     let odd = checked.map(|checked| self.hygiene.enter(file.format.id(), &run, known_by, checked));
                     if let Some(unused) = unused {
                         let by_place = native.strip_prefix(&file.name.stem).and_then(|rest| rest.strip_prefix('/'));

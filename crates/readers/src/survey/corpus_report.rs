@@ -11,6 +11,7 @@ use crate::find::skipped::Skipped;
 use crate::label::label_files::{LabelColumns, LabelDraw};
 use crate::open::finding::Finding;
 use crate::price::{PricingReport, ZeroCosts};
+use crate::survey::call_counts::CallCounts;
 use crate::survey::hygiene::Oddity;
 use crate::survey::unused_fields::UnusedField;
 use crate::transcript::{Outcome, OutcomeSource, Run, Spend, Tokens, Usd};
@@ -82,6 +83,8 @@ pub struct FormatCounts {
     pub with_cost: u64,
     /// Their cost in US dollars; `None` if no run has one.
     pub cost_usd: Option<f64>,
+    /// How their calls and results belong together; zeros if the runs were only counted.
+    pub calls: CallCounts,
     /// The sources of the outcomes, with the number of outcomes from each.
     pub outcome_sources: BTreeMap<String, u64>,
     /// Runs that have a score but no grade: the committed share of a checkpoint.
@@ -253,6 +256,11 @@ impl CorpusReport {
     pub(crate) fn begin_file(&mut self, path: &str, format: &str, why: String) {
         self.counts(format).files += 1;
         self.files.push(FileRead { path: path.to_owned(), format: format.to_owned(), why, runs: 0 });
+    }
+
+    /// Adds how the calls and results of a run belong together.
+    pub(crate) fn add_calls(&mut self, format: &str, calls: CallCounts) {
+        self.counts(format).calls.add(calls);
     }
 
     /// Adds a run and what it spent.

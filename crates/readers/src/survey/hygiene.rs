@@ -7,6 +7,7 @@ use serde::Serialize;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::read::format;
+use crate::survey::call_counts::CallCounts;
 use crate::transcript::{EndCause, Event, Lane, Message, Outcome, Role, Run, Text};
 
 /// Runs listed by id for each check.
@@ -288,6 +289,8 @@ pub(crate) struct Checked {
     odd: BTreeSet<Check>,
     /// A hash of what the agent said and did, computed from the undecoded text.
     print: u64,
+    /// How its calls and results belong together.
+    pub(crate) calls: CallCounts,
 }
 
 impl Checked {
@@ -297,7 +300,7 @@ impl Checked {
         if unread_calls > 0 && 2 * unread_calls >= run.steps().len() as u64 {
             odd.insert(Check::CallsInTexts);
         }
-        Self { odd, print: print(run) }
+        Self { odd, print: print(run), calls: CallCounts::from_run(run) }
     }
 
     /// Adds a check that needs the whole corpus.

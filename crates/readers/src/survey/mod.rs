@@ -1,5 +1,6 @@
 //! What a reading of a corpus found: counts, oddities, what was not used or not read, and what to do about it.
 
+pub(crate) mod call_counts;
 pub(crate) mod corpus_report;
 pub(crate) mod hygiene;
 pub(crate) mod known_producers;
