@@ -77,7 +77,10 @@ fn push_reply(entry: &Node<'_>, lane: Lane, turns: &mut Turns, out: &mut Reading
     let ts = entry.instant("timestamp", out);
     for prompt in ["task_prompt", "input"].iter().find_map(|name| entry.get(*name)?.elements()).unwrap_or_default() {
         if let Some(mut message) = openai::message(&prompt, out) {
-            (message.ts, message.lane) = (ts, lane.clone());
+            // What the prompt holds of an earlier conversation is context.
+            let is_copied = matches!(message.role, Role::Assistant | Role::Tool) && lane == Lane::Main;
+            message.lane = if is_copied { Lane::Canned } else { lane.clone() };
+            message.ts = ts;
             turns.push(message);
         }
     }
