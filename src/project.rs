@@ -105,7 +105,6 @@ fn task_place<'de, D: Deserializer<'de>>(from: D) -> Result<Option<NamedBy>, D::
 #[serde(deny_unknown_fields, default)]
 pub struct AppetiteSettings {
     /// The share of successes a stack may kill.
-    #[serde(alias = "max_fes")]
     pub max_killed: Option<f64>,
     /// What a lost success costs, in dollars.
     pub lost_success_costs: Option<f64>,

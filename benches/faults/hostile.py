@@ -113,8 +113,8 @@ def calling(command):
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
-GATE = "check in --stacks s.toml --snapshot x.snap"
-READING = ["compare in --stacks s.toml", "compare in --stacks s.toml --strict", "accept in --stacks s.toml --snapshot x.snap", GATE]
+GATE = "ci check in --stacks s.toml --snapshot x.snap"
+READING = ["compare in --stacks s.toml", "compare in --stacks s.toml --strict", "ci accept in --stacks s.toml --snapshot x.snap", GATE]
 
 
 def told(desk):
@@ -151,7 +151,7 @@ def c1(desk):
     """`a;` 163,000 times in one call of `bash`, in six spellings and five commands"""
     long = "a;" * 163_000
     kinds = [long, "a&&" * 163_000 + "a", "a||" * 163_000 + "a", "a&" * 163_000, f"bash -c '{long}'", f"cat <<E\n$({long})\nE\n"]
-    tries = [("effects in", kind) for kind in kinds] + [(command, long) for command in ("corpus in", READING[0], READING[2], GATE)]
+    tries = [("corpus in --effects --format csv", kind) for kind in kinds] + [(command, long) for command in ("corpus in", READING[0], READING[2], GATE)]
     ended, shown = 0, None
     for command, kind in tries:
         desk.put("in/long.jsonl", calling(kind))
@@ -239,13 +239,13 @@ def s5(desk):
     steps = [3 if nth % 5 < 3 else 1 for nth in range(200)]
     desk.put("then.jsonl", "".join(run(f"r{nth}", count) for nth, count in enumerate(steps)))
     desk.put("now.jsonl", "".join(run(f"r{nth}", 2 if nth == 7 else count) for nth, count in enumerate(steps)))
-    desk.run("accept then.jsonl --stacks two.toml --snapshot whole.snap")
+    desk.run("ci accept then.jsonl --stacks two.toml --snapshot whole.snap")
     lines = desk.read("whole.snap").splitlines(keepends=True)
     of = [line for line in lines if line.startswith("s | ")]
     gone = next(line for line in of if " r7 " in line)
     desk.put("less.snap", "".join(line for line in lines if line != gone))
     desk.put("half.snap", "".join(line for line in lines if line not in [gone, *of[-100:]]))
-    answers = [desk.run(f"check now.jsonl --stacks two.toml --snapshot {name}.snap") for name in ("whole", "less", "half")]
+    answers = [desk.run(f"ci check now.jsonl --stacks two.toml --snapshot {name}.snap") for name in ("whole", "less", "half")]
     good = answers[0].code == 100 and all(answer.code in (3, 100) for answer in answers[1:])
     return f"whole {answers[0].code}; a line less: {answers[1]}; half: exit {answers[2].code}", good
 
@@ -296,9 +296,9 @@ def b2(desk):
     desk.put("in.jsonl", run("a"))
     desk.put("whenstop.toml", 'recordings = ["in.jsonl"]\nstacks = ["s.toml"]\n')
     desk.run("compare in.jsonl --stacks s.toml --out out")
-    desk.run("accept in.jsonl --stacks s.toml --snapshot x.snap")
-    places = [("out/rows.csv", "report out"), ("out/firings.csv", "report out"), ("out/manifest.json", "report out"), ("x.snap", "check in.jsonl --stacks s.toml --snapshot x.snap"),
-              ("l.csv", "corpus in.jsonl --labels l.csv"), ("p.toml", "corpus in.jsonl --price p.toml"), ("t.toml", "compare in.jsonl --stacks t.toml"), ("whenstop.toml", "check --project whenstop.toml")]
+    desk.run("ci accept in.jsonl --stacks s.toml --snapshot x.snap")
+    places = [("out/rows.csv", "report out"), ("out/firings.csv", "report out"), ("out/manifest.json", "report out"), ("x.snap", "ci check in.jsonl --stacks s.toml --snapshot x.snap"),
+              ("l.csv", "corpus in.jsonl --labels l.csv"), ("p.toml", "corpus in.jsonl --price p.toml"), ("t.toml", "compare in.jsonl --stacks t.toml"), ("whenstop.toml", "ci check --project whenstop.toml")]
     said, good, first = {}, True, ""
     for name, command in places:
         path = desk.folder / name
@@ -366,8 +366,8 @@ def b7(desk):
     obeyed, lines = 0, []
     for name in ("::add-mask::x", "::stop-commands::x"):
         desk.put("x.jsonl", run(name, 3))
-        desk.put("x.snap", "# whenstop stop points v1: run | stack | rule | stop | verdict\na | s | - | end | unlabelled\n")
-        for command in ("check x.jsonl --stacks s.toml --snapshot x.snap --report github=-", "corpus x.jsonl --runs", "explain x.jsonl --stacks s.toml"):
+        desk.put("x.snap", "# whenstop stop points v2: stack | run | rule | stop | verdict\ns | a | - | end | unlabelled\n")
+        for command in ("ci check x.jsonl --stacks s.toml --snapshot x.snap --report github=-", "corpus x.jsonl --runs", "explain x.jsonl --stacks s.toml"):
             answer = desk.run(command)
             found = [line for line in (answer.out + answer.err).splitlines() if re.match(r"\s*(::(add-mask|stop-commands)|##\[)", line)]
             obeyed += bool(found)
@@ -383,8 +383,8 @@ def p1(desk):
         lines += [{"type": "message", "role": "tool", "tool_call_id": call["id"], "content": "x", "is_error": nth % 2 == 0} for nth, call in enumerate(calls)]
         return run("r", 0) + "".join(json.dumps(line) + "\n" for line in lines)
 
-    cases = [("pydantic-ai", "compare x.jsonl --stacks preset:pydantic-ai", step), (">f", "effects x.jsonl", lambda n: calling("a" + "".join(f" >f{nth}" for nth in range(n)))),
-             ("tee", "effects x.jsonl", lambda n: calling("echo a | tee" + "".join(f" f{nth}" for nth in range(n))))]
+    cases = [("pydantic-ai", "compare x.jsonl --stacks preset:pydantic-ai", step), (">f", "corpus x.jsonl --effects --format csv", lambda n: calling("a" + "".join(f" >f{nth}" for nth in range(n)))),
+             ("tee", "corpus x.jsonl --effects --format csv", lambda n: calling("echo a | tee" + "".join(f" f{nth}" for nth in range(n))))]
     said, good = [], True
     for name, command, make in cases:
         times = []
@@ -561,7 +561,7 @@ def f6(desk):
     head, quoted, first = 'recordings = ["a.jsonl"]\n', [], ""
     for what, text in [("stacks", 'stacks = ["/etc/passwd"]\n'), ("labels", 'stacks = ["s.toml"]\n[reading]\nlabels = ["/etc/passwd"]\n'), ("prices", 'stacks = ["s.toml"]\n[reading]\nprice = "/etc/passwd"\n')]:
         desk.put("p/whenstop.toml", head + text)
-        answer = desk.run("check --project p/whenstop.toml --fail-on stopped<=1")
+        answer = desk.run("ci check --project p/whenstop.toml --fail-on stopped<=1")
         quoted += [what] if "root:" in answer.err + answer.out else []
         first = first or str(answer)
     return f"quotes it from {', '.join(quoted) or 'none'}; {first}", not quoted

@@ -58,7 +58,7 @@ TRACES = pathlib.Path(__file__).resolve().parents[2] / "traces"
 COMMANDS = {
     "compare": lambda x, to: ["compare", f"{x}.jsonl", "--stacks", f"{x}.toml", "--out", to],
     "convert": lambda x, to: ["convert", f"{x}.jsonl", "--out", to],
-    "accept": lambda x, to: ["accept", f"{x}.jsonl", "--stacks", f"{x}.toml", "--snapshot", to + ".snap"],
+    "accept": lambda x, to: ["ci", "accept", f"{x}.jsonl", "--stacks", f"{x}.toml", "--snapshot", to + ".snap"],
     "merge": lambda x, to: ["merge", f"{x}-part1", f"{x}-part2", "--out", to],
     "labels": lambda x, to: ["labels", f"{x}-ungraded.jsonl", "--template", to + ".to-fill.csv"],
     "hook": lambda x, to: ["hook", "install", "claude-code", "--stacks", f"{x}.toml", "--config", to + ".json", "--program", "/bin/true",

@@ -36,7 +36,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "RATE", value_parser = share)]
     failure_rate: Option<f64>,
     /// The stack that runs today, which the others are compared with; by default the first.
-    #[arg(long = "today", alias = "baseline", value_name = "STACK")]
+    #[arg(long = "today", value_name = "STACK")]
     baseline: Option<String>,
     /// What the host keeps of a run that it stops, for graded runs: nothing; the work, so that a success is kept from
     /// its last edit on (for grading by state: patches, databases); or unknown, which reports both as a range.
@@ -131,7 +131,7 @@ impl RowArgs {
 pub(super) struct AppetiteArgs {
     /// The share of successes a stack may kill, compared with the end of a 95 % bound that allows for all stacks
     /// tried. It decides the verdict, the order of the table, the figure and the choice of `--split`.
-    #[arg(long, alias = "max-fes", value_name = "RATE", default_value_t = Appetite::DEFAULT_MAX_KILLED, value_parser = share)]
+    #[arg(long, value_name = "RATE", default_value_t = Appetite::DEFAULT_MAX_KILLED, value_parser = share)]
     max_killed: f64,
     /// What a lost success costs, in dollars. If given, the stacks within `--max-killed` are ranked by what they are
     /// worth after the cost of killed successes, not by the cost of a success.

@@ -10,24 +10,6 @@ use crate::effects::EffectReader;
 use crate::report::table::{Cell, Table};
 use crate::transcript::{Event, Lane, Run};
 
-/// Arguments of `effects`, the former name.
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// A stack file whose `[effects]` take precedence over the built-in table. Repeatable.
-    #[arg(long, value_name = "FILE")]
-    stacks: Vec<PathBuf>,
-    /// How the calls are printed.
-    #[arg(long, value_enum, default_value = "csv")]
-    format: Format,
-    #[command(flatten)]
-    corpus: CorpusArgs,
-}
-
-/// `whenstop corpus --effects`.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    list(&args.corpus, &args.stacks, args.format, output)
-}
-
 /// Prints one line per call. The `[effects]` of the stack files take precedence over the built-in table.
 pub(super) fn list(corpus: &CorpusArgs, stacks: &[PathBuf], format: Format, output: &Output) -> Result<Exit, Failure> {
     let table = StackArgs::effects_of(stacks)?;

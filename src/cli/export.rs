@@ -30,9 +30,6 @@ pub(super) struct Args {
     /// With `--format pr`: recordings on which the host's default is compared with the proposed settings.
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// The former way of naming recordings.
-    #[arg(long, value_name = "PATH", hide = true)]
-    on: Vec<PathBuf>,
     /// The stack to export; required if the file has several.
     #[arg(long, value_name = "NAME")]
     stack: Option<String>,
@@ -364,7 +361,7 @@ fn wrapped(text: &str, room: usize) -> Vec<String> {
 
 /// Compares the host's default with the proposed settings on recordings, and adds the snippet.
 fn pr(args: &Args, export: &Export, output: &Output) -> Result<String, Failure> {
-    let paths: Vec<PathBuf> = args.paths.iter().chain(&args.on).cloned().collect();
+    let paths: Vec<PathBuf> = args.paths.clone();
     if paths.is_empty() {
         return Err(wrong(
             "no recordings",

@@ -30,9 +30,6 @@ pub(super) struct Args {
     /// Recordings on which to find dead and shadowed rules.
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// The former way of naming recordings.
-    #[arg(long, value_name = "PATH", hide = true)]
-    on: Vec<PathBuf>,
     /// Exit with 100 if there is a warning.
     #[arg(long)]
     deny_warnings: bool,
@@ -47,9 +44,8 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let (file, _) = load_stack_file(&args.stacks).map_err(Failure::usage)?;
     let mut warnings = catalog::warnings(&file, &|config| read_config(&args.stacks, config));
-    let paths: Vec<PathBuf> = args.paths.iter().chain(&args.on).cloned().collect();
-    if !paths.is_empty() {
-        let corpus = CorpusArgs { paths, reading: args.reading.clone(), unit: UnitOfRun::Run };
+    if !args.paths.is_empty() {
+        let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
         let stacks = StackArgs::named(vec![args.stacks.display().to_string()]);
         let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), None, Keeps::Nothing, output)?;
         warnings.extend(corpus_warnings(&compared, &file));

@@ -137,9 +137,6 @@ enum Command {
     /// Tries many limits of one or more signals at once: what each kills and saves, and which to ship.
     #[command(after_help = examples::SWEEP, after_long_help = examples::GRID)]
     Sweep(sweep::Args),
-    /// The former name of `tune --signal … --limits …`.
-    #[command(hide = true)]
-    Certify(tune::Args),
     /// A benchmark whose runs are stopped early: savings, scores, ranks.
     ///
     /// Compares models on a benchmark whose runs are stopped early: what is saved, what each score loses, which pairs change
@@ -192,24 +189,6 @@ enum Command {
     Man(man::Args),
     /// Help on a command, or on options that many commands share.
     Help(help::Args),
-    /// The former name of `corpus --effects`.
-    #[command(hide = true)]
-    Effects(effects::Args),
-    /// The former name of `rules lint`.
-    #[command(hide = true)]
-    Lint(lint::Args),
-    /// The former name of `ci init`.
-    #[command(hide = true)]
-    Init(init::Args),
-    /// The former name of `ci accept`.
-    #[command(hide = true)]
-    Accept(gate::AcceptArgs),
-    /// The former name of `ci check`.
-    #[command(hide = true)]
-    Check(gate::CheckArgs),
-    /// The former name of `ci diff`.
-    #[command(hide = true)]
-    Diff(gate::DiffArgs),
 }
 
 /// Maximum threads. More would only wait for the thread that reads the files.
@@ -302,14 +281,12 @@ fn run(cli: Cli, arguments: &[OsString]) -> Exit {
         Some(Command::Compare(args)) => compare::run(args, &output),
         Some(Command::Tune(args)) => tune::run(&args, &output),
         Some(Command::Sweep(args)) => sweep::run(&args, &output),
-        Some(Command::Certify(args)) => tune::certify(&args, &output),
         Some(Command::Bench(args)) => bench::run(&args, &output),
         Some(Command::Forecast(args)) => forecast::run(&args, &output),
         Some(Command::Merge(args)) => merge::run(&args, &output),
         Some(Command::Report(args)) => compare::report::run(&args, &output),
         Some(Command::Corpus(args)) => corpus::run(&args, &output),
         Some(Command::Convert(args)) => convert::run(&args, &output),
-        Some(Command::Effects(args)) => effects::run(&args, &output),
         Some(Command::Explain(args)) => explain::run(args, &output),
         Some(Command::Export(args)) => export::run(&args, &output),
         Some(Command::Rules(args)) => rules::run(&args, &output),
@@ -317,11 +294,6 @@ fn run(cli: Cli, arguments: &[OsString]) -> Exit {
         Some(Command::Local(args)) => local::run(&args, &output),
         Some(Command::Hook(args)) => hook::run(&args, &output),
         Some(Command::Watch(args)) => watch::run(&args, &output),
-        Some(Command::Lint(args)) => lint::run(&args, &output),
-        Some(Command::Init(args)) => init::run(&args, &output),
-        Some(Command::Accept(args)) => gate::accept(&args, &output),
-        Some(Command::Check(args)) => gate::check(&args, &output),
-        Some(Command::Diff(args)) => gate::diff(&args, &output),
         Some(Command::Guard(args)) => guard::run(&args, &output),
         Some(Command::Ci(args)) => ci::run(&args, &output),
         Some(Command::Help(args)) => help::run(&args, &output),

@@ -37,7 +37,7 @@ pub(super) struct Args {
     baseline: Option<String>,
     /// Choose the setting that saves most among those whose rate of false early stops is at most this, at the upper
     /// end of its 95 % interval.
-    #[arg(long, alias = "max-fes", value_name = "RATE", default_value_t = 0.05, value_parser = share)]
+    #[arg(long, value_name = "RATE", default_value_t = 0.05, value_parser = share)]
     max_killed: f64,
     /// Seed of the resamples behind adjusted p-values.
     #[arg(long, value_name = "N", default_value_t = SEED)]

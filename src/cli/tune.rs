@@ -45,7 +45,7 @@ use words::Words;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The share of successes that may be killed, averaged over tasks: this is what is certified.
-    #[arg(long, aliases = ["max-fes", "alpha"], value_name = "RATE", default_value_t = 0.05, value_parser = share_inside)]
+    #[arg(long, value_name = "RATE", default_value_t = 0.05, value_parser = share_inside)]
     max_killed: f64,
     /// What a lost success costs, in dollars. If given, ships the certified stack that is worth most after that cost,
     /// not the one that makes successes cheapest. Needs the runs' costs, recorded or from `--price`.
@@ -312,18 +312,13 @@ fn learned(args: &Args, study: &Study, tasks: &[usize], tuned: &Tuned) -> Result
 /// `whenstop tune`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if args.own.are_asked_for() {
-        return certify::run(args, false, output);
+        return certify::run(args, output);
     }
     if let Some(by) = &args.by {
         return by::run(args, by, output);
     }
     let ((), exit) = tune(args, output, |words| show(words, output))?;
     Ok(exit)
-}
-
-/// `whenstop certify`, the former name of `tune --signal … --limits …`.
-pub(super) fn certify(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    certify::run(args, true, output)
 }
 
 /// Tunes, passes the answer to `show`, and writes the requested folder. Returns what `show` returns, and the exit

@@ -16,15 +16,12 @@ pub struct Choice {
     /// The share of each suite's tasks in dev.
     pub dev_share: f64,
     /// The largest tolerated upper bound on the share of successes killed.
-    #[serde(alias = "max_fes")]
     pub max_killed: f64,
     /// The stack to ship by the dev tasks; `None` if no stack is safe at `max_killed` and worth it.
     pub chosen: Option<Label>,
     /// The share of successes that the chosen stack kills, dev minus test.
-    #[serde(alias = "optimism_fes_rate")]
     pub optimism_killed_rate: Option<f64>,
     /// Its useful saving, dev minus test.
-    #[serde(alias = "optimism_saved_ratio")]
     pub optimism_saved_share: Option<f64>,
 }
 

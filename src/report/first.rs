@@ -25,7 +25,6 @@ const NAMED: usize = 6;
 pub struct Appetite {
     /// The largest tolerated share of killed successes, compared with the end of a bound that allows for all stacks
     /// tried.
-    #[serde(alias = "max_fes")]
     pub max_killed: f64,
     /// What a lost success costs, in dollars; if given, worth decides between what is tolerated.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -119,7 +119,7 @@ fn effect(name: &str, before: Option<&StackStops>, now: Option<&StackStops>, cha
     let print = |stack: Option<&StackStops>| Some(stack?.rules.as_ref()?.print.clone());
     let n_changed = own().count() as u64;
     let numbers = (before.map(StackStops::numbers), now.map(StackStops::numbers));
-    // Numbers of version 1 snapshots are incomplete: compare only what both have.
+    // The numbers of a snapshot made from rows alone are incomplete: compare only what both have.
     let differ = before.zip(now).is_some_and(|(before, now)| {
         before.stops.len() != now.stops.len() || (before.numbers.is_some() && before.numbers != now.numbers)
     });

@@ -65,15 +65,6 @@ impl Gate {
         Ok(gate)
     }
 
-    /// Says so if the metric has another name now.
-    pub fn notice(&self) -> Option<String> {
-        let wrote = self.number.wrote.as_ref()?;
-        Some(format!(
-            "`{wrote}` is called `{}` now; the old name will be read until the next version",
-            self.number.name()
-        ))
-    }
-
     /// True for a gate on one stack.
     pub fn names_stack(&self) -> bool {
         self.stack.is_some()

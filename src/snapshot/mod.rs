@@ -71,9 +71,9 @@ pub struct RuleSet {
 /// What one stack did on all runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StackStops {
-    /// Its rules; `None` in snapshots of version 1.
+    /// Its rules; `None` if the snapshot was made from rows alone.
     pub rules: Option<RuleSet>,
-    /// The numbers that result from its stops; `None` in snapshots of version 1.
+    /// The numbers that result from its stops; `None` if the snapshot was made from rows alone.
     pub numbers: Option<Numbers>,
     /// Its stops by run.
     pub stops: BTreeMap<String, StopLine>,
@@ -89,9 +89,9 @@ impl StackStops {
 /// Stop points by stack and run, and what they were taken from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
-    /// The version of whenstop that took the snapshot; `None` in snapshots of version 1.
+    /// The version of whenstop that took the snapshot; `None` if it was made from rows alone.
     pub whenstop: Option<String>,
-    /// The recordings; `None` in snapshots of version 1.
+    /// The recordings; `None` if it was made from rows alone.
     pub corpus: Option<CorpusPrint>,
     /// The stacks by name.
     pub stacks: BTreeMap<String, StackStops>,

@@ -11,13 +11,9 @@ use std::fmt::Write as _;
 
 use super::{CorpusPrint, Numbers, RuleSet, Snapshot, Span, StackStops, StopLine};
 use crate::diagnostic::{self, Diagnostic, Location, is_hostile, one_line};
-use crate::verdict::Verdict;
 
 /// The first line; the number is the version of the format.
 const HEADER: &str = "# whenstop stop points v2: stack | run | rule | stop | verdict";
-
-/// The first line of version 1, which had the run first, no sections, and only stops.
-const HEADER_1: &str = "# whenstop stop points v1: run | stack | rule | stop | verdict";
 
 /// The separator of fields.
 const SEPARATOR: &str = " | ";
@@ -63,35 +59,31 @@ impl Snapshot {
         text
     }
 
-    /// Reads a snapshot of this version or of version 1. `path` is used in messages.
+    /// Reads a snapshot. `path` is used in messages.
     pub fn parse(path: &str, text: &str) -> Result<Self, Diagnostic> {
         let wrong = |line: usize, what: &str| {
             Diagnostic::new(Location::line(path, line), what, "write it anew with `whenstop ci accept`")
         };
-        let header = text.lines().next().unwrap_or_default().trim_end();
-        let (HEADER | HEADER_1) = header else {
+        if text.lines().next().unwrap_or_default().trim_end() != HEADER {
             return Err(wrong(1, "not a stop-point snapshot of this version"));
-        };
+        }
         let mut snapshot = Self::default();
         for (line, number) in text.lines().zip(1..).skip(1).filter(|(line, _)| !line.trim().is_empty()) {
             let line = line.trim_end();
-            if header == HEADER
-                && [">>>>>>> ", "<<<<<<< ", "=======", "||||||| "].iter().any(|mark| line.starts_with(mark))
-            {
+            if [">>>>>>> ", "<<<<<<< ", "=======", "||||||| "].iter().any(|mark| line.starts_with(mark)) {
                 let help =
                     "two branches changed the same stack: merge the stack files first, then `whenstop ci accept`";
                 return Err(Diagnostic::new(Location::line(path, number), "a merge that is not resolved", help));
             }
-            if header == HEADER && line.starts_with(ABOUT) {
-                snapshot.read_about(&line[ABOUT.len()..]).map_err(|what| wrong(number, what))?;
+            if let Some(about) = line.strip_prefix(ABOUT) {
+                snapshot.read_about(about).map_err(|what| wrong(number, what))?;
                 continue;
             }
-            let Some([first, second, rule, stop, verdict]) = five(line) else {
+            let Some([stack, run, rule, stop, verdict]) = five(line) else {
                 return Err(wrong(number, "a line without its five fields"));
             };
-            let (stack, run) = if header == HEADER { (first, second) } else { (second, first) };
             let rule = (rule != Field::Bare(NO_RULE)).then(|| rule.into_text());
-            let stop = StopLine { rule, stop: stop.into_text(), verdict: today(verdict.into_text()) };
+            let stop = StopLine { rule, stop: stop.into_text(), verdict: verdict.into_text() };
             let stops = &mut snapshot.stacks.entry(stack.into_text()).or_default().stops;
             if stops.insert(run.into_text(), stop).is_some() {
                 return Err(wrong(number, "a run and stack that stand here twice"));
@@ -268,8 +260,7 @@ fn five(line: &str) -> Option<[Field<'_>; 5]> {
     <[Field<'_>; 5]>::try_from(fields).ok().filter(|_| !is_broken)
 }
 
-/// The fields of a line. Text that begins with a quote but is not a JSON string is taken literally, as all fields of
-/// older snapshots are.
+/// The fields of a line. Text that begins with a quote but is not a JSON string is taken literally.
 fn fields(line: &str) -> Vec<Field<'_>> {
     let mut fields = Vec::new();
     let mut rest = Some(line);
@@ -297,11 +288,6 @@ fn quoted_field(text: &str) -> Option<(String, Option<&str>)> {
     let field = values.next()?.ok()?;
     let after = text.get(values.byte_offset()..)?;
     if after.is_empty() { Some((field, None)) } else { after.strip_prefix(SEPARATOR).map(|after| (field, Some(after))) }
-}
-
-/// The name that a verdict has today.
-fn today(verdict: String) -> String {
-    verdict.parse::<Verdict>().map_or(verdict, |known| known.name().to_owned())
 }
 
 #[cfg(test)]

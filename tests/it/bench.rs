@@ -171,7 +171,7 @@ fn a_stack_is_written_for_each_class() {
     let (code, stdout, stderr) = scratch.run("tune runs.jsonl --by suite --max-killed 0.1 --no-presets --out tuned");
     assert_eq!(code, 0, "{stdout}{stderr}");
     let text = scratch.read("tuned/tuned.toml");
-    let (code, ..) = scratch.run("lint tuned/tuned.toml");
+    let (code, ..) = scratch.run("rules lint tuned/tuned.toml");
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("tuned-bank") || text.contains("tuned-shop"), "{text}");
     assert!(text.contains("over all classes together"), "{text}");

@@ -105,22 +105,22 @@ fn threads_repetition_and_redrawing_change_no_byte() {
 #[test]
 fn a_snapshot_is_accepted_checked_and_guards() {
     let scratch = scratch();
-    let (code, _, stderr) = scratch.run("accept runs.jsonl --stacks stacks.toml --snapshot stops.snap");
+    let (code, _, stderr) = scratch.run("ci accept runs.jsonl --stacks stacks.toml --snapshot stops.snap");
     assert_eq!((code, stderr.as_str()), (0, "4 stop points written to stops.snap\n"));
     insta::assert_snapshot!("stop_points", scratch.read("stops.snap"));
-    assert_eq!(scratch.run("check runs.jsonl --stacks stacks.toml --snapshot stops.snap").0, 0);
+    assert_eq!(scratch.run("ci check runs.jsonl --stacks stacks.toml --snapshot stops.snap").0, 0);
 
     scratch.put("stacks.toml", &STACKS.replace("at_least = 2", "at_least = 3"));
-    let (code, stdout, _) = scratch.run("check runs.jsonl --stacks stacks.toml --snapshot stops.snap");
+    let (code, stdout, _) = scratch.run("ci check runs.jsonl --stacks stacks.toml --snapshot stops.snap");
     assert_eq!(code, 100);
     insta::assert_snapshot!("changed_stop_points", stdout);
-    assert_eq!(scratch.run("diff runs.jsonl --stacks stacks.toml --snapshot stops.snap").0, 0);
+    assert_eq!(scratch.run("ci diff runs.jsonl --stacks stacks.toml --snapshot stops.snap").0, 0);
 }
 
 #[test]
 fn gates_fail_when_they_hold_or_cannot_be_told() {
     let scratch = scratch();
-    let check = |gate: &str| scratch.run(&format!("check runs.jsonl --stacks stacks.toml --fail-on {gate}")).0;
+    let check = |gate: &str| scratch.run(&format!("ci check runs.jsonl --stacks stacks.toml --fail-on {gate}")).0;
     assert_eq!(check("loop:killed_rate>0.02"), 0);
     assert_eq!(check("killed_rate>0.02"), 100);
     assert_eq!(check("loop:cost_usd_spent_less_share<0"), 100, "undefined fails");
@@ -149,7 +149,7 @@ fn a_gate_says_what_is_missing_and_what_would_have_passed() {
         ("runs.jsonl", "stacks.toml", "loop:killed_rate>0.02"),
         ("runs.jsonl", "stacks.toml", "killed_rate>0.02"),
     ] {
-        let (code, stdout, _) = scratch.run(&format!("check {runs} --stacks {stacks} --fail-on {gate}"));
+        let (code, stdout, _) = scratch.run(&format!("ci check {runs} --stacks {stacks} --fail-on {gate}"));
         let _ = writeln!(told, "{runs} exits with {code}\n{stdout}");
     }
     insta::assert_snapshot!("gates", told);
@@ -158,7 +158,7 @@ fn a_gate_says_what_is_missing_and_what_would_have_passed() {
 #[test]
 fn nothing_is_written_under_ci() {
     let scratch = scratch();
-    let arguments = "accept runs.jsonl --stacks stacks.toml --snapshot stops.snap";
+    let arguments = "ci accept runs.jsonl --stacks stacks.toml --snapshot stops.snap";
     let output = scratch.command(arguments).env("CI", "true").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(!scratch.path("stops.snap").exists());
@@ -214,11 +214,11 @@ fn lint_tells_dead_and_shadowed_rules() {
         "[[stack]]\nname = \"s\"\nany = [{ signal = \"steps\", at_least = 1 }, { signal = \"call.streak\", at_least = 2 }, \
          { signal = \"steps\", at_least = 500 }, { signal = \"elapsed\", at_least = 300000 }]\n",
     );
-    let (code, stdout, _) = scratch.run("lint lint.toml --on runs.jsonl");
+    let (code, stdout, _) = scratch.run("rules lint lint.toml runs.jsonl");
     assert_eq!(code, 0);
     insta::assert_snapshot!("lint", stdout);
-    assert_eq!(scratch.run("lint lint.toml --deny-warnings").0, 100);
-    assert_eq!(scratch.run("lint stacks.toml --deny-warnings").0, 0);
+    assert_eq!(scratch.run("rules lint lint.toml --deny-warnings").0, 100);
+    assert_eq!(scratch.run("rules lint stacks.toml --deny-warnings").0, 0);
 }
 
 #[test]

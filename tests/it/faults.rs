@@ -107,7 +107,7 @@ fn a_killed_conversion_or_acceptance_leaves_whole_files() {
     let scratch = scratch();
     let whole = ["a", "b"].map(|name| {
         assert_eq!(scratch.run(&format!("convert {name}.jsonl --out whole-{name}")).0, 0);
-        assert_eq!(scratch.run(&format!("accept {name}.jsonl --stacks {name}.toml --snapshot {name}.snap")).0, 0);
+        assert_eq!(scratch.run(&format!("ci accept {name}.jsonl --stacks {name}.toml --snapshot {name}.snap")).0, 0);
         (seen(&scratch, &format!("whole-{name}")), scratch.read(&format!("{name}.snap")))
     });
     for (nth, at) in [0, 2, 5, 1_000, 1_000, 1_000].into_iter().enumerate() {
@@ -119,7 +119,8 @@ fn a_killed_conversion_or_acceptance_leaves_whole_files() {
             found.is_empty() || is_half || whole.iter().any(|(files, _)| *files == found),
             "mixed after a kill at {at}"
         );
-        let mut child = started(&scratch, &format!("accept {name}.jsonl --stacks {name}.toml --snapshot stops.snap"));
+        let mut child =
+            started(&scratch, &format!("ci accept {name}.jsonl --stacks {name}.toml --snapshot stops.snap"));
         while child.try_wait().unwrap().is_none() && (at > 100 || scratch.names(".").len() < 9 + at) {
             std::thread::yield_now();
         }
@@ -163,7 +164,7 @@ fn a_place_that_cannot_be_written_to_is_an_error_and_changes_nothing() {
         "compare a.jsonl --stacks a.toml --out file/out",
         "sweep a.jsonl --signal steps --limits 1,2 --out file",
         "convert a.jsonl --out file/a.jsonl",
-        "accept a.jsonl --stacks a.toml --snapshot file/a.snap",
+        "ci accept a.jsonl --stacks a.toml --snapshot file/a.snap",
         "convert a.jsonl --out /proc/whenstop.jsonl",
         "compare a.jsonl --stacks a.toml --out /proc/whenstop",
     ] {

@@ -40,7 +40,7 @@ fn scratch() -> Scratch {
 /// A scratch whose stop points are accepted.
 fn accepted() -> Scratch {
     let scratch = scratch();
-    let (code, _, stderr) = scratch.run("accept");
+    let (code, _, stderr) = scratch.run("ci accept");
     assert_eq!(code, 0, "{stderr}");
     scratch
 }
@@ -54,18 +54,18 @@ fn edit(scratch: &Scratch, file: &str, from: &str, to: &str) {
 #[test]
 fn init_sets_up_what_check_then_holds() {
     let scratch = Scratch::with(&[("runs.jsonl", &runs())]);
-    let (code, stdout, stderr) = scratch.run("init runs.jsonl");
+    let (code, stdout, stderr) = scratch.run("ci init runs.jsonl");
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("init", stdout);
     insta::assert_snapshot!("project_file", scratch.read("whenstop.toml"));
-    let (code, stdout, _) = scratch.run("check");
+    let (code, stdout, _) = scratch.run("ci check");
     assert_eq!((code, &*stdout), (0, "no stop point changed\npassed: no stop point changed\n"));
 
     // Nothing that is there is written over.
-    let (code, _, stderr) = scratch.run("init runs.jsonl");
+    let (code, _, stderr) = scratch.run("ci init runs.jsonl");
     assert_eq!(code, 2, "{stderr}");
     scratch.put("stacks.toml", &stack("mine", "steps", 3));
-    let (code, stdout, stderr) = scratch.run("init runs.jsonl --force --ci none");
+    let (code, stdout, stderr) = scratch.run("ci init runs.jsonl --force --ci none");
     assert_eq!(code, 0, "{stderr}");
     assert!(stdout.contains("written  whenstop.toml") && !stdout.contains("stacks.toml"), "{stdout}");
     assert!(scratch.read("whenstop.snap").contains("\nmine | run-2 |"));
@@ -73,7 +73,7 @@ fn init_sets_up_what_check_then_holds() {
     // An example of a gate is one that can be parsed.
     let gates = scratch.read("whenstop.toml").replace("# \"mine", "\"mine").replace(", # would", " # would");
     scratch.put("whenstop.toml", &gates);
-    let (code, stdout, stderr) = scratch.run("check");
+    let (code, stdout, stderr) = scratch.run("ci check");
     assert_eq!(code, 100, "{stderr}");
     assert!(stdout.contains("gate mine:killed_rate_high>0.05: FAILED: unknown: too few tasks"), "{stdout}");
 }
@@ -81,9 +81,9 @@ fn init_sets_up_what_check_then_holds() {
 #[test]
 fn init_leaves_nothing_behind_where_it_cannot_read() {
     let scratch = Scratch::with(&[("notes.txt", "nothing\n")]);
-    assert_eq!(scratch.run("init notes.txt").0, 4);
+    assert_eq!(scratch.run("ci init notes.txt").0, 4);
     assert_eq!(scratch.names("."), ["notes.txt"]);
-    let output = scratch.command("init notes.txt").env("CI", "true").output().unwrap();
+    let output = scratch.command("ci init notes.txt").env("CI", "true").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
 }
 
@@ -91,18 +91,18 @@ fn init_leaves_nothing_behind_where_it_cannot_read() {
 fn a_changed_limit_shows_its_net_effect_and_exactly_the_changed_runs() {
     let scratch = accepted();
     edit(&scratch, "stacks.toml", "at_least = 6", "at_least = 4");
-    let (code, stdout, _) = scratch.run("check");
+    let (code, stdout, _) = scratch.run("ci check");
     assert_eq!(code, 100);
     insta::assert_snapshot!("net_effect", stdout);
-    let json: Value = serde_json::from_str(&scratch.run("check --format json").1).unwrap();
+    let json: Value = serde_json::from_str(&scratch.run("ci check --format json").1).unwrap();
     let told = json["review"]["changes"].as_array().unwrap().iter();
     let changed: Vec<_> =
         told.map(|change| (change["run"].as_str().unwrap(), change["importance"].as_str().unwrap())).collect();
     // Of 6 and 7 equal calls both limits stop; 4 and 5 are new; 2 and 3 stay.
     assert_eq!(changed, [("run-4", "kill"), ("run-5", "caught"), ("run-6", "moved"), ("run-7", "moved")]);
     assert_eq!(json["verdict"], "failed");
-    assert_eq!(scratch.run("accept").0, 0);
-    assert_eq!(scratch.run("check").0, 0);
+    assert_eq!(scratch.run("ci accept").0, 0);
+    assert_eq!(scratch.run("ci check").0, 0);
 }
 
 #[test]
@@ -111,11 +111,11 @@ fn every_report_is_what_its_readers_expect() {
     edit(&scratch, "stacks.toml", "at_least = 6", "at_least = 4");
     let formats = ["junit", "github", "gitlab", "md", "json", "sarif"];
     let reports: Vec<String> = formats.iter().map(|format| format!("--report {format}=r/{format}")).collect();
-    let command = format!("check --fail-on loop:killed>0 {}", reports.join(" "));
+    let command = format!("ci check --fail-on loop:killed>0 {}", reports.join(" "));
     assert_eq!(scratch.run(&command).0, 100);
     for format in formats {
         let report = scratch.read(&format!("r/{format}"));
-        let (code, stdout, _) = scratch.run(&format!("check --fail-on loop:killed>0 --format {format}"));
+        let (code, stdout, _) = scratch.run(&format!("ci check --fail-on loop:killed>0 --format {format}"));
         assert_eq!((code, &stdout), (100, &report), "{format}");
     }
     insta::assert_snapshot!("report_junit", scratch.read("r/junit"));
@@ -147,10 +147,10 @@ fn names_from_recordings_break_no_report() {
     let id = "a\"b<c>&]]>\u{1b}[31m|`x`::error::%0A\n\u{202e}";
     let scratch = scratch();
     scratch.put("runs.jsonl", &(run(id, 6, true) + &run("other", 2, false)));
-    assert_eq!(scratch.run("accept").0, 0);
+    assert_eq!(scratch.run("ci accept").0, 0);
     edit(&scratch, "stacks.toml", "at_least = 6", "at_least = 5");
     for format in ["text", "junit", "github", "gitlab", "md", "json", "sarif"] {
-        let (code, stdout, stderr) = scratch.run(&format!("check --format {format}"));
+        let (code, stdout, stderr) = scratch.run(&format!("ci check --format {format}"));
         assert_eq!(code, 100, "{format}: {stderr}");
         assert!(!stdout.contains(['\u{1b}', '\u{202e}']), "{format}: {stdout}");
         match format {
@@ -168,14 +168,14 @@ fn names_from_recordings_break_no_report() {
 fn a_new_name_is_a_rename_and_other_recordings_are_told_once() {
     let scratch = accepted();
     edit(&scratch, "stacks.toml", "\"loop\"", "\"spin\"");
-    let (code, stdout, _) = scratch.run("check");
+    let (code, stdout, _) = scratch.run("ci check");
     assert_eq!(code, 0, "{stdout}");
     assert!(stdout.contains("`loop` is called `spin` now"), "{stdout}");
     assert!(stdout.ends_with("passed: no stop point changed\n"), "{stdout}");
 
     let scratch = accepted();
     scratch.put("runs.jsonl", &(runs().replace("run-2", "run-two") + &run("run-8", 8, true)));
-    let (code, stdout, _) = scratch.run("check");
+    let (code, stdout, _) = scratch.run("ci check");
     assert_eq!(code, 100);
     insta::assert_snapshot!("other_recordings", stdout);
     assert!(!stdout.contains("under new names"), "{stdout}");
@@ -184,13 +184,13 @@ fn a_new_name_is_a_rename_and_other_recordings_are_told_once() {
     let scratch = accepted();
     let snapshot = scratch.read("s.snap");
     scratch.put("s.snap", &snapshot.replace("| run-2 |", "| one/run-2#3 |"));
-    let (code, stdout, _) = scratch.run("check");
+    let (code, stdout, _) = scratch.run("ci check");
     assert!(code == 100 && stdout.contains("under new names"), "{stdout}");
 
     // The same names and other contents: said, and no failure as long as every stop is where it was.
     let scratch = accepted();
     edit(&scratch, "runs.jsonl", "That was it.", "I am done.");
-    let (code, stdout, _) = scratch.run("check");
+    let (code, stdout, _) = scratch.run("ci check");
     assert_eq!(code, 0);
     assert!(stdout.starts_with("the recordings changed: the runs have the same names"), "{stdout}");
 }
@@ -199,7 +199,7 @@ fn a_new_name_is_a_rename_and_other_recordings_are_told_once() {
 fn new_runs_are_judged_by_the_gates_if_there_are_any() {
     let fresh = || run("run-8", 8, false) + &run("run-9", 3, true);
     // A gate on a point estimate: a handful of runs tells no interval.
-    let gate = |limit: &str| format!("check --min-known 0 --fail-on loop:fes_rate>{limit}");
+    let gate = |limit: &str| format!("ci check --min-known 0 --fail-on loop:killed_rate>{limit}");
     let (holds, fails) = (gate("0.9"), gate("0"));
     let scratch = accepted();
     scratch.put("runs.jsonl", &(runs() + &fresh()));
@@ -216,7 +216,7 @@ fn new_runs_are_judged_by_the_gates_if_there_are_any() {
     assert_eq!(scratch.run(&holds).0, 0);
     // Without a gate, with one that fails, or where a known run stops elsewhere, somebody has to look.
     scratch.put("runs.jsonl", &(runs() + &fresh()));
-    assert_eq!(scratch.run("check").0, 100);
+    assert_eq!(scratch.run("ci check").0, 100);
     assert_eq!(scratch.run(&fails).0, 100);
     edit(&scratch, "stacks.toml", "at_least = 6", "at_least = 5");
     let (code, stdout, _) = scratch.run(&holds);
@@ -231,12 +231,12 @@ fn new_runs_are_judged_by_the_gates_if_there_are_any() {
 fn rules_of_another_version_are_named() {
     let scratch = accepted();
     edit(&scratch, "whenstop.toml", "\"stacks.toml\"", "\"stacks.toml\", \"preset:openhands\"");
-    assert_eq!(scratch.run("accept").0, 0);
+    assert_eq!(scratch.run("ci accept").0, 0);
     let snapshot = scratch.read("s.snap");
     let line = snapshot.lines().find(|line| line.starts_with("# stack | openhands |")).unwrap();
     let source = line.split(" | ").nth(2).unwrap();
     scratch.put("s.snap", &snapshot.replace(source, "openhands-ai 0.0.1"));
-    let (code, stdout, _) = scratch.run("check");
+    let (code, stdout, _) = scratch.run("ci check");
     assert_eq!(code, 0, "{stdout}");
     let said = format!("the rules were those of openhands-ai 0.0.1, and are those of {source} (in openhands)");
     assert!(stdout.replace('\n', " ").contains(&said), "{stdout}");
@@ -247,18 +247,18 @@ fn one_stack_is_accepted_and_the_others_stay() {
     let scratch = accepted();
     edit(&scratch, "stacks.toml", "at_least = 6", "at_least = 4");
     edit(&scratch, "stacks.toml", "at_least = 7", "at_least = 3");
-    assert_eq!(scratch.run("accept --only loop").0, 0);
-    let (code, stdout, _) = scratch.run("check --format json");
+    assert_eq!(scratch.run("ci accept --only loop").0, 0);
+    let (code, stdout, _) = scratch.run("ci check --format json");
     assert_eq!(code, 100);
     let json: Value = serde_json::from_str(&stdout).unwrap();
     let stacks: Vec<_> =
         json["review"]["stacks"].as_array().unwrap().iter().map(|stack| (&stack["stack"], &stack["state"])).collect();
     assert_eq!(stacks, [(&"loop".into(), &"same".into()), (&"steps".into(), &"changed".into())]);
-    let (code, _, stderr) = scratch.run("accept --only lop");
+    let (code, _, stderr) = scratch.run("ci accept --only lop");
     assert_eq!(code, 2);
     assert!(stderr.contains("did you mean `loop`?"), "{stderr}");
     scratch.put("runs.jsonl", &run("another", 3, true));
-    let (code, _, stderr) = scratch.run("accept --only loop");
+    let (code, _, stderr) = scratch.run("ci accept --only loop");
     assert_eq!(code, 2);
     assert!(stderr.contains("accept them all"), "{stderr}");
 }
@@ -269,7 +269,7 @@ fn branch(changes: &[(&str, &str)]) -> String {
     for (from, to) in changes {
         edit(&scratch, "stacks.toml", from, to);
     }
-    assert_eq!(scratch.run("accept").0, 0);
+    assert_eq!(scratch.run("ci accept").0, 0);
     scratch.read("s.snap")
 }
 
@@ -298,7 +298,7 @@ fn changes_of_two_stacks_merge_and_changes_of_one_conflict() {
     assert!(!clean);
     let scratch = accepted();
     scratch.put("s.snap", &merged);
-    let (code, _, stderr) = scratch.run("check");
+    let (code, _, stderr) = scratch.run("ci check");
     assert_eq!(code, 3);
     assert!(stderr.contains("a merge that is not resolved") && stderr.contains("whenstop ci accept"), "{stderr}");
 
@@ -321,16 +321,16 @@ fn two_snapshots_stack_files_and_corpora_differ_alike() {
         assert_eq!(code, 0, "{command}: {stderr}");
         serde_json::from_str::<Value>(&stdout).unwrap()["review"]["groups"].clone()
     };
-    let of_snapshots = groups("diff old.snap new.snap --format json");
+    let of_snapshots = groups("ci diff old.snap new.snap --format json");
     assert_eq!(of_snapshots.as_array().unwrap().len(), 3);
-    assert_eq!(of_snapshots, groups("diff stacks.toml new.toml --format json"));
-    assert_eq!(of_snapshots, groups("diff stacks.toml new.toml --on runs.jsonl --format json"));
-    assert_eq!(of_snapshots, groups("diff old.snap new.toml --on runs.jsonl --format json"));
-    assert_eq!(of_snapshots, groups("diff runs.jsonl --stacks new.toml --snapshot old.snap --format json"));
-    let (code, stdout, _) = scratch.run("diff runs.jsonl more.jsonl --stacks stacks.toml");
+    assert_eq!(of_snapshots, groups("ci diff stacks.toml new.toml --format json"));
+    assert_eq!(of_snapshots, groups("ci diff stacks.toml new.toml --on runs.jsonl --format json"));
+    assert_eq!(of_snapshots, groups("ci diff old.snap new.toml --on runs.jsonl --format json"));
+    assert_eq!(of_snapshots, groups("ci diff runs.jsonl --stacks new.toml --snapshot old.snap --format json"));
+    let (code, stdout, _) = scratch.run("ci diff runs.jsonl more.jsonl --stacks stacks.toml");
     assert_eq!(code, 0);
     insta::assert_snapshot!("two_corpora", stdout);
-    let (code, _, stderr) = scratch.run("diff old.snap runs.jsonl");
+    let (code, _, stderr) = scratch.run("ci diff old.snap runs.jsonl");
     assert_eq!(code, 2);
     assert!(stderr.contains("a snapshot cannot be held against a corpus"), "{stderr}");
 }
@@ -339,12 +339,12 @@ fn two_snapshots_stack_files_and_corpora_differ_alike() {
 fn what_is_not_named_is_asked_for() {
     let scratch = Scratch::with(&[("runs.jsonl", &runs()), ("stacks.toml", &stack("s", "steps", 3))]);
     for (command, said) in [
-        ("check", "there is no `whenstop.toml` here"),
-        ("check runs.jsonl", "no stack is named"),
-        ("check runs.jsonl --stacks stacks.toml", "nothing to check: no snapshot, and no gate"),
-        ("accept runs.jsonl --stacks stacks.toml", "no snapshot file is named"),
-        ("check --project missing.toml", "whenstop ci init"),
-        ("check runs.jsonl --stacks stacks.toml --fail-on stops>9 --report junt=x", "did you mean `junit`?"),
+        ("ci check", "there is no `whenstop.toml` here"),
+        ("ci check runs.jsonl", "no stack is named"),
+        ("ci check runs.jsonl --stacks stacks.toml", "nothing to check: no snapshot, and no gate"),
+        ("ci accept runs.jsonl --stacks stacks.toml", "no snapshot file is named"),
+        ("ci check --project missing.toml", "whenstop ci init"),
+        ("ci check runs.jsonl --stacks stacks.toml --fail-on stops>9 --report junt=x", "did you mean `junit`?"),
     ] {
         let (code, _, stderr) = scratch.run(command);
         assert_eq!(code, 2, "{command}: {stderr}");
@@ -355,16 +355,16 @@ fn what_is_not_named_is_asked_for() {
 #[test]
 fn a_lint_is_read_by_code_scanning() {
     let scratch = Scratch::with(&[("l.toml", &stack("slow", "elapsed", 300_000))]);
-    let (code, stdout, _) = scratch.run("lint l.toml --format sarif");
+    let (code, stdout, _) = scratch.run("rules lint l.toml --format sarif");
     assert_eq!(code, 0);
     let sarif: Value = serde_json::from_str(&stdout).unwrap();
     let result = &sarif["runs"][0]["results"][0];
     assert_eq!((&result["ruleId"], &result["level"]), (&"lint".into(), &"warning".into()));
     assert_eq!(result["locations"][0]["physicalLocation"]["region"]["startLine"], 3);
     let schema: Value = serde_json::from_str(&scratch.run("schema lint").1).unwrap();
-    let report: Value = serde_json::from_str(&scratch.run("lint l.toml --format json").1).unwrap();
+    let report: Value = serde_json::from_str(&scratch.run("rules lint l.toml --format json").1).unwrap();
     assert!(jsonschema::is_valid(&schema, &report));
-    assert_eq!(scratch.run("lint l.toml --format github --deny-warnings").0, 100);
+    assert_eq!(scratch.run("rules lint l.toml --format github --deny-warnings").0, 100);
 }
 
 #[test]
@@ -445,25 +445,25 @@ fn a_snapshot_by_round_has_a_line_a_round_and_the_project_file_keeps_the_unit() 
         ("stacks.toml", &stack("steps", "steps", 4)),
         ("whenstop.toml", project),
     ]);
-    let (code, _, stderr) = scratch.run("accept");
+    let (code, _, stderr) = scratch.run("ci accept");
     assert_eq!(code, 0, "{stderr}");
     let lines: Vec<String> =
         scratch.read("s.snap").lines().filter(|l| l.starts_with("steps | ")).map(str::to_owned).collect();
     let runs: Vec<&str> = lines.iter().filter_map(|line| line.split(" | ").nth(1)).collect();
     assert_eq!(runs, ["long#1", "long#2", "short#1"], "{lines:?}");
     assert!(lines[1].contains("3:after_tools") && lines[0].contains("end"), "counted by round: {lines:?}");
-    let (code, stdout, stderr) = scratch.run("check");
+    let (code, stdout, stderr) = scratch.run("ci check");
     assert_eq!(code, 0, "{stdout}{stderr}");
-    let (code, stdout, _) = scratch.run("check --fail-on cut_short_low>0.4");
+    let (code, stdout, _) = scratch.run("ci check --fail-on cut_short_low>0.4");
     assert!(
         code == 100 && stdout.contains("too few tasks for an interval"),
         "rounds are no independent runs: {stdout}"
     );
     edit(&scratch, "stacks.toml", "at_least = 4", "at_least = 2");
-    let (code, stdout, _) = scratch.run("check");
+    let (code, stdout, _) = scratch.run("ci check");
     assert_eq!(code, 100, "{stdout}");
     assert!(stdout.contains("long#2"), "{stdout}");
     // By session the count goes on, and the runs are others.
-    let (code, stdout, _) = scratch.run("check --unit run");
+    let (code, stdout, _) = scratch.run("ci check --unit run");
     assert_eq!(code, 100, "{stdout}");
 }

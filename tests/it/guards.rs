@@ -468,24 +468,24 @@ fn a_project_file_starts_no_guard_unless_it_is_told_to() {
     let recordings = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/verdicts");
     let project = format!("recordings = [{recordings:?}]\nstacks = [\"stacks.toml\"]\nsnapshot = \"stops.snap\"\n");
     std::fs::write(folder.path().join("whenstop.toml"), project).unwrap();
-    let refused = whenstop(folder.path(), &["check"]);
+    let refused = whenstop(folder.path(), &["ci", "check"]);
     let said = text(&refused.stderr);
     assert_eq!(refused.status.code(), Some(2), "{said}");
     assert!(said.contains("stacks.toml:3:1") && said.contains("add `--allow-commands`"), "{said}");
     assert!(!folder.path().join("started").exists());
     let accepted = Command::new(env!("CARGO_BIN_EXE_whenstop"))
-        .args(["accept", "--allow-commands"])
+        .args(["ci", "accept", "--allow-commands"])
         .current_dir(folder.path())
         .env_remove("CI")
         .output()
         .unwrap();
     assert!(accepted.status.success(), "{}", text(&accepted.stderr));
     assert!(folder.path().join("started").exists());
-    let held = whenstop(folder.path(), &["check", "--allow-commands"]);
+    let held = whenstop(folder.path(), &["ci", "check", "--allow-commands"]);
     assert!(held.status.success(), "{}{}", text(&held.stdout), text(&held.stderr));
     // Another text of the guard is another rule set, even with the same stops.
     std::fs::write(&file, format!("{}\n# changed\n", std::fs::read_to_string(&file).unwrap())).unwrap();
-    let changed = whenstop(folder.path(), &["check", "--allow-commands", "--format", "json"]);
+    let changed = whenstop(folder.path(), &["ci", "check", "--allow-commands", "--format", "json"]);
     assert!(text(&changed.stdout).contains("\"rules_changed\": true"), "{}", text(&changed.stdout));
 }
 

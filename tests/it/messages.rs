@@ -35,7 +35,7 @@ fn refused(files: &[&str]) -> String {
     scratch.put("awaken.json", "[\n  {\"type\": \"timeout\", \"secnds\": 300}\n]\n");
     for file in files {
         scratch.put("s.toml", file);
-        let (code, stdout, stderr) = scratch.run("lint s.toml");
+        let (code, stdout, stderr) = scratch.run("rules lint s.toml");
         assert_eq!((code, stdout.as_str()), (2, ""), "{file}");
         for line in stderr.lines() {
             assert!(line.chars().count() <= 80, "more than 80 columns: {line}");
@@ -177,13 +177,13 @@ fn lint_looks_into_configurations() {
         set = { window_size = 2 }\n\n[[stack]]\nname = \"own\"\nany = [\n  { signal = \"elapsed\", at_least = 300000 },\n  \
         { signal = \"errors.share\", at_least = 80 },\n]\n";
     scratch.put("s.toml", files);
-    let (code, stdout, stderr) = scratch.run("lint s.toml");
+    let (code, stdout, stderr) = scratch.run("rules lint s.toml");
     assert_eq!((code, stderr.as_str()), (0, ""));
     for line in stdout.lines() {
         assert!(line.chars().count() <= 80, "more than 80 columns: {line}");
     }
     insta::assert_snapshot!("lint_configurations", stdout);
-    assert_eq!(scratch.run("lint s.toml --deny-warnings").0, 100);
+    assert_eq!(scratch.run("rules lint s.toml --deny-warnings").0, 100);
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn lint_cites_no_file_that_it_does_not_write() {
     let stacks = "[[stack]]\nname = \"s\"\nany = [{ signal = \"elapsed\", at_least = 9 }, { signal = \"steps\", at_least = 1 }, \
         { signal = \"cost\", at_least = 9 }]\n";
     scratch.put("s.toml", stacks);
-    let (code, stdout, _) = scratch.run("lint s.toml --on runs.jsonl");
+    let (code, stdout, _) = scratch.run("rules lint s.toml runs.jsonl");
     assert_eq!(code, 0);
     assert!(stdout.contains("cannot be evaluated") && !stdout.contains(".csv"), "{stdout}");
     insta::assert_snapshot!("lint_on_runs", stdout);

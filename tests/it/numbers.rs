@@ -193,10 +193,8 @@ fn every_number_has_its_n_denominator_method_and_interval() {
         ["--signal", "call_result.count", "--limits", "2..6", "--signal", "tokens.total", "--limits", "9000,50000"];
     whenstop(folder.path(), &[&["sweep", "ROOT/traces"], &grid[..], &errors].concat());
     check("sweep", &read(&at("swept/sweep.csv")));
-    let told = whenstop(
-        folder.path(),
-        &["certify", "ROOT/traces", "--signal", "steps", "--limits", "5..9", "--format", "json"],
-    );
+    let told =
+        whenstop(folder.path(), &["tune", "ROOT/traces", "--signal", "steps", "--limits", "5..9", "--format", "json"]);
     let certificate: serde_json::Value = serde_json::from_str(&told).unwrap();
     let settings = certificate["settings"].as_array().unwrap().iter().map(|setting| {
         let text = |value: &serde_json::Value| match value {

@@ -41,7 +41,7 @@ fn assert_same(scratch: &Scratch, one: &str, other: &str) {
 #[test]
 fn parts_merge_to_the_files_of_one_comparison() {
     let scratch = scratch();
-    let compare = "compare runs --stacks stacks.toml --max-fes 0.1 --baseline hasty --quiet";
+    let compare = "compare runs --stacks stacks.toml --max-killed 0.1 --today hasty --quiet";
     assert_eq!(run(&scratch, &format!("{compare} --out whole")).0, 0);
     for of in [1, 2, 7, 40] {
         for number in (1..=of).rev() {
@@ -84,7 +84,7 @@ fn what_is_missing_doubled_or_torn_is_named_and_nothing_is_written() {
     part(2, 3, "parts/2", "");
     part(2, 3, "twice/2", "");
     fails("parts twice", "part 2/3 is doubled: it is in `parts/2` too");
-    part(2, 3, "other/2", "--max-fes 0.5");
+    part(2, 3, "other/2", "--max-killed 0.5");
     fails("parts/1 other/2 parts/3", "other options");
     part(2, 4, "other/2-of-4", "");
     fails("parts other/2-of-4", "one of 3 parts, one of 4");

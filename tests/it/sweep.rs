@@ -35,7 +35,7 @@ const REPEATS: &str = "--signal|call_result.count|--limits|2..6";
 #[test]
 fn a_sweep_counts_what_can_be_counted_by_hand() {
     let scratch = scratch();
-    let (code, stdout, stderr) = scratch.run(&format!("sweep|runs.jsonl|{REPEATS}|--max-fes|0.1|--out|out|--rows"));
+    let (code, stdout, stderr) = scratch.run(&format!("sweep|runs.jsonl|{REPEATS}|--max-killed|0.1|--out|out|--rows"));
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("sweep_table", stdout);
     insta::assert_snapshot!("sweep_csv", scratch.read("out/sweep.csv"));
@@ -120,7 +120,7 @@ fn label_errors_are_corrected_clipped_or_undefined() {
 fn a_choice_is_made_on_dev_and_reported_on_test() {
     let scratch = scratch();
     let sweep = |split: &str, out: &str| {
-        let options = format!("--split|{split}|--split-salt|s|--max-fes|0.2|--out|{out}");
+        let options = format!("--split|{split}|--split-salt|s|--max-killed|0.2|--out|{out}");
         let (code, stdout, stderr) = scratch.run(&format!("sweep|runs.jsonl|{REPEATS}|{options}"));
         assert_eq!(code, 0, "{stderr}");
         stdout
@@ -138,15 +138,15 @@ fn a_choice_is_made_on_dev_and_reported_on_test() {
 #[test]
 fn a_certificate_names_the_most_aggressive_setting_that_passes() {
     let scratch = scratch();
-    let (code, stdout, stderr) = scratch.run(&format!("certify|runs.jsonl|{REPEATS}|--out|certificate.json"));
+    let (code, stdout, stderr) = scratch.run(&format!("tune|runs.jsonl|{REPEATS}|--out|tuned"));
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("certificate", stdout);
-    let json: serde_json::Value = serde_json::from_str(&scratch.read("certificate.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&scratch.read("tuned/certificate.json")).unwrap();
     assert_eq!(json["certified"], "call_result.count >= 3");
     // 50 clean tasks at 5 %: 0.95^50; with 5 false early stops P[Bin(50, 0.05) <= 5].
     assert_eq!((&json["settings"][3]["p"], &json["settings"][4]["p"]), (&0.076_945.into(), &0.962_224.into()));
-    let again = scratch.run(&format!("certify|runs.jsonl|{REPEATS}|--format|json"));
-    assert_eq!(again.1, scratch.read("certificate.json"));
+    let again = scratch.run(&format!("tune|runs.jsonl|{REPEATS}|--format|json"));
+    assert_eq!(again.1, scratch.read("tuned/certificate.json"));
 }
 
 #[test]
@@ -154,7 +154,6 @@ fn tune_certifies_limits_of_ones_own_and_writes_the_stack() {
     let scratch = scratch();
     let (code, told, stderr) = scratch.run(&format!("tune|runs.jsonl|{REPEATS}|--format|json|--out|tuned"));
     assert_eq!(code, 0, "{stderr}");
-    assert_eq!(told, scratch.run(&format!("certify|runs.jsonl|{REPEATS}|--format|json")).1);
     assert_eq!(told, scratch.read("tuned/certificate.json"));
     let stack = scratch.read("tuned/tuned.toml");
     assert!(stack.contains("any = [{ signal = \"call_result.count\", at_least = 3 }]"), "{stack}");
@@ -182,10 +181,10 @@ fn what_signals_read_can_be_kept_and_read_again() {
 #[test]
 fn a_refusal_says_how_many_tasks_are_missing() {
     let scratch = scratch();
-    let (code, stdout, _) = scratch.run(&format!("certify|few.jsonl|{REPEATS}|--out|certificate.json"));
+    let (code, stdout, _) = scratch.run(&format!("tune|few.jsonl|{REPEATS}|--out|tuned"));
     assert_eq!(code, 100);
     insta::assert_snapshot!("refusal", stdout);
-    let json: serde_json::Value = serde_json::from_str(&scratch.read("certificate.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&scratch.read("tuned/certificate.json")).unwrap();
     assert_eq!((&json["certified"], &json["needs_more_tasks"]), (&serde_json::Value::Null, &5.into()), "45 - 40");
 }
 
@@ -193,14 +192,14 @@ fn a_refusal_says_how_many_tasks_are_missing() {
 fn several_signals_need_an_order_or_holm() {
     let scratch = scratch();
     let both = "--signal|call_result.count|--limits|3,2|--signal|tokens.total|--limits|5_000,2_000";
-    let (code, _, stderr) = scratch.run(&format!("certify|runs.jsonl|{both}"));
+    let (code, _, stderr) = scratch.run(&format!("tune|runs.jsonl|{both}"));
     assert_eq!(code, 2);
     assert!(stderr.contains("no order from conservative to aggressive"), "{stderr}");
     let order = "tokens.total >= 5000; call_result.count >= 3; call_result.count >= 2; tokens.total >= 2000";
-    let (code, stdout, _) = scratch.run(&format!("certify|runs.jsonl|{both}|--order|{order}"));
+    let (code, stdout, _) = scratch.run(&format!("tune|runs.jsonl|{both}|--order|{order}"));
     assert_eq!((code, stdout.lines().next().unwrap().contains("`call_result.count >= 3`")), (0, true), "{stdout}");
     // 0.95^50 = 0.077 for two of four settings: 0.31 after Holm.
-    let (code, stdout, _) = scratch.run(&format!("certify|runs.jsonl|{both}|--unordered"));
+    let (code, stdout, _) = scratch.run(&format!("tune|runs.jsonl|{both}|--unordered"));
     assert_eq!(code, 100);
     insta::assert_snapshot!("refusal_unordered", stdout);
 }
@@ -210,7 +209,7 @@ fn what_cannot_be_evaluated_certifies_nothing() {
     let scratch = scratch();
     std::fs::write(scratch.path("dark.jsonl"), corpus(45).replace(",\"usage\":{\"input\":900,\"output\":100}", ""))
         .unwrap();
-    let (code, stdout, _) = scratch.run("certify|dark.jsonl|--signal|tokens.total|--limits|5000,9000");
+    let (code, stdout, _) = scratch.run("tune|dark.jsonl|--signal|tokens.total|--limits|5000,9000");
     assert_eq!(code, 100);
     // Nothing says that the setting would not have stopped them: the 50 successes count as stopped.
     let words = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -277,7 +276,7 @@ fn errors_say_what_and_how() {
         ("sweep|runs.jsonl|--signal|steps|--limits|2|--with|stacks.toml|awaken", 2),
         ("sweep|runs.jsonl|--signal|steps|--limits|2|--split|test|--dev-share|0.001", 4),
         ("sweep|nowhere|--signal|steps|--limits|2", 3),
-        ("certify|runs.jsonl|--signal|steps|--limits|2,3|--order|steps >= 3", 2),
+        ("tune|runs.jsonl|--signal|steps|--limits|2,3|--order|steps >= 3", 2),
     ];
     let mut told = String::new();
     for (arguments, code) in cases {
@@ -286,7 +285,7 @@ fn errors_say_what_and_how() {
         writeln!(told, "$ whenstop {}\n{stderr}", arguments.replace('|', " ")).unwrap();
     }
     insta::assert_snapshot!("sweep_errors", told);
-    assert_eq!(scratch.run("certify|runs.jsonl|--signal|steps|--limits|2|--alpha|1.5").0, 2);
+    assert_eq!(scratch.run("tune|runs.jsonl|--signal|steps|--limits|2|--max-killed|1.5").0, 2);
 }
 
 #[test]
@@ -316,7 +315,7 @@ fn a_grid_is_every_stack_that_takes_one_rule_of_each_axis() {
     let scratch = scratch();
     scratch.put("grid.toml", GRID);
     let (code, stdout, stderr) =
-        scratch.run("sweep|runs.jsonl|--grid|grid.toml|--max-fes|0.1|--out|out|--rows|--all|--best|3");
+        scratch.run("sweep|runs.jsonl|--grid|grid.toml|--max-killed|0.1|--out|out|--rows|--all|--best|3");
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("grid_table", stdout);
     insta::assert_snapshot!("grid_stacks", scratch.read("out/stacks.toml"));
@@ -426,7 +425,7 @@ fn a_grid_is_the_same_for_any_number_of_threads_and_can_be_split() {
     run("|--threads|1", "one");
     run("|--threads|3", "three");
     assert_eq!(scratch.contents("one"), scratch.contents("three"));
-    run("|--split|test|--split-salt|s|--max-fes|0.3", "split");
+    run("|--split|test|--split-salt|s|--max-killed|0.3", "split");
     assert!(scratch.read("split/sweep.md").contains("optimism (dev minus test)"));
     let runs = |file: &str| scratch.table(file)[0]["runs"].parse::<u32>().unwrap();
     assert!(runs("split/sweep.csv") < runs("one/sweep.csv"));

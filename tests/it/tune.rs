@@ -108,7 +108,7 @@ fn refusals_give_the_reason_first_and_the_missing_count() {
     };
     refused(&scratch(40), "tune runs.jsonl --no-presets");
     refused(&scratch(20), "tune runs.jsonl --no-presets");
-    refused(&scratch(100), "tune runs.jsonl --max-fes 0.02 --no-presets");
+    refused(&scratch(100), "tune runs.jsonl --max-killed 0.02 --no-presets");
     refused(&scratch(120), "tune runs.jsonl --learn --no-presets");
     let successes: String = (0..120).map(|n| success(n, 3)).collect();
     refused(&Scratch::with(&[("runs.jsonl", &successes)]), "tune runs.jsonl --no-presets");
@@ -265,7 +265,7 @@ fn labels_that_were_not_drawn_at_random_are_never_certified() {
         format!("{header}\n{}\n", rows.join("\n"))
     };
     let undrawn = |text: &str| text.replacen("drawn", "place", 1);
-    let certify = "certify runs.jsonl --signal steps --limits 9 --max-killed 0.05 --labels labels.csv";
+    let certify = "tune runs.jsonl --signal steps --limits 9 --max-killed 0.05 --labels labels.csv";
     let told = |labels: &str| {
         scratch.put("labels.csv", labels);
         let (code, stdout, stderr) = scratch.run(certify);

@@ -75,7 +75,7 @@ class Labelled:
         (program.folder / "labels.csv").write_text("\n".join(["run_id,success,drawn", *lines, ""]))
         graded = ["runs.jsonl", "--labels", "labels.csv"]
         told = program.json("compare", *graded, "--stacks", "stacks.toml", "--max-killed", self.tolerated)
-        done = program.call("certify", *graded, "--signal", "steps >=", "--limits", "4..40", "--max-killed", "0.05", "--format", "json")
+        done = program.call("tune", *graded, "--signal", "steps >=", "--limits", "4..40", "--max-killed", "0.05", "--format", "json")
         answer = {"ship": told.get("ship"), "noticed": "were picked" in told["verdict"], "certified": None}
         if done.returncode == 0:
             answer["certified"] = int(json.loads(done.stdout)["certified"].split()[-1])
@@ -211,7 +211,7 @@ class Proxied:
         checked = ["--label-checked", ",".join(map(str, counts))]
         told = program.json("compare", "runs.jsonl", "--stacks", "stacks.toml", *marks, *checked)
         one = estimates(told, "s7")["killed_rate_corrected"]
-        done = program.call("certify", "runs.jsonl", *marks, *checked, "--signal", "steps >=", "--limits", "4..40", "--max-killed", "0.1", "--format", "json")
+        done = program.call("tune", "runs.jsonl", *marks, *checked, "--signal", "steps >=", "--limits", "4..40", "--max-killed", "0.1", "--format", "json")
         certified = int(json.loads(done.stdout)["certified"].split()[-1]) if done.returncode == 0 else None
         return {"killed": {part: one[part] for part in ("low", "high")}, "counts": counts, "certified": certified}
 

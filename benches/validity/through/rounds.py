@@ -84,7 +84,7 @@ class Looks:
         for tasks in range(20, 181, 20):
             write(program.folder / "runs.jsonl", runs[:tasks])
             asked = ["--signal", "steps >=", "--limits", "8", "--max-killed", "0.1", "--anytime"]
-            if program.call("certify", "runs.jsonl", *asked).returncode == 0:
+            if program.call("tune", "runs.jsonl", *asked).returncode == 0:
                 return {"at": tasks}
         return {"at": None}
 

@@ -18,7 +18,7 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// The share of successes a stack may kill; by default as in the folder's manifest.
-    #[arg(long, alias = "max-fes", value_name = "RATE", value_parser = share)]
+    #[arg(long, value_name = "RATE", value_parser = share)]
     max_killed: Option<f64>,
     /// Show every stack in the table, not only the best eight.
     #[arg(long)]
@@ -29,7 +29,7 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_enum, default_value_t)]
     format: ReportShown,
     /// With `--format pr`: the stack that runs today; by default the one of the comparison.
-    #[arg(long, alias = "default", value_name = "STACK")]
+    #[arg(long, value_name = "STACK")]
     today: Option<String>,
     /// With `--format pr`: the stack proposed instead; by default the only other one.
     #[arg(long, value_name = "STACK")]

@@ -59,11 +59,6 @@ pub(in crate::cli) struct CheckArgs {
 pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, Failure> {
     let inputs = args.inputs.resolve(output)?;
     let gates = gates(args, &inputs)?;
-    for (gate, _) in &gates {
-        if let AnyGate::Summary(gate) = gate {
-            gate.notice().iter().for_each(|notice| output.note(notice));
-        }
-    }
     if inputs.snapshot.is_none() && gates.is_empty() {
         let help = "give `--snapshot FILE` or `--fail-on GATE`, or write them into the project file";
         return Err(Failure::usage(Diagnostic::new(

@@ -38,7 +38,7 @@ pub(super) struct Args {
     #[arg(long, value_enum)]
     ci: Vec<Ci>,
     /// The share of successes a stack may kill, compared with the upper end of its interval.
-    #[arg(long, alias = "max-fes", value_name = "RATE", default_value_t = Appetite::DEFAULT_MAX_KILLED, value_parser = share)]
+    #[arg(long, value_name = "RATE", default_value_t = Appetite::DEFAULT_MAX_KILLED, value_parser = share)]
     max_killed: f64,
     /// The command with which CI installs whenstop.
     #[arg(long, value_name = "COMMAND", default_value = INSTALL, value_parser = one_line)]

@@ -200,8 +200,8 @@ fn promised(args: &Args, of: &CorpusCertificate) -> String {
     format!("at most {alpha} of successes killed{rate}, with {confidence} confidence")
 }
 
-/// Certifies. `is_alias`: called as `certify`, whose `--out` names a file.
-pub(super) fn run(args: &Args, is_alias: bool, output: &Output) -> Result<Exit, Failure> {
+/// Certifies.
+pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if args.format == Shown::Pr {
         let what = "`--format pr` is not for limits of your own: nothing is run today to hold them against";
         return Err(Failure::usage(Diagnostic::new(Location::default(), what, "leave out `--signal`, or use `table`")));
@@ -211,14 +211,14 @@ pub(super) fn run(args: &Args, is_alias: bool, output: &Output) -> Result<Exit, 
     let (promise, doubt) = (args.own_promise()?, args.doubt()?);
     let (tested, chosen_on) = Tested::read(args, grid, output)?;
     if let Some(sentence) = tested.refusal() {
-        return refused(args, &sentence, is_alias, output);
+        return refused(args, &sentence, output);
     }
     let preference =
         || chosen_on.as_ref().map(|dev| Results::of(&tested.grid, dev, ResultOptions::default()).by_saving());
     let ordering = order.map_or_else(|| Ordering::Unordered { preference: preference() }, Ordering::Fixed);
     let certificate = CorpusCertificate::of(&tested.reported, &ordering, promise, doubt);
     let json = document(args, &certificate);
-    write(args, &json, tested.stack_file(args, &certificate).as_deref(), is_alias, output)?;
+    write(args, &json, tested.stack_file(args, &certificate).as_deref(), output)?;
     match args.format {
         Shown::Json => output.json(&json),
         Shown::Table | Shown::Pr => {
@@ -235,7 +235,7 @@ pub(super) fn run(args: &Args, is_alias: bool, output: &Output) -> Result<Exit, 
 }
 
 /// Says why there is no certificate.
-fn refused(args: &Args, sentence: &str, is_alias: bool, output: &Output) -> Result<Exit, Failure> {
+fn refused(args: &Args, sentence: &str, output: &Output) -> Result<Exit, Failure> {
     let json = json!({
         "schema_version": 1,
         "whenstop": env!("CARGO_PKG_VERSION"),
@@ -244,7 +244,7 @@ fn refused(args: &Args, sentence: &str, is_alias: bool, output: &Output) -> Resu
         "alpha": args.max_killed,
         "delta": args.delta,
     });
-    write(args, &json, None, is_alias, output)?;
+    write(args, &json, None, output)?;
     match args.format {
         Shown::Json => output.json(&json),
         Shown::Table | Shown::Pr => output.paragraph(sentence),
@@ -252,20 +252,11 @@ fn refused(args: &Args, sentence: &str, is_alias: bool, output: &Output) -> Resu
     Ok(Exit::GateFailed)
 }
 
-/// Writes the certificate, or the refusal; into a folder, with the stack to ship beside it, unless called as `certify`.
-fn write(
-    args: &Args,
-    json: &serde_json::Value,
-    stack: Option<&str>,
-    is_alias: bool,
-    output: &Output,
-) -> Result<(), Failure> {
+/// Writes a folder with the certificate, or the refusal, and the stack to ship beside it.
+fn write(args: &Args, json: &serde_json::Value, stack: Option<&str>, output: &Output) -> Result<(), Failure> {
     let Some(out) = &args.out else { return Ok(()) };
     let put = |path: &Path, text: &str| write_atomically(path, |file| file.write_all(text.as_bytes()));
     let document = format!("{json:#}\n");
-    if is_alias {
-        return put(out, &document).map_err(Failure::input);
-    }
     let fill = |folder: &Path| {
         put(&folder.join("certificate.json"), &document)?;
         stack.map_or(Ok(()), |stack| put(&folder.join("tuned.toml"), stack))

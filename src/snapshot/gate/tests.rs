@@ -38,26 +38,6 @@ fn a_limit_that_decides_nothing_is_an_error() {
 }
 
 #[test]
-fn the_metrics_of_earlier_versions_are_read_with_a_notice() {
-    for (old, new) in [
-        ("fes_rate_high>0.05", "killed_rate_high>0.05"),
-        ("fes_rate_all_max>0.2", "killed_rate_all_max>0.2"),
-        ("cost_usd_useful_saved_ratio<0.1", "cost_usd_saved_share<0.1"),
-        ("tokens_saved_ratio_low<0", "tokens_spent_less_share_low<0"),
-        ("tokens_saved<5", "tokens_spent_less<5"),
-        ("stop_recall<0.5", "failures_stopped_rate<0.5"),
-        ("success_bound_low<0.5", "success_rate_min<0.5"),
-        ("success_bound_ci_low<0.5", "success_rate_low<0.5"),
-        ("retained_bound_high<0.5", "retained_rate_max<0.5"),
-    ] {
-        let gate = parse(old).unwrap();
-        assert_eq!(gate.to_string(), new);
-        assert!(gate.notice().unwrap().contains("is called"), "{old}");
-        assert_eq!(parse(new).unwrap().notice(), None);
-    }
-}
-
-#[test]
 fn a_count_has_no_interval_and_every_metric_a_name_of_its_own() {
     assert!(parse("stops_high>1").is_err() && parse("tokens_recorded_low>1").is_err());
     let mut names: Vec<String> = metric_names().collect();

@@ -132,10 +132,6 @@ fn ids_alike_have_lines_of_their_own_and_ordinary_ones_no_quotes() {
     }
 }
 
-/// Version 1, as it was written.
-const OLD: &str = "# whenstop stop points v1: run | stack | rule | stop | verdict\n\
-    a | s | steps >= 3 | 2:after_tools | fes\n# b | s | - | end | missed_stop\n";
-
 const NEW: &str = "# whenstop stop points v2: stack | run | rule | stop | verdict\n\
     # whenstop | 0.1.0\n# corpus | 2 runs | trace 2 | 00000000000000aa\n\n# stack | s | own rules | 00000000000000bb\n\
     # numbers | s | stops 1 | kills 1 of 1 | true stops 0 of 1 | saved 0..0.25 of cost | cost per success ? | unknown 0 of 2\n\
@@ -155,17 +151,6 @@ fn text_round_trips_and_differences_are_told() {
         ["a under s: was 2:after_tools by steps >= 3, killed_verified; now 4:after_tools by steps >= 3, good_trim"]
     );
     assert!(new.changes(&new).is_empty());
-}
-
-#[test]
-fn the_first_version_is_read_as_it_was_written() {
-    let old = Snapshot::parse("s", OLD).unwrap();
-    assert_eq!(old.len(), 2);
-    assert!(old.stop("s", "# b").is_some(), "a run of that name, not a line about something");
-    assert_eq!((&old.whenstop, &old.corpus, &old.stacks["s"].numbers), (&None, &None, &None));
-    let numbers = old.stacks["s"].numbers();
-    assert_eq!((numbers.stops, numbers.kills, numbers.unknown), (Span::exactly(1.0), Span::exactly(1.0), None));
-    assert!(numbers.saved.is_unknown(), "verdicts do not tell what was saved");
 }
 
 #[test]

@@ -354,7 +354,7 @@ fn a_packed_file_that_breaks_off_is_read_so_far_and_told() {
             .file("x.jsonl.gz", half(packed.clone()))
             .file("s.toml", STACK)
             .says("1 input could not be read, or not to the end; what follows is without them"),
-        row("half a gzip, checked", "check x.jsonl.gz --stacks s.toml --fail-on steps_spent_less_share>0.9")
+        row("half a gzip, checked", "ci check x.jsonl.gz --stacks s.toml --fail-on steps_spent_less_share>0.9")
             .file("x.jsonl.gz", half(packed.clone()))
             .file("s.toml", STACK)
             .exit(3)
@@ -362,7 +362,7 @@ fn a_packed_file_that_breaks_off_is_read_so_far_and_told() {
             .says("--allow-unreadable"),
         row(
             "half a gzip, checked and lived with",
-            "check x.jsonl.gz --stacks s.toml --fail-on steps_spent_less_share>0.9 --allow-unreadable",
+            "ci check x.jsonl.gz --stacks s.toml --fail-on steps_spent_less_share>0.9 --allow-unreadable",
         )
         .file("x.jsonl.gz", half(packed))
         .file("s.toml", STACK)

@@ -38,17 +38,19 @@ fn no_command_ends_the_program() {
     let mut rows: Vec<_> = commands
         .iter()
         .map(|(what, command)| {
-            row(format!("{what} of commands"), "effects x.jsonl").file("x.jsonl", shell(command)).says("to be followed")
+            row(format!("{what} of commands"), "corpus x.jsonl --effects --format csv")
+                .file("x.jsonl", shell(command))
+                .says("to be followed")
         })
         .collect();
     let within = ["find -exec ", "docker exec a ", "chroot / ", "npm exec ", "sudo "];
     rows.extend(within.map(|open| {
-        row(format!("{open}of itself"), "effects x.jsonl")
+        row(format!("{open}of itself"), "corpus x.jsonl --effects --format csv")
             .file("x.jsonl", shell(&(open.repeat(9_000) + "ls")))
             .says("nested too deep to be followed")
     }));
     rows.push(
-        row("a tool that names itself", "effects x.jsonl")
+        row("a tool that names itself", "corpus x.jsonl --effects --format csv")
             .file("x.jsonl", calling("tool", &json!({"tool": "tool"})))
             .says(",unknown,"),
     );
@@ -60,8 +62,8 @@ fn the_other_runs_are_not_lost_with_a_long_command() {
     let commands = [
         ("corpus .", "good-1"),
         ("compare . --stacks s.toml", "3 runs"),
-        ("accept . --stacks s.toml --snapshot x.snap", "3 stop points"),
-        ("check . --stacks s.toml --fail-on steps_spent_less_share>0.9", "held"),
+        ("ci accept . --stacks s.toml --snapshot x.snap", "3 stop points"),
+        ("ci check . --stacks s.toml --fail-on steps_spent_less_share>0.9", "held"),
     ];
     let rows = commands.map(|(command, says)| {
         let row = row(command, command)
@@ -82,8 +84,8 @@ fn no_name_begins_a_command_to_a_ci_system() {
         let text = run("a").replace("\"run_id\":\"a\"", &format!("\"run_id\":{}", json!(id)));
         for command in [
             "corpus x.jsonl --runs",
-            "check x.jsonl --stacks s.toml --snapshot x.snap",
-            "check x.jsonl --stacks s.toml --snapshot x.snap --report github=-",
+            "ci check x.jsonl --stacks s.toml --snapshot x.snap",
+            "ci check x.jsonl --stacks s.toml --snapshot x.snap --report github=-",
         ] {
             let row = row(format!("{command}: {id}"), command).file("x.jsonl", text.clone()).file("s.toml", STACK);
             let snapshot =

@@ -35,7 +35,7 @@ fn a_stack_file_that_is_nested_too_deep_is_refused() {
 #[test]
 fn a_project_file_that_is_nested_too_deep_is_refused() {
     check(vec![
-        row("a list in a list", "check")
+        row("a list in a list", "ci check")
             .file("a.jsonl", run("a"))
             .file("whenstop.toml", format!("stacks = {}{}", "[".repeat(DEEP), "]".repeat(DEEP)))
             .exit(2)

@@ -64,7 +64,7 @@ fn commands_are_read_in_time_that_grows_with_their_length() {
     ];
     for (head, n, part) in cases {
         let text = |n| calling("bash", &json!({ "command": format!("{head}{}", many(n, part)) }));
-        check(head, "effects x.jsonl", n, text);
+        check(head, "corpus x.jsonl --effects --format csv", n, text);
     }
 }
 

@@ -55,7 +55,7 @@ fn no_command_shows_what_a_terminal_obeys() {
         ("explain a.jsonl --stacks s.toml --first", 0),
         ("corpus a.jsonl --runs --why", 0),
         ("corpus a.jsonl --runs --format md", 0),
-        ("check a.jsonl --stacks s.toml --snapshot other.snap --allow-unreadable", 100),
+        ("ci check a.jsonl --stacks s.toml --snapshot other.snap --allow-unreadable", 100),
     ];
     let header = "# whenstop stop points v1: run | stack | rule | stop | verdict\n";
     let mut rows = Vec::new();

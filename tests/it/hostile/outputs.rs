@@ -35,10 +35,10 @@ fn what_cannot_be_written_is_an_error() {
         "convert a.jsonl --out file/a.jsonl",
         "convert a.jsonl --out /proc/nowhere.jsonl",
         "convert a.jsonl --out file/below/",
-        "accept a.jsonl --stacks s.toml --snapshot file/a.snap",
-        "accept a.jsonl --stacks s.toml --snapshot folder",
+        "ci accept a.jsonl --stacks s.toml --snapshot file/a.snap",
+        "ci accept a.jsonl --stacks s.toml --snapshot folder",
         "sweep a.jsonl --signal steps --limits 1,2 --out file",
-        "certify a.jsonl --signal steps --limits 1,2 --out file/c.json",
+        "tune a.jsonl --signal steps --limits 1,2 --out file/below",
     ];
     let rows = commands.map(|command| {
         row(command, command)
@@ -162,7 +162,7 @@ fn a_half_written_folder_is_no_corpus() {
         "corpus each",
         "compare each --stacks s.toml",
         "convert each --out all.jsonl",
-        "check each --stacks s.toml --fail-on killed_rate>0.5",
+        "ci check each --stacks s.toml --fail-on killed_rate>0.5",
     ];
     let rows = commands.map(|command| {
         row(format!("half a folder of runs: {command}"), command)

@@ -6,7 +6,7 @@ use crate::scratch::Scratch;
 
 const STACK: &str = "[[stack]]\nname = \"l\"\nany = [{ signal = \"steps\", at_least = 2 }]\n";
 const COMPARE: &str = "compare in --stacks s.toml";
-const CHECK: &str = "check in --stacks s.toml --fail-on steps_spent_less_share>0.9";
+const CHECK: &str = "ci check in --stacks s.toml --fail-on steps_spent_less_share>0.9";
 
 /// What a command that reads, one that reads strictly, one that accepts and one that gates make of the same damage:
 /// said in one line, and an error for those who ask.
@@ -14,9 +14,9 @@ fn everywhere(name: &str, says: &str, put: impl Fn(Row) -> Row) -> Vec<Row> {
     let commands: [(&str, i32); 5] = [
         (COMPARE, 0),
         ("compare in --stacks s.toml --strict", 3),
-        ("accept in --stacks s.toml --snapshot s.snap", 0),
+        ("ci accept in --stacks s.toml --snapshot s.snap", 0),
         (CHECK, 3),
-        ("check in --stacks s.toml --fail-on steps_spent_less_share>0.9 --allow-unreadable", 0),
+        ("ci check in --stacks s.toml --fail-on steps_spent_less_share>0.9 --allow-unreadable", 0),
     ];
     let rows = commands.into_iter().map(|(command, exit)| {
         let row = row(format!("{name}: {command}"), command).file("s.toml", STACK).file("in/a-good.jsonl", run("good"));

@@ -26,7 +26,7 @@ fn a_snapshot_that_cannot_be_read_is_refused_with_its_line() {
         ("binary", format!("{HEADER}\u{0}\u{1}\u{2}\n"), 2),
     ];
     let rows = rows.map(|(what, text, line)| {
-        row(format!("a snapshot {what}"), "check a.jsonl --stacks s.toml --snapshot x.snap")
+        row(format!("a snapshot {what}"), "ci check a.jsonl --stacks s.toml --snapshot x.snap")
             .file("a.jsonl", run("a", 3))
             .file("s.toml", STACK)
             .file("x.snap", text)
@@ -34,7 +34,7 @@ fn a_snapshot_that_cannot_be_read_is_refused_with_its_line() {
             .says(format!("x.snap:{line}"))
             .says("write it anew with `whenstop ci accept`")
     });
-    let missing = row("no snapshot", "check a.jsonl --stacks s.toml --snapshot x.snap")
+    let missing = row("no snapshot", "ci check a.jsonl --stacks s.toml --snapshot x.snap")
         .file("a.jsonl", run("a", 3))
         .file("s.toml", STACK)
         .exit(3)
@@ -66,13 +66,13 @@ fn any_ids_are_held_apart() {
             let steps = if swapped { [1, 3] } else { [3, 1] };
             let row = row(
                 format!("{one:?} and {other:?}, swapped: {swapped}"),
-                "check now --stacks s.toml --snapshot x.snap",
+                "ci check now --stacks s.toml --snapshot x.snap",
             )
             .file("then/a.jsonl", run(one, 3) + &run(other, 1))
             .file("now/a.jsonl", run(one, steps[0]) + &run(other, steps[1]))
             .file("s.toml", STACK)
             .prepare(|scratch| {
-                let (code, _, stderr) = scratch.run("accept then --stacks s.toml --snapshot x.snap");
+                let (code, _, stderr) = scratch.run("ci accept then --stacks s.toml --snapshot x.snap");
                 assert_eq!(code, 0, "{stderr}");
             })
             .exit(exit);
@@ -88,13 +88,13 @@ fn a_snapshot_without_a_run_or_a_section_does_not_pass() {
     let stacks = format!("{STACK}{}", STACK.replace("\"s\"", "\"u\"").replace("at_least = 1", "at_least = 2"));
     let runs: String = (0..5).map(|nth| run(&format!("r{nth}"), nth + 1)).collect();
     let scratch = crate::scratch::Scratch::with(&[("a.jsonl", &runs), ("s.toml", &stacks)]);
-    assert_eq!(scratch.run("accept a.jsonl --stacks s.toml --snapshot x.snap").0, 0);
+    assert_eq!(scratch.run("ci accept a.jsonl --stacks s.toml --snapshot x.snap").0, 0);
     let whole = scratch.read("x.snap");
     let without = |gone: fn(&str) -> bool| {
         whole.lines().filter(|line| !gone(line)).flat_map(|line| [line, "\n"]).collect::<String>()
     };
     let of = |what: &str, text: String| {
-        row(format!("a snapshot {what}"), "check a.jsonl --stacks s.toml --snapshot x.snap")
+        row(format!("a snapshot {what}"), "ci check a.jsonl --stacks s.toml --snapshot x.snap")
             .file("a.jsonl", runs.clone())
             .file("s.toml", stacks.clone())
             .file("x.snap", text)

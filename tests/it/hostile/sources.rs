@@ -46,13 +46,13 @@ fn what_cannot_be_read_is_told_counted_and_an_error_for_those_who_ask() {
         closed("the same, named", "corpus x.jsonl").exit(3).says("Permission denied").says("check its permissions"),
         closed("the same, strictly", "corpus . --strict").between_good_ones().exit(3).says("Permission denied"),
         closed("the same, compared", "compare . --stacks s.toml").between_good_ones().says("1 input could not be read"),
-        closed("the same, checked", "check . --stacks s.toml --fail-on steps_spent_less_share>0.9")
+        closed("the same, checked", "ci check . --stacks s.toml --fail-on steps_spent_less_share>0.9")
             .between_good_ones()
             .exit(3)
             .says("--allow-unreadable"),
         closed(
             "the same, checked and lived with",
-            "check . --stacks s.toml --fail-on steps_spent_less_share>0.9 --allow-unreadable",
+            "ci check . --stacks s.toml --fail-on steps_spent_less_share>0.9 --allow-unreadable",
         )
         .between_good_ones()
         .says("held"),

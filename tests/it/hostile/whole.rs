@@ -13,9 +13,9 @@ const COMMANDS: [(&str, i32); 6] = [
     ("corpus a.jsonl --labels x", 3),
     ("corpus a.jsonl --price x", 2),
     ("compare a.jsonl --stacks x", 2),
-    ("check a.jsonl --stacks s.toml --snapshot x", 3),
-    ("accept a.jsonl --stacks s.toml --snapshot y --project x", 2),
-    ("lint x", 2),
+    ("ci check a.jsonl --stacks s.toml --snapshot x", 3),
+    ("ci accept a.jsonl --stacks s.toml --snapshot y --project x", 2),
+    ("rules lint x", 2),
 ];
 
 #[cfg(unix)]
@@ -85,14 +85,14 @@ fn results_longer_than_memory_are_refused() {
 fn a_file_outside_the_project_is_not_quoted() {
     let project = "recordings = [\"a.jsonl\"]\nstacks = [\"../secret\"]\n";
     check(vec![
-        row("a stack file outside the project", "check --project p/whenstop.toml")
+        row("a stack file outside the project", "ci check --project p/whenstop.toml")
             .file("p/a.jsonl", run("a"))
             .file("p/whenstop.toml", project)
             .file("secret", "root:x:0:0:hunter2\n")
             .exit(2)
             .says("not a stack file")
             .never_says("hunter2"),
-        row("labels outside the project", "check|--project|p/whenstop.toml|--fail-on|stopped<=1")
+        row("labels outside the project", "ci|check|--project|p/whenstop.toml|--fail-on|stopped<=1")
             .file("p/a.jsonl", run("a"))
             .file("p/s.toml", STACK)
             .file(
@@ -105,7 +105,7 @@ fn a_file_outside_the_project_is_not_quoted() {
             .never_says("hunter2"),
         row(
             "labels outside the project, whose first cells look like ids",
-            "check|--project|p/whenstop.toml|--fail-on|stopped<=1",
+            "ci|check|--project|p/whenstop.toml|--fail-on|stopped<=1",
         )
         .file("p/a.jsonl", run("a"))
         .file("p/s.toml", STACK)
@@ -117,7 +117,7 @@ fn a_file_outside_the_project_is_not_quoted() {
         .exit(3)
         .says("secret")
         .never_says("hunter2"),
-        row("labels outside the project, with semicolons", "check|--project|p/whenstop.toml|--fail-on|stopped<=1")
+        row("labels outside the project, with semicolons", "ci|check|--project|p/whenstop.toml|--fail-on|stopped<=1")
             .file("p/a.jsonl", run("a"))
             .file("p/s.toml", STACK)
             .file(
@@ -128,7 +128,7 @@ fn a_file_outside_the_project_is_not_quoted() {
             .exit(3)
             .says("secret")
             .never_says("hunter"),
-        row("prices outside the project", "check|--project|p/whenstop.toml|--fail-on|stopped<=1")
+        row("prices outside the project", "ci|check|--project|p/whenstop.toml|--fail-on|stopped<=1")
             .file("p/a.jsonl", run("a"))
             .file("p/s.toml", STACK)
             .file(

@@ -25,11 +25,11 @@ pub use ledger::{Amounts, Ledger};
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Stopped before the success was secured: the success is lost.
-    #[serde(rename = "killed_verified", alias = "fes")]
+    #[serde(rename = "killed_verified")]
     FalseEarlyStop,
     /// Stopped a run that succeeded, but it is not known when the success was secured. Counts as lost and is reported
     /// separately.
-    #[serde(rename = "killed_unverified", alias = "fes_unverified")]
+    #[serde(rename = "killed_unverified")]
     UnverifiedFalseEarlyStop,
     /// Stopped after the success was secured: the rest was saved.
     GoodTrim,
@@ -38,12 +38,12 @@ pub enum Verdict {
     /// Stopped while the run held a success that it later lost.
     Rescued,
     /// Did not stop a run that failed.
-    #[serde(rename = "missed", alias = "missed_stop")]
+    #[serde(rename = "missed")]
     MissedStop,
     /// Did not stop a run that had a success and lost it.
     LostSuccess,
     /// Did not stop a run that succeeded.
-    #[serde(rename = "let_be", alias = "clean_pass")]
+    #[serde(rename = "let_be")]
     CleanPass,
     /// The outcome is unknown: left out of every rate and sum that needs one.
     Unlabelled,
@@ -97,7 +97,7 @@ impl fmt::Display for Verdict {
 
 impl FromStr for Verdict {
     type Err = ();
-    /// Reads a name of today, or one of the first versions.
+    /// Reads the name used in tables.
     fn from_str(name: &str) -> Result<Self, ()> {
         Self::deserialize(name.into_deserializer()).map_err(|_: serde::de::value::Error| ())
     }

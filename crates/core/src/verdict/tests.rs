@@ -207,18 +207,3 @@ fn bounds_follow_the_identification_table() {
     let lost = run(Outcome::Failure, None, "1...");
     assert_eq!(bound(&lost, stop, exact, m1), (0, 1), "it did hold a success");
 }
-
-#[test]
-fn the_former_names_are_still_read() {
-    for (former, today) in [
-        ("fes", "killed_verified"),
-        ("fes_unverified", "killed_unverified"),
-        ("missed_stop", "missed"),
-        ("clean_pass", "let_be"),
-    ] {
-        let verdict: Verdict = former.parse().unwrap();
-        assert_eq!((verdict.name(), today.parse()), (today, Ok(verdict)));
-        assert_eq!(serde_json::from_str::<Verdict>(&format!("\"{former}\"")).unwrap(), verdict);
-        assert_eq!(serde_json::to_string(&verdict).unwrap(), format!("\"{today}\""));
-    }
-}

@@ -75,7 +75,7 @@ pub struct Profile {
     pub name: &'static str,
     /// What is different about it.
     pub doc: &'static str,
-    /// Other accepted names: releases that decide alike, and former names.
+    /// Other accepted names: releases that decide alike.
     pub also: &'static [&'static str],
 }
 

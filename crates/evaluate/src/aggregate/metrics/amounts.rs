@@ -12,59 +12,49 @@ pub(super) fn amounts(list: &mut List, unit: Unit) {
     let meaning =
         format!("Runs of which the {words} are known, recorded and to the stop; the sums below are over these.");
     list.push(&format!("{}_runs", unit.name()), known, Measure::Runs, Needs::Nothing, &meaning);
-    let mut sum = |name: &str, former: &str, read: fn(&Summary, Unit) -> Measured, needs, meaning: &str| {
+    let mut sum = |name: &str, read: fn(&Summary, Unit) -> Measured, needs, meaning: &str| {
         let name = format!("{}_{name}", unit.name());
         let metric = list.push(&name, Read::InUnit(read, unit), Measure::Amount(unit), needs, meaning);
         metric.unit = Some(unit);
-        if !former.is_empty() {
-            metric.formerly(&format!("{}_{former}", unit.name()));
-        }
     };
     sum(
         "recorded",
-        "",
         |s, unit| amount(s, unit, |savings| savings.recorded),
         Needs::Nothing,
         &format!("Recorded {words}."),
     );
     sum(
         "spent",
-        "at_stop",
         |s, unit| amount(s, unit, |savings| savings.at_stop),
         Stop,
         &format!("Spent {words}, up to the stops."),
     );
     sum(
         "spent_less",
-        "saved",
         |s, unit| amount(s, unit, |savings| savings.saved),
         Stop,
         &format!("Not spent because of the stops, whatever became of the runs, in {words}."),
     );
     sum(
         "saved_on_failures",
-        "",
         |s, unit| amount(s, unit, |savings| savings.on_failures),
         Outcome,
         &format!("The part of it saved on failed runs, in {words}."),
     );
     sum(
         "saved_after_success",
-        "",
         |s, unit| amount(s, unit, |savings| savings.after_success),
         Outcome,
         &format!("The part saved after a success was secured, in {words}."),
     );
     sum(
         "forfeited",
-        "",
         |s, unit| amount(s, unit, |savings| savings.forfeited),
         Outcome,
         &format!("The part that killed successes would still have spent: not a saving, in {words}."),
     );
     sum(
         "saved_ungraded",
-        "saved_unlabelled",
         |s, unit| amount(s, unit, |savings| savings.unlabelled),
         Stop,
         &format!("The part on runs without an outcome, in {words}."),
@@ -80,24 +70,15 @@ pub(super) fn ratios(list: &mut List, unit: Unit) {
     use Needs::{Outcome, Stop};
     let words = unit.words();
     let recorded = format!("recorded {words}");
-    let mut push = |name: &str,
-                    former: &str,
-                    read: fn(&Summary, Unit) -> Measured,
-                    measure,
-                    needs,
-                    of: &str,
-                    shown,
-                    meaning: &str| {
-        let metric = list.push(&format!("{}_{name}", unit.name()), Read::InUnit(read, unit), measure, needs, meaning);
-        metric.unit = Some(unit);
-        metric.over(of, shown);
-        if !former.is_empty() {
-            metric.formerly(&format!("{}_{former}", unit.name()));
-        }
-    };
+    let mut push =
+        |name: &str, read: fn(&Summary, Unit) -> Measured, measure, needs, of: &str, shown, meaning: &str| {
+            let metric =
+                list.push(&format!("{}_{name}", unit.name()), Read::InUnit(read, unit), measure, needs, meaning);
+            metric.unit = Some(unit);
+            metric.over(of, shown);
+        };
     push(
         "saved_share",
-        "useful_saved_ratio",
         |s, unit| (&s.ratios_in(unit).useful).into(),
         Measure::SavedShare,
         Outcome,
@@ -107,7 +88,6 @@ pub(super) fn ratios(list: &mut List, unit: Unit) {
     );
     push(
         "spent_less_share",
-        "saved_ratio",
         |s, unit| (&s.ratios_in(unit).saved).into(),
         Measure::SavedShare,
         Stop,
@@ -117,7 +97,6 @@ pub(super) fn ratios(list: &mut List, unit: Unit) {
     );
     push(
         "per_success",
-        "",
         |s, unit| (&s.ratios_in(unit).per_success).into(),
         Measure::Amount(unit),
         Outcome,
@@ -127,7 +106,6 @@ pub(super) fn ratios(list: &mut List, unit: Unit) {
     );
     push(
         "cost_of_success",
-        "",
         |s, unit| (&s.ratios_in(unit).cost_of_success.ratio).into(),
         Measure::Ratio,
         Outcome,
@@ -139,7 +117,6 @@ pub(super) fn ratios(list: &mut List, unit: Unit) {
     );
     push(
         "break_even",
-        "",
         |s, unit| (&s.ratios_in(unit).break_even).into(),
         Measure::Balance(unit),
         Outcome,
@@ -149,7 +126,6 @@ pub(super) fn ratios(list: &mut List, unit: Unit) {
     );
     push(
         "net_benefit",
-        "",
         |s, unit| {
             let priced = s.net_benefit.as_ref().filter(|benefit| benefit.price.unit == unit);
             priced.map_or(Measured::plain(None), |benefit| (&benefit.a_run).into())

@@ -15,18 +15,13 @@ impl List {
         needs: Needs,
         meaning: &str,
     ) -> &mut SummaryMetric {
-        let (name, former, of, meaning) = (name.to_owned(), String::new(), String::new(), meaning.to_owned());
-        self.0.push(SummaryMetric { name, former, measure, needs, unit: None, of, meaning, shown: Shown::Value, read });
+        let (name, of, meaning) = (name.to_owned(), String::new(), meaning.to_owned());
+        self.0.push(SummaryMetric { name, measure, needs, unit: None, of, meaning, shown: Shown::Value, read });
         self.0.last_mut().expect("it was just pushed")
     }
 }
 
 impl SummaryMetric {
-    pub(super) fn formerly(&mut self, name: &str) -> &mut Self {
-        name.clone_into(&mut self.former);
-        self
-    }
-
     /// It is an estimate over this; the summary has it with its interval, or not at all.
     pub(super) fn over(&mut self, of: &str, shown: Shown) -> &mut Self {
         of.clone_into(&mut self.of);

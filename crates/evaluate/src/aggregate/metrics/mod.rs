@@ -99,8 +99,6 @@ pub enum Shown {
 pub struct SummaryMetric {
     /// Its name.
     pub name: String,
-    /// What it was called before; empty if it had the same name.
-    former: String,
     /// What it counts in.
     pub measure: Measure,
     /// What must be known about a run for it to be known there.

@@ -1,4 +1,4 @@
-//! Finds metrics by name, those of earlier versions included.
+//! Finds metrics by name.
 
 use super::{MetricPart, SummaryMetric, metrics};
 
@@ -9,12 +9,10 @@ pub struct Named {
     pub metric: &'static SummaryMetric,
     /// Which end of it.
     pub part: MetricPart,
-    /// The name that was written, if it is one of earlier versions.
-    pub wrote: Option<String>,
 }
 
 impl Named {
-    /// Its name now.
+    /// Its name.
     pub fn name(&self) -> String {
         format!("{}{}", self.metric.name, self.part.ending())
     }
@@ -26,40 +24,25 @@ impl PartialEq for Named {
     }
 }
 
-/// The metric, or the end of one, with that name. Names of earlier versions are still read.
+/// The metric with that name, or the end of the estimate whose name it is (`killed_rate_high`).
 pub fn named(name: &str) -> Option<Named> {
-    let former = || former_bound(name).or_else(|| find(name, |metric| &metric.former));
-    let now = find(name, |metric| &metric.name).map(|(metric, part)| Named { metric, part, wrote: None });
-    now.or_else(|| former().map(|(metric, part)| Named { metric, part, wrote: Some(name.to_owned()) }))
+    if let Some(metric) = find(name) {
+        return Some(Named { metric, part: MetricPart::Value });
+    }
+    for part in MetricPart::ENDS {
+        let metric = name.strip_suffix(part.ending()).and_then(find);
+        if let Some(metric) = metric.filter(|metric| metric.is_estimate()) {
+            return Some(Named { metric, part });
+        }
+    }
+    None
 }
 
-/// The metric that is called `name` (by `called`), or `name` without the ending of one of its ends.
-fn find(name: &str, called: fn(&SummaryMetric) -> &String) -> Option<(&'static SummaryMetric, MetricPart)> {
-    let by = |wanted: &str| metrics().iter().find(|metric| !wanted.is_empty() && called(metric) == wanted);
-    by(name).map(|metric| (metric, MetricPart::Value)).or_else(|| {
-        MetricPart::ENDS.into_iter().find_map(|part| {
-            let metric = by(name.strip_suffix(part.ending())?)?;
-            metric.is_estimate().then_some((metric, part))
-        })
-    })
+fn find(name: &str) -> Option<&'static SummaryMetric> {
+    metrics().iter().find(|metric| metric.name == name)
 }
 
-/// Bounds had names of their own: `success_bound_low` was the lowest value, `success_bound_ci_low` the end of its interval.
-fn former_bound(name: &str) -> Option<(&'static SummaryMetric, MetricPart)> {
-    ["success", "retained"].into_iter().find_map(|bound| {
-        let part = match name.strip_prefix(bound)?.strip_prefix("_bound")? {
-            "_low" => MetricPart::Min,
-            "_high" => MetricPart::Max,
-            "_ci_low" => MetricPart::Low,
-            "_ci_high" => MetricPart::High,
-            _ => return None,
-        };
-        let metric = metrics().iter().find(|metric| metric.name == format!("{bound}_rate"))?;
-        Some((metric, part))
-    })
-}
-
-/// Every name that [`named`] knows, without those of earlier versions.
+/// Every name that [`named`] knows.
 pub fn metric_names() -> impl Iterator<Item = String> {
     metrics().iter().flat_map(|metric| {
         let ends = MetricPart::ENDS.into_iter().filter(|_| metric.is_estimate());

@@ -7,12 +7,11 @@ use super::{Made, Measure, Measured, Needs, Read, Shown, Summary};
 pub(super) fn rates(list: &mut List) {
     use Needs::{Nothing, Outcome, Stop};
     let no = Shown::No;
-    let mut rate = |name: &str, former: &str, read, needs, of: &str, shown, meaning: &str| {
-        list.push(name, Read::Plain(read), Measure::Share, needs, meaning).formerly(former).over(of, shown);
+    let mut rate = |name: &str, read, needs, of: &str, shown, meaning: &str| {
+        list.push(name, Read::Plain(read), Measure::Share, needs, meaning).over(of, shown);
     };
     rate(
         "killed_rate",
-        "fes_rate",
         |s| (&s.estimates.fes_rate).into(),
         Outcome,
         "judged successes",
@@ -21,7 +20,6 @@ pub(super) fn rates(list: &mut List) {
     );
     rate(
         "killed_rate_all",
-        "fes_rate_all",
         |s| (&s.estimates.fes_rate_all).into(),
         Nothing,
         "successes and ungraded runs",
@@ -30,7 +28,6 @@ pub(super) fn rates(list: &mut List) {
     );
     rate(
         "killed_per_stop",
-        "fes_per_stop",
         |s| (&s.estimates.fes_per_stop).into(),
         Outcome,
         "judged stops",
@@ -39,7 +36,6 @@ pub(super) fn rates(list: &mut List) {
     );
     rate(
         "retention",
-        "",
         |s| (&s.estimates.retention).into(),
         Outcome,
         "judged successes",
@@ -48,7 +44,6 @@ pub(super) fn rates(list: &mut List) {
     );
     rate(
         "missed_rate",
-        "missed_stop_rate",
         |s| (&s.estimates.missed_rate).into(),
         Outcome,
         "judged failures",
@@ -57,7 +52,6 @@ pub(super) fn rates(list: &mut List) {
     );
     rate(
         "missed_rate_capped",
-        "missed_stop_rate_capped",
         |s| (&s.estimates.missed_rate_capped).into(),
         Outcome,
         "judged failures cut off by a cap",
@@ -66,7 +60,6 @@ pub(super) fn rates(list: &mut List) {
     );
     rate(
         "failures_stopped_rate",
-        "stop_recall",
         |s| (&s.estimates.stop_recall).into(),
         Outcome,
         "judged failures",
@@ -75,7 +68,6 @@ pub(super) fn rates(list: &mut List) {
     );
     rate(
         "stop_rate",
-        "",
         |s| (&s.estimates.stop_rate).into(),
         Stop,
         "runs whose rules could be evaluated",
@@ -84,7 +76,6 @@ pub(super) fn rates(list: &mut List) {
     );
     rate(
         "unsupported_share",
-        "",
         |s| (&s.estimates.unsupported_share).into(),
         Stop,
         "runs",
@@ -93,7 +84,6 @@ pub(super) fn rates(list: &mut List) {
     );
     rate(
         "unidentified_share",
-        "",
         |s| (&s.estimates.unidentified_share).into(),
         Nothing,
         "runs",
@@ -107,12 +97,11 @@ pub(super) fn rates(list: &mut List) {
 fn further_rates(list: &mut List) {
     use Needs::{Nothing, Outcome};
     let no = Shown::No;
-    let mut rate = |name: &str, former: &str, read, needs, of: &str, shown, meaning: &str| {
-        list.push(name, Read::Plain(read), Measure::Share, needs, meaning).formerly(former).over(of, shown);
+    let mut rate = |name: &str, read, needs, of: &str, shown, meaning: &str| {
+        list.push(name, Read::Plain(read), Measure::Share, needs, meaning).over(of, shown);
     };
     rate(
         "success_rate",
-        "",
         |s| (&s.outcomes.success).into(),
         Nothing,
         "runs",
@@ -121,7 +110,6 @@ fn further_rates(list: &mut List) {
     );
     rate(
         "retained_rate",
-        "",
         |s| (&s.outcomes.retained).into(),
         Nothing,
         "successes",
@@ -130,7 +118,6 @@ fn further_rates(list: &mut List) {
     );
     rate(
         "killed_rate_corrected",
-        "fes_rate_corrected",
         corrected,
         Outcome,
         "true successes",
