@@ -145,6 +145,24 @@ fn each_limit_on_its_own_fixtures() {
 }
 
 #[test]
+fn a_reading_of_n_takes_n_steps_where_the_signal_says_so() {
+    let generated = Suite::ALL.into_iter().flat_map(|suite| (0..10).map(move |nth| Synthesis::new(suite, 1).run(nth)));
+    let mut n_firings = 0;
+    for run in fixture_runs().into_iter().chain(generated) {
+        for info in REGISTRY.iter().filter(|info| info.takes_steps) {
+            for n in 2..=6_u8 {
+                let rule = Rule { limit: n.into(), comparator: Comparator::AtLeast, ..limit_of(info.id) };
+                let trail = trail(&run, &Arc::new(stack_of("one", vec![rule])));
+                let Some(stop) = ending(&trail) else { continue };
+                n_firings += 1;
+                assert!(stop.point.step + 1 >= n.into(), "{} {n} on {}: {}", info.id, run.header.run_id, stop.point);
+            }
+        }
+    }
+    assert!(n_firings > 100, "{n_firings} firings");
+}
+
+#[test]
 fn a_fixture_is_named_for_its_file() {
     for info in REGISTRY {
         let folder = fixtures().join(info.id);

@@ -48,7 +48,7 @@
 //! A signal is given one point at a time and returns a number; rules and limits stay in the stack file.
 //!
 //! ```
-//! use whenstop_core::signal::{Options, Registered, Signal, SignalInfo};
+//! use whenstop_core::signal::{Options, Reads, Registered, Signal, SignalInfo};
 //! use whenstop_core::{Draft, Event, Message, PointView, Role, Run, StackFile, replay};
 //!
 //! /// Replies so far in which the agent says that it is sorry.
@@ -67,6 +67,8 @@
 //!     const SUMMARY: &'static str = "replies so far that say sorry";
 //!     const UNIT: &'static str = "replies";
 //!     const SOURCE: &'static str = "our own runs";
+//!     const READS: Reads = Reads::Replies;
+//!     const TAKES_STEPS: bool = true;
 //!
 //!     fn start(_: &Options) -> Self {
 //!         Self(0)

@@ -3,6 +3,7 @@
 use super::payload::Event;
 use super::round::Rules;
 use crate::decision::{Need, RuleName};
+use crate::signal::{Reads, TextOf};
 
 /// An agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,11 +136,11 @@ fn need(need: Need, own: bool) -> (Reach, &'static str) {
 
 /// How well a signal is read, apart from its need.
 fn signal(rule: &crate::rule::Rule) -> (Reach, &'static str) {
-    let words = "the agent's own words are in no event";
-    match rule.signal.id {
-        "reply.streak" | "no_text.streak" | "novelty" => (Reach::Blind, words),
-        "text.match" if rule.options.of == crate::signal::TextOf::Reply => (Reach::Blind, words),
-        "messages" => (Reach::Blind, "the host's own messages are in no event"),
-        _ => (Reach::Exact, ""),
+    let is_exact = (Reach::Exact, "");
+    let has_no_replies = (Reach::Blind, "the agent's own words are in no event");
+    match (rule.signal.reads, rule.options.of) {
+        (Reads::Calls, _) | (Reads::RepliesOrResults, TextOf::Results) => is_exact,
+        (Reads::Replies, _) | (Reads::RepliesOrResults, TextOf::Reply) => has_no_replies,
+        (Reads::Messages, _) => (Reach::Blind, "the host's own messages are in no event"),
     }
 }

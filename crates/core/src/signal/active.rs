@@ -1,4 +1,4 @@
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Event, Instant, Lane, Origin, PointView, Role};
 
@@ -24,6 +24,8 @@ impl Registered for Active {
     const SUMMARY: &'static str = "seconds the agent worked, without the time it waited for prompts";
     const UNIT: &'static str = "s";
     const SOURCE: &'static str = "Claude Code 2.1 turn_duration; Codex task_started to task_complete";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = false;
     const NEED: Option<Need> = Some(Need::Times);
 
     fn start(_: &Options) -> Self {

@@ -1,6 +1,6 @@
 use super::calls::{Asked, asked};
 use super::tally::WindowedCounts;
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::transcript::{Moment, PointView};
 
 /// How often this step's list of calls has occurred in the run so far, including this time, consecutively or not. With
@@ -25,6 +25,8 @@ impl Registered for CallCount {
     const SUMMARY: &'static str = "how often this step's calls have occurred in the run";
     const UNIT: &'static str = "times";
     const SOURCE: &'static str = "agentao 0.5 repeated-call guard; DeerFlow @f1f4af9 loop hash (window 20)";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = true;
     const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "window"];
 
     fn start(options: &Options) -> Self {

@@ -1,4 +1,4 @@
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use std::collections::VecDeque;
 
 use super::calls::{Asked, asked};
@@ -28,6 +28,8 @@ impl Registered for CallCycle {
     const UNIT: &'static str = "times";
     const SOURCE: &'static str =
         "Gemini CLI 0.61 cycle detection (k <= 5, 5 repeats); OpenHands SDK 1.58 alternating_pattern";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = false;
     const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "window"];
 
     fn start(options: &Options) -> Self {

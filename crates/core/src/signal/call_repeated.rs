@@ -3,7 +3,7 @@ use std::collections::VecDeque;
 use foldhash::HashSet;
 
 use super::calls::{is_exempt, print_of};
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::transcript::{Fingerprint, Moment, PointView};
 
 /// Share of the latest `window` (default 10) calls that repeat an earlier call of the run. Until there are that many
@@ -29,6 +29,8 @@ impl Registered for CallRepeated {
     const SUMMARY: &'static str = "share of the latest calls that repeat an earlier call of the run";
     const UNIT: &'static str = "share";
     const SOURCE: &'static str = "browser-use 0.13 loop_detector (equal actions among the latest)";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = false;
     const OPTIONS: &'static [&'static str] = &["window", "identity", "exempt_tools"];
 
     fn start(options: &Options) -> Self {

@@ -1,6 +1,6 @@
 use super::calls::{Asked, asked_and_got};
 use super::tally::WindowedCounts;
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Moment, PointView};
 
@@ -27,6 +27,8 @@ impl Registered for CallResultCount {
     const SUMMARY: &'static str = "how often this step's calls with these results have occurred in the run";
     const UNIT: &'static str = "times";
     const SOURCE: &'static str = "CrewAI 1.15 (5th equal tool, arguments, result); Hermes 0.19 read-only same result";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = true;
     const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "window"];
 
     const NEED: Option<Need> = Some(Need::Results);

@@ -1,6 +1,6 @@
 use super::calls::{Asked, asked_and_got};
 use super::streak::Streak;
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Fingerprint, Moment, PointView};
 
@@ -28,6 +28,8 @@ impl Registered for CallResultStreak {
     const SUMMARY: &'static str = "steps in a row with the same calls and the same results";
     const UNIT: &'static str = "steps";
     const SOURCE: &'static str = "OpenHands SDK 1.58 action_observation";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = true;
     const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools"];
 
     const NEED: Option<Need> = Some(Need::Results);

@@ -1,6 +1,6 @@
 use super::calls::{Asked, asked};
 use super::streak::Streak;
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::transcript::{Fingerprint, Moment, PointView};
 
 /// How many consecutive steps, up to this one, had the same ordered list of calls. A step without calls resets it to 0;
@@ -23,6 +23,8 @@ impl Registered for CallStreak {
     const SUMMARY: &'static str = "steps in a row that asked for the same calls";
     const UNIT: &'static str = "steps";
     const SOURCE: &'static str = "Roo Code 3.52 and Cline @21cb8d2 repetition detectors; Goose max_repetitions";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = true;
     const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools"];
 
     fn start(options: &Options) -> Self {

@@ -1,4 +1,4 @@
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Moment, PointView};
 
@@ -22,6 +22,8 @@ impl Registered for ContextGrowth {
     const SUMMARY: &'static str = "latest call's input over the first call's";
     const UNIT: &'static str = "ratio";
     const SOURCE: &'static str = "our own count: mini-swe-agent runs spend 98 % of their tokens on prompts";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = false;
     const NEED: Option<Need> = Some(Need::Usage);
 
     fn start(_: &Options) -> Self {

@@ -1,4 +1,4 @@
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{PointView, Spend};
 
@@ -19,6 +19,8 @@ impl Registered for Cost {
     const SUMMARY: &'static str = "dollars spent so far";
     const UNIT: &'static str = "usd";
     const SOURCE: &'static str = "mini-swe-agent 2.4 cost_limit; SWE-agent per_instance_cost_limit";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = false;
     const NEED: Option<Need> = Some(Need::Cost);
 
     fn start(_: &Options) -> Self {

@@ -1,4 +1,4 @@
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Event, Instant, PointView};
 
@@ -21,6 +21,8 @@ impl Registered for Elapsed {
     const SUMMARY: &'static str = "seconds since the run began";
     const UNIT: &'static str = "s";
     const SOURCE: &'static str = "awaken 0.6 Timeout; Strands 1.62 execution_timeout";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = false;
     const NEED: Option<Need> = Some(Need::Times);
 
     fn start(_: &Options) -> Self {

@@ -1,5 +1,5 @@
 use super::flags::LatestFlags;
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::PointView;
 
@@ -20,6 +20,8 @@ impl Registered for ErrorsCount {
     const SUMMARY: &'static str = "errors among the latest flagged results, or in all";
     const UNIT: &'static str = "errors";
     const SOURCE: &'static str = "tau2-bench 1.0 max_errors (cumulative, 10)";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = false;
     const OPTIONS: &'static [&'static str] = &["window"];
     const NEED: Option<Need> = Some(Need::ErrorFlags);
 

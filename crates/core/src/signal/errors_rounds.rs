@@ -1,4 +1,4 @@
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Moment, PointView};
 
@@ -25,6 +25,8 @@ impl Registered for ErrorsRounds {
     const SUMMARY: &'static str = "rounds in a row in which every tool failed";
     const UNIT: &'static str = "rounds";
     const SOURCE: &'static str = "agentica 1.4 consecutive_tool_failures";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = true;
     const NEED: Option<Need> = Some(Need::ErrorFlags);
     const AT: Moment = Moment::BeforeRequest;
 

@@ -1,5 +1,5 @@
 use super::flags::LatestFlags;
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::PointView;
 
@@ -21,6 +21,8 @@ impl Registered for ErrorsShare {
     const SUMMARY: &'static str = "share of errors among the latest flagged results";
     const UNIT: &'static str = "share";
     const SOURCE: &'static str = "agentao 0.5 is_all_errors (window 10)";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = false;
     const OPTIONS: &'static [&'static str] = &["window"];
     const NEED: Option<Need> = Some(Need::ErrorFlags);
 

@@ -1,4 +1,4 @@
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Moment, PointView};
 
@@ -22,6 +22,8 @@ impl Registered for ErrorsStreak {
     const SUMMARY: &'static str = "failed steps in a row";
     const UNIT: &'static str = "steps";
     const SOURCE: &'static str = "Cline @21cb8d2 consecutive mistakes; agentica 1.4 tool-stuck";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = true;
     const NEED: Option<Need> = Some(Need::ErrorFlags);
 
     fn start(_: &Options) -> Self {

@@ -1,4 +1,4 @@
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use std::collections::BTreeSet;
 
 use crate::decision::Need;
@@ -24,6 +24,8 @@ impl Registered for ExperimentsCompleted {
     const SUMMARY: &'static str = "experiments reported as completed so far";
     const UNIT: &'static str = "experiments";
     const SOURCE: &'static str = "mira 0.3 maxExperiments";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = false;
     const NEED: Option<Need> = Some(Need::Metrics);
 
     fn start(_: &Options) -> Self {

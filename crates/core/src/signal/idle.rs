@@ -1,4 +1,4 @@
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Instant, PointView};
 
@@ -23,6 +23,8 @@ impl Registered for Idle {
     const SUMMARY: &'static str = "seconds between the last two timed events";
     const UNIT: &'static str = "s";
     const SOURCE: &'static str = "agentao 0.5 replay logs: gaps between events";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = false;
     const OPTIONS: &'static [&'static str] = &["between_rounds"];
     const NEED: Option<Need> = Some(Need::Times);
 

@@ -1,4 +1,4 @@
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::transcript::{Event, Lane, PointView};
 
 /// Messages of the conversation so far: system, user, agent and tool results. The simulated user's tool calls and
@@ -18,6 +18,8 @@ impl Registered for Messages {
     const SUMMARY: &'static str = "messages of the agent's conversation so far";
     const UNIT: &'static str = "messages";
     const SOURCE: &'static str = "AutoGen 0.7 MaxMessageTermination; tau2-bench max_steps";
+    const READS: Reads = Reads::Messages;
+    const TAKES_STEPS: bool = false;
 
     fn start(_: &Options) -> Self {
         Self::default()

@@ -1,4 +1,4 @@
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Event, PointView};
 
@@ -22,6 +22,8 @@ impl Registered for Metric {
     const SUMMARY: &'static str = "the latest value of a named metric";
     const UNIT: &'static str = "as reported";
     const SOURCE: &'static str = "mira 0.3 automation goals";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = false;
     const OPTIONS: &'static [&'static str] = &["metric"];
     const NEED: Option<Need> = Some(Need::Metrics);
 

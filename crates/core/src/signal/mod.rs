@@ -29,6 +29,10 @@ pub trait Registered: Signal + Sized + 'static {
     const UNIT: &'static str;
     /// The source of the idea: a framework and version, or a paper.
     const SOURCE: &'static str;
+    /// Which words it reads, beside calls, results, usage and times. Without a default, so that each signal states it.
+    const READS: Reads;
+    /// True if a reading of n takes at least n steps. Without a default, so that each signal states it.
+    const TAKES_STEPS: bool;
     /// The options it accepts, by their names in stack files. Any other option is an error.
     const OPTIONS: &'static [&'static str] = &[];
     /// What it needs from a recording to be evaluated; `None` if every recording has it.
@@ -38,6 +42,20 @@ pub trait Registered: Signal + Sized + 'static {
 
     /// Starts it for one run.
     fn start(options: &Options) -> Self;
+}
+
+/// Which words a signal reads, beside calls, results, usage and times. A program that asks for rules while an agent works
+/// may not be shown all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// None, or only those of calls and results.
+    Calls,
+    /// What the agent writes.
+    Replies,
+    /// What the option `of` names: replies or results.
+    RepliesOrResults,
+    /// Messages of everybody, those that the host writes itself included.
+    Messages,
 }
 
 /// Which texts a text signal reads.
@@ -96,6 +114,10 @@ pub struct SignalInfo {
     pub unit: &'static str,
     /// See [`Registered::SOURCE`].
     pub source: &'static str,
+    /// See [`Registered::READS`].
+    pub reads: Reads,
+    /// See [`Registered::TAKES_STEPS`].
+    pub takes_steps: bool,
     /// See [`Registered::OPTIONS`].
     pub options: &'static [&'static str],
     /// See [`Registered::NEED`].
@@ -135,6 +157,8 @@ impl SignalInfo {
             summary: S::SUMMARY,
             unit: S::UNIT,
             source: S::SOURCE,
+            reads: S::READS,
+            takes_steps: S::TAKES_STEPS,
             options: S::OPTIONS,
             need: S::NEED,
             at: S::AT,

@@ -1,4 +1,4 @@
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::transcript::{Moment, PointView};
 
 /// Consecutive replies without text (only calls, or nothing at all). A reply with any non-blank text resets it to 0.
@@ -17,6 +17,8 @@ impl Registered for NoTextStreak {
     const SUMMARY: &'static str = "replies in a row without text";
     const UNIT: &'static str = "replies";
     const SOURCE: &'static str = "agentao 0.5 no_text_progress (window 30)";
+    const READS: Reads = Reads::Replies;
+    const TAKES_STEPS: bool = true;
 
     fn start(_: &Options) -> Self {
         Self::default()

@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 
 use super::grams::Grams;
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Moment, PointView};
 
@@ -35,6 +35,8 @@ impl Registered for Novelty {
     const UNIT: &'static str = "share";
     const SOURCE: &'static str =
         "whenstop; n-gram novelty as in Broder (1997), On the resemblance and containment of documents";
+    const READS: Reads = Reads::Replies;
+    const TAKES_STEPS: bool = false;
     const OPTIONS: &'static [&'static str] = &["window"];
     const NEED: Option<Need> = Some(Need::Texts);
 

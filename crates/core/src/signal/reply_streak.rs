@@ -1,5 +1,5 @@
 use super::streak::Streak;
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::transcript::{Fingerprint, Moment, PointView};
 
 /// How many consecutive replies, up to this one, had the same text. Replies without text are skipped.
@@ -18,6 +18,8 @@ impl Registered for ReplyStreak {
     const SUMMARY: &'static str = "replies in a row with the same text";
     const UNIT: &'static str = "replies";
     const SOURCE: &'static str = "awaken 0.6 LoopDetection; OpenHands SDK 1.58 monologue";
+    const READS: Reads = Reads::Replies;
+    const TAKES_STEPS: bool = true;
 
     fn start(_: &Options) -> Self {
         Self::default()

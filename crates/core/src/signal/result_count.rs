@@ -1,6 +1,6 @@
 use super::calls::{Asked, got};
 use super::tally::WindowedCounts;
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Moment, PointView};
 
@@ -27,6 +27,8 @@ impl Registered for ResultCount {
     const SUMMARY: &'static str = "how often these results have occurred in the run, whatever was called";
     const UNIT: &'static str = "times";
     const SOURCE: &'static str = "browser-use 0.13 page_stagnation (equal states, whatever the action)";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = true;
     const OPTIONS: &'static [&'static str] = &["exempt_tools", "window"];
     const NEED: Option<Need> = Some(Need::Results);
 

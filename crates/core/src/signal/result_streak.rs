@@ -1,6 +1,6 @@
 use super::calls::{Asked, got};
 use super::streak::Streak;
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Fingerprint, Moment, PointView};
 
@@ -28,6 +28,8 @@ impl Registered for ResultStreak {
     const SUMMARY: &'static str = "steps in a row with the same results, whatever was called";
     const UNIT: &'static str = "steps";
     const SOURCE: &'static str = "browser-use 0.13 page_stagnation (equal states in a row)";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = true;
     const OPTIONS: &'static [&'static str] = &["exempt_tools"];
     const NEED: Option<Need> = Some(Need::Results);
 

@@ -1,4 +1,4 @@
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::transcript::{Event, Message, Moment, PointView};
 
 /// Rounds completed: how often the agent handed control back and was prompted again. It hands back with a reply that
@@ -23,6 +23,8 @@ impl Registered for Rounds {
     const SUMMARY: &'static str = "rounds completed";
     const UNIT: &'static str = "rounds";
     const SOURCE: &'static str = "mira 0.3 auto_round; agentica 1.4 turns_used";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = true;
     const AT: Moment = Moment::BeforeRequest;
 
     fn start(_: &Options) -> Self {

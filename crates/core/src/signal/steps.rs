@@ -1,4 +1,4 @@
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::transcript::{Moment, PointView};
 
 /// Steps completed: model calls whose tools have run.
@@ -17,6 +17,8 @@ impl Registered for Steps {
     const SUMMARY: &'static str = "steps completed";
     const UNIT: &'static str = "steps";
     const SOURCE: &'static str = "every framework's cap, e.g. awaken 0.6 max_rounds, smolagents max_steps";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = true;
 
     fn start(_: &Options) -> Self {
         Self::default()

@@ -1,4 +1,4 @@
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use super::{TextOf, TextPart};
 use crate::decision::Need;
 use crate::text::closing_paragraph;
@@ -26,6 +26,8 @@ impl Registered for TextMatch {
     const SUMMARY: &'static str = "1 when the text matches, else 0";
     const UNIT: &'static str = "0/1";
     const SOURCE: &'static str = "awaken 0.6 ContentMatch; mira 0.3 closing-paragraph phrases; AutoGen 0.7 TextMention";
+    const READS: Reads = Reads::RepliesOrResults;
+    const TAKES_STEPS: bool = false;
     const OPTIONS: &'static [&'static str] = &["regex", "phrases", "of", "part"];
     const NEED: Option<Need> = Some(Need::Texts);
 

@@ -1,4 +1,4 @@
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{Moment, PointView};
 
@@ -18,6 +18,8 @@ impl Registered for ContextTokens {
     const SUMMARY: &'static str = "input tokens of the latest call: what is in context now";
     const UNIT: &'static str = "tokens";
     const SOURCE: &'static str = "context limits of every provider; agentao 0.5 token_budget strategy";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = false;
     const NEED: Option<Need> = Some(Need::Usage);
 
     fn start(_: &Options) -> Self {

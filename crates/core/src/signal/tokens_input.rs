@@ -1,4 +1,4 @@
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{PointView, Spend};
 
@@ -19,6 +19,8 @@ impl Registered for InputTokens {
     const SUMMARY: &'static str = "input tokens so far, cached ones included";
     const UNIT: &'static str = "tokens";
     const SOURCE: &'static str = "pydantic-ai 2.68 input_tokens_limit";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = false;
     const NEED: Option<Need> = Some(Need::Usage);
 
     fn start(_: &Options) -> Self {

@@ -1,4 +1,4 @@
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{PointView, Spend};
 
@@ -19,6 +19,8 @@ impl Registered for TotalTokens {
     const SUMMARY: &'static str = "input (cached included) and output tokens so far";
     const UNIT: &'static str = "tokens";
     const SOURCE: &'static str = "awaken 0.6 TokenBudget; agentica 1.4 token_budget";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = false;
     const NEED: Option<Need> = Some(Need::Usage);
 
     fn start(_: &Options) -> Self {

@@ -1,4 +1,4 @@
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
 use crate::transcript::{PointView, Spend};
 
@@ -19,6 +19,8 @@ impl Registered for UncachedTokens {
     const SUMMARY: &'static str = "input tokens so far that were not read from a cache";
     const UNIT: &'static str = "tokens";
     const SOURCE: &'static str = "prompt caching as the providers bill it: the part of the input that is paid in full";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = false;
     const NEED: Option<Need> = Some(Need::Usage);
 
     fn start(_: &Options) -> Self {

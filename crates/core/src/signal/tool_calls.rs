@@ -1,5 +1,5 @@
 use super::calls::is_exempt;
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::transcript::{Moment, PointView};
 
 /// Tool calls requested so far; parallel calls count one by one.
@@ -21,6 +21,8 @@ impl Registered for ToolCalls {
     const SUMMARY: &'static str = "tool calls asked for so far";
     const UNIT: &'static str = "calls";
     const SOURCE: &'static str = "pydantic-ai 2.68 tool_calls_limit; Agno 3.1 tool_call_limit";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = false;
     const OPTIONS: &'static [&'static str] = &["exempt_tools"];
 
     fn start(options: &Options) -> Self {

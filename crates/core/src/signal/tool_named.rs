@@ -1,4 +1,4 @@
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use crate::transcript::{Moment, PointView};
 
 /// 1 when the current step calls the tool named by `tool` (exact name), else 0.
@@ -20,6 +20,8 @@ impl Registered for ToolNamed {
     const SUMMARY: &'static str = "1 when this step asks for the tool, else 0";
     const UNIT: &'static str = "0/1";
     const SOURCE: &'static str = "awaken 0.6 StopOnTool; OpenAI Agents 0.24 StopAtTools; Vercel AI 7.0 hasToolCall";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = false;
     const OPTIONS: &'static [&'static str] = &["tool"];
 
     fn start(options: &Options) -> Self {

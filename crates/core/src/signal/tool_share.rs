@@ -1,4 +1,4 @@
-use super::{Options, Registered, Signal};
+use super::{Options, Reads, Registered, Signal};
 use std::collections::{BTreeMap, VecDeque};
 
 use super::calls::is_exempt;
@@ -27,6 +27,8 @@ impl Registered for ToolShare {
     const SUMMARY: &'static str = "share of the most common tool among the latest calls";
     const UNIT: &'static str = "share";
     const SOURCE: &'static str = "agentao 0.5 is_stuck_on_one_tool (window 10, 0.8)";
+    const READS: Reads = Reads::Calls;
+    const TAKES_STEPS: bool = false;
     const OPTIONS: &'static [&'static str] = &["window", "exempt_tools"];
 
     fn start(options: &Options) -> Self {

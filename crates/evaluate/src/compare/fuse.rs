@@ -99,14 +99,14 @@ impl Fuses {
     }
 }
 
-/// The first step after which a clause can fire, whatever happens: a streak of three takes three steps.
+/// The first step after which a clause can fire, whatever happens: a streak of three takes three steps, and so does any
+/// count of which the signal says so.
 fn earliest_step(clause: &Clause) -> usize {
     let Condition::Rule(rule) = &clause.condition else { return 0 };
-    let takes_steps = rule.signal.id == "steps" || rule.signal.id.ends_with(".streak");
     let is_reached_from_below = matches!(rule.comparator, Comparator::AtLeast | Comparator::MoreThan);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a limit on steps, bounded here")]
     let steps = rule.limit.clamp(1.0, 1e6) as usize;
-    if takes_steps && is_reached_from_below { steps - 1 } else { 0 }
+    if rule.signal.takes_steps && is_reached_from_below { steps - 1 } else { 0 }
 }
 
 /// A session: its rounds under all clauses.
