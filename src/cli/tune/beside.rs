@@ -6,10 +6,38 @@ use crate::tune::{
     Appetite, Contender, HeldOut, LimitIx, TaskTotals, Tuned, Tuner, best_contender, held_out_contender,
 };
 
+/// What a tuned stack is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rival {
+    /// A stack that runs today.
+    Today,
+    /// The largest budget of steps that passes.
+    Budget,
+    /// The best of the presets.
+    Preset,
+    /// One limit, chosen on half of the tasks.
+    Halves,
+    /// The catalogue's own choice.
+    Catalogue,
+}
+
+impl Rival {
+    /// Its name in tables.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Today => "today",
+            Self::Budget => "budget alone",
+            Self::Preset => "best preset",
+            Self::Halves => "one, by halves",
+            Self::Catalogue => "catalogue",
+        }
+    }
+}
+
 /// One line of the comparison.
 pub(super) struct Other {
     /// What it is.
-    pub(super) what: &'static str,
+    pub(super) rival: Rival,
     /// Its rule or name; `None` if there is none.
     pub(super) name: Option<String>,
     /// Whether it is certified at the requested rate.
@@ -21,8 +49,8 @@ pub(super) struct Other {
 }
 
 impl Other {
-    fn held_out(what: &'static str, name: Option<String>, certified: bool, of: HeldOut) -> Self {
-        Self { what, name, certified, refused: (of.refused, of.parts), totals: of.totals }
+    fn held_out(rival: Rival, name: Option<String>, certified: bool, of: HeldOut) -> Self {
+        Self { rival, name, certified, refused: (of.refused, of.parts), totals: of.totals }
     }
 }
 
@@ -45,22 +73,22 @@ impl Beside {
         let presets = contenders.split_off(recordings.n_today.min(contenders.len()));
         for today in &contenders {
             let (name, totals) = (Some(today.name.clone()), today.totals(&tasks));
-            others.push(Other { what: "today", name, certified: false, totals, refused: (0, 0) });
+            others.push(Other { rival: Rival::Today, name, certified: false, totals, refused: (0, 0) });
         }
         let is_certified = budget.is_some();
         let held_out = tuner.held_out_budget(&tasks, appetite);
-        others.push(Other::held_out("budget alone", budget, is_certified, held_out));
+        others.push(Other::held_out(Rival::Budget, budget, is_certified, held_out));
         if !presets.is_empty() {
             let best = best_contender(&presets, &tasks, appetite).map(|at| presets[at].name.clone());
             let held_out = held_out_contender(&presets, study, &tasks, appetite);
-            others.push(Other::held_out("best preset", best, false, held_out));
+            others.push(Other::held_out(Rival::Preset, best, false, held_out));
         }
         let is_certified = single.is_some();
         let held_out = tuner.held_out_single(&tasks, appetite);
-        others.push(Other::held_out("one, by halves", single, is_certified, held_out));
+        others.push(Other::held_out(Rival::Halves, single, is_certified, held_out));
         let limit = found.chosen.ok().map(|choice| {
             let name = Some(rule(choice.at));
-            Other::held_out("catalogue", name, true, tuner.held_out(&tasks, appetite))
+            Other::held_out(Rival::Catalogue, name, true, tuner.held_out(&tasks, appetite))
         });
         Self { others, limit }
     }

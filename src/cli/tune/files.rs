@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use super::beside::Rival;
 use super::words::Words;
 use crate::catalog::{self, Strategies};
 use crate::cli::compare::{Compared, compare_loaded, held_against};
@@ -129,7 +130,7 @@ pub(super) fn grounds_text(grounds: Grounds) -> String {
 fn beside(words: &Words<'_>, text: &str) -> Result<Strategies, Failure> {
     let mut strategies = own(text)?;
     strategies.extend(StackArgs::named(words.args.today.clone()).load()?);
-    let preset = words.answer.beside.others.iter().find(|other| other.what == "best preset");
+    let preset = words.answer.beside.others.iter().find(|other| other.rival == Rival::Preset);
     if let Some(name) = preset.and_then(|preset| preset.name.as_ref()) {
         strategies.extend(StackArgs::named(vec![format!("preset:{name}")]).load()?);
     }

@@ -1,5 +1,6 @@
 //! The notes below the tables, and what can be shipped besides.
 
+use super::beside::Rival;
 use super::words::{Words, cost_of_success, with_interval};
 use crate::transcript::Outcome;
 use crate::tune::{GridChoice, Learned, Shipped, TaskTotals};
@@ -101,7 +102,7 @@ impl Words<'_> {
         let choice = self.answer.tuned.budget()?;
         let shipped = Shipped::Limit(choice);
         let (other, _) = self.answer.shipped.as_ref().ok()?;
-        let totals = &self.answer.beside.others.iter().find(|other| other.what == "budget alone")?.totals;
+        let totals = &self.answer.beside.others.iter().find(|other| other.rival == Rival::Budget)?.totals;
         let sentence = format!(
             "Certified, too: stop when {}. It kills at most {} of successes (averaged over tasks, {} confidence). Tuned in this way \
              on all parts but one, a budget killed {} and saved {} of the {} on the part left out{}.",

@@ -39,7 +39,7 @@ impl Words<'_> {
         let none = Line { what: "no stopping", name: String::new(), certified: false, totals, refused: (0, 0) };
         let mut lines = vec![none];
         let limit = self.answer.beside.limit.as_ref().zip(self.without());
-        let others = self.answer.beside.others.iter().map(|other| (other, other.what)).chain(limit);
+        let others = self.answer.beside.others.iter().map(|other| (other, other.rival.name())).chain(limit);
         for (other, what) in others {
             let name = other.name.clone().unwrap_or_else(|| "none".to_owned());
             let (certified, totals, refused) = (other.certified, other.totals.clone(), other.refused);

@@ -184,7 +184,7 @@ impl<'c> Stream<'c> {
                 self.open = Some((file, records));
                 self.uncounted = source.bytes;
             }
-            Err(NotRead { reason, kind, advice }) => {
+            Err(NotRead { reason, kind, advice, .. }) => {
                 let unreadable = kind == Left::Unreadable;
                 self.passed.fetch_add(source.bytes, Ordering::Relaxed);
                 if unreadable {
@@ -234,7 +234,7 @@ impl<'c> Stream<'c> {
             return Ok(opened);
         }
         let reason = format!("the same as `{}`, byte for byte", first.name.path);
-        Err(NotRead { reason, kind: Left::Twin, advice: None })
+        Err(NotRead { reason, kind: Left::Twin, is_unknown_json: false, advice: None })
     }
 
     fn recognise(&mut self, source: &Source) -> Result<Opened, NotRead> {
@@ -277,11 +277,10 @@ impl<'c> Stream<'c> {
                     Ok(bytes) => Unread::of(&name, &probe, bytes),
                     Err(_) => Unread::of(&name, &probe, std::io::empty()),
                 });
-                // What is known by name needs no mapping.
-                let is_unknown = not_read.reason.contains("of no known format");
                 let advice = match table {
                     Some(rows) => map_hint::of_table(&rows, &self.corpus.paths),
-                    None if is_unknown => {
+                    // What is known by name needs no mapping.
+                    None if not_read.is_unknown_json => {
                         let longer = source.open().ok().and_then(|bytes| Probe::at_length(&name, bytes).ok());
                         map_hint::advice(longer.as_ref().unwrap_or(&probe), &self.corpus.paths)
                     }
@@ -420,6 +419,8 @@ fn first_rows(source: &Source, probe: &Probe) -> Option<Probe> {
 struct NotRead {
     reason: String,
     kind: Left,
+    /// See [`Unread::is_unknown_json`].
+    is_unknown_json: bool,
     /// How it could be read.
     advice: Option<String>,
 }
@@ -439,19 +440,25 @@ enum Left {
 
 impl NotRead {
     fn unreadable(error: impl std::fmt::Display) -> Self {
-        Self { reason: format!("cannot be read: {error}"), kind: Left::Unreadable, advice: None }
+        Self {
+            reason: format!("cannot be read: {error}"),
+            kind: Left::Unreadable,
+            is_unknown_json: false,
+            advice: None,
+        }
     }
 }
 
 impl From<String> for NotRead {
     fn from(reason: String) -> Self {
-        Self { reason, kind: Left::Other, advice: None }
+        Self { reason, kind: Left::Other, is_unknown_json: false, advice: None }
     }
 }
 
 impl From<Unread> for NotRead {
-    fn from(Unread { reason, looks_recorded, advice }: Unread) -> Self {
-        Self { reason, kind: if looks_recorded { Left::LooksRecorded } else { Left::Other }, advice }
+    fn from(Unread { reason, looks_recorded, is_unknown_json, advice }: Unread) -> Self {
+        let kind = if looks_recorded { Left::LooksRecorded } else { Left::Other };
+        Self { reason, kind, is_unknown_json, advice }
     }
 }
 

@@ -15,8 +15,8 @@ use crate::open::finding::Finding;
 use crate::transcript::{EndCause, Grade, Outcome, OutcomeSource, Run};
 pub use draw::LabelDraw;
 pub use file::LabelColumns;
-use file::LabelFile;
 pub(crate) use file::outcomes_in;
+use file::{LabelFile, NoLabels};
 
 /// Names under which label files are found next to recordings.
 const NAMES: &[&str] = &["labels.csv", "outcomes.csv"];
@@ -152,15 +152,17 @@ impl Labels {
         }
         let LabelFile { labels, findings, notices } = match LabelFile::read(path, columns) {
             Ok(file) => file,
-            Err(diagnostic) if origin == Origin::Nearby && diagnostic.what == file::NO_RUN_ID => {
+            Err(NoLabels::NoRunIds(diagnostic)) if origin == Origin::Nearby => {
                 self.others.push((path.to_path_buf(), diagnostic));
                 return Ok(());
             }
-            Err(diagnostic) if origin == Origin::Nearby => {
+            Err(NoLabels::Wrong(diagnostic)) if origin == Origin::Nearby => {
                 self.findings.push(Finding { severity: Severity::Error, diagnostic });
                 return Ok(());
             }
-            Err(diagnostic) => return Err(ReadError::Labels(diagnostic)),
+            Err(NoLabels::NoRunIds(diagnostic) | NoLabels::Wrong(diagnostic)) => {
+                return Err(ReadError::Labels(diagnostic));
+            }
         };
         let file = self.files.len();
         self.files.push((path.to_path_buf(), origin));

@@ -7,7 +7,7 @@ use std::io::Read;
 
 use crate::find::file_name;
 use crate::open::probe::{Probe, Shape, Sketch};
-use crate::survey::known_producers;
+use crate::survey::known_producers::{self, KnownFile};
 
 /// Parts of a file's name that only recordings have: one run or one record a line.
 const RECORDINGS: &[&str] = &["jsonl", "ndjson", "traj", "trajectory", "eval", "af"];
@@ -23,6 +23,8 @@ pub(crate) struct Unread {
     pub(crate) reason: String,
     /// Whether it looks like a recording.
     pub(crate) looks_recorded: bool,
+    /// Whether it is JSON of which nothing else is known, so that its fields can be named with `--map`.
+    pub(crate) is_unknown_json: bool,
     /// How it could be read, if it is a text of a kind that logs have.
     pub(crate) advice: Option<String>,
 }
@@ -35,29 +37,33 @@ impl Unread {
         let _ = bytes.take(64).read_to_end(&mut head);
         let disguise = disguise(&head);
         let known = known_producers::known(probe);
+        let mut is_unknown_json = false;
         let reason = match (&disguise, known) {
             (Some(disguise), _) => (*disguise).to_owned(),
-            (None, Some(known)) => known.to_owned(),
+            (None, Some(known)) => known.words().to_owned(),
             (None, None) if file_name::is_report(name) && probe.shape == Shape::Document && probe.whole => {
                 "no recording, and no report of outcomes for any run read here".to_owned()
             }
-            (None, None) => plain_reason(probe),
+            (None, None) => {
+                is_unknown_json = matches!(probe.shape, Shape::Document | Shape::Lines);
+                plain_reason(probe)
+            }
         };
         let advice = match (&disguise, known) {
             (None, None) => text_advice(name, probe),
             _ => None,
         };
         let looks_recorded = match known {
-            Some(known) if disguise.is_none() => known.contains("not read yet"),
+            Some(known) if disguise.is_none() => matches!(known, KnownFile::Runs(_)),
             _ => looks_recorded(name, probe, disguise.is_some()),
         };
-        Self { reason, looks_recorded, advice }
+        Self { reason, looks_recorded, is_unknown_json, advice }
     }
 
     /// An empty file.
     pub(crate) fn empty(name: &str) -> Self {
         let looks_recorded = parts(name).any(|part| RECORDINGS.contains(&part.as_str()) || part == "json");
-        Self { reason: "empty".to_owned(), looks_recorded, advice: None }
+        Self { reason: "empty".to_owned(), looks_recorded, is_unknown_json: false, advice: None }
     }
 }
 

@@ -320,11 +320,7 @@ fn read_patterns(fields: &Fields<'_>, info: &SignalInfo, options: &mut Options, 
             let error = error.to_string();
             let why = error.lines().last().unwrap_or_default().trim().trim_start_matches("error: ");
             let what = format!("`{pattern}` is not a regular expression: {why}");
-            let help = if why.contains("look-around") || why.contains("backreference") {
-                "write it without look-around and back-references"
-            } else {
-                "write a literal bracket with a backslash, in single quotes: '\\('"
-            };
+            let help = "escape a bracket, as in '\\('; no look-around, no back-references";
             fields.error_at_value("regex", what, help)
         })?;
         label.push(format!("/{pattern}/"));

@@ -117,9 +117,24 @@ pub(super) struct LabelFile {
     pub(super) notices: Vec<Diagnostic>,
 }
 
+/// Why a file yields no label.
+#[derive(Debug)]
+pub(super) enum NoLabels {
+    /// It has no column with the runs' ids, so it may be a file of another kind.
+    NoRunIds(Diagnostic),
+    /// It cannot be read, is not a label file, or has only empty labels.
+    Wrong(Diagnostic),
+}
+
+impl From<Diagnostic> for NoLabels {
+    fn from(wrong: Diagnostic) -> Self {
+        Self::Wrong(wrong)
+    }
+}
+
 impl LabelFile {
-    /// Parses a file. Fails if it yields no label: it cannot be read, is not a label file, or has only empty labels.
-    pub(super) fn read(path: &Path, named: Option<&LabelColumns>) -> Result<Self, Diagnostic> {
+    /// Parses a file. Fails if it yields no label.
+    pub(super) fn read(path: &Path, named: Option<&LabelColumns>) -> Result<Self, NoLabels> {
         let shown = path.display().to_string();
         let bytes = read_whole(path, LARGEST_WHOLE).map_err(|error| {
             let what = format!("cannot read the labels: {error}");
@@ -136,7 +151,7 @@ impl LabelFile {
             None => file.columns(&titles, &shown, &text),
         };
         if !columns.contains(&Some("run_id")) {
-            return Err(no_run_id(&shown, &text));
+            return Err(NoLabels::NoRunIds(no_run_id(&shown, &text)));
         }
         let (mut rows, mut line) = (0, 1);
         for record in reader.records() {
@@ -147,7 +162,9 @@ impl LabelFile {
                     let at = Location::line(&*shown, line);
                     match misfit(&record, &columns) {
                         // Whatever stands behind it is inside its quotes.
-                        Some((what, true)) => return Err(Diagnostic::new(at, what, "close the quote, or take it out")),
+                        Some((what, true)) => {
+                            return Err(Diagnostic::new(at, what, "close the quote, or take it out").into());
+                        }
                         Some((what, false)) => {
                             file.complain(at, what, "write a cell for each column; the row is left out");
                         }
@@ -174,7 +191,7 @@ impl LabelFile {
                 || "fill in `success` (true or false) or `score` for some runs, or move the file away".to_owned(),
                 |columns| format!("name the column with the outcome: `--label-columns {columns}`"),
             );
-            return Err(file.first_complaint(Diagnostic::new(Location::file(shown), what, help)));
+            return Err(file.first_complaint(Diagnostic::new(Location::file(shown), what, help)).into());
         }
         Ok(file)
     }
@@ -319,16 +336,13 @@ fn check_shape(path: &str, text: &str, header: &str) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// What is said of a file without the runs' ids.
-pub(super) const NO_RUN_ID: &str = "labels without a column `run_id`";
-
 fn no_run_id(path: &str, text: &str) -> Diagnostic {
     let header = text.lines().next().unwrap_or_default();
     let help = match guessed(text, None).filter(|_| is_header(header, ',')) {
         Some(columns) => format!("are they in these columns? say so: `--labels {path} --label-columns {columns}`"),
         None => "name the column that holds the runs' ids: `--label-columns run_id=COLUMN`".to_owned(),
     };
-    in_header(path, text, ',', 0..header.len(), NO_RUN_ID, help)
+    in_header(path, text, ',', 0..header.len(), "labels without a column `run_id`", help)
 }
 
 /// Something wrong with the first line. It is quoted only if it is a header: any file may be named as labels.
