@@ -59,7 +59,7 @@ fn a_stack_is_chosen_on_dev_and_reported_on_test() {
         runs(at).replace("\"loops\"", &format!("\"loops-{at}\"")).replace("\"works\"", &format!("\"works-{at}\""))
     };
     scratch.put("many.jsonl", &(0..80).map(runs).collect::<String>());
-    let split = "--split test --dev-share 0.5 --max-fes 0.12";
+    let split = "--split test --dev-share 0.5 --max-killed 0.12";
     let (code, stdout, stderr) = scratch.run(&format!("compare many.jsonl --stacks stacks.toml --out out {split}"));
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("compare_split", stdout);
