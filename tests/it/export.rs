@@ -120,7 +120,7 @@ fn coding_agents_get_what_they_have_a_setting_for() {
     assert!(code == 0 && told.contains("max_turns=40") && told.contains("max_budget_usd=2.5"), "{told}");
     for agent in ["codex", "copilot-cli"] {
         let (code, _, stderr) = scratch.run(&format!("export s.toml --to {agent}"));
-        assert!(code == 4 && stderr.contains("no setting; the hook does it"), "{agent}: {code} {stderr}");
+        assert!(code == 4 && stderr.contains("no setting, and `whenstop hook`"), "{agent}: {code} {stderr}");
     }
     let steps = "[[stack]]\nname = \"candidate\"\ncap = { steps = 40 }\n";
     scratch.put("steps.toml", steps);

@@ -1,5 +1,5 @@
 //! Coding agents whose settings can hold a limit, but whose own rules are not replayed here: a stack is exported to
-//! them, and cannot be read back. What they have no setting for, the hook does.
+//! them, and cannot be read back. What Claude Code has no setting for, the hook does.
 //!
 //! Settings as of November 2026: `claude -p` and the Agent SDK as its packages have them (npm 0.3.330, PyPI 0.2.187, and
 //! the `claude` within); `codex exec` has no option that ends a run (`exec/src/cli.rs` of its repository), and what
@@ -13,10 +13,11 @@ use crate::transcript::Moment;
 const THE_HOOK: &[(&str, &str)] = &[("", "no setting; the hook does it: `whenstop hook install`")];
 const TURNS: &str = "it counts turns of its own main loop; sub-agents are not counted";
 const DOLLARS: &str = "it counts dollars by its own prices, those of sub-agents too, once a turn is paid for";
+const NO_HOOK: &[(&str, &str)] = &[("", "no setting, and `whenstop hook` does not know this agent")];
 const NO_STEPS: &[(&str, &str)] = &[(
     "",
-    "no setting; the hook does it: `whenstop hook install` (`--max-autopilot-continues` counts how often it goes on by \
-     itself, not model calls)",
+    "no setting, and `whenstop hook` does not know this agent (`--max-autopilot-continues` counts how often it goes on \
+     by itself, not model calls)",
 )];
 
 const CLAUDE_CODE: Host = Host::new(
@@ -52,7 +53,7 @@ const CLAUDE_AGENT_SDK: Host = Host::new(
 )
 .cannot(THE_HOOK);
 
-const NO_SETTING: Host = Host::none(THE_HOOK);
+const NO_SETTING: Host = Host::none(NO_HOOK);
 const COPILOT_CLI: Host = Host::none(NO_STEPS);
 
 /// The coding agents, by name.
