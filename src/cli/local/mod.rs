@@ -117,7 +117,7 @@ const PLACES: &[Place] = &[
         &["api_conversation_history.json"],
     ),
     place("pi", None, ".pi", "agent/sessions", &[".jsonl"]),
-    place("Qwen Code", None, ".qwen", "tmp", &[".json", ".jsonl"]),
+    place("Qwen Code", Some("QWEN_HOME"), ".qwen", "projects", &[".jsonl"]),
     place("OpenHands", None, ".openhands", "sessions", &[".json", ".jsonl"]),
 ];
 
