@@ -105,13 +105,13 @@ impl Work {
         let calls = |step| run.reply(step).map_or(&[][..], |reply| reply.tool_calls.as_slice());
         let told: Vec<Vec<CallEffect>> =
             (0..run.steps().len()).map(|step| calls(step).iter().map(|call| reader.tell(call)).collect()).collect();
-        let scratch = Scratch::of(&told);
-        let delivered = Delivered::of(run);
+        let scratch = Scratch::from_calls(&told);
+        let delivered = Delivered::from_run(run);
         let mut checks = Checks::default();
         let mut steps = Vec::with_capacity(told.len());
         for (step, calls) in told.iter().enumerate() {
             let mut work = StepWork::default();
-            let flags = Flags::of(run, step);
+            let flags = Flags::from_step(run, step);
             for (nth, told) in calls.iter().enumerate() {
                 match told.effect {
                     Effect::Edit => match delivered.as_ref().map(|files| files.changed_by(told)) {
@@ -120,7 +120,7 @@ impl Work {
                     },
                     Effect::Handover => work.handovers.add(true, true),
                     Effect::Check => {
-                        let (certain, possible) = checks.take(flags.of_call(nth));
+                        let (certain, possible) = checks.take(flags.call_failed(nth));
                         work.greens.add(certain, possible);
                         work.edits.add(false, told.may_change);
                     }
@@ -211,7 +211,7 @@ struct Delivered<'r> {
 }
 
 impl<'r> Delivered<'r> {
-    fn of(run: &'r Run) -> Option<Self> {
+    fn from_run(run: &'r Run) -> Option<Self> {
         let files = run.header.delivered.as_ref()?;
         Some(Self {
             files: files.iter().map(String::as_str).collect(),
@@ -246,7 +246,7 @@ struct Flags<'r> {
 }
 
 impl<'r> Flags<'r> {
-    fn of(run: &'r Run, step: usize) -> Self {
+    fn from_step(run: &'r Run, step: usize) -> Self {
         let events = run.steps().get(step).map_or(&[][..], |at| &run.events()[at.reply..at.end]);
         let results: Vec<&Message> =
             events.iter().filter_map(|event| event.message()).filter(|message| message.is_result()).collect();
@@ -259,8 +259,8 @@ impl<'r> Flags<'r> {
         Self { calls: run.reply(step).map_or(&[], |reply| reply.tool_calls.as_slice()), results, named }
     }
 
-    /// The error flag of the result of the call at `nth` of the step.
-    fn of_call(&self, nth: usize) -> Option<bool> {
+    /// Whether the call at `nth` of the step failed, by the flag of its result.
+    fn call_failed(&self, nth: usize) -> Option<bool> {
         let id = self.calls.get(nth)?.id.as_deref();
         let named = id.and_then(|id| self.named.get(id));
         named.or_else(|| self.results.get(nth).filter(|result| id.is_none() || result.tool_call_id.is_none()))?.is_error
@@ -305,7 +305,7 @@ struct Scratch {
 }
 
 impl Scratch {
-    fn of(told: &[Vec<CallEffect>]) -> Self {
+    fn from_calls(told: &[Vec<CallEffect>]) -> Self {
         let (mut made, mut removed) = (BTreeMap::new(), BTreeMap::new());
         for (step, told) in told.iter().enumerate().flat_map(|(step, calls)| calls.iter().map(move |told| (step, told)))
         {

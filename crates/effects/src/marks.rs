@@ -58,7 +58,7 @@ impl Marks {
     pub fn of_rounds(run: &Run, table: &EffectTable) -> Vec<Self> {
         let mut reader = EffectReader::new(table);
         let rounds = run.rounds();
-        let acts: Vec<Acts> = rounds.iter().map(|round| Acts::of(run, round, &mut reader)).collect();
+        let acts: Vec<Acts> = rounds.iter().map(|round| Acts::from_round(run, round, &mut reader)).collect();
         // Commands that a person typed between two rounds come before the agent's actions in the second.
         let ends = rounds.iter().map(|round| round.end_step);
         let typed: Vec<Vec<CallEffect>> = ends.map(|end| typed_after(run, end, &mut reader)).collect();
@@ -95,7 +95,7 @@ struct Acts {
 }
 
 impl Acts {
-    fn of(run: &Run, round: &Round, reader: &mut EffectReader<'_>) -> Self {
+    fn from_round(run: &Run, round: &Round, reader: &mut EffectReader<'_>) -> Self {
         let replies = (round.first_step..round.end_step).filter_map(|step| run.reply(step));
         let calls: Vec<CallEffect> =
             replies.flat_map(|reply| &reply.tool_calls).map(|call| reader.tell(call)).collect();
