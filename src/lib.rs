@@ -56,6 +56,7 @@ pub use whenstop_frameworks::{catalog, export, framework, host, preset, python, 
 pub use whenstop_guard as guard;
 pub use whenstop_readers::{reader, redact};
 
+pub mod answers;
 #[doc(hidden)]
 pub mod cli;
 pub mod project;

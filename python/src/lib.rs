@@ -12,12 +12,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 use whenstop::aggregate::{Firing, Row};
+use whenstop::answers::tables::Table;
 use whenstop::cli::embedded::{self, Compared, EmbeddedGuard, OptionValue, Tuned, Values};
 use whenstop::decision::Program;
 use whenstop::diagnostic::{Diagnostic, Diagnostics, Location, lines};
 use whenstop::guard::{Failure, Link};
 use whenstop::reader::{Corpus, Detail, ReadError, ReadOptions};
-use whenstop::report::table::Table;
 use whenstop::report::{Publication, Shard, parquet_bytes};
 
 /// What, where and how to fix, on its way to `whenstop.Error`.

@@ -11,9 +11,9 @@ use super::compare::publish;
 use super::failure::Failure;
 use super::inputs::{CorpusArgs, ReadingArgs, StackArgs, UnitOfRun};
 use super::output::Output;
+use crate::answers::Appetite;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::reader::{Held, trace};
-use crate::report::Appetite;
 use crate::transcript::Run;
 
 /// A file by its name in `traces/`, with its text.

@@ -17,13 +17,14 @@ use super::output::{Format, Output, lines_of};
 use super::sweep::{SplitArgs, SplitPart, divided};
 use super::values::share;
 use crate::aggregate::{Firings, Label, MIN_KNOWN, RowView, Rows};
+use crate::answers::{Appetite, FollowedReport, tables};
 use crate::compare::{Evaluation, Evaluator, Keeps, Options, StackInfo, Tuned};
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Location, nearest, one_line};
 use crate::effects::EffectTable;
 use crate::explain::{Story, Texts};
 use crate::reader::CorpusReport;
-use crate::report::{Appetite, FirstAnswer, FollowedReport, Found, Made, Publication, RowFormat, Shard, table};
+use crate::report::{FirstAnswer, Found, Made, Publication, RowFormat, Shard};
 
 /// Arguments of `compare`.
 #[derive(Debug, ClapArgs)]
@@ -379,12 +380,12 @@ pub(super) fn show(
                 "verdict": first.verdict(),
                 "ship": first.ship().map(|summary| summary.stack.to_string()),
                 "standing": first.standings(),
-                "summary": table::summary(&summaries).to_json(),
-                "estimates": table::estimates(&summaries).to_json(),
-                "followed": publication.followed().map(|followed| table::followed(followed.summaries()).to_json()),
+                "summary": tables::summary(&summaries).to_json(),
+                "estimates": tables::estimates(&summaries).to_json(),
+                "followed": publication.followed().map(|followed| tables::followed(followed.summaries()).to_json()),
             }));
         }
-        Format::Csv | Format::Md => output.table(&table::summary(&summaries), format)?,
+        Format::Csv | Format::Md => output.table(&tables::summary(&summaries), format)?,
         // A paper has room for the first table, not for all columns.
         Format::Latex => {
             let said = publication.said(&summaries);

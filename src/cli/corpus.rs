@@ -8,6 +8,7 @@ use super::inputs::{CorpusArgs, READING, ReadingArgs, UnitOfRun, counted, has_re
 use super::output::{Format, Output, is_seen};
 use super::{effects, rounds};
 use crate::aggregate::{Tail, Tails};
+use crate::answers::tables::{Cell, Table};
 use crate::diagnostic::{count, one_line};
 use crate::effects::EffectTable;
 use crate::effects::Work;
@@ -15,7 +16,6 @@ use crate::reader::{
     CallCounts, Corpus, CorpusReport, Detail, FormatCounts, OWN_FORMAT, Oddity, PricingReport, ReadOptions, RunRead,
     UnusedField,
 };
-use crate::report::table::{Cell, Table};
 use crate::transcript::Run;
 use crate::verdict::Ledger;
 use crate::words::percents;

@@ -6,8 +6,8 @@ use super::Exit;
 use super::failure::Failure;
 use super::inputs::{CorpusArgs, StackArgs};
 use super::output::{Format, Output};
+use crate::answers::tables::{Cell, Table};
 use crate::effects::EffectReader;
-use crate::report::table::{Cell, Table};
 use crate::transcript::{Event, Lane, Run};
 
 /// Prints one line per call. The `[effects]` of the stack files take precedence over the built-in table.

@@ -12,11 +12,11 @@ use super::failure::Failure;
 use super::inputs::NOTATION;
 use super::output::Output;
 use super::{Command, compare, corpus, merge, tune};
+use crate::answers::tables::Table;
 use crate::decision::{Program, Strategy};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::guard::{Guard, Opener};
 use crate::reader::CorpusReport;
-use crate::report::table::Table;
 use crate::report::{CsvStyle, Division, FirstAnswer, Publication, Shard};
 
 /// A guard of the embedding program.

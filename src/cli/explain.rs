@@ -5,10 +5,10 @@ use super::Exit;
 use super::failure::Failure;
 use super::inputs::{CorpusArgs, ForecastArgs, StackArgs, tell_troubles};
 use super::output::{Format, Output, Style, width};
+use crate::answers::tables::{Cell, Table};
 use crate::catalog::Strategies;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::{Explanation, Extent, LineKind, TrailLine, first_actions, trail_lines};
-use crate::report::table::{Cell, Table};
 
 /// Arguments of `explain`.
 // Here `--run` selects the run to explain, so the reading option for the run's id is renamed.

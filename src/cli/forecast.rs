@@ -8,9 +8,9 @@ use super::Exit;
 use super::failure::Failure;
 use super::inputs::{ByArg, CorpusArgs};
 use super::output::{Format, Output};
+use crate::answers::tables::{Cell, Table};
 use crate::diagnostic::count;
 use crate::forecast::{Amount, Forecast, LEAST_TASKS, RunCourse, forecasts};
-use crate::report::table::{Cell, Table};
 use crate::report::write_atomically;
 use crate::words::digits;
 

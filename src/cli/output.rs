@@ -10,9 +10,9 @@ use self::width::folded;
 pub(super) use self::width::{is_seen, line_width, width, wrapped};
 use super::Exit;
 use super::failure::Failure;
+use crate::answers::tables::Table;
 use crate::diagnostic::{self, Diagnostic, Diagnostics, Location, Severity};
 use crate::report::CsvStyle;
-use crate::report::table::Table;
 
 mod width;
 

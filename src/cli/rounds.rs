@@ -1,7 +1,7 @@
 //! `whenstop corpus --rounds`: what each prompt led to.
 
+use crate::answers::tables::{Cell, Table};
 use crate::effects::{EffectReader, EffectTable};
-use crate::report::table::{Cell, Table};
 use crate::transcript::{Event, Millis, Run, Spend};
 
 /// The columns of [`rows`].

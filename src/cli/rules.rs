@@ -6,10 +6,10 @@ use super::Exit;
 use super::failure::Failure;
 use super::output::{Format, Output};
 use super::{examples, lint, texts};
+use crate::answers::tables::{Cell, Table};
 use crate::catalog::golden_cases;
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::framework::{Framework, Kind};
-use crate::report::table::{Cell, Table};
 use crate::{bailout, catalog, effects, signal};
 
 /// Arguments of `rules`.

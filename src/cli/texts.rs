@@ -6,7 +6,7 @@ use super::Exit;
 use super::failure::Failure;
 use super::inputs::read_text;
 use super::output::{Format, Output};
-use crate::report::table::{Cell, Table};
+use crate::answers::tables::{Cell, Table};
 use crate::system::benchmark::{Question, Score, score, score_bundled};
 
 /// Arguments of `rules texts`.

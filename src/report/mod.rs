@@ -1,42 +1,35 @@
 //! Tables and figures, each computed from rows only.
 
 mod cells;
-mod choice;
 mod configuration;
 mod csv_style;
 mod evidence;
 pub mod figure;
 mod files;
-mod first;
 mod folder;
-mod followed;
 mod found;
-mod further;
-pub mod known;
+mod latex;
 mod made;
 mod markdown;
 mod page;
 mod part;
 mod publication;
+mod render;
 mod row_file;
 mod said;
 mod saved;
 pub mod schema;
-pub mod table;
-pub mod verdict;
 
-pub use choice::Choice;
 pub use configuration::Configuration;
 pub use csv_style::CsvStyle;
 pub use files::{read_rows, write_atomically, write_rows};
-pub use first::{Appetite, Field, FirstTable, Tuned};
 pub use folder::{INCOMPLETE, Lock, refuse_half_written, write_folder};
-pub use followed::FollowedReport;
 pub use found::{Found, unreadable};
 pub use made::{Made, MadeFile};
 pub use markdown::{code, page};
 pub use part::{About, Division, Input, Merge, PART, PartManifest, PartWriter, Shard, write_part};
 pub use publication::Publication;
+pub use render::plain_number;
 pub use row_file::{Columns, RowFormat, RowWriter, parquet_bytes};
 pub use said::FirstAnswer;
 pub use saved::{Manifest, ManifestStack, Saved, read_saved};

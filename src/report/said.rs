@@ -1,9 +1,9 @@
 //! The first answer of a comparison, for a terminal, a notebook or any other display.
 
-use super::followed::FollowedReport;
 use super::publication::Publication;
-use super::table::Table;
 use crate::aggregate::Summary;
+use crate::answers::FollowedReport;
+use crate::answers::tables::Table;
 
 /// The answer, the first table, and its notes.
 #[derive(Clone, Debug)]

@@ -7,16 +7,14 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::choice::Choice;
 use super::configuration::Configuration;
-use super::first::{Appetite, Tuned};
-use super::followed::FollowedReport;
 use super::made::Made;
 use super::row_file::{RowFormat, SavedRows};
 use super::{Lock, read_rows, write_atomically};
 use crate::aggregate::{
     Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Label, Row, RowView, Rows, RowsBuilder,
 };
+use crate::answers::{Appetite, Choice, FollowedReport, Tuned};
 use crate::compare::StackInfo;
 use crate::decision::Program;
 use crate::diagnostic::{Diagnostic, Location};

@@ -1,8 +1,8 @@
 //! What the columns of every file of a results folder mean, from the registries they are written by.
 
 use super::saved::ROWS_VERSION;
-use super::table::{Cell, Table, in_summary};
 use crate::aggregate::{CellKind, ColumnSpec, Firing, FollowedRow, Measure, MetricPart, Row, SUMMARY_VERSION, metrics};
+use crate::answers::tables::{Cell, Table, in_summary};
 
 /// A file of a results folder whose columns are declared.
 #[derive(Clone, Debug)]

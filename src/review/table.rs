@@ -1,7 +1,7 @@
 //! The net effect as a table: one line for each stack that changed, with `before → now` where a number changed.
 
 use super::{Review, StackEffect, State};
-use crate::report::table::{Cell, Table};
+use crate::answers::tables::{Cell, Table};
 use crate::snapshot::{Numbers, Span};
 use crate::words::tenths;
 

@@ -3,7 +3,7 @@
 use super::gate::{GateResult, Sign, Written};
 use crate::aggregate::FollowedSummary;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::report::table::plain_number;
+use crate::report::plain_number;
 
 /// The metrics: the upper and the lower end of the interval, which covers every value that unknown effects allow.
 const METRICS: [&str; 2] = ["cut_short_high", "cut_short_low"];

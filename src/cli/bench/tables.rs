@@ -2,8 +2,8 @@
 
 use super::words::points;
 use super::{Answer, Line};
+use crate::answers::tables::{Cell, Table};
 use crate::bench::{ModelScore, Restart, Training};
-use crate::report::table::{Cell, Table};
 use crate::stats::Estimate;
 use crate::words::digits;
 

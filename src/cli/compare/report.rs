@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use super::{BudgetArgs, Exit, show};
+use crate::answers::Appetite;
 use crate::cli::failure::Failure;
 use crate::cli::output::{Format, Output};
 use crate::cli::values::share;
-use crate::report::{Appetite, Publication, Saved, read_saved};
+use crate::report::{Publication, Saved, read_saved};
 
 /// Arguments of `report`.
 #[derive(Debug, clap::Args)]

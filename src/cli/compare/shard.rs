@@ -4,13 +4,14 @@ use std::path::Path;
 
 use super::{Args, Exit, refuse_unknown_baseline};
 use crate::aggregate::{Firings, FollowedRows, Rows};
+use crate::answers::FollowedReport;
 use crate::cli::compare::EmbedText;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{has_runs, tell_troubles};
 use crate::cli::output::Output;
 use crate::compare::{Evaluator, Options};
 use crate::diagnostic::count;
-use crate::report::{About, Division, FollowedReport, Found, Input, Shard, write_part};
+use crate::report::{About, Division, Found, Input, Shard, write_part};
 use crate::transcript::Run;
 
 /// Which part of a comparison to compute.

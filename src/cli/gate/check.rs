@@ -7,14 +7,15 @@ use super::inputs::{GateInputs, Inputs};
 use super::replayed::{Replayed, replayed};
 use super::reports::{self, ReportFormat};
 use super::{read_snapshot, told};
+use crate::answers::Appetite;
 use crate::cli::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::cli::values::share;
 use crate::diagnostic::{Diagnostic, Location, count};
 use crate::explain::Texts;
+use crate::report::Publication;
 use crate::report::unreadable;
-use crate::report::{Appetite, Publication};
 use crate::review::{Checked, Held, Review};
 use crate::snapshot::{CutShortGate, Gate, MIN_KNOWN};
 

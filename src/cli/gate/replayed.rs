@@ -7,13 +7,13 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::rule_sets::RuleSets;
 use crate::aggregate::{Firings, Row, Rows};
+use crate::answers::FollowedReport;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{CorpusArgs, StackArgs, tell_troubles};
 use crate::cli::output::Output;
 use crate::compare::{Evaluation, Evaluator, Options, StackInfo};
 use crate::explain::{Story, Texts};
 use crate::reader::trace;
-use crate::report::FollowedReport;
 use crate::review::{Places, Words};
 use crate::snapshot::{CorpusPrint, Snapshot, StopLine};
 use crate::transcript::{Fingerprint, Run};

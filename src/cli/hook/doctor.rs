@@ -13,8 +13,8 @@ use super::super::Exit;
 use super::super::failure::Failure;
 use super::super::output::{Format, Output};
 use super::{Agent, edit, folders, install};
+use crate::answers::tables::{Cell, Table};
 use crate::diagnostic::count;
-use crate::report::table::{Cell, Table};
 
 /// Arguments of `hook doctor`.
 #[derive(Debug, clap::Args)]

@@ -9,8 +9,8 @@ use super::super::Exit;
 use super::super::failure::Failure;
 use super::super::output::{Format, Output};
 use super::{Agent, failed, folders};
+use crate::answers::tables::{Cell, Table};
 use crate::diagnostic::count;
-use crate::report::table::{Cell, Table};
 use crate::transcript::Run;
 
 /// Arguments of `hook log`.

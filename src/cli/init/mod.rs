@@ -14,10 +14,11 @@ use super::inputs::{CorpusArgs, READING, ReadingArgs, StackArgs, UnitOfRun, star
 use super::output::Output;
 use super::values::share;
 use crate::aggregate::Summary;
+use crate::answers::Appetite;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::project;
 use crate::reader::{LARGEST_WHOLE, read_whole_text};
-use crate::report::{Appetite, Publication, write_atomically};
+use crate::report::{Publication, write_atomically};
 use files::Found;
 
 /// Arguments of `init`.

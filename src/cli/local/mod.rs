@@ -17,11 +17,12 @@ use super::compare::show_said;
 use super::failure::Failure;
 use super::inputs::{Tell, process_telling, read_text};
 use super::output::{Format, Output};
+use crate::answers::FollowedReport;
+use crate::answers::tables::{Cell, Table};
 use crate::catalog;
 use crate::compare::{Evaluation, Evaluator, Options};
 use crate::reader::{Corpus, Detail, PriceTable, ReadOptions};
-use crate::report::table::{Cell, Table};
-use crate::report::{FollowedReport, Publication};
+use crate::report::Publication;
 use crate::transcript::{Instant, Run, Spend};
 
 /// Arguments of `local`.

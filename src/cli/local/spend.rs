@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::{Args, PLACES, PRICED_ON};
+use crate::answers::tables::{Cell, Table};
 use crate::diagnostic::count;
-use crate::report::table::{Cell, Table};
 use crate::transcript::Spend;
 
 /// What the spend is listed by.

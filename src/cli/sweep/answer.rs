@@ -2,7 +2,7 @@
 
 use super::{SplitArgs, SplitPart};
 use crate::aggregate::{Contest, Ease, Label, Rows, Unit, by_stack, summarise};
-use crate::report::{Appetite, Field, FirstTable};
+use crate::answers::{Appetite, Field, FirstTable};
 use crate::stats::label_certificate::ErrorRates;
 
 /// The answer of a sweep.

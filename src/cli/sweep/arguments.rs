@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::aggregate::{RowView, Rows};
+use crate::answers::Choice;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::read_text;
 use crate::cli::values::share_inside;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
-use crate::report::Choice;
 use crate::stack::{Entry, Stack, StackFile};
 use crate::sweep::{Axis, Grid, Split, limits};
 use crate::transcript::Outcome;

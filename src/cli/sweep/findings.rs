@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::Args;
 use super::answer::Answer;
 use crate::aggregate::Rows;
+use crate::answers::tables::Table;
 use crate::cli::failure::Failure;
 use crate::cli::output::{Format, Output, lines_of};
 use crate::diagnostic::Diagnostic;
-use crate::report::table::Table;
 use crate::report::{self, write_atomically, write_rows};
 
 /// What a sweep found.

@@ -8,10 +8,11 @@ use super::manifest::Manifest;
 use super::recordings::Recordings;
 use super::{Args, Exit, Failure, Output, headline, points, unknown_setting};
 use crate::aggregate::{Ease, Rows};
+use crate::answers::{Appetite, tables};
 use crate::cli::export::hosts_of;
 use crate::diagnostic::Diagnostic;
 use crate::report::figure::{SweepFigure, save};
-use crate::report::{Appetite, table, write_atomically, write_folder};
+use crate::report::{write_atomically, write_folder};
 use crate::stats::label_certificate::ErrorRates;
 use crate::sweep::engine::Plan;
 use crate::sweep::{Candidates, Grid, ResultOptions, Results};
@@ -46,8 +47,8 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let findings = Findings {
         title: "Which limit?",
         answer: &judged.answer,
-        table: table::sweep(&grid, &judged.reported),
-        overview: table::sweep_overview(&judged.reported, judged.answer.chosen),
+        table: tables::sweep(&grid, &judged.reported),
+        overview: tables::sweep_overview(&judged.reported, judged.answer.chosen),
         more: None,
         notes: notes(&judged),
         figure: "\n![Killed and saved against the limit](sweep.svg)\n",
@@ -86,7 +87,7 @@ fn judge(args: &Args, grid: &Grid, candidates: &Candidates, recordings: &Recordi
 fn write(args: &Args, grid: &Grid, judged: &Judged, headline: &str, out: &Path) -> Result<(), Diagnostic> {
     let Judged { reported, answer, chosen_on, .. } = judged;
     if let Some(dev) = chosen_on {
-        let table = table::sweep(grid, dev);
+        let table = tables::sweep(grid, dev);
         write_atomically(&out.join("sweep-dev.csv"), |file| table.write_csv(file))?;
     }
     let subtitle = format!("{headline}; bars: 95 % intervals, clustered by task");

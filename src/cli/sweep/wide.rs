@@ -10,12 +10,13 @@ use super::manifest::{Swept, WideManifest};
 use super::recordings::Recordings;
 use super::{Args, Exit, Failure, Output, SplitPart, points};
 use crate::aggregate::{Count, FrontierSpread, Rows, Summary, Unit, by_stack, frontier_spread, summarise};
+use crate::answers::Appetite;
+use crate::answers::tables::{self, KeptStack};
 use crate::cli::inputs::read_text;
 use crate::cli::interrupt::Listening;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::figure::{self, HeatFigure, save};
-use crate::report::table::{self, KeptStack};
-use crate::report::{Appetite, write_atomically, write_folder};
+use crate::report::{write_atomically, write_folder};
 use crate::sweep::engine::{Extract, GridWalk, Plan, Runs, Tally};
 use crate::sweep::{Candidates, Find, GridFile, Search, WideGrid};
 use crate::words::grouped;
@@ -162,7 +163,7 @@ impl WideSweep<'_> {
                 }
             }
             if let Some(all) = &mut all {
-                table::grid_lines(self.grid, &told, unit, runs.scale()).write_csv_part(*all, next == 0)?;
+                tables::grid_lines(self.grid, &told, unit, runs.scale()).write_csv_part(*all, next == 0)?;
             }
             reached += told.len() as u64;
             bar.set_position(reached);
@@ -286,8 +287,8 @@ impl WideSweep<'_> {
             title: "Which stack?",
             answer: &judged.answer,
             headline: self.headline(walked),
-            table: table::grid(self.grid, &kept, walked.unit),
-            overview: table::grid_overview(&shown, walked.unit, chosen),
+            table: tables::grid(self.grid, &kept, walked.unit),
+            overview: tables::grid_overview(&shown, walked.unit, chosen),
             more: (more > 0).then(|| format!("{more} more were kept: `--out DIR` writes all with their rules")),
             notes: self.notes(walked, judged),
             figure: if walked.cells.is_empty() {

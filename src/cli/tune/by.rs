@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use super::files::{certified_stack, held};
 
 use super::{Args, catalogue, picked};
+use crate::answers::tables::{Cell, Table};
 use crate::cli::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{ByArg, unnamed_tasks};
 use crate::cli::output::{Format, Output};
 use crate::diagnostic::{count, one_line};
 use crate::reader::LabelDraw;
-use crate::report::table::{Cell, Table};
 use crate::report::{write_atomically, write_folder};
 use crate::sweep::engine::Extract;
 use crate::tune::{ClassLimit, Family, Shipped, Study, TunedClass, TunedClasses, tune_classes};

@@ -10,13 +10,14 @@ use serde_json::json;
 use super::files::grounds_text;
 use super::{Args, BoundArg, Shown};
 use crate::aggregate::{Label, Picked, Rows, by_stack};
+use crate::answers::tables;
 use crate::cli::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{DOUBTS, LabelErrorArgs, undrawn_labels, unnamed_tasks};
 use crate::cli::output::{Format, Output};
 use crate::cli::sweep::{GridArgs, Reading, Recordings, SplitArgs, SplitPart, headline, unknown_setting};
 use crate::diagnostic::{Diagnostic, Location, one_line};
-use crate::report::{table, write_atomically, write_folder};
+use crate::report::{write_atomically, write_folder};
 use crate::stack::Grounds;
 use crate::stats::certificate::{Bound, Certification, Promise, Rate};
 use crate::stats::label_certificate::{ErrorModel, LabelDoubt};
@@ -224,7 +225,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         Shown::Table | Shown::Pr => {
             output.paragraph(&certificate.sentence());
             output.data("\n");
-            output.table(&table::certificate_overview(&certificate), Format::Table)?;
+            output.table(&tables::certificate_overview(&certificate), Format::Table)?;
             output.data("\n");
             for note in notes(args, &certificate, &headline(&tested.reported, args.own.split.split)) {
                 output.paragraph(&note);
@@ -395,7 +396,7 @@ fn document(args: &Args, of: &CorpusCertificate) -> serde_json::Value {
         "split": args.own.split.split.name(),
         "split_salt": (args.own.split.split != SplitPart::None).then_some(&args.own.split.split_salt),
         "dev_share": (args.own.split.split != SplitPart::None).then_some(args.own.split.dev_share),
-        "settings": table::certificate(of).to_json(),
+        "settings": tables::certificate(of).to_json(),
         "caveats": caveats(of),
     })
 }

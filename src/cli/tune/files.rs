@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::beside::Rival;
 use super::words::Words;
+use crate::answers::{Appetite, Tuned};
 use crate::catalog::{self, Strategies};
 use crate::cli::compare::{Compared, compare_loaded, held_against};
 use crate::cli::export::configurations_of;
@@ -16,7 +17,7 @@ use crate::compare::Keeps;
 use crate::diagnostic::one_line;
 use crate::effects::EffectTable;
 use crate::export::{Export, hosts};
-use crate::report::{self, Appetite, Publication, Tuned, write_atomically};
+use crate::report::{self, Publication, write_atomically};
 use crate::stack::{Grounds, Stack, StackFile};
 use crate::tune::{Family, Shipped, Study, grounds};
 

@@ -3,9 +3,9 @@
 use super::words::{ALPHAS, Words};
 use super::{Elsewhere, Why};
 use crate::aggregate::{MIN_KNOWN, Standing};
+use crate::answers::verdict::dearer;
 use crate::cli::inputs::unnamed_tasks;
 use crate::diagnostic::count;
-use crate::report::verdict::dearer;
 use crate::transcript::Outcome;
 use crate::tune::{GridRefusal, Refusal, Shipped, clean_tasks_missing, clean_tasks_needed};
 use crate::words::{chosen_percent, digits, dollars};

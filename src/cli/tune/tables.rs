@@ -1,7 +1,7 @@
 //! The tables of the answer: the shipped stack and its alternatives, and its kills by suite and model.
 
 use super::words::{Words, with_interval};
-use crate::report::table::{Cell, Table};
+use crate::answers::tables::{Cell, Table};
 use crate::stats::Estimate;
 use crate::sweep::Combine;
 use crate::tune::{Fate, Shipped, Stratum, TaskTotals};

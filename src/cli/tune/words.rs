@@ -2,7 +2,7 @@
 
 use super::{Answer, Args};
 use crate::aggregate::{Candidate, CostOfSuccess};
-use crate::report::verdict::tie_words;
+use crate::answers::verdict::tie_words;
 use crate::stats::Estimate;
 use crate::transcript::{EndCause, Outcome};
 use crate::tune::{HeldOut, Learned, Shipped, Stratum, Study, StudyRun, TaskTotals};

@@ -8,7 +8,7 @@ use super::canvas::{Drawing, FigureError, Picture};
 use super::pen::{At, Head, Look, MARGIN, Pen, WIDTH};
 use super::style::{self, GREEN, GREY, LABEL, MAUVE, RED, SMALL, STONE, TEAL};
 use crate::aggregate::{Group, Label, RowView};
-use crate::report::FollowedReport;
+use crate::answers::FollowedReport;
 use crate::verdict::Verdict;
 use crate::words::{listed, some_of};
 

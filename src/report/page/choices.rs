@@ -5,8 +5,7 @@ use serde::Serialize;
 use std::rc::Rc;
 
 use crate::aggregate::{Standing, Summary, Unit};
-use crate::report::Choice;
-use crate::report::first::{Appetite, Field, FirstTable};
+use crate::answers::{Appetite, Choice, Field, FirstTable};
 
 /// Shares of killed successes that the page's slider offers, in addition to the one asked for.
 const STOPS: [f64; 24] = [

@@ -17,10 +17,10 @@ use self::choices::{AtTolerance, choices};
 use self::columns::packed;
 use self::runs::{Listed, listed};
 use self::shell::Filling;
-use super::first::{Appetite, Field, FirstTable};
-use super::table::{self, Cell, Table, plain_number};
-use super::{Choice, Manifest};
+use super::{Manifest, plain_number};
 use crate::aggregate::{Count, FrontierPoint, Label, Rows, Summary, Unit};
+use crate::answers::tables::{self, Cell, Table};
+use crate::answers::{Appetite, Choice, Field, FirstTable, lacks};
 use crate::explain::Story;
 use crate::stats::{RangeEstimate, cluster_key};
 
@@ -198,7 +198,7 @@ impl Page<'_> {
                 judged_successes: summary.counted(Count::JudgedSuccesses),
                 frontier: point.is_some_and(|point| point.on_frontier),
                 beaten_by: point.and_then(|point| point.beaten_by.as_deref()),
-                lacks: super::first::lacks(summary, self.rows),
+                lacks: lacks(summary, self.rows),
                 copy: self.configurations(&summary.stack),
             })
             .collect()
@@ -213,8 +213,8 @@ impl Page<'_> {
 
     /// The cells of the first table, formatted as in the printed table.
     fn cells(&self, summary: &Summary, ungraded: bool) -> Value {
-        let table = table::overview([summary], self.unit);
-        let saved = if ungraded { table::ungraded([summary], self.unit) } else { table.clone() };
+        let table = tables::overview([summary], self.unit);
+        let saved = if ungraded { tables::ungraded([summary], self.unit) } else { table.clone() };
         let cell = |table: &Table, column: &str| {
             let at = table.columns.iter().position(|name| name == column);
             at.and_then(|at| table.rows.first()?.get(at)).map_or_else(|| "–".to_owned(), Cell::shown)

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use crate::report::table::{Cell, Table};
+use crate::answers::tables::{Cell, Table};
 
 const SHELL: &str = include_str!("assets/shell.html");
 const STYLE: &str = include_str!("assets/page.css");

@@ -10,12 +10,13 @@ use super::{Division, FIRINGS, FOLLOWED, PART, PartManifest, ROWS};
 use crate::aggregate::{
     Firing, Firings, FiringsBuilder, FollowedBuilder, FollowedRow, FollowedRows, Label, Row, Rows, RowsBuilder,
 };
+use crate::answers::FollowedReport;
 use crate::compare::{KeptStories, Met, matters};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::explain::Story;
 use crate::report::row_file::SavedRows;
 use crate::report::saved::{Manifest, STORIES, read_lines, read_stories};
-use crate::report::{FollowedReport, Found, Publication};
+use crate::report::{Found, Publication};
 
 /// Parts that fit together, ready to be merged.
 #[derive(Debug)]

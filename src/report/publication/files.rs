@@ -5,13 +5,14 @@ use std::path::Path;
 
 use super::{Publication, Tables};
 use crate::aggregate::{Firing, Group, REFERENCE, Row, Summary, Unit, by_stack};
+use crate::answers::FollowedReport;
+use crate::answers::tables;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::report::FollowedReport;
 use crate::report::figure::{BoundsFigure, BudgetFigure, FrontierFigure, SpendingFigure, StopsFigure, save};
 use crate::report::page::{FollowedAnswer, Page};
 use crate::report::row_file::{RowFormat, write_parquet};
 use crate::report::saved::{FOLLOWED, STORIES, write_stories};
-use crate::report::{CsvStyle, markdown, table, write_atomically, write_folder, write_rows};
+use crate::report::{CsvStyle, markdown, write_atomically, write_folder, write_rows};
 use crate::stats::Interval;
 use crate::words::chosen_percent;
 
@@ -57,7 +58,7 @@ impl Publication {
     fn write_report(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
         let tables = self.tables(summaries);
         let named = [
-            ("summary", &table::summary(summaries)),
+            ("summary", &tables::summary(summaries)),
             ("estimates", &tables.estimates),
             ("pairs", &tables.pairs),
             ("budget", &tables.budget),
@@ -170,7 +171,7 @@ impl Publication {
 
     /// The summary of runs that nobody graded.
     fn ungraded_md(&self, told: &FollowedAnswer) -> String {
-        let section = |(heading, table): &(&str, table::Table)| format!("## {heading}\n\n{}\n", table.to_markdown());
+        let section = |(heading, table): &(&str, tables::Table)| format!("## {heading}\n\n{}\n", table.to_markdown());
         let tables = told.tables.iter().map(section).collect::<Vec<_>>().concat();
         let notes = self.followed().map(FollowedReport::notes).unwrap_or_default();
         let notes: String = notes.iter().flat_map(|line| ["- ", line, "\n"]).collect();

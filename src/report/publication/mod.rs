@@ -7,19 +7,17 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::OnceLock;
 
-use super::choice::Choice;
 use super::configuration::Configuration;
-use super::first::{Appetite, Field, FirstTable, Tuned};
-use super::followed::FollowedReport;
 use super::made::Made;
 use super::row_file::RowFormat;
 use super::saved::{Manifest, ManifestStack, ROWS_VERSION};
-use super::table::{self, Table};
 use crate::aggregate::{
     BudgetCurve, Contest, Ease, Firings, FrontierPoint, Group, Label, Rated, Rows, SEED, Summary, Unit, budget_curves,
     by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes, rule_shares,
     summarise, unit_of,
 };
+use crate::answers::tables::{self, Table};
+use crate::answers::{Appetite, Choice, Field, FirstTable, FollowedReport, Tuned};
 use crate::compare::StackInfo;
 use crate::explain::Story;
 use crate::stats::Interval;
@@ -326,12 +324,12 @@ impl Publication {
         let n_listed = if strata.len() > summaries.len() { usize::MAX } else { summaries.len() };
         let curves = groups.first().map(|group| budget_curves(group, self.unit)).unwrap_or_default();
         Tables {
-            rules: table::rules(&rule_shares(&stacks, &self.rows, &self.firings)),
-            estimates: table::estimates(summaries.iter().chain(&strata).take(n_listed)),
-            strata: table::strata(&strata),
-            frontier: table::frontier(&points, &spread),
-            pairs: table::pairs(&pairs(&groups, &self.manifest.baseline, self.unit)),
-            budget: table::budget(&curves, self.whole_budget),
+            rules: tables::rules(&rule_shares(&stacks, &self.rows, &self.firings)),
+            estimates: tables::estimates(summaries.iter().chain(&strata).take(n_listed)),
+            strata: tables::strata(&strata),
+            frontier: tables::frontier(&points, &spread),
+            pairs: tables::pairs(&pairs(&groups, &self.manifest.baseline, self.unit)),
+            budget: tables::budget(&curves, self.whole_budget),
             volume: frontier_volume(&points).map(|volume| (volume, spread.volume)),
             curves,
             points,

@@ -5,13 +5,12 @@ use std::fmt::Write as _;
 
 use super::Publication;
 use crate::aggregate::{FollowedRow, LEVEL, Label, Summary, Tails, by_stack, corrected_fes_rate};
+use crate::answers::tables::{self, Table};
+use crate::answers::{Choice, further};
 use crate::diagnostic::{Diagnostic, Location, count, nearest};
 use crate::effects::TailTokens;
-use crate::report::choice::Choice;
 use crate::report::evidence::evidence;
-use crate::report::further;
 use crate::report::saved::Manifest;
-use crate::report::table::{self, Table};
 use crate::stats::Warning;
 use crate::stats::label_certificate::ErrorRates;
 use crate::stats::labels::LabelErrors;
@@ -168,9 +167,9 @@ impl Publication {
     pub fn overview(&self, summaries: &[Summary]) -> Table {
         let first = self.first(summaries);
         if first.is_ungraded() {
-            table::ungraded(first.shown, self.unit)
+            tables::ungraded(first.shown, self.unit)
         } else {
-            table::overview(first.shown, self.unit)
+            tables::overview(first.shown, self.unit)
         }
     }
 

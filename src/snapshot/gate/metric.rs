@@ -1,7 +1,7 @@
 //! On how many runs the number of a gate is known, and what the others lack.
 
 use crate::aggregate::{Count, Group, MetricPart, Named, Needs, RowView, Summary, Unit};
-use crate::report::known::{DIVERGED, UNGRADED, UNREAD, missing};
+use crate::answers::known::{DIVERGED, UNGRADED, UNREAD, missing};
 
 /// Whether it is an end of an interval, which depends on the level.
 pub(super) fn is_interval_end(number: &Named) -> bool {

@@ -6,7 +6,7 @@ use plotters::prelude::{Color, DrawingBackend, WHITE};
 use super::draw_open;
 use super::standing::{Entry, Standing};
 use crate::aggregate::Summary;
-use crate::report::FirstTable;
+use crate::answers::FirstTable;
 use crate::report::figure::canvas::FigureError;
 use crate::report::figure::pen::{At, Look, Pen};
 use crate::report::figure::style::{self, GREY, RED, SMALL, STONE};

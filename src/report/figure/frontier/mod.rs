@@ -13,7 +13,7 @@ use super::pen::{At, Frame, Head, Look, MARGIN, Pen, WIDTH};
 use super::scale::{Plane, Quantity, Scale, Tick, root_ticks, ticks};
 use super::style::{self, BLUE, GREY, INK, RED, SHADE, SMALL, STONE};
 use crate::aggregate::{FrontierPoint, Unit};
-use crate::report::FirstTable;
+use crate::answers::FirstTable;
 use crate::words::chosen_percent;
 
 /// The frontier figure of a comparison.

@@ -3,7 +3,7 @@
 use plotters::prelude::RGBColor;
 
 use crate::aggregate::{FrontierPoint, Standing as Decided, Summary};
-use crate::report::FirstTable;
+use crate::answers::FirstTable;
 use crate::report::figure::style::{BLUE, INK, RED, STONE};
 
 /// The class of a stack; the first that applies.

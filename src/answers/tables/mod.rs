@@ -1,14 +1,12 @@
-//! Tables: named columns of cells, and the five ways to show them.
+//! Tables: named columns of cells, not yet how they are shown.
 
 mod budget;
 mod certificate;
 mod followed;
 mod frontier;
 mod grid;
-mod latex;
 mod overview;
 mod pairs;
-mod render;
 mod rules;
 mod strata;
 mod summary;
@@ -21,11 +19,9 @@ pub use frontier::frontier;
 pub use grid::{KeptStack, grid, grid_lines, grid_overview};
 pub use overview::{overview, ungraded};
 pub use pairs::pairs;
-pub use render::plain_number;
 pub use rules::rules;
 pub use strata::strata;
-pub(super) use summary::in_summary;
-pub use summary::{estimates, summary};
+pub use summary::{estimates, in_summary, summary};
 pub use sweep::{sweep, sweep_overview};
 
 use crate::aggregate::CorrectedRate;

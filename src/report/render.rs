@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::{Cell, Table};
+use super::markdown;
+use crate::answers::tables::{Cell, Table};
 use crate::diagnostic::one_line;
-use crate::report::markdown;
 
 impl Cell {
     /// The cell for CSV: numbers rounded to six decimals, empty if missing.
@@ -18,7 +18,7 @@ impl Cell {
     }
 
     /// The cell for people: a dash if missing; one line, without control characters that a terminal would obey.
-    pub(in crate::report) fn shown(&self) -> String {
+    pub(super) fn shown(&self) -> String {
         match self {
             Self::Missing => "-".to_owned(),
             other => one_line(&other.plain()).into_owned(),

@@ -1,6 +1,6 @@
 //! A table for a paper, using `booktabs` only.
 
-use super::Table;
+use crate::answers::tables::Table;
 use crate::diagnostic::is_hostile;
 
 impl Table {
@@ -53,7 +53,7 @@ pub(in crate::report) fn latex(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::table::Cell;
+    use crate::answers::tables::Cell;
 
     #[test]
     fn a_table_for_a_paper_holds_no_command_of_others() {

@@ -1,6 +1,6 @@
 //! What followed the stops, for people: a first table that needs no labels, and its sentence.
 
-use super::table::{Cell, Table};
+use super::tables::{Cell, Table};
 use crate::aggregate::{Agreement, FollowedRow, FollowedRows, FollowedSummary, agreement, followed_by_stack};
 use crate::words::{digits, grouped, percents, thousands};
 

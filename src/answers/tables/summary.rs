@@ -23,7 +23,7 @@ pub(super) fn line(summary: &Summary, mut line: Line) -> Line {
 }
 
 /// The metrics of the summary, each with the parts that have a column.
-pub(in crate::report) fn in_summary() -> impl Iterator<Item = (&'static SummaryMetric, &'static [MetricPart])> {
+pub fn in_summary() -> impl Iterator<Item = (&'static SummaryMetric, &'static [MetricPart])> {
     metrics().iter().filter_map(|metric| {
         Some((
             metric,
