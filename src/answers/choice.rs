@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::aggregate::{Label, Summary, Unit};
 use crate::stats::split::optimism;
-use crate::words::chosen_percent;
 
 /// How tasks were split and what was chosen; part of the manifest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,27 +46,5 @@ impl Choice {
             optimism_saved_share: gap(|summary, unit| summary.ratios_in(unit).useful.value()),
             ..self
         }
-    }
-
-    /// The sentence about the choice below the table.
-    pub fn sentence(&self) -> String {
-        let limit = chosen_percent(self.max_killed);
-        let Some(chosen) = &self.chosen else {
-            return format!("chosen on the dev tasks: none; no stack is safe there at {limit} and worth it");
-        };
-        let points =
-            |gap: Option<f64>| gap.map_or_else(|| "undefined".to_owned(), |gap| format!("{:+.1} points", gap * 100.0));
-        let reported = if self.is_apart() {
-            format!(
-                "optimism (dev minus test): killed {}, saved {}",
-                points(self.optimism_killed_rate),
-                points(self.optimism_saved_share)
-            )
-        } else {
-            "reported on the same tasks, so it looks better than it is".to_owned()
-        };
-        format!(
-            "chosen on the dev tasks: `{chosen}`, the best of those that are safe at {limit} and worth it; {reported}"
-        )
     }
 }

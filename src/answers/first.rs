@@ -11,14 +11,9 @@ use crate::aggregate::{
     Candidate, Contest, Count, Label, LostSuccess, MIN_KNOWN, Picked, Rows, ShipDecision, ShipTerms, Standing, Summary,
     Unit, WorseStratum, worse_stratum,
 };
-use crate::stats::RangeEstimate;
-use crate::transcript::Outcome;
-use crate::words::{digits, listed};
 
 /// Maximum stacks in the table unless all are asked for.
 const SHOWN: usize = 8;
-/// Maximum names in one line below the table.
-const NAMED: usize = 6;
 
 /// How a comparison is shown: what is tolerated and how much is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -84,9 +79,19 @@ pub struct Field<'r> {
 
 impl<'r> Field<'r> {
     /// The stacks in `rows`.
-    pub fn of(rows: &'r Rows, contest: Contest<'r>, tuned: Option<Tuned>) -> Rc<Self> {
+    pub fn new(rows: &'r Rows, contest: Contest<'r>, tuned: Option<Tuned>) -> Rc<Self> {
         let picked = Picked::of(contest.groups());
         Rc::new(Self { contest, tuned, picked, rows, strata: RefCell::default() })
+    }
+
+    /// Whether tuning chose the stack.
+    pub fn is_tuned(&self) -> bool {
+        self.tuned.is_some()
+    }
+
+    /// What to ship at the given terms, by the stacks themselves.
+    pub fn decided(&self, terms: ShipTerms) -> Option<usize> {
+        self.contest.decide(terms).ship
     }
 
     /// What to ship at the given appetite: what tuning chose, or else what the stacks themselves decide.
@@ -137,7 +142,7 @@ impl<'s> FirstTable<'s> {
     /// Sorts the stacks at the given appetite: first the one to ship, then those that could be shipped too, by merit,
     /// then the others, the least dangerous first. With `choice`, the tasks were split and a stack was chosen on one
     /// part. The summaries are in the order of the field.
-    pub fn of(
+    pub fn new(
         summaries: &'s [Summary],
         field: &Rc<Field<'s>>,
         unit: Unit,
@@ -187,6 +192,11 @@ impl<'s> FirstTable<'s> {
         self.decision.standings.get(self.place(stack)?).copied()
     }
 
+    /// How every stack stands, in the order of the summaries.
+    pub fn standings_in_order(&self) -> &[Standing] {
+        &self.decision.standings
+    }
+
     /// How every stack stands, by name, for programs.
     pub fn standings(&self) -> BTreeMap<String, &'static str> {
         let named = self.summaries.iter().zip(&self.decision.standings);
@@ -220,71 +230,10 @@ impl<'s> FirstTable<'s> {
         let mut candidates = self.ship().into_iter().chain(self.shown.iter().copied());
         candidates.find_map(|summary| self.field.stratum(&summary.stack))
     }
-
-    /// The lines below the table: the letters of the unknown column, and the stacks that are not in the table.
-    pub fn below(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        let any = |count: Count| self.shown.iter().any(|summary| summary.counted(count) > 0);
-        let letters: Vec<&str> = [
-            (Count::NotEvaluableRuns, "r: a rule could not be read"),
-            (Count::Diverged, "d: the stack warned, asked or refused, and what follows is not recorded"),
-            (Count::UnlabelledRuns, "u: nobody graded the run"),
-        ]
-        .into_iter()
-        .filter_map(|(count, words)| any(count).then_some(words))
-        .collect();
-        if !letters.is_empty() && !self.is_ungraded() {
-            lines.push(format!("unknown, of all runs; {}", letters.join("; ")));
-        }
-        if let Some(worse) = self.pooling().filter(|worse| self.ship().is_none_or(|ship| ship.stack != worse.stack)) {
-            lines.push(format!("pooled: `{}` {}; see strata.csv", worse.stack, apart(&worse)));
-        }
-        if !self.folded.is_empty() {
-            lines.push(format!(
-                "{} more stacks are worth less: {}; `--all` shows them",
-                self.folded.len(),
-                names(&self.folded)
-            ));
-        }
-        if !self.idle.is_empty() {
-            lines.push(format!("never acted: {}", names(&self.idle)));
-        }
-        for summary in self.unread.iter().take(NAMED) {
-            lines.push(not_judged(summary, self.rows));
-        }
-        if self.unread.len() > NAMED {
-            lines.push(format!(
-                "not judged either: {}; `not_evaluable` in rows.csv says why",
-                names(&self.unread[NAMED..])
-            ));
-        }
-        lines
-    }
 }
 
-/// Formats `kills 21 % of successes on airline, gpt-5, and 0.3 % over all`; `may kill` if it is known only within
-/// bounds.
-pub(super) fn apart(worse: &WorseStratum) -> String {
-    let named = [worse.suite.as_deref(), worse.model.as_deref()];
-    let named = named.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    let rate = |range: &RangeEstimate| range.high.value.map(digits).unwrap_or_default();
-    format!(
-        "{} {} % of successes on {}, and {} % over all",
-        if worse.fes_rate.is_point() { "kills" } else { "may kill" },
-        rate(&worse.fes_rate),
-        if named.is_empty() { "runs without suite and model" } else { &named },
-        rate(&worse.pooled),
-    )
-}
-
-fn names(summaries: &[&Summary]) -> String {
-    let named: Vec<String> = summaries.iter().take(NAMED).map(|summary| format!("`{}`", summary.stack)).collect();
-    let more = summaries.len().saturating_sub(NAMED);
-    if more > 0 { format!("{} and {more} more", named.join(", ")) } else { listed(&named) }
-}
-
-/// What a stack's rules could not read, most frequent first, in words.
-pub(super) fn lacks(summary: &Summary, rows: &Rows) -> String {
+/// What a stack's rules could not read, most frequent first.
+pub fn lacks(summary: &Summary, rows: &Rows) -> Vec<String> {
     let mut lacks: BTreeMap<&str, u64> = BTreeMap::new();
     for row in rows.of_stack(&summary.stack) {
         for part in row.not_evaluable().split("; ").filter(|part| !part.is_empty()) {
@@ -293,23 +242,5 @@ pub(super) fn lacks(summary: &Summary, rows: &Rows) -> String {
     }
     let mut lacks: Vec<(&str, u64)> = lacks.into_iter().collect();
     lacks.sort_by_key(|(part, runs)| (std::cmp::Reverse(*runs), *part));
-    let more = lacks.len().saturating_sub(2);
-    let mut text: Vec<String> = lacks.iter().take(2).map(|(part, _)| (*part).to_owned()).collect();
-    if more > 0 {
-        text.push(format!("{more} more"));
-    }
-    text.join("; ")
-}
-
-/// What a stack lacks on every run, and what is known about it anyway.
-fn not_judged(summary: &Summary, rows: &Rows) -> String {
-    let bound = summary
-        .estimates
-        .fes_rate_all
-        .bounds()
-        .filter(|_| rows.of_stack(&summary.stack).any(|row| row.outcome() == Outcome::Success));
-    let known = bound.filter(|bound| bound.width() < 1.0).map_or_else(String::new, |bound| {
-        format!("; it kills between {} and {} % of successes", digits(bound.low), digits(bound.high))
-    });
-    format!("not judged: `{}` ({}){known}", summary.stack, lacks(summary, rows))
+    lacks.into_iter().map(|(part, _)| part.to_owned()).collect()
 }

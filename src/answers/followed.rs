@@ -1,8 +1,67 @@
-//! What followed the stops, for people: a first table that needs no labels, and its sentence.
+//! What followed the stops: an answer that needs no labels, its table and its notes.
 
+use super::note::Note;
 use super::tables::{Cell, Table};
-use crate::aggregate::{Agreement, FollowedRow, FollowedRows, FollowedSummary, agreement, followed_by_stack};
-use crate::words::{digits, grouped, percents, thousands};
+use crate::aggregate::{Agreement, FollowedRow, FollowedRows, FollowedSummary, Label, agreement, followed_by_stack};
+use crate::words::{digits, grouped, thousands};
+
+/// The answer on runs that nobody graded.
+#[derive(Clone, Debug)]
+pub struct FollowedVerdict {
+    /// The plural of what counts as a run.
+    pub noun: &'static str,
+    /// The number of runs.
+    pub runs: u64,
+    /// The stacks that stop anything, those that save most where nothing followed first.
+    pub stopping: Vec<StackStops>,
+    /// Which of them pays.
+    pub pays: Pays,
+}
+
+/// What a stack stops.
+#[derive(Clone, Debug)]
+pub struct StackStops {
+    /// The stack.
+    pub stack: Label,
+    /// Stops, at least and at most.
+    pub stops: (u64, u64),
+    /// Stops with work still to come, at least and at most.
+    pub cut_short: (u64, u64),
+}
+
+/// Which stack pays, of those that cut less than half of their stops short.
+#[derive(Clone, Debug)]
+pub enum Pays {
+    /// This stack.
+    Best {
+        /// The stack.
+        stack: Label,
+        /// Tokens after its stops that nothing followed, as a share of all tokens.
+        saved: f64,
+        /// Whether other stacks stop anything.
+        of_several: bool,
+    },
+    /// No tokens are recorded.
+    NotRecorded,
+    /// They save nothing.
+    SavesNothing,
+    /// There are none: each cuts most of its stops short.
+    CutsMostShort {
+        /// The stacks that stop anything.
+        stacks: usize,
+    },
+}
+
+/// Which stacks agree with the people who interrupted runs.
+#[derive(Clone, Debug)]
+pub struct Agreeing {
+    /// The plural of what counts as a run.
+    pub noun: &'static str,
+    /// The number of runs that somebody interrupted.
+    pub interrupted: u64,
+    /// The stacks that stop more of these than of the others, beyond chance.
+    pub better: Vec<Label>,
+}
 
 /// What followed the stops of a comparison.
 #[derive(Clone, Debug)]
@@ -42,58 +101,30 @@ impl FollowedReport {
         stops
     }
 
-    /// Formats `n` with the noun for what counts as a run.
-    fn of(&self, n: u64) -> String {
-        if n == 1 { format!("1 {}", self.noun.trim_end_matches('s')) } else { format!("{} {}", grouped(n), self.noun) }
+    /// The answer: what each stack ends, and which of them pay.
+    pub fn verdict(&self) -> FollowedVerdict {
+        let mut stopping = Vec::new();
+        for summary in self.stopping() {
+            let FollowedSummary { stack, stops, cut_short, .. } = summary;
+            stopping.push(StackStops { stack: stack.clone(), stops: *stops, cut_short: *cut_short });
+        }
+        let runs = self.summaries.first().map_or(0, |summary| summary.runs);
+        FollowedVerdict { noun: self.noun, runs, stopping, pays: self.pays() }
     }
 
-    /// The answer in a few sentences: what each stack ends, and which of them pay.
-    pub fn verdict(&self) -> String {
-        /// Maximum stacks to tell of.
-        const TOLD: usize = 4;
-        let runs = self.summaries.first().map_or(0, |summary| summary.runs);
+    /// Which of the stacks that stop anything pays.
+    fn pays(&self) -> Pays {
         let stopping = self.stopping();
-        if stopping.is_empty() {
-            return format!("On {} nobody graded, none of these stacks stopped anything.", self.of(runs));
+        let mut lets_finish = stopping.iter().filter(|summary| share(summary) <= 0.5).peekable();
+        if lets_finish.peek().is_none() {
+            return Pays::CutsMostShort { stacks: stopping.len() };
         }
-        let ends = |(nth, summary): (usize, &&FollowedSummary)| {
-            let of = if nth == 0 { format!(" of {}", self.of(runs)) } else { String::new() };
-            format!(
-                "`{}` ends {}{of}, {} with work still to come",
-                summary.stack,
-                range(summary.stops),
-                if summary.cut_short.1 == 0 {
-                    "none of them".to_owned()
-                } else {
-                    format!("{} of them", range(summary.cut_short))
-                },
-            )
-        };
-        let told: Vec<String> = stopping.iter().take(TOLD).enumerate().map(ends).collect();
-        let more = if stopping.len() > TOLD {
-            format!("; {} more stacks below", stopping.len() - TOLD)
-        } else {
-            String::new()
-        };
-        let pays = stopping.iter().find(|summary| share(summary) <= 0.5 && summary.saved_free.unwrap_or(0.0) > 0.0);
-        let conclusion = match pays {
-            Some(best) => format!(
-                "`{}` saves {} % of the tokens where nothing followed{}.",
-                best.stack,
-                digits(best.saved_free.unwrap_or(0.0)),
-                if stopping.len() > 1 { ", most of those that cut less than half of their stops short" } else { "" },
-            ),
-            None if stopping.iter().any(|summary| share(summary) <= 0.5) => {
-                if stopping.iter().all(|summary| summary.saved_free.is_none()) {
-                    "What they save is not known: no tokens are recorded.".to_owned()
-                } else {
-                    "Those that let most work finish save nothing: on this work none of them pays.".to_owned()
-                }
+        for summary in lets_finish {
+            if let Some(saved) = summary.saved_free.filter(|saved| *saved > 0.0) {
+                return Pays::Best { stack: summary.stack.clone(), saved, of_several: stopping.len() > 1 };
             }
-            None if stopping.len() == 1 => "Most of its stops cut work short: on this work it does not pay.".to_owned(),
-            None => "Most stops of each cut work short: on this work none of them pays.".to_owned(),
-        };
-        format!("Nobody graded these {}: {}{more}. {conclusion}", self.noun, told.join("; "))
+        }
+        if stopping.iter().all(|summary| summary.saved_free.is_none()) { Pays::NotRecorded } else { Pays::SavesNothing }
     }
 
     /// The table, one line per stack.
@@ -122,74 +153,36 @@ impl FollowedReport {
         Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
     }
 
-    /// The lines below the table.
-    pub fn notes(&self) -> Vec<String> {
-        let mut notes = vec![
-            "cut short: an edit, a hand-over or a check that turned green was still to come; low–high, since not every call \
-             tells what it does (`whenstop corpus --effects`). saved there: tokens after stops that only reading, planning and \
-             replies followed, of all tokens."
-                .to_owned(),
-            "`whenstop labels PATH --template labels.csv` lists the runs to grade, in an order drawn at random: with \
-             outcomes the table says which successes a stop kills."
-                .to_owned(),
-        ];
-        let mut warned = self.summaries.iter().filter(|summary| summary.cut_short_high.interval.is_some());
-        if let Some(warning) = warned.find_map(FollowedSummary::warning) {
-            let session = if self.noun == "rounds" { "; a session that names no task counts as one" } else { "" };
-            notes.push(format!("of all: {warning}{session}"));
+    /// The notes below the table.
+    pub fn notes(&self) -> Vec<Note> {
+        let mut notes = vec![Note::CutShortMeans, Note::HowToGrade];
+        let mut with_interval = self.summaries.iter().filter(|summary| summary.cut_short_high.interval.is_some());
+        if let Some(warning) = with_interval.find_map(FollowedSummary::warning) {
+            notes.push(Note::CutShortRough { warning, by_session: self.noun == "rounds" });
         }
-        let runs = self.summaries.first().map_or(0, |summary| summary.runs);
-        let known = self.summaries.first().map_or(0, |summary| summary.runs_with_tokens);
-        if known < runs {
-            notes.push(format!("tokens are known of {known} of {runs} {}", self.noun));
+        if let Some(FollowedSummary { runs, runs_with_tokens: known, .. }) = self.summaries.first()
+            && known < runs
+        {
+            notes.push(Note::TokensKnown { known: *known, runs: *runs, noun: self.noun });
         }
-        notes.push(self.tail_words());
+        let (mut idle, mut runs) = (0, 0);
+        for row in self.rows.of_runs() {
+            runs += 1;
+            idle += u64::from(row.last_effect_step.is_none());
+        }
+        notes.push(Note::PerfectStop { tail: self.tail(), idle, runs, noun: self.noun });
         notes
     }
 
     /// For graded runs: how many killed successes already had their final edit.
-    pub fn standing(&self) -> Option<String> {
-        let summary =
-            self.summaries.iter().filter(|summary| summary.killed.0 > 0).max_by_key(|summary| summary.killed)?;
-        let (sure, most) = summary.killed;
-        let unknown = if most > sure { format!(" ({} more could not be judged)", most - sure) } else { String::new() };
-        (summary.killed_standing.1 > 0).then(|| {
-            format!(
-                "in {} of the {sure} successes that `{}` stops early{unknown} the final edit was already made; `--keeps work` \
-                 counts them as kept",
-                range(summary.killed_standing),
-                summary.stack
-            )
+    pub fn standing(&self) -> Option<Note> {
+        let killing = self.summaries.iter().filter(|summary| summary.killed.0 > 0);
+        let summary = killing.max_by_key(|summary| summary.killed)?;
+        (summary.killed_standing.1 > 0).then(|| Note::KilledStanding {
+            stack: summary.stack.clone(),
+            killed: summary.killed,
+            standing: summary.killed_standing,
         })
-    }
-
-    /// What a perfect stop could save, and of which runs nothing can be said.
-    fn tail_words(&self) -> String {
-        let one = self.noun.trim_end_matches('s');
-        let (idle, all) = self
-            .rows
-            .of_runs()
-            .fold((0_u64, 0_u64), |(idle, all), row| (idle + u64::from(row.last_effect_step.is_none()), all + 1));
-        let Some(tail) = self.tail() else {
-            return format!(
-                "what a perfect stop could save is not known: no edit, hand-over or check was recognised in any {one} with tokens"
-            );
-        };
-        let left_out = if idle == 0 {
-            String::new()
-        } else {
-            format!(
-                " ({} of {} changed nothing that is recognised, and {} left out)",
-                grouped(idle),
-                self.of(all),
-                if idle == 1 { "is" } else { "are" }
-            )
-        };
-        format!(
-            "{} of the tokens come after the last edit, hand-over or green check of their {one}{left_out}: what a perfect stop could \
-             save, in hindsight; a check that stayed green was worth running before anyone knew",
-            percents(tail),
-        )
     }
 
     /// Tokens after the last effect, as a share of the tokens of the runs that had one. It does not depend on the stack,
@@ -270,24 +263,17 @@ impl FollowedReport {
         (!lines.is_empty()).then(|| Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() })
     }
 
-    /// The sentence above the table of agreement.
-    pub fn agreement_words(&self) -> String {
+    /// Which stacks tell the runs that people interrupted from the others.
+    pub fn agreeing(&self) -> Agreeing {
         let lines = agreement(&self.rows);
-        let better = |line: &&Agreement| {
-            line.difference.and_then(|difference| difference.interval).is_some_and(|interval| interval.low > 0.0)
-        };
-        let told: Vec<String> = lines.iter().filter(better).map(|line| format!("`{}`", line.stack)).collect();
-        let n = lines.first().map_or(0, |line| line.interrupted.0);
-        let answer = if told.is_empty() {
-            "no stack tells them from the others better than chance".to_owned()
-        } else {
-            format!("told from the others by {}", told.join(", "))
-        };
-        format!(
-            "People stopped {n} of these {} themselves: {answer}. How often each stack stops, how much earlier than they did \
-             (median), and the difference in percentage points, clustered by session:",
-            self.noun
-        )
+        let mut better = Vec::new();
+        for line in &lines {
+            let interval = line.difference.and_then(|difference| difference.interval);
+            if interval.is_some_and(|interval| interval.low > 0.0) {
+                better.push(line.stack.clone());
+            }
+        }
+        Agreeing { noun: self.noun, interrupted: lines.first().map_or(0, |line| line.interrupted.0), better }
     }
 }
 

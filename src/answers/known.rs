@@ -1,40 +1,65 @@
-//! On how many of the runs a number is known: the same words for a decision and for a gate.
+//! On how many of the runs a number is known, and what the other runs lack: the same for a decision and for a gate.
 
 use crate::aggregate::{Count, Summary, Unit};
 
-/// What a run can lack, by the count of the summary that says on how many runs, in words.
-pub const UNREAD: (Count, &str) = (Count::NotEvaluableRuns, "lack what a rule reads");
-/// The stack left the recorded path.
-pub const DIVERGED: (Count, &str) =
-    (Count::Diverged, "were warned, asked or refused a call, and what follows is not recorded");
-/// Nobody graded the run.
-pub const UNGRADED: (Count, &str) = (Count::UnlabelledRuns, "have no outcome (`--labels`)");
+/// What a run can lack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// What a rule reads.
+    Reading,
+    /// What follows a warning, a question or a refused call.
+    Sequel,
+    /// An outcome.
+    Outcome,
+    /// Token counts.
+    Tokens,
+    /// A cost.
+    Cost,
+}
 
-/// What is missing on how many runs, in words; empty if nothing is.
-pub fn missing(summary: &Summary, causes: &[(Count, &str)], unit: Option<Unit>) -> String {
-    let mut parts: Vec<String> = causes
-        .iter()
-        .filter(|(count, _)| summary.counted(*count) > 0)
-        .map(|(count, words)| format!("{} of {} runs {words}", summary.counted(*count), summary.runs))
-        .collect();
-    let recorded = match unit {
-        Some(Unit::Tokens) => Some((summary.counted(Count::RunsWithTokens), "tokens")),
-        Some(Unit::CostUsd) => Some((summary.counted(Count::RunsWithCosts), "cost (`--price`)")),
-        _ => None,
-    };
-    if let Some((recorded, what)) = recorded.filter(|(recorded, _)| *recorded < summary.runs) {
-        parts.push(format!("{} of {} runs record no {what}", summary.runs - recorded, summary.runs));
+impl Lack {
+    /// What a number on kills and savings needs of a run, beside the unit of the savings.
+    pub const OF_A_KILL: [Self; 3] = [Self::Reading, Self::Sequel, Self::Outcome];
+    /// What a number on stops needs of a run.
+    pub const OF_A_STOP: [Self; 2] = [Self::Reading, Self::Sequel];
+
+    /// The number of runs of a stack that lack it.
+    fn count(self, summary: &Summary) -> u64 {
+        match self {
+            Self::Reading => summary.counted(Count::NotEvaluableRuns),
+            Self::Sequel => summary.counted(Count::Diverged),
+            Self::Outcome => summary.counted(Count::UnlabelledRuns),
+            Self::Tokens => summary.runs.saturating_sub(summary.counted(Count::RunsWithTokens)),
+            Self::Cost => summary.runs.saturating_sub(summary.counted(Count::RunsWithCosts)),
+        }
     }
-    parts.join("; ")
 }
 
-/// Formats `known on 76 % of the runs, 95 % are needed (`--min-known`)`.
-pub fn known_on(known: f64, needed: f64) -> String {
-    let percent = |share: f64| (share * 1000.0).floor() / 10.0;
-    format!("known on {} % of the runs, {} % are needed (`--min-known`)", percent(known), percent(needed))
+/// On how many runs of a stack something is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// What is missing.
+    pub lack: Lack,
+    /// The number of runs that lack it, at least 1.
+    pub lacking: u64,
+    /// The number of runs.
+    pub runs: u64,
 }
 
-/// The same with what is missing, for kills and savings.
-pub(super) fn too_little(known: f64, needed: f64, summary: &Summary, unit: Unit) -> String {
-    format!("{}: {}", known_on(known, needed), missing(summary, &[UNREAD, DIVERGED, UNGRADED], Some(unit)))
+/// Which of `lacks`, and of the records of `unit`, are missing on some of a stack's runs. Empty if nothing is.
+pub fn missing(summary: &Summary, lacks: &[Lack], unit: Option<Unit>) -> Vec<Missing> {
+    let mut lacks = lacks.to_vec();
+    match unit {
+        Some(Unit::Tokens) => lacks.push(Lack::Tokens),
+        Some(Unit::CostUsd) => lacks.push(Lack::Cost),
+        Some(Unit::Steps) | None => {}
+    }
+    let mut all = Vec::new();
+    for lack in lacks {
+        let lacking = lack.count(summary);
+        if lacking > 0 {
+            all.push(Missing { lack, lacking, runs: summary.runs });
+        }
+    }
+    all
 }

@@ -17,7 +17,7 @@ use super::output::{Format, Output, lines_of};
 use super::sweep::{SplitArgs, SplitPart, divided};
 use super::values::share;
 use crate::aggregate::{Firings, Label, MIN_KNOWN, RowView, Rows};
-use crate::answers::{Appetite, FollowedReport, tables};
+use crate::answers::{Appetite, FollowedReport, tables, words};
 use crate::compare::{Evaluation, Evaluator, Keeps, Options, StackInfo, Tuned};
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Location, nearest, one_line};
@@ -377,7 +377,7 @@ pub(super) fn show(
             let first = publication.first(&summaries);
             output.json(&serde_json::json!({
                 "schema_version": 3,
-                "verdict": first.verdict(),
+                "verdict": words::verdict(&first.verdict()),
                 "ship": first.ship().map(|summary| summary.stack.to_string()),
                 "standing": first.standings(),
                 "summary": tables::summary(&summaries).to_json(),

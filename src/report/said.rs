@@ -2,8 +2,8 @@
 
 use super::publication::Publication;
 use crate::aggregate::Summary;
-use crate::answers::FollowedReport;
 use crate::answers::tables::Table;
+use crate::answers::{FollowedReport, words};
 
 /// The answer, the first table, and its notes.
 #[derive(Clone, Debug)]
@@ -27,16 +27,19 @@ impl Publication {
     /// The first answer. If nobody graded the runs it is based on what followed the stops, if that is known.
     pub fn said(&self, summaries: &[Summary]) -> FirstAnswer {
         if let Some(followed) = self.ungraded(summaries) {
-            return followed.said(self.headline());
+            return followed.said(self.headline_words());
         }
         let first = self.first(summaries);
-        let standing = self.followed().and_then(FollowedReport::standing);
+        let mut notes = self.remarks();
+        notes.extend(first.notes());
+        notes.extend(self.notes(summaries));
+        notes.extend(self.followed().and_then(FollowedReport::standing));
         FirstAnswer {
-            verdict: first.verdict(),
+            verdict: words::verdict(&first.verdict()),
             ship: first.ship().map(|summary| summary.stack.to_string()),
-            headline: self.headline(),
+            headline: self.headline_words(),
             table: (!first.shown.is_empty()).then(|| self.overview(summaries)),
-            notes: self.remarks().chain(first.below()).chain(self.notes(summaries)).chain(standing).collect(),
+            notes: words::notes(&notes),
             agreement: None,
         }
     }
@@ -46,12 +49,12 @@ impl FollowedReport {
     /// The first answer for runs nobody graded; `headline` says what was compared.
     pub fn said(&self, headline: String) -> FirstAnswer {
         FirstAnswer {
-            verdict: self.verdict(),
+            verdict: words::followed_verdict(&self.verdict()),
             ship: None,
             headline,
             table: Some(self.table()),
-            notes: self.notes(),
-            agreement: self.agreement().map(|table| (self.agreement_words(), table)),
+            notes: words::notes(&self.notes()),
+            agreement: self.agreement().map(|table| (words::agreement(&self.agreeing()), table)),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::fmt::{self, Write as _};
 
 pub use crate::aggregate::MIN_KNOWN;
 use crate::aggregate::{Measured, MetricPart, Named, Rows, Summary, by_stack, metric_names, named, summarise_at};
-use crate::answers::known::known_on;
+use crate::answers::words::known_on;
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::report::plain_number;
 use crate::stats::distribution::binomial_cdf;

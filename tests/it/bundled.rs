@@ -178,7 +178,7 @@ fn overview_of_the_example_on_all_bundled_runs() {
     let (runs, _) = read("traces");
     let (publication, _) = compared(&runs);
     let overview = publication.overview(&publication.summaries()).to_markdown();
-    insta::assert_snapshot!(format!("{}\n\n{overview}", publication.headline()));
+    insta::assert_snapshot!(format!("{}\n\n{overview}", publication.headline_words()));
 }
 
 #[test]

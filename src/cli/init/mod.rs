@@ -14,7 +14,7 @@ use super::inputs::{CorpusArgs, READING, ReadingArgs, StackArgs, UnitOfRun, star
 use super::output::Output;
 use super::values::share;
 use crate::aggregate::Summary;
-use crate::answers::Appetite;
+use crate::answers::{Appetite, words};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::project;
 use crate::reader::{LARGEST_WHOLE, read_whole_text};
@@ -132,8 +132,8 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         }
     }
     let first = publication.first(&summaries);
-    output.paragraph(&publication.headline());
-    output.paragraph(&first.verdict());
+    output.paragraph(&publication.headline_words());
+    output.paragraph(&words::verdict(&first.verdict()));
     output.data("\n");
     for (path, text) in &written {
         write(path, text, args.force, output)?;
@@ -169,7 +169,7 @@ fn found<'a>(
 ) -> Found<'a> {
     let ungraded = publication.first(summaries).is_ungraded();
     Found {
-        headline: publication.headline(),
+        headline: publication.headline_words(),
         paths: &args.paths,
         reading: &args.reading,
         stacks: stacks.to_vec(),

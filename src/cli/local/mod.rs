@@ -285,7 +285,7 @@ fn compare(corpus: &Corpus, agents: &[&str], args: &Args, output: &Output) -> Re
     let Evaluation { rows, firings, followed, stacks, .. } = gathered.finish();
     let report = FollowedReport::new(followed, "rounds");
     let publication = Publication::new(rows, firings, stacks, None, &[]).with_followed(report.clone());
-    show_said(&report.said(publication.headline()), output)?;
+    show_said(&report.said(publication.headline_words()), output)?;
     if let Some(out) = &args.out {
         publication.write(&publication.summaries(), out, output.csv_style()).map_err(Failure::input)?;
         output.note(&format!("written to {}; open {}", out.display(), out.join("report.html").display()));

@@ -2,7 +2,7 @@
 
 use super::{SplitArgs, SplitPart};
 use crate::aggregate::{Contest, Ease, Label, Rows, Unit, by_stack, summarise};
-use crate::answers::{Appetite, Field, FirstTable};
+use crate::answers::{Appetite, Field, FirstTable, words};
 use crate::stats::label_certificate::ErrorRates;
 
 /// The answer of a sweep.
@@ -41,8 +41,8 @@ impl Answer {
             }
         });
         let own = if decided.is_some() { own.chosen_elsewhere(errors) } else { own };
-        let first = FirstTable::of(&summaries, &Field::of(reported, own, None), unit, appetite, choice.as_ref());
+        let first = FirstTable::new(&summaries, &Field::new(reported, own, None), unit, appetite, choice.as_ref());
         let ship = first.ship().map(|summary| summary.stack.to_string());
-        Self { verdict: first.verdict(), chosen, ship }
+        Self { verdict: words::verdict(&first.verdict()), chosen, ship }
     }
 }

@@ -3,7 +3,7 @@
 use super::words::{ALPHAS, Words};
 use super::{Elsewhere, Why};
 use crate::aggregate::{MIN_KNOWN, Standing};
-use crate::answers::verdict::dearer;
+use crate::answers::words::dearer;
 use crate::cli::inputs::unnamed_tasks;
 use crate::diagnostic::count;
 use crate::transcript::Outcome;

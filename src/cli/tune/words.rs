@@ -2,7 +2,7 @@
 
 use super::{Answer, Args};
 use crate::aggregate::{Candidate, CostOfSuccess};
-use crate::answers::verdict::tie_words;
+use crate::answers::words::passed_over;
 use crate::stats::Estimate;
 use crate::transcript::{EndCause, Outcome};
 use crate::tune::{HeldOut, Learned, Shipped, Stratum, Study, StudyRun, TaskTotals};
@@ -138,7 +138,7 @@ impl Words<'_> {
         let words = tuned.decision.tie.and_then(|(at, by)| {
             let other = tuned.choices.get(at)?;
             let rule = self.study.rule(other.at);
-            let but = tie_words(tuned.candidates.get(at)?, tuned.candidate(shipped)?, by);
+            let but = passed_over(&tuned.candidates.get(at)?.into(), &tuned.candidate(shipped)?.into(), by);
             let as_good =
                 if self.args.lost_success_costs.is_some() { "is worth as much" } else { "makes successes as cheap" };
             Some(format!(" `{rule}` {as_good}, within chance; {but}."))

@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::rc::Rc;
 
 use crate::aggregate::{Standing, Summary, Unit};
-use crate::answers::{Appetite, Choice, Field, FirstTable};
+use crate::answers::{Appetite, Choice, Field, FirstTable, words};
 
 /// Shares of killed successes that the page's slider offers, in addition to the one asked for.
 const STOPS: [f64; 24] = [
@@ -39,24 +39,23 @@ pub(super) fn choices<'s>(
     appetite: Appetite,
     choice: Option<&'s Choice>,
 ) -> Vec<AtTolerance> {
-    let fixed =
-        appetite.lost_success_costs.is_some() || choice.is_some() || field.tuned.is_some() || summaries.len() < 2;
+    let fixed = appetite.lost_success_costs.is_some() || choice.is_some() || field.is_tuned() || summaries.len() < 2;
     let mut stops: Vec<f64> = if fixed { Vec::new() } else { STOPS.to_vec() };
     stops.push(appetite.max_killed);
     stops.sort_by(f64::total_cmp);
     stops.dedup_by(|a, b| (*a - *b).abs() < 1e-12);
     let at = |from: f64| {
         let appetite = Appetite { max_killed: from, all: true, ..appetite };
-        let first = FirstTable::of(summaries, field, unit, appetite, choice);
+        let first = FirstTable::new(summaries, field, unit, appetite, choice);
         let place = |wanted: &Summary| summaries.iter().position(|summary| summary.stack == wanted.stack);
         let in_order = first.shown.iter().chain(&first.folded).chain(&first.idle).chain(&first.unread);
         AtTolerance {
             from,
-            verdict: first.verdict(),
+            verdict: words::verdict(&first.verdict()),
             ship: first.ship().and_then(place),
-            standing: first.decision.standings.iter().copied().map(Standing::name).collect(),
+            standing: first.standings_in_order().iter().copied().map(Standing::name).collect(),
             order: in_order.filter_map(|summary| place(summary)).collect(),
-            below: first.below(),
+            below: words::notes(&first.notes()),
         }
     };
     stops.into_iter().map(at).collect()

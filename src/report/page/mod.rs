@@ -20,7 +20,7 @@ use self::shell::Filling;
 use super::{Manifest, plain_number};
 use crate::aggregate::{Count, FrontierPoint, Label, Rows, Summary, Unit};
 use crate::answers::tables::{self, Cell, Table};
-use crate::answers::{Appetite, Choice, Field, FirstTable, lacks};
+use crate::answers::{Appetite, Choice, Field, FirstTable, lacks, words};
 use crate::explain::Story;
 use crate::stats::{RangeEstimate, cluster_key};
 
@@ -111,8 +111,11 @@ impl Page<'_> {
         let listed = listed(self.rows, &stacks, &told)?;
         let (told, stories) = self.told(&listed);
         let choices = self.choices();
-        let first = FirstTable::of(self.summaries, &self.field, self.unit, self.appetite, self.choice());
-        let verdict = self.followed.as_ref().map_or_else(|| first.verdict(), |followed| followed.verdict.clone());
+        let first = FirstTable::new(self.summaries, &self.field, self.unit, self.appetite, self.choice());
+        let verdict = self
+            .followed
+            .as_ref()
+            .map_or_else(|| words::verdict(&first.verdict()), |followed| followed.verdict.clone());
         let meta = Meta {
             footer: self.footer(&stories),
             headline: &self.headline,
@@ -198,7 +201,7 @@ impl Page<'_> {
                 judged_successes: summary.counted(Count::JudgedSuccesses),
                 frontier: point.is_some_and(|point| point.on_frontier),
                 beaten_by: point.and_then(|point| point.beaten_by.as_deref()),
-                lacks: lacks(summary, self.rows),
+                lacks: words::lacking(&lacks(summary, self.rows)),
                 copy: self.configurations(&summary.stack),
             })
             .collect()

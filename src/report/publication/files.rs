@@ -5,8 +5,7 @@ use std::path::Path;
 
 use super::{Publication, Tables};
 use crate::aggregate::{Firing, Group, REFERENCE, Row, Summary, Unit, by_stack};
-use crate::answers::FollowedReport;
-use crate::answers::tables;
+use crate::answers::{FollowedReport, Note, tables, words};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::figure::{BoundsFigure, BudgetFigure, FrontierFigure, SpendingFigure, StopsFigure, save};
 use crate::report::page::{FollowedAnswer, Page};
@@ -98,8 +97,8 @@ impl Publication {
             unit: self.unit,
             appetite: self.appetite(),
             manifest: &self.manifest,
-            headline: self.headline(),
-            notes: self.page_notes(summaries),
+            headline: self.headline_words(),
+            notes: words::notes(&self.page_notes(summaries)),
             quality: &self.manifest.found,
             rules: &tables.rules,
             stories: &self.stories,
@@ -136,14 +135,14 @@ impl Publication {
         let mut tables = vec![("What followed the stops", followed.table())];
         tables.extend(followed.stopped().map(|table| ("Stopped with work still to come", table)));
         tables.extend(followed.expensive(|run| costs.get(run).copied()).map(|table| ("The most expensive", table)));
-        Some(FollowedAnswer { verdict: followed.verdict(), tables })
+        Some(FollowedAnswer { verdict: words::followed_verdict(&followed.verdict()), tables })
     }
 
     /// Writes the figures, and returns those that the page embeds.
     fn write_figures(&self, tables: &Tables, summaries: &[Summary], out: &Path) -> Result<Figures, Diagnostic> {
         let groups: Vec<Group<'_>> = by_stack(&self.rows);
         let groups = groups.as_slice();
-        let subtitle = self.headline();
+        let subtitle = self.headline_words();
         let first = self.first(summaries);
         let max_killed = self.manifest.appetite.max_killed;
         let frontier = FrontierFigure { points: &tables.points, first: &first, max_killed, subtitle: subtitle.clone() };
@@ -174,12 +173,12 @@ impl Publication {
         let section = |(heading, table): &(&str, tables::Table)| format!("## {heading}\n\n{}\n", table.to_markdown());
         let tables = told.tables.iter().map(section).collect::<Vec<_>>().concat();
         let notes = self.followed().map(FollowedReport::notes).unwrap_or_default();
-        let notes: String = notes.iter().flat_map(|line| ["- ", line, "\n"]).collect();
+        let notes: String = words::notes(&notes).iter().flat_map(|line| ["- ", line, "\n"]).collect();
         markdown::page(&format!(
             "# When should it have stopped?\n\n**{}**\n\n{}.\n\n{tables}{notes}\n\
             ![When each stack stops](stop-steps.svg)\n\n![Where the cost went](spending.svg)\n",
             told.verdict,
-            self.headline(),
+            self.headline_words(),
         ))
     }
 
@@ -192,7 +191,8 @@ impl Publication {
             tables.points.iter().filter(|point| point.on_frontier).map(|point| markdown::code(&point.stack)).collect();
         let assumptions =
             if self.manifest.assumptions.is_empty() { "none".to_owned() } else { self.manifest.assumptions.join(", ") };
-        let listed = |lines: Vec<String>| lines.iter().flat_map(|line| ["- ", line, "\n"]).collect::<String>();
+        let listed =
+            |notes: &[Note]| words::notes(notes).iter().flat_map(|line| ["- ", line, "\n"]).collect::<String>();
         markdown::page(&format!(
             "# When should it have stopped?\n\n**{verdict}**\n\n{headline}.\n\n{overview}\n{below}{notes}\n\
             On the frontier (no other stack kills fewer successes and saves more): {best}.{volume}\n\n\
@@ -212,14 +212,14 @@ impl Publication {
             ![Success by budget](budget.svg)\n\n![Bounds on success](bounds.svg)\n\n\
             `pairs.csv` holds every stack against {baseline}; `summary.csv` what was counted and saved; `estimates.csv` every estimate with its interval. \
             `whenstop schema summary` says what the columns mean.\n",
-            verdict = first.verdict(),
+            verdict = words::verdict(&first.verdict()),
             baseline = markdown::code(&self.manifest.baseline),
-            headline = self.headline(),
+            headline = self.headline_words(),
             overview = self.overview(summaries).to_markdown(),
             best = if best.is_empty() { "none can be placed".to_owned() } else { best.join(", ") },
             unit = self.unit.noun(),
-            below = listed(first.below()),
-            notes = listed(self.page_notes(summaries)),
+            below = listed(&first.notes()),
+            notes = listed(&self.page_notes(summaries)),
             max_killed = chosen_percent(self.manifest.appetite.max_killed),
             volume = tables.volume.map(volume_note).unwrap_or_default(),
         ))

@@ -1,7 +1,7 @@
 //! A comparison as a folder: rows, tables, figures, and a manifest that describes them.
 
 mod files;
-mod words;
+mod notes;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use crate::aggregate::{
     summarise, unit_of,
 };
 use crate::answers::tables::{self, Table};
-use crate::answers::{Appetite, Choice, Field, FirstTable, FollowedReport, Tuned};
+use crate::answers::{Appetite, Choice, Field, FirstTable, FollowedReport, Note, Tuned};
 use crate::compare::StackInfo;
 use crate::explain::Story;
 use crate::stats::Interval;
@@ -48,7 +48,7 @@ pub struct Publication {
     row_format: RowFormat,
     whole_budget: bool,
     /// The further notes, cached: they take long on many tasks and are written to two files.
-    further: OnceLock<Vec<String>>,
+    further: OnceLock<Vec<Note>>,
     /// The stacks rated for the decision, once all that it depends on is set. As for the notes, one thread asks at a time: one
     /// that waits for another's answer could hold up the pool that computes it.
     rated: OnceLock<Rated>,
@@ -205,12 +205,12 @@ impl Publication {
             if apart { contest.chosen_elsewhere(self.label_errors()) } else { contest }.into_rated()
         });
         let contest = Contest::rated(by_stack(&self.rows), self.unit, self.appetite().price(), rated.clone());
-        Field::of(&self.rows, contest, self.manifest.tuned.clone())
+        Field::new(&self.rows, contest, self.manifest.tuned.clone())
     }
 
     /// The first table, sorted for a reader.
     pub fn first<'s>(&'s self, summaries: &'s [Summary]) -> FirstTable<'s> {
-        FirstTable::of(summaries, &self.field(), self.unit, self.appetite(), self.manifest.choice.as_ref())
+        FirstTable::new(summaries, &self.field(), self.unit, self.appetite(), self.manifest.choice.as_ref())
     }
 
     /// Sets the error rates of the labels.

@@ -1,7 +1,8 @@
 //! On how many runs the number of a gate is known, and what the others lack.
 
-use crate::aggregate::{Count, Group, MetricPart, Named, Needs, RowView, Summary, Unit};
-use crate::answers::known::{DIVERGED, UNGRADED, UNREAD, missing};
+use crate::aggregate::{Group, MetricPart, Named, Needs, RowView, Summary, Unit};
+use crate::answers::known::{Lack, missing};
+use crate::answers::words;
 
 /// Whether it is an end of an interval, which depends on the level.
 pub(super) fn is_interval_end(number: &Named) -> bool {
@@ -32,10 +33,10 @@ pub(super) fn known_share(number: &Named, group: &Group<'_>) -> f64 {
 
 /// What is missing, in words; empty if nothing is.
 pub(super) fn what_is_missing(number: &Named, summary: &Summary) -> String {
-    let causes: &[(Count, &'static str)] = match number.metric.needs {
+    let lacks: &[Lack] = match number.metric.needs {
         Needs::Nothing => &[],
-        Needs::Stop => &[UNREAD, DIVERGED],
-        Needs::Outcome => &[UNREAD, DIVERGED, UNGRADED],
+        Needs::Stop => &Lack::OF_A_STOP,
+        Needs::Outcome => &Lack::OF_A_KILL,
     };
-    missing(summary, causes, number.metric.unit)
+    words::missing(&missing(summary, lacks, number.metric.unit))
 }

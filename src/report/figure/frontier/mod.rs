@@ -13,7 +13,7 @@ use super::pen::{At, Frame, Head, Look, MARGIN, Pen, WIDTH};
 use super::scale::{Plane, Quantity, Scale, Tick, root_ticks, ticks};
 use super::style::{self, BLUE, GREY, INK, RED, SHADE, SMALL, STONE};
 use crate::aggregate::{FrontierPoint, Unit};
-use crate::answers::FirstTable;
+use crate::answers::{FirstTable, words};
 use crate::words::chosen_percent;
 
 /// The frontier figure of a comparison.
@@ -88,7 +88,7 @@ impl FrontierFigure<'_> {
                 self.first.shown.iter().chain(&self.first.folded).chain(&self.first.idle).chain(&self.first.unread);
             return head.sentence(&ungraded(all.map(|summary| summary.runs).max().unwrap_or(0))).note(&self.subtitle);
         }
-        head.sentence(&self.first.verdict().replace('`', "")).note(&self.subtitle)
+        head.sentence(&words::verdict(&self.first.verdict()).replace('`', "")).note(&self.subtitle)
     }
 
     fn plane(&self, entries: &[Entry<'_>], top: i32) -> (Plane, Vec<Tick>, Vec<Tick>) {

@@ -1,0 +1,36 @@
+//! Verdicts, headlines and notes in English, and nothing else: no number is computed here, and nothing is looked up.
+
+mod followed;
+mod headline;
+mod known;
+mod notes;
+mod verdict;
+
+pub use followed::{agreement, verdict as followed_verdict};
+pub use headline::headline;
+pub use known::{known_on, missing};
+pub use notes::{lacking, note, notes};
+pub use verdict::{dearer, passed_over, verdict};
+
+use crate::aggregate::WorseStratum;
+use crate::stats::{Interval, RangeEstimate};
+use crate::words::digits;
+
+/// The interval of a share behind it, in percent: ` (4.5–15)`; nothing if there is none.
+fn ends(interval: Option<Interval>) -> String {
+    crate::words::interval(interval.map(|interval| (interval.low, interval.high)))
+}
+
+/// Formats `kills 21 % of successes on airline, gpt-5, and 0.3 % over all`; `may kill` if it is known only within
+/// bounds.
+fn apart(worse: &WorseStratum) -> String {
+    let rate = |range: &RangeEstimate| range.high.value.map(digits).unwrap_or_default();
+    let named: Vec<&str> = [worse.suite.as_deref(), worse.model.as_deref()].into_iter().flatten().collect();
+    format!(
+        "{} {} % of successes on {}, and {} % over all",
+        if worse.fes_rate.is_point() { "kills" } else { "may kill" },
+        rate(&worse.fes_rate),
+        if named.is_empty() { "runs without suite and model".to_owned() } else { named.join(", ") },
+        rate(&worse.pooled),
+    )
+}

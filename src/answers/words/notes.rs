@@ -1,0 +1,225 @@
+//! The notes below an answer.
+
+use super::{apart, ends, followed};
+use crate::aggregate::{ChosenElsewhere, Label, OracleShare, Unit, WorstStratum};
+use crate::answers::choice::Choice;
+use crate::answers::note::{Note, RoughNumber, TailOfGroup};
+use crate::diagnostic::count;
+use crate::stats::{Estimate, Interval};
+use crate::transcript::Outcome;
+use crate::words::{chosen_percent, digits, listed, percent, percents, some_of};
+
+/// Maximum names in one note.
+const NAMED: usize = 6;
+/// Maximum things that a stack lacks in one note.
+const LACKS: usize = 2;
+
+/// The notes, in order.
+pub fn notes(notes: &[Note]) -> Vec<String> {
+    notes.iter().map(note).collect()
+}
+
+/// One note, without a full stop.
+pub fn note(note: &Note) -> String {
+    match note {
+        Note::Remark(remark) => remark.clone(),
+        Note::Letters { unread, diverged, ungraded } => letters(*unread, *diverged, *ungraded),
+        Note::Pooled(worse) => format!("pooled: `{}` {}; see strata.csv", worse.stack, apart(worse)),
+        Note::Folded(stacks) => {
+            format!("{} more stacks are worth less: {}; `--all` shows them", stacks.len(), names(stacks))
+        }
+        Note::NeverActed(stacks) => format!("never acted: {}", names(stacks)),
+        Note::NotJudged { stack, lacks, kills } => not_judged(stack, lacks, *kills),
+        Note::NotJudgedEither(stacks) => {
+            format!("not judged either: {}; `not_evaluable` in rows.csv says why", names(stacks))
+        }
+        Note::Chosen(choice) => chosen(choice),
+        Note::Proxies(proxies) => format!(
+            "outcomes are proxies, {proxies}: marks of the recordings, not grades. A killed success is here a run that \
+             bears the mark, stopped early"
+        ),
+        Note::Rough { number: RoughNumber::Killed, warning } => format!("successes killed: {warning}"),
+        Note::Rough { number: RoughNumber::Saved, warning } => format!("saved: {warning}"),
+        Note::LabelErrors(correction) => format!("label errors: {correction}"),
+        Note::Misstated { stack, at } => misstated(stack, at),
+        Note::WithoutTasks { without, runs } => format!(
+            "{without} of {runs} runs name no task and each counts as a task of its own: if some are trials of one \
+             task, the intervals are too short; `--task first-message` or `--task FIELD` finds them, `--task run` says \
+             that there are none"
+        ),
+        Note::AtFailureRate { rate, unit, runs, saved } => at_failure_rate(*rate, *unit, *runs, saved),
+        Note::Luck { stacks, chosen } => luck(*stacks, chosen),
+        Note::WorstStratum { stack, worst } => worst_stratum(stack, worst),
+        Note::Oracle { stack, unit, oracle, stopped_by } => hindsight(stack, *unit, oracle, *stopped_by),
+        Note::Tail { groups, more } => tail(groups, *more),
+        Note::KilledStanding { stack, killed, standing } => followed::killed_standing(stack, *killed, *standing),
+        Note::CutShortMeans => {
+            "cut short: an edit, a hand-over or a check that turned green was still to come; low–high, since not every \
+             call tells what it does (`whenstop corpus --effects`). saved there: tokens after stops that only reading, \
+             planning and replies followed, of all tokens."
+                .to_owned()
+        }
+        Note::HowToGrade => {
+            "`whenstop labels PATH --template labels.csv` lists the runs to grade, in an order drawn at random: with \
+             outcomes the table says which successes a stop kills."
+                .to_owned()
+        }
+        Note::CutShortRough { warning, by_session: false } => format!("of all: {warning}"),
+        Note::CutShortRough { warning, by_session: true } => {
+            format!("of all: {warning}; a session that names no task counts as one")
+        }
+        Note::TokensKnown { known, runs, noun } => format!("tokens are known of {known} of {runs} {noun}"),
+        Note::PerfectStop { tail, idle, runs, noun } => followed::perfect_stop(*tail, *idle, *runs, noun),
+    }
+}
+
+fn letters(unread: bool, diverged: bool, ungraded: bool) -> String {
+    let mut letters = Vec::new();
+    if unread {
+        letters.push("r: a rule could not be read");
+    }
+    if diverged {
+        letters.push("d: the stack warned, asked or refused, and what follows is not recorded");
+    }
+    if ungraded {
+        letters.push("u: nobody graded the run");
+    }
+    format!("unknown, of all runs; {}", letters.join("; "))
+}
+
+/// A few names and how many more there are.
+fn names(stacks: &[Label]) -> String {
+    let named: Vec<String> = stacks.iter().map(|stack| format!("`{stack}`")).collect();
+    if named.len() > NAMED { some_of(&named, NAMED) } else { listed(&named) }
+}
+
+/// What the rules of a stack lack, in words.
+pub fn lacking(lacks: &[String]) -> String {
+    let mut parts: Vec<String> = lacks.iter().take(LACKS).cloned().collect();
+    if lacks.len() > LACKS {
+        parts.push(format!("{} more", lacks.len() - LACKS));
+    }
+    parts.join("; ")
+}
+
+fn not_judged(stack: &Label, lacks: &[String], kills: Option<Interval>) -> String {
+    let kills = match kills {
+        Some(kills) => format!("; it kills between {} and {} % of successes", digits(kills.low), digits(kills.high)),
+        None => String::new(),
+    };
+    format!("not judged: `{stack}` ({}){kills}", lacking(lacks))
+}
+
+fn chosen(choice: &Choice) -> String {
+    let limit = chosen_percent(choice.max_killed);
+    let Some(chosen) = &choice.chosen else {
+        return format!("chosen on the dev tasks: none; no stack is safe there at {limit} and worth it");
+    };
+    let points = |gap: Option<f64>| match gap {
+        Some(gap) => format!("{:+.1} points", gap * 100.0),
+        None => "undefined".to_owned(),
+    };
+    let reported = if choice.is_apart() {
+        format!(
+            "optimism (dev minus test): killed {}, saved {}",
+            points(choice.optimism_killed_rate),
+            points(choice.optimism_saved_share)
+        )
+    } else {
+        "reported on the same tasks, so it looks better than it is".to_owned()
+    };
+    format!("chosen on the dev tasks: `{chosen}`, the best of those that are safe at {limit} and worth it; {reported}")
+}
+
+fn misstated(stack: &Label, at: &[(f64, Estimate)]) -> String {
+    let mut others = Vec::new();
+    for (specificity, rate) in at {
+        let value = match rate.value {
+            Some(value) => format!("{} %", digits(value)),
+            None => "an unknown share".to_owned(),
+        };
+        others.push(format!("{value}{} if it is {specificity:.2}", ends(rate.interval)));
+    }
+    format!(
+        "the specificity is stated, not checked: `{stack}` kills {}. `--label-checked` takes the doubt into every \
+         interval; a wrong sensitivity would change nothing",
+        others.join(", "),
+    )
+}
+
+fn at_failure_rate(rate: f64, unit: Unit, runs: u64, saved: &[(Label, Estimate)]) -> String {
+    let mut all = Vec::new();
+    for (stack, estimate) in saved {
+        // The runs it was computed from, if not all.
+        let part = if estimate.n < runs { format!(" of {} runs where it is known", estimate.n) } else { String::new() };
+        all.push(format!("`{stack}` {}{part}", with_interval(estimate)));
+    }
+    format!("if {} of the runs failed, the {} saved would be: {}", chosen_percent(rate), unit.noun(), all.join(", "))
+}
+
+fn luck(stacks: usize, chosen: &ChosenElsewhere) -> String {
+    let seen = format!("kills {} and saves {}", percent(chosen.seen.0), percent(chosen.seen.1));
+    let but = match chosen.elsewhere {
+        Some((killed, saved)) => format!(
+            "chosen on half of the tasks and judged on the other, the best kills {} and saves {}. `--split test` keeps \
+             them apart",
+            percent(killed),
+            percent(saved)
+        ),
+        None => "no half of the tasks is enough to choose it".to_owned(),
+    };
+    format!(
+        "{stacks} stacks were tried on the same runs, so the best looks better than it is: `{}` {seen} here; {but}",
+        chosen.stack
+    )
+}
+
+fn worst_stratum(stack: &Label, worst: &WorstStratum) -> String {
+    let place: Vec<&str> = [worst.suite.as_deref(), worst.model.as_deref()].into_iter().flatten().collect();
+    format!(
+        "`{stack}` kills at most {} of the successes in each of {} suites and models at once (95 %, mean over tasks); {} \
+         sets this bound, with {} tasks",
+        percent(worst.bound),
+        worst.strata,
+        if place.is_empty() { "the unnamed one".to_owned() } else { place.join(", ") },
+        worst.tasks
+    )
+}
+
+fn hindsight(stack: &Label, unit: Unit, oracle: &OracleShare, stopped_by: Option<[f64; 4]>) -> String {
+    let early = match stopped_by {
+        Some([quarter, half, _, ever]) => format!(
+            "; it stops {} of the failures within a quarter of what they spent, {} within half, {} at all",
+            percent(quarter),
+            percent(half),
+            percent(ever)
+        ),
+        None => String::new(),
+    };
+    format!(
+        "`{stack}` saves {} of what stopping with hindsight would save, which is {} of the {}{early}",
+        with_interval(&oracle.reached),
+        percent(oracle.oracle.unwrap_or_default()),
+        unit.noun()
+    )
+}
+
+fn tail(groups: &[TailOfGroup], more: usize) -> String {
+    let mut all = Vec::new();
+    for TailOfGroup { outcome, model, share, runs } in groups {
+        let outcome = if *outcome == Outcome::Unknown { "ungraded" } else { outcome.name() };
+        let runs = count(*runs, &format!("{outcome} run"));
+        let model = model.as_deref().unwrap_or("no named model");
+        all.push(format!("{} of {runs} of {model}", percents(*share)));
+    }
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!(
+        "tokens after the last edit, hand-over or green check: {}{more}: what a perfect stop could save, in hindsight",
+        all.join(", ")
+    )
+}
+
+/// A share with its interval: `12 % (8.5–16)`.
+fn with_interval(estimate: &Estimate) -> String {
+    percent(estimate.value.unwrap_or_default()) + &ends(estimate.interval)
+}

@@ -1,0 +1,210 @@
+//! The verdict in a few sentences.
+
+use super::{apart, ends, known_on, missing};
+use crate::aggregate::{NetBenefit, TieBreak};
+use crate::answers::verdict::{
+    ChosenOn, CompareVerdict, Conclusion, Fault, NotWorth, Promise, Saved, Ship, Tie, Tied, WhyNot,
+};
+use crate::stats::{Estimate, RangeEstimate};
+use crate::words::{chosen_percent, digits, dollars};
+
+/// The verdict in a few sentences.
+pub fn verdict(verdict: &CompareVerdict) -> String {
+    let text = conclusion(&verdict.conclusion);
+    match &verdict.picked {
+        Some(picked) => format!("{text} {}", picked.sentence()),
+        None => text,
+    }
+}
+
+fn conclusion(conclusion: &Conclusion) -> String {
+    match conclusion {
+        Conclusion::AsTuned(verdict) => verdict.clone(),
+        Conclusion::Followed(followed) => super::followed::verdict(followed),
+        Conclusion::NothingGraded => {
+            "Nothing can be said about successes: no run has an outcome. `whenstop labels PATH --template labels.csv` \
+             lists the runs to grade, in an order drawn at random."
+                .to_owned()
+        }
+        Conclusion::NothingSucceeded => "Nothing can be said about the successes a stack kills: none of these runs \
+                                         succeeded. Add runs that did."
+            .to_owned(),
+        Conclusion::NothingPriced => {
+            "Nothing can be said in dollars: no run has a cost. `--price FILE` computes it from tokens.".to_owned()
+        }
+        Conclusion::NothingActed { unread: 0, .. } => {
+            "None of these stacks acted on any run: there is nothing to ship, and nothing to fear.".to_owned()
+        }
+        Conclusion::NothingActed { idle: 0, .. } => {
+            "None of these stacks can be judged on these recordings: their rules need what is not recorded.".to_owned()
+        }
+        Conclusion::NothingActed { .. } => "None of these stacks acted on any run it could be judged on.".to_owned(),
+        Conclusion::NothingNear { limit } => format!("Nothing to ship at {}.", chosen_percent(*limit)),
+        Conclusion::Ship(ship) => to_ship(ship),
+        Conclusion::NotUpheld { limit, chosen: None } => {
+            format!("Nothing to ship: on the dev tasks no stack was safe at {} and worth it.", chosen_percent(*limit))
+        }
+        Conclusion::NotUpheld { limit, chosen: Some((stack, why)) } => {
+            let limit = chosen_percent(*limit);
+            let why = match why {
+                WhyNot::NotWorth(_) => format!("it is safe at {limit}, but {}", why_not(why)),
+                WhyNot::MayKill(_) => format!("{}, and {limit} is tolerated", why_not(why)),
+                _ => why_not(why),
+            };
+            format!("`{stack}`, chosen on the dev tasks, does not hold on these: {why}.")
+        }
+        Conclusion::SafeOnly { limit, safe, tried, stack, why } => {
+            let limit = chosen_percent(*limit);
+            let best = match (tried, safe) {
+                (0 | 1, _) => String::new(),
+                (_, 1) => format!(", all that is safe at {limit},"),
+                (_, safe) => format!(", the best of {safe} that are safe at {limit},"),
+            };
+            format!("Safe, but not worth shipping: `{stack}`{best} {}.", why_not(why))
+        }
+        Conclusion::Refused { limit, tried: 1, stack, why } => {
+            format!("`{stack}` cannot be shipped at {}: {}.", chosen_percent(*limit), why_not(why))
+        }
+        Conclusion::Refused { limit, tried, stack, why } => format!(
+            "None of these {tried} can be shipped at {}: `{stack}` comes nearest, but {}.",
+            chosen_percent(*limit),
+            why_not(why)
+        ),
+    }
+}
+
+fn to_ship(ship: &Ship) -> String {
+    let (stack, promise, saved) = (&ship.stack, promise(&ship.promise), saved(&ship.saved));
+    let first = if let Some((benefit, killed, successes)) = &ship.worth {
+        format!(
+            "Ship `{stack}`: at ${} for a lost success it is worth {} a run. It kills at most {promise}, {killed} of \
+             {successes} here, and saves {saved}.",
+            dollars(benefit.price.costs),
+            worth(benefit),
+        )
+    } else {
+        let cost = ship.cost.sentence();
+        let pays = ship.break_even.as_ref().map(break_even).unwrap_or_default();
+        format!("Ship `{stack}`: it kills at most {promise}, saves {saved}{cost}.{pays}")
+    };
+    let mut sentences = vec![first];
+    let (judged, runs) = ship.judged;
+    if judged < runs {
+        sentences.push(format!("Judged on the {judged} of {runs} runs that tell."));
+    }
+    if let Some(Tie { stack, by, other, own }) = &ship.tie {
+        let as_good = if ship.worth.is_some() { "is worth as much" } else { "makes successes as cheap" };
+        sentences.push(format!("`{stack}` {as_good}, within chance; {}.", passed_over(other, own, *by)));
+    }
+    if let Some(worse) = &ship.pooled {
+        sentences.push(format!("But it {}: look at strata.csv first.", apart(worse)));
+    }
+    match ship.chosen_on {
+        ChosenOn::OtherTasks => sentences.push("It was chosen on other tasks than these.".to_owned()),
+        ChosenOn::TheseTasks => {
+            let sentence = "The savings do not allow for the choice; `--split test` looks at other tasks.";
+            sentences.push(sentence.to_owned());
+        }
+        ChosenOn::NoChoice => {}
+    }
+    sentences.join(" ")
+}
+
+/// Formats `4.6 % of successes (95 %, as the best of 8 tried)`.
+fn promise(promise: &Promise) -> String {
+    let limit = promise.limit;
+    let most = match promise.most {
+        None => "an unknown share".to_owned(),
+        // Not in the words of the limit that it exceeds.
+        Some(most) if most > limit && digits(most) == digits(limit) => format!("just over {}", chosen_percent(limit)),
+        Some(most) => format!("{} %", digits(most)),
+    };
+    let best_of = match promise.best_of {
+        Some(tried) => format!(", as the best of {tried} tried"),
+        None => String::new(),
+    };
+    let worst = if promise.at_worst { ", unknowns at their worst" } else { "" };
+    format!("{most} of successes (95 %{best_of}{worst})")
+}
+
+/// Formats `26 % of the cost (20–33)`.
+fn saved(saved: &Saved) -> String {
+    let share = match saved.useful.low.value {
+        Some(low) => format!("{} %", digits(low)),
+        None => "an unknown share".to_owned(),
+    };
+    format!("{share} of the {}{}", saved.unit.noun(), ends(saved.useful.interval()))
+}
+
+/// Up to which price of a lost success the stack pays; empty if it is not known.
+fn break_even(range: &RangeEstimate) -> String {
+    let Some(price) = range.low.value else { return String::new() };
+    let interval = match range.interval() {
+        Some(interval) if interval.low > 0.0 && interval.high < 30.0 * interval.low => {
+            format!(" ({}–{})", dollars(interval.low), dollars(interval.high))
+        }
+        _ => String::new(),
+    };
+    format!(" It pays while a lost success costs less than ${}{interval}.", dollars(price))
+}
+
+fn why_not(why: &WhyNot) -> String {
+    match why {
+        WhyNot::KillsAtLeast(low) => format!("it kills at least {} % of successes", digits(*low)),
+        WhyNot::MayKill(most) => format!("it may kill up to {}", promise(most)),
+        WhyNot::TooFewTasks => "it has been tried on too few tasks to say".to_owned(),
+        WhyNot::Unknown { known, needed, missing: lacks } => {
+            format!("it is {}: {}", known_on(*known, *needed), missing(lacks))
+        }
+        WhyNot::NotWorth(what) => not_worth(what),
+    }
+}
+
+fn not_worth(NotWorth { stops, runs, saved: share, fault }: &NotWorth) -> String {
+    let does = format!("stops {stops} of {runs} runs and saves {}", saved(share));
+    match fault {
+        Fault::DoesNotPay(Some(benefit)) => {
+            let price = dollars(benefit.price.costs);
+            format!("{does}: at ${price} for a lost success it is worth {} a run", worth(benefit))
+        }
+        Fault::DoesNotPay(None) => format!("{does}: at $ for a lost success it is worth an unknown amount a run"),
+        Fault::Dearer(cost) => format!("{does}, and {}", dearer(cost.as_ref())),
+        Fault::SavesNothing => format!("{does}, which is not shown to be more than 1 %"),
+    }
+}
+
+/// Why the one was passed over for the other, which is as good within chance.
+pub fn passed_over(other: &Tied, own: &Tied, by: TieBreak) -> String {
+    let killed = |tied: &Tied| tied.killed.map(digits).unwrap_or_default();
+    match by {
+        TieBreak::Kills => format!("it kills {} %, this {} %", killed(other), killed(own)),
+        TieBreak::Settings if other.hosts == 0 => "no framework has a setting for it".to_owned(),
+        TieBreak::Settings if other.hosts == 1 => format!("1 framework has a setting for it, {} for this", own.hosts),
+        TieBreak::Settings => format!("{} frameworks have a setting for it, {} for this", other.hosts, own.hosts),
+        TieBreak::Rules => format!("it has {} rules, this {}", other.rules, own.rules),
+    }
+}
+
+/// Formats `each success left costs 6 % more (2–9)`.
+pub fn dearer(cost: Option<&Estimate>) -> String {
+    let more = |ratio: f64| digits((ratio - 1.0).max(0.0));
+    let Some(Estimate { value: Some(value), interval, .. }) = cost else {
+        return "nothing limits what each success left may cost".to_owned();
+    };
+    let interval = match interval {
+        Some(interval) => format!(" ({}–{})", more(interval.low), more(interval.high)),
+        None => String::new(),
+    };
+    format!("each success left costs {} % more{interval}", more(*value))
+}
+
+/// Formats `$0.02 (0.01 to 0.04)`.
+fn worth(benefit: &NetBenefit) -> String {
+    let value = benefit.a_run.low.value.unwrap_or_default();
+    let interval = match benefit.a_run.interval() {
+        Some(interval) => format!(" ({} to {})", dollars(interval.low), dollars(interval.high)),
+        None => String::new(),
+    };
+    let sign = if value < 0.0 { "-" } else { "" };
+    format!("{sign}${}{interval}", dollars(value.abs()))
+}

@@ -1,0 +1,178 @@
+//! The headline of a comparison, the notes below its table, and the block for a pull request.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Publication;
+use crate::aggregate::{FollowedRow, LEVEL, Label, Summary, Tails, by_stack, corrected_fes_rate};
+use crate::answers::tables::{self, Table};
+use crate::answers::{Choice, Headline, Note, RoughNumber, TailOfGroup, further, without_tasks, words};
+use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::effects::TailTokens;
+use crate::report::evidence::evidence;
+use crate::stats::Warning;
+use crate::stats::label_certificate::ErrorRates;
+
+impl Publication {
+    /// What stands above all notes: a certificate that does not hold, or what a stack was tuned on.
+    pub(in crate::report) fn remarks(&self) -> Vec<Note> {
+        self.manifest.remarks.iter().cloned().map(Note::Remark).collect()
+    }
+
+    /// The notes below the table that do not depend on the tolerance.
+    pub(in crate::report) fn notes(&self, summaries: &[Summary]) -> Vec<Note> {
+        let mut notes = Vec::new();
+        notes.extend(self.manifest.choice.clone().map(Note::Chosen));
+        notes.extend(self.manifest.proxies.clone().map(Note::Proxies));
+        // All stacks are compared on the same runs, so what holds for the first judged one holds for all.
+        if let Some(judged) = summaries.iter().find(|summary| !summary.is_unread()) {
+            let killed = judged.estimates.fes_rate.warning();
+            let saved = judged.ratios_in(self.unit).useful.warning();
+            for (number, warning) in [(RoughNumber::Killed, killed), (RoughNumber::Saved, saved)] {
+                match warning {
+                    None | Some(Warning::NoSpread) => {}
+                    Some(warning) => notes.push(Note::Rough { number, warning }),
+                }
+            }
+        }
+        let corrected = summaries.iter().filter_map(|summary| summary.corrected.as_ref());
+        let corrections: BTreeSet<&'static str> = corrected.map(|corrected| corrected.correction.name()).collect();
+        notes.extend(corrections.into_iter().map(Note::LabelErrors));
+        notes.extend(self.misstated(summaries));
+        notes.extend(without_tasks(&by_stack(&self.rows)));
+        if self.manifest.failure_rate.is_some() {
+            notes.extend_from_slice(self.further());
+        }
+        notes
+    }
+
+    /// What the killed share would be if the stated specificity were wrong.
+    fn misstated(&self, summaries: &[Summary]) -> Option<Note> {
+        let Some(ErrorRates::Stated(stated)) = self.label_errors() else { return None };
+        let first = self.first(summaries);
+        let acting = first.shown.iter().copied().find(|summary| !summary.never_acted());
+        let stack = first.ship().or(acting)?.stack.clone();
+        let groups = by_stack(&self.rows);
+        let group = groups.iter().find(|group| group.stack == stack)?;
+        let mut at = Vec::new();
+        for errors in stated.misstated() {
+            let rate = corrected_fes_rate(group, ErrorRates::Stated(errors), LEVEL).estimate;
+            at.push((errors.specificity, rate));
+        }
+        Some(Note::Misstated { stack, at })
+    }
+
+    /// Further notes on the page: the luck of the best of many, other suites, other failure rates.
+    fn further(&self) -> &[Note] {
+        self.further.get_or_init(|| {
+            let terms = self.appetite().terms();
+            let ship = self.field().decided(terms);
+            let chosen_apart = self.manifest.choice.is_some();
+            further(&self.rows, ship, self.unit, terms, self.manifest.failure_rate, chosen_apart)
+        })
+    }
+
+    /// All notes on the page that do not depend on the tolerance.
+    pub(super) fn page_notes(&self, summaries: &[Summary]) -> Vec<Note> {
+        let mut notes = self.remarks();
+        if let Some(followed) = self.ungraded(summaries) {
+            notes.extend(followed.notes());
+            return notes;
+        }
+        notes.extend(self.notes(summaries));
+        notes.extend(self.tail());
+        if self.manifest.failure_rate.is_none() {
+            notes.extend_from_slice(self.further());
+        }
+        notes
+    }
+
+    /// The tail: tokens after the last effect, by outcome and model.
+    fn tail(&self) -> Option<Note> {
+        /// Maximum groups of runs to list.
+        const LISTED: usize = 6;
+        let followed = self.followed()?.rows();
+        let tail_of = |row: &FollowedRow| {
+            let (least, most, whole) = (row.tail_tokens_low?, row.tail_tokens_high?, row.tokens_recorded?);
+            Some(TailTokens { least, most, whole })
+        };
+        let mut tails: BTreeMap<Label, TailTokens> = BTreeMap::new();
+        for row in followed.of_runs() {
+            if let Some(tail) = tail_of(&row) {
+                tails.insert(row.run_id.clone(), tail);
+            }
+        }
+        let mut all = Tails::default();
+        for row in by_stack(&self.rows).into_iter().next()?.rows() {
+            let tail = tails.get(row.run_id()).copied();
+            all.extend(Tails::of(row.outcome(), row.model().map(|model| &**model), tail));
+        }
+        let rows = all.rows();
+        let mut groups = Vec::new();
+        for (outcome, model, tail) in rows.iter().take(LISTED) {
+            if let Some(share) = tail.share() {
+                let model = model.map(str::to_owned);
+                groups.push(TailOfGroup { outcome: *outcome, model, share, runs: tail.runs });
+            }
+        }
+        (!groups.is_empty()).then(|| Note::Tail { groups, more: rows.len().saturating_sub(LISTED) })
+    }
+
+    /// What was compared; `None` if there is no row.
+    pub fn headline(&self) -> Option<Headline> {
+        let part = self.manifest.choice.as_ref().map(|choice: &Choice| choice.split.clone());
+        Headline::from_rows(&self.rows, part, self.manifest.noun(), self.manifest.proxies.is_some())
+    }
+
+    /// What was compared, in one line.
+    pub fn headline_words(&self) -> String {
+        words::headline(self.headline().as_ref())
+    }
+
+    /// The table for the terminal.
+    pub fn overview(&self, summaries: &[Summary]) -> Table {
+        let first = self.first(summaries);
+        if first.is_ungraded() {
+            tables::ungraded(first.shown, self.unit)
+        } else {
+            tables::overview(first.shown, self.unit)
+        }
+    }
+
+    /// One stack against another as a block for a pull request (see the module `evidence`): unless they are named, the
+    /// baseline and the only other stack.
+    pub fn evidence(
+        &self,
+        summaries: &[Summary],
+        default: Option<&str>,
+        proposed: Option<&str>,
+    ) -> Result<String, Diagnostic> {
+        let stacks: Vec<&str> = summaries.iter().map(|summary| &*summary.stack).collect();
+        let wrong = |what: String, help: String| Diagnostic::new(Location::default(), what, help);
+        let named = |name: &str| {
+            summaries.iter().find(|summary| *summary.stack == *name).ok_or_else(|| {
+                let near = nearest(name, stacks.iter().copied());
+                let help = near.map_or_else(
+                    || format!("the stacks are {}", stacks.join(", ")),
+                    |near| format!("did you mean `{near}`?"),
+                );
+                wrong(format!("no stack `{name}` in these results"), help)
+            })
+        };
+        let default = named(default.unwrap_or(&self.manifest.baseline))?;
+        let proposed = if let Some(name) = proposed {
+            named(name)?
+        } else {
+            let mut others = summaries.iter().filter(|summary| summary.stack != default.stack);
+            let (Some(one), None) = (others.next(), others.next()) else {
+                let help = format!("name it with `--proposed STACK`: {}", stacks.join(", "));
+                return Err(wrong("which stack is proposed?".to_owned(), help));
+            };
+            one
+        };
+        if default.stack == proposed.stack {
+            let help = "name another with `--today STACK` or `--proposed STACK`".to_owned();
+            return Err(wrong(format!("`{}` is held against itself", default.stack), help));
+        }
+        Ok(evidence(&self.rows, &self.manifest, (default, proposed), self.unit, &self.headline_words()))
+    }
+}
