@@ -12,7 +12,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use super::Exit;
 use super::export::{configurations, hosts_by_stack};
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs, StackArgs, tell_troubles};
+use super::inputs::{AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs, LoadedStacks, StackArgs, tell_troubles};
 use super::output::{Format, Output, lines_of};
 use super::sweep::{SplitArgs, SplitPart, divided};
 use super::values::share;
@@ -202,15 +202,14 @@ pub(super) struct Compared {
 /// Replays the corpus under the stacks; with `texts`, also collects stories for a page.
 pub(super) fn compare(
     corpus: &CorpusArgs,
-    stacks: &StackArgs,
+    stacks: &LoadedStacks,
     assumptions: &AssumptionArgs,
     texts: Option<Texts>,
     keeps: Keeps,
     output: &Output,
 ) -> Result<Compared, Failure> {
-    let strategies = stacks.load_some()?;
-    let grounds = stacks.grounds()?;
-    compare_loaded(corpus, (&strategies, &stacks.effects()?, &grounds), assumptions, texts, keeps, output)
+    let from_files = (&stacks.strategies[..], &stacks.effects(), &stacks.grounds()[..]);
+    compare_loaded(corpus, from_files, assumptions, texts, keeps, output)
 }
 
 /// Compares two of these strategies on recordings, as a block for a pull request: `default`, or else the first,
@@ -265,7 +264,8 @@ pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
 /// Runs the comparison and returns it, ready to be shown and written, with the report of the reading.
 pub(super) fn published(args: &Args, output: &Output) -> Result<(Publication, CorpusReport), Failure> {
     let texts = args.out.as_ref().map(|_| args.embed_text.texts());
-    let compared = compare(&args.corpus, &args.stacks, &args.assumptions, texts, args.keeps.keeps(), output)?;
+    let loaded = args.stacks.load_some()?;
+    let compared = compare(&args.corpus, &loaded, &args.assumptions, texts, args.keeps.keeps(), output)?;
     refuse_unknown_baseline(args, &compared.stacks)?;
     let assumptions = args.assumptions.assumptions().names();
     let Compared { rows, mut firings, stacks, stories, quality, report, followed, void } = compared;
@@ -275,7 +275,7 @@ pub(super) fn published(args: &Args, output: &Output) -> Result<(Publication, Co
         firings = firings.filtered(|firing| reported.contains(&firing.run_id));
     }
     let mut publication = args
-        .publication(reported, firings, stacks, &assumptions)?
+        .publication(reported, firings, stacks, &loaded, &assumptions)
         .with_made(args.made(output)?)
         .with_stories(stories, quality)
         .with_remarks(void);
@@ -313,20 +313,20 @@ impl Args {
         rows: Rows,
         firings: Firings,
         stacks: Vec<StackInfo>,
+        loaded: &LoadedStacks,
         assumptions: &[&str],
-    ) -> Result<Publication, Failure> {
+    ) -> Publication {
         // Only a folder has a page to copy them from.
-        let configurations = if self.out.is_some() { configurations(&self.stacks)? } else { Vec::new() };
-        let publication = Publication::new(rows, firings, stacks, self.baseline.as_deref(), assumptions)
+        let configurations = if self.out.is_some() { configurations(loaded) } else { Vec::new() };
+        Publication::new(rows, firings, stacks, self.baseline.as_deref(), assumptions)
             .with_configurations(configurations)
-            .with_hosts(&hosts_by_stack(&self.stacks)?)
+            .with_hosts(&hosts_by_stack(loaded))
             .with_label_errors(self.errors.rates())
             .with_proxies(self.corpus.reading.outcome_from.as_ref().map(ToString::to_string))
             .with_failure_rate(self.failure_rate)
             .with_appetite(self.appetite.appetite())
             .with_row_format(self.rows.format())
-            .with_whole_budget(self.rows.budget.whole_budget);
-        Ok(publication)
+            .with_whole_budget(self.rows.budget.whole_budget)
     }
 }
 
@@ -351,10 +351,11 @@ pub(super) fn publish(
     output: &Output,
 ) -> Result<Exit, Failure> {
     let texts = Some(Texts::Evidence);
-    let compared = compare(corpus, stacks, &AssumptionArgs::default(), texts, Keeps::Nothing, output)?;
+    let loaded = stacks.load_some()?;
+    let compared = compare(corpus, &loaded, &AssumptionArgs::default(), texts, Keeps::Nothing, output)?;
     let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[])
-        .with_configurations(configurations(stacks)?)
-        .with_hosts(&hosts_by_stack(stacks)?)
+        .with_configurations(configurations(&loaded))
+        .with_hosts(&hosts_by_stack(&loaded))
         .with_appetite(appetite)
         .with_stories(compared.stories, compared.quality)
         .with_followed(compared.followed);

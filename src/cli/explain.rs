@@ -50,10 +50,11 @@ const WITHOUT_NAME: usize = 1;
 pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
     args.stacks.or_starter(&args.corpus, output)?;
     let args = &args;
-    let strategies = args.stacks.load_some()?;
+    let stacks = args.stacks.load_some()?;
+    let strategies = &stacks.strategies;
     let wanted = |id: &str| args.run.is_empty() || args.run.iter().any(|part| id.contains(part.as_str()));
     if args.trail || args.first {
-        return decisions(args, &strategies, &wanted, output);
+        return decisions(args, strategies, &wanted, output);
     }
     if args.format != Format::Table {
         return Err(Failure::usage(Diagnostic::new(
@@ -64,12 +65,12 @@ pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
     }
     let extent = Extent { text: args.text, columns: usize::from(width()), around: args.around };
     let (mut shown, mut others) = (Vec::new(), 0_usize);
-    let effects = args.stacks.effects()?;
+    let effects = stacks.effects();
     let forecasts = args.forecast.kept().map_err(Failure::input)?;
     args.corpus.classed(forecasts.by().as_ref()).process(
         output,
         |run| {
-            let explained = || (Explanation::of(&run, &strategies, extent, &effects), forecasts.told(&run));
+            let explained = || (Explanation::of(&run, strategies, extent, &effects), forecasts.told(&run));
             wanted(&run.header.run_id).then(explained)
         },
         |told| match told {
@@ -77,7 +78,7 @@ pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
             _ => others += 1,
         },
     )?;
-    tell_troubles(&strategies, output);
+    tell_troubles(strategies, output);
     if shown.is_empty() {
         return Err(no_such_run(args));
     }

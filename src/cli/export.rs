@@ -11,7 +11,7 @@ use clap::ValueEnum;
 use super::Exit;
 use super::compare::held_against;
 use super::failure::Failure;
-use super::inputs::{CorpusArgs, READING, ReadingArgs, StackArgs, UnitOfRun, load_stack_file};
+use super::inputs::{CorpusArgs, LoadedStacks, READING, ReadingArgs, UnitOfRun, load_stack_file};
 use super::output::{Output, width};
 use crate::catalog;
 use crate::decision::Strategy;
@@ -159,33 +159,27 @@ fn chosen(file: &StackFile, path: &Path, name: Option<&str>) -> Result<Arc<Stack
     }
 }
 
-/// The stacks with rules of their own in the given files, as configurations to copy: as a stack file, and for each
-/// framework that can fully express one.
-pub(super) fn configurations(stacks: &StackArgs) -> Result<Vec<Configuration>, Failure> {
-    let mut all = Vec::new();
-    for path in stacks.files() {
-        let (file, _) = load_stack_file(path).map_err(Failure::usage)?;
-        all.extend(configurations_of(&file));
-    }
-    Ok(all)
+/// The stacks with rules of their own, as configurations to copy: as a stack file, and for each framework that can fully
+/// express one.
+pub(super) fn configurations(stacks: &LoadedStacks) -> Vec<Configuration> {
+    stacks.files.iter().flat_map(|file| configurations_of(&file.parsed)).collect()
 }
 
-/// For each stack, how many frameworks have a setting for it: what one ships itself is a setting of that one.
-pub(super) fn hosts_by_stack(stacks: &StackArgs) -> Result<BTreeMap<String, usize>, Failure> {
+/// For each stack, how many frameworks have a setting for it: what one ships itself is a setting of that one, and none
+/// has one for a guard.
+pub(super) fn hosts_by_stack(stacks: &LoadedStacks) -> BTreeMap<String, usize> {
     let mut all = BTreeMap::new();
-    for path in stacks.files() {
-        let (file, strategies) = load_stack_file(path).map_err(Failure::usage)?;
-        all.extend(strategies.iter().map(|strategy| (strategy.name().to_owned(), 1)));
-        for entry in &file.entries {
+    for strategy in stacks.strategies.iter().filter(|strategy| strategy.program().is_none()) {
+        all.insert(strategy.name().to_owned(), 1);
+    }
+    for file in &stacks.files {
+        for entry in &file.parsed.entries {
             if let Entry::Own(stack) = entry {
                 all.insert(stack.name.clone(), hosts_of(stack).len());
             }
         }
     }
-    let named = stacks.stacks.iter().filter(|named| named.starts_with("preset:") || named.starts_with("system:"));
-    let named = StackArgs::named(named.cloned().collect()).load()?;
-    all.extend(named.iter().map(|strategy| (strategy.name().to_owned(), 1)));
-    Ok(all)
+    all
 }
 
 /// The frameworks with settings for a stack, even if with a difference that `export` names.

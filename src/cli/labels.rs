@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         let help = "give the name of a new file: this one may hold labels";
         return Err(Failure::usage(Diagnostic::new(at, "the file exists already", help)));
     }
-    let strategies = StackArgs::named(args.stacks.clone()).load()?;
+    let strategies = StackArgs::named(args.stacks.clone()).load()?.strategies;
     let (mut n_runs, mut unlabelled) = (0, Vec::new());
     let work = |run: Run| {
         let proxy = match run.grade.source {

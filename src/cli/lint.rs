@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let mut warnings = catalog::warnings(&file, &|config| read_config(&args.stacks, config));
     if !args.paths.is_empty() {
         let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
-        let stacks = StackArgs::named(vec![args.stacks.display().to_string()]);
+        let stacks = StackArgs::named(vec![args.stacks.display().to_string()]).load_some()?;
         let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), None, Keeps::Nothing, output)?;
         warnings.extend(corpus_warnings(&compared, &file));
         warnings.extend(session_warnings(&corpus, &file)?);

@@ -184,7 +184,7 @@ fn check_readable(grid: &Gridded, path: &Path, study: &Study) -> Result<(), Fail
 fn read(args: &Args, output: &Output) -> Result<Recordings, Failure> {
     let families = if args.learn { pool(&args.budget) } else { catalogue(&args.budget) };
     let families: Vec<Family> = families.into_iter().map(files::held).collect();
-    let mut strategies: Strategies = StackArgs::named(args.today.clone()).load()?;
+    let mut strategies: Strategies = StackArgs::named(args.today.clone()).load()?.strategies;
     let n_today = strategies.len();
     if !args.no_presets {
         strategies.extend(catalog::all(Kind::Preset));

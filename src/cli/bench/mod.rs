@@ -113,7 +113,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 }
 
 fn answer<'a>(args: &'a Args, output: &Output) -> Result<Answer<'a>, Failure> {
-    let strategies = args.stacks.load_some()?;
+    let strategies = args.stacks.load_some()?.strategies;
     let mut stacks: Vec<String> = strategies.iter().map(|strategy| strategy.name().to_owned()).collect();
     let comparison = Comparison::new(&strategies, Assumptions::default());
     let by = ByArg::by(args.by.as_ref());

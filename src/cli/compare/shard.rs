@@ -47,16 +47,16 @@ pub(super) fn run_shard(args: &Args, shard: Shard, out: &Path, output: &Output) 
 
 /// Computes one part of a comparison and writes it run by run. Returns the number of its runs.
 pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &Output) -> Result<u64, Failure> {
-    let strategies = args.stacks.load_some()?;
-    let grounds = args.stacks.grounds()?;
+    let stacks = args.stacks.load_some()?;
+    let grounds = stacks.grounds();
     let options = Options {
         assumptions: args.assumptions.assumptions(),
-        effects: args.stacks.effects()?,
+        effects: stacks.effects(),
         keeps: args.keeps.keeps(),
         stories: Some(args.embed_text.texts()),
         grounds: &grounds,
     };
-    let evaluator = Evaluator::new(&strategies, options);
+    let evaluator = Evaluator::new(&stacks.strategies, options);
     refuse_unknown_baseline(args, evaluator.stacks())?;
     let corpus = args.corpus.open()?;
     let read: Vec<(String, u64)> = corpus.files().map(|(path, bytes)| (path.to_owned(), bytes)).collect();
@@ -94,10 +94,10 @@ pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &O
             failure = Some(error);
             first
         })?;
-        let stacks = evaluator.stacks().to_vec();
+        let infos = evaluator.stacks().to_vec();
+        let assumptions = args.assumptions.assumptions().names();
         let publication = args
-            .publication(Rows::default(), Firings::default(), stacks, &args.assumptions.assumptions().names())
-            .map_err(|failure| failure.diagnostics.first().clone())?
+            .publication(Rows::default(), Firings::default(), infos, &stacks, &assumptions)
             .with_made(made)
             .with_followed(FollowedReport::new(FollowedRows::default(), args.corpus.unit.noun()));
         let mut found = Found::of(&report);
@@ -120,7 +120,7 @@ pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &O
         return Err(failure);
     }
     written.map_err(Failure::input)?;
-    tell_troubles(&strategies, output);
+    tell_troubles(&stacks.strategies, output);
     Ok(runs)
 }
 

@@ -37,12 +37,12 @@ pub(in crate::cli) fn accept(args: &AcceptArgs, output: &Output) -> Result<Exit,
         return Err(Failure::usage(Diagnostic::new(Location::file(name), "snapshots are not written under CI", help)));
     }
     let before = if path.is_file() || !args.only.is_empty() { read_old(args, path, output)? } else { None };
+    let stacks = inputs.stacks.load()?;
     if let Some(before) = before.as_ref().filter(|_| !args.only.is_empty()) {
-        let known = inputs.stacks.load()?;
-        let known = known.iter().map(|stack| stack.name()).chain(before.stacks.keys().map(String::as_str));
+        let known = stacks.strategies.iter().map(|stack| stack.name()).chain(before.stacks.keys().map(String::as_str));
         names_exist(&args.only, &known.collect::<Vec<_>>())?;
     }
-    let now = replayed(&inputs.corpus, &inputs.stacks, &args.only, before.as_ref(), None, output)?;
+    let now = replayed(&inputs.corpus, &stacks, &args.only, before.as_ref(), None, output)?;
     let snapshot = match &before {
         Some(before) if !args.only.is_empty() => only(before, now.snapshot, args, &name)?,
         _ => now.snapshot,

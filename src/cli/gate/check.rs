@@ -10,6 +10,7 @@ use super::{read_snapshot, told};
 use crate::answers::Appetite;
 use crate::cli::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::inputs::LoadedStacks;
 use crate::cli::output::Output;
 use crate::cli::values::share;
 use crate::diagnostic::{Diagnostic, Location, count};
@@ -59,7 +60,8 @@ pub(in crate::cli) struct CheckArgs {
 /// `whenstop ci check`.
 pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, Failure> {
     let inputs = args.inputs.resolve(output)?;
-    let gates = gates(args, &inputs)?;
+    let stacks = inputs.stacks.load()?;
+    let gates = gates(args, &inputs, &stacks)?;
     if inputs.snapshot.is_none() && gates.is_empty() {
         let help = "give `--snapshot FILE` or `--fail-on GATE`, or write them into the project file";
         return Err(Failure::usage(Diagnostic::new(
@@ -72,7 +74,7 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, F
     let before = inputs.snapshot.as_deref().map(read_snapshot).transpose()?;
     let page = args.page.as_ref().or(inputs.project.page.as_ref());
     let texts = page.map(|_| Texts::Evidence);
-    let replayed = replayed(&inputs.corpus, &inputs.stacks, &[], before.as_ref(), texts, output)?;
+    let replayed = replayed(&inputs.corpus, &stacks, &[], before.as_ref(), texts, output)?;
     if replayed.errors > 0 && !args.allow_unreadable {
         let what = match replayed.unreadable {
             0 => format!("{} in the recordings", count(replayed.errors, "error")),
@@ -139,13 +141,13 @@ enum AnyGate {
 }
 
 /// The gates from the arguments, else those of the project file, each with its location.
-fn gates(args: &CheckArgs, inputs: &Inputs) -> Result<Vec<(AnyGate, Location)>, Failure> {
+fn gates(args: &CheckArgs, inputs: &Inputs, stacks: &LoadedStacks) -> Result<Vec<(AnyGate, Location)>, Failure> {
     let written: Vec<(String, Location)> = if args.fail_on.is_empty() {
         inputs.project.gates.clone()
     } else {
         args.fail_on.iter().map(|gate| (gate.clone(), Location::default())).collect()
     };
-    let stacks: Vec<String> = inputs.stacks.load()?.iter().map(|stack| stack.name().to_owned()).collect();
+    let stacks: Vec<String> = stacks.strategies.iter().map(|stack| stack.name().to_owned()).collect();
     let parse = |text: &str| match CutShortGate::parse(text, &stacks) {
         Some(gate) => gate.map(AnyGate::CutShort),
         None => Gate::parse(text, &stacks).map(AnyGate::Summary),

@@ -119,7 +119,7 @@ fn against_snapshot(args: &DiffArgs, output: &Output) -> Result<(Review, Option<
     let inputs = inputs(args, args.paths.clone(), args.stacks.clone()).resolve(output)?;
     let path = inputs.snapshot()?;
     let before = read_snapshot(path)?;
-    let now = replayed(&inputs.corpus, &inputs.stacks, &[], Some(&before), None, output)?;
+    let now = replayed(&inputs.corpus, &inputs.stacks.load()?, &[], Some(&before), None, output)?;
     Ok((Review::of(&before, &now.snapshot, now.words), Some(path.display().to_string())))
 }
 
@@ -127,7 +127,7 @@ fn against_snapshot(args: &DiffArgs, output: &Output) -> Result<(Review, Option<
 fn between(args: &DiffArgs, old: &Path, new: &Path, output: &Output) -> Result<Review, Failure> {
     let pass = |paths: Vec<PathBuf>, stacks: Vec<String>, before: Option<&Snapshot>| -> Result<Replayed, Failure> {
         let inputs = inputs(args, paths, stacks).resolve(output)?;
-        replayed(&inputs.corpus, &inputs.stacks, &[], before, None, output)
+        replayed(&inputs.corpus, &inputs.stacks.load()?, &[], before, None, output)
     };
     let stacks = |path: &Path| vec![path.display().to_string()];
     match (Kind::of(old), Kind::of(new)) {

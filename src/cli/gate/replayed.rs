@@ -9,7 +9,7 @@ use super::rule_sets::RuleSets;
 use crate::aggregate::{Firings, Row, Rows};
 use crate::answers::FollowedReport;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::{CorpusArgs, StackArgs, tell_troubles};
+use crate::cli::inputs::{CorpusArgs, LoadedStacks, tell_troubles};
 use crate::cli::output::Output;
 use crate::compare::{Evaluation, Evaluator, Options, StackInfo};
 use crate::explain::{Story, Texts};
@@ -44,15 +44,15 @@ pub(in crate::cli) struct Replayed {
 /// `before`; with `texts`, stories are collected for a page.
 pub(in crate::cli) fn replayed(
     corpus: &CorpusArgs,
-    stacks: &StackArgs,
+    stacks: &LoadedStacks,
     only: &[String],
     before: Option<&Snapshot>,
     texts: Option<Texts>,
     output: &Output,
 ) -> Result<Replayed, Failure> {
-    let mut strategies = stacks.load()?;
+    let mut strategies = stacks.strategies.clone();
     let all: Vec<StackInfo> = strategies.iter().map(|strategy| StackInfo::of(&**strategy)).collect();
-    let sets = RuleSets::of(stacks, &all)?;
+    let sets = RuleSets::new(stacks, &all);
     strategies.retain(|strategy| only.is_empty() || only.iter().any(|name| name == strategy.name()));
     if all.is_empty() {
         return Err(Failure::nothing("no stack to look at", "name one with `--stacks`"));
@@ -62,7 +62,7 @@ pub(in crate::cli) fn replayed(
         let stack = earlier.get(&*row.stack).copied().unwrap_or(&row.stack);
         before?.stop(stack, &row.run_id)
     };
-    let options = Options { effects: stacks.effects()?, stories: texts, ..Options::default() };
+    let options = Options { effects: stacks.effects(), stories: texts, ..Options::default() };
     let evaluator = Evaluator::new(&strategies, options);
     let (mut gathered, mut prints, mut words) = (evaluator.gather(), Vec::new(), BTreeMap::new());
     let report = corpus.process(

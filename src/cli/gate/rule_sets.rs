@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::catalog;
-use crate::cli::failure::Failure;
-use crate::cli::inputs::{StackArgs, load_stack_file, read_config, read_text};
+use crate::cli::inputs::{LoadedFile, LoadedStacks, read_config};
 use crate::compare::StackInfo;
 use crate::diagnostic::Location;
 use crate::framework::Kind;
@@ -23,13 +22,11 @@ pub(super) struct RuleSets {
 }
 
 impl RuleSets {
-    /// The rule sets of the stacks named in `args`; `infos` are those loaded from them.
-    pub(super) fn of(args: &StackArgs, infos: &[StackInfo]) -> Result<Self, Failure> {
+    /// The rule sets of the stacks; `infos` describes each of them.
+    pub(super) fn new(stacks: &LoadedStacks, infos: &[StackInfo]) -> Self {
         let mut sets = Self::default();
-        for named in &args.stacks {
-            if !named.starts_with("preset:") && !named.starts_with("system:") {
-                sets.read_file(Path::new(named), infos)?;
-            }
+        for file in &stacks.files {
+            sets.put_file(file, infos);
         }
         // The other stacks, named on the command line, use their defaults.
         for info in infos {
@@ -43,7 +40,7 @@ impl RuleSets {
                 sets.put(&info.name, source(of, &info.profile), "");
             }
         }
-        Ok(sets)
+        sets
     }
 
     fn put(&mut self, name: &str, source: String, settings: &str) {
@@ -51,10 +48,10 @@ impl RuleSets {
         self.by_stack.insert(name.to_owned(), RuleSet { source, print });
     }
 
-    fn read_file(&mut self, path: &Path, infos: &[StackInfo]) -> Result<(), Failure> {
-        let (file, _) = load_stack_file(path).map_err(Failure::usage)?;
-        let text = read_text(path, "").map_err(Failure::usage)?;
-        let document: toml::Table = toml::from_str(&text).unwrap_or_default();
+    fn put_file(&mut self, file: &LoadedFile, infos: &[StackInfo]) {
+        let LoadedFile { name, text, parsed: file } = file;
+        let path = Path::new(name);
+        let document: toml::Table = toml::from_str(text).unwrap_or_default();
         let tables = document.get("stack").and_then(toml::Value::as_array).cloned().unwrap_or_default();
         for (index, entry) in file.entries.iter().enumerate() {
             let mut table = tables.get(index).and_then(toml::Value::as_table).cloned().unwrap_or_default();
@@ -76,9 +73,8 @@ impl RuleSets {
                 }
             };
             self.put(name, source, &settings);
-            self.put_places(path, &file, index);
+            self.put_places(path, file, index);
         }
-        Ok(())
     }
 
     /// Records the location of the stack and of each of its own rules.

@@ -106,7 +106,8 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     }
     let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
     let (stacks, starter) = stacks(args, &corpus)?;
-    let replayed = replayed(&corpus, &stacks, &[], None, None, output).inspect_err(|_| {
+    let loaded = stacks.load();
+    let replayed = loaded.and_then(|loaded| replayed(&corpus, &loaded, &[], None, None, output)).inspect_err(|_| {
         // Leaves no files behind if nothing could be set up.
         if let Some((path, _)) = &starter {
             let _ = std::fs::remove_file(path);

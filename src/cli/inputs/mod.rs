@@ -19,7 +19,7 @@ pub(super) use self::doubts::{AssumptionArgs, DOUBTS, LabelErrorArgs};
 pub(super) use self::forecast::{ForecastArgs, Kept, to_come};
 pub(super) use self::guards::{GuardArgs, NOTATION, split, started, tell_troubles};
 pub(super) use self::process::{Tell, counted, has_read, has_runs, open, process, process_any, process_telling};
-pub(super) use self::stacks::{StackArgs, load_stack_file, read_config, read_text};
+pub(super) use self::stacks::{LoadedFile, LoadedStacks, StackArgs, load_stack_file, read_config, read_text};
 pub(super) use self::starter::starter;
 use super::failure::Failure;
 use super::output::Output;

@@ -53,89 +53,113 @@ impl StackArgs {
         Ok(all)
     }
 
-    /// The arguments that are stack files.
-    pub(in crate::cli) fn files(&self) -> impl Iterator<Item = &Path> {
-        let named = self.stacks.iter().filter(|named| !named.starts_with("preset:") && !named.starts_with("system:"));
-        named.map(Path::new)
-    }
-
-    /// The `[effects]` of all stack files.
-    pub(in crate::cli) fn effects(&self) -> Result<EffectTable, Failure> {
-        Self::effects_of(&self.files().map(PathBuf::from).collect::<Vec<_>>())
-    }
-
-    /// The tuned stacks in the files, with the grounds of their certificates.
-    pub(in crate::cli) fn grounds(&self) -> Result<Vec<Tuned>, Failure> {
-        let mut all = Vec::new();
-        for named in self.stacks.iter().filter(|named| !named.starts_with("preset:") && !named.starts_with("system:")) {
-            let (name, text) = stack_text(Path::new(named), "give a stack file").map_err(Failure::usage)?;
-            all.extend(Tuned::of(&StackFile::parse(&name, &text).map_err(Failure::usage)?));
-        }
-        Ok(all)
-    }
-
-    /// Loads the strategies, in the order named; there must be one.
-    pub(in crate::cli) fn load_some(&self) -> Result<Strategies, Failure> {
+    /// Loads the stacks, in the order named; there must be one.
+    pub(in crate::cli) fn load_some(&self) -> Result<LoadedStacks, Failure> {
         let all = self.load()?;
-        if all.is_empty() {
+        if all.strategies.is_empty() {
             let help = "name one with `--stacks`, or a program of your own with `--guard`";
             return Err(Failure::usage(Diagnostic::new(Location::default(), "no stack is named", help)));
         }
         Ok(all)
     }
 
-    /// Loads the strategies, in the order named.
-    pub(in crate::cli) fn load(&self) -> Result<Strategies, Failure> {
-        let mut all = Strategies::new();
+    /// Loads the stacks, in the order named. Guards are started.
+    pub(in crate::cli) fn load(&self) -> Result<LoadedStacks, Failure> {
+        let mut all = LoadedStacks::default();
         for named in &self.stacks {
-            all.extend(self.load_one(named).map_err(Failure::usage)?);
+            self.load_one(named, &mut all).map_err(Failure::usage)?;
         }
-        all.extend(self.guards.load().map_err(Failure::usage)?);
-        for (index, strategy) in all.iter().enumerate() {
-            if all[..index].iter().any(|other| other.name() == strategy.name()) {
+        all.strategies.extend(self.guards.load().map_err(Failure::usage)?);
+        for (index, strategy) in all.strategies.iter().enumerate() {
+            if all.strategies[..index].iter().any(|other| other.name() == strategy.name()) {
                 let what = format!("two stacks are named `{}`", strategy.name());
                 return Err(Failure::usage(Diagnostic::new(Location::default(), what, "rename one of them")));
             }
         }
-        if all.is_empty() && !self.stacks.is_empty() {
+        if all.strategies.is_empty() && !self.stacks.is_empty() {
             let what = "these files hold no stack";
             return Err(Failure::usage(Diagnostic::new(Location::default(), what, "begin one with `[[stack]]`")));
         }
         Ok(all)
     }
 
-    fn load_one(&self, named: &str) -> Result<Strategies, Diagnostics> {
+    fn load_one(&self, named: &str, all: &mut LoadedStacks) -> Result<(), Diagnostics> {
         match named.split_once(':') {
-            Some(("preset", "all")) => Ok(catalog::all(Kind::Preset)),
-            Some(("system", "all")) => Ok(catalog::all(Kind::System)),
+            Some(("preset", "all")) => all.strategies.extend(catalog::all(Kind::Preset)),
+            Some(("system", "all")) => all.strategies.extend(catalog::all(Kind::System)),
             Some(("preset" | "system", name)) => {
                 let used = Use { name: name.to_owned(), system: name.to_owned(), ..Use::default() };
-                Ok(vec![catalog::by_name(&used)?])
+                all.strategies.push(catalog::by_name(&used)?);
             }
             _ => {
                 let path = Path::new(named);
                 // A stack file given as text is in no folder: its guards are started in the current one.
                 let at = if named.contains('\n') { Path::new(TEXT) } else { path };
                 let start = |guard: &GuardCommand| self.guards.start(guard, at).map(Some);
-                load_with(path, &start).map(|(_, strategies)| strategies)
+                let (file, strategies) = load_with(path, &start)?;
+                all.files.push(file);
+                all.strategies.extend(strategies);
             }
         }
+        Ok(())
+    }
+}
+
+/// Stacks that are loaded, and the files they come from, each read and parsed once.
+#[derive(Default)]
+pub(in crate::cli) struct LoadedStacks {
+    /// The strategies, in the order named.
+    pub(in crate::cli) strategies: Strategies,
+    /// The stack files, in the order named.
+    pub(in crate::cli) files: Vec<LoadedFile>,
+}
+
+/// A stack file.
+pub(in crate::cli) struct LoadedFile {
+    /// Its path, or [`TEXT`].
+    pub(in crate::cli) name: String,
+    /// Its text.
+    pub(in crate::cli) text: String,
+    /// What it says.
+    pub(in crate::cli) parsed: StackFile,
+}
+
+impl LoadedStacks {
+    /// The `[effects]` of all stack files; earlier files win.
+    pub(in crate::cli) fn effects(&self) -> EffectTable {
+        let mut all = EffectTable::default();
+        for file in &self.files {
+            all.extend(&file.parsed.effects);
+        }
+        all
+    }
+
+    /// The tuned stacks in the files, with the grounds of their certificates.
+    pub(in crate::cli) fn grounds(&self) -> Vec<Tuned> {
+        let mut all = Vec::new();
+        for file in &self.files {
+            all.extend(Tuned::of(&file.parsed));
+        }
+        all
     }
 }
 
 /// Reads a stack file and its strategies, without its guards: nothing is started.
 pub(in crate::cli) fn load_stack_file(path: &Path) -> Result<(StackFile, Strategies), Diagnostics> {
-    load_with(path, &|_| Ok(None))
+    let (file, strategies) = load_with(path, &|_| Ok(None))?;
+    Ok((file.parsed, strategies))
 }
 
 /// Reads a stack file and its strategies. If there is no such file, the error suggests the preset or system of that
 /// name.
-fn load_with(path: &Path, start: &StartGuard<'_>) -> Result<(StackFile, Strategies), Diagnostics> {
+fn load_with(path: &Path, start: &StartGuard<'_>) -> Result<(LoadedFile, Strategies), Diagnostics> {
     let name = path.display().to_string();
     let near = catalog::near(&name).filter(|_| !path.exists()).map(|near| format!("did you mean `{near}`?"));
     let help = near.unwrap_or_else(|| "give a stack file, `preset:NAME` or `system:NAME`".to_owned());
     let (name, text) = stack_text(path, &help)?;
-    catalog::load_starting(&name, &text, &|config| read_config(Path::new(&name), config), start)
+    let read = |config: &str| read_config(Path::new(&name), config);
+    let (parsed, strategies) = catalog::load_starting(&name, &text, &read, start)?;
+    Ok((LoadedFile { name, text, parsed }, strategies))
 }
 
 /// The path shown for a stack file that is given as text.

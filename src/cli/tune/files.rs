@@ -75,7 +75,7 @@ pub(super) fn write(words: &Words<'_>, shipped: &Shipped, out: &Path, output: &O
 pub(super) fn pull_request(words: &Words<'_>, shipped: &Shipped, output: &Output) -> Result<String, Failure> {
     let text = tuned_stack(words, shipped);
     let mut strategies = own(&text)?;
-    let today = StackArgs::named(words.args.today.clone()).load()?;
+    let today = StackArgs::named(words.args.today.clone()).load()?.strategies;
     let name = today.first().map(|strategy| strategy.name().to_owned());
     strategies.splice(0..0, today.into_iter().take(1));
     let evidence = held_against(&words.args.corpus, &strategies, name.as_deref(), TUNED, output)?;
@@ -130,10 +130,10 @@ pub(super) fn grounds_text(grounds: Grounds) -> String {
 /// The tuned stack, then what runs today, the certified budget, and the best preset.
 fn beside(words: &Words<'_>, text: &str) -> Result<Strategies, Failure> {
     let mut strategies = own(text)?;
-    strategies.extend(StackArgs::named(words.args.today.clone()).load()?);
+    strategies.extend(StackArgs::named(words.args.today.clone()).load()?.strategies);
     let preset = words.answer.beside.others.iter().find(|other| other.rival == Rival::Preset);
     if let Some(name) = preset.and_then(|preset| preset.name.as_ref()) {
-        strategies.extend(StackArgs::named(vec![format!("preset:{name}")]).load()?);
+        strategies.extend(StackArgs::named(vec![format!("preset:{name}")]).load()?.strategies);
     }
     if let Some(budget) = words.answer.tuned.budget() {
         strategies.push(words.study.families()[budget.at.family].stack("budget alone", budget.at.limit));
