@@ -33,6 +33,14 @@ enum What {
     Strata,
     /// The columns of `estimates.csv`, and the numbers in it: the metrics of `check --fail-on`.
     Estimates,
+    /// The columns of `pairs.csv`.
+    Pairs,
+    /// The columns of `frontier.csv`.
+    Frontier,
+    /// The columns of `rules.csv`.
+    Rules,
+    /// The columns of `budget.csv`.
+    Budget,
     /// The columns of `rows.csv` and `rows.parquet`.
     Rows,
     /// The columns of `firings.csv` and `firings.parquet`.

@@ -2,7 +2,7 @@
 
 use super::saved::ROWS_VERSION;
 use crate::aggregate::{CellKind, ColumnSpec, Firing, FollowedRow, Measure, MetricPart, Row, SUMMARY_VERSION, metrics};
-use crate::answers::tables::{Cell, Table, in_summary};
+use crate::answers::tables::{Cell, Table, budget_columns, frontier_columns, in_summary, pair_columns, rule_columns};
 
 /// A file of a results folder whose columns are declared.
 #[derive(Clone, Debug)]
@@ -49,6 +49,30 @@ pub fn files() -> Vec<FileSpec> {
             version: SUMMARY_VERSION,
             line: "One line per estimate, stack and, where several suites or models were run, suite and model. The names are listed below.",
             columns: estimates(),
+        },
+        FileSpec {
+            name: "pairs",
+            version: SUMMARY_VERSION,
+            line: "One line per stack: its difference from the stack that the others are compared with.",
+            columns: pair_columns().specs(),
+        },
+        FileSpec {
+            name: "frontier",
+            version: SUMMARY_VERSION,
+            line: "One line per stack: its place between successes killed and cost saved.",
+            columns: frontier_columns().specs(),
+        },
+        FileSpec {
+            name: "rules",
+            version: SUMMARY_VERSION,
+            line: "One line per rule of each stack: what it contributes.",
+            columns: rule_columns().specs(),
+        },
+        FileSpec {
+            name: "budget",
+            version: SUMMARY_VERSION,
+            line: "One line per step of each curve of success by budget.",
+            columns: budget_columns().specs(),
         },
         FileSpec { name: "rows", version: ROWS_VERSION, line: "One line per run and stack.", columns: Row::columns() },
         FileSpec {

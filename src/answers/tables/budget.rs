@@ -1,7 +1,8 @@
 //! `budget.csv`: success by budget, one line per step of each curve.
 
-use super::{Cell, Line, Table};
-use crate::aggregate::BudgetCurve;
+use super::{FileColumns, Table};
+use crate::aggregate::{BudgetCurve, Label, Unit};
+use crate::stats::Interval;
 
 /// How the curve and its interval are computed.
 const METHOD: &str = "aalen-johansen, wilson on the effective n, tasks left out";
@@ -11,49 +12,96 @@ const METHOD_OF_RANGE: &str = "bounds over cut-off runs, wilson on the effective
 /// Maximum steps of a curve in the table unless all are asked for: more than a figure has pixel columns.
 const DRAWN: usize = 1000;
 
+/// One step of a budget curve.
+pub struct BudgetStep {
+    suite: Option<Label>,
+    model: Option<Label>,
+    unit: Unit,
+    runs: u64,
+    tasks: u64,
+    cut_off: u64,
+    informative: u64,
+    budget: f64,
+    least: f64,
+    most: f64,
+    interval: Option<Interval>,
+    at_risk: f64,
+    known_to: Option<f64>,
+}
+
 /// The budget curves. Unless `whole`, a long curve is thinned to as many steps as can be drawn, keeping every step
 /// with an interval and the last.
 pub fn budget(curves: &[BudgetCurve], whole: bool) -> Table {
-    let lines = curves.iter().flat_map(|curve| {
+    let mut steps = Vec::new();
+    for curve in curves {
         let n = curve.curve.steps.len();
         let every = if whole { 1 } else { n.div_ceil(DRAWN).max(1) };
-        let steps = curve.curve.steps.iter().zip(&curve.most.steps).zip(&curve.band).enumerate();
-        let kept = steps.filter(move |(at, (_, band))| at % every == 0 || at + 1 == n || band.is_some());
-        kept.map(|(_, ((step, most), interval))| {
-            let is_range = curve.informative > 0;
-            let is_point = step.incidence.total_cmp(&most.incidence).is_eq();
-            let mut line = Line::default();
-            line.push("suite", Cell::text(curve.suite.as_deref()));
-            line.push("model", Cell::text(curve.model.as_deref()));
-            line.push("unit", Cell::Text(curve.unit.name().to_owned()));
-            line.push("tasks", Cell::Count(curve.tasks));
-            line.push("cut_off", Cell::Count(curve.cut_off));
-            line.push("budget", Cell::Number(step.at));
-            line.push("cut_off_informative", Cell::Count(curve.informative));
-            line.push("success_by_budget", Cell::number(is_point.then_some(step.incidence)));
-            line.push("success_by_budget_min", Cell::Number(step.incidence));
-            line.push("success_by_budget_max", Cell::Number(most.incidence));
-            line.push("success_by_budget_low", Cell::number(interval.map(|interval| interval.low)));
-            line.push("success_by_budget_high", Cell::number(interval.map(|interval| interval.high)));
-            line.push("success_by_budget_n", Cell::Count(curve.runs));
-            line.push("success_by_budget_of", Cell::Text("runs of known outcome".to_owned()));
-            line.push(
-                "success_by_budget_method",
-                Cell::Text(if is_range { METHOD_OF_RANGE } else { METHOD }.to_owned()),
-            );
-            line.push("at_risk", Cell::Number(step.at_risk));
-            line.push("known_to", Cell::number(curve.curve.known_to));
-            line
+        let of_curve = curve.curve.steps.iter().zip(&curve.most.steps).zip(&curve.band).enumerate();
+        for (at, ((step, most), interval)) in of_curve {
+            if at % every == 0 || at + 1 == n || interval.is_some() {
+                steps.push(BudgetStep {
+                    suite: curve.suite.clone(),
+                    model: curve.model.clone(),
+                    unit: curve.unit,
+                    runs: curve.runs,
+                    tasks: curve.tasks,
+                    cut_off: curve.cut_off,
+                    informative: curve.informative,
+                    budget: step.at,
+                    least: step.incidence,
+                    most: most.incidence,
+                    interval: *interval,
+                    at_risk: step.at_risk,
+                    known_to: curve.curve.known_to,
+                });
+            }
+        }
+    }
+    budget_columns().table(steps)
+}
+
+/// The columns of `budget.csv`.
+pub fn budget_columns() -> FileColumns<BudgetStep> {
+    FileColumns::new()
+        .some_text("suite", "The suite; empty if the recordings name none.", |step: &BudgetStep| {
+            step.suite.as_ref().map(ToString::to_string)
         })
-    });
-    Table::of(lines.collect())
+        .some_text("model", "The model; empty if the recordings name none.", |step| {
+            step.model.as_ref().map(ToString::to_string)
+        })
+        .text("unit", "The unit of the budget.", |step| step.unit.name().to_owned())
+        .count("tasks", "The tasks of the curve.", |step| step.tasks)
+        .count("cut_off", "Runs cut off by their own cap.", |step| step.cut_off)
+        .number("budget", "The budget.", |step| Some(step.budget))
+        .count(
+            "cut_off_informative",
+            "Of those, runs cut off while others went on: they make the curve a range.",
+            |step| step.informative,
+        )
+        .number(
+            "success_by_budget",
+            "The share of runs that succeed within the budget; empty if it is a range.",
+            |step| step.least.total_cmp(&step.most).is_eq().then_some(step.least),
+        )
+        .number("success_by_budget_min", "The same, at least.", |step| Some(step.least))
+        .number("success_by_budget_max", "The same, at most.", |step| Some(step.most))
+        .ends("success_by_budget", "the 95 % interval, which covers both; not every step has one", |step| step.interval)
+        .count("success_by_budget_n", "The runs of the curve.", |step| step.runs)
+        .text("success_by_budget_of", "What they are.", |_| "runs of known outcome".to_owned())
+        .text("success_by_budget_method", "How the curve and its interval were computed.", |step| {
+            if step.informative > 0 { METHOD_OF_RANGE } else { METHOD }.to_owned()
+        })
+        .number("at_risk", "Runs, or what they weigh, that have not ended before this budget.", |step| {
+            Some(step.at_risk)
+        })
+        .number("known_to", "The budget up to which the curve is known; empty if it is known to its end.", |step| {
+            step.known_to
+        })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aggregate::Unit;
-    use crate::stats::Interval;
     use crate::stats::incidence::{End, Ending, incidence_bounds};
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod budget;
 mod certificate;
+mod columns;
 mod followed;
 mod frontier;
 mod grid;
@@ -12,20 +13,21 @@ mod strata;
 mod summary;
 mod sweep;
 
-pub use budget::budget;
+pub use budget::{BudgetStep, budget, budget_columns};
 pub use certificate::{certificate, certificate_overview};
+pub use columns::FileColumns;
 pub use followed::followed;
-pub use frontier::frontier;
+pub use frontier::{frontier, frontier_columns};
 pub use grid::{KeptStack, grid, grid_lines, grid_overview};
 pub use overview::{overview, ungraded};
-pub use pairs::pairs;
-pub use rules::rules;
+pub use pairs::{pair_columns, pairs};
+pub use rules::{rule_columns, rules};
 pub use strata::strata;
 pub use summary::{estimates, in_summary, summary};
 pub use sweep::{sweep, sweep_overview};
 
 use crate::aggregate::CorrectedRate;
-use crate::stats::{BoundEstimate, DifferenceEstimate, Estimate, Interval, Method, RangeEstimate, Warning};
+use crate::stats::{DifferenceEstimate, Estimate, Interval, Method, RangeEstimate, Warning};
 use crate::words;
 
 /// One cell. Unknown or undefined is [`Cell::Missing`], never 0.
@@ -120,16 +122,6 @@ impl Line {
         self.push(format!("{name}_of"), Cell::Text(of.to_owned()));
         let method = comparison.map_or(Cell::Missing, |comparison| method(comparison.method, comparison.warning));
         self.push(format!("{name}_method"), method);
-    }
-
-    /// Adds bounds as `x_low` to `x_high`, the interval around them as `x_ci_low` to `x_ci_high`, and the rest as
-    /// for an estimate.
-    pub(super) fn push_bounds(&mut self, name: &str, of: &str, bounds: &BoundEstimate) {
-        self.push_interval(name, bounds.bounds);
-        self.push_interval(&format!("{name}_ci"), bounds.interval);
-        self.push(format!("{name}_n"), Cell::Count(bounds.n));
-        self.push(format!("{name}_of"), Cell::Text(of.to_owned()));
-        self.push(format!("{name}_method"), method(bounds.method, bounds.warning));
     }
 
     fn push_interval(&mut self, name: &str, interval: Option<Interval>) {

@@ -1,37 +1,59 @@
 //! `pairs.csv`: every stack against the baseline, on the same runs.
 
-use super::{Cell, Line, Table};
+use super::{FileColumns, Table};
 use crate::aggregate::{Difference, Pair};
 use crate::stats::bounds::Dominance;
 
 /// The comparisons with the baseline.
-pub fn pairs(pairs: &[Pair]) -> Table {
-    Table::of(pairs.iter().map(line).collect())
+pub fn pairs(pairs: Vec<Pair>) -> Table {
+    pair_columns().table(pairs)
 }
 
-fn line(pair: &Pair) -> Line {
-    let mut line = Line::default();
-    let by = |difference: &Difference| Cell::Text(difference.adjusted_by.name().to_owned());
-    line.push("stack", Cell::Text(pair.stack.to_string()));
-    line.push("baseline", Cell::Text(pair.baseline.to_string()));
-    line.push("stacks_compared", Cell::Count(pair.stacks_compared));
-    line.push("successes", Cell::Count(pair.successes));
-    line.push("killed_only_here", Cell::Count(pair.killed_here));
-    line.push("killed_only_baseline", Cell::Count(pair.killed_there));
-    line.push_comparison("killed_rate_difference", "tasks with a success", Some(&pair.fes_rate.comparison));
-    line.push("killed_test", Cell::Text(pair.fes_rate.comparison.method.name().to_owned()));
-    line.push("killed_p", Cell::number(pair.fes_rate.comparison.p));
-    line.push("killed_p_adjusted", Cell::number(pair.fes_rate.p_adjusted));
-    line.push("killed_p_adjusted_by", by(&pair.fes_rate));
-    line.push("killed_sign_flip_p", Cell::number(pair.fes_sign_flip_p));
-    line.push("saved_unit", Cell::Text(pair.unit.name().to_owned()));
-    line.push_comparison("saved_share_difference", "tasks", Some(&pair.saved_ratio.comparison));
-    line.push("saved_share_p", Cell::number(pair.saved_ratio.comparison.p));
-    line.push("saved_share_p_adjusted", Cell::number(pair.saved_ratio.p_adjusted));
-    line.push("saved_share_p_adjusted_by", by(&pair.saved_ratio));
-    line.push_bounds("success_difference_bound", "runs", &pair.success);
-    line.push("dominates", Cell::Text(dominates(pair.dominance).to_owned()));
-    line
+/// The columns of `pairs.csv`.
+pub fn pair_columns() -> FileColumns<Pair> {
+    let adjusted_by = |difference: &Difference| difference.adjusted_by.name().to_owned();
+    let adjusted = "The same, adjusted for the number of stacks compared.";
+    FileColumns::new()
+        .text("stack", "The stack.", |pair: &Pair| pair.stack.to_string())
+        .text("baseline", "The stack it is compared with.", |pair| pair.baseline.to_string())
+        .count("stacks_compared", "How many stacks are compared with that one.", |pair| pair.stacks_compared)
+        .count("successes", "Successful runs that both could be judged on.", |pair| pair.successes)
+        .count("killed_only_here", "Successes that only the stack kills.", |pair| pair.killed_here)
+        .count("killed_only_baseline", "Successes that only the other kills.", |pair| pair.killed_there)
+        .difference(
+            "killed_rate_difference",
+            "tasks with a success",
+            "The share of successes killed, minus that of the other.",
+            |pair| &pair.fes_rate.comparison,
+        )
+        .text("killed_test", "How `killed_p` was computed.", |pair| pair.fes_rate.comparison.method.name().to_owned())
+        .number("killed_p", "The p-value of no difference in the share killed.", |pair| pair.fes_rate.comparison.p)
+        .number("killed_p_adjusted", adjusted, |pair| pair.fes_rate.p_adjusted)
+        .text("killed_p_adjusted_by", "How it was adjusted.", move |pair| adjusted_by(&pair.fes_rate))
+        .number("killed_sign_flip_p", "The p-value of the sign-flip test over tasks, as a check.", |pair| {
+            pair.fes_sign_flip_p
+        })
+        .text("saved_unit", "What is saved.", |pair| pair.unit.name().to_owned())
+        .difference(
+            "saved_share_difference",
+            "tasks",
+            "The share saved on failures and after success, minus that of the other.",
+            |pair| &pair.saved_ratio.comparison,
+        )
+        .number("saved_share_p", "The p-value of no difference in the share saved.", |pair| {
+            pair.saved_ratio.comparison.p
+        })
+        .number("saved_share_p_adjusted", adjusted, |pair| pair.saved_ratio.p_adjusted)
+        .text("saved_share_p_adjusted_by", "How it was adjusted.", move |pair| adjusted_by(&pair.saved_ratio))
+        .bounds(
+            "success_difference_bound",
+            "runs",
+            "the difference in the share of runs that succeed, whatever the unknown outcomes were",
+            |pair| &pair.success,
+        )
+        .text("dominates", "Whether the stack is better whatever the unknown outcomes were.", |pair| {
+            dominates(pair.dominance).to_owned()
+        })
 }
 
 fn dominates(dominance: Dominance) -> &'static str {

@@ -1,24 +1,33 @@
 //! `rules.csv`: what each rule contributes to its stack.
 
-use super::{Cell, Line, Table};
+use super::{FileColumns, Table};
 use crate::aggregate::RuleShare;
 
 /// The shares of every rule.
-pub fn rules(shares: &[RuleShare]) -> Table {
-    let lines = shares.iter().map(|share| {
-        let mut line = Line::default();
-        line.push("stack", Cell::Text(share.stack.to_string()));
-        line.push("rule", Cell::Text(share.rule.to_string()));
-        line.push("stops", Cell::Count(share.stops));
-        line.push_estimate("first_fire_share", "stops of the stack", &share.first_fire_share);
-        line.push("killed", Cell::Count(share.killed));
-        line.push("fires", Cell::count(share.fires));
-        line.push("shadowed", Cell::count(share.shadowed));
-        line.push("killed_alone", Cell::count(share.killed_alone));
-        line.push("stops_lost_without", Cell::count(share.stops_lost_without));
-        line.push("killed_less_without", Cell::count(share.killed_less_without));
-        line.push("steps_added_without", Cell::count(share.steps_added_without));
-        line
-    });
-    Table::of(lines.collect())
+pub fn rules(shares: Vec<RuleShare>) -> Table {
+    rule_columns().table(shares)
+}
+
+/// The columns of `rules.csv`.
+pub fn rule_columns() -> FileColumns<RuleShare> {
+    FileColumns::new()
+        .text("stack", "The stack.", |share: &RuleShare| share.stack.to_string())
+        .text("rule", "The rule.", |share| share.rule.to_string())
+        .count("stops", "Stops of the stack by this rule.", |share| share.stops)
+        .estimate("first_fire_share", "stops of the stack", "The share of the stack's stops by this rule.", |share| {
+            &share.first_fire_share
+        })
+        .count("killed", "Successes killed by its stops.", |share| share.killed)
+        .some_count("fires", "Runs on which it would act by itself.", |share| share.fires)
+        .some_count("shadowed", "Runs on which it would act, but another rule acts first.", |share| share.shadowed)
+        .some_count("killed_alone", "Successes killed if it were the only rule.", |share| share.killed_alone)
+        .some_count("stops_lost_without", "Stops that the stack would lose without it.", |share| {
+            share.stops_lost_without
+        })
+        .some_count("killed_less_without", "Killed successes that the stack would spare without it.", |share| {
+            share.killed_less_without
+        })
+        .some_count("steps_added_without", "Steps that the stack would spend in addition without it.", |share| {
+            share.steps_added_without
+        })
 }
