@@ -4,10 +4,11 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use whenstop::aggregate::{FiringsBuilder, Rows, RowsBuilder};
+use whenstop::answers::RunEvidence;
 use whenstop::compare::Comparison;
 use whenstop::framework::Kind;
 use whenstop::reader::{Corpus, FORMATS, ReadOptions, trace};
-use whenstop::report::{CsvStyle, Publication};
+use whenstop::report::{FolderFormat, Manifest, Publication};
 use whenstop::snapshot::Snapshot;
 use whenstop::transcript::Run;
 use whenstop::{catalog, verdict};
@@ -147,9 +148,10 @@ fn results(readers: &Path) -> io::Result<(Rows, Vec<u8>)> {
         firings.extend(more_firings);
     }
     let rows = rows.finish();
-    let publication = Publication::new(rows.clone(), firings.finish(), comparison.infos().to_vec(), None, &[]);
+    let evidence = RunEvidence { rows: rows.clone(), firings: firings.finish(), ..RunEvidence::default() };
+    let publication = Publication::new(evidence, Manifest::new(comparison.infos().to_vec()));
     let folder = tempfile::tempdir()?;
-    publication.write(&publication.summaries(), folder.path(), CsvStyle::Plain).map_err(io::Error::other)?;
+    publication.write(&publication.summaries(), folder.path(), FolderFormat::default()).map_err(io::Error::other)?;
     let parts = ["rows.csv", "firings.csv", "manifest.json"].map(|name| std::fs::read(folder.path().join(name)));
     let [rows_csv, firings_csv, manifest] = parts;
     Ok((rows, [rows_csv?, firings_csv?, manifest?].join(&0)))

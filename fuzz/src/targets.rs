@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use whenstop::aggregate::{Row, RowView};
+use whenstop::answers::{RunEvidence, words};
 use whenstop::catalog::{self, Strategies};
 use whenstop::diagnostic::{Diagnostic, is_hostile};
 use whenstop::effects::{Effect, EffectReader, EffectTable};
@@ -137,13 +138,13 @@ pub fn rows(data: &[u8]) {
     match read_saved(folder.path()) {
         Ok(saved) => {
             same_in_both_styles(&saved, folder.path());
-            let Saved { rows, firings, manifest, .. } = saved;
-            let publication = Publication::from_rows(rows, firings, manifest);
-            let _ = publication.headline();
+            let Saved { evidence, manifest, .. } = saved;
+            let publication = Publication::new(RunEvidence { followed: None, ..evidence }, manifest);
             let summaries = publication.summaries();
             let overview = publication.overview(&summaries).to_terminal(80);
             assert!(!overview.contains(|c| c != '\n' && is_hostile(c)), "{overview:?}");
-            let _ = publication.notes(&summaries);
+            let answer = publication.answer(&summaries);
+            let _ = (words::headline(answer.headline.as_ref()), words::notes(&answer.notes));
         }
         Err(error) => told(&error),
     }
@@ -152,14 +153,14 @@ pub fn rows(data: &[u8]) {
 /// Rows written in either style read back as they were.
 fn same_in_both_styles(saved: &Saved, folder: &Path) {
     let plain = folder.join("plain.csv");
-    let written = whenstop::report::write_rows(&plain, &saved.rows);
+    let written = whenstop::report::write_rows(&plain, &saved.evidence.rows);
     written.expect("the scratch folder can be written to");
     let text = std::fs::read(&plain).expect("it was just written");
     for style in [CsvStyle::Plain, CsvStyle::Spreadsheet] {
         std::fs::write(&plain, style.styled(text.clone()).expect("our own CSV")).expect("it can be written to");
         let rows: Vec<Row> = whenstop::report::read_rows(&plain).expect("our own rows");
         // As text: what is no number equals nothing.
-        let before: Vec<Row> = saved.rows.iter().map(RowView::to_row).collect();
+        let before: Vec<Row> = saved.evidence.rows.iter().map(RowView::to_row).collect();
         assert_eq!(format!("{rows:?}"), format!("{before:?}"), "{style:?}");
     }
 }

@@ -13,6 +13,7 @@ use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 use whenstop::aggregate::{Firing, Row};
 use whenstop::answers::tables::Table;
+use whenstop::answers::words;
 use whenstop::cli::embedded::{self, Compared, EmbeddedGuard, OptionValue, Tuned, Values};
 use whenstop::decision::Program;
 use whenstop::diagnostic::{Diagnostic, Diagnostics, Location, lines};
@@ -141,15 +142,15 @@ fn values(paths: Vec<PathBuf>, options: Options) -> Values {
 fn compare(py: Python<'_>, paths: Vec<PathBuf>, options: Options, guards: Vec<Given>) -> PyResult<Told<'_>> {
     let work = || -> Result<_, Failed> {
         let guards = guards.into_iter().map(guard).collect();
-        let Compared { publication, said, report, messages } = embedded::compare(values(paths, options), guards)?;
+        let Compared { publication, answer, report, messages } = embedded::compare(values(paths, options), guards)?;
         let (rows, firings) = parquet(&publication)?;
         let told = json!({
-            "verdict": said.verdict,
-            "ship": said.ship,
-            "headline": said.headline,
-            "table": said.table.as_ref().map(table),
-            "notes": said.notes,
-            "agreement": said.agreement.as_ref().map(|(words, agreement)| json!([words, table(agreement)])),
+            "verdict": words::verdict(&answer.verdict),
+            "ship": answer.ship.map(|stack| stack.to_string()),
+            "headline": words::headline(answer.headline.as_ref()),
+            "table": answer.table.as_ref().map(table),
+            "notes": words::notes(&answer.notes),
+            "agreement": answer.agreement.as_ref().map(|(told, agreement)| json!([words::agreement(told), table(agreement)])),
             "messages": messages,
         });
         let report = serde_json::to_string(&report).map_err(io::Error::from)?;

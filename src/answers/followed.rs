@@ -1,6 +1,6 @@
 //! What followed the stops: an answer that needs no labels, its table and its notes.
 
-use super::note::Note;
+use super::note::AnswerNote;
 use super::tables::{Cell, Table};
 use crate::aggregate::{Agreement, FollowedRow, FollowedRows, FollowedSummary, Label, agreement, followed_by_stack};
 use crate::words::{digits, grouped, thousands};
@@ -13,14 +13,14 @@ pub struct FollowedVerdict {
     /// The number of runs.
     pub runs: u64,
     /// The stacks that stop anything, those that save most where nothing followed first.
-    pub stopping: Vec<StackStops>,
+    pub stopping: Vec<FollowedStops>,
     /// Which of them pays.
     pub pays: Pays,
 }
 
 /// What a stack stops.
 #[derive(Clone, Debug)]
-pub struct StackStops {
+pub struct FollowedStops {
     /// The stack.
     pub stack: Label,
     /// Stops, at least and at most.
@@ -106,7 +106,7 @@ impl FollowedReport {
         let mut stopping = Vec::new();
         for summary in self.stopping() {
             let FollowedSummary { stack, stops, cut_short, .. } = summary;
-            stopping.push(StackStops { stack: stack.clone(), stops: *stops, cut_short: *cut_short });
+            stopping.push(FollowedStops { stack: stack.clone(), stops: *stops, cut_short: *cut_short });
         }
         let runs = self.summaries.first().map_or(0, |summary| summary.runs);
         FollowedVerdict { noun: self.noun, runs, stopping, pays: self.pays() }
@@ -154,31 +154,31 @@ impl FollowedReport {
     }
 
     /// The notes below the table.
-    pub fn notes(&self) -> Vec<Note> {
-        let mut notes = vec![Note::CutShortMeans, Note::HowToGrade];
+    pub fn notes(&self) -> Vec<AnswerNote> {
+        let mut notes = vec![AnswerNote::CutShortMeans, AnswerNote::HowToGrade];
         let mut with_interval = self.summaries.iter().filter(|summary| summary.cut_short_high.interval.is_some());
         if let Some(warning) = with_interval.find_map(FollowedSummary::warning) {
-            notes.push(Note::CutShortRough { warning, by_session: self.noun == "rounds" });
+            notes.push(AnswerNote::CutShortRough { warning, by_session: self.noun == "rounds" });
         }
         if let Some(FollowedSummary { runs, runs_with_tokens: known, .. }) = self.summaries.first()
             && known < runs
         {
-            notes.push(Note::TokensKnown { known: *known, runs: *runs, noun: self.noun });
+            notes.push(AnswerNote::TokensKnown { known: *known, runs: *runs, noun: self.noun });
         }
         let (mut idle, mut runs) = (0, 0);
         for row in self.rows.of_runs() {
             runs += 1;
             idle += u64::from(row.last_effect_step.is_none());
         }
-        notes.push(Note::PerfectStop { tail: self.tail(), idle, runs, noun: self.noun });
+        notes.push(AnswerNote::PerfectStop { tail: self.tail(), idle, runs, noun: self.noun });
         notes
     }
 
     /// For graded runs: how many killed successes already had their final edit.
-    pub fn standing(&self) -> Option<Note> {
+    pub fn standing(&self) -> Option<AnswerNote> {
         let killing = self.summaries.iter().filter(|summary| summary.killed.0 > 0);
         let summary = killing.max_by_key(|summary| summary.killed)?;
-        (summary.killed_standing.1 > 0).then(|| Note::KilledStanding {
+        (summary.killed_standing.1 > 0).then(|| AnswerNote::KilledStanding {
             stack: summary.stack.clone(),
             killed: summary.killed,
             standing: summary.killed_standing,

@@ -37,7 +37,7 @@ impl Lack {
 
 /// On how many runs of a stack something is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Missing {
+pub struct MissingRecord {
     /// What is missing.
     pub lack: Lack,
     /// The number of runs that lack it, at least 1.
@@ -47,7 +47,7 @@ pub struct Missing {
 }
 
 /// Which of `lacks`, and of the records of `unit`, are missing on some of a stack's runs. Empty if nothing is.
-pub fn missing(summary: &Summary, lacks: &[Lack], unit: Option<Unit>) -> Vec<Missing> {
+pub fn missing(summary: &Summary, lacks: &[Lack], unit: Option<Unit>) -> Vec<MissingRecord> {
     let mut lacks = lacks.to_vec();
     match unit {
         Some(Unit::Tokens) => lacks.push(Lack::Tokens),
@@ -58,7 +58,7 @@ pub fn missing(summary: &Summary, lacks: &[Lack], unit: Option<Unit>) -> Vec<Mis
     for lack in lacks {
         let lacking = lack.count(summary);
         if lacking > 0 {
-            all.push(Missing { lack, lacking, runs: summary.runs });
+            all.push(MissingRecord { lack, lacking, runs: summary.runs });
         }
     }
     all

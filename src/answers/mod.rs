@@ -1,7 +1,9 @@
 //! What is answered: which stack to ship, how the others stand, what is said below, and the tables behind it. All from
 //! rows, and all as data; `words` alone turns it into English.
 
+mod answer;
 mod choice;
+mod evidence;
 mod first;
 mod followed;
 mod headline;
@@ -11,9 +13,13 @@ pub mod tables;
 mod verdict;
 pub mod words;
 
+pub use answer::CompareAnswer;
 pub use choice::Choice;
+pub use evidence::RunEvidence;
 pub use first::{Appetite, Field, FirstTable, Tuned, lacks};
-pub use followed::{Agreeing, FollowedReport, FollowedVerdict, Pays, StackStops};
+pub use followed::{Agreeing, FollowedReport, FollowedStops, FollowedVerdict, Pays};
 pub use headline::Headline;
-pub use note::{Note, RoughNumber, TailOfGroup, further, without_tasks};
-pub use verdict::{ChosenOn, CompareVerdict, Conclusion, Fault, NotWorth, Promise, Saved, Ship, Tie, Tied, WhyNot};
+pub use note::{AnswerNote, RoughNumber, TailOfGroup, further, without_tasks};
+pub use verdict::{
+    ChosenOn, CompareVerdict, Conclusion, Fault, KillPromise, NotWorth, Saving, Ship, Tie, Tied, WhyNot,
+};

@@ -11,7 +11,7 @@ use crate::transcript::Outcome;
 
 /// One note.
 #[derive(Clone, Debug)]
-pub enum Note {
+pub enum AnswerNote {
     /// A certificate that does not hold, or what a stack was tuned on; kept in the manifest as it is said.
     Remark(String),
     /// What the letters of the column `unknown` mean, of those in the table.
@@ -181,31 +181,31 @@ const MANY: usize = 6;
 
 impl FirstTable<'_> {
     /// The notes on the table alone: the letters of the unknown column, and the stacks that are not in the table.
-    pub fn notes(&self) -> Vec<Note> {
+    pub fn notes(&self) -> Vec<AnswerNote> {
         let mut notes = Vec::new();
         let any = |count: Count| self.shown.iter().any(|summary| summary.counted(count) > 0);
         let unread = any(Count::NotEvaluableRuns);
         let diverged = any(Count::Diverged);
         let ungraded = any(Count::UnlabelledRuns);
         if (unread || diverged || ungraded) && !self.is_ungraded() {
-            notes.push(Note::Letters { unread, diverged, ungraded });
+            notes.push(AnswerNote::Letters { unread, diverged, ungraded });
         }
         if let Some(worse) = self.pooling()
             && self.ship().is_none_or(|ship| ship.stack != worse.stack)
         {
-            notes.push(Note::Pooled(Box::new(worse)));
+            notes.push(AnswerNote::Pooled(Box::new(worse)));
         }
         if !self.folded.is_empty() {
-            notes.push(Note::Folded(labels(&self.folded)));
+            notes.push(AnswerNote::Folded(labels(&self.folded)));
         }
         if !self.idle.is_empty() {
-            notes.push(Note::NeverActed(labels(&self.idle)));
+            notes.push(AnswerNote::NeverActed(labels(&self.idle)));
         }
         for summary in self.unread.iter().take(LISTED) {
             notes.push(not_judged(summary, self.rows));
         }
         if self.unread.len() > LISTED {
-            notes.push(Note::NotJudgedEither(labels(&self.unread[LISTED..])));
+            notes.push(AnswerNote::NotJudgedEither(labels(&self.unread[LISTED..])));
         }
         notes
     }
@@ -216,11 +216,11 @@ fn labels(summaries: &[&Summary]) -> Vec<Label> {
 }
 
 /// What a stack lacks on every run, and what is known about it anyway.
-fn not_judged(summary: &Summary, rows: &Rows) -> Note {
+fn not_judged(summary: &Summary, rows: &Rows) -> AnswerNote {
     let any_success = rows.of_stack(&summary.stack).any(|row| row.outcome() == Outcome::Success);
     let bounds = summary.estimates.fes_rate_all.bounds();
     let kills = bounds.filter(|bounds| any_success && bounds.width() < 1.0);
-    Note::NotJudged { stack: summary.stack.clone(), lacks: super::lacks(summary, rows), kills }
+    AnswerNote::NotJudged { stack: summary.stack.clone(), lacks: super::lacks(summary, rows), kills }
 }
 
 /// The notes that go beyond the first table: luck among many stacks, other suites, other failure rates. `chosen_apart`:
@@ -232,13 +232,13 @@ pub fn further(
     terms: ShipTerms,
     failure_rate: Option<f64>,
     chosen_apart: bool,
-) -> Vec<Note> {
+) -> Vec<AnswerNote> {
     let groups = by_stack(rows);
     let mut notes = Vec::new();
     if let Some(chosen) = chosen_elsewhere(&groups, ship, unit, terms) {
         let group = groups.iter().find(|group| group.stack == chosen.stack);
         if groups.len() >= MANY && !chosen_apart {
-            notes.push(Note::Luck { stacks: groups.len(), chosen });
+            notes.push(AnswerNote::Luck { stacks: groups.len(), chosen });
         }
         if let Some(group) = group {
             notes.extend(of_shipped(group, unit));
@@ -254,28 +254,33 @@ pub fn further(
         }
         if !saved.is_empty() {
             let runs = groups.first().map_or(0, |group| group.len() as u64);
-            notes.push(Note::AtFailureRate { rate, unit, runs, saved });
+            notes.push(AnswerNote::AtFailureRate { rate, unit, runs, saved });
         }
     }
     notes
 }
 
 /// For the stack to ship: the worst suite, the comparison with the oracle, and how early it stops failures.
-fn of_shipped(group: &Group<'_>, unit: Unit) -> Vec<Note> {
+fn of_shipped(group: &Group<'_>, unit: Unit) -> Vec<AnswerNote> {
     let mut notes = Vec::new();
     if let Some(worst) = worst_stratum(group) {
-        notes.push(Note::WorstStratum { stack: group.stack.clone(), worst });
+        notes.push(AnswerNote::WorstStratum { stack: group.stack.clone(), worst });
     }
     let oracle = oracle_share(group, unit);
     if oracle.reached.value.is_some() && oracle.oracle.is_some() {
-        notes.push(Note::Oracle { stack: group.stack.clone(), unit, oracle, stopped_by: stopped_by(group, unit) });
+        notes.push(AnswerNote::Oracle {
+            stack: group.stack.clone(),
+            unit,
+            oracle,
+            stopped_by: stopped_by(group, unit),
+        });
     }
     notes
 }
 
 /// A note on runs that name no task; `None` if all do.
-pub fn without_tasks(groups: &[Group<'_>]) -> Option<Note> {
+pub fn without_tasks(groups: &[Group<'_>]) -> Option<AnswerNote> {
     let group = groups.first()?;
     let without = group.rows().filter(|row| row.task_id().is_none()).count();
-    (without > 0).then(|| Note::WithoutTasks { without, runs: group.len() })
+    (without > 0).then(|| AnswerNote::WithoutTasks { without, runs: group.len() })
 }

@@ -3,7 +3,7 @@
 
 use super::first::FirstTable;
 use super::followed::FollowedVerdict;
-use super::known::{Lack, Missing, missing};
+use super::known::{Lack, MissingRecord, missing};
 use crate::aggregate::{
     Candidate, CostOfSuccess, Count, Label, NetBenefit, Picked, Standing, Summary, TieBreak, Unit, WorseStratum,
 };
@@ -85,9 +85,9 @@ pub struct Ship {
     /// The stack.
     pub stack: Label,
     /// The most it kills.
-    pub promise: Promise,
+    pub promise: KillPromise,
     /// What it saves.
-    pub saved: Saved,
+    pub saved: Saving,
     /// If a lost success has a price: what the stack is worth, how many successes it kills at most, and of how many.
     pub worth: Option<(NetBenefit, u64, u64)>,
     /// What each success left costs.
@@ -117,7 +117,7 @@ pub enum ChosenOn {
 
 /// The share of successes that a stack kills at most.
 #[derive(Clone, Copy, Debug)]
-pub struct Promise {
+pub struct KillPromise {
     /// The end of a 95 % bound; `None` if nothing limits it.
     pub most: Option<f64>,
     /// The tolerated share.
@@ -130,7 +130,7 @@ pub struct Promise {
 
 /// The useful saving of a stack.
 #[derive(Clone, Copy, Debug)]
-pub struct Saved {
+pub struct Saving {
     /// What is saved.
     pub unit: Unit,
     /// The share of it.
@@ -167,7 +167,7 @@ pub enum WhyNot {
     /// It certainly kills more than is tolerated: at least this share.
     KillsAtLeast(f64),
     /// It may kill more than is tolerated.
-    MayKill(Promise),
+    MayKill(KillPromise),
     /// There are too few tasks to say.
     TooFewTasks,
     /// Kills and savings are known on too few runs.
@@ -177,7 +177,7 @@ pub enum WhyNot {
         /// The share that is needed.
         needed: f64,
         /// What is missing on the others.
-        missing: Vec<Missing>,
+        missing: Vec<MissingRecord>,
     },
     /// It is safe, but not worth shipping.
     NotWorth(Box<NotWorth>),
@@ -191,7 +191,7 @@ pub struct NotWorth {
     /// All runs.
     pub runs: u64,
     /// What it saves.
-    pub saved: Saved,
+    pub saved: Saving,
     /// What it fails at.
     pub fault: Fault,
 }
@@ -242,9 +242,9 @@ impl FirstTable<'_> {
         self.summaries.len() - self.idle.len() - self.unread.len()
     }
 
-    fn promise(&self, summary: &Summary) -> Promise {
+    fn promise(&self, summary: &Summary) -> KillPromise {
         let tried = (self.tried() as u64).max(self.field.contest.tried());
-        Promise {
+        KillPromise {
             most: self.candidate(summary).and_then(|candidate| candidate.killed_at_most),
             limit: self.appetite.max_killed,
             best_of: (!self.is_test() && tried >= 2).then_some(tried),
@@ -252,8 +252,8 @@ impl FirstTable<'_> {
         }
     }
 
-    fn saved(&self, summary: &Summary) -> Saved {
-        Saved { unit: self.unit, useful: summary.ratios_in(self.unit).useful }
+    fn saved(&self, summary: &Summary) -> Saving {
+        Saving { unit: self.unit, useful: summary.ratios_in(self.unit).useful }
     }
 
     fn to_ship(&self, summary: &Summary) -> Ship {

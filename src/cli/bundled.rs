@@ -7,13 +7,17 @@ use std::path::{Path, PathBuf};
 use clap::Args as ClapArgs;
 
 use super::Exit;
-use super::compare::publish;
+use super::compare::{GatheredRuns, gather, show};
+use super::export::{configurations, hosts_by_stack};
 use super::failure::Failure;
 use super::inputs::{CorpusArgs, ReadingArgs, StackArgs, UnitOfRun};
-use super::output::Output;
+use super::output::{Format, Output};
 use crate::answers::Appetite;
+use crate::compare::Options;
 use crate::diagnostic::{Diagnostic, Location};
+use crate::explain::Texts;
 use crate::reader::{Held, trace};
+use crate::report::{FolderFormat, Manifest, Publication};
 use crate::transcript::Run;
 
 /// A file by its name in `traces/`, with its text.
@@ -65,8 +69,15 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     );
     let corpus = CorpusArgs { paths: vec![path(TRACES)], reading: ReadingArgs::default(), unit: UnitOfRun::Run };
     let stacks = StackArgs::named(vec![path(STACK_FILE).display().to_string()]);
-    let exit =
-        publish(&corpus, &stacks, Appetite { max_killed: MAX_KILLED, ..Appetite::default() }, &args.out, output)?;
+    let stacks = stacks.load_some()?;
+    let options = Options { stories: Some(Texts::Evidence), ..Options::default() };
+    let GatheredRuns { evidence, stacks: infos, found, .. } = gather(&corpus.runs(), &stacks, &options, output)?;
+    let appetite = Appetite { max_killed: MAX_KILLED, ..Appetite::default() };
+    let configurations = configurations(&stacks);
+    let mut manifest = Manifest { appetite, found, configurations, ..Manifest::new(infos) };
+    manifest.set_hosts(&hosts_by_stack(&stacks));
+    let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
+    let exit = show(&Publication::new(evidence, manifest), Format::Table, Some((&args.out, format)), output)?;
     let agents = super::local::agents_here();
     if !agents.is_empty() {
         output.note(&format!("sessions of {} are on this machine: `whenstop local` looks at them", agents.join(", ")));

@@ -12,19 +12,20 @@ use clap::{Args as ClapArgs, ValueEnum};
 use super::Exit;
 use super::export::{configurations, hosts_by_stack};
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs, LoadedStacks, StackArgs, tell_troubles};
+use super::inputs::{
+    AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs, LoadedStacks, RecordedRuns, StackArgs, tell_troubles,
+};
 use super::output::{Format, Output, lines_of};
 use super::sweep::{SplitArgs, SplitPart, divided};
 use super::values::share;
-use crate::aggregate::{Firings, Label, MIN_KNOWN, RowView, Rows};
-use crate::answers::{Appetite, FollowedReport, tables, words};
-use crate::compare::{Evaluation, Evaluator, Keeps, Options, StackInfo, Tuned};
+use crate::aggregate::{Label, MIN_KNOWN, RowView, Rows};
+use crate::answers::{Appetite, CompareAnswer, FollowedReport, RunEvidence, tables, words};
+use crate::compare::{Evaluation, Evaluator, Keeps, Options, StackInfo};
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Location, nearest, one_line};
-use crate::effects::EffectTable;
-use crate::explain::{Story, Texts};
+use crate::explain::Texts;
 use crate::reader::CorpusReport;
-use crate::report::{FirstAnswer, Found, Made, Publication, RowFormat, Shard};
+use crate::report::{CsvStyle, FolderFormat, Found, Made, Manifest, Publication, RowFormat, Shard};
 
 /// Arguments of `compare`.
 #[derive(Debug, ClapArgs)]
@@ -118,12 +119,13 @@ enum RowsAs {
 }
 
 impl RowArgs {
-    /// Converts the argument to the report's format.
-    pub(super) fn format(self) -> RowFormat {
-        match self.rows {
+    /// The formats of the folder.
+    pub(super) fn folder_format(self, csv: CsvStyle) -> FolderFormat {
+        let rows = match self.rows {
             RowsAs::Csv => RowFormat::Csv,
             RowsAs::Parquet => RowFormat::Parquet,
-        }
+        };
+        FolderFormat { rows, whole_budget: self.budget.whole_budget, csv }
     }
 }
 
@@ -182,111 +184,82 @@ impl KeepsArg {
     }
 }
 
-/// Rows and firings of a corpus under the requested strategies.
-pub(super) struct Compared {
-    pub(super) rows: Rows,
-    pub(super) firings: Firings,
+/// What the recordings hold under some stacks.
+pub(super) struct GatheredRuns {
+    pub(super) evidence: RunEvidence,
     pub(super) stacks: Vec<StackInfo>,
-    /// The stories of runs; empty unless a page is made.
-    pub(super) stories: Vec<Story>,
     /// Findings from reading the recordings, one line each.
-    pub(super) quality: Vec<String>,
+    pub(super) found: Vec<String>,
     /// The full report of the reading.
     pub(super) report: CorpusReport,
-    /// What followed the stops.
-    pub(super) followed: FollowedReport,
     /// One sentence per tuned stack whose certificate does not hold on these recordings, with the reason.
     pub(super) void: Vec<String>,
 }
 
-/// Replays the corpus under the stacks; with `texts`, also collects stories for a page.
-pub(super) fn compare(
-    corpus: &CorpusArgs,
+impl GatheredRuns {
+    /// Everything that was gathered, reported in the usual way.
+    pub(super) fn publication(self) -> Publication {
+        Publication::new(self.evidence, Manifest::new(self.stacks))
+    }
+}
+
+/// Replays the recordings under the stacks. `options` are those that no stack file decides.
+pub(super) fn gather(
+    runs: &RecordedRuns<'_>,
     stacks: &LoadedStacks,
-    assumptions: &AssumptionArgs,
-    texts: Option<Texts>,
-    keeps: Keeps,
+    options: &Options<'_>,
     output: &Output,
-) -> Result<Compared, Failure> {
-    let from_files = (&stacks.strategies[..], &stacks.effects(), &stacks.grounds()[..]);
-    compare_loaded(corpus, from_files, assumptions, texts, keeps, output)
-}
-
-/// Compares two of these strategies on recordings, as a block for a pull request: `default`, or else the first,
-/// against `proposed`.
-pub(super) fn held_against(
-    corpus: &CorpusArgs,
-    strategies: &[Arc<dyn Strategy>],
-    default: Option<&str>,
-    proposed: &str,
-    output: &Output,
-) -> Result<String, Failure> {
-    let from_files = (strategies, &EffectTable::default(), &[][..]);
-    let compared = compare_loaded(corpus, from_files, &AssumptionArgs::default(), None, Keeps::Nothing, output)?;
-    let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[]);
-    publication.evidence(&publication.summaries(), default, Some(proposed)).map_err(Failure::usage)
-}
-
-/// Compares strategies that are already loaded, with the effects and tuning grounds from their files.
-pub(super) fn compare_loaded(
-    corpus: &CorpusArgs,
-    (strategies, effects, grounds): (&[Arc<dyn Strategy>], &EffectTable, &[Tuned]),
-    assumptions: &AssumptionArgs,
-    texts: Option<Texts>,
-    keeps: Keeps,
-    output: &Output,
-) -> Result<Compared, Failure> {
-    let hides_texts = matches!(texts, Some(Texts::None));
-    let options =
-        Options { assumptions: assumptions.assumptions(), effects: effects.clone(), keeps, stories: texts, grounds };
-    let evaluator = Evaluator::new(strategies, options);
+) -> Result<GatheredRuns, Failure> {
+    let hides_texts = options.stories == Some(Texts::None);
+    let grounds = stacks.grounds();
+    let Options { assumptions, keeps, stories, .. } = *options;
+    let options = Options { assumptions, effects: stacks.effects(), keeps, stories, grounds: &grounds };
+    let evaluator = Evaluator::new(&stacks.strategies, options);
     let mut gathered = evaluator.gather();
-    let report = corpus.process(output, |run| evaluator.of(&run), |run| gathered.take(run))?;
-    tell_troubles(strategies, output);
+    let report = runs.each(output, |run| evaluator.of(&run), |run| gathered.take(run))?;
+    tell_troubles(&stacks.strategies, output);
     let Evaluation { rows, firings, followed, stacks, stories, void } = gathered.finish();
-    let followed = FollowedReport::new(followed, corpus.unit.noun());
+    let followed = Some(FollowedReport::new(followed, runs.noun()));
     let found = Found::of(&report);
-    let quality = if hides_texts { found.without_values().lines() } else { found.lines() };
-    Ok(Compared { rows, firings, stacks, stories, quality, report, followed, void })
+    let found = if hides_texts { found.without_values().lines() } else { found.lines() };
+    Ok(GatheredRuns { evidence: RunEvidence { rows, firings, followed, stories }, stacks, found, report, void })
 }
 
 /// `whenstop compare`.
 pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
-    args.stacks.or_starter(&args.corpus, output)?;
+    let runs = args.corpus.runs();
+    args.stacks.or_starter(&runs, output)?;
     let args = &args;
     if let (Some(shard), Some(out)) = (args.shard, &args.out) {
-        return shard::run_shard(args, shard, out, output);
+        return shard::run_shard(args, &runs, shard, out, output);
     }
-    let (publication, _) = published(args, output)?;
-    show(&publication, args.format, args.out.as_deref(), output)
+    let (publication, _) = published(args, &runs, output)?;
+    let folder = args.out.as_deref().map(|out| (out, args.folder_format(output.csv_style())));
+    show(&publication, args.format, folder, output)
 }
 
 /// Runs the comparison and returns it, ready to be shown and written, with the report of the reading.
-pub(super) fn published(args: &Args, output: &Output) -> Result<(Publication, CorpusReport), Failure> {
-    let texts = args.out.as_ref().map(|_| args.embed_text.texts());
+pub(super) fn published(
+    args: &Args,
+    runs: &RecordedRuns<'_>,
+    output: &Output,
+) -> Result<(Publication, CorpusReport), Failure> {
     let loaded = args.stacks.load_some()?;
-    let compared = compare(&args.corpus, &loaded, &args.assumptions, texts, args.keeps.keeps(), output)?;
-    refuse_unknown_baseline(args, &compared.stacks)?;
-    let assumptions = args.assumptions.assumptions().names();
-    let Compared { rows, mut firings, stacks, stories, quality, report, followed, void } = compared;
-    let (reported, chosen_on) = divided(rows, &args.split, |all, split| split.rows(&all), Rows::is_empty)?;
-    if args.split.split != SplitPart::None {
-        let reported: BTreeSet<&Label> = reported.iter().map(RowView::run_id).collect();
-        firings = firings.filtered(|firing| reported.contains(&firing.run_id));
-    }
-    let mut publication = args
-        .publication(reported, firings, stacks, &loaded, &assumptions)
-        .with_made(args.made(output)?)
-        .with_stories(stories, quality)
-        .with_remarks(void);
+    let texts = args.out.as_ref().map(|_| args.embed_text.texts());
+    let gathered = gather(runs, &loaded, &args.options(texts), output)?;
+    refuse_unknown_baseline(args, &gathered.stacks)?;
+    let GatheredRuns { mut evidence, stacks, found, report, void } = gathered;
+    let manifest = args.manifest(stacks, &loaded);
+    let manifest = Manifest { made: args.made(runs, output)?, found, remarks: void, ..manifest };
     if args.split.split == SplitPart::None {
-        publication = publication.with_followed(followed);
+        return Ok((Publication::new(evidence, manifest), report));
     }
-    if args.split.split != SplitPart::None {
-        let choice = args.split.choice(args.appetite.max_killed);
-        publication = publication.with_choice(choice, chosen_on.as_ref());
-    }
-    Ok((publication, report))
+    let (reported, dev) = divided(evidence.rows, &args.split, |all, split| split.rows(&all), Rows::is_empty)?;
+    let runs: BTreeSet<&Label> = reported.iter().map(RowView::run_id).collect();
+    evidence.firings = evidence.firings.filtered(|firing| runs.contains(&firing.run_id));
+    evidence = RunEvidence { rows: reported, followed: None, ..evidence };
+    let choice = args.split.choice(args.appetite.max_killed);
+    Ok((Publication::new(evidence, manifest).with_choice(choice, dev.as_ref()), report))
 }
 
 impl Args {
@@ -295,38 +268,50 @@ impl Args {
         self.out.as_deref()
     }
 
+    /// The formats of the folder.
+    pub(super) fn folder_format(&self, csv: CsvStyle) -> FolderFormat {
+        self.rows.folder_format(csv)
+    }
+
     /// Adds guards of a program that embeds whenstop.
     pub(super) fn add_guards(&mut self, guards: impl Iterator<Item = Arc<dyn Strategy>>) {
         self.stacks.guards.embedded.0.extend(guards);
     }
 
     /// The command and the files it reads, if the result goes to a folder.
-    pub(super) fn made(&self, output: &Output) -> Result<Option<Made>, Failure> {
+    pub(super) fn made(&self, runs: &RecordedRuns<'_>, output: &Output) -> Result<Option<Made>, Failure> {
         let Some(command) = output.command().filter(|_| self.out.is_some()) else { return Ok(None) };
-        let corpus = self.corpus.open()?;
-        Ok(Some(Made::of(command, corpus.files().map(|(path, _)| PathBuf::from(path)))))
+        Ok(Some(Made::of(command, runs.files()?.into_iter().map(|(path, _)| PathBuf::from(path)))))
     }
 
-    /// The publication as requested by the arguments.
-    fn publication(
-        &self,
-        rows: Rows,
-        firings: Firings,
-        stacks: Vec<StackInfo>,
-        loaded: &LoadedStacks,
-        assumptions: &[&str],
-    ) -> Publication {
+    /// The recordings.
+    pub(super) fn runs(&self) -> RecordedRuns<'_> {
+        self.corpus.runs()
+    }
+
+    /// How runs are evaluated; `texts` as for stories.
+    fn options(&self, texts: Option<Texts>) -> Options<'static> {
+        let assumptions = self.assumptions.assumptions();
+        Options { assumptions, keeps: self.keeps.keeps(), stories: texts, ..Options::default() }
+    }
+
+    /// How the comparison is reported, as far as the arguments say.
+    fn manifest(&self, stacks: Vec<StackInfo>, loaded: &LoadedStacks) -> Manifest {
+        let mut manifest = Manifest::new(stacks);
+        if let Some(today) = &self.baseline {
+            manifest.baseline = Label::from(today.as_str());
+        }
+        manifest.assumptions = self.assumptions.assumptions().names().into_iter().map(str::to_owned).collect();
+        manifest.appetite = self.appetite.appetite();
+        manifest.failure_rate = self.failure_rate;
+        manifest.proxies = self.corpus.reading.outcome_from.as_ref().map(ToString::to_string);
+        manifest.set_label_errors(self.errors.rates());
+        manifest.set_hosts(&hosts_by_stack(loaded));
         // Only a folder has a page to copy them from.
-        let configurations = if self.out.is_some() { configurations(loaded) } else { Vec::new() };
-        Publication::new(rows, firings, stacks, self.baseline.as_deref(), assumptions)
-            .with_configurations(configurations)
-            .with_hosts(&hosts_by_stack(loaded))
-            .with_label_errors(self.errors.rates())
-            .with_proxies(self.corpus.reading.outcome_from.as_ref().map(ToString::to_string))
-            .with_failure_rate(self.failure_rate)
-            .with_appetite(self.appetite.appetite())
-            .with_row_format(self.rows.format())
-            .with_whole_budget(self.rows.budget.whole_budget)
+        if self.out.is_some() {
+            manifest.configurations = configurations(loaded);
+        }
+        manifest
     }
 }
 
@@ -341,39 +326,19 @@ fn refuse_unknown_baseline(args: &Args, stacks: &[StackInfo]) -> Result<(), Fail
     Ok(())
 }
 
-/// Compares with default options but for what is tolerated, writes the report to `out` and shows it, with the evidence
-/// of its runs.
-pub(super) fn publish(
-    corpus: &CorpusArgs,
-    stacks: &StackArgs,
-    appetite: Appetite,
-    out: &Path,
-    output: &Output,
-) -> Result<Exit, Failure> {
-    let texts = Some(Texts::Evidence);
-    let loaded = stacks.load_some()?;
-    let compared = compare(corpus, &loaded, &AssumptionArgs::default(), texts, Keeps::Nothing, output)?;
-    let publication = Publication::new(compared.rows, compared.firings, compared.stacks, None, &[])
-        .with_configurations(configurations(&loaded))
-        .with_hosts(&hosts_by_stack(&loaded))
-        .with_appetite(appetite)
-        .with_stories(compared.stories, compared.quality)
-        .with_followed(compared.followed);
-    show(&publication, Format::Table, Some(out), output)
-}
-
+/// Writes the folder, if there is one, and shows the answer.
 pub(super) fn show(
     publication: &Publication,
     format: Format,
-    out: Option<&Path>,
+    folder: Option<(&Path, FolderFormat)>,
     output: &Output,
 ) -> Result<Exit, Failure> {
     let summaries = publication.summaries();
-    if let Some(out) = out {
-        publication.write(&summaries, out, output.csv_style()).map_err(Failure::input)?;
+    if let Some((out, format)) = folder {
+        publication.write(&summaries, out, format).map_err(Failure::input)?;
     }
     match format {
-        Format::Table => show_said(&publication.said(&summaries), output)?,
+        Format::Table => show_answer(&publication.answer(&summaries), output)?,
         Format::Json => {
             let first = publication.first(&summaries);
             output.json(&serde_json::json!({
@@ -389,39 +354,38 @@ pub(super) fn show(
         Format::Csv | Format::Md => output.table(&tables::summary(&summaries), format)?,
         // A paper has room for the first table, not for all columns.
         Format::Latex => {
-            let said = publication.said(&summaries);
-            output.data(&format!("% whenstop {}: {}\n", env!("CARGO_PKG_VERSION"), one_line(&said.headline)));
-            output.table(&said.table.unwrap_or_default(), format)?;
+            let answer = publication.answer(&summaries);
+            let headline = words::headline(answer.headline.as_ref());
+            output.data(&format!("% whenstop {}: {}\n", env!("CARGO_PKG_VERSION"), one_line(&headline)));
+            output.table(&answer.table.unwrap_or_default(), format)?;
         }
     }
-    Ok(written(out, output))
+    if let Some((out, _)) = folder {
+        output.note(&format!("written to {}; open {}", out.display(), out.join("report.html").display()));
+    }
+    Ok(Exit::Done)
 }
 
 /// Shows the answer, the first table, and its notes.
-pub(super) fn show_said(said: &FirstAnswer, output: &Output) -> Result<(), Failure> {
-    output.paragraph(&said.verdict);
+pub(super) fn show_answer(answer: &CompareAnswer, output: &Output) -> Result<(), Failure> {
+    let verdict = words::verdict(&answer.verdict);
+    let headline = words::headline(answer.headline.as_ref());
+    output.paragraph(&verdict);
     output.data("\n");
-    output.paragraph(&said.headline);
-    if let Some(table) = &said.table {
+    output.paragraph(&headline);
+    if let Some(table) = &answer.table {
         output.table(table, Format::Table)?;
     }
-    let mut used = lines_of(&[&said.verdict, &said.headline], &said.table.iter().collect::<Vec<_>>()) + 1;
-    if let Some((words, table)) = &said.agreement {
-        used += lines_of(&[words], &[table]) + 1;
+    let agreement = answer.agreement.as_ref().map(|(agreeing, table)| (words::agreement(agreeing), table));
+    let mut used = lines_of(&[&verdict, &headline], &answer.table.iter().collect::<Vec<_>>()) + 1;
+    if let Some((sentence, table)) = &agreement {
+        used += lines_of(&[sentence], &[*table]) + 1;
     }
-    output.notes(used, &said.notes);
-    if let Some((words, table)) = &said.agreement {
+    output.notes(used, &words::notes(&answer.notes));
+    if let Some((sentence, table)) = &agreement {
         output.data("\n");
-        output.paragraph(words);
+        output.paragraph(sentence);
         output.table(table, Format::Table)?;
     }
     Ok(())
-}
-
-/// Reports where the files are.
-fn written(out: Option<&Path>, output: &Output) -> Exit {
-    if let Some(out) = out {
-        output.note(&format!("written to {}; open {}", out.display(), out.join("report.html").display()));
-    }
-    Exit::Done
 }

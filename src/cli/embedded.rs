@@ -12,12 +12,13 @@ use super::failure::Failure;
 use super::inputs::NOTATION;
 use super::output::Output;
 use super::{Command, compare, corpus, merge, tune};
+use crate::answers::CompareAnswer;
 use crate::answers::tables::Table;
 use crate::decision::{Program, Strategy};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::guard::{Guard, Opener};
 use crate::reader::CorpusReport;
-use crate::report::{CsvStyle, Division, FirstAnswer, Publication, Shard};
+use crate::report::{CsvStyle, Division, Publication, Shard};
 
 /// A guard of the embedding program.
 pub struct EmbeddedGuard {
@@ -33,8 +34,8 @@ pub struct EmbeddedGuard {
 pub struct Compared {
     /// Its rows, firings, tables and figures.
     pub publication: Publication,
-    /// The first answer.
-    pub said: FirstAnswer,
+    /// The answer.
+    pub answer: CompareAnswer,
     /// What was read, and what could not be read.
     pub report: CorpusReport,
     /// The messages that the command line would print to stderr.
@@ -70,13 +71,13 @@ pub fn compare(values: Values, guards: Vec<EmbeddedGuard>) -> Result<Compared, D
         Arc::new(Guard::new(&name, program, open, NOTATION)) as Arc<dyn Strategy>
     }));
     let output = Output::keeping();
-    let (publication, report) = compare::published(&args, &output).map_err(told)?;
+    let (publication, report) = compare::published(&args, &args.runs(), &output).map_err(told)?;
     let summaries = publication.summaries();
     if let Some(out) = args.out() {
-        publication.write(&summaries, out, CsvStyle::Plain)?;
+        publication.write(&summaries, out, args.folder_format(CsvStyle::Plain))?;
     }
-    let said = publication.said(&summaries);
-    Ok(Compared { publication, said, report, messages: output.into_kept() })
+    let answer = publication.answer(&summaries);
+    Ok(Compared { publication, answer, report, messages: output.into_kept() })
 }
 
 /// Computes one part of a comparison divided by file and writes it to the folder `out`. The options are those of `compare`;
@@ -88,7 +89,8 @@ pub fn compare(values: Values, guards: Vec<EmbeddedGuard>) -> Result<Compared, D
 pub fn part(values: Values, shard: Shard, names: Vec<String>) -> Result<u64, Diagnostics> {
     let Command::Compare(args) = values.read("compare")? else { return Err(unexpected()) };
     let Some(out) = args.out() else { return Err(unexpected()) };
-    write(&args, &Extent { shard, division: Division::Files, names }, out, &Output::keeping()).map_err(told)
+    let runs = args.runs();
+    write(&args, &runs, &Extent { shard, division: Division::Files, names }, out, &Output::keeping()).map_err(told)
 }
 
 /// `whenstop merge`; the paths are those of the parts.
@@ -98,7 +100,7 @@ pub fn part(values: Values, shard: Shard, names: Vec<String>) -> Result<u64, Dia
 pub fn merge(values: Values) -> Result<Publication, Diagnostics> {
     let Command::Merge(args) = values.read("merge")? else { return Err(unexpected()) };
     let publication = merge::merged(&args, &Output::keeping()).map_err(told)?;
-    publication.write(&publication.summaries(), args.out(), CsvStyle::Plain)?;
+    publication.write(&publication.summaries(), args.out(), args.folder_format(CsvStyle::Plain))?;
     Ok(publication)
 }
 

@@ -48,7 +48,7 @@ const WITHOUT_NAME: usize = 1;
 
 /// `whenstop explain`.
 pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
-    args.stacks.or_starter(&args.corpus, output)?;
+    args.stacks.or_starter(&args.corpus.runs(), output)?;
     let args = &args;
     let stacks = args.stacks.load_some()?;
     let strategies = &stacks.strategies;

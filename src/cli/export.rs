@@ -9,12 +9,12 @@ use std::sync::Arc;
 use clap::ValueEnum;
 
 use super::Exit;
-use super::compare::held_against;
+use super::compare::gather;
 use super::failure::Failure;
 use super::inputs::{CorpusArgs, LoadedStacks, READING, ReadingArgs, UnitOfRun, load_stack_file};
 use super::output::{Output, width};
 use crate::catalog;
-use crate::decision::Strategy;
+use crate::compare::Options;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::export::{Export, HostInfo, agents, find, hosts, stack_file};
 use crate::host::{Does, Syntax};
@@ -369,8 +369,10 @@ fn pr(args: &Args, export: &Export, output: &Output) -> Result<String, Failure> 
     let proposed = export.strategy().map_err(Failure::usage)?;
     let names = (default.name().to_owned(), proposed.name().to_owned());
     let corpus = CorpusArgs { paths, reading: args.reading.clone(), unit: UnitOfRun::Run };
-    let strategies: Vec<Arc<dyn Strategy>> = vec![default, proposed];
-    let evidence = held_against(&corpus, &strategies, Some(&names.0), &names.1, output)?;
+    let stacks = LoadedStacks::without_files(vec![default, proposed]);
+    let publication = gather(&corpus.runs(), &stacks, &Options::default(), output)?.publication();
+    let block = publication.pull_request(&publication.summaries(), Some(&names.0), Some(&names.1));
+    let evidence = block.map_err(Failure::usage)?;
     let language = extension(export.to.host.syntax);
     let told = marked("- ", &export.lines());
     Ok(format!("{evidence}\n{told}\n```{language}\n{}```\n", export.body()))

@@ -5,16 +5,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::Exit;
-use super::compare::{Compared, compare};
+use super::compare::{GatheredRuns, gather};
 use super::failure::Failure;
 use super::gate::{ReportFormat, lint_report};
-use super::inputs::{
-    AssumptionArgs, CorpusArgs, READING, ReadingArgs, StackArgs, UnitOfRun, load_stack_file, read_config,
-};
+use super::inputs::{CorpusArgs, READING, ReadingArgs, StackArgs, UnitOfRun, load_stack_file, read_config};
 use super::output::Output;
 use crate::aggregate::{Label, Rows, rule_shares};
 use crate::catalog;
-use crate::compare::Keeps;
+use crate::compare::Options;
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::review::Finding;
 use crate::rule::Rule;
@@ -47,8 +45,8 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if !args.paths.is_empty() {
         let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
         let stacks = StackArgs::named(vec![args.stacks.display().to_string()]).load_some()?;
-        let compared = compare(&corpus, &stacks, &AssumptionArgs::default(), None, Keeps::Nothing, output)?;
-        warnings.extend(corpus_warnings(&compared, &file));
+        let gathered = gather(&corpus.runs(), &stacks, &Options::default(), output)?;
+        warnings.extend(corpus_warnings(&gathered, &file));
         warnings.extend(session_warnings(&corpus, &file)?);
     }
     let findings: Vec<Finding> = warnings.iter().map(Finding::of_lint).collect();
@@ -82,13 +80,13 @@ fn at_rule(file: &StackFile, stack: &str, rule: &str, what: String, help: &str) 
 }
 
 /// Warnings for rules that no run reached, that never fired first, or that many recordings cannot evaluate.
-fn corpus_warnings(compared: &Compared, file: &StackFile) -> Vec<Diagnostic> {
+fn corpus_warnings(gathered: &GatheredRuns, file: &StackFile) -> Vec<Diagnostic> {
     let stacks: Vec<(Label, Vec<Label>)> =
-        compared.stacks.iter().map(|stack| (stack.name.clone(), stack.rules.clone())).collect();
-    let runs = compared.rows.len() / compared.stacks.len().max(1);
-    let missing: BTreeMap<(Label, String, String), usize> = missing_rules(&compared.rows);
+        gathered.stacks.iter().map(|stack| (stack.name.clone(), stack.rules.clone())).collect();
+    let runs = gathered.evidence.rows.len() / gathered.stacks.len().max(1);
+    let missing: BTreeMap<(Label, String, String), usize> = missing_rules(&gathered.evidence.rows);
     let mut warnings = Vec::new();
-    for share in rule_shares(&stacks, &compared.rows, &compared.firings) {
+    for share in rule_shares(&stacks, &gathered.evidence.rows, &gathered.evidence.firings) {
         let of_it = missing.iter().filter(|((stack, rule, _), _)| *stack == share.stack && **rule == *share.rule);
         let evaluable = runs - of_it.map(|(_, n)| *n).max().unwrap_or(0).min(runs);
         let name = format!("{}: `{}`", share.stack, share.rule);

@@ -7,7 +7,7 @@ use super::compare::{RowArgs, show};
 use super::failure::Failure;
 use super::output::{Format, Output};
 use crate::diagnostic::{Diagnostic, Location};
-use crate::report::{Merge, Publication, unreadable};
+use crate::report::{CsvStyle, FolderFormat, Merge, Publication, unreadable};
 
 /// Arguments of `merge`.
 #[derive(Debug, clap::Args)]
@@ -28,7 +28,7 @@ pub(super) struct Args {
 /// `whenstop merge`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let publication = merged(args, output)?;
-    show(&publication, args.format, Some(&args.out), output)
+    show(&publication, args.format, Some((&args.out, args.folder_format(output.csv_style()))), output)
 }
 
 /// Merges the parts.
@@ -39,16 +39,21 @@ pub(super) fn merged(args: &Args, output: &Output) -> Result<Publication, Failur
         let what = unreadable(unread);
         output.error(&Diagnostic::new(Location::default(), what, "`whenstop corpus` says which, and why"));
     }
-    let Some(publication) = merge.publication().map_err(Failure::input)? else {
+    let Some((evidence, manifest)) = merge.evidence().map_err(Failure::input)? else {
         return Err(Failure::nothing("the parts hold no run", "compare recordings that have some"));
     };
     output.note(&format!("{} parts", merge.n_parts()));
-    Ok(publication.with_row_format(args.rows.format()).with_whole_budget(args.rows.budget.whole_budget))
+    Ok(Publication::new(evidence, manifest))
 }
 
 impl Args {
     /// The output folder.
     pub(super) fn out(&self) -> &Path {
         &self.out
+    }
+
+    /// The formats of the folder.
+    pub(super) fn folder_format(&self, csv: CsvStyle) -> FolderFormat {
+        self.rows.folder_format(csv)
     }
 }

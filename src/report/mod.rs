@@ -16,7 +16,6 @@ mod part;
 mod publication;
 mod render;
 mod row_file;
-mod said;
 mod saved;
 pub mod schema;
 
@@ -28,8 +27,7 @@ pub use found::{Found, unreadable};
 pub use made::{Made, MadeFile};
 pub use markdown::{code, page};
 pub use part::{About, Division, Input, Merge, PART, PartManifest, PartWriter, Shard, write_part};
-pub use publication::Publication;
+pub use publication::{FolderFormat, Publication};
 pub use render::plain_number;
 pub use row_file::{Columns, RowFormat, RowWriter, parquet_bytes};
-pub use said::FirstAnswer;
 pub use saved::{Manifest, ManifestStack, Saved, read_saved};

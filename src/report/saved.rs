@@ -1,6 +1,6 @@
 //! The contents of a results folder: enough to redraw it without the recordings.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::Path;
 
@@ -12,14 +12,15 @@ use super::made::Made;
 use super::row_file::{RowFormat, SavedRows};
 use super::{Lock, read_rows, write_atomically};
 use crate::aggregate::{
-    Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Label, Row, RowView, Rows, RowsBuilder,
+    Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Label, Row, RowView, Rows, RowsBuilder, SEED,
 };
-use crate::answers::{Appetite, Choice, FollowedReport, Tuned};
+use crate::answers::{Appetite, Choice, FollowedReport, RunEvidence, Tuned};
 use crate::compare::StackInfo;
 use crate::decision::Program;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::Story;
 use crate::reader::{LARGEST_WHOLE, open_regular, read_whole_text};
+use crate::stats::label_certificate::ErrorRates;
 
 /// The file with the stories, one JSON line each.
 pub(super) const STORIES: &str = "stories.jsonl";
@@ -93,6 +94,48 @@ pub struct Manifest {
 }
 
 impl Manifest {
+    /// Of a comparison of these stacks, of which nothing else is said. The first is the one they are compared with.
+    pub fn new(stacks: Vec<StackInfo>) -> Self {
+        Self {
+            whenstop: env!("CARGO_PKG_VERSION").to_owned(),
+            rows_version: ROWS_VERSION,
+            rows: None,
+            baseline: stacks.first().map_or_else(|| Label::from(""), |stack| stack.name.clone()),
+            seed: SEED,
+            stacks_tried: stacks.len(),
+            stacks: stacks.into_iter().map(ManifestStack::from).collect(),
+            choice: None,
+            label_sensitivity: None,
+            label_specificity: None,
+            label_checked: None,
+            unit: None,
+            proxies: None,
+            failure_rate: None,
+            assumptions: Vec::new(),
+            appetite: Appetite::default(),
+            found: Vec::new(),
+            tuned: None,
+            made: None,
+            remarks: Vec::new(),
+            configurations: Vec::new(),
+        }
+    }
+
+    /// Sets the error rates of the labels.
+    pub fn set_label_errors(&mut self, rates: Option<ErrorRates>) {
+        let errors = rates.and_then(ErrorRates::errors);
+        self.label_sensitivity = errors.map(|errors| errors.sensitivity);
+        self.label_specificity = errors.map(|errors| errors.specificity);
+        self.label_checked = rates.and_then(ErrorRates::counts);
+    }
+
+    /// Sets how many frameworks have a setting for each stack.
+    pub fn set_hosts(&mut self, hosts: &BTreeMap<String, usize>) {
+        for stack in &mut self.stacks {
+            stack.hosts = hosts.get(&*stack.name).copied().unwrap_or(0);
+        }
+    }
+
     /// Refuses rows that are not those the folder was written with: some are missing or stand there twice, or the
     /// stacks of one run disagree on its outcome.
     fn check(&self, rows: &Rows, path: &Path) -> Result<(), Diagnostic> {
@@ -153,20 +196,14 @@ impl From<StackInfo> for ManifestStack {
 }
 
 /// The data of a results folder, without what is computed from it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Saved {
-    /// `rows.csv`.
-    pub rows: Rows,
-    /// `firings.csv`.
-    pub firings: Firings,
+    /// Rows, firings, what followed the stops, and stories, as far as the folder has them.
+    pub evidence: RunEvidence,
     /// `manifest.json`.
     pub manifest: Manifest,
     /// The format of rows and firings.
     pub row_format: RowFormat,
-    /// `stories.jsonl`, if the folder has one.
-    pub stories: Vec<Story>,
-    /// `followed.csv`, if the folder has one.
-    pub followed: Option<FollowedReport>,
 }
 
 /// Reads a folder that `compare --out` wrote. Refuses one that is being written or was left half-written.
@@ -175,20 +212,24 @@ pub fn read_saved(folder: &Path) -> Result<Saved, Diagnostic> {
     let manifest = read_manifest(folder)?;
     let stories = read_stories(&folder.join(STORIES))?;
     let followed = read_followed(&folder.join(FOLLOWED), &manifest)?;
-    if !folder.join("rows.csv").exists() && folder.join("rows.parquet").exists() {
-        let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
-        let table = SavedRows::open(&folder.join("rows.parquet"))?;
-        table.each(|row: Row| rows.push(&row))?;
-        let table = SavedRows::open(&folder.join("firings.parquet"))?;
-        table.each(|firing: Firing| firings.push(&firing))?;
-        let (rows, firings) = (rows.finish(), firings.finish());
-        manifest.check(&rows, &folder.join("rows.parquet"))?;
-        return Ok(Saved { rows, firings, manifest, row_format: RowFormat::Parquet, stories, followed });
-    }
-    let rows = read_rows::<Row, Rows>(&folder.join("rows.csv"))?;
-    manifest.check(&rows, &folder.join("rows.csv"))?;
-    let firings = read_rows::<Firing, Firings>(&folder.join("firings.csv"))?;
-    Ok(Saved { rows, firings, manifest, row_format: RowFormat::Csv, stories, followed })
+    let is_parquet = !folder.join("rows.csv").exists() && folder.join("rows.parquet").exists();
+    let row_format = if is_parquet { RowFormat::Parquet } else { RowFormat::Csv };
+    let (rows, firings) = match row_format {
+        RowFormat::Csv => {
+            let rows = read_rows::<Row, Rows>(&folder.join("rows.csv"))?;
+            manifest.check(&rows, &folder.join("rows.csv"))?;
+            (rows, read_rows::<Firing, Firings>(&folder.join("firings.csv"))?)
+        }
+        RowFormat::Parquet => {
+            let (mut rows, mut firings) = (RowsBuilder::default(), FiringsBuilder::default());
+            SavedRows::open(&folder.join("rows.parquet"))?.each(|row: Row| rows.push(&row))?;
+            SavedRows::open(&folder.join("firings.parquet"))?.each(|firing: Firing| firings.push(&firing))?;
+            let rows = rows.finish();
+            manifest.check(&rows, &folder.join("rows.parquet"))?;
+            (rows, firings.finish())
+        }
+    };
+    Ok(Saved { evidence: RunEvidence { rows, firings, followed, stories }, manifest, row_format })
 }
 
 fn read_followed(path: &Path, manifest: &Manifest) -> Result<Option<FollowedReport>, Diagnostic> {

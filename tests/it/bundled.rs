@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use whenstop::aggregate::{Firing, Firings, Row, RowView, Rows};
+use whenstop::answers::RunEvidence;
 use whenstop::catalog::{self, Strategies};
 use whenstop::compare::Comparison;
 use whenstop::framework::ConfigText;
 use whenstop::reader::{Corpus, CorpusReport, ReadOptions, trace, trace_schema};
-use whenstop::report::Publication;
+use whenstop::report::{Manifest, Publication};
 use whenstop::snapshot::Snapshot;
 use whenstop::stack::StackFile;
 use whenstop::transcript::{EndCause, Outcome, Run};
@@ -47,7 +48,8 @@ fn compared(runs: &[Run]) -> (Publication, Vec<Row>) {
     }
     let columns: Rows = rows.iter().cloned().collect();
     let firings = firings.into_iter().collect();
-    (Publication::new(columns, firings, comparison.infos().to_vec(), None, &[]), rows)
+    let evidence = RunEvidence { rows: columns, firings, ..RunEvidence::default() };
+    (Publication::new(evidence, Manifest::new(comparison.infos().to_vec())), rows)
 }
 
 /// The behaviour a synthetic run plays.

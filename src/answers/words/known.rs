@@ -1,11 +1,11 @@
 //! On how many runs a number is known, in words.
 
-use crate::answers::known::{Lack, Missing};
+use crate::answers::known::{Lack, MissingRecord};
 
 /// What is missing on how many runs; empty if nothing is.
-pub fn missing(all: &[Missing]) -> String {
+pub fn missing(all: &[MissingRecord]) -> String {
     let mut parts = Vec::new();
-    for Missing { lack, lacking, runs } in all {
+    for MissingRecord { lack, lacking, runs } in all {
         let words = match lack {
             Lack::Reading => "lack what a rule reads",
             Lack::Sequel => "were warned, asked or refused a call, and what follows is not recorded",

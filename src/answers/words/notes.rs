@@ -3,7 +3,7 @@
 use super::{apart, ends, followed};
 use crate::aggregate::{ChosenElsewhere, Label, OracleShare, Unit, WorstStratum};
 use crate::answers::choice::Choice;
-use crate::answers::note::{Note, RoughNumber, TailOfGroup};
+use crate::answers::note::{AnswerNote, RoughNumber, TailOfGroup};
 use crate::diagnostic::count;
 use crate::stats::{Estimate, Interval};
 use crate::transcript::Outcome;
@@ -15,61 +15,61 @@ const NAMED: usize = 6;
 const LACKS: usize = 2;
 
 /// The notes, in order.
-pub fn notes(notes: &[Note]) -> Vec<String> {
+pub fn notes(notes: &[AnswerNote]) -> Vec<String> {
     notes.iter().map(note).collect()
 }
 
 /// One note, without a full stop.
-pub fn note(note: &Note) -> String {
+pub fn note(note: &AnswerNote) -> String {
     match note {
-        Note::Remark(remark) => remark.clone(),
-        Note::Letters { unread, diverged, ungraded } => letters(*unread, *diverged, *ungraded),
-        Note::Pooled(worse) => format!("pooled: `{}` {}; see strata.csv", worse.stack, apart(worse)),
-        Note::Folded(stacks) => {
+        AnswerNote::Remark(remark) => remark.clone(),
+        AnswerNote::Letters { unread, diverged, ungraded } => letters(*unread, *diverged, *ungraded),
+        AnswerNote::Pooled(worse) => format!("pooled: `{}` {}; see strata.csv", worse.stack, apart(worse)),
+        AnswerNote::Folded(stacks) => {
             format!("{} more stacks are worth less: {}; `--all` shows them", stacks.len(), names(stacks))
         }
-        Note::NeverActed(stacks) => format!("never acted: {}", names(stacks)),
-        Note::NotJudged { stack, lacks, kills } => not_judged(stack, lacks, *kills),
-        Note::NotJudgedEither(stacks) => {
+        AnswerNote::NeverActed(stacks) => format!("never acted: {}", names(stacks)),
+        AnswerNote::NotJudged { stack, lacks, kills } => not_judged(stack, lacks, *kills),
+        AnswerNote::NotJudgedEither(stacks) => {
             format!("not judged either: {}; `not_evaluable` in rows.csv says why", names(stacks))
         }
-        Note::Chosen(choice) => chosen(choice),
-        Note::Proxies(proxies) => format!(
+        AnswerNote::Chosen(choice) => chosen(choice),
+        AnswerNote::Proxies(proxies) => format!(
             "outcomes are proxies, {proxies}: marks of the recordings, not grades. A killed success is here a run that \
              bears the mark, stopped early"
         ),
-        Note::Rough { number: RoughNumber::Killed, warning } => format!("successes killed: {warning}"),
-        Note::Rough { number: RoughNumber::Saved, warning } => format!("saved: {warning}"),
-        Note::LabelErrors(correction) => format!("label errors: {correction}"),
-        Note::Misstated { stack, at } => misstated(stack, at),
-        Note::WithoutTasks { without, runs } => format!(
+        AnswerNote::Rough { number: RoughNumber::Killed, warning } => format!("successes killed: {warning}"),
+        AnswerNote::Rough { number: RoughNumber::Saved, warning } => format!("saved: {warning}"),
+        AnswerNote::LabelErrors(correction) => format!("label errors: {correction}"),
+        AnswerNote::Misstated { stack, at } => misstated(stack, at),
+        AnswerNote::WithoutTasks { without, runs } => format!(
             "{without} of {runs} runs name no task and each counts as a task of its own: if some are trials of one \
              task, the intervals are too short; `--task first-message` or `--task FIELD` finds them, `--task run` says \
              that there are none"
         ),
-        Note::AtFailureRate { rate, unit, runs, saved } => at_failure_rate(*rate, *unit, *runs, saved),
-        Note::Luck { stacks, chosen } => luck(*stacks, chosen),
-        Note::WorstStratum { stack, worst } => worst_stratum(stack, worst),
-        Note::Oracle { stack, unit, oracle, stopped_by } => hindsight(stack, *unit, oracle, *stopped_by),
-        Note::Tail { groups, more } => tail(groups, *more),
-        Note::KilledStanding { stack, killed, standing } => followed::killed_standing(stack, *killed, *standing),
-        Note::CutShortMeans => {
+        AnswerNote::AtFailureRate { rate, unit, runs, saved } => at_failure_rate(*rate, *unit, *runs, saved),
+        AnswerNote::Luck { stacks, chosen } => luck(*stacks, chosen),
+        AnswerNote::WorstStratum { stack, worst } => worst_stratum(stack, worst),
+        AnswerNote::Oracle { stack, unit, oracle, stopped_by } => hindsight(stack, *unit, oracle, *stopped_by),
+        AnswerNote::Tail { groups, more } => tail(groups, *more),
+        AnswerNote::KilledStanding { stack, killed, standing } => followed::killed_standing(stack, *killed, *standing),
+        AnswerNote::CutShortMeans => {
             "cut short: an edit, a hand-over or a check that turned green was still to come; low–high, since not every \
              call tells what it does (`whenstop corpus --effects`). saved there: tokens after stops that only reading, \
              planning and replies followed, of all tokens."
                 .to_owned()
         }
-        Note::HowToGrade => {
+        AnswerNote::HowToGrade => {
             "`whenstop labels PATH --template labels.csv` lists the runs to grade, in an order drawn at random: with \
              outcomes the table says which successes a stop kills."
                 .to_owned()
         }
-        Note::CutShortRough { warning, by_session: false } => format!("of all: {warning}"),
-        Note::CutShortRough { warning, by_session: true } => {
+        AnswerNote::CutShortRough { warning, by_session: false } => format!("of all: {warning}"),
+        AnswerNote::CutShortRough { warning, by_session: true } => {
             format!("of all: {warning}; a session that names no task counts as one")
         }
-        Note::TokensKnown { known, runs, noun } => format!("tokens are known of {known} of {runs} {noun}"),
-        Note::PerfectStop { tail, idle, runs, noun } => followed::perfect_stop(*tail, *idle, *runs, noun),
+        AnswerNote::TokensKnown { known, runs, noun } => format!("tokens are known of {known} of {runs} {noun}"),
+        AnswerNote::PerfectStop { tail, idle, runs, noun } => followed::perfect_stop(*tail, *idle, *runs, noun),
     }
 }
 

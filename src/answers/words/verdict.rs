@@ -3,7 +3,7 @@
 use super::{apart, ends, known_on, missing};
 use crate::aggregate::{NetBenefit, TieBreak};
 use crate::answers::verdict::{
-    ChosenOn, CompareVerdict, Conclusion, Fault, NotWorth, Promise, Saved, Ship, Tie, Tied, WhyNot,
+    ChosenOn, CompareVerdict, Conclusion, Fault, KillPromise, NotWorth, Saving, Ship, Tie, Tied, WhyNot,
 };
 use crate::stats::{Estimate, RangeEstimate};
 use crate::words::{chosen_percent, digits, dollars};
@@ -111,7 +111,7 @@ fn to_ship(ship: &Ship) -> String {
 }
 
 /// Formats `4.6 % of successes (95 %, as the best of 8 tried)`.
-fn promise(promise: &Promise) -> String {
+fn promise(promise: &KillPromise) -> String {
     let limit = promise.limit;
     let most = match promise.most {
         None => "an unknown share".to_owned(),
@@ -128,7 +128,7 @@ fn promise(promise: &Promise) -> String {
 }
 
 /// Formats `26 % of the cost (20–33)`.
-fn saved(saved: &Saved) -> String {
+fn saved(saved: &Saving) -> String {
     let share = match saved.useful.low.value {
         Some(low) => format!("{} %", digits(low)),
         None => "an unknown share".to_owned(),

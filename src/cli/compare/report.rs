@@ -7,7 +7,7 @@ use crate::answers::Appetite;
 use crate::cli::failure::Failure;
 use crate::cli::output::{Format, Output};
 use crate::cli::values::share;
-use crate::report::{Publication, Saved, read_saved};
+use crate::report::{FolderFormat, Manifest, Publication, Saved, read_saved};
 
 /// Arguments of `report`.
 #[derive(Debug, clap::Args)]
@@ -57,9 +57,8 @@ enum ReportShown {
 
 /// `whenstop report`.
 pub(in crate::cli) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let Saved { rows, firings, manifest, row_format, stories, followed } =
-        read_saved(&args.rows).map_err(Failure::input)?;
-    if rows.is_empty() {
+    let Saved { evidence, manifest, row_format } = read_saved(&args.rows).map_err(Failure::input)?;
+    if evidence.rows.is_empty() {
         return Err(Failure::nothing("the folder has no row", "write it again with `compare --out`"));
     }
     let appetite = Appetite {
@@ -67,15 +66,7 @@ pub(in crate::cli) fn run(args: &Args, output: &Output) -> Result<Exit, Failure>
         all: args.all,
         ..manifest.appetite
     };
-    let found = manifest.found.clone();
-    let mut publication = Publication::from_rows(rows, firings, manifest)
-        .with_appetite(appetite)
-        .with_row_format(row_format)
-        .with_whole_budget(args.budget.whole_budget)
-        .with_stories(stories, found);
-    if let Some(followed) = followed {
-        publication = publication.with_followed(followed);
-    }
+    let publication = Publication::new(evidence, Manifest { appetite, ..manifest });
     let format = match args.format {
         ReportShown::Table => Format::Table,
         ReportShown::Json => Format::Json,
@@ -85,11 +76,12 @@ pub(in crate::cli) fn run(args: &Args, output: &Output) -> Result<Exit, Failure>
         ReportShown::Pr => {
             let summaries = publication.summaries();
             let (default, proposed) = (args.today.as_deref(), args.proposed.as_deref());
-            let text = publication.evidence(&summaries, default, proposed).map_err(Failure::usage)?;
+            let text = publication.pull_request(&summaries, default, proposed).map_err(Failure::usage)?;
             output.bytes(text.as_bytes());
             return Ok(Exit::Done);
         }
     };
     let out = args.out.as_deref().unwrap_or(&args.rows);
-    show(&publication, format, Some(out), output)
+    let folder = FolderFormat { rows: row_format, whole_budget: args.budget.whole_budget, csv: output.csv_style() };
+    show(&publication, format, Some((out, folder)), output)
 }

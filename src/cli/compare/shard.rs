@@ -3,15 +3,13 @@
 use std::path::Path;
 
 use super::{Args, Exit, refuse_unknown_baseline};
-use crate::aggregate::{Firings, FollowedRows, Rows};
-use crate::answers::FollowedReport;
 use crate::cli::compare::EmbedText;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::{has_runs, tell_troubles};
+use crate::cli::inputs::{RecordedRuns, UnitOfRun, tell_troubles};
 use crate::cli::output::Output;
 use crate::compare::{Evaluator, Options};
 use crate::diagnostic::count;
-use crate::report::{About, Division, Found, Input, Shard, write_part};
+use crate::report::{About, Division, Found, Input, Manifest, Shard, write_part};
 use crate::transcript::Run;
 
 /// Which part of a comparison to compute.
@@ -34,41 +32,47 @@ impl Extent {
 }
 
 /// Runs one part of a comparison and reports the result.
-pub(super) fn run_shard(args: &Args, shard: Shard, out: &Path, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run_shard(
+    args: &Args,
+    runs: &RecordedRuns<'_>,
+    shard: Shard,
+    out: &Path,
+    output: &Output,
+) -> Result<Exit, Failure> {
     let extent = Extent { shard, division: Division::Tasks, names: Vec::new() };
-    let runs = write(args, &extent, out, output)?;
+    let n_runs = write(args, runs, &extent, out, output)?;
     output.note(&format!(
         "part {shard}: {} written to {}; put the parts together with `whenstop merge`",
-        count(runs, "run"),
+        count(n_runs, "run"),
         out.display()
     ));
     Ok(Exit::Done)
 }
 
 /// Computes one part of a comparison and writes it run by run. Returns the number of its runs.
-pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &Output) -> Result<u64, Failure> {
+pub(in crate::cli) fn write(
+    args: &Args,
+    recordings: &RecordedRuns<'_>,
+    extent: &Extent,
+    out: &Path,
+    output: &Output,
+) -> Result<u64, Failure> {
     let stacks = args.stacks.load_some()?;
     let grounds = stacks.grounds();
-    let options = Options {
-        assumptions: args.assumptions.assumptions(),
-        effects: stacks.effects(),
-        keeps: args.keeps.keeps(),
-        stories: Some(args.embed_text.texts()),
-        grounds: &grounds,
-    };
+    let options = args.options(Some(args.embed_text.texts()));
+    let options = Options { effects: stacks.effects(), grounds: &grounds, ..options };
     let evaluator = Evaluator::new(&stacks.strategies, options);
     refuse_unknown_baseline(args, evaluator.stacks())?;
-    let corpus = args.corpus.open()?;
-    let read: Vec<(String, u64)> = corpus.files().map(|(path, bytes)| (path.to_owned(), bytes)).collect();
+    let read = recordings.files()?;
     let named = names(&read, &extent.names);
-    let made = args.made(output)?;
+    let made = args.made(recordings, output)?;
     let mut met = evaluator.met();
     let mut failure = None;
     let mut runs = 0_u64;
     let written = write_part(out, |part| {
         let mut state = Ok(());
         let work = |run: Run| extent.holds(&run).then(|| evaluator.of(&run));
-        let report = args.corpus.process_open(&corpus, output, work, |run| {
+        let report = recordings.each_if_any(output, work, |run| {
             if state.is_ok() {
                 match run {
                     None => part.pass(),
@@ -85,7 +89,7 @@ pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &O
         // With parts by file, some files may hold no run: their part is empty. Parts by task have read everything.
         let report = report.and_then(|report| {
             if extent.division == Division::Tasks {
-                has_runs(&corpus, &report)?;
+                recordings.refuse_none(&report)?;
             }
             Ok(report)
         });
@@ -94,12 +98,12 @@ pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &O
             failure = Some(error);
             first
         })?;
-        let infos = evaluator.stacks().to_vec();
-        let assumptions = args.assumptions.assumptions().names();
-        let publication = args
-            .publication(Rows::default(), Firings::default(), infos, &stacks, &assumptions)
-            .with_made(made)
-            .with_followed(FollowedReport::new(FollowedRows::default(), args.corpus.unit.noun()));
+        let comparison = Manifest {
+            made,
+            rows: Some(0),
+            unit: (args.corpus.unit == UnitOfRun::Round).then(|| args.corpus.unit.noun().to_owned()),
+            ..args.manifest(evaluator.stacks().to_vec(), &stacks)
+        };
         let mut found = Found::of(&report);
         if matches!(args.embed_text, EmbedText::None) {
             found = found.without_values();
@@ -112,7 +116,7 @@ pub(in crate::cli) fn write(args: &Args, extent: &Extent, out: &Path, output: &O
             found,
             records_calls: report.records_calls,
             met,
-            comparison: publication.manifest().clone(),
+            comparison,
             told: evaluator.take_stories(),
         })
     });

@@ -7,7 +7,7 @@ use super::inputs::{GateInputs, Inputs};
 use super::replayed::{Replayed, replayed};
 use super::reports::{self, ReportFormat};
 use super::{read_snapshot, told};
-use crate::answers::Appetite;
+use crate::answers::{Appetite, RunEvidence};
 use crate::cli::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::LoadedStacks;
@@ -15,8 +15,8 @@ use crate::cli::output::Output;
 use crate::cli::values::share;
 use crate::diagnostic::{Diagnostic, Location, count};
 use crate::explain::Texts;
-use crate::report::Publication;
 use crate::report::unreadable;
+use crate::report::{FolderFormat, Manifest, Publication};
 use crate::review::{Checked, Held, Review};
 use crate::snapshot::{CutShortGate, Gate, MIN_KNOWN};
 
@@ -117,12 +117,10 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, F
             min_known,
             ..Appetite::default()
         };
-        let publication = Publication::new(rows, firings, stacks, None, &[])
-            .with_appetite(appetite)
-            .with_stories(stories, Vec::new())
-            .with_followed(followed);
-        let summaries = publication.summaries();
-        publication.write(&summaries, page, output.csv_style()).map_err(Failure::input)?;
+        let evidence = RunEvidence { rows, firings, followed: Some(followed), stories };
+        let publication = Publication::new(evidence, Manifest { appetite, ..Manifest::new(stacks) });
+        let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
+        publication.write(&publication.summaries(), page, format).map_err(Failure::input)?;
     }
     match args.format {
         ReportFormat::Text => told::checked(&checked, args.all, output)?,

@@ -14,11 +14,11 @@ use super::inputs::{CorpusArgs, READING, ReadingArgs, StackArgs, UnitOfRun, star
 use super::output::Output;
 use super::values::share;
 use crate::aggregate::Summary;
-use crate::answers::{Appetite, words};
+use crate::answers::{Appetite, RunEvidence, words};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::project;
 use crate::reader::{LARGEST_WHOLE, read_whole_text};
-use crate::report::{Publication, write_atomically};
+use crate::report::{Manifest, Publication, write_atomically};
 use files::Found;
 
 /// Arguments of `init`.
@@ -113,8 +113,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
             let _ = std::fs::remove_file(path);
         }
     })?;
-    let publication = Publication::new(replayed.rows, replayed.firings, replayed.stacks, None, &[])
-        .with_appetite(Appetite { max_killed: args.max_killed, ..Appetite::default() });
+    let appetite = Appetite { max_killed: args.max_killed, ..Appetite::default() };
+    let evidence = RunEvidence { rows: replayed.rows, firings: replayed.firings, ..RunEvidence::default() };
+    let publication = Publication::new(evidence, Manifest { appetite, ..Manifest::new(replayed.stacks) });
     let summaries = publication.summaries();
     let found = found(args, &stacks.stacks, starter.is_some(), &publication, &summaries);
 
@@ -156,7 +157,7 @@ fn stacks(args: &Args, corpus: &CorpusArgs) -> Result<(StackArgs, Option<(PathBu
         return Ok((named, None));
     }
     // The file must exist to be replayed, and is kept.
-    let text = starter(corpus)?;
+    let text = starter(&corpus.runs())?;
     write_atomically(&path, |out| out.write_all(text.as_bytes())).map_err(Failure::input)?;
     Ok((named, Some((path, text))))
 }

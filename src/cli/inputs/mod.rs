@@ -5,12 +5,12 @@ mod doubts;
 mod forecast;
 mod guards;
 mod process;
+mod runs;
 mod stacks;
 mod starter;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 
@@ -19,6 +19,7 @@ pub(super) use self::doubts::{AssumptionArgs, DOUBTS, LabelErrorArgs};
 pub(super) use self::forecast::{ForecastArgs, Kept, to_come};
 pub(super) use self::guards::{GuardArgs, NOTATION, split, started, tell_troubles};
 pub(super) use self::process::{Tell, counted, has_read, has_runs, open, process, process_any, process_telling};
+pub(super) use self::runs::RecordedRuns;
 pub(super) use self::stacks::{LoadedFile, LoadedStacks, StackArgs, load_stack_file, read_config, read_text};
 pub(super) use self::starter::starter;
 use super::failure::Failure;
@@ -26,12 +27,11 @@ use super::output::Output;
 use super::proxies::OutcomeFrom;
 use crate::aggregate::MIN_KNOWN;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::effects::EffectTable;
 use crate::reader::{
     Corpus, CorpusReport, Detail, FieldMap, LabelColumns, LabelDraw, NamedBy, PriceTable, ReadOptions, RecordedCosts,
     SubAgents,
 };
-use crate::transcript::{PromptedBy, Run};
+use crate::transcript::Run;
 use crate::tune::names_too_few_tasks;
 
 /// Heading of the options of [`ReadingArgs`] in the help of every command that reads recordings.
@@ -217,61 +217,24 @@ impl CorpusArgs {
         open(&self.paths, change(self.reading.options()?))
     }
 
-    /// Lists and reads everything; see [`process`].
+    /// The runs; they are read by [`RecordedRuns::each`].
+    pub(super) fn runs(&self) -> RecordedRuns<'_> {
+        RecordedRuns::new(self)
+    }
+
+    /// Lists and reads everything, once.
     pub(super) fn process<T: Send>(
         &self,
         output: &Output,
         work: impl Fn(Run) -> T + Sync,
         sink: impl FnMut(T),
     ) -> Result<CorpusReport, Failure> {
-        let corpus = self.open()?;
-        let report = self.process_open(&corpus, output, work, sink)?;
-        has_runs(&corpus, &report).map(|()| report)
+        self.runs().each(output, work, sink)
     }
 
     /// The same recordings, whose readers look for the class of each run where `by` says.
     pub(super) fn classed(&self, by: Option<&ByArg>) -> Self {
         let reading = ReadingArgs { class: ByArg::place(by), ..self.reading.clone() };
         Self { reading, ..self.clone() }
-    }
-
-    /// The same for a corpus that is already listed; it may be without runs.
-    pub(super) fn process_open<T: Send>(
-        &self,
-        corpus: &Corpus,
-        output: &Output,
-        work: impl Fn(Run) -> T + Sync,
-        mut sink: impl FnMut(T),
-    ) -> Result<CorpusReport, Failure> {
-        let effects = EffectTable::default();
-        // Limits that people set usually count per prompt, so sessions of several prompts are pointed out.
-        let (sessions, rounds) = (AtomicU64::new(0), AtomicU64::new(0));
-        let parts: Box<dyn Fn(Run) -> Vec<Run> + Sync> = match &self.reading.outcome_from {
-            Some(proxies) => {
-                output.note(&proxies.sentence(self.unit.noun()));
-                Box::new(|run| proxies.grade(run, self.unit, &effects))
-            }
-            None if self.unit == UnitOfRun::Round => Box::new(Run::into_rounds),
-            None => Box::new(|run| {
-                let n = if run.header.prompted_by == PromptedBy::Person { run.rounds().len() as u64 } else { 0 };
-                if n > 1 {
-                    sessions.fetch_add(1, Ordering::Relaxed);
-                    rounds.fetch_add(n, Ordering::Relaxed);
-                }
-                vec![run]
-            }),
-        };
-        let of_parts = |run: Run| parts(run).into_iter().map(&work).collect::<Vec<T>>();
-        let report =
-            process_any(Tell::All, corpus, output, of_parts, |results| results.into_iter().for_each(&mut sink))?;
-        drop(parts);
-        let (sessions, rounds) = (sessions.into_inner(), rounds.into_inner());
-        if sessions > 0 {
-            output.note(&format!(
-                "{sessions} {} hold {rounds} rounds; limits count over whole sessions: `--unit round` counts as most hosts do",
-                if sessions == 1 { "session" } else { "sessions" },
-            ));
-        }
-        Ok(report)
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{CorpusArgs, GuardArgs, starter};
+use super::{GuardArgs, RecordedRuns, starter};
 use crate::catalog::{self, StartGuard, Strategies};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
@@ -32,9 +32,9 @@ impl StackArgs {
     }
 
     /// Takes the starter stacks if none is named.
-    pub(in crate::cli) fn or_starter(&mut self, corpus: &CorpusArgs, output: &Output) -> Result<(), Failure> {
+    pub(in crate::cli) fn or_starter(&mut self, runs: &RecordedRuns<'_>, output: &Output) -> Result<(), Failure> {
         if self.stacks.is_empty() && self.guards.is_empty() {
-            self.stacks.push(starter(corpus)?);
+            self.stacks.push(starter(runs)?);
             output.note(
                 "no `--stacks`: these are the starter stacks, with budgets that a tenth of these runs went beyond; \
                  `whenstop ci init PATH` writes them to a file",
@@ -125,6 +125,11 @@ pub(in crate::cli) struct LoadedFile {
 }
 
 impl LoadedStacks {
+    /// Strategies that come from no file.
+    pub(in crate::cli) fn without_files(strategies: Strategies) -> Self {
+        Self { strategies, files: Vec::new() }
+    }
+
     /// The `[effects]` of all stack files; earlier files win.
     pub(in crate::cli) fn effects(&self) -> EffectTable {
         let mut all = EffectTable::default();

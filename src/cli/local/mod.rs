@@ -13,16 +13,16 @@ use std::time::{Duration, SystemTime};
 use spend::{By, Sum, by_group, group_of, in_words};
 
 use super::Exit;
-use super::compare::show_said;
+use super::compare::show_answer;
 use super::failure::Failure;
 use super::inputs::{Tell, process_telling, read_text};
 use super::output::{Format, Output};
-use crate::answers::FollowedReport;
 use crate::answers::tables::{Cell, Table};
+use crate::answers::{FollowedReport, RunEvidence};
 use crate::catalog;
 use crate::compare::{Evaluation, Evaluator, Options};
 use crate::reader::{Corpus, Detail, PriceTable, ReadOptions};
-use crate::report::Publication;
+use crate::report::{FolderFormat, Manifest, Publication};
 use crate::transcript::{Instant, Run, Spend};
 
 /// Arguments of `local`.
@@ -284,10 +284,12 @@ fn compare(corpus: &Corpus, agents: &[&str], args: &Args, output: &Output) -> Re
     }
     let Evaluation { rows, firings, followed, stacks, .. } = gathered.finish();
     let report = FollowedReport::new(followed, "rounds");
-    let publication = Publication::new(rows, firings, stacks, None, &[]).with_followed(report.clone());
-    show_said(&report.said(publication.headline_words()), output)?;
+    let evidence = RunEvidence { rows, firings, followed: Some(report.clone()), stories: Vec::new() };
+    let publication = Publication::new(evidence, Manifest::new(stacks));
+    show_answer(&report.answer(publication.headline()), output)?;
     if let Some(out) = &args.out {
-        publication.write(&publication.summaries(), out, output.csv_style()).map_err(Failure::input)?;
+        let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
+        publication.write(&publication.summaries(), out, format).map_err(Failure::input)?;
         output.note(&format!("written to {}; open {}", out.display(), out.join("report.html").display()));
     }
     fuse::show(&judges, &of_sessions, agents, args.accept / 100.0, output)?;

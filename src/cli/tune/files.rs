@@ -8,16 +8,15 @@ use super::beside::Rival;
 use super::words::Words;
 use crate::answers::{Appetite, Tuned};
 use crate::catalog::{self, Strategies};
-use crate::cli::compare::{Compared, compare_loaded, held_against};
+use crate::cli::compare::{GatheredRuns, gather};
 use crate::cli::export::configurations_of;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::{AssumptionArgs, StackArgs};
+use crate::cli::inputs::{LoadedStacks, StackArgs};
 use crate::cli::output::Output;
-use crate::compare::Keeps;
+use crate::compare::Options;
 use crate::diagnostic::one_line;
-use crate::effects::EffectTable;
 use crate::export::{Export, hosts};
-use crate::report::{self, Publication, write_atomically};
+use crate::report::{self, FolderFormat, Manifest, Publication, write_atomically};
 use crate::stack::{Grounds, Stack, StackFile};
 use crate::tune::{Family, Shipped, Study, grounds};
 
@@ -28,15 +27,9 @@ const TUNED: &str = "tuned";
 pub(super) fn write(words: &Words<'_>, shipped: &Shipped, out: &Path, output: &Output) -> Result<(), Failure> {
     let text = tuned_stack(words, shipped);
     let strategies = beside(words, &text)?;
-    let compared = compare_loaded(
-        &words.args.corpus,
-        (&strategies, &EffectTable::default(), &[]),
-        &AssumptionArgs::default(),
-        Some(words.args.embed_text.texts()),
-        Keeps::Nothing,
-        output,
-    )?;
-    let Compared { rows, firings, stacks, stories, quality, followed, .. } = compared;
+    let options = Options { stories: Some(words.args.embed_text.texts()), ..Options::default() };
+    let stacks = LoadedStacks::without_files(strategies);
+    let GatheredRuns { evidence, stacks, found, .. } = gather(&words.args.corpus.runs(), &stacks, &options, output)?;
     let appetite = Appetite {
         max_killed: words.args.max_killed,
         lost_success_costs: words.args.lost_success_costs,
@@ -49,13 +42,9 @@ pub(super) fn write(words: &Words<'_>, shipped: &Shipped, out: &Path, output: &O
             .to_owned(),
     ];
     let file = StackFile::parse("tuned.toml", &text).map_err(Failure::usage)?;
-    let publication = Publication::new(rows, firings, stacks, None, &[])
-        .with_configurations(configurations_of(&file))
-        .with_stories(stories, quality)
-        .with_followed(followed)
-        .with_appetite(appetite)
-        .with_tuned(tuned)
-        .with_remarks(remarks);
+    let (configurations, tuned) = (configurations_of(&file), Some(tuned));
+    let manifest = Manifest { appetite, found, remarks, tuned, configurations, ..Manifest::new(stacks) };
+    let publication = Publication::new(evidence, manifest);
     let summaries = publication.summaries();
     let write_own = |folder: &Path| {
         let put = |name: &str, text: &str| write_atomically(&folder.join(name), |file| file.write_all(text.as_bytes()));
@@ -68,7 +57,8 @@ pub(super) fn write(words: &Words<'_>, shipped: &Shipped, out: &Path, output: &O
         let table = words.table();
         write_atomically(&folder.join("tune.csv"), |file| table.write_csv(file))
     };
-    publication.write_with(&summaries, out, output.csv_style(), write_own).map_err(Failure::input)
+    let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
+    publication.write_with(&summaries, out, format, write_own).map_err(Failure::input)
 }
 
 /// What runs today against what is to be shipped, its proof and its stack file, as a block for a pull request.
@@ -78,7 +68,10 @@ pub(super) fn pull_request(words: &Words<'_>, shipped: &Shipped, output: &Output
     let today = StackArgs::named(words.args.today.clone()).load()?.strategies;
     let name = today.first().map(|strategy| strategy.name().to_owned());
     strategies.splice(0..0, today.into_iter().take(1));
-    let evidence = held_against(&words.args.corpus, &strategies, name.as_deref(), TUNED, output)?;
+    let stacks = LoadedStacks::without_files(strategies);
+    let publication = gather(&words.args.corpus.runs(), &stacks, &Options::default(), output)?.publication();
+    let block = publication.pull_request(&publication.summaries(), name.as_deref(), Some(TUNED));
+    let evidence = block.map_err(Failure::usage)?;
     let verdict = report::page(&words.verdict());
     Ok(format!(
         "{evidence}- It was tuned on these very runs, so the table flatters it. {}\n\n```toml\n{text}```\n",

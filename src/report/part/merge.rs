@@ -10,13 +10,13 @@ use super::{Division, FIRINGS, FOLLOWED, PART, PartManifest, ROWS};
 use crate::aggregate::{
     Firing, Firings, FiringsBuilder, FollowedBuilder, FollowedRow, FollowedRows, Label, Row, Rows, RowsBuilder,
 };
-use crate::answers::FollowedReport;
+use crate::answers::{FollowedReport, RunEvidence};
 use crate::compare::{KeptStories, Met, matters};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::explain::Story;
+use crate::report::Found;
 use crate::report::row_file::SavedRows;
 use crate::report::saved::{Manifest, STORIES, read_lines, read_stories};
-use crate::report::{Found, Publication};
 
 /// Parts that fit together, ready to be merged.
 #[derive(Debug)]
@@ -86,20 +86,17 @@ impl Merge {
         whole.iter().filter_map(Met::sentence).collect()
     }
 
-    /// The merged comparison; `None` if the parts hold no runs.
-    pub fn publication(&self) -> Result<Option<Publication>, Diagnostic> {
+    /// The merged evidence and how it is to be reported; `None` if the parts hold no runs.
+    pub fn evidence(&self) -> Result<Option<(RunEvidence, Manifest)>, Diagnostic> {
         let Some(manifest) = self.comparison().cloned() else { return Ok(None) };
         let (rows, firings) = self.rows()?;
         if rows.is_empty() {
             return Ok(None);
         }
         let (followed, stories) = self.told(&rows)?;
-        let noun = manifest.noun();
-        let publication = Publication::from_rows(rows, firings, manifest)
-            .with_stories(stories, self.found().lines())
-            .with_remarks(self.void())
-            .with_followed(FollowedReport::new(followed, noun));
-        Ok(Some(publication))
+        let followed = Some(FollowedReport::new(followed, manifest.noun()));
+        let manifest = Manifest { found: self.found().lines(), remarks: self.void(), ..manifest };
+        Ok(Some((RunEvidence { rows, firings, followed, stories }, manifest)))
     }
 
     /// How many parts there are.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{Publication, Tables};
 use crate::aggregate::{Firing, Group, REFERENCE, Row, Summary, Unit, by_stack};
-use crate::answers::{FollowedReport, Note, tables, words};
+use crate::answers::{AnswerNote, FollowedReport, tables, words};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::figure::{BoundsFigure, BudgetFigure, FrontierFigure, SpendingFigure, StopsFigure, save};
 use crate::report::page::{FollowedAnswer, Page};
@@ -18,10 +18,21 @@ use crate::words::chosen_percent;
 /// Figures by name, as SVG.
 type Figures = Vec<(&'static str, String)>;
 
+/// The formats of a folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FolderFormat {
+    /// How rows and firings are written.
+    pub rows: RowFormat,
+    /// Whether `budget.csv` has every step of the curves, or only as many as can be drawn.
+    pub whole_budget: bool,
+    /// How text is written to CSV.
+    pub csv: CsvStyle,
+}
+
 impl Publication {
     /// Writes the folder: all files are replaced, or none ([`write_folder`]).
-    pub fn write(&self, summaries: &[Summary], out: &Path, csv: CsvStyle) -> Result<(), Diagnostic> {
-        self.write_with(summaries, out, csv, |_| Ok(()))
+    pub fn write(&self, summaries: &[Summary], out: &Path, format: FolderFormat) -> Result<(), Diagnostic> {
+        self.write_with(summaries, out, format, |_| Ok(()))
     }
 
     /// As [`Self::write`], with additional files that `more` writes.
@@ -29,21 +40,24 @@ impl Publication {
         &self,
         summaries: &[Summary],
         out: &Path,
-        csv: CsvStyle,
+        format: FolderFormat,
         more: impl FnOnce(&Path) -> Result<(), Diagnostic>,
     ) -> Result<(), Diagnostic> {
-        write_folder(out, csv, |out| self.write_files(summaries, out).and_then(|()| more(out)))
+        write_folder(out, format.csv, |out| self.write_files(summaries, out, format).and_then(|()| more(out)))
     }
 
-    fn write_files(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
+    fn write_files(&self, summaries: &[Summary], out: &Path, format: FolderFormat) -> Result<(), Diagnostic> {
         // The first is limited by the disk, the second computes much on one thread.
-        let (records, report) = rayon::join(|| self.write_records(out), || self.write_report(summaries, out));
+        let (records, report) = rayon::join(
+            || self.write_records(out, format.rows),
+            || self.write_report(summaries, out, format.whole_budget),
+        );
         records.and(report)
     }
 
     /// Writes what was recorded of each run.
-    fn write_records(&self, out: &Path) -> Result<(), Diagnostic> {
-        self.write_rows(out)?;
+    fn write_records(&self, out: &Path, format: RowFormat) -> Result<(), Diagnostic> {
+        self.write_rows(out, format)?;
         if let Some(followed) = self.followed.as_ref().filter(|followed| !followed.rows().is_empty()) {
             write_rows(&out.join(FOLLOWED), followed.rows().iter())?;
         }
@@ -54,8 +68,8 @@ impl Publication {
     }
 
     /// Writes what was made of it: tables, figures, the page.
-    fn write_report(&self, summaries: &[Summary], out: &Path) -> Result<(), Diagnostic> {
-        let tables = self.tables(summaries);
+    fn write_report(&self, summaries: &[Summary], out: &Path, whole_budget: bool) -> Result<(), Diagnostic> {
+        let tables = self.tables(summaries, whole_budget);
         let named = [
             ("summary", &tables::summary(summaries)),
             ("estimates", &tables.estimates),
@@ -110,8 +124,8 @@ impl Publication {
     }
 
     /// Writes rows and firings in the requested format.
-    fn write_rows(&self, out: &Path) -> Result<(), Diagnostic> {
-        match self.row_format {
+    fn write_rows(&self, out: &Path, format: RowFormat) -> Result<(), Diagnostic> {
+        match format {
             RowFormat::Csv => {
                 write_rows(&out.join("rows.csv"), &self.rows)?;
                 if self.firings.is_empty() {
@@ -192,7 +206,7 @@ impl Publication {
         let assumptions =
             if self.manifest.assumptions.is_empty() { "none".to_owned() } else { self.manifest.assumptions.join(", ") };
         let listed =
-            |notes: &[Note]| words::notes(notes).iter().flat_map(|line| ["- ", line, "\n"]).collect::<String>();
+            |notes: &[AnswerNote]| words::notes(notes).iter().flat_map(|line| ["- ", line, "\n"]).collect::<String>();
         markdown::page(&format!(
             "# When should it have stopped?\n\n**{verdict}**\n\n{headline}.\n\n{overview}\n{below}{notes}\n\
             On the frontier (no other stack kills fewer successes and saves more): {best}.{volume}\n\n\

@@ -3,22 +3,19 @@
 mod files;
 mod notes;
 
-use std::collections::BTreeMap;
+pub use files::FolderFormat;
+
 use std::rc::Rc;
 use std::sync::OnceLock;
 
-use super::configuration::Configuration;
-use super::made::Made;
-use super::row_file::RowFormat;
-use super::saved::{Manifest, ManifestStack, ROWS_VERSION};
+use super::saved::Manifest;
 use crate::aggregate::{
-    BudgetCurve, Contest, Ease, Firings, FrontierPoint, Group, Label, Rated, Rows, SEED, Summary, Unit, budget_curves,
+    BudgetCurve, Contest, Ease, Firings, FrontierPoint, Group, Label, Rated, Rows, Summary, Unit, budget_curves,
     by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes, rule_shares,
     summarise, unit_of,
 };
 use crate::answers::tables::{self, Table};
-use crate::answers::{Appetite, Choice, Field, FirstTable, FollowedReport, Note, Tuned};
-use crate::compare::StackInfo;
+use crate::answers::{AnswerNote, Appetite, Choice, Field, FirstTable, FollowedReport, RunEvidence};
 use crate::explain::Story;
 use crate::stats::Interval;
 use crate::stats::label_certificate::ErrorRates;
@@ -45,136 +42,39 @@ pub struct Publication {
     manifest: Manifest,
     unit: Unit,
     stories: Vec<Story>,
-    row_format: RowFormat,
-    whole_budget: bool,
     /// The further notes, cached: they take long on many tasks and are written to two files.
-    further: OnceLock<Vec<Note>>,
-    /// The stacks rated for the decision, once all that it depends on is set. As for the notes, one thread asks at a time: one
+    further: OnceLock<Vec<AnswerNote>>,
+    /// The stacks rated for the decision. As for the notes, one thread asks at a time: one
     /// that waits for another's answer could hold up the pool that computes it.
     rated: OnceLock<Rated>,
     followed: Option<FollowedReport>,
 }
 
 impl Publication {
-    /// Adds what followed the stops: written beside the rows, and the basis of the first table if nobody graded the
-    /// runs.
-    #[must_use]
-    pub fn with_followed(self, followed: FollowedReport) -> Self {
-        let unit = (followed.noun() == "rounds").then(|| followed.noun().to_owned());
-        let manifest = Manifest { unit, ..self.manifest };
-        Self { followed: Some(followed), manifest, ..self }
-    }
-
-    /// What followed the stops, if added.
-    pub fn followed(&self) -> Option<&FollowedReport> {
-        self.followed.as_ref()
-    }
-
-    /// From a comparison just made. `baseline` is the stack the others are compared with; by default the first.
-    pub fn new(
-        rows: Rows,
-        firings: Firings,
-        stacks: Vec<StackInfo>,
-        baseline: Option<&str>,
-        assumptions: &[&str],
-    ) -> Self {
-        let first = stacks.first().map_or_else(|| Label::from(""), |stack| stack.name.clone());
-        let stacks_tried = stacks.len();
-        let stacks = stacks.into_iter();
-        let manifest = Manifest {
-            whenstop: env!("CARGO_PKG_VERSION").to_owned(),
-            rows_version: ROWS_VERSION,
-            rows: None,
-            stacks: stacks.map(ManifestStack::from).collect(),
-            baseline: baseline.map_or(first, Label::from),
-            seed: SEED,
-            stacks_tried,
-            choice: None,
-            label_sensitivity: None,
-            label_specificity: None,
-            label_checked: None,
-            unit: None,
-            proxies: None,
-            failure_rate: None,
-            assumptions: assumptions.iter().map(ToString::to_string).collect(),
-            appetite: Appetite::default(),
-            found: Vec::new(),
-            tuned: None,
-            made: None,
-            remarks: Vec::new(),
-            configurations: Vec::new(),
+    /// What is reported of `evidence`; `manifest` says how.
+    pub fn new(evidence: RunEvidence, manifest: Manifest) -> Self {
+        let RunEvidence { rows, firings, followed, mut stories } = evidence;
+        stories.sort_by(|a, b| a.run_id.cmp(&b.run_id));
+        let unit = match &followed {
+            Some(followed) => (followed.noun() == "rounds").then(|| followed.noun().to_owned()),
+            None => manifest.unit,
         };
-        Self::from_rows(rows, firings, manifest)
-    }
-
-    /// From saved rows.
-    pub fn from_rows(rows: Rows, firings: Firings, manifest: Manifest) -> Self {
-        let manifest = Manifest { rows: Some(rows.len() as u64), ..manifest };
+        let manifest = Manifest { rows: Some(rows.len() as u64), unit, ..manifest };
         Self {
             unit: unit_of(&rows),
             rows,
             firings,
             manifest,
-            stories: Vec::new(),
-            row_format: RowFormat::default(),
-            whole_budget: false,
+            stories,
             further: OnceLock::new(),
             rated: OnceLock::new(),
-            followed: None,
+            followed,
         }
     }
 
-    /// Sets the tolerated share of killed successes and whether the table lists every stack.
-    #[must_use]
-    pub fn with_appetite(mut self, appetite: Appetite) -> Self {
-        self.manifest.appetite = appetite;
-        self
-    }
-
-    /// Sets how it was made.
-    #[must_use]
-    pub fn with_made(mut self, made: Option<Made>) -> Self {
-        self.manifest.made = made;
-        self
-    }
-
-    /// Sets what tuning chose: the tables and the page then say so, and decide nothing.
-    #[must_use]
-    pub fn with_tuned(mut self, tuned: Tuned) -> Self {
-        self.manifest.tuned = Some(tuned);
-        self
-    }
-
-    /// Sets remarks printed before everything else below the table.
-    #[must_use]
-    pub fn with_remarks(mut self, remarks: Vec<String>) -> Self {
-        self.manifest.remarks = remarks;
-        self
-    }
-
-    /// Adds stories of runs, and the findings from reading the recordings.
-    #[must_use]
-    pub fn with_stories(mut self, stories: Vec<Story>, quality: Vec<String>) -> Self {
-        self.stories = stories;
-        self.stories.sort_by(|a, b| a.run_id.cmp(&b.run_id));
-        self.manifest.found = quality;
-        self
-    }
-
-    /// Adds stacks as configurations to copy from the page.
-    #[must_use]
-    pub fn with_configurations(mut self, configurations: Vec<Configuration>) -> Self {
-        self.manifest.configurations = configurations;
-        self
-    }
-
-    /// Sets how many frameworks have a setting for each stack.
-    #[must_use]
-    pub fn with_hosts(mut self, hosts: &BTreeMap<String, usize>) -> Self {
-        for stack in &mut self.manifest.stacks {
-            stack.hosts = hosts.get(&*stack.name).copied().unwrap_or(0);
-        }
-        self
+    /// What followed the stops, if it is known.
+    pub fn followed(&self) -> Option<&FollowedReport> {
+        self.followed.as_ref()
     }
 
     fn appetite(&self) -> Appetite {
@@ -213,30 +113,6 @@ impl Publication {
         FirstTable::new(summaries, &self.field(), self.unit, self.appetite(), self.manifest.choice.as_ref())
     }
 
-    /// Sets the error rates of the labels.
-    #[must_use]
-    pub fn with_label_errors(mut self, rates: Option<ErrorRates>) -> Self {
-        let errors = rates.and_then(ErrorRates::errors);
-        self.manifest.label_sensitivity = errors.map(|errors| errors.sensitivity);
-        self.manifest.label_specificity = errors.map(|errors| errors.specificity);
-        self.manifest.label_checked = rates.and_then(ErrorRates::counts);
-        self
-    }
-
-    /// Sets that marks in the recordings serve as outcomes.
-    #[must_use]
-    pub fn with_proxies(mut self, proxies: Option<String>) -> Self {
-        self.manifest.proxies = proxies;
-        self
-    }
-
-    /// Sets the failure rate that savings are extrapolated to.
-    #[must_use]
-    pub fn with_failure_rate(mut self, failure_rate: Option<f64>) -> Self {
-        self.manifest.failure_rate = failure_rate;
-        self
-    }
-
     /// Restricts the report to one part of the tasks: `choice` says how they were split. The choice is made on `dev`,
     /// or on these rows if they are the dev part.
     #[must_use]
@@ -251,7 +127,6 @@ impl Publication {
             None => choice.made(chosen, &own, None, self.unit),
         };
         self.manifest.choice = Some(choice);
-        self.rated = OnceLock::new();
         self
     }
 
@@ -282,20 +157,6 @@ impl Publication {
         self.followed().filter(|_| self.first(summaries).is_ungraded())
     }
 
-    /// Sets the format of the rows.
-    #[must_use]
-    pub fn with_row_format(mut self, format: RowFormat) -> Self {
-        self.row_format = format;
-        self
-    }
-
-    /// Writes every step of the budget curves to `budget.csv`, or only as many as can be drawn.
-    #[must_use]
-    pub fn with_whole_budget(mut self, whole: bool) -> Self {
-        self.whole_budget = whole;
-        self
-    }
-
     /// One row per run and stack.
     pub fn rows(&self) -> &Rows {
         &self.rows
@@ -312,7 +173,7 @@ impl Publication {
     }
 
     /// The tables that only a folder holds: pairs, strata, budget curves …
-    fn tables(&self, summaries: &[Summary]) -> Tables {
+    fn tables(&self, summaries: &[Summary], whole_budget: bool) -> Tables {
         let groups = by_stack(&self.rows);
         let stacks: Vec<(Label, Vec<Label>)> =
             self.manifest.stacks.iter().map(|stack| (stack.name.clone(), stack.rules.clone())).collect();
@@ -329,7 +190,7 @@ impl Publication {
             strata: tables::strata(&strata),
             frontier: tables::frontier(&points, &spread),
             pairs: tables::pairs(pairs(&groups, &self.manifest.baseline, self.unit)),
-            budget: tables::budget(&curves, self.whole_budget),
+            budget: tables::budget(&curves, whole_budget),
             volume: frontier_volume(&points).map(|volume| (volume, spread.volume)),
             curves,
             points,

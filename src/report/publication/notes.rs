@@ -1,11 +1,14 @@
-//! The headline of a comparison, the notes below its table, and the block for a pull request.
+//! The answer of a comparison: its headline, the notes below its table, and the block for a pull request.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Publication;
 use crate::aggregate::{FollowedRow, LEVEL, Label, Summary, Tails, by_stack, corrected_fes_rate};
 use crate::answers::tables::{self, Table};
-use crate::answers::{Choice, Headline, Note, RoughNumber, TailOfGroup, further, without_tasks, words};
+use crate::answers::{
+    AnswerNote, Choice, CompareAnswer, FollowedReport, Headline, RoughNumber, TailOfGroup, further, without_tasks,
+    words,
+};
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::effects::TailTokens;
 use crate::report::evidence::evidence;
@@ -13,16 +16,36 @@ use crate::stats::Warning;
 use crate::stats::label_certificate::ErrorRates;
 
 impl Publication {
+    /// The answer. If nobody graded the runs it is about what followed the stops, if that is known.
+    pub fn answer(&self, summaries: &[Summary]) -> CompareAnswer {
+        if let Some(followed) = self.ungraded(summaries) {
+            return followed.answer(self.headline());
+        }
+        let first = self.first(summaries);
+        let mut notes = self.remarks();
+        notes.extend(first.notes());
+        notes.extend(self.notes(summaries));
+        notes.extend(self.followed().and_then(FollowedReport::standing));
+        CompareAnswer {
+            verdict: first.verdict(),
+            ship: first.ship().map(|summary| summary.stack.clone()),
+            headline: self.headline(),
+            table: (!first.shown.is_empty()).then(|| self.overview(summaries)),
+            notes,
+            agreement: None,
+        }
+    }
+
     /// What stands above all notes: a certificate that does not hold, or what a stack was tuned on.
-    pub(in crate::report) fn remarks(&self) -> Vec<Note> {
-        self.manifest.remarks.iter().cloned().map(Note::Remark).collect()
+    fn remarks(&self) -> Vec<AnswerNote> {
+        self.manifest.remarks.iter().cloned().map(AnswerNote::Remark).collect()
     }
 
     /// The notes below the table that do not depend on the tolerance.
-    pub(in crate::report) fn notes(&self, summaries: &[Summary]) -> Vec<Note> {
+    fn notes(&self, summaries: &[Summary]) -> Vec<AnswerNote> {
         let mut notes = Vec::new();
-        notes.extend(self.manifest.choice.clone().map(Note::Chosen));
-        notes.extend(self.manifest.proxies.clone().map(Note::Proxies));
+        notes.extend(self.manifest.choice.clone().map(AnswerNote::Chosen));
+        notes.extend(self.manifest.proxies.clone().map(AnswerNote::Proxies));
         // All stacks are compared on the same runs, so what holds for the first judged one holds for all.
         if let Some(judged) = summaries.iter().find(|summary| !summary.is_unread()) {
             let killed = judged.estimates.fes_rate.warning();
@@ -30,13 +53,13 @@ impl Publication {
             for (number, warning) in [(RoughNumber::Killed, killed), (RoughNumber::Saved, saved)] {
                 match warning {
                     None | Some(Warning::NoSpread) => {}
-                    Some(warning) => notes.push(Note::Rough { number, warning }),
+                    Some(warning) => notes.push(AnswerNote::Rough { number, warning }),
                 }
             }
         }
         let corrected = summaries.iter().filter_map(|summary| summary.corrected.as_ref());
         let corrections: BTreeSet<&'static str> = corrected.map(|corrected| corrected.correction.name()).collect();
-        notes.extend(corrections.into_iter().map(Note::LabelErrors));
+        notes.extend(corrections.into_iter().map(AnswerNote::LabelErrors));
         notes.extend(self.misstated(summaries));
         notes.extend(without_tasks(&by_stack(&self.rows)));
         if self.manifest.failure_rate.is_some() {
@@ -46,7 +69,7 @@ impl Publication {
     }
 
     /// What the killed share would be if the stated specificity were wrong.
-    fn misstated(&self, summaries: &[Summary]) -> Option<Note> {
+    fn misstated(&self, summaries: &[Summary]) -> Option<AnswerNote> {
         let Some(ErrorRates::Stated(stated)) = self.label_errors() else { return None };
         let first = self.first(summaries);
         let acting = first.shown.iter().copied().find(|summary| !summary.never_acted());
@@ -58,11 +81,11 @@ impl Publication {
             let rate = corrected_fes_rate(group, ErrorRates::Stated(errors), LEVEL).estimate;
             at.push((errors.specificity, rate));
         }
-        Some(Note::Misstated { stack, at })
+        Some(AnswerNote::Misstated { stack, at })
     }
 
     /// Further notes on the page: the luck of the best of many, other suites, other failure rates.
-    fn further(&self) -> &[Note] {
+    fn further(&self) -> &[AnswerNote] {
         self.further.get_or_init(|| {
             let terms = self.appetite().terms();
             let ship = self.field().decided(terms);
@@ -72,7 +95,7 @@ impl Publication {
     }
 
     /// All notes on the page that do not depend on the tolerance.
-    pub(super) fn page_notes(&self, summaries: &[Summary]) -> Vec<Note> {
+    pub(super) fn page_notes(&self, summaries: &[Summary]) -> Vec<AnswerNote> {
         let mut notes = self.remarks();
         if let Some(followed) = self.ungraded(summaries) {
             notes.extend(followed.notes());
@@ -87,7 +110,7 @@ impl Publication {
     }
 
     /// The tail: tokens after the last effect, by outcome and model.
-    fn tail(&self) -> Option<Note> {
+    fn tail(&self) -> Option<AnswerNote> {
         /// Maximum groups of runs to list.
         const LISTED: usize = 6;
         let followed = self.followed()?.rows();
@@ -114,7 +137,7 @@ impl Publication {
                 groups.push(TailOfGroup { outcome: *outcome, model, share, runs: tail.runs });
             }
         }
-        (!groups.is_empty()).then(|| Note::Tail { groups, more: rows.len().saturating_sub(LISTED) })
+        (!groups.is_empty()).then(|| AnswerNote::Tail { groups, more: rows.len().saturating_sub(LISTED) })
     }
 
     /// What was compared; `None` if there is no row.
@@ -140,7 +163,7 @@ impl Publication {
 
     /// One stack against another as a block for a pull request (see the module `evidence`): unless they are named, the
     /// baseline and the only other stack.
-    pub fn evidence(
+    pub fn pull_request(
         &self,
         summaries: &[Summary],
         default: Option<&str>,

@@ -106,7 +106,7 @@ impl Corpus {
         self.sources.files.iter().map(|source| source.bytes).sum()
     }
 
-    /// Bytes of files read so far by [`Self::process`], for a progress display.
+    /// Bytes of files read so far by the latest [`Self::process`], for a progress display.
     pub fn bytes_read(&self) -> u64 {
         self.passed.load(Ordering::Relaxed)
     }
@@ -118,6 +118,7 @@ impl Corpus {
         work: impl Fn(Run) -> T + Sync,
         mut sink: impl FnMut(T),
     ) -> Result<CorpusReport, ReadError> {
+        self.passed.store(0, Ordering::Relaxed);
         let done = Mutex::new(Vec::new());
         let mut complete: Vec<Option<T>> = Vec::new();
         let mut errands = Errands::new(self)?;

@@ -1,0 +1,116 @@
+//! The runs of the recordings that a command names.
+
+use std::cell::OnceCell;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{CorpusArgs, Tell, UnitOfRun, has_runs, process_any};
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+use crate::effects::EffectTable;
+use crate::reader::{Corpus, CorpusReport};
+use crate::transcript::{PromptedBy, Run};
+
+/// Recordings that are listed once, when they are first asked for, and read as often as somebody needs them.
+pub(in crate::cli) struct RecordedRuns<'a> {
+    args: &'a CorpusArgs,
+    corpus: OnceCell<Corpus>,
+}
+
+/// Sessions of several prompts: limits that people set usually count per prompt, so these are pointed out.
+#[derive(Default)]
+struct Sessions {
+    sessions: AtomicU64,
+    rounds: AtomicU64,
+}
+
+impl Sessions {
+    fn count(&self, run: &Run) {
+        let rounds = if run.header.prompted_by == PromptedBy::Person { run.rounds().len() as u64 } else { 0 };
+        if rounds > 1 {
+            self.sessions.fetch_add(1, Ordering::Relaxed);
+            self.rounds.fetch_add(rounds, Ordering::Relaxed);
+        }
+    }
+
+    fn tell(self, output: &Output) {
+        let (sessions, rounds) = (self.sessions.into_inner(), self.rounds.into_inner());
+        if sessions > 0 {
+            output.note(&format!(
+                "{sessions} {} hold {rounds} rounds; limits count over whole sessions: `--unit round` counts as most hosts do",
+                if sessions == 1 { "session" } else { "sessions" },
+            ));
+        }
+    }
+}
+
+impl<'a> RecordedRuns<'a> {
+    /// The runs of the recordings that `args` name.
+    pub(super) fn new(args: &'a CorpusArgs) -> Self {
+        Self { args, corpus: OnceCell::new() }
+    }
+
+    fn corpus(&self) -> Result<&Corpus, Failure> {
+        if let Some(corpus) = self.corpus.get() {
+            return Ok(corpus);
+        }
+        let corpus = self.args.open()?;
+        Ok(self.corpus.get_or_init(|| corpus))
+    }
+
+    /// The plural of what counts as a run.
+    pub(in crate::cli) fn noun(&self) -> &'static str {
+        self.args.unit.noun()
+    }
+
+    /// The files by the names used in messages, with their sizes in bytes, in order.
+    pub(in crate::cli) fn files(&self) -> Result<Vec<(String, u64)>, Failure> {
+        Ok(self.corpus()?.files().map(|(path, bytes)| (path.to_owned(), bytes)).collect())
+    }
+
+    /// Reads everything: `work` gets each run on any thread, `sink` what came of it on this thread and in order. Reports
+    /// what was lost; recordings without a run are an error.
+    pub(in crate::cli) fn each<T: Send>(
+        &self,
+        output: &Output,
+        work: impl Fn(Run) -> T + Sync,
+        sink: impl FnMut(T),
+    ) -> Result<CorpusReport, Failure> {
+        let report = self.each_if_any(output, work, sink)?;
+        self.refuse_none(&report).map(|()| report)
+    }
+
+    /// The same, but there may be no run.
+    pub(in crate::cli) fn each_if_any<T: Send>(
+        &self,
+        output: &Output,
+        work: impl Fn(Run) -> T + Sync,
+        mut sink: impl FnMut(T),
+    ) -> Result<CorpusReport, Failure> {
+        let corpus = self.corpus()?;
+        let unit = self.args.unit;
+        let proxies = self.args.reading.outcome_from.as_ref();
+        if let Some(proxies) = proxies {
+            output.note(&proxies.sentence(unit.noun()));
+        }
+        let (effects, sessions) = (EffectTable::default(), Sessions::default());
+        let divided = |run: Run| match (proxies, unit) {
+            (Some(proxies), _) => proxies.grade(run, unit, &effects),
+            (None, UnitOfRun::Round) => run.into_rounds(),
+            (None, UnitOfRun::Run) => {
+                sessions.count(&run);
+                vec![run]
+            }
+        };
+        let of_recording = |run: Run| divided(run).into_iter().map(&work).collect::<Vec<T>>();
+        let report = process_any(Tell::All, corpus, output, of_recording, |results| {
+            results.into_iter().for_each(&mut sink);
+        })?;
+        sessions.tell(output);
+        Ok(report)
+    }
+
+    /// Fails if `report` says that there is no run.
+    pub(in crate::cli) fn refuse_none(&self, report: &CorpusReport) -> Result<(), Failure> {
+        has_runs(self.corpus()?, report)
+    }
+}
