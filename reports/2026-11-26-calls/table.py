@@ -32,13 +32,18 @@ def main():
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(["collection", "format", "runs", "steps", *COUNTS])
     for name, paths in collections(shared, data):
-        read = subprocess.run([program, "corpus", "--format", "json", *map(str, paths)], capture_output=True, text=True)
-        formats = json.loads(read.stdout)["formats"] if read.stdout.startswith("{") else []
-        if not any(counts["runs"] for counts in formats):
-            print(f"{name}: no run read: {read.stderr.splitlines()[:1]}", file=sys.stderr)
-        for counts in formats:
-            if counts["runs"]:
-                out.writerow([name, counts["format"], counts["runs"], counts["steps"], *(counts["calls"][count] for count in COUNTS)])
+        sums = {}
+        for path in paths:
+            read = subprocess.run([program, "corpus", "--format", "json", path], capture_output=True, text=True)
+            formats = json.loads(read.stdout)["formats"] if read.stdout.startswith("{") else []
+            if not any(counts["runs"] for counts in formats):
+                print(f"{path}: no run read: {read.stderr.splitlines()[:1]}", file=sys.stderr)
+            for counts in formats:
+                found = [counts["runs"], counts["steps"], *(counts["calls"][count] for count in COUNTS)]
+                sums[counts["format"]] = [a + b for a, b in zip(sums.get(counts["format"], [0] * len(found)), found)]
+        for format, counts in sums.items():
+            if counts[0]:
+                out.writerow([name, format, *counts])
         sys.stdout.flush()
 
 
