@@ -57,17 +57,17 @@ pub(super) struct Means {
     pub(super) spent_under_limit: Option<f64>,
     /// Variances over the runs of (reached, reached_success, success), and their covariances, for the noise of repeated
     /// trials; `None` with a single run.
-    pub(super) spread: Option<Spread>,
+    pub(super) spread: Option<TrialSpread>,
 }
 
 /// Sample variances and covariances of three values of a run: success within the limit having reached the notice (x),
 /// reached (r), success (b).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Spread {
+pub(super) struct TrialSpread {
     values: [[f64; 3]; 3],
 }
 
-impl Spread {
+impl TrialSpread {
     /// The variance of `weights[0]`·x + `weights[1]`·r + `weights[2]`·b of one run.
     pub(super) fn variance_of_sum(&self, weights: [f64; 3]) -> f64 {
         let mut sum = 0.0;
@@ -82,7 +82,7 @@ impl Spread {
 
 /// One task as one model of one suite works on it, on both sides.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Cell {
+pub(super) struct PairedCell {
     /// The number of the task.
     pub(super) task: usize,
     /// Without the limit.
@@ -93,8 +93,8 @@ pub(super) struct Cell {
 
 /// The cells that both sides have.
 #[derive(Clone, Debug)]
-pub(super) struct Cells {
-    pub(super) shared: Vec<Cell>,
+pub(super) struct PairedCells {
+    pub(super) shared: Vec<PairedCell>,
     pub(super) n_tasks: usize,
     n_after: usize,
     n_over: usize,
@@ -109,7 +109,7 @@ const LEAST_TASKS: usize = 8;
 /// distribution miss the truth in more than 7 % of simulated pairs where they may in 5.
 const LEAST_EVENTS: usize = 10;
 
-impl Cells {
+impl PairedCells {
     pub(super) fn n_runs(&self, side: Side) -> usize {
         self.shared.iter().map(|cell| cell.side(side).runs).sum()
     }
@@ -124,7 +124,7 @@ impl Cells {
     }
 }
 
-impl Cell {
+impl PairedCell {
     pub(super) fn side(&self, side: Side) -> &Means {
         match side {
             Side::Before => &self.before,
@@ -137,7 +137,7 @@ impl Cell {
 type Key<'a> = (&'a str, &'a str, &'a str);
 
 /// Sorts both sides into cells and keeps those that both have.
-pub(super) fn shared_cells<'a>(before: &[Attempt<'a>], after: &[Attempt<'a>]) -> Result<Cells, NotComparable> {
+pub(super) fn shared_cells<'a>(before: &[Attempt<'a>], after: &[Attempt<'a>]) -> Result<PairedCells, NotComparable> {
     let sides = [by_cell(before), by_cell(after)];
     one_sided(&sides, "model", |key| key.1)?;
     one_sided(&sides, "suite", |key| key.2)?;
@@ -156,12 +156,12 @@ pub(super) fn shared_cells<'a>(before: &[Attempt<'a>], after: &[Attempt<'a>]) ->
     if n_tasks < LEAST_TASKS {
         return Err(NotComparable::FewTasks { shared: n_tasks, least: LEAST_TASKS });
     }
-    let mut cells = Cells { shared: Vec::new(), n_tasks, n_after: 0, n_over: 0, successes: [0, 0] };
+    let mut cells = PairedCells { shared: Vec::new(), n_tasks, n_after: 0, n_over: 0, successes: [0, 0] };
     let mut n_events = 0;
     for (key, runs) in &sides[0] {
         let Some(runs_after) = sides[1].get(key) else { continue };
         let task = shared_tasks[&(key.2, key.0)];
-        cells.shared.push(Cell { task, before: means(runs), after: means(runs_after) });
+        cells.shared.push(PairedCell { task, before: means(runs), after: means(runs_after) });
         cells.n_after += runs_after.len();
         cells.n_over += runs_after.iter().filter(|run| run.is_cut).count();
         for (side, runs) in [runs, runs_after].into_iter().enumerate() {
@@ -226,7 +226,7 @@ fn mean_if_all_known(runs: &[Attempt<'_>], amount: impl Fn(&Attempt<'_>) -> Opti
     Some(sum / runs.len() as f64)
 }
 
-fn spread(runs: &[Attempt<'_>]) -> Option<Spread> {
+fn spread(runs: &[Attempt<'_>]) -> Option<TrialSpread> {
     if runs.len() < 2 {
         return None;
     }
@@ -238,7 +238,7 @@ fn spread(runs: &[Attempt<'_>]) -> Option<Spread> {
             [within, run.is_reached, run.is_success].map(|is| if is { 1.0 } else { 0.0 })
         })
         .collect();
-    let mut spread = Spread::default();
+    let mut spread = TrialSpread::default();
     for i in 0..3 {
         for j in 0..3 {
             let mean_i = values.iter().map(|value| value[i]).sum::<f64>() / n;

@@ -4,11 +4,11 @@ use crate::stats::Interval;
 use crate::stats::distribution::{normal_quantile, t_quantile};
 
 use super::WithInterval;
-use super::cells::{Cell, Means};
+use super::cells::{Means, PairedCell};
 
 /// A share of the successes before, with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Share {
+pub struct ShareOfSuccesses {
     /// The estimate, in [-1, 1].
     pub value: f64,
     /// The interval; `None` with fewer than two tasks.
@@ -17,7 +17,7 @@ pub struct Share {
 
 /// What a success costs: amounts spent by all runs over successes, in the unit of the comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct CostOfSuccess {
+pub struct CostBeforeAndAfter {
     /// As recorded before; `None` where an amount is unknown or nothing succeeds.
     pub recorded: Option<f64>,
     /// What the replay predicts under the limit.
@@ -28,33 +28,33 @@ pub struct CostOfSuccess {
 
 /// What the comparison found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Estimates {
+pub struct CheckEstimates {
     /// Predicted by the replay: successes that the limit cuts.
-    pub killed: Share,
+    pub killed: ShareOfSuccesses,
     /// Successes that had reached the notice: the most that a limit can take which the agent is told of.
-    pub at_risk: Share,
+    pub at_risk: ShareOfSuccesses,
     /// Successes really lost, net: before less after.
-    pub lost: Share,
+    pub lost: ShareOfSuccesses,
     /// Successes gained before the notice, after less before: nothing should change there.
-    pub control: Share,
+    pub control: ShareOfSuccesses,
     /// What was lost beyond the replay among the runs that reached the notice. Below 0 the replay was too pessimistic.
-    pub error: Share,
+    pub error: ShareOfSuccesses,
     /// The share of runs that reached the notice, before and after, in [0, 1].
     pub reached: [f64; 2],
     /// The cost of a success.
-    pub cost: CostOfSuccess,
+    pub cost: CostBeforeAndAfter,
     /// The part of the error's variance that repeated trials of one cell show, in [0, 1]; `None` where no cell has two
     /// runs on a side.
     pub noise: Option<f64>,
     /// The error that would be found four times out of five; `None` with fewer than two tasks.
     pub detectable: Option<f64>,
     /// The variance of the error.
-    pub(super) variance: Option<Variance>,
+    pub(super) variance: Option<ErrorVariance>,
 }
 
 /// The variance of the error, and its parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Variance {
+pub(super) struct ErrorVariance {
     /// With the runs there are.
     pub(super) total: f64,
     /// Of it, what would be left with one run a cell and side times that number: the noise of trials, were there one run
@@ -64,14 +64,14 @@ pub(super) struct Variance {
     pub(super) trials: Option<f64>,
 }
 
-impl Estimates {
-    pub(super) fn from_cells(cells: &[Cell]) -> Self {
-        let sum = |value: fn(&Cell) -> f64| cells.iter().map(value).sum::<f64>();
+impl CheckEstimates {
+    pub(super) fn from_cells(cells: &[PairedCell]) -> Self {
+        let sum = |value: fn(&PairedCell) -> f64| cells.iter().map(value).sum::<f64>();
         let successes = sum(|cell| cell.before.success);
-        let share = |numerator: fn(&Cell) -> f64| {
+        let share = |numerator: fn(&PairedCell) -> f64| {
             let value = sum(numerator) / successes;
-            let influence = |cell: &Cell| (numerator(cell) - value * cell.before.success) / successes;
-            Share::new((value, interval_by_task(cells, value, influence)))
+            let influence = |cell: &PairedCell| (numerator(cell) - value * cell.before.success) / successes;
+            ShareOfSuccesses::new((value, interval_by_task(cells, value, influence)))
         };
         let error = Error::from_cells(cells, successes);
         let variance = error.variance(cells);
@@ -84,9 +84,12 @@ impl Estimates {
             at_risk: share(|cell| cell.before.at_risk),
             lost: share(|cell| cell.before.success - cell.after.success),
             control: share(|cell| cell.after.success_before_notice - cell.before.success_before_notice),
-            error: Share::new((error.value, interval_by_task(cells, error.value, |cell| error.influence(cell)))),
+            error: ShareOfSuccesses::new((
+                error.value,
+                interval_by_task(cells, error.value, |cell| error.influence(cell)),
+            )),
             reached: [sum(|cell| cell.before.reached), sum(|cell| cell.after.reached)].map(|n| n / cells.len() as f64),
-            cost: CostOfSuccess::from_cells(cells),
+            cost: CostBeforeAndAfter::from_cells(cells),
             noise: variance.and_then(|variance| Some((variance.trials? / variance.total).min(1.0))),
             detectable,
             variance,
@@ -94,7 +97,7 @@ impl Estimates {
     }
 }
 
-impl Share {
+impl ShareOfSuccesses {
     fn new((value, interval): WithInterval) -> Self {
         Self { value, interval }
     }
@@ -105,8 +108,8 @@ impl Share {
     }
 }
 
-impl CostOfSuccess {
-    fn from_cells(cells: &[Cell]) -> Self {
+impl CostBeforeAndAfter {
+    fn from_cells(cells: &[PairedCell]) -> Self {
         Self {
             recorded: cost(cells, |cell| cell.before.spent, |cell| cell.before.success),
             predicted: cost(
@@ -119,7 +122,7 @@ impl CostOfSuccess {
     }
 }
 
-fn cost(cells: &[Cell], spent: fn(&Cell) -> Option<f64>, successes: fn(&Cell) -> f64) -> Option<f64> {
+fn cost(cells: &[PairedCell], spent: fn(&PairedCell) -> Option<f64>, successes: fn(&PairedCell) -> f64) -> Option<f64> {
     let mut total = 0.0;
     for cell in cells {
         total += spent(cell)?;
@@ -142,8 +145,8 @@ struct Error {
 }
 
 impl Error {
-    fn from_cells(cells: &[Cell], successes: f64) -> Self {
-        let sum = |value: fn(&Cell) -> f64| cells.iter().map(value).sum::<f64>();
+    fn from_cells(cells: &[PairedCell], successes: f64) -> Self {
+        let sum = |value: fn(&PairedCell) -> f64| cells.iter().map(value).sum::<f64>();
         let reached_before = sum(|cell| cell.before.reached);
         let reached_after = sum(|cell| cell.after.reached);
         let rate_before = ratio_or_zero(sum(|cell| cell.before.reached_success), reached_before);
@@ -169,11 +172,11 @@ impl Error {
     }
 
     /// How much a cell moves the estimate.
-    fn influence(&self, cell: &Cell) -> f64 {
+    fn influence(&self, cell: &PairedCell) -> f64 {
         weighted(&cell.before, self.weights_before()) + weighted(&cell.after, self.weights_after())
     }
 
-    fn variance(&self, cells: &[Cell]) -> Option<Variance> {
+    fn variance(&self, cells: &[PairedCell]) -> Option<ErrorVariance> {
         let total = variance_by_task(cells, |cell| self.influence(cell))?;
         // A cell with one run on a side shows no noise of its own; it is taken to have the mean noise of the others.
         let [before, after] = [
@@ -181,11 +184,11 @@ impl Error {
             Noise::from_side(cells, self.weights_after(), |cell| &cell.after),
         ];
         let (Some(before), Some(after)) = (before, after) else {
-            return Some(Variance { total, one_trial: None, trials: None });
+            return Some(ErrorVariance { total, one_trial: None, trials: None });
         };
         let one_trial = Some(before.one_trial + after.one_trial);
         let trials = Some((before.trials + after.trials).min(total));
-        Some(Variance { total, one_trial, trials })
+        Some(ErrorVariance { total, one_trial, trials })
     }
 }
 
@@ -198,7 +201,7 @@ struct Noise {
 }
 
 impl Noise {
-    fn from_side(cells: &[Cell], weights: [f64; 3], side: fn(&Cell) -> &Means) -> Option<Self> {
+    fn from_side(cells: &[PairedCell], weights: [f64; 3], side: fn(&PairedCell) -> &Means) -> Option<Self> {
         let known: Vec<f64> =
             cells.iter().filter_map(|cell| side(cell).spread).map(|spread| spread.variance_of_sum(weights)).collect();
         if known.is_empty() {
@@ -218,12 +221,12 @@ fn ratio_or_zero(numerator: f64, denominator: f64) -> f64 {
     if denominator > 0.0 { numerator / denominator } else { 0.0 }
 }
 
-fn count_tasks(cells: &[Cell]) -> usize {
+fn count_tasks(cells: &[PairedCell]) -> usize {
     cells.iter().map(|cell| cell.task).max().map_or(0, |last| last + 1)
 }
 
 /// T/(T − 1) times the sum of squares of the influences, summed by task first. `None` with fewer than two tasks.
-fn variance_by_task(cells: &[Cell], influence: impl Fn(&Cell) -> f64) -> Option<f64> {
+fn variance_by_task(cells: &[PairedCell], influence: impl Fn(&PairedCell) -> f64) -> Option<f64> {
     let n_tasks = count_tasks(cells);
     if n_tasks < 2 {
         return None;
@@ -236,7 +239,7 @@ fn variance_by_task(cells: &[Cell], influence: impl Fn(&Cell) -> f64) -> Option<
     Some(squares * n_tasks as f64 / (n_tasks as f64 - 1.0))
 }
 
-fn interval_by_task(cells: &[Cell], value: f64, influence: impl Fn(&Cell) -> f64) -> Option<Interval> {
+fn interval_by_task(cells: &[PairedCell], value: f64, influence: impl Fn(&PairedCell) -> f64) -> Option<Interval> {
     let variance = variance_by_task(cells, influence)?;
     let half = t_quantile(0.975, count_tasks(cells) as f64 - 1.0) * variance.sqrt();
     Some(Interval::around(value, half))

@@ -15,14 +15,14 @@ mod estimates;
 mod verdict;
 
 pub use cells::{Attempt, Side};
-pub use estimates::{CostOfSuccess, Estimates, Share};
-pub use verdict::{Needed, NotComparable, Verdict};
+pub use estimates::{CheckEstimates, CostBeforeAndAfter, ShareOfSuccesses};
+pub use verdict::{CheckVerdict, Needed, NotComparable};
 
 use crate::stats::Interval;
 
 /// A comparison of one limit's prediction with what was measured.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Measured {
+pub struct PredictionCheck {
     /// How many tasks both sides share.
     pub tasks: usize,
     /// How many cells (task, model and suite) both sides share.
@@ -34,9 +34,9 @@ pub struct Measured {
     /// The share of the AFTER runs that end where the limit would have ended them, in [0, 1].
     pub in_force: f64,
     /// The numbers.
-    pub estimates: Estimates,
+    pub estimates: CheckEstimates,
     /// What they amount to.
-    pub verdict: Verdict,
+    pub verdict: CheckVerdict,
 }
 
 /// Holds the prediction for `before` against `after`.
@@ -47,12 +47,12 @@ pub struct Measured {
 ///
 /// The two sides cannot be compared: they share too few tasks, a model or a suite is on one side only, or too few
 /// successes got as far as the notice.
-pub fn measure(before: &[Attempt<'_>], after: &[Attempt<'_>], margin: f64) -> Result<Measured, NotComparable> {
+pub fn measure(before: &[Attempt<'_>], after: &[Attempt<'_>], margin: f64) -> Result<PredictionCheck, NotComparable> {
     let cells = cells::shared_cells(before, after)?;
-    let estimates = Estimates::from_cells(&cells.shared);
+    let estimates = CheckEstimates::from_cells(&cells.shared);
     let in_force = cells.in_force();
-    let verdict = Verdict::from_estimates(&estimates, in_force, cells.n_tasks, margin);
-    Ok(Measured {
+    let verdict = CheckVerdict::from_estimates(&estimates, in_force, cells.n_tasks, margin);
+    Ok(PredictionCheck {
         tasks: cells.n_tasks,
         cells: cells.shared.len(),
         runs: [Side::Before, Side::After].map(|side| cells.n_runs(side)),

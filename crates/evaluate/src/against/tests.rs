@@ -1,6 +1,6 @@
 //! Ten tasks worked out by hand, and what must not change a digit.
 
-use super::{Attempt, NotComparable, Share, Side, Verdict, measure};
+use super::{Attempt, CheckVerdict, NotComparable, ShareOfSuccesses, Side, measure};
 
 /// One run of a task: `b` success before the notice, `x` success from the notice on, `k` success that the limit cuts,
 /// `f` failure that reached the notice, `c` failure that the limit cuts, `-` failure before the notice.
@@ -29,7 +29,7 @@ fn is_near(value: f64, expected: f64) -> bool {
     (value - expected).abs() < 1e-12
 }
 
-fn near(share: Share, value: f64, half_width: f64) {
+fn near(share: ShareOfSuccesses, value: f64, half_width: f64) {
     assert!(is_near(share.value, value), "{share:?}");
     let interval = share.interval.unwrap();
     assert!((interval.width() / 2.0 - half_width).abs() < 1e-6, "{share:?}");
@@ -53,7 +53,7 @@ fn ten_tasks_by_hand() {
     assert_eq!(found.cost.recorded, Some(46.0 / 9.0));
     assert_eq!(found.cost.predicted, Some(40.0 / 7.0));
     assert_eq!(found.cost.real, Some(40.0 / 8.0));
-    let Verdict::CannotBeTold { needed, .. } = measured.verdict else { panic!("{:?}", measured.verdict) };
+    let CheckVerdict::CannotBeTold { needed, .. } = measured.verdict else { panic!("{:?}", measured.verdict) };
     assert_eq!((needed.tasks > 1000, needed.trials), (true, None));
 }
 
@@ -69,7 +69,7 @@ fn a_limit_that_cuts_what_it_says_has_no_error() {
 fn a_limit_that_is_not_kept_is_not_in_force() {
     let measured = measure(&side("xxxxxxkkcb"), &side("xxxxxxkxfb"), 0.03).unwrap();
     assert!(is_near(measured.in_force, 0.9));
-    assert_eq!(measured.verdict, Verdict::NotInForce);
+    assert_eq!(measured.verdict, CheckVerdict::NotInForce);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_change_before_the_notice_is_something_else() {
     let after = side("--------bbbbbbxxxxxf");
     let measured = measure(&before, &after, 0.03).unwrap();
     assert!(is_near(measured.estimates.control.value, -0.4), "{measured:?}");
-    assert_eq!(measured.verdict, Verdict::SomethingElseChanged);
+    assert_eq!(measured.verdict, CheckVerdict::SomethingElseChanged);
 }
 
 #[test]

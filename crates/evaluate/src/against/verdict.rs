@@ -3,7 +3,7 @@
 use crate::stats::distribution::t_quantile;
 
 use super::cells::Side;
-use super::estimates::Estimates;
+use super::estimates::CheckEstimates;
 
 /// Why two recordings cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub struct Needed {
 
 /// The answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Verdict {
+pub enum CheckVerdict {
     /// The prediction held, within the margin.
     CameTrue,
     /// Fewer successes were lost than predicted.
@@ -86,8 +86,8 @@ const MOST_OVER: f64 = 0.02;
 /// The largest change before the notice that may have another cause without the comparison being about that cause.
 const MOST_CONTROL: f64 = 0.03;
 
-impl Verdict {
-    pub(super) fn from_estimates(estimates: &Estimates, in_force: f64, n_tasks: usize, margin: f64) -> Self {
+impl CheckVerdict {
+    pub(super) fn from_estimates(estimates: &CheckEstimates, in_force: f64, n_tasks: usize, margin: f64) -> Self {
         if 1.0 - in_force > MOST_OVER {
             return Self::NotInForce;
         }
