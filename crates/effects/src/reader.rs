@@ -1,12 +1,12 @@
 //! The effects of one run's calls, in order. A script's effect is known if the run wrote the script.
 
-use crate::EffectTable;
 use crate::arguments::Arguments;
 use crate::parts::CallEffect;
 use crate::scripts::Scripts;
 use crate::tools::{self, Context};
 use crate::transcript::ToolCall;
 use crate::words::shortened;
+use crate::{Effect, EffectTable};
 
 /// Determines the effects of one run's calls, one after another.
 #[derive(Debug)]
@@ -25,6 +25,9 @@ impl<'t> EffectReader<'t> {
     pub fn tell(&mut self, call: &ToolCall) -> CallEffect {
         if let Some(effect) = self.table.tool(&call.name) {
             return CallEffect::new(effect, format!("`{}`, by the stack file", shortened(&call.name)));
+        }
+        if call.are_arguments_unknown() {
+            return CallEffect::new(Effect::Unknown, "its arguments were not recorded".to_owned());
         }
         let text = call.arguments.as_str();
         let arguments = Arguments::read(call, &text);

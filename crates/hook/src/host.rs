@@ -124,12 +124,14 @@ fn need(need: Need, own: bool) -> (Reach, &'static str) {
         | Need::ToolNames
         | Need::WholeSession
         | Need::Arguments
-        | Need::PlainArguments => (Reach::Exact, ""),
+        | Need::PlainArguments
+        | Need::CallArguments
+        | Need::ResultTexts => (Reach::Exact, ""),
         Need::Usage => (Reach::Late, "tokens are in the transcript, which may lag by a reply"),
         Need::Cost => (Reach::Blind, "no price comes with an event"),
         // An own rule says by its signal which texts it reads.
-        Need::Texts if own => (Reach::Exact, ""),
-        Need::Texts => (Reach::Blind, "the agent's own words are in no event"),
+        Need::Texts | Need::ReplyTexts if own => (Reach::Exact, ""),
+        Need::Texts | Need::ReplyTexts => (Reach::Blind, "the agent's own words are in no event"),
         _ => (Reach::Blind, "no event has it"),
     }
 }

@@ -42,6 +42,8 @@ const KINDS: &[&str] = &[
 const FREE: &[(&str, &str)] = &[
     // Who speaks is the agent's name.
     ("who-and-when", "history.role"),
+    // The type of a part ends with the name of the tool.
+    ("vercel-ui", "messages.parts.type"),
     // The type of a span, which the task's author names.
     ("inspect", "samples.events.type"),
 ];
@@ -360,4 +362,164 @@ fn no_part_of_a_usage_is_broken_in_silence() {
     }
     assert!(tried > 1000 && used > 500, "{tried} broken, {used} of them noticed");
     assert!(wrong.is_empty(), "{} of {used} used, of {tried}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Members without which a result is empty as recorded: its other members are there, and empty.
+const OTHERS_ARE_EMPTY: &[(&str, &str)] = &[
+    ("agentdojo", "messages.error"),
+    ("swe-bench-trajectory", "trajectory.result.stdout"),
+    ("swe-bench-trajectory", "trajectory.result.stderr"),
+];
+
+/// A content of a run: what it is, its text, and whether it is known to be unknown.
+type Content = (&'static str, String, bool);
+
+/// The arguments of all calls and the texts of all results, in order.
+fn contents(runs: &[Run]) -> Vec<Content> {
+    let mut contents = Vec::new();
+    for message in runs.iter().flat_map(Run::events).filter_map(Event::message) {
+        for call in &message.tool_calls {
+            contents.push(("arguments", call.arguments.as_str().into_owned(), call.are_arguments_unknown()));
+        }
+        if message.is_result() {
+            contents.push(("result", message.text().into_owned(), message.is_text_unknown()));
+        }
+    }
+    contents
+}
+
+/// Calls `each` with the place of every member.
+fn members(value: &Value, path: &mut Place, each: &mut dyn FnMut(&Place)) {
+    match value {
+        Value::Object(members) => {
+            for (name, inner) in members {
+                path.push(name.clone());
+                each(path);
+                self::members(inner, path, each);
+                path.pop();
+            }
+        }
+        Value::Array(elements) => elements.iter().for_each(|inner| members(inner, path, each)),
+        _ => {}
+    }
+}
+
+/// Takes away the members at a place; of attributes in OpenTelemetry's notation, those with the key it ends with.
+fn take_away(value: &mut Value, place: &[String]) {
+    match value {
+        Value::Array(elements) => {
+            if let [key] = place {
+                elements.retain(|element| element.get("key").and_then(Value::as_str) != Some(key));
+            }
+            for element in elements.iter_mut() {
+                take_away(element, place);
+            }
+        }
+        Value::Object(members) => match place {
+            [] => {}
+            [name] => {
+                members.remove(name);
+            }
+            [name, rest @ ..] => {
+                if let Some(inner) = members.get_mut(name) {
+                    take_away(inner, rest);
+                }
+            }
+        },
+        _ => {}
+    }
+}
+
+/// The keys of attributes in OpenTelemetry's notation below a value, with the places of their lists.
+fn attributes(value: &Value, path: &mut Place, found: &mut BTreeSet<Place>) {
+    match value {
+        Value::Object(members) => {
+            for (name, inner) in members {
+                path.push(name.clone());
+                attributes(inner, path, found);
+                path.pop();
+            }
+        }
+        Value::Array(elements) => {
+            for element in elements {
+                if let Some(key) = element.get("key").and_then(Value::as_str) {
+                    found.insert(path.iter().cloned().chain([key.to_owned()]).collect());
+                }
+                attributes(element, path, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Each member of each format is left out once, as a recorder does that keeps no contents. The arguments and results that
+/// are gone then are unknown, not empty: empty ones would be equal.
+#[test]
+fn what_is_left_out_is_unknown_and_not_empty() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut tried, mut gone, mut silent) = (0, 0, BTreeSet::new());
+    let mut formats = BTreeSet::new();
+    for recording in Recording::each(folder.path()) {
+        let runs_of = |values: &[Value]| {
+            let text = if recording.lines {
+                values.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n") + "\n"
+            } else {
+                values[0].to_string()
+            };
+            std::fs::write(recording.folder.join(recording.path.file_name().unwrap()), text).unwrap();
+            let options = ReadOptions { detail: Detail::Counts, sealed: true, ..ReadOptions::default() };
+            let opened = Corpus::open(std::slice::from_ref(&recording.folder), options).unwrap();
+            let (runs, report) = opened.runs().unwrap();
+            let format = report.formats.first().map(|counts| counts.format.clone());
+            let is_said = report.notices.iter().any(|notice| notice.diagnostic.what.starts_with("not recorded"));
+            (contents(&runs), format, is_said)
+        };
+        let (base, format, _) = runs_of(&recording.values);
+        let mut places = BTreeSet::new();
+        for whole in &recording.values {
+            members(whole, &mut Vec::new(), &mut |place| {
+                places.insert(place.clone());
+            });
+            attributes(whole, &mut Vec::new(), &mut places);
+        }
+        for place in places {
+            if OTHERS_ARE_EMPTY.contains(&(recording.format, place.join(".").as_str())) {
+                continue;
+            }
+            tried += 1;
+            let mut values = recording.values.clone();
+            for value in &mut values {
+                take_away(value, &place);
+            }
+            let (now, format_now, is_said) = runs_of(&values);
+            let is_same_kind = |pair: (&Content, &Content)| pair.0.0 == pair.1.0;
+            if format_now != format || now.len() != base.len() || !base.iter().zip(&now).all(is_same_kind) {
+                continue;
+            }
+            let lost: Vec<&Content> = base
+                .iter()
+                .zip(&now)
+                .filter(|(before, now)| !before.1.is_empty() && now.1.is_empty())
+                .map(|(_, now)| now)
+                .collect();
+            gone += usize::from(!lost.is_empty());
+            let all_of = |what: &str| lost.iter().filter(|(lost, ..)| *lost == what).count();
+            let n_of = |what: &str| base.iter().filter(|(of, ..)| *of == what).count();
+            let is_whole = ["arguments", "result"].iter().any(|what| all_of(what) > 0 && all_of(what) == n_of(what));
+            if !lost.is_empty() {
+                formats.insert(recording.format);
+            }
+            if let Some((what, ..)) = lost.iter().find(|(.., is_unknown)| !is_unknown) {
+                silent.insert(format!("{}: without `{}` the {what} are empty", recording.name(), place.join(".")));
+            } else if is_whole && !is_said {
+                silent.insert(format!("{}: nothing is said of `{}`", recording.name(), place.join(".")));
+            }
+        }
+    }
+    assert!(
+        tried > 1000 && gone > 50 && formats.len() > 20,
+        "{tried} left out, {gone} of them were contents, of {formats:?}"
+    );
+    let silent: Vec<String> = silent.into_iter().collect();
+    assert!(silent.is_empty(), "{} of {gone}:\n{}", silent.len(), silent.join("\n"));
 }

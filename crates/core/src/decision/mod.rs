@@ -262,6 +262,12 @@ pub enum Need {
     Texts,
     /// The arguments of calls, and not only their fingerprints.
     Arguments,
+    /// What was passed to the calls, or its fingerprint: calls whose arguments were not recorded equal no other.
+    CallArguments,
+    /// The texts of the calls' results, or their fingerprints.
+    ResultTexts,
+    /// The texts of replies, or their fingerprints.
+    ReplyTexts,
     /// Arguments that are not JSON, exactly as the model wrote them. If a redacted recording has any, it is unknown
     /// which of them could have been repaired and parsed.
     PlainArguments,
@@ -305,6 +311,9 @@ impl Need {
             Self::FinishReasons => "finish reasons",
             Self::Texts => "texts",
             Self::Arguments => "arguments",
+            Self::CallArguments => "arguments of calls",
+            Self::ResultTexts => "texts of results",
+            Self::ReplyTexts => "texts of replies",
             Self::PlainArguments => "arguments as written",
             Self::ToolNames => "names of tools",
             Self::Outcome => "graded outcome",

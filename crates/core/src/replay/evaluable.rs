@@ -69,6 +69,17 @@ pub fn unread(requirements: &[Requirement], holding: impl Fn(Need) -> Holding) -
         unread.iter().filter(|unread| unread.need == Need::Calls).map(|unread| unread.rule.clone()).collect();
     let follows = |need| matches!(need, Need::Results | Need::ErrorFlags);
     unread.retain(|unread| !(follows(unread.need) && without_calls.contains(&unread.rule)));
+    // One reason is enough where several contents of a run are missing.
+    let mut with_a_reason: Vec<(RuleName, bool)> = Vec::new();
+    unread.retain(|unread| {
+        if !matches!(unread.need, Need::CallArguments | Need::ResultTexts | Need::ReplyTexts) {
+            return true;
+        }
+        let reason = (unread.rule.clone(), unread.partly);
+        let is_first = !with_a_reason.contains(&reason);
+        with_a_reason.push(reason);
+        is_first
+    });
     unread
 }
 
@@ -137,6 +148,10 @@ impl<'r> Recorded<'r> {
         self.messages().filter(|message| message.is_step())
     }
 
+    fn results(self) -> impl Iterator<Item = &'r Message> {
+        self.messages().filter(|message| message.is_result())
+    }
+
     fn calls(self) -> impl Iterator<Item = &'r ToolCall> {
         self.messages().flat_map(|message| &message.tool_calls)
     }
@@ -155,7 +170,28 @@ impl<'r> Recorded<'r> {
             Need::Usage => self.replies().all(Message::has_usage),
             Need::Cost => self.replies().all(|reply| reply.cost.is_some()),
             Need::Times => self.replies().all(|reply| reply.ts.is_some()),
+            Need::CallArguments => !self.calls().any(ToolCall::are_arguments_unknown),
+            Need::ResultTexts => !self.results().any(Message::is_text_unknown),
+            Need::ReplyTexts => !self.replies().any(lacks_its_text),
             _ => true,
+        }
+    }
+
+    /// True if nothing was recorded of the contents that `need` names, though there were some.
+    fn are_contents_unrecorded(self, need: Need) -> bool {
+        let are_arguments_unrecorded =
+            || self.calls().next().is_some() && self.calls().all(ToolCall::are_arguments_unknown);
+        let are_results_unrecorded = || self.results().next().is_some() && self.results().all(Message::is_text_unknown);
+        match need {
+            Need::CallArguments => are_arguments_unrecorded(),
+            Need::ResultTexts => are_results_unrecorded(),
+            // An agent that only calls tools may say nothing; one whose calls and results are unrecorded, too, may have.
+            Need::ReplyTexts => {
+                self.replies().next().is_some()
+                    && self.replies().all(Message::is_text_unknown)
+                    && (self.replies().any(lacks_its_text) || are_arguments_unrecorded() || are_results_unrecorded())
+            }
+            _ => false,
         }
     }
 
@@ -173,6 +209,7 @@ impl<'r> Recorded<'r> {
                 let is_json = |call: &ToolCall| serde_json::from_str::<IgnoredAny>(&call.arguments.as_str()).is_ok();
                 self.calls().any(|call| call.is_print() || redacted && !is_json(call))
             }
+            Need::CallArguments | Need::ResultTexts | Need::ReplyTexts => self.are_contents_unrecorded(need),
             Need::ToolNames => redacted && self.calls().any(|call| is_told_command(&call.name)),
             _ => false,
         }
@@ -213,7 +250,13 @@ impl<'r> Recorded<'r> {
                 self.events.iter().any(|event| matches!(event, Event::Metrics(metrics) if metrics.plan.is_some()))
             }
             // If they were not redacted, they are there.
-            Need::Texts | Need::Arguments | Need::PlainArguments | Need::ToolNames => true,
+            Need::Texts
+            | Need::Arguments
+            | Need::CallArguments
+            | Need::ResultTexts
+            | Need::ReplyTexts
+            | Need::PlainArguments
+            | Need::ToolNames => true,
             Need::Judge => self.events.iter().any(|event| match event {
                 Event::Judge(_) => true,
                 Event::Note(note) => note.carries() == Carries::GoalRow,
@@ -232,6 +275,11 @@ impl<'r> Recorded<'r> {
             Need::Answers | Need::Unrecorded(_) => false,
         }
     }
+}
+
+/// True for a reply that neither says anything nor calls a tool, which no model call returns: its text was not recorded.
+fn lacks_its_text(reply: &Message) -> bool {
+    reply.is_text_unknown() && reply.tool_calls.is_empty() && reply.reasoning.is_none()
 }
 
 /// True if the recording contains what `need` names, at any step.

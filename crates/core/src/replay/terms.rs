@@ -11,7 +11,7 @@ use crate::transcript::{Header, PointView, Run, Truth};
 /// rule is dropped: [`Terms::default`].
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
-    /// Rules that would misread a placeholder in a redacted recording.
+    /// Rules that would misread a placeholder in a redacted recording, or contents that were not recorded.
     dropped: Vec<RuleName>,
     /// The truth about the run, for a simulated judge.
     truth: Option<Truth>,
@@ -20,7 +20,11 @@ pub struct Terms {
 impl Terms {
     /// The terms for starting a strategy with these requirements on `run`.
     pub fn of(run: &Run, requirements: &[Requirement]) -> Self {
-        let misreads = |requirement: &&Requirement| run.header.redacted && is_taken_out(run, requirement.need);
+        let is_of_contents = |need| matches!(need, Need::CallArguments | Need::ResultTexts | Need::ReplyTexts);
+        let misreads = |requirement: &&Requirement| {
+            let need = requirement.need;
+            (run.header.redacted || is_of_contents(need)) && is_taken_out(run, need)
+        };
         let asks_truth = requirements.iter().any(|requirement| requirement.need == Need::Outcome);
         Self {
             dropped: requirements.iter().filter(misreads).map(|requirement| requirement.rule.clone()).collect(),

@@ -109,7 +109,11 @@ impl Rule {
         let named = names_tool.then_some(Need::ToolNames);
         let reads_calls = ["call", "result", "tool", "errors"].iter().any(|of| self.signal.id.starts_with(of));
         let calls = reads_calls.then_some(Need::Calls);
-        calls.into_iter().chain(self.signal.need).chain(texts).chain(arguments).chain(named)
+        // Calls compared by the names of their tools alone need no arguments.
+        let by_name = matches!(identity, Identity::Name);
+        let contents =
+            self.signal.contents.iter().copied().filter(move |need| !(by_name && *need == Need::CallArguments));
+        calls.into_iter().chain(self.signal.need).chain(contents).chain(texts).chain(arguments).chain(named)
     }
 }
 

@@ -1,6 +1,7 @@
 use super::calls::{Asked, asked};
 use super::tally::WindowedCounts;
 use super::{Options, Reads, Registered, Signal};
+use crate::decision::Need;
 use crate::transcript::{Moment, PointView};
 
 /// How often this step's list of calls has occurred in the run so far, including this time, consecutively or not. With
@@ -28,6 +29,7 @@ impl Registered for CallCount {
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
     const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "window"];
+    const CONTENTS: &'static [Need] = &[Need::CallArguments];
 
     fn start(options: &Options) -> Self {
         Self { options: options.clone(), tally: WindowedCounts::over(options.window), reading: 0 }

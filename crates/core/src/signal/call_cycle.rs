@@ -2,6 +2,7 @@ use super::{Options, Reads, Registered, Signal};
 use std::collections::VecDeque;
 
 use super::calls::{Asked, asked};
+use crate::decision::Need;
 use crate::transcript::{Fingerprint, Moment, PointView};
 
 /// How many times in a row the latest steps with calls went through the same cycle of 1 to `window` (default 5) steps.
@@ -31,6 +32,7 @@ impl Registered for CallCycle {
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
     const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "window"];
+    const CONTENTS: &'static [Need] = &[Need::CallArguments];
 
     fn start(options: &Options) -> Self {
         let longest = options.window.unwrap_or(5).clamp(1, 1000);

@@ -4,6 +4,7 @@ use foldhash::HashSet;
 
 use super::calls::{is_exempt, print_of};
 use super::{Options, Reads, Registered, Signal};
+use crate::decision::Need;
 use crate::transcript::{Fingerprint, Moment, PointView};
 
 /// Share of the latest `window` (default 10) calls that repeat an earlier call of the run. Until there are that many
@@ -32,6 +33,7 @@ impl Registered for CallRepeated {
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
     const OPTIONS: &'static [&'static str] = &["window", "identity", "exempt_tools"];
+    const CONTENTS: &'static [Need] = &[Need::CallArguments];
 
     fn start(options: &Options) -> Self {
         Self {

@@ -32,6 +32,7 @@ impl Registered for CallResultCount {
     const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "window"];
 
     const NEED: Option<Need> = Some(Need::Results);
+    const CONTENTS: &'static [Need] = &[Need::CallArguments, Need::ResultTexts];
 
     fn start(options: &Options) -> Self {
         Self { options: options.clone(), tally: WindowedCounts::over(options.window), reading: Some(0) }

@@ -33,6 +33,7 @@ impl Registered for CallResultStreak {
     const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools"];
 
     const NEED: Option<Need> = Some(Need::Results);
+    const CONTENTS: &'static [Need] = &[Need::CallArguments, Need::ResultTexts];
 
     fn start(options: &Options) -> Self {
         Self { options: options.clone(), streak: Streak::default(), unanswered: false }

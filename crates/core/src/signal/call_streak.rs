@@ -1,6 +1,7 @@
 use super::calls::{Asked, asked};
 use super::streak::Streak;
 use super::{Options, Reads, Registered, Signal};
+use crate::decision::Need;
 use crate::transcript::{Fingerprint, Moment, PointView};
 
 /// How many consecutive steps, up to this one, had the same ordered list of calls. A step without calls resets it to 0;
@@ -26,6 +27,7 @@ impl Registered for CallStreak {
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
     const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools"];
+    const CONTENTS: &'static [Need] = &[Need::CallArguments];
 
     fn start(options: &Options) -> Self {
         Self { options: options.clone(), streak: Streak::default() }

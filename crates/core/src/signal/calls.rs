@@ -55,6 +55,7 @@ fn result_print(view: &PointView<'_>, options: &Options) -> Fingerprint {
 pub(super) fn print_of(call: &ToolCall, identity: &Identity) -> Fingerprint {
     match identity {
         Identity::Canonical => call.canonical_print(),
+        Identity::Raw | Identity::Fields(_) if call.are_arguments_unknown() => call.canonical_print(),
         other => fingerprint::of_call(other, &call.name, &call.arguments.as_str()),
     }
 }

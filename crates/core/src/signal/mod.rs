@@ -37,6 +37,8 @@ pub trait Registered: Signal + Sized + 'static {
     const OPTIONS: &'static [&'static str] = &[];
     /// What it needs from a recording to be evaluated; `None` if every recording has it.
     const NEED: Option<Need> = None;
+    /// The contents it reads or compares, which some recorders leave out.
+    const CONTENTS: &'static [Need] = &[];
     /// The moment at which a rule on it is checked, unless the stack file names another.
     const AT: Moment = Moment::AfterTools;
 
@@ -122,6 +124,8 @@ pub struct SignalInfo {
     pub options: &'static [&'static str],
     /// See [`Registered::NEED`].
     pub need: Option<Need>,
+    /// See [`Registered::CONTENTS`].
+    pub contents: &'static [Need],
     /// See [`Registered::AT`].
     pub at: Moment,
     /// Its manual page, or the source file that contains the page as the doc comment of its type.
@@ -161,6 +165,7 @@ impl SignalInfo {
             takes_steps: S::TAKES_STEPS,
             options: S::OPTIONS,
             need: S::NEED,
+            contents: S::CONTENTS,
             at: S::AT,
             manual,
             start: |options| Box::new(S::start(options)),

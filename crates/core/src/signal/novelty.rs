@@ -39,6 +39,7 @@ impl Registered for Novelty {
     const TAKES_STEPS: bool = false;
     const OPTIONS: &'static [&'static str] = &["window"];
     const NEED: Option<Need> = Some(Need::Texts);
+    const CONTENTS: &'static [Need] = &[Need::CallArguments, Need::ResultTexts, Need::ReplyTexts];
 
     fn start(options: &Options) -> Self {
         Self { window: options.window.unwrap_or(3).max(1), grams: Grams::default(), latest: VecDeque::new() }

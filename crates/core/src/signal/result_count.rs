@@ -31,6 +31,7 @@ impl Registered for ResultCount {
     const TAKES_STEPS: bool = true;
     const OPTIONS: &'static [&'static str] = &["exempt_tools", "window"];
     const NEED: Option<Need> = Some(Need::Results);
+    const CONTENTS: &'static [Need] = &[Need::ResultTexts];
 
     fn start(options: &Options) -> Self {
         Self { options: options.clone(), tally: WindowedCounts::over(options.window), reading: Some(0) }

@@ -32,6 +32,7 @@ impl Registered for ResultStreak {
     const TAKES_STEPS: bool = true;
     const OPTIONS: &'static [&'static str] = &["exempt_tools"];
     const NEED: Option<Need> = Some(Need::Results);
+    const CONTENTS: &'static [Need] = &[Need::ResultTexts];
 
     fn start(options: &Options) -> Self {
         Self { options: options.clone(), streak: Streak::default(), unanswered: false }

@@ -30,6 +30,7 @@ impl Registered for TextMatch {
     const TAKES_STEPS: bool = false;
     const OPTIONS: &'static [&'static str] = &["regex", "phrases", "of", "part"];
     const NEED: Option<Need> = Some(Need::Texts);
+    const CONTENTS: &'static [Need] = &[Need::ReplyTexts];
 
     fn start(options: &Options) -> Self {
         Self { options: options.clone(), matched: false }

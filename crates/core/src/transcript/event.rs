@@ -120,6 +120,8 @@ pub struct Message {
     /// Further fields that only some framework's rules read, as one JSON object.
     pub extra: Option<Json>,
     content_print: OnceLock<Fingerprint>,
+    /// Only the fingerprint of the text is known.
+    is_print: bool,
 }
 
 impl Message {
@@ -142,6 +144,7 @@ impl Message {
             finish_reason: None,
             extra: None,
             content_print: OnceLock::new(),
+            is_print: false,
         }
     }
 
@@ -154,13 +157,13 @@ impl Message {
     /// program that must not store texts. It is equal to every message with the same fingerprint; rules that read the
     /// text itself cannot be evaluated on it ([`Need::Texts`](crate::decision::Need)).
     pub fn with_print(role: Role, print: Fingerprint) -> Self {
-        Self { content_print: OnceLock::from(print), ..Self::new(role) }
+        Self { content_print: OnceLock::from(print), is_print: true, ..Self::new(role) }
     }
 
     /// True if only the fingerprint of its text is known.
     #[doc(hidden)]
     pub fn is_print(&self) -> bool {
-        self.content.is_none() && self.content_print.get().is_some_and(|print| *print != fingerprint::of_text(""))
+        self.is_print && self.content.is_none() && self.content_print() != fingerprint::of_text("")
     }
 
     /// The decoded text; empty when there is none.
@@ -168,9 +171,32 @@ impl Message {
         self.content.as_ref().map_or_else(Default::default, Text::as_str)
     }
 
-    /// Fingerprint of the text.
+    /// True if neither the text nor its fingerprint is known. A reply without text that calls a tool may simply have had
+    /// none; any other message had one.
+    pub fn is_text_unknown(&self) -> bool {
+        !self.is_print && self.content.as_ref().is_none_or(Text::is_not_recorded)
+    }
+
+    /// Fingerprint of the text. That of a result whose text was not recorded equals no other of its run.
     pub fn content_print(&self) -> Fingerprint {
-        *self.content_print.get_or_init(|| self.content.as_ref().map_or_else(|| fingerprint::of_text(""), Text::print))
+        if let Some(print) = self.content_print.get() {
+            return *print;
+        }
+        match &self.content {
+            Some(text) if !text.is_not_recorded() => *self.content_print.get_or_init(|| text.print()),
+            _ => fingerprint::of_text(""),
+        }
+    }
+
+    /// Gives what was not recorded of the run's event `index` fingerprints of their own: nobody knows whether two of them
+    /// were equal, so they are not.
+    pub(super) fn tell_unknown_apart(&self, index: usize) {
+        if self.role == Role::Tool && self.is_text_unknown() {
+            self.content_print.get_or_init(|| fingerprint::of_unknown(index, 0));
+        }
+        for (nth, call) in self.tool_calls.iter().enumerate().filter(|(_, call)| call.are_arguments_unknown()) {
+            call.canonical_print.get_or_init(|| fingerprint::of_unknown(index, nth + 1));
+        }
     }
 
     /// True when the message reports input or output tokens.
@@ -225,7 +251,7 @@ impl ToolCall {
     /// [`canonical_print`](Self::canonical_print). Rules that compare arguments in any other way cannot be evaluated on
     /// it ([`Need::Arguments`](crate::decision::Need)).
     pub fn with_print(id: Option<&str>, name: &str, print: Fingerprint) -> Self {
-        Self { canonical_print: OnceLock::from(print), is_print: true, ..Self::new(id, name, "") }
+        Self { canonical_print: OnceLock::from(print), is_print: true, ..Self::new(id, name, Text::plain("")) }
     }
 
     /// True if only the fingerprint of its arguments is known.
@@ -234,8 +260,18 @@ impl ToolCall {
         self.is_print
     }
 
-    /// Fingerprint of the name and the canonical arguments: keys sorted at every level, no insignificant white space.
+    /// True if neither the arguments nor their fingerprint is known.
+    pub fn are_arguments_unknown(&self) -> bool {
+        !self.is_print && self.arguments.is_not_recorded()
+    }
+
+    /// Fingerprint of the name and the canonical arguments: keys sorted at every level, no insignificant white space. That
+    /// of a call whose arguments were not recorded equals no other of its run.
     pub fn canonical_print(&self) -> Fingerprint {
+        if self.are_arguments_unknown() {
+            let own = self.canonical_print.get().copied();
+            return own.unwrap_or_else(|| fingerprint::of_call_canonical(&self.name, ""));
+        }
         *self.canonical_print.get_or_init(|| fingerprint::of_call_canonical(&self.name, &self.arguments.as_str()))
     }
 

@@ -81,6 +81,11 @@ pub fn of_call(identity: &Identity, name: &str, arguments: &str) -> Fingerprint 
     }
 }
 
+/// The fingerprint of something that was not recorded: the `nth` part of the run's event `index`. It equals no other.
+pub(super) fn of_unknown(index: usize, nth: usize) -> Fingerprint {
+    of_list([xxh3_64(b"not recorded"), index as u64, nth as u64].map(Fingerprint))
+}
+
 pub(super) fn of_call_canonical(name: &str, arguments: &str) -> Fingerprint {
     match json_text::canonical_print(arguments) {
         Some(print) => of_list([of_text(name), Fingerprint(print)]),

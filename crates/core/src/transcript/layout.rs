@@ -50,6 +50,9 @@ impl Layout {
     /// Processes the last of `events`. A reply ends the step before it.
     pub(super) fn take(&mut self, events: &[Event]) {
         let Some((event, before)) = events.split_last() else { return };
+        if let Some(message) = event.message() {
+            message.tell_unknown_apart(before.len());
+        }
         if self.first_time.is_none() {
             self.first_time = event.ts().map(|time| (before.len(), time));
         }

@@ -10,17 +10,31 @@ use smol_str::SmolStr;
 
 use super::fingerprint::{self, Fingerprint};
 
-/// A text, stored either plain or as the escaped inside of a JSON string.
+/// A text, stored either plain or as the escaped inside of a JSON string; or one that was not recorded.
+///
+/// The default is a text that was not recorded: it shows as an empty one and equals no text, not even itself.
 #[derive(Clone, Default)]
 pub struct Text {
     stored: SmolStr,
-    escaped: bool,
+    form: Form,
+}
+
+/// How a text is stored.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Form {
+    /// Not at all: it was not recorded.
+    #[default]
+    NotRecorded,
+    /// As it is.
+    Plain,
+    /// As the inside of a JSON string literal with escapes.
+    Escaped,
 }
 
 impl Text {
     /// A text stored as it is.
     pub fn plain(text: impl Into<SmolStr>) -> Self {
-        Self { stored: text.into(), escaped: false }
+        Self { stored: text.into(), form: Form::Plain }
     }
 
     /// A text given as the inside of a JSON string literal: still escaped, without its quotes.
@@ -28,17 +42,27 @@ impl Text {
     /// `body` must come from a JSON parser that accepted the literal. A lone surrogate escape is legal there and
     /// decodes to U+FFFD.
     pub fn from_json_body(body: &str) -> Self {
-        Self { escaped: memchr::memchr(b'\\', body.as_bytes()).is_some(), stored: body.into() }
+        let has_escapes = memchr::memchr(b'\\', body.as_bytes()).is_some();
+        Self { form: if has_escapes { Form::Escaped } else { Form::Plain }, stored: body.into() }
+    }
+
+    /// True if the text was not recorded, so that nothing is known of it.
+    pub fn is_not_recorded(&self) -> bool {
+        self.form == Form::NotRecorded
+    }
+
+    fn is_escaped(&self) -> bool {
+        self.form == Form::Escaped
     }
 
     /// The decoded text.
     pub fn as_str(&self) -> Cow<'_, str> {
-        if self.escaped { Cow::Owned(unescape(&self.stored)) } else { Cow::Borrowed(&self.stored) }
+        if self.is_escaped() { Cow::Owned(unescape(&self.stored)) } else { Cow::Borrowed(&self.stored) }
     }
 
     /// The fingerprint of the decoded text.
     pub(crate) fn print(&self) -> Fingerprint {
-        let as_it_stands = self.escaped.then(|| fingerprint::of_json_body(&self.stored)).flatten();
+        let as_it_stands = self.is_escaped().then(|| fingerprint::of_json_body(&self.stored)).flatten();
         as_it_stands.unwrap_or_else(|| fingerprint::of_text(&self.as_str()))
     }
 
@@ -49,7 +73,7 @@ impl Text {
 
     /// True when the text is empty or only white space.
     pub fn is_blank(&self) -> bool {
-        if self.escaped { self.as_str().trim().is_empty() } else { self.stored.trim().is_empty() }
+        if self.is_escaped() { self.as_str().trim().is_empty() } else { self.stored.trim().is_empty() }
     }
 
     /// The stored bytes, escaped or not. Equal bytes mean equal texts, but equal texts can have different bytes.
@@ -60,14 +84,15 @@ impl Text {
 
 impl PartialEq for Text {
     fn eq(&self, other: &Self) -> bool {
-        if self.escaped == other.escaped && self.stored == other.stored {
-            return true;
+        if self.is_not_recorded() || other.is_not_recorded() {
+            return false;
         }
-        (self.escaped || other.escaped) && self.as_str() == other.as_str()
+        if self.form == other.form {
+            return self.stored == other.stored;
+        }
+        self.as_str() == other.as_str()
     }
 }
-
-impl Eq for Text {}
 
 impl fmt::Debug for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -179,5 +204,14 @@ mod tests {
     fn equality_sees_the_text_not_its_spelling() {
         assert_eq!(Text::from_json_body(r"caf\u00e9"), Text::plain("café"));
         assert_ne!(Text::from_json_body(r"a\n"), Text::plain("a\\n"));
+    }
+
+    #[test]
+    fn what_was_not_recorded_equals_nothing() {
+        let unknown = Text::default();
+        assert_ne!(unknown, unknown.clone());
+        assert_ne!(unknown, Text::plain(""));
+        assert_eq!(unknown.as_str(), "");
+        assert_eq!(Text::plain(""), Text::from_json_body(""));
     }
 }

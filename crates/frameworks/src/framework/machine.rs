@@ -210,6 +210,18 @@ impl Recipe {
         rules.iter().fold(self, |recipe, rule| recipe.needs(rule, Need::Calls))
     }
 
+    /// Declares that these rules compare calls by their arguments, so that they see nothing where none are recorded.
+    #[must_use]
+    pub fn compares_calls(self, rules: &[&'static str]) -> Self {
+        rules.iter().fold(self.reads_calls(rules), |recipe, rule| recipe.needs(rule, Need::CallArguments))
+    }
+
+    /// Declares that these rules compare the texts of results.
+    #[must_use]
+    pub fn compares_results(self, rules: &[&'static str]) -> Self {
+        rules.iter().fold(self, |recipe, rule| recipe.needs(rule, Need::ResultTexts))
+    }
+
     /// Declares that these rules count and compare but never read texts or arguments, so they can be replayed on a
     /// recording without texts. All other rules are assumed to read them.
     #[must_use]
@@ -221,8 +233,15 @@ impl Recipe {
     /// What the rules need from a recording.
     pub fn requirements(&self) -> Vec<Requirement> {
         let readers = self.rules.iter().filter(|rule| !self.blind.contains(rule));
-        let texts = readers.map(|rule| Requirement { rule: RuleName::fixed(rule), need: Need::Texts });
-        self.needs.iter().cloned().chain(texts).collect()
+        let contents = [Need::Texts, Need::CallArguments, Need::ResultTexts, Need::ReplyTexts];
+        let texts = readers.flat_map(|rule| contents.map(|need| Requirement { rule: RuleName::fixed(rule), need }));
+        let mut all = self.needs.clone();
+        for requirement in texts {
+            if !all.contains(&requirement) {
+                all.push(requirement);
+            }
+        }
+        all
     }
 
     /// After a stop, the next user message starts another run of the same session.

@@ -27,6 +27,7 @@ use crate::survey::map_hint;
 use crate::survey::repeated_replies::{Copied, Copies};
 use crate::survey::task_names::Tasks;
 use crate::survey::unnamed_models::Models;
+use crate::survey::unrecorded_contents::UnrecordedContents;
 use crate::survey::unused_fields::Unused;
 use crate::transcript::{Event, Lane, Outcome, OutcomeSource, Run, Spend};
 
@@ -59,6 +60,8 @@ pub(super) struct Ledger<'c> {
     models: Models,
     /// Texts that were not read, by format, by what they belong to, and by the name of their field.
     untaken: BTreeMap<(&'static str, Of, String), Untaken>,
+    /// Contents that were not recorded.
+    unrecorded: UnrecordedContents,
     /// Fields that were not used.
     unused: Unused,
     /// The first file whose runs are called by their places in it.
@@ -91,6 +94,7 @@ impl<'c> Ledger<'c> {
             tasks: Tasks::default(),
             models: Models::default(),
             untaken: BTreeMap::new(),
+            unrecorded: UnrecordedContents::default(),
             unused: Unused::default(),
             numbered: None,
         }
@@ -127,6 +131,7 @@ impl<'c> Ledger<'c> {
                     self.graded_by_key += u64::from(by_key || named.outcome);
                     self.named.add(named.places);
                     let native = self.name(&mut run, &file.name, named.places.names_run());
+                    self.unrecorded.enter(&run);
                     self.tasks.add(&run, &file.name);
                     self.models.add(&run, &file.name);
                     if unknown_zero {
@@ -295,6 +300,7 @@ impl<'c> Ledger<'c> {
         notices.extend(self.columns_notice());
         notices.extend(self.named.notices(self.options));
         notices.extend(self.tables.notices());
+        notices.extend(self.unrecorded.notice());
         notices.extend(self.untaken_notices());
         notices.extend(self.tasks.notice());
         notices.extend(self.models.notices());

@@ -107,7 +107,7 @@ impl Conversation {
             }
             let mut result = Message::new(Role::Tool);
             result.tool_call_id = block.word("tool_use_id", out).map(Into::into);
-            result.content = block.content("content", out).or_else(|| Some(Text::default()));
+            result.content = block.content("content", out);
             // A result without the flag is not an error.
             result.is_error = Some(block.flag("is_error", out).unwrap_or(false));
             result.ts = ts;

@@ -302,7 +302,7 @@ fn text_of(value: &Node<'_>) -> Option<Text> {
     }
     if let Some(parts) = value.elements() {
         let mut texts: Vec<Text> = parts.iter().filter_map(text_of).collect();
-        return joined(&mut texts).or_else(|| parts.is_empty().then(Text::default));
+        return joined(&mut texts).or_else(|| parts.is_empty().then(|| Text::plain("")));
     }
     value.get(["text", "content"]).and_then(|inner| json::text(&inner))
 }

@@ -44,6 +44,9 @@ impl Pseudonyms {
 
     /// The placeholder of a text. Blank texts and published commands stay as they are.
     pub(super) fn text(&mut self, text: &Text) -> Text {
+        if text.is_not_recorded() {
+            return Text::default();
+        }
         let text = text.as_str();
         if text.trim().is_empty() || marks::is_command(&text) {
             return Text::plain(&*text);

@@ -9,4 +9,5 @@ pub(crate) mod repeated_replies;
 pub(crate) mod skip_reasons;
 pub(crate) mod task_names;
 pub(crate) mod unnamed_models;
+pub(crate) mod unrecorded_contents;
 pub(crate) mod unused_fields;

@@ -119,6 +119,7 @@ pub fn with_last_step(settings: &Settings, last_step: LastStep) -> Result<Recipe
         .needs(PLANNING, Need::Field("plan_update"))
         .needs(STAGNATION, Need::Field("page"))
         .needs(FAILURES, Need::ErrorFlags)
+        .compares_results(&[STAGNATION])
         .blind(&[STEPS, PLANNING, STAGNATION, FAILURES]))
 }
 

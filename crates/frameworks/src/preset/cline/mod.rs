@@ -80,7 +80,7 @@ fn build(settings: &Settings) -> Result<Recipe, SettingsError> {
         mistakes: 0.0,
     };
     let recipe = Recipe::new(machine, &[LOOP, MISTAKES]).blind(&[LOOP, MISTAKES]);
-    Ok(recipe.reads_calls(&[LOOP]).needs(MISTAKES, Need::ErrorFlags))
+    Ok(recipe.compares_calls(&[LOOP]).needs(MISTAKES, Need::ErrorFlags))
 }
 
 impl Cline {

@@ -131,7 +131,7 @@ pub fn with_models(settings: &Settings, models: Models) -> Result<Recipe, Settin
     let rules: &[&str] = if machine.enabled { &[TOOLS, TEXT, JUDGE, TURNS] } else { &[TURNS] };
     let recipe = Recipe::new(machine, rules)
         .blind(&[TOOLS, TURNS])
-        .reads_calls(&[TOOLS])
+        .compares_calls(&[TOOLS])
         .needs(JUDGE, Need::Unrecorded("loop judge's confidences"))
         .requests_before_prompts();
     Ok(if max_session_turns > 0 { recipe.needs(TURNS, Need::WholeSession) } else { recipe })

@@ -57,7 +57,7 @@ pub fn checked(settings: &Settings, for_errors: bool) -> Result<Recipe, Settings
     let rules: &[&str] = if errors.is_some() { &[TURNS, REPETITION, ERRORS] } else { &[TURNS, REPETITION] };
     let turns = Rounds::new(Turns { max: number(&settings.value(&param::MAX_TURNS))?, done: 0, empty: 0 });
     let machine = Goose { turns, max, streak: Streak::default(), errors };
-    let recipe = Recipe::new(machine, rules).reads_calls(&[REPETITION]).blind(&[TURNS, REPETITION]);
+    let recipe = Recipe::new(machine, rules).compares_calls(&[REPETITION]).blind(&[TURNS, REPETITION]);
     Ok(recipe.keeps_own_state().requests_before_prompts().needs(ERRORS, Need::ErrorFlags))
 }
 

@@ -80,7 +80,7 @@ pub fn answered_by(settings: &Settings, answer: Answer) -> Result<Recipe, Settin
         requests: 0,
     };
     let recipe = Recipe::new(machine, &[DOOM_LOOP, STEPS]).blind(&[DOOM_LOOP, STEPS]);
-    Ok(recipe.reads_calls(&[DOOM_LOOP]).resumes_at_user().requests_before_prompts())
+    Ok(recipe.compares_calls(&[DOOM_LOOP]).resumes_at_user().requests_before_prompts())
 }
 
 impl OpenCode {

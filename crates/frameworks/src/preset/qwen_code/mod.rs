@@ -93,7 +93,8 @@ pub fn with_host(settings: &Settings, host: Host) -> Result<Recipe, SettingsErro
             rules.extend(acp.opted_in.then_some(DUPLICATE));
             Recipe::new(acp, &rules)
                 .blind(&[CAP, DUPLICATE, FAILURES, INVALID])
-                .reads_calls(&[CAP, DUPLICATE])
+                .reads_calls(&[CAP])
+                .compares_calls(&[DUPLICATE])
                 .needs(FAILURES, Need::ErrorFlags)
                 .needs(INVALID, Need::Field("native"))
         }
@@ -201,7 +202,7 @@ fn session(settings: &Settings, host: Host, headless: bool) -> Result<Recipe, Se
     let (reads_tokens, is_timed) = (session.token_limit > 0.0, session.wall_time.is_some());
     let counts_session = session.max_turns > 0;
     let recipe = Recipe::new(session, &rules).blind(&[SAME, CAP, DUPLICATE, ALTERNATING, STAGNATION, TURNS, HEADLESS]);
-    let recipe = recipe.reads_calls(&[SAME, SHELL, CAP, DUPLICATE, ALTERNATING, READS, STAGNATION]);
+    let recipe = recipe.reads_calls(&[SHELL, CAP, READS, STAGNATION]).compares_calls(&[SAME, DUPLICATE, ALTERNATING]);
     let recipe = if reads_tokens { recipe.needs(TURNS, Need::Usage) } else { recipe };
     let recipe = if counts_session { recipe.needs(TURNS, Need::WholeSession) } else { recipe };
     Ok(if is_timed { recipe.needs(HEADLESS, Need::Times) } else { recipe })

@@ -72,7 +72,7 @@ pub fn parts(settings: &Settings, rules: &[&'static str], person: Person) -> Res
         approval: wants(APPROVAL).then_some(approval),
     };
     let mut recipe =
-        Recipe::new(machine, rules).blind(rules).reads_calls(&[REPETITION]).needs(MISTAKES, Need::ErrorFlags);
+        Recipe::new(machine, rules).blind(rules).compares_calls(&[REPETITION]).needs(MISTAKES, Need::ErrorFlags);
     if settings.opt_number(&param::ALLOWED_MAX_COST)?.is_some_and(|max| max > 0.0) {
         recipe = recipe.needs(APPROVAL, Need::Cost);
     }

@@ -142,6 +142,7 @@ impl Strategy for Agentao {
                 .into_iter()
                 .chain([cut])
                 .chain([Tripped::SameCall, Tripped::EmptyName, Tripped::BadArguments].map(calls))
+                .chain([Requirement { rule: RuleName::fixed(Tripped::SameCall.rule()), need: Need::CallArguments }])
                 .collect(),
         }
     }

@@ -155,8 +155,9 @@ impl Strategy for Awaken {
     fn requirements(&self) -> Vec<Requirement> {
         self.hooks
             .policies()
-            .filter_map(|policy| {
-                Some(Requirement { rule: RuleName::new(policy.rule(self.profile)), need: policy.need()? })
+            .flat_map(|policy| {
+                let rule = RuleName::new(policy.rule(self.profile));
+                policy.needs().iter().map(move |need| Requirement { rule: rule.clone(), need: *need })
             })
             .collect()
     }

@@ -63,14 +63,15 @@ impl Policy {
     }
 
     /// What it needs from a recording.
-    pub fn need(&self) -> Option<Need> {
+    pub fn needs(&self) -> &'static [Need] {
         match &self.condition {
-            StopConditionSpec::Timeout { seconds: 1.. } => Some(Need::Times),
-            StopConditionSpec::TokenBudget { max_total: 1.. } => Some(Need::Usage),
-            StopConditionSpec::ConsecutiveErrors { max } if low_32_bits(*max) > 0 => Some(Need::FinishReasons),
-            StopConditionSpec::ContentMatch { .. } => Some(Need::Texts),
-            StopConditionSpec::StopOnTool { .. } | StopConditionSpec::LoopDetection { .. } => Some(Need::Calls),
-            _ => None,
+            StopConditionSpec::Timeout { seconds: 1.. } => &[Need::Times],
+            StopConditionSpec::TokenBudget { max_total: 1.. } => &[Need::Usage],
+            StopConditionSpec::ConsecutiveErrors { max } if low_32_bits(*max) > 0 => &[Need::FinishReasons],
+            StopConditionSpec::ContentMatch { .. } => &[Need::Texts, Need::ReplyTexts],
+            StopConditionSpec::StopOnTool { .. } => &[Need::Calls],
+            StopConditionSpec::LoopDetection { .. } => &[Need::Calls, Need::CallArguments, Need::ReplyTexts],
+            _ => &[],
         }
     }
 

@@ -129,7 +129,7 @@ impl Session {
         let Some(reply) = self.turns.current() else { return };
         let proposes = reply.text().lines().any(|line| line.starts_with("<<<<<<< SEARCH") || line == "```diff");
         if reply.tool_calls.is_empty() && proposes {
-            self.turns.call(ToolCall::new(None, "aider.proposal", Text::default()), None);
+            self.turns.call(ToolCall::new(None, "aider.proposal", Text::plain("")), None);
         }
     }
 

@@ -6,7 +6,7 @@ use crate::open::probe::{Probe, Shape, Sketch};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
 use crate::transcript::{
-    Draft, Event, Grade, Header, Instant, Json, Lane, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Usage,
+    Draft, Event, Grade, Header, Instant, Json, Lane, Message, Outcome, OutcomeSource, Role, ToolCall, Usage,
 };
 use crate::value::json;
 
@@ -202,7 +202,7 @@ fn push_results(
         let mut message = Message::new(Role::Tool);
         message.tool_call_id =
             result.some_word(["source_call_id", "tool_call_id"]).or_else(|| id.map(str::to_owned)).map(Into::into);
-        message.content = result.content("content", out).or_else(|| Some(Text::default()));
+        message.content = result.content("content", out);
         // The format has no error flag; some producers add one.
         let success = result.within("result").some_flag("success").map(|success| !success);
         let flagged = Some(result.within("extra")).filter(|extra| extra.has("is_error"));

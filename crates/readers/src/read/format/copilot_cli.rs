@@ -132,7 +132,7 @@ impl Session {
                 result.tool_call_id = data.word("toolCallId", out).map(Into::into);
                 result.is_error = data.flag("success", out).map(|success| !success);
                 result.content = match (data.get("result"), data.get("error")) {
-                    (Some(found), _) => found.content("content", out).or_else(|| Some(Text::default())),
+                    (Some(found), _) => found.content("content", out),
                     (None, Some(error)) => error.content("message", out).or_else(|| Some(Text::plain(error.written()))),
                     (None, None) => None,
                 };

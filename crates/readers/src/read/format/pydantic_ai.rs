@@ -173,7 +173,8 @@ impl History {
                     None => out.error_at(part.place(), "a tool call without a `tool_name`", "the call is left out"),
                 },
                 Some("builtin-tool-return") => {
-                    let mut result = Message::saying(Role::Tool, content());
+                    let mut result = Message::new(Role::Tool);
+                    result.content = part.get("content").map(|content| said(&content));
                     result.tool_call_id = part.some_word("tool_call_id").map(Into::into);
                     result.name = part.some_word("tool_name").map(Into::into);
                     results.push(result);

@@ -7,7 +7,7 @@ use crate::read::turns::Turns;
 use crate::read::{openai, text_calls};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Text, Totals, Usage};
+use crate::transcript::{EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Totals, Usage};
 use crate::value::json;
 
 /// SWE-agent trajectories.
@@ -147,7 +147,7 @@ fn push_step(index: usize, step: Node<'_>, turns: &mut Turns, out: &mut Reading<
     let content = step.content("observation", out);
     // If there was no action, the observation is the harness asking for one.
     let mut result = Message::new(if asked { Role::Tool } else { Role::User });
-    result.content = if asked { content.or_else(|| Some(Text::default())) } else { content };
+    result.content = content;
     turns.push(result);
 }
 

@@ -39,7 +39,7 @@ impl Speech {
         }
         let ts = tick.instant("timestamp", out);
         for call in tick.get("agent_tool_calls").and_then(|calls| calls.elements()).unwrap_or_default() {
-            self.speak(Role::Assistant, &Text::default(), ts);
+            self.speak(Role::Assistant, &Text::plain(""), ts);
             self.calls.extend(openai::tool_call(&call, out));
         }
         for (name, lane) in [("agent_tool_results", Lane::Main), ("user_tool_results", Lane::Counterpart)] {

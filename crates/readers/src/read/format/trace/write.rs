@@ -151,7 +151,8 @@ struct CallLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a str>,
     name: &'a str,
-    arguments: Arguments,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arguments: Option<Arguments>,
 }
 
 /// Arguments that are an object are written as an object; anything else as a string.
@@ -269,7 +270,7 @@ fn message_line(message: &Message) -> MessageLine<'_> {
         role: message.role.name(),
         lane: lane(&message.lane),
         origin: message.origin.name(),
-        content: message.content.as_ref().map(Text::as_str),
+        content: message.content.as_ref().filter(|text| !text.is_not_recorded()).map(Text::as_str),
         reasoning: message.reasoning.as_ref().map(Text::as_str),
         tool_calls: message.tool_calls.iter().map(call_line).collect(),
         tool_call_id: message.tool_call_id.as_deref(),
@@ -299,13 +300,16 @@ fn lane(lane: &Lane) -> Option<String> {
 }
 
 fn call_line(call: &ToolCall) -> CallLine<'_> {
+    if call.are_arguments_unknown() {
+        return CallLine { id: call.id.as_deref(), name: &call.name, arguments: None };
+    }
     let text = call.arguments.as_str();
     let object = text.starts_with('{') && text.ends_with('}') && !text.contains(['\n', '\r']);
     let parsed = object.then(|| RawValue::from_string(text.clone().into_owned()).ok()).flatten();
     CallLine {
         id: call.id.as_deref(),
         name: &call.name,
-        arguments: parsed.map_or_else(|| Arguments::String(text.into_owned()), Arguments::Object),
+        arguments: Some(parsed.map_or_else(|| Arguments::String(text.into_owned()), Arguments::Object)),
     }
 }
 
