@@ -108,20 +108,49 @@ impl<'a> Entry<'a> {
         Some(Self { role, model, ts, is_side })
     }
 
-    /// Adds what was said. A text of the agent's without a call goes on in its next entry.
+    /// Adds what was said. The agent's next reply begins where a text follows a tool; a text without a tool at the end of
+    /// an entry goes on in the next one.
     fn push(&self, body: &str, turns: &mut Turns) {
+        let mut message = self.message();
+        if self.role != Role::Assistant {
+            message.content = Some(Text::plain(texts_of(parts(body))));
+            turns.push(message);
+            return;
+        }
+        let mut tools = Vec::new();
+        let mut texts: Vec<String> = Vec::new();
+        for part in parts(body) {
+            match part {
+                Part::Text(text) => {
+                    if !tools.is_empty() {
+                        self.reply(&texts, &std::mem::take(&mut tools), turns);
+                        texts.clear();
+                    }
+                    texts.push(text);
+                }
+                Part::Use(tool) => tools.push(tool),
+            }
+        }
+        if !tools.is_empty() || !texts.is_empty() {
+            self.reply(&texts, &tools, turns);
+        }
+    }
+
+    /// An empty message of the entry.
+    fn message(&self) -> Message {
         let mut message = Message::new(self.role);
         message.ts = self.ts;
         message.model = self.model.map(Into::into);
         if self.is_side {
             message.lane = Lane::Side("sidechain".into());
         }
-        let (text, uses) = parts(body);
-        message.content = Some(Text::plain(text));
-        if self.role != Role::Assistant {
-            turns.push(message);
-            return;
-        }
+        message
+    }
+
+    /// Adds one reply with its calls and their results.
+    fn reply(&self, texts: &[String], uses: &[Used<'_>], turns: &mut Turns) {
+        let mut message = self.message();
+        message.content = Some(Text::plain(texts.join("\n")));
         let mut results = Vec::new();
         for (n, used) in uses.iter().enumerate() {
             let id = format!("s{}-{n}", turns.len());
@@ -160,38 +189,76 @@ struct Used<'a> {
     body: &'a str,
 }
 
-/// The text of an entry without its tools, and the tools.
-fn parts(body: &str) -> (String, Vec<Used<'_>>) {
-    let (mut text, mut uses) = (String::new(), Vec::new());
+/// A piece of an entry.
+enum Part<'a> {
+    Text(String),
+    Use(Used<'a>),
+}
+
+/// The texts among the pieces.
+fn texts_of(parts: Vec<Part<'_>>) -> String {
+    let mut texts = Vec::new();
+    for part in parts {
+        if let Part::Text(text) = part {
+            texts.push(text);
+        }
+    }
+    texts.join("\n")
+}
+
+/// The texts and the tools of an entry, in order.
+fn parts(body: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
     let mut rest = body;
     while let Some((before, after)) = rest.split_once("<tool-use") {
-        text.push_str(before);
+        push_text(before, &mut parts);
         let (inner, next) = after.split_once("</tool-use>").unwrap_or((after, ""));
         let attribute = |name: &str| inner.split_once(name)?.1.split('"').nth(1);
         let (tag, body) = inner.split_once('>').unwrap_or((inner, ""));
         let of_tag = |name: &str| tag.split_once(name)?.1.split('"').nth(1);
         let name = of_tag("data-tool-name").or_else(|| attribute("Tool use: **")).unwrap_or("tool");
-        uses.push(Used { name, kind: of_tag("data-tool-type").unwrap_or_default(), body });
+        parts.push(Part::Use(Used { name, kind: of_tag("data-tool-type").unwrap_or_default(), body }));
         rest = next;
     }
-    // Early histories name the tool in a line of its own.
-    for line in rest.lines() {
+    push_text(rest, &mut parts);
+    parts
+}
+
+/// Adds a text without the lines between entries. Early histories name the tools in a line of their own.
+fn push_text<'a>(text: &'a str, parts: &mut Vec<Part<'a>>) {
+    let mut kept = String::new();
+    let mut uses = Vec::new();
+    for line in text.lines() {
         let named = line.trim().strip_prefix("_Tools used: ").and_then(|list| list.strip_suffix('_'));
         match named {
             Some(tools) => uses.extend(tools.split(", ").map(|name| Used { name, kind: "", body: "" })),
             None if line.trim() != "---" => {
-                text.push_str(line);
-                text.push('\n');
+                kept.push_str(line);
+                kept.push('\n');
             }
             None => {}
         }
     }
-    (text.trim().trim_end_matches("---").trim().to_owned(), uses)
+    let kept = kept.trim();
+    if !kept.is_empty() {
+        parts.push(Part::Text(kept.to_owned()));
+    }
+    parts.extend(uses.into_iter().map(Part::Use));
 }
 
 impl Used<'_> {
     /// What it was asked, as far as the history says: a command, a file, or the words themselves.
     fn arguments(&self) -> Text {
+        if let Some(title) = self.title() {
+            let is_shell = self.kind == "shell";
+            let value = self.fences().first().copied().filter(|_| is_shell).unwrap_or(title);
+            let key = match self.kind {
+                "shell" => "command",
+                "read" | "write" | "edit" => "path",
+                _ => "text",
+            };
+            return Text::plain(serde_json::json!({ key: value }).to_string());
+        }
         let asked = self.body.split("```text").next().unwrap_or_default();
         let quoted = asked.split('`').nth(1).filter(|quoted| !quoted.is_empty() && !asked.contains("```"));
         let fenced = asked.split("```").nth(1).and_then(|block| block.split_once('\n')).map(|(_, code)| code.trim());
@@ -206,8 +273,34 @@ impl Used<'_> {
         Text::plain(if value.is_empty() { "{}".to_owned() } else { serde_json::json!({ key: value }).to_string() })
     }
 
+    /// What the summary says of the use after the tool's name: `Read file: PATH`, as Cursor has it.
+    fn title(&self) -> Option<&str> {
+        let (summary, _) = self.body.split_once("<summary>")?.1.split_once("</summary>")?;
+        let (_, title) = summary.split_once('\u{2022}')?;
+        let title = title.trim();
+        Some(title.split_once(": ").map_or(title, |(_, value)| value))
+    }
+
+    /// The contents of the fenced blocks, in order.
+    fn fences(&self) -> Vec<&str> {
+        let mut fences = Vec::new();
+        let mut rest = self.body;
+        while let Some((_, after)) = rest.split_once("```") {
+            let Some((_, inner)) = after.split_once('\n') else { break };
+            let Some((fence, next)) = inner.split_once("```") else { break };
+            fences.push(fence.trim_end());
+            rest = next;
+        }
+        fences
+    }
+
     /// What it returned.
     fn result(&self) -> Option<&str> {
+        if self.title().is_some() {
+            // The first block of a command repeats it.
+            let skipped = usize::from(self.kind == "shell");
+            return self.fences().get(skipped).copied();
+        }
         let (_, rest) = self.body.split_once("```text\n").or_else(|| self.body.split_once("```diff\n"))?;
         rest.rsplit_once("\n```").map(|(result, _)| result).or(Some(rest))
     }
