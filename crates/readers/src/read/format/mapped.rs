@@ -64,10 +64,17 @@ impl Format for Mapped {
         let mut by_id: BTreeMap<String, usize> = BTreeMap::new();
         for value in Node::values(record, out) {
             let Some(value) = value.into_object("line", out) else { continue };
-            let id = map.find(&value, "run", ["run_id", "session_id", "id"]).and_then(|id| id.as_word());
+            let has_lists = map.get("messages").is_some();
+            // Where each line is a message, its own `id` may be the message's: only a field that the user names is the run's.
+            let usual = ["run_id", "session_id", "id"];
+            let id = if has_lists {
+                map.find(&value, "run", usual)
+            } else {
+                map.get("run").and_then(|_| map.find(&value, "run", []))
+            };
+            let id = id.and_then(|id| id.as_word());
             // A message without the run's id belongs to the run of the one before it.
-            let id =
-                id.or_else(|| map.get("messages").is_none().then(|| runs.last().map(|(id, _)| id.clone())).flatten());
+            let id = id.or_else(|| if has_lists { None } else { runs.last().map(|(id, _)| id.clone()) });
             let Some(list) = map.get("messages").and_then(|_| map.find(&value, "messages", [])) else {
                 let id = id.unwrap_or_default();
                 let at = *by_id.entry(id.clone()).or_insert_with(|| {
