@@ -1,0 +1,124 @@
+//! Amp threads: a document with `messages` of blocks, in which results are under `run`.
+
+use super::{Format, Layout};
+use crate::open::probe::{Probe, Sketch};
+use crate::read::dialect;
+use crate::read::turns::Turns;
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{Grade, Header, Message, PromptedBy, Role, Text, ToolCall, Usage};
+
+/// Amp threads.
+pub(super) struct Amp;
+
+impl Format for Amp {
+    fn id(&self) -> &'static str {
+        "amp"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Amp threads: a document with `v`, `id` and `messages` that have a `messageId`"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let thread = probe.document()?;
+        let is_message = |value: &Sketch| value.has(&["role", "messageId", "content"]);
+        let messages = thread.get("messages")?.elements();
+        (thread.has(&["v", "id"]) && messages.first().is_some_and(is_message))
+            .then(|| "`messages` with a `messageId`".to_owned())
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Person
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let Some(thread) = Node::whole(record, out) else { return };
+        let mut turns = Turns::default();
+        for message in thread.list("messages", out) {
+            if message.expect_object("message", "an object", out) {
+                push_message(&message, &mut turns, out);
+            }
+        }
+        let header = Header {
+            run_id: thread.some_word("id").unwrap_or_else(|| record.file.stem.clone()),
+            agent: Some("amp".to_owned()),
+            started_at: thread.instant("created", out),
+            ..Header::default()
+        };
+        out.run(turns.into_draft(header, Grade::default()));
+    }
+}
+
+/// Adds a message and the results inside it.
+fn push_message(node: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
+    let Some(role) = node.role("role", dialect::named_role, out) else { return };
+    let mut message = Message::new(role);
+    message.ts = node.within("meta").some_instant("sentAt");
+    let (mut texts, mut thoughts, mut results) = (Vec::new(), Vec::new(), Vec::new());
+    for block in node.list("content", out) {
+        match block.some_string("type").as_deref() {
+            Some("text") => texts.extend(block.string("text", out)),
+            Some("thinking") => thoughts.extend(block.string("thinking", out)),
+            Some("redacted_thinking") => {}
+            Some("tool_use" | "server_tool_use") => {
+                let Some(name) = block.string("name", out) else { continue };
+                let id = block.word("id", out);
+                message.tool_calls.push(ToolCall::new(id.as_deref(), &name, block.arguments("input")));
+            }
+            Some("tool_result") => results.push(result(&block, out)),
+            _ => {
+                out.plain_content(&block);
+                texts.push("".into());
+            }
+        }
+    }
+    let joined = |texts: Vec<std::borrow::Cow<'_, str>>| (!texts.is_empty()).then(|| Text::plain(texts.join("\n")));
+    (message.content, message.reasoning) = (joined(texts), joined(thoughts));
+    if role == Role::Assistant {
+        message.finish_reason = node.within("state").some_word("stopReason").map(Into::into);
+        if let Some(counts) = node.counts("usage", out) {
+            message.model = counts.some_word("model").map(Into::into);
+            message.usage = usage(&counts, out);
+        }
+    }
+    for result in results {
+        turns.push(result);
+    }
+    if role == Role::Assistant || message.content.is_some() {
+        turns.push(message);
+    }
+}
+
+fn result(block: &Node<'_>, out: &mut Reading<'_>) -> Message {
+    let mut result = Message::new(Role::Tool);
+    result.tool_call_id = block.word(["toolUseID", "tool_use_id"], out).map(Into::into);
+    let run = block.within("run");
+    let status = run.some_string("status");
+    result.is_error = status.as_deref().map(|status| status != "done");
+    let said = run.get(["result", "error", "reason"]).map(|said| match said.get(["content", "message", "output"]) {
+        Some(inner) => inner.compact_text(),
+        None => said.compact_text(),
+    });
+    result.content = said;
+    result
+}
+
+/// The tokens of one call: cached ones are counted beside the input.
+fn usage(counts: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
+    let read = counts.tokens("cacheReadInputTokens", out);
+    let written = counts.tokens("cacheCreationInputTokens", out);
+    let all_input = |input: u64| input.saturating_add(read.unwrap_or(0)).saturating_add(written.unwrap_or(0));
+    let usage = Usage {
+        input: counts.tokens("inputTokens", out).map(all_input),
+        cache_read: read,
+        cache_write: written,
+        output: counts.tokens("outputTokens", out),
+        reasoning: None,
+    };
+    (!usage.is_empty()).then_some(usage)
+}

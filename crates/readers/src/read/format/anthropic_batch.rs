@@ -1,0 +1,63 @@
+//! Results of Anthropic's message batches: a request a line, with `custom_id` and the reply, or why there is none.
+
+use super::{Format, Layout};
+use crate::open::probe::{Probe, Shape, Sketch};
+use crate::read::dialect;
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{Draft, Event, Grade, Header, PromptedBy, Role};
+
+/// Results of Anthropic's message batches.
+pub(super) struct AnthropicBatch;
+
+impl Format for AnthropicBatch {
+    fn id(&self) -> &'static str {
+        "anthropic-batch"
+    }
+
+    fn summary(&self) -> &'static str {
+        "results of Anthropic's message batches: `custom_id` and `result`, a line each"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_result = |value: &Sketch| {
+            let kind = value.get("result").and_then(|result| result.text_of("type")).unwrap_or_default();
+            value.has(&["custom_id"]) && matches!(kind.as_str(), "succeeded" | "errored" | "canceled" | "expired")
+        };
+        probe.values.iter().any(is_result).then(|| "lines with `custom_id` and the `type` of a `result`".to_owned())
+    }
+
+    fn layout(&self, probe: &Probe) -> Layout {
+        if probe.shape == Shape::Document { Layout::Whole } else { Layout::Lines }
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Program
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let Some(line) = Node::whole(record, out).and_then(|line| line.into_object("line", out)) else { return };
+        let Some(id) = line.word("custom_id", out) else {
+            return out.error_at(record.text, "a result without a `custom_id`", "it is left out");
+        };
+        let result = line.under("result", out);
+        match result.some_string("type").as_deref() {
+            Some("succeeded") => {}
+            Some(kind @ ("errored" | "canceled" | "expired")) => {
+                return out.warn_at(record.text, format!("request `{id}` has no reply: {kind}"), "it is no run");
+            }
+            Some(kind) => return out.unknown(&format!("result {kind}"), &result),
+            None => return out.error_at(record.text, "a result without a `type`", "it is left out"),
+        }
+        let message = result.under("message", out);
+        let mut events = Vec::new();
+        for mut reply in dialect::messages_of(&message, Role::Assistant, out) {
+            if reply.role == Role::Assistant {
+                reply.model = message.string("model", out).map(Into::into);
+            }
+            events.push(Event::Message(reply));
+        }
+        let header = Header { run_id: id, model: message.some_word("model"), ..Header::default() };
+        out.run(Draft { header, events, grade: Grade::default(), warnings: Vec::new() });
+    }
+}

@@ -1,0 +1,166 @@
+//! Cursor's command line: the agent's transcripts, and its stream of events. A transcript has messages without results; a
+//! stream has calls and results in lines of their own.
+
+use super::{Format, Layout};
+use crate::open::probe::{Probe, Sketch};
+use crate::read::dialect;
+use crate::read::turns::Turns;
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{EndCause, Grade, Header, Message, PromptedBy, Role, Text, ToolCall, Totals, Usage};
+
+/// Recordings of Cursor's command line.
+pub(super) struct Cursor;
+
+impl Format for Cursor {
+    fn id(&self) -> &'static str {
+        "cursor"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Cursor's command line: agent transcripts, and its stream of `tool_call` events"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_call = |value: &Sketch| {
+            value.text_of("type").as_deref() == Some("tool_call")
+                && value.get("tool_call").is_some_and(Sketch::is_object)
+                && value.has(&["call_id"])
+        };
+        if probe.values.iter().any(is_call) {
+            return Some("lines of type `tool_call` with a `call_id`".to_owned());
+        }
+        let is_message = |value: &Sketch| match value {
+            Sketch::Object(members) => {
+                let names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
+                names == ["role", "message"] && value.get("message").is_some_and(|message| message.has(&["content"]))
+            }
+            _ => false,
+        };
+        let is_end = |value: &Sketch| value.text_of("type").as_deref() == Some("turn_ended");
+        let is_transcript = probe.values.iter().any(is_message) && probe.values.iter().any(is_end);
+        is_transcript.then(|| "lines of a `role` and a `message`, and `turn_ended`".to_owned())
+    }
+
+    fn joins_lines(&self, _first: &Sketch) -> bool {
+        true
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Person
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let agent = Some("cursor".to_owned());
+        let header = Header { run_id: record.file.stem.clone(), agent, ..Header::default() };
+        let mut session = Session { header, ..Session::default() };
+        for line in Node::values(record, out) {
+            if let Some(line) = line.into_object("line", out) {
+                session.add(&line, out);
+            }
+        }
+        let grade = Grade { end: session.end, ..Grade::default() };
+        out.run(session.turns.into_draft(session.header, grade));
+    }
+}
+
+/// A session being read.
+#[derive(Default)]
+struct Session {
+    header: Header,
+    turns: Turns,
+    end: EndCause,
+    /// A result came after the last reply, so that the next call belongs to another.
+    is_answered: bool,
+}
+
+impl Session {
+    fn add(&mut self, line: &Node<'_>, out: &mut Reading<'_>) {
+        match line.some_string("type").as_deref() {
+            None | Some("user" | "assistant") => self.message(line, out),
+            Some("system") => {
+                self.header.model = line.some_word("model").or(self.header.model.take());
+                self.header.run_id = line.some_word("session_id").unwrap_or_else(|| self.header.run_id.clone());
+            }
+            Some("tool_call") => self.tool_call(line, out),
+            Some("turn_ended") => self.end = EndCause::SelfFinish,
+            Some("result") => {
+                self.end = if line.is_true("is_error") { EndCause::Error } else { EndCause::SelfFinish };
+                self.count(line, out);
+            }
+            // Words of a thought as they are streamed.
+            Some("thinking") => {}
+            Some(kind) => out.unknown(kind, line),
+        }
+    }
+
+    fn message(&mut self, line: &Node<'_>, out: &mut Reading<'_>) {
+        let inner = line.under("message", out);
+        let place = if line.has("role") { line } else { &inner };
+        let Some(role) = place.role("role", dialect::named_role, out) else { return };
+        for mut message in dialect::messages_of(&inner, role, out) {
+            message.ts = line.instant(["timestamp_ms", "timestamp"], out);
+            self.is_answered = message.role == Role::Tool;
+            self.turns.push(message);
+        }
+    }
+
+    /// Adds a call where it is `started`, and its result where it is `completed`.
+    fn tool_call(&mut self, line: &Node<'_>, out: &mut Reading<'_>) {
+        let id = line.word("call_id", out);
+        let held = line.under("tool_call", out);
+        let Some((kind, _)) = held.members().first() else {
+            return out.error_at(line.place(), "a `tool_call` that names no tool", "it is left out");
+        };
+        let kind = kind.to_string();
+        let call = held.within(kind.as_str());
+        let ts = line.instant(["timestamp_ms", "timestamp"], out);
+        match line.some_string("subtype").as_deref() {
+            Some("started") => {
+                if std::mem::take(&mut self.is_answered) {
+                    self.turns.push(Message::new(Role::Assistant));
+                }
+                let own = call.some_word("name");
+                let name = own.as_deref().unwrap_or_else(|| kind.strip_suffix("ToolCall").unwrap_or(&kind));
+                let arguments = call.arguments(["args", "arguments"]);
+                self.turns.call(ToolCall::new(id.as_deref(), name, arguments), ts);
+            }
+            Some("completed") => {
+                let mut result = Message::new(Role::Tool);
+                result.tool_call_id = id.map(Into::into);
+                result.ts = ts;
+                if let Some(said) = call.get("result") {
+                    result.is_error = Some(!said.has("success"));
+                    let inner = said.members().first().map(|(_, inner)| Node::of(*inner));
+                    let text = inner.as_ref().and_then(|inner| inner.some_text(["content", "stdout", "message"]));
+                    result.content = Some(text.unwrap_or_else(|| Text::plain(said.compact())));
+                }
+                self.is_answered = true;
+                self.turns.push(result);
+            }
+            _ => out.unknown("tool_call", line),
+        }
+    }
+
+    /// Takes the tokens of the whole session.
+    fn count(&mut self, line: &Node<'_>, out: &mut Reading<'_>) {
+        let Some(counts) = line.counts("usage", out) else { return };
+        let read = counts.tokens(["cacheReadTokens", "cache_read_tokens"], out);
+        let written = counts.tokens(["cacheWriteTokens", "cache_write_tokens"], out);
+        let all_input = |input: u64| input.saturating_add(read.unwrap_or(0)).saturating_add(written.unwrap_or(0));
+        let usage = Usage {
+            input: counts.tokens(["inputTokens", "input_tokens"], out).map(all_input),
+            cache_read: read,
+            cache_write: written,
+            output: counts.tokens(["outputTokens", "output_tokens"], out),
+            reasoning: None,
+        };
+        if !usage.is_empty() {
+            self.header.totals = Some(Totals { usage, cost: None });
+        }
+    }
+}

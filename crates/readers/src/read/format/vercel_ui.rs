@@ -1,0 +1,162 @@
+//! Messages of Vercel's AI SDK for user interfaces: one message for all replies to a prompt, with their calls and results
+//! as `parts`.
+
+use super::{Format, Layout};
+use crate::open::probe::{Probe, Sketch};
+use crate::read::dialect;
+use crate::read::turns::Turns;
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{Grade, Header, Message, Role, Text, ToolCall, Totals, Usage};
+
+/// Messages of Vercel's AI SDK for user interfaces.
+pub(super) struct VercelUi;
+
+impl Format for VercelUi {
+    fn id(&self) -> &'static str {
+        "vercel-ui"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Vercel AI SDK messages for user interfaces: `messages` with `parts` such as `step-start` and `tool-NAME`"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let is_own = |part: &Sketch| part.text_of("type").is_some_and(|kind| kind == "step-start" || is_tool(&kind));
+        let is_message = |value: &Sketch| {
+            value.has(&["role"]) && value.get("parts").is_some_and(|p| p.elements().iter().any(is_own))
+        };
+        let whole = probe.document()?;
+        let list = if whole.is_array() { whole } else { whole.get("messages")? };
+        list.elements().iter().any(is_message).then(|| "messages with `parts` such as `step-start`".to_owned())
+    }
+
+    fn layout(&self, _probe: &Probe) -> Layout {
+        Layout::Whole
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let Some(whole) = Node::whole(record, out) else { return };
+        let messages = whole.elements().unwrap_or_else(|| whole.list("messages", out));
+        let mut turns = Turns::default();
+        let mut usage = Usage::default();
+        for message in messages {
+            if !message.expect_object("message", "an object", out) {
+                continue;
+            }
+            let Some(role) = message.role("role", dialect::named_role, out) else { continue };
+            if role == Role::Assistant {
+                push_replies(&message, &mut turns, out);
+            } else {
+                let mut texts = Vec::new();
+                for part in message.list("parts", out) {
+                    texts.extend(part.some_string("text").map(String::from));
+                }
+                turns.push(Message::saying(role, texts.join("\n")));
+            }
+            // Counted for all replies of the message.
+            if let Some(counts) = message.within("metadata").get(["usage", "totalUsage"]) {
+                usage = sum(usage, dialect::usage(&counts, out).unwrap_or_default());
+            }
+        }
+        let totals = (!usage.is_empty()).then_some(Totals { usage, cost: None });
+        let header = Header {
+            run_id: whole.some_word(["id", "chatId"]).unwrap_or_else(|| record.file.stem.clone()),
+            totals,
+            ..Header::default()
+        };
+        out.run(turns.into_draft(header, Grade::default()));
+    }
+}
+
+/// The sum of two counts; what neither has is unknown.
+fn sum(one: Usage, more: Usage) -> Usage {
+    let add = |one: Option<u64>, more: Option<u64>| match (one, more) {
+        (Some(one), Some(more)) => Some(one.saturating_add(more)),
+        (one, more) => one.or(more),
+    };
+    Usage {
+        input: add(one.input, more.input),
+        cache_read: add(one.cache_read, more.cache_read),
+        cache_write: add(one.cache_write, more.cache_write),
+        output: add(one.output, more.output),
+        reasoning: add(one.reasoning, more.reasoning),
+    }
+}
+
+/// Whether the kind of a part is that of a tool.
+fn is_tool(kind: &str) -> bool {
+    kind == "dynamic-tool" || kind == "tool-invocation" || kind.starts_with("tool-")
+}
+
+/// The reply that is being put together, and its results.
+#[derive(Default)]
+struct Step {
+    texts: Vec<String>,
+    thoughts: Vec<String>,
+    calls: Vec<ToolCall>,
+    results: Vec<Message>,
+}
+
+impl Step {
+    /// Adds the reply to the conversation, if there is any.
+    fn push(self, turns: &mut Turns) {
+        if self.texts.is_empty() && self.thoughts.is_empty() && self.calls.is_empty() {
+            return;
+        }
+        let joined = |texts: Vec<String>| (!texts.is_empty()).then(|| Text::plain(texts.join("\n")));
+        let mut reply = Message::new(Role::Assistant);
+        (reply.content, reply.reasoning) = (joined(self.texts), joined(self.thoughts));
+        reply.tool_calls = self.calls;
+        turns.push(reply);
+        for result in self.results {
+            turns.push(result);
+        }
+    }
+}
+
+/// Adds the replies of one message. One begins at each `step-start`, and where a text follows a call.
+fn push_replies(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
+    let mut step = Step::default();
+    for part in message.list("parts", out) {
+        let kind = part.string("type", out).unwrap_or_default();
+        match &*kind {
+            "step-start" => std::mem::take(&mut step).push(turns),
+            "text" => {
+                if !step.calls.is_empty() {
+                    std::mem::take(&mut step).push(turns);
+                }
+                step.texts.extend(part.string("text", out).map(String::from));
+            }
+            "reasoning" => step.thoughts.extend(part.string(["text", "reasoning"], out).map(String::from)),
+            kind if is_tool(kind) => push_tool(kind, &part, &mut step, out),
+            "file" | "source-url" | "source-document" => {}
+            kind if kind.starts_with("data-") => out.unknown_kind(kind),
+            kind => out.unknown(&format!("part {kind}"), &part),
+        }
+    }
+    step.push(turns);
+}
+
+/// Adds a call, and its result if it has one.
+fn push_tool(kind: &str, part: &Node<'_>, step: &mut Step, out: &mut Reading<'_>) {
+    let inner = part.get("toolInvocation");
+    let part = inner.as_ref().unwrap_or(part);
+    let name = part.some_word("toolName").unwrap_or_else(|| kind.trim_start_matches("tool-").to_owned());
+    let id = part.word("toolCallId", out);
+    step.calls.push(ToolCall::new(id.as_deref(), &name, part.arguments(["input", "args", "rawInput"])));
+    let failed = match part.some_string("state").as_deref() {
+        Some("output-available" | "result") => false,
+        Some("output-error" | "output-denied") => true,
+        Some(
+            "input-streaming" | "input-available" | "approval-requested" | "approval-responded" | "call"
+            | "partial-call",
+        ) => return,
+        _ => return out.unknown("state of a tool", part),
+    };
+    let mut result = Message::new(Role::Tool);
+    result.tool_call_id = id.map(Into::into);
+    result.content = part.get(["output", "errorText", "result"]).map(|said| said.compact_text());
+    result.is_error = Some(failed);
+    step.results.push(result);
+}
