@@ -363,8 +363,9 @@ fn parts_used(code: &str, module: &str, is_right_below: bool) -> BTreeSet<String
     // `use crate::{git, words::{Word, has}};`
     let list = Regex::new(r"\bcrate::\{([^;]*)\};").unwrap();
     let name = Regex::new(r"(?:^|[,{]) *([a-z_]+)").unwrap();
+    let inner_list = Regex::new(r"::\{[^{}]*\}").unwrap();
     for found in list.captures_iter(code) {
-        let names = Regex::new(r"::\{[^{}]*\}").unwrap().replace_all(&found[1], "");
+        let names = inner_list.replace_all(&found[1], "");
         let names = names.replace('\n', " ");
         used.extend(name.captures_iter(&names).map(|found| format!("{}/", &found[1])));
     }
