@@ -92,11 +92,15 @@ const WITHDRAWN: &[&str] = &[
 #[test]
 fn no_page_cites_a_withdrawn_figure() {
     let study = root().join("reports/study");
+    // It shows what the corrected reading changes.
+    let correction = root().join("reports/2026-11-26-calls");
     let reports = walkdir::WalkDir::new(root().join("reports")).into_iter().map(|entry| entry.unwrap().into_path());
     let reports = reports.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
     let mut cited = Vec::new();
     let mut n_pages = 0;
-    for page in pages().into_iter().chain(reports).filter(|page| !page.starts_with(&study)) {
+    for page in
+        pages().into_iter().chain(reports).filter(|page| !page.starts_with(&study) && !page.starts_with(&correction))
+    {
         n_pages += 1;
         let text = std::fs::read_to_string(&page).unwrap();
         for words in WITHDRAWN.iter().filter(|words| text.contains(**words)) {

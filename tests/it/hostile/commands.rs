@@ -89,7 +89,7 @@ fn no_name_begins_a_command_to_a_ci_system() {
         ] {
             let row = row(format!("{command}: {id}"), command).file("x.jsonl", text.clone()).file("s.toml", STACK);
             let snapshot =
-                "# whenstop stop points v1: run | stack | rule | stop | verdict\na | s | - | end | unlabelled\n";
+                "# whenstop stop points v2: stack | run | rule | stop | verdict\ns | a | - | end | unlabelled\n";
             let row = row.file("x.snap", snapshot).never_says(format!("\n{}", id.trim_start()));
             rows.push(if command.starts_with("corpus") { row.says("x") } else { row.exit(100).says("x") });
         }

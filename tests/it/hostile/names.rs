@@ -57,7 +57,7 @@ fn no_command_shows_what_a_terminal_obeys() {
         ("corpus a.jsonl --runs --format md", 0),
         ("ci check a.jsonl --stacks s.toml --snapshot other.snap --allow-unreadable", 100),
     ];
-    let header = "# whenstop stop points v1: run | stack | rule | stop | verdict\n";
+    let header = "# whenstop stop points v2: stack | run | rule | stop | verdict\n";
     let mut rows = Vec::new();
     for (what, name, shown) in NAMES {
         for (command, exit) in commands {

@@ -2,7 +2,7 @@
 
 use super::{check, row};
 
-const HEADER: &str = "# whenstop stop points v1: run | stack | rule | stop | verdict\n";
+const HEADER: &str = "# whenstop stop points v2: stack | run | rule | stop | verdict\n";
 const STACK: &str = "[[stack]]\nname = \"s\"\nany = [{ signal = \"steps\", at_least = 1 }]\n";
 
 /// A run of so many steps.
@@ -14,15 +14,15 @@ fn run(id: &str, steps: usize) -> String {
 
 #[test]
 fn a_snapshot_that_cannot_be_read_is_refused_with_its_line() {
-    let line = "a | s | - | end | unlabelled\n";
+    let line = "s | a | - | end | unlabelled\n";
     let rows = [
         ("empty", String::new(), 1),
         ("of another kind", "{}\n".to_owned(), 1),
-        ("of another version", HEADER.replace("v1", "v9") + line, 1),
-        ("a field short", format!("{HEADER}a | s | - | end\n"), 2),
-        ("a field long", format!("{HEADER}{line}b | | s | - | end | unlabelled\n"), 3),
+        ("of another version", HEADER.replace("v2", "v9") + line, 1),
+        ("a field short", format!("{HEADER}s | a | - | end\n"), 2),
+        ("a field long", format!("{HEADER}{line}s | b | | - | end | unlabelled\n"), 3),
         ("a line twice", format!("{HEADER}{line}{line}"), 3),
-        ("a line twice, once quoted", format!("{HEADER}{line}\"a\" | \"s\" | - | end | unlabelled\n"), 3),
+        ("a line twice, once quoted", format!("{HEADER}{line}\"s\" | \"a\" | - | end | unlabelled\n"), 3),
         ("binary", format!("{HEADER}\u{0}\u{1}\u{2}\n"), 2),
     ];
     let rows = rows.map(|(what, text, line)| {

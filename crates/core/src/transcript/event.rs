@@ -1,5 +1,6 @@
 //! The events of a recording: messages, and the few other records that rules read.
 
+use std::fmt;
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
@@ -177,6 +178,13 @@ impl Message {
         !self.is_print && self.content.as_ref().is_none_or(Text::is_not_recorded)
     }
 
+    /// A text that was not recorded is no text: the two are written alike, and mean the same.
+    pub(super) fn forget_unrecorded_text(&mut self) {
+        if self.content.as_ref().is_some_and(Text::is_not_recorded) {
+            self.content = None;
+        }
+    }
+
     /// Fingerprint of the text. That of a result whose text was not recorded equals no other of its run.
     pub fn content_print(&self) -> Fingerprint {
         if let Some(print) = self.content_print.get() {
@@ -221,7 +229,7 @@ impl Message {
 }
 
 /// A tool call the agent requested.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ToolCall {
     /// The call's id; `None` in text protocols, which have no ids.
     pub id: Option<Name>,
@@ -232,6 +240,19 @@ pub struct ToolCall {
     canonical_print: OnceLock<Fingerprint>,
     json: OnceLock<Option<Box<serde_json::Value>>>,
     is_print: bool,
+}
+
+/// Whether the arguments have been parsed yet is left out: it says when somebody asked, not what the call is.
+impl fmt::Debug for ToolCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolCall")
+            .field("id", &self.id)
+            .field("name", &self.name)
+            .field("arguments", &self.arguments)
+            .field("canonical_print", &self.canonical_print)
+            .field("is_print", &self.is_print)
+            .finish_non_exhaustive()
+    }
 }
 
 impl ToolCall {

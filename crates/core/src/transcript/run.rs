@@ -136,7 +136,12 @@ pub struct Run {
 impl Run {
     /// Builds the run: derives steps and points exactly as a [`Recorder`](super::Recorder) does event by event.
     pub fn new(draft: Draft) -> Self {
-        let Draft { mut header, events, grade, warnings } = draft;
+        let Draft { mut header, mut events, grade, warnings } = draft;
+        for event in &mut events {
+            if let Event::Message(message) = event {
+                message.forget_unrecorded_text();
+            }
+        }
         let (ended_at, totals) = (header.ended_at.take(), header.totals.take());
         let layout = Layout::of(&events);
         Self { header, ended_at, totals, grade, warnings, round_grades: BTreeMap::new(), events, layout }
