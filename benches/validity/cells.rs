@@ -14,7 +14,7 @@ const CORRELATIONS: [f64; 3] = [0.0, 0.3, 0.7];
 type Experiment = (&'static str, fn(Corpus) -> Vec<Row>, &'static [f64]);
 
 /// Every experiment with the effect sizes it is run at.
-const EXPERIMENTS: [Experiment; 12] = [
+const EXPERIMENTS: [Experiment; 11] = [
     ("intervals-rate", |corpus| intervals::rate(corpus, 2000, 200), &[0.02, 0.05, 0.1, 0.3, 0.5]),
     ("intervals-stops", |corpus| intervals::stops(corpus, 2000, 200), &[0.05, 0.1, 0.3, 0.5]),
     ("intervals-tokens", |corpus| intervals::tokens(corpus, 2000, 200), &[0.05, 0.1, 0.3, 0.5]),
