@@ -73,7 +73,7 @@ def main():
                 sys.exit(done.stderr)
             (out / "table.txt").write_text(done.stdout + done.stderr)
             table = work / f"{half}-{name}.sums.csv"
-            sums.add(source, half, out / "rows.csv", work / f"{half}-{name}.runs.csv", table, {})
+            sums.add(source, half, out / "rows.csv", work / f"{half}-{name}.runs.csv", table)
             head, *more = table.read_text().splitlines(keepends=True)
             lines += more if lines else [head, *more]
             print(f"{half} {name}: {len(more)} sums", flush=True)

@@ -31,12 +31,6 @@ IDS = {"toolathlon": r"(?P<m>[^_]+)_(?P<t>.+)$", "drift": r"(?:runs/)?(?P<m>[^/]
        "mcpmark": r"(?:mcp_servers/)?(?P<t>[^/]+)/[^/]+/run-\d+/(?P<u>[^/]+)/messages$",
        "multi-swe-java": r"(?:evaluation/java/verified/)?\d+_SWE-agent_(?P<m>[^/]+)/trajs/(?P<t>.+)$",
        "agentdojo-luna": r".*?/(?P<t>[a-z]+/t\d+)/[^/]+/seed_"}
-# Where a run lies in its repository; {} is its id. Converted collections have a list beside them.
-PATHS = {"toolathlon": "trajs/{}.json", "vorflux": "evaluation/verified/20250519_vorflux_opus46-code_gpt55h-review/trajs/{}.json",
-         "mini-swe-gemini3": "swebench_results/20251118_gemini-3-pro-74pct/trajs/{0}/{0}.traj.json", "mcpmark": "{}.json", "agentdojo": "{}.json",
-         "agentdojo-attacked": "{}.json", "drift": "{}.json", "tau2-claude-code": "{}.jsonl", "sweagent-lite-x3": "{}.traj", "multi-swe-java": "{}.traj",
-         "aider-swe-bench": "predictions"}
-KILLS = ["source", "half", "class", "long", "strategy", "rule", "task", "model", "stopped_at", "steps", "path"]
 RUNS = ["source", "half", "class", "task", "model", "outcome", "steps", "tokens"]
 SUMS = ["source", "half", "class", "long", "task", "model", "strategy", "unread_successes", "unread_failures", "acted", "killed_low",
         "killed_high", "ended_low", "ended_high", "net_low", "net_high", "unbounded", "spent_low", "spent_high"]
@@ -61,29 +55,16 @@ def compare(program, folder, out, options, threads):
     return time.monotonic() - started
 
 
-def path_of(source, run, listed):
-    if run in listed:
-        return listed[run]
-    if source == "mint":
-        return "data/outputs"
-    if source == "bashkit":
-        return f"crates/bashkit-eval/results/{run.split('/')[0]}.json"
-    if source == "agentdojo-luna":
-        return run.rsplit("/", 1)[0] + ".json"
-    return PATHS.get(source, "{}").format(run)
-
-
-def add(source, half, rows, runs_file, sums_file, listed):
-    guards, kills = {*STUDY["strategies"]["guards"]}, []
+def add(source, half, rows, runs_file, sums_file):
     name, pattern = source["name"], IDS.get(source["name"])
     pattern = re.compile(pattern) if pattern else None
     runs, sums = {}, {}
     reader = csv.reader(rows.open(encoding="utf8", errors="surrogateescape", newline=""))
     head = {column: place for place, column in enumerate(next(reader))}
-    c = [head[column] for column in ("run_id", "task_id", "suite", "model", "stack", "outcome", "steps_recorded", "steps_at_stop", "tokens_recorded",
-                                     "unknown", "killed_low", "killed_high", "true_stop_low", "true_stop_high", "steps_low", "steps_high", "profile", "rule")]
+    c = [head[column] for column in ("run_id", "task_id", "suite", "model", "stack", "outcome", "steps_recorded", "tokens_recorded",
+                                     "unknown", "killed_low", "killed_high", "true_stop_low", "true_stop_high", "steps_low", "steps_high", "profile")]
     for row in reader:
-        run, task, suite, model, stack, outcome, recorded, at_stop, tokens, unknown, killed_low, killed_high, ended_low, ended_high, low, high, profile, rule = (row[i] for i in c)
+        run, task, suite, model, stack, outcome, recorded, tokens, unknown, killed_low, killed_high, ended_low, ended_high, low, high, profile = (row[i] for i in c)
         about = runs.get(run)
         if about is None:
             found = pattern.match(run) if pattern else None
@@ -108,8 +89,6 @@ def add(source, half, rows, runs_file, sums_file, listed):
             total[0 if success else 1] += 1
             continue
         total[2] += 1
-        if killed_low == "1" and (name_of in guards or stack in guards):
-            kills.append([name, half, about[0], int(steps > LONG), stack if stack in guards else name_of, rule, about[1], about[2], at_stop, steps, path_of(name, run, listed)])
         total[3] += int(killed_low)
         total[4] += int(killed_high)
         total[5] += int(ended_low)
@@ -138,10 +117,6 @@ def add(source, half, rows, runs_file, sums_file, listed):
         for (kind, long, task, model, stack), total in sorted(sums.items()):
             total[7], total[8] = round(total[7], 6), round(total[8], 6)
             writer.writerow([name, half, kind, long, task, model, stack, *total])
-    with sums_file.with_name(f"{name}.kills.csv").open("w", newline="") as out:
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(KILLS)
-        writer.writerows(sorted(kills, key=str))
     return len(runs)
 
 
@@ -165,9 +140,7 @@ def main():
         out.mkdir(parents=True)
         seconds = compare(args.whenstop, folder, out, OPTIONS.get(name, []), args.threads)
         base = args.work / args.half / name
-        paths = args.data / f"{name}.paths.csv"
-        listed = dict(csv.reader(paths.open())) if paths.exists() else {}
-        count = add(source, args.half, out / "rows.csv", base.with_name(name + ".runs.csv"), base.with_name(name + ".sums.csv"), listed)
+        count = add(source, args.half, out / "rows.csv", base.with_name(name + ".runs.csv"), base.with_name(name + ".sums.csv"))
         report = out / "report.html"
         if report.exists():
             report.rename(base.with_name(name + ".report.html"))
