@@ -2,6 +2,7 @@
 //! memory is bounded by the runs being processed.
 
 mod calls;
+mod chosen_form;
 mod errands;
 mod ledger;
 mod parse;

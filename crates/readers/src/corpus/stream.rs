@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Corpus;
+use super::chosen_form::{self, Chosen, Left, NotRead, TextIn};
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::find::child_sessions::Family;
 use crate::find::earlier_states::{self, Grown};
@@ -22,11 +23,9 @@ use crate::open::probe::{Probe, Shape};
 use crate::open::records::{self, Cut, Item, Records};
 use crate::read::format::{self, Format};
 use crate::read::parquet_tables::{self, Dialect, Export, Plan, Table, TableRecords};
-use crate::read::table_lines;
 use crate::read::wrappings::{self, Form, Reshape};
 use crate::record::named_by::NamedBy;
 use crate::record::options::SubAgents;
-use crate::survey::map_hint;
 use crate::survey::skip_reasons::Unread;
 
 /// A batch ends at this many bytes, so that they are parsed while still in the processor's cache …
@@ -252,43 +251,20 @@ impl<'c> Stream<'c> {
         let probe = Probe::of(&name, source.open().map_err(unreadable)?).map_err(unreadable)?;
         let options = &self.corpus.options;
         let forced = options.format.as_deref().and_then(format::by_id);
-        // A stream that breaks off is read up to that point, if that is enough to recognise its format.
-        let why_not = |unread: &dyn Fn() -> Unread| match &probe.broken {
-            Some(error) => NotRead::unreadable(error),
-            None => unread().into(),
-        };
         if probe.shape == Shape::Empty {
-            return Err(why_not(&|| Unread::empty(&name)));
+            return Err(match &probe.broken {
+                Some(error) => NotRead::unreadable(error),
+                None => Unread::empty(&name).into(),
+            });
         }
         let is_empty = probe.document().is_some_and(|list| list.is_array() && list.elements().is_empty());
         let empty_run = (forced.is_none() && is_empty && source.name.is_alone && !options.sealed)
             .then(|| self.reports.seen_from(&source.name.folder, source.path()))
             .filter(FolderGrades::grade_only_run)
             .and_then(|_| format::by_id("chat"));
-        let mut is_table = false;
-        let form = if let Some(format) = forced.or(empty_run) {
-            wrappings::forced(format, &probe)
-        } else {
-            let table = first_rows(source, &probe);
-            let of_rows = table.as_ref().and_then(|rows| self.mapped(rows));
-            is_table = of_rows.is_some();
-            let Some(form) = of_rows.or_else(|| self.mapped(&probe)).or_else(|| wrappings::detect(&probe)) else {
-                let not_read = why_not(&|| match source.open() {
-                    Ok(bytes) => Unread::of(&name, &probe, bytes),
-                    Err(_) => Unread::of(&name, &probe, std::io::empty()),
-                });
-                let advice = match table {
-                    Some(rows) => map_hint::of_table(&rows, &self.corpus.paths),
-                    // What is known by name needs no mapping.
-                    None if not_read.is_unknown_json => {
-                        let longer = source.open().ok().and_then(|bytes| Probe::at_length(&name, bytes).ok());
-                        map_hint::advice(longer.as_ref().unwrap_or(&probe), &self.corpus.paths)
-                    }
-                    None => None,
-                };
-                return Err(NotRead { advice: advice.or(not_read.advice), ..not_read });
-            };
-            form
+        let Chosen { form, text } = match forced.or(empty_run) {
+            Some(format) => Chosen { form: wrappings::forced(format, &probe), text: TextIn::File },
+            None => chosen_form::choose(source, &probe, &self.corpus.paths, options.columns.as_ref())?,
         };
         let Form { format, why, layout, reshape, as_files, within } = form;
         if let Some(reason) = self.left_for_another(source, format) {
@@ -305,17 +281,11 @@ impl<'c> Stream<'c> {
         } else {
             self.reports.seen_from(&source.name.folder, source.path())
         };
-        let rows = is_table.then(|| table_lines::lines(source)).flatten();
-        let input = rows.map_or_else(|| source.open().map_err(unreadable), Ok)?;
+        let input = text.open(source).map_err(unreadable)?;
         let records = Cuts::Stream(Box::new(Records::new(input, layout, &source.name.path, options.limit)));
         let name = source.name.clone();
         let children = self.children(source, format);
         Ok((OpenFile { name, format, reshape, as_files, within, envelope, grades, children }, why, records))
-    }
-
-    /// The file as the log that the user describes, if it fits.
-    fn mapped(&self, probe: &Probe) -> Option<Form> {
-        map_hint::form(self.corpus.options.columns.as_ref()?, probe)
     }
 
     /// A table of runs, recognised by its columns.
@@ -404,61 +374,6 @@ impl<'c> Stream<'c> {
         let format = format::by_id("inspect").ok_or_else(|| "no reader for it".to_owned())?;
         let file = OpenFile::plain(&source.name, format, envelope);
         Ok((file, "a zip with a log's header".to_owned(), Cuts::Log(Box::new(log))))
-    }
-}
-
-/// The first look at the rows of a CSV table.
-fn first_rows(source: &Source, probe: &Probe) -> Option<Probe> {
-    let rows = (probe.shape == Shape::Text).then(|| table_lines::lines(source)).flatten()?;
-    Probe::at_length(&source.file_name(), rows)
-        .ok()
-        .filter(|rows| rows.shape == Shape::Lines || rows.document().is_some())
-}
-
-/// Why a file is not read as a recording.
-struct NotRead {
-    reason: String,
-    kind: Left,
-    /// See [`Unread::is_unknown_json`].
-    is_unknown_json: bool,
-    /// How it could be read.
-    advice: Option<String>,
-}
-
-/// What kind of file is left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Left {
-    /// No recording.
-    Other,
-    /// A recording that could not be read.
-    Unreadable,
-    /// One that looks like a recording, and that no format recognises.
-    LooksRecorded,
-    /// A copy of a recording that is read.
-    Twin,
-}
-
-impl NotRead {
-    fn unreadable(error: impl std::fmt::Display) -> Self {
-        Self {
-            reason: format!("cannot be read: {error}"),
-            kind: Left::Unreadable,
-            is_unknown_json: false,
-            advice: None,
-        }
-    }
-}
-
-impl From<String> for NotRead {
-    fn from(reason: String) -> Self {
-        Self { reason, kind: Left::Other, is_unknown_json: false, advice: None }
-    }
-}
-
-impl From<Unread> for NotRead {
-    fn from(Unread { reason, looks_recorded, is_unknown_json, advice }: Unread) -> Self {
-        let kind = if looks_recorded { Left::LooksRecorded } else { Left::Other };
-        Self { reason, kind, is_unknown_json, advice }
     }
 }
 

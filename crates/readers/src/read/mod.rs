@@ -2,6 +2,7 @@
 
 pub(crate) mod claude;
 pub(crate) mod dialect;
+pub(crate) mod failed_requests;
 pub(crate) mod format;
 pub(crate) mod google;
 pub(crate) mod in_memory;
@@ -13,4 +14,5 @@ pub(crate) mod subagents;
 pub(crate) mod table_lines;
 pub(crate) mod text_calls;
 pub(crate) mod turns;
+pub(crate) mod wrapped_lines;
 pub(crate) mod wrappings;

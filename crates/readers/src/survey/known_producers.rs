@@ -49,10 +49,6 @@ fn of_value(value: &Sketch) -> Option<KnownFile> {
         (&["interactions", "version"], NoRuns("a VCR cassette of HTTP calls: log the chat API's calls instead")),
         (&["cells", "nbformat"], NoRuns("a Jupyter notebook")),
         (
-            &["requesterUsername", "responderUsername", "requests"],
-            NoRuns("a chat of VS Code's Copilot: its calls and results are not in it; read Copilot CLI's events.jsonl"),
-        ),
-        (
             &["conversation_id", "history", "valid_history_range"],
             Runs("a conversation of Amazon Q or Kiro, which is not read yet"),
         ),

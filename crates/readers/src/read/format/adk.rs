@@ -2,8 +2,8 @@
 
 use super::{Format, Layout};
 use crate::open::probe::{Probe, Sketch};
-use crate::read::google;
 use crate::read::turns::Turns;
+use crate::read::{failed_requests, google};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
 use crate::transcript::{EndCause, Event, Grade, Header, Lane, Message, Role, Text};
@@ -164,6 +164,7 @@ fn push_event(event: &Node<'_>, lane: &Lane, turns: &mut Turns, out: &mut Readin
         message.finish_reason = event.some_word(["finish_reason", "finishReason"]).map(Into::into);
         if failed.is_some() {
             message.finish_reason = Some("error".into());
+            failed_requests::set_aside(&mut message);
             let why = event.some_word(["error_message", "errorMessage"]);
             message.content = message.content.or(why.map(Text::plain));
         }

@@ -28,7 +28,7 @@ use crate::value::{json, time};
 pub(super) struct ApiLog;
 
 /// Names used for the request.
-const REQUEST: [&str; 6] = ["request", "request_body", "requestBody", "input", "req", "kwargs"];
+const REQUEST: [&str; 7] = ["request", "request_body", "requestBody", "input", "req", "kwargs", "payload"];
 /// Names used for the response.
 const RESPONSE: [&str; 6] = ["response", "response_body", "responseBody", "output", "res", "completion"];
 /// Objects that some loggers wrap around both.
@@ -121,6 +121,9 @@ fn looks_like_call(value: &Sketch) -> Option<String> {
     if value.get("choices").is_some_and(Sketch::is_array) && is_reply(value) {
         return Some("responses of an API with `choices`".to_owned());
     }
+    if value.text_of("object").as_deref() == Some("response") && value.get("output").is_some_and(Sketch::is_array) {
+        return Some("responses of an API with `output`".to_owned());
+    }
     let (name, found) = response?;
     let whole = is_request(value) || value.has(&["custom_id"]);
     (whole && bodied(found, &is_reply)).then(|| format!("calls: messages, and `{name}` of an API"))
@@ -165,7 +168,7 @@ impl Log {
         let line = inner.filter(|_| !call.has(RESPONSE)).unwrap_or_else(|| call.clone());
         let request = line.get(REQUEST).map(|request| body(&request)).filter(|request| request.node().is_object());
         let request = request.unwrap_or_else(|| line.opened());
-        let bare = line.mentions("choices");
+        let bare = line.mentions("choices") || line.is("object", "response");
         let response =
             if bare { line.opened() } else { line.get(RESPONSE).map_or_else(Opened::null, |found| body(&found)) };
         let (request, response) = (request.node(), response.node());

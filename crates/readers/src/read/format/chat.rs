@@ -173,6 +173,8 @@ fn push_run(record: &Record<'_>, fields: &Node<'_>, messages: &[Node<'_>], out: 
     let found = out.findings.made();
     let mut events = Vec::new();
     let of_codex = is_of_codex(record.text);
+    // Among the items of an API's responses, what nothing separates is one response.
+    let are_items = messages.iter().any(is_act);
     for node in messages {
         let (said, goes_on) = said(node, out);
         for mut message in said {
@@ -181,7 +183,7 @@ fn push_run(record: &Record<'_>, fields: &Node<'_>, messages: &[Node<'_>], out: 
                 codex::attribute(&mut message);
             }
             // In these chats the text and the calls of one reply are messages of their own.
-            let goes_on = goes_on || (of_codex && message.role == Role::Assistant);
+            let goes_on = goes_on || of_codex || (are_items && node.is("type", "message"));
             let before = events.last_mut().filter(|_| goes_on && message.role == Role::Assistant);
             if let Some(Event::Message(reply)) = before
                 && reply.role == Role::Assistant
@@ -222,6 +224,12 @@ fn push_run(record: &Record<'_>, fields: &Node<'_>, messages: &[Node<'_>], out: 
         grade.end = EndCause::Killed;
     }
     out.run(Draft { header, events, grade, warnings: Vec::new() });
+}
+
+/// Whether it is a call, a result or a thought that is an item of its own, beside messages.
+fn is_act(node: &Node<'_>) -> bool {
+    let kinds = ["function_call", "function_call_output", "reasoning", "custom_tool_call", "local_shell_call"];
+    !node.mentions("role") && kinds.iter().any(|kind| node.is("type", kind))
 }
 
 /// Whether the chat was exported from Codex, by the marks that its program or its exporter leaves.

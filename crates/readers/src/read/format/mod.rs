@@ -114,6 +114,7 @@ formats! {
     exgentic::Exgentic,
     managed_agents::ManagedAgents,
     copilot_cli::CopilotCli,
+    vscode_chat::VsCodeChat,
     cline::Cline,
     cline_ui::ClineUi,
     gemini_stream::GeminiStream,

@@ -3,6 +3,7 @@
 
 use super::{Format, Layout, pi};
 use crate::open::probe::{Probe, Sketch};
+use crate::read::failed_requests;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
@@ -76,6 +77,7 @@ impl Session {
                 if let Some(mut message) = pi::message_of(&written, out) {
                     message.ts = ts;
                     self.end = EndCause::Unknown;
+                    failed_requests::set_aside(&mut message);
                     self.turns.push(message);
                 }
             }

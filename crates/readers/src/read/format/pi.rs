@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Format, Layout};
 use crate::open::probe::{Probe, Sketch};
+use crate::read::failed_requests;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
@@ -167,6 +168,7 @@ impl Session {
             // A call aborted before any output keeps only the interruption mark and its cost.
             message.lane = Lane::Side("unseen aborted".into());
         }
+        failed_requests::set_aside(&mut message);
         self.turns.push(message);
         if is_aborted {
             self.turns.interrupted();

@@ -18,7 +18,7 @@ use crate::read::spans::{self, Kind, Span};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
 use crate::transcript::{Draft, EndCause, Grade, Header, Instant, Outcome, OutcomeSource};
-use crate::value::time;
+use crate::value::{json, time};
 
 /// OpenTelemetry GenAI spans.
 pub(super) struct Otel;
@@ -103,7 +103,7 @@ impl<'r> Traces<'r> {
         let data = line.get("data").filter(|data| data.is_object() || data.is_list());
         let value = data.as_ref().unwrap_or(line);
         for request in value.elements().unwrap_or_else(|| vec![value.clone()]) {
-            let mut known = request.mentions("resourceMetrics");
+            let mut known = is_metric(&request);
             for (names, scopes) in [
                 (["resourceSpans", "resource_spans"], ["scopeSpans", "scope_spans", "instrumentationLibrarySpans"]),
                 (["resourceLogs", "resource_logs"], ["scopeLogs", "scope_logs", "instrumentationLibraryLogs"]),
@@ -122,8 +122,10 @@ impl<'r> Traces<'r> {
                 known = true;
                 self.span(&request, None, line, out);
             }
-            if !known {
-                out.error_at(line.place(), "neither an export request nor a span", "it is left out");
+            match request.some_word("type").filter(|_| !known) {
+                Some(kind) => out.unknown(&kind, &request),
+                None if known => {}
+                None => out.error_at(line.place(), "neither an export request nor a span", "it is left out"),
             }
         }
     }
@@ -170,7 +172,9 @@ impl<'r> Traces<'r> {
                 id,
                 parent: span.some_word(["parentSpanId", "parent_span_id", "parent_id"]).filter(|id| !id.is_empty()),
                 start: start.as_ref().and_then(nanoseconds),
-                end: span.some_instant(["endTimeUnixNano", "end_time_unix_nano", "endTime", "end_time"]),
+                end: span
+                    .get(["endTimeUnixNano", "end_time_unix_nano", "endTime", "end_time"])
+                    .and_then(|end| instant(&end)),
                 name: span.some_word("name").unwrap_or_default(),
                 kind: Kind::Other,
             },
@@ -319,8 +323,25 @@ fn status_of(status: Option<&Node<'_>>) -> Status {
     }
 }
 
-/// Nanoseconds since 1970, from a number, a string of digits, or ISO 8601.
+/// Whether it is about metrics, which hold sums that the spans have one by one.
+fn is_metric(request: &Node<'_>) -> bool {
+    request.mentions("resourceMetrics") || request.mentions("dataPoints") || request.is("type", "metric")
+}
+
+/// A time: as in every format, or seconds and nanoseconds in an array, as Node's exporters write it.
+fn instant(value: &Node<'_>) -> Option<Instant> {
+    if value.is_list() {
+        return i64::try_from(nanoseconds(value)? / 1_000_000).ok().map(Instant);
+    }
+    time::instant(value)
+}
+
+/// Nanoseconds since 1970, from a number, a string of digits, ISO 8601, or seconds and nanoseconds in an array.
 fn nanoseconds(value: &Node<'_>) -> Option<i128> {
+    if let Some([seconds, rest]) = value.elements().as_deref() {
+        let part = |node: &Node<'_>| json::count(node).map(i128::from);
+        return Some(part(seconds)? * 1_000_000_000 + part(rest)?);
+    }
     match value.as_word()?.parse::<i128>() {
         Ok(number) if number > 1_000_000_000_000_000_000 => Some(number),
         _ => time::instant(value).map(|instant| i128::from(instant.0) * 1_000_000),

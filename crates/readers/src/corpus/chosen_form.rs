@@ -1,0 +1,151 @@
+//! How a file of text is read: its format, and what is done to the text first; or why it is not read.
+
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+use crate::find::source::Source;
+use crate::open::probe::{Probe, Shape};
+use crate::read::table_lines;
+use crate::read::wrapped_lines::{self, Wrapping};
+use crate::read::wrappings::{self, Form};
+use crate::record::field_map::FieldMap;
+use crate::survey::map_hint;
+use crate::survey::skip_reasons::Unread;
+
+/// How a file is read.
+pub(super) struct Chosen {
+    pub(super) form: Form,
+    pub(super) text: TextIn,
+}
+
+/// Where the text of the records is.
+pub(super) enum TextIn {
+    /// In the file as it is.
+    File,
+    /// In the rows of a CSV table.
+    Rows,
+    /// In lines that another program wrapped.
+    Wrapping(Wrapping),
+}
+
+impl TextIn {
+    /// The text of the records.
+    pub(super) fn open(self, source: &Source) -> io::Result<Box<dyn Read + Send>> {
+        match self {
+            Self::Rows => table_lines::lines(source).map_or_else(|| source.open(), Ok),
+            Self::Wrapping(wrapping) => wrapping.open(source),
+            Self::File => source.open(),
+        }
+    }
+}
+
+/// Chooses a form; `columns` describe a log of no known format, and `paths` are what the user named.
+pub(super) fn choose(
+    source: &Source,
+    probe: &Probe,
+    paths: &[PathBuf],
+    columns: Option<&FieldMap>,
+) -> Result<Chosen, NotRead> {
+    let mapped = |probe: &Probe| map_hint::form(columns?, probe);
+    let rows = first_rows(source, probe);
+    if let Some(form) = rows.as_ref().and_then(mapped) {
+        return Ok(Chosen { form, text: TextIn::Rows });
+    }
+    let detect = |probe: &Probe| mapped(probe).or_else(|| wrappings::detect(probe));
+    // A prefix in brackets would be the first of several values.
+    let plain = if probe.shape == Shape::Concatenated { None } else { detect(probe) };
+    let is_loose = |form: &Form| form.format.takes_any_messages();
+    if plain.as_ref().is_none_or(is_loose)
+        && let Some((wrapping, form)) = wrapped_lines::detect(source, probe, detect)
+        && (plain.is_none() || !is_loose(&form))
+    {
+        return Ok(Chosen { form, text: TextIn::Wrapping(wrapping) });
+    }
+    match plain.or_else(|| detect(probe)) {
+        Some(form) => Ok(Chosen { form, text: TextIn::File }),
+        None => Err(refusal(source, probe, rows, paths)),
+    }
+}
+
+/// Why no format reads the file, and what to do.
+fn refusal(source: &Source, probe: &Probe, rows: Option<Probe>, paths: &[PathBuf]) -> NotRead {
+    // A stream that breaks off would be read up to that point, if that were enough to recognise its format.
+    if let Some(error) = &probe.broken {
+        return NotRead::unreadable(error);
+    }
+    let name = source.file_name();
+    let not_read: NotRead = match source.open() {
+        Ok(bytes) => Unread::of(&name, probe, bytes).into(),
+        Err(_) => Unread::of(&name, probe, io::empty()).into(),
+    };
+    if let Some((stands, inner)) = Wrapping::of_text(source, probe) {
+        let reason = format!("JSON of no known format, {stands}");
+        let advice = map_hint::advice(&inner, paths);
+        return NotRead { reason, kind: Left::LooksRecorded, advice, ..not_read };
+    }
+    let advice = match rows {
+        Some(rows) => map_hint::of_table(&rows, paths),
+        // What is known by name needs no mapping.
+        None if not_read.is_unknown_json => {
+            let longer = source.open().ok().and_then(|bytes| Probe::at_length(&name, bytes).ok());
+            map_hint::advice(longer.as_ref().unwrap_or(probe), paths)
+        }
+        None => None,
+    };
+    NotRead { advice: advice.or(not_read.advice), ..not_read }
+}
+
+/// The first look at the rows of a CSV table.
+fn first_rows(source: &Source, probe: &Probe) -> Option<Probe> {
+    let rows = (probe.shape == Shape::Text).then(|| table_lines::lines(source)).flatten()?;
+    Probe::at_length(&source.file_name(), rows)
+        .ok()
+        .filter(|rows| rows.shape == Shape::Lines || rows.document().is_some())
+}
+
+/// Why a file is not read as a recording.
+pub(super) struct NotRead {
+    pub(super) reason: String,
+    pub(super) kind: Left,
+    /// See [`Unread::is_unknown_json`].
+    pub(super) is_unknown_json: bool,
+    /// How it could be read.
+    pub(super) advice: Option<String>,
+}
+
+/// What kind of file is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Left {
+    /// No recording.
+    Other,
+    /// A recording that could not be read.
+    Unreadable,
+    /// One that looks like a recording, and that no format recognises.
+    LooksRecorded,
+    /// A copy of a recording that is read.
+    Twin,
+}
+
+impl NotRead {
+    pub(super) fn unreadable(error: impl std::fmt::Display) -> Self {
+        Self {
+            reason: format!("cannot be read: {error}"),
+            kind: Left::Unreadable,
+            is_unknown_json: false,
+            advice: None,
+        }
+    }
+}
+
+impl From<String> for NotRead {
+    fn from(reason: String) -> Self {
+        Self { reason, kind: Left::Other, is_unknown_json: false, advice: None }
+    }
+}
+
+impl From<Unread> for NotRead {
+    fn from(Unread { reason, looks_recorded, is_unknown_json, advice }: Unread) -> Self {
+        let kind = if looks_recorded { Left::LooksRecorded } else { Left::Other };
+        Self { reason, kind, is_unknown_json, advice }
+    }
+}

@@ -1,0 +1,205 @@
+//! Chats of VS Code's Copilot (`chatSessions`): one document, or the log of its changes, a change a line. A request is
+//! a prompt; in agent mode its `toolCallRounds` are the replies, and in older chats the parts of its response are.
+
+mod changes;
+
+use super::{Format, Layout};
+use crate::open::probe::{Probe, Shape, Sketch};
+use crate::read::turns::Turns;
+use crate::record::node::Node;
+use crate::record::reading::{Reading, Record};
+use crate::transcript::{EndCause, Grade, Header, Message, PromptedBy, Role, Text, ToolCall};
+use crate::value::json;
+
+/// Chats of VS Code's Copilot.
+pub(super) struct VsCodeChat;
+
+impl Format for VsCodeChat {
+    fn id(&self) -> &'static str {
+        "vscode-chat"
+    }
+
+    fn summary(&self) -> &'static str {
+        "chats of VS Code's Copilot (`chatSessions`): a document, or a log of its changes"
+    }
+
+    fn recognise(&self, probe: &Probe) -> Option<String> {
+        let first = probe.first()?;
+        if is_chat(first) {
+            return Some("a chat with `requests` and `sessionId`".to_owned());
+        }
+        let is_whole = |line: &Sketch| line.has(&["kind"]) && line.get("v").is_some_and(is_chat);
+        probe.values.iter().any(is_whole).then(|| "changes of a chat with `requests` and `sessionId`".to_owned())
+    }
+
+    fn joins_lines(&self, first: &Sketch) -> bool {
+        first.has(&["kind", "v"])
+    }
+
+    fn layout(&self, probe: &Probe) -> Layout {
+        let are_chats = probe.shape == Shape::Lines && probe.first().is_some_and(is_chat);
+        if are_chats { Layout::Lines } else { Layout::Whole }
+    }
+
+    fn prompted_by(&self) -> PromptedBy {
+        PromptedBy::Person
+    }
+
+    fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
+        let values = Node::rows(record, out);
+        match values.as_slice() {
+            [chat] if !chat.has("kind") => push_run(chat, record, out),
+            lines => {
+                let Some(chat) = changes::applied(lines, out) else {
+                    return out.error_at(record.text, "no line sets the chat", "its changes are left out");
+                };
+                let chat = chat.to_string();
+                if let Some(chat) = Node::inside(&chat, record.text) {
+                    push_run(&chat, record, out);
+                }
+            }
+        }
+    }
+}
+
+/// Whether it is a whole chat.
+fn is_chat(value: &Sketch) -> bool {
+    value.has(&["requests", "sessionId", "version"])
+}
+
+fn push_run(chat: &Node<'_>, record: &Record<'_>, out: &mut Reading<'_>) {
+    let (mut turns, mut end) = (Turns::default(), EndCause::Unknown);
+    for request in chat.list("requests", out) {
+        if let Some(request) = request.into_object("request", out) {
+            end = push_request(&request, &mut turns, out);
+        }
+    }
+    let header = Header {
+        run_id: chat.word("sessionId", out).unwrap_or_else(|| record.file.stem.clone()),
+        agent: Some("vscode-copilot".to_owned()),
+        started_at: chat.instant("creationDate", out),
+        ..Header::default()
+    };
+    out.run(turns.into_draft(header, Grade { end, ..Grade::default() }));
+}
+
+/// Reads a prompt and what it led to; says how it ended.
+fn push_request(request: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) -> EndCause {
+    let (ts, model) = (request.instant("timestamp", out), request.word("modelId", out));
+    let prompt = match request.get("message").filter(|said| !said.is_object()) {
+        Some(_) => request.text("message", out),
+        None => request.under("message", out).text("text", out),
+    };
+    turns.say(Role::User, prompt.unwrap_or_default(), ts);
+    let result = request.under("result", out);
+    let metadata = result.under("metadata", out);
+    let rounds = metadata.list("toolCallRounds", out);
+    let results = metadata.under("toolCallResults", out);
+    for round in &rounds {
+        push_round(round, &results, model.as_deref(), turns, out);
+    }
+    let parts = request.list("response", out);
+    if rounds.is_empty() {
+        push_parts(&parts, model.as_deref(), turns, out);
+    }
+    if request.flag("isCanceled", out) == Some(true) {
+        turns.interrupted();
+        return EndCause::Killed;
+    }
+    if result.has("errorDetails") { EndCause::Error } else { EndCause::Unknown }
+}
+
+/// A reply with the results of its calls.
+fn push_round(round: &Node<'_>, results: &Node<'_>, model: Option<&str>, turns: &mut Turns, out: &mut Reading<'_>) {
+    let mut reply = Message::new(Role::Assistant);
+    reply.content = round.content("response", out);
+    reply.reasoning = round.get("thinking").and_then(|said| json::content(&said.get("text").unwrap_or(said)));
+    reply.ts = round.instant("timestamp", out);
+    reply.model = model.map(Into::into);
+    let mut answers = Vec::new();
+    for call in round.list("toolCalls", out) {
+        let Some(name) = call.word("name", out) else {
+            out.error_at(call.place(), "a tool call without a name", "the call is left out");
+            continue;
+        };
+        let id = call.word("id", out);
+        answers.extend(id.as_ref().and_then(|id| Some((id.clone(), results.get(id.as_str())?))));
+        reply.tool_calls.push(ToolCall::new(id.as_deref(), &name, call.arguments("arguments")));
+    }
+    turns.push(reply);
+    for (id, found) in answers {
+        push_result(&id, &found, turns);
+    }
+}
+
+fn push_result(id: &str, found: &Node<'_>, turns: &mut Turns) {
+    let texts: Vec<String> =
+        found.some_list("content").iter().map(|part| text_of(part).as_str().into_owned()).collect();
+    let mut result = Message::saying(Role::Tool, texts.join("\n"));
+    result.tool_call_id = Some(id.into());
+    result.is_error = found.some_flag(["isError", "hasError"]);
+    turns.push(result);
+}
+
+/// The text of a part of a result, or else its JSON.
+fn text_of(part: &Node<'_>) -> Text {
+    part.get("value").map_or_else(|| part.as_content(), |value| value.compact_text())
+}
+
+/// The replies of a response without rounds: one begins where a text follows a tool's part.
+fn push_parts(parts: &[Node<'_>], model: Option<&str>, turns: &mut Turns, out: &mut Reading<'_>) {
+    let (mut reply, mut texts): (Message, Vec<String>) = (Message::new(Role::Assistant), Vec::new());
+    let mut push = |reply: &mut Message, texts: &mut Vec<String>| {
+        if texts.is_empty() && reply.tool_calls.is_empty() {
+            return;
+        }
+        let mut whole = std::mem::replace(reply, Message::new(Role::Assistant));
+        whole.content = (!texts.is_empty()).then(|| Text::plain(std::mem::take(texts).concat()));
+        whole.model = model.map(Into::into);
+        turns.push(whole);
+    };
+    for part in parts {
+        match part.some_word("kind").as_deref() {
+            None | Some("markdownContent") => {
+                let text = part.get(["value", "content"]).map(|said| said.get("value").unwrap_or(said));
+                let Some(text) = text.and_then(|said| said.as_string()) else { continue };
+                if !reply.tool_calls.is_empty() {
+                    push(&mut reply, &mut texts);
+                }
+                texts.push(text.into_owned());
+            }
+            Some("toolInvocationSerialized" | "toolInvocation") => {
+                let Some(name) = part.word("toolId", out) else { continue };
+                let id = part.word("toolCallId", out);
+                let command = part.at(&["toolSpecificData", "commandLine"]);
+                let arguments = command.map(|command| command.compact_text()).unwrap_or_default();
+                reply.tool_calls.push(ToolCall::new(id.as_deref(), &name, arguments));
+            }
+            Some(kind) if SHOWN.contains(&kind) => {}
+            Some(kind) => out.unknown(&format!("part {kind}"), part),
+        }
+    }
+    push(&mut reply, &mut texts);
+}
+
+/// Kinds of parts that only show what the replies and calls hold.
+const SHOWN: &[&str] = &[
+    "inlineReference",
+    "codeblockUri",
+    "textEditGroup",
+    "notebookEditGroup",
+    "undoStop",
+    "progressMessage",
+    "progressTaskSerialized",
+    "prepareToolInvocation",
+    "mcpServersStarting",
+    "thinking",
+    "warning",
+    "confirmation",
+    "elicitation",
+    "elicitationSerialized",
+    "command",
+    "treeData",
+    "multiDiffData",
+    "references",
+];

@@ -1,0 +1,268 @@
+//! Recordings whose lines another program wrapped: after a prefix, as containers and CI systems write it
+//! (`[stdout] {…}`, `2026-01-05T10:00:00Z {…}`), or as a member of an object on each line (`{"role": …, "raw": {…}}`,
+//! `{"log": "{…}\n"}`). What is around the records becomes spaces, so that findings keep their places.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, BufRead as _, BufReader, Read};
+
+use crate::find::source::Source;
+use crate::open::probe::{Probe, Shape};
+use crate::read::wrappings::Form;
+use crate::record::node::Node;
+
+/// Bytes in which a wrapping is looked for.
+const HEAD: u64 = 256 << 10;
+/// Members that are tried.
+const MEMBERS: usize = 8;
+/// The longest line that is unwrapped.
+const LINE: u64 = 64 << 20;
+
+/// What stands around the records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Wrapping {
+    /// A prefix up to a brace or bracket, in one of these outlines; the first one as it is written. Other lines are the
+    /// output of something else.
+    Prefix { outlines: BTreeSet<String>, first: String },
+    /// The first word of each line, such as its time, before what may be one document over many lines.
+    FirstWord(String),
+    /// The record is this member of an object, or a string under that name that holds it.
+    Member(String),
+}
+
+impl Wrapping {
+    /// Where the records stand, in words for a person.
+    fn stands(&self) -> String {
+        match self {
+            Self::Prefix { first, .. } => format!("each after a prefix such as `{first}`"),
+            Self::FirstWord(first) => format!("each line after a word such as `{first}`"),
+            Self::Member(name) => format!("each in the `{name}` of a line"),
+        }
+    }
+
+    /// The wrapping without which the file is JSON, though of no known format, with a look at what is in it.
+    pub(crate) fn of_text(source: &Source, probe: &Probe) -> Option<(String, Probe)> {
+        if !may_be_wrapped(probe) || probe.shape == Shape::Lines {
+            return None;
+        }
+        for wrapping in candidates(&head(source)?) {
+            let inner = Probe::at_length(&probe.name, wrapping.open(source).ok()?).ok()?;
+            if inner.whole && matches!(inner.shape, Shape::Lines | Shape::Document) {
+                return Some((wrapping.stands(), inner));
+            }
+        }
+        None
+    }
+
+    /// The records as lines of their own.
+    pub(crate) fn open(&self, source: &Source) -> io::Result<Box<dyn Read + Send>> {
+        let input = BufReader::new(source.open()?);
+        Ok(Box::new(Unwrapped { input, wrapping: self.clone(), line: Vec::new(), at: 0 }))
+    }
+}
+
+/// The wrapping without which a format is recognised, and that format. `detect` says which one that is.
+pub(crate) fn detect(
+    source: &Source,
+    probe: &Probe,
+    detect: impl Fn(&Probe) -> Option<Form>,
+) -> Option<(Wrapping, Form)> {
+    if !may_be_wrapped(probe) {
+        return None;
+    }
+    for wrapping in candidates(&head(source)?) {
+        let Ok(inner) = Probe::of(&probe.name, wrapping.open(source).ok()?) else { continue };
+        let Some(form) = detect(&inner) else { continue };
+        // Messages of any kind under a member have their run's id and more around them.
+        if matches!(wrapping, Wrapping::Member(_)) && form.format.takes_any_messages() {
+            continue;
+        }
+        let why = format!("{}, {}", form.why, wrapping.stands());
+        return Some((wrapping, Form { why, ..form }));
+    }
+    None
+}
+
+/// A prefix in brackets looks like the beginning of an array.
+fn may_be_wrapped(probe: &Probe) -> bool {
+    match probe.shape {
+        Shape::Lines | Shape::Text | Shape::Concatenated => true,
+        Shape::Document => !probe.whole,
+        Shape::Empty | Shape::Binary => false,
+    }
+}
+
+fn head(source: &Source) -> Option<Vec<u8>> {
+    let mut head = Vec::new();
+    source.open().ok()?.take(HEAD).read_to_end(&mut head).ok()?;
+    Some(head)
+}
+
+/// The wrappings that the first lines may have.
+fn candidates(head: &[u8]) -> Vec<Wrapping> {
+    let text = String::from_utf8_lossy(head);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let mut found: Vec<Wrapping> = members(&lines).into_iter().map(Wrapping::Member).collect();
+    found.extend(prefix(&lines));
+    found.extend(first_word(&lines));
+    found
+}
+
+/// The prefix of the lines that end in a JSON value.
+fn prefix(lines: &[&str]) -> Option<Wrapping> {
+    let (mut outlines, mut first) = (BTreeSet::new(), None);
+    for line in lines {
+        let is_record = |at: &usize| serde_json::from_str::<serde::de::IgnoredAny>(&line[*at..]).is_ok();
+        let Some(at) = beginnings(line).find(is_record).filter(|at| is_of_log(&line[..*at])) else { continue };
+        outlines.insert(outline(&line[..at]));
+        first = first.or_else(|| Some(line[..at].to_owned()));
+    }
+    first.map(|first| Wrapping::Prefix { outlines, first })
+}
+
+/// Whether a prefix has a time, a number or a sign of a log: that of a list in prose has none.
+fn is_of_log(prefix: &str) -> bool {
+    !prefix.contains('"') && prefix.contains(|c: char| matches!(c, '[' | '|' | '0'..='9'))
+}
+
+/// The places near the beginning of a line where a record may begin.
+fn beginnings(line: &str) -> impl Iterator<Item = usize> {
+    const LONGEST: usize = 200;
+    line.match_indices(['{', '[']).map(|(at, _)| at).take_while(|at| *at <= LONGEST)
+}
+
+/// The first word that all lines have, but for its numbers.
+fn first_word(lines: &[&str]) -> Option<Wrapping> {
+    let of_line = |line: &&str| line.split_once(' ').map(|(word, _)| word.to_owned());
+    let first = lines.first().and_then(of_line).filter(|word| word.starts_with('[') || word.contains(':'))?;
+    let is_same = |line: &&str| line.split(' ').next().is_some_and(|word| outline(word) == outline(&first));
+    lines.iter().rev().skip(1).all(is_same).then_some(Wrapping::FirstWord(first))
+}
+
+/// The members that hold an object, or a string with one, on most lines.
+fn members(lines: &[&str]) -> Vec<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for line in lines {
+        for (name, value) in Node::of(*line).members() {
+            if value.starts_with('{') || value.starts_with("\"{") || value.starts_with("\"[") {
+                *counts.entry(name.to_string()).or_default() += 1;
+            }
+        }
+    }
+    let often = counts.into_iter().filter(|(_, n)| 2 * n >= lines.len());
+    often.map(|(name, _)| name).take(MEMBERS).collect()
+}
+
+/// A text with each number as `0` and each word as `a`: times and levels differ from line to line.
+fn outline(text: &str) -> String {
+    let mut outline = String::new();
+    for c in text.chars() {
+        let c = match c {
+            _ if c.is_ascii_digit() => '0',
+            _ if c.is_alphabetic() => 'a',
+            _ => c,
+        };
+        if !(matches!(c, '0' | 'a') && outline.ends_with(c)) {
+            outline.push(c);
+        }
+    }
+    outline
+}
+
+/// A stream of lines without what is around the records.
+struct Unwrapped<R> {
+    input: BufReader<R>,
+    wrapping: Wrapping,
+    line: Vec<u8>,
+    at: usize,
+}
+
+impl<R: Read> Read for Unwrapped<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.at == self.line.len() {
+            (self.at, self.line) = (0, Vec::new());
+            if self.input.by_ref().take(LINE).read_until(b'\n', &mut self.line)? == 0 {
+                return Ok(0);
+            }
+            if (self.line.len() as u64) < LINE
+                && let Some(record) = self.wrapping.unwrap(&String::from_utf8_lossy(&self.line))
+            {
+                self.line = record.into_bytes();
+            }
+        }
+        let n = out.len().min(self.line.len() - self.at);
+        out[..n].copy_from_slice(&self.line[self.at..self.at + n]);
+        self.at += n;
+        Ok(n)
+    }
+}
+
+impl Wrapping {
+    /// The line with spaces for what is around the record; `None` if it is to stay as it is.
+    fn unwrap(&self, line: &str) -> Option<String> {
+        match self {
+            Self::Prefix { outlines, .. } => {
+                if line.trim_start().starts_with('{') {
+                    return None;
+                }
+                let at = beginnings(line).find(|at| outlines.contains(&outline(&line[..*at])));
+                Some(at.map_or_else(|| "\n".to_owned(), |at| indented(at, &line[at..])))
+            }
+            Self::FirstWord(first) => {
+                let (word, rest) = line.split_once(' ').unwrap_or((line.trim_end(), "\n"));
+                (outline(word) == outline(first)).then(|| indented(word.len() + 1, rest))
+            }
+            Self::Member(name) => {
+                let node = Node::of(line.trim());
+                let inner = node.get(name.as_str())?;
+                let at = (inner.written().as_ptr() as usize).saturating_sub(line.as_ptr() as usize);
+                let record = match inner.as_string() {
+                    Some(text) => text.trim().replace(['\n', '\r'], " "),
+                    None => inner.written().to_owned(),
+                };
+                record.starts_with(['{', '[']).then(|| indented(at, &format!("{record}\n")))
+            }
+        }
+    }
+}
+
+fn indented(by: usize, text: &str) -> String {
+    format!("{}{text}", " ".repeat(by))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is read of a text in its first wrapping.
+    fn unwrapped(text: &str) -> String {
+        let wrapping = candidates(text.as_bytes()).into_iter().next().unwrap();
+        let input = BufReader::new(text.as_bytes());
+        let mut out = String::new();
+        Unwrapped { input, wrapping, line: Vec::new(), at: 0 }.read_to_string(&mut out).unwrap();
+        out
+    }
+
+    #[test]
+    fn what_is_around_a_record_becomes_spaces() {
+        for (text, expected) in [
+            ("[stdout] {\"a\":1}\n[stdout] done\n[stderr] {\"b\n", "         {\"a\":1}\n\n         {\"b\n"),
+            ("2026-01-05T10:00:00.1Z {\"a\":1}\n2026-01-05T10:00:00.25Z {\"b\":2}\n", {
+                "                       {\"a\":1}\n                        {\"b\":2}\n"
+            }),
+            ("{\"n\":1,\"raw\":{\"a\":1}}\n{\"n\":2,\"raw\":{\"b\":2}}\n", {
+                "             {\"a\":1}\n             {\"b\":2}\n"
+            }),
+            ("{\"log\":\"{\\\"a\\\":1}\\n\",\"stream\":\"stdout\"}\n", "       {\"a\":1}\n"),
+            ("10:00:01 {\n10:00:02  \"a\": 1\n10:00:03 }\n", "         {\n          \"a\": 1\n         }\n"),
+        ] {
+            assert_eq!(unwrapped(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn plain_lines_have_no_wrapping() {
+        for text in ["{\"a\":1}\n{\"b\":2}\n", "plain words\nand more\n", ""] {
+            assert_eq!(candidates(text.as_bytes()), [], "{text}");
+        }
+    }
+}
