@@ -2,12 +2,13 @@
 //! anywhere.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args as ClapArgs;
 
 use super::Exit;
 use super::compare::{GatheredRuns, gather, show};
+use super::destination::Destination;
 use super::export::{configurations, hosts_by_stack};
 use super::failure::Failure;
 use super::inputs::{CorpusArgs, ReadingArgs, StackArgs, UnitOfRun};
@@ -53,7 +54,7 @@ const CONFIG: (&str, &str) =
 pub(super) struct Args {
     /// Where the example writes its report.
     #[arg(long, value_name = "DIR", default_value = "reports/example")]
-    out: PathBuf,
+    out: Destination,
 }
 
 /// Runs `whenstop` without a command.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use super::Exit;
+use super::destination::Destination;
 use super::export::{configurations, hosts_by_stack};
 use super::failure::Failure;
 use super::inputs::{
@@ -46,7 +47,7 @@ pub(super) struct Args {
     keeps: KeepsArg,
     /// Folder for rows, tables and figures; without it only the table is printed.
     #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    out: Option<Destination>,
     /// How much text from the recordings the page `report.html` contains.
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     embed_text: EmbedText,
@@ -244,6 +245,7 @@ pub(super) fn published(
     runs: &RecordedRuns<'_>,
     output: &Output,
 ) -> Result<(Publication, CorpusReport), Failure> {
+    args.out().map_or(Ok(()), Publication::refuse_foreign).map_err(Failure::input)?;
     let loaded = args.stacks.load_some()?;
     let texts = args.out.as_ref().map(|_| args.embed_text.texts());
     let gathered = gather(runs, &loaded, &args.options(texts), output)?;

@@ -2,13 +2,14 @@
 
 mod shards;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::ValueEnum;
 
 use super::Exit;
+use super::destination::Destination;
 use super::failure::Failure;
 use super::inputs::{CorpusArgs, process};
 use super::output::Output;
@@ -28,7 +29,7 @@ pub(super) struct Args {
     /// A file (`runs.jsonl`) for all runs, or a folder (an existing one, or a name without an extension) for one file
     /// per run; by default stdout.
     #[arg(long, value_name = "FILE|DIR")]
-    out: Option<PathBuf>,
+    out: Option<Destination>,
     /// Distribute the runs over this many files in the folder given as `--out`; all runs of a task go to the same
     /// file. Useful for engines that give each worker one file.
     #[arg(long, value_name = "N", requires = "out", value_parser = clap::value_parser!(u32).range(1..=MOST_SHARDS))]
@@ -142,7 +143,7 @@ fn lines_of(run: &Run) -> Result<Written, Diagnostic> {
 }
 
 fn into_file(path: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, Failure> {
-    refuse_packed(path).and_then(|()| refuse_input(path, &inputs(corpus, &args.corpus))).map_err(Failure::usage)?;
+    refuse_packed(path).map_err(Failure::usage)?;
     let mut converted = None;
     let written = write_atomically(path, |file| {
         let result =
@@ -159,12 +160,11 @@ fn into_file(path: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Resu
 }
 
 fn into_folder(folder: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, Failure> {
-    let (mut given, inputs) = (Given::default(), inputs(corpus, &args.corpus));
+    let mut given = Given::default();
     let mut failed = None;
     let written = write_folder(folder, CsvStyle::Plain, |to| {
         let converted = convert(corpus, args, output, |written| {
             let name = file_name(&written.run_id, &mut given);
-            refuse_input(&folder.join(&name), &inputs)?;
             write_atomically(&to.join(name), |file| file.write_all(&written.lines))
         });
         converted.map_err(|failure| {
@@ -203,26 +203,6 @@ fn file_name(run_id: &str, given: &mut Given) -> String {
             return format!("{numbered}.jsonl");
         }
     }
-}
-
-/// The real paths of the inputs: the files, and the archives the user named.
-fn inputs(corpus: &Corpus, named: &CorpusArgs) -> BTreeSet<PathBuf> {
-    let mut inputs = corpus.canonical_paths();
-    inputs.extend(named.paths.iter().filter_map(|path| path.canonicalize().ok()));
-    inputs
-}
-
-/// Refuses to overwrite a file that runs are read from.
-fn refuse_input(path: &Path, inputs: &BTreeSet<PathBuf>) -> Result<(), Diagnostic> {
-    let Ok(real) = path.canonicalize() else { return Ok(()) };
-    if !inputs.contains(&real) {
-        return Ok(());
-    }
-    Err(Diagnostic::new(
-        Location::file(path.display().to_string()),
-        "this file is one of those to be converted",
-        "write somewhere else",
-    ))
 }
 
 fn refuse_packed(path: &Path) -> Result<(), Diagnostic> {

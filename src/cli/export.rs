@@ -10,15 +10,16 @@ use clap::ValueEnum;
 
 use super::Exit;
 use super::compare::gather;
+use super::destination::Destination;
 use super::failure::Failure;
 use super::inputs::{CorpusArgs, LoadedStacks, READING, ReadingArgs, UnitOfRun, load_stack_file};
 use super::output::{Output, width};
 use crate::catalog;
 use crate::compare::Options;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::export::{Export, HostInfo, agents, find, hosts, stack_file};
+use crate::export::{Export, HostInfo, agents, comment, find, hosts, stack_file};
 use crate::host::{Does, Syntax};
-use crate::report::{Configuration, write_atomically};
+use crate::report::{Configuration, CsvStyle, bullets, write_atomically, write_folder};
 use crate::stack::{Entry, Stack, StackFile, Use};
 
 /// Arguments of `export`.
@@ -48,7 +49,7 @@ pub(super) struct Args {
     exact: bool,
     /// The file to write; a folder with `--to all`.
     #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    out: Option<Destination>,
     #[command(flatten, next_help_heading = READING)]
     reading: ReadingArgs,
 }
@@ -74,13 +75,6 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let path =
         args.stacks.as_deref().ok_or_else(|| wrong("no stack file", "name one: `whenstop export FILE --to HOST`"))?;
     let (file, _) = load_stack_file(path).map_err(Failure::usage)?;
-    let is_input =
-        |out: &PathBuf| out.canonicalize().is_ok_and(|out| path.canonicalize().is_ok_and(|path| path == out));
-    if let Some(out) = args.out.as_ref().filter(|out| is_input(out)) {
-        let what = "this is the stack file that is exported";
-        let at = Location::file(out.display().to_string());
-        return Err(Failure::usage(Diagnostic::new(at, what, "write somewhere else")));
-    }
     let stack = chosen(&file, path, args.stack.as_deref())?;
     if args.to == "all" {
         return all(args, &stack, output);
@@ -247,24 +241,11 @@ fn write_stack(export: &Export, out: Option<&Path>, output: &Output) -> Result<(
 fn all(args: &Args, stack: &Stack, output: &Output) -> Result<Exit, Failure> {
     let exports: Vec<Export> = hosts().into_iter().map(|to| Export::new(stack, to, args.nearest)).collect();
     let column = exports.iter().map(|export| export.to.id.len()).max().unwrap_or(0);
-    let mut together = String::new();
     for export in &exports {
         output.data(&format!("{:column$}  {}\n", export.to.id, export.verdict()));
-        let Some(folder) = args.out.as_deref().filter(|_| export.n_held() > 0) else { continue };
-        let snippet = folder.join(format!("{}.{}", export.to.id, extension(export.to.host.syntax)));
-        put(&export.snippet(), Some(&snippet), output)?;
-        let native = format!("{}.native.json", export.to.id);
-        if let Some(text) = export.native_file() {
-            put(&text, Some(&folder.join(&native)), output)?;
-        }
-        if export.holds_all() {
-            together.push_str(&marked("# ", &export.lines()));
-            together.push_str(&export.stack_file(&native));
-            together.push('\n');
-        }
     }
-    if let Some(folder) = args.out.as_deref().filter(|_| !together.is_empty()) {
-        put(&together, Some(&folder.join("read-back.toml")), output)?;
+    if let Some(folder) = &args.out {
+        write_folder(folder, CsvStyle::Plain, |folder| write_all(&exports, folder)).map_err(Failure::input)?;
     }
     let held = exports.iter().filter(|export| export.holds_all()).count();
     if held == 0 && exports.iter().all(|export| export.n_held() == 0) {
@@ -277,12 +258,23 @@ fn all(args: &Args, stack: &Stack, output: &Output) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Prefixes every line with a mark.
-fn marked(mark: &str, lines: &[String]) -> String {
-    lines.iter().fold(String::new(), |mut text, line| {
-        let _ = writeln!(text, "{mark}{line}");
-        text
-    })
+/// Writes a snippet for each host that holds something, and a stack file of those that hold everything.
+fn write_all(exports: &[Export], folder: &Path) -> Result<(), Diagnostic> {
+    let put = |name: &str, text: &str| write_atomically(&folder.join(name), |file| file.write_all(text.as_bytes()));
+    let mut together = String::new();
+    for export in exports.iter().filter(|export| export.n_held() > 0) {
+        put(&format!("{}.{}", export.to.id, extension(export.to.host.syntax)), &export.snippet())?;
+        let native = format!("{}.native.json", export.to.id);
+        if let Some(text) = export.native_file() {
+            put(&native, &text)?;
+        }
+        if export.holds_all() {
+            together.push_str(&comment("# ", &export.lines()));
+            together.push_str(&export.stack_file(&native));
+            together.push('\n');
+        }
+    }
+    if together.is_empty() { Ok(()) } else { put("read-back.toml", &together) }
 }
 
 fn extension(syntax: Syntax) -> &'static str {
@@ -374,6 +366,6 @@ fn pr(args: &Args, export: &Export, output: &Output) -> Result<String, Failure> 
     let block = publication.pull_request(&publication.summaries(), Some(&names.0), Some(&names.1));
     let evidence = block.map_err(Failure::usage)?;
     let language = extension(export.to.host.syntax);
-    let told = marked("- ", &export.lines());
+    let told = bullets(&export.lines());
     Ok(format!("{evidence}\n{told}\n```{language}\n{}```\n", export.body()))
 }

@@ -1,10 +1,9 @@
 //! `whenstop forecast`: what a run still takes, given how far it is.
 
-use std::path::PathBuf;
-
 use serde_json::json;
 
 use super::Exit;
+use super::destination::Destination;
 use super::failure::Failure;
 use super::inputs::{ByArg, CorpusArgs};
 use super::output::{Format, Output};
@@ -26,7 +25,7 @@ pub(super) struct Args {
     at: Vec<u64>,
     /// A file for the forecasts, as JSON.
     #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    out: Option<Destination>,
     /// How the result is printed; all but `table` print every amount on a line of its own.
     #[arg(long, value_enum, default_value_t)]
     format: Format,

@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use super::Exit;
+use super::destination::Destination;
 use super::failure::Failure;
 use super::inputs::{CorpusArgs, StackArgs, UnitOfRun};
 use super::output::Output;
@@ -29,7 +29,7 @@ use crate::transcript::{Event, Outcome, OutcomeSource, Role, Run, Spend};
 pub(super) struct Args {
     /// Where to write the file; `-` is stdout. An existing file is not overwritten: it may hold labels.
     #[arg(long, required = true, value_name = "FILE")]
-    template: PathBuf,
+    template: Destination,
     /// Stacks whose verdict the labels are for: a stack file, `preset:NAME`, `preset:all`, `system:NAME`,
     /// `system:all`. Runs that the same stacks stop are of one kind, and each kind is graded in proportion; without
     /// stacks, runs of similar length that ended alike are. Repeatable.

@@ -1,15 +1,17 @@
 //! `whenstop man`: manual pages, generated from the same texts as `--help`.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 
 use clap::CommandFactory;
 
+use super::destination::Destination;
 use super::failure::Failure;
 use super::help::unknown;
 use super::output::Output;
 use super::{Cli, Exit};
-use crate::report::write_atomically;
+use crate::diagnostic::Diagnostic;
+use crate::report::{CsvStyle, write_atomically, write_folder};
 
 /// Arguments of `man`.
 #[derive(Debug, clap::Args)]
@@ -19,7 +21,7 @@ pub(super) struct Args {
     command: Vec<String>,
     /// Write the pages of all commands to this folder.
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
-    out: Option<PathBuf>,
+    out: Option<Destination>,
 }
 
 /// `whenstop man`.
@@ -27,17 +29,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let mut whole = Cli::command();
     whole.build();
     if let Some(folder) = &args.out {
-        let mut pages = vec![&whole];
-        let mut n = 0;
-        while let Some(command) = pages.pop() {
-            pages.extend(
-                command.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help"),
-            );
-            let path = folder.join(format!("{}.1", page_name(command)));
-            let page = page(command).map_err(|error| Failure::internal(&error))?;
-            write_atomically(&path, |out| out.write_all(&page)).map_err(Failure::input)?;
-            n += 1;
-        }
+        let n = write_folder(folder, CsvStyle::Plain, |folder| write_pages(&whole, folder)).map_err(Failure::input)?;
         output.note(&format!("{n} pages written to {}; read one with `man -l FILE`", folder.display()));
         return Ok(Exit::Done);
     }
@@ -48,6 +40,20 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let page = page(command).map_err(|error| Failure::internal(&error))?;
     output.bytes(&page);
     Ok(Exit::Done)
+}
+
+/// Writes the page of every command; returns their number.
+fn write_pages(whole: &clap::Command, folder: &Path) -> Result<usize, Diagnostic> {
+    let mut pages = vec![whole];
+    let mut n = 0;
+    while let Some(command) = pages.pop() {
+        pages
+            .extend(command.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help"));
+        let path = folder.join(format!("{}.1", page_name(command)));
+        write_atomically(&path, |out| out.write_all(&page(command)?))?;
+        n += 1;
+    }
+    Ok(n)
 }
 
 /// The name of a page, such as `whenstop-check`.

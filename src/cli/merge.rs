@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::Exit;
 use super::compare::{RowArgs, show};
+use super::destination::Destination;
 use super::failure::Failure;
 use super::output::{Format, Output};
 use crate::diagnostic::{Diagnostic, Location};
@@ -17,7 +18,7 @@ pub(super) struct Args {
     parts: Vec<PathBuf>,
     /// Folder for rows, tables and figures: byte-identical to one comparison of everything.
     #[arg(long, value_name = "DIR")]
-    out: PathBuf,
+    out: Destination,
     #[command(flatten)]
     rows: RowArgs,
     /// How the table is printed.

@@ -9,6 +9,7 @@ mod compare;
 mod completions;
 mod convert;
 mod corpus;
+mod destination;
 mod effects;
 pub mod embedded;
 mod examples;
@@ -48,6 +49,7 @@ use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::CsvStyle;
+pub use destination::{Use, use_of};
 pub use exit::Exit;
 use failure::Failure;
 use output::Output;
@@ -220,7 +222,12 @@ fn clean_up_on_signals() {}
 pub fn main(arguments: impl Iterator<Item = OsString>) -> Exit {
     let arguments: Vec<OsString> = arguments.collect();
     match parse(&arguments) {
-        Ok(cli) => run(cli, &arguments),
+        Ok((cli, Ok(()))) => run(cli, &arguments),
+        Ok((cli, Err(refused))) => {
+            let output = Output::new(cli.quiet, CsvStyle::Plain);
+            output.error(&refused);
+            output.close(Exit::Usage)
+        }
         Err(error) => {
             let output = Output::new(false, CsvStyle::Plain);
             let exit = output.parsing(&error);
@@ -229,18 +236,25 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> Exit {
     }
 }
 
+/// The arguments, and whether they name one file to be both read and written.
+type Parsed = (Cli, Result<(), Diagnostic>);
+
 /// Parses the arguments. A path in the place of a command is compared: `whenstop runs` is `whenstop compare runs`.
-fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+fn parse(arguments: &[OsString]) -> Result<Parsed, clap::Error> {
     let mut parser = help::concise(Cli::command());
+    let checked = |parser: &clap::Command, matches: &clap::ArgMatches| {
+        Ok((Cli::from_arg_matches(matches)?, destination::refuse_inputs(parser, matches)))
+    };
     let parsed = parser.try_get_matches_from_mut(arguments);
     if let Err(error) = &parsed
         && names_recordings(error, arguments, &parser)
     {
         let (program, rest) = arguments.split_first().expect("a command was misspelt, so there are arguments");
         let compare = [program.clone(), "compare".into()].into_iter().chain(rest.iter().cloned());
-        return Cli::from_arg_matches(&parser.try_get_matches_from_mut(compare)?);
+        let matches = parser.try_get_matches_from_mut(compare)?;
+        return checked(&parser, &matches);
     }
-    Cli::from_arg_matches(&parsed?)
+    checked(&parser, &parsed?)
 }
 
 /// Whether no command is named, and a file or folder stands where it would be.

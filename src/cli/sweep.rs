@@ -9,15 +9,15 @@ mod recordings;
 mod settings;
 mod wide;
 
-use std::path::PathBuf;
-
 use super::Exit;
+use super::destination::Destination;
 use super::failure::Failure;
 use super::inputs::{AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs};
 use super::output::{Format, Output};
 use super::values::share;
 use crate::aggregate::SEED;
 use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::report::refuse_foreign;
 use crate::stats::split::optimism;
 use crate::sweep::Grid;
 
@@ -44,7 +44,7 @@ pub(super) struct Args {
     seed: u64,
     /// Folder for the table, the figure and the manifest; without it only the table is printed.
     #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    out: Option<Destination>,
     /// Also write `sweep-rows.csv`: one row per run and setting.
     #[arg(long, requires = "out")]
     rows: bool,
@@ -63,6 +63,10 @@ pub(super) struct Args {
 
 /// `whenstop sweep`: every stack of a grid file, or every limit of the signals named.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    if let Some(out) = &args.out {
+        let names = ["manifest.json", "sweep.md", "sweep.csv", "stacks.toml"];
+        refuse_foreign(out, names.into_iter()).map_err(Failure::input)?;
+    }
     match &args.wide.grid {
         Some(path) => wide::run(args, path, output),
         None => settings::run(args, output),

@@ -17,6 +17,7 @@ use clap::ValueEnum;
 
 use super::Exit;
 use super::compare::{EmbedText, price};
+use super::destination::Destination;
 use super::embedded::Tuned as Answered;
 use super::failure::Failure;
 use super::inputs::{ByArg, CorpusArgs, StackArgs, read_text, undrawn_labels};
@@ -28,6 +29,7 @@ use crate::compare::Comparison;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::framework::Kind;
 use crate::reader::LabelDraw;
+use crate::report::{Publication, refuse_foreign};
 use crate::stats::Bound;
 use crate::sweep::GridFile;
 use crate::sweep::engine::{Extract, Plan};
@@ -87,7 +89,7 @@ pub(super) struct Args {
     no_presets: bool,
     /// Folder for `tuned.toml`, its certificate, the table, figures and a page.
     #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    out: Option<Destination>,
     /// How much text from the recordings the page `report.html` contains.
     #[arg(long, value_enum, default_value_t, value_name = "HOW", conflicts_with = "signal")]
     embed_text: EmbedText,
@@ -311,6 +313,10 @@ fn learned(args: &Args, study: &Study, tasks: &[usize], tuned: &Tuned) -> Result
 
 /// `whenstop tune`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    if let Some(out) = &args.out {
+        refuse_foreign(out, ["certificate.json", "tuned.toml"].into_iter()).map_err(Failure::input)?;
+        Publication::refuse_foreign(out).map_err(Failure::input)?;
+    }
     if args.own.are_asked_for() {
         return certify::run(args, output);
     }

@@ -14,13 +14,19 @@ use serde::de::DeserializeOwned;
 use tempfile::NamedTempFile;
 
 use super::CsvStyle;
+use super::owned::refuse_input;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::reader::open_regular;
 
-/// Writes a file through `fill`; on any error no file of that name appears, and an existing one stays.
+/// Writes a file through `fill`; on any error no file of that name appears, and an existing one stays. A file that the
+/// command reads is never written over.
 pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Diagnostic> {
+    refuse_input(path)?;
     let mut out = begin(path).map_err(|error| unwritten(path, &error))?;
-    fill(&mut out).and_then(|()| finish(out, path)).map_err(|error| unwritten(path, &error))
+    fill(&mut out).map_err(|error| unwritten(path, &error))?;
+    // Once more: `fill` may have read it.
+    refuse_input(path)?;
+    finish(out, path).map_err(|error| unwritten(path, &error))
 }
 
 /// The diagnostic for a file that could not be written.

@@ -5,12 +5,15 @@
 //! the old files are unchanged; if it is killed during it, `INCOMPLETE` remains and the folder is refused until it is
 //! written again. A lock on the folder, which ends with the process that holds it, keeps two writers apart. This
 //! protects against a killed program and a full disk, not against a power failure.
+//!
+//! The hidden list `.whenstop-files` names what was written; no other file of the folder is replaced.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::CsvStyle;
+use super::owned::{LIST, Owned};
 use crate::diagnostic::{Diagnostic, Location};
 
 /// The file that marks a folder whose files do not belong together.
@@ -92,14 +95,19 @@ impl Staged {
     fn commit(self, csv: CsvStyle) -> Result<(), Diagnostic> {
         let failed = |error: io::Error| cannot_write(&self.folder, &error);
         let names = self.names().map_err(failed)?;
+        let owned = Owned::of(&self.folder);
+        names.iter().try_for_each(|name| owned.refuse(&self.folder, name))?;
         for name in names.iter().filter(|name| csv != CsvStyle::Plain && name.extension().is_some_and(|e| e == "csv")) {
             let path = self.path().join(name);
             let styled = std::fs::read(&path).and_then(|text| csv.styled(text));
             styled.and_then(|text| std::fs::write(&path, text)).map_err(failed)?;
         }
+        let list = owned.with(names.iter().map(|name| name.to_string_lossy().into_owned()));
+        std::fs::write(self.path().join(LIST), list).map_err(failed)?;
         let notice = self.folder.join(INCOMPLETE);
         put_notice(&notice).map_err(failed)?;
-        for name in &names {
+        // The list first: what is ours is known even if this is interrupted.
+        for name in [PathBuf::from(LIST)].iter().chain(&names) {
             std::fs::rename(self.path().join(name), self.folder.join(name)).map_err(failed)?;
         }
         std::fs::remove_file(&notice).map_err(failed)
@@ -204,14 +212,14 @@ mod tests {
         write("old", false).unwrap();
         let error = write("new", true).unwrap_err();
         assert_eq!(error.at.path, folder.path().join("c").display().to_string());
-        assert_eq!(names(folder.path()), ["a", "b"]);
+        assert_eq!(names(folder.path()), [LIST, "a", "b"]);
         assert_eq!(std::fs::read_to_string(folder.path().join("b")).unwrap(), "old");
         // The next writer removes what a killed one left.
         std::fs::create_dir(folder.path().join(".whenstop-new-x")).unwrap();
         std::fs::write(folder.path().join(INCOMPLETE), NOTICE).unwrap();
         assert!(Lock::to_read(folder.path()).unwrap_err().what.contains("half written"));
         write("new", false).unwrap();
-        assert_eq!(names(folder.path()), ["a", "b"]);
+        assert_eq!(names(folder.path()), [LIST, "a", "b"]);
         assert!(Lock::to_read(folder.path()).is_ok());
     }
 

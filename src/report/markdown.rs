@@ -29,6 +29,42 @@ pub(super) fn cell(text: &str) -> String {
     out
 }
 
+/// Escapes a sentence of ours with names in backticks: they stay code, and nothing else in it is markup, a link or a
+/// mention, or begins a line.
+pub fn prose(sentence: &str) -> String {
+    let sentence = one_line(sentence);
+    let parts: Vec<&str> = sentence.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        // A name has a backtick of its own.
+        return code(&sentence);
+    }
+    let shown = parts.iter().enumerate().map(|(nth, part)| if nth % 2 == 1 { code(part) } else { plain(part) });
+    shown.collect()
+}
+
+/// Sentences as a list.
+pub fn bullets(sentences: &[String]) -> String {
+    sentences.iter().fold(String::new(), |text, sentence| text + "- " + &prose(sentence) + "\n")
+}
+
+/// What stands between the names of a sentence.
+fn plain(text: &str) -> String {
+    if text.contains('@') || ["://", "www.", "#"].iter().any(|sign| text.to_ascii_lowercase().contains(sign)) {
+        return format!(" {} ", code(text.trim())).replace("  ", " ");
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let begins = rest.peek().is_some_and(|next| next.is_ascii_alphabetic() || "/!?".contains(*next));
+        match c {
+            '<' if begins => out.push_str("&lt;"),
+            '\\' | '*' | '[' | ']' => out.extend(['\\', c]),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 /// Formats a name as code, fenced by more backticks than it contains in a row.
 pub fn code(name: &str) -> String {
     let name = one_line(name);
@@ -64,6 +100,14 @@ mod tests {
         );
         assert_eq!(cell("call_result.streak >= 3"), "call_result.streak >= 3");
         assert_eq!(cell("\x1b[2J"), "\\\\u{1b}\\[2J");
+    }
+
+    #[test]
+    fn a_sentence_keeps_its_names_and_nothing_foreign_acts() {
+        assert_eq!(prose("`a b` is gone: 1 < 2, *x*"), "`a b` is gone: 1 < 2, \\*x\\*");
+        assert_eq!(prose("`a` ![x](y) <img> `b`"), "`a` !\\[x\\](y) &lt;img> `b`");
+        assert_eq!(prose("`a` see http://e `b`"), "`a` `see http://e` `b`");
+        assert_eq!(prose("x` @all\n::stop::"), "``x` @all\\n::stop::``");
     }
 
     #[test]

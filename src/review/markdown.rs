@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Changed, Checked, Finding, Review, net_effect};
 use crate::diagnostic::one_line;
-use crate::report::{code, page};
+use crate::report::{code, prose};
 
 /// A GitHub comment holds 65,536 characters; longer text is cut, with a note.
 const LONGEST: usize = 60_000;
@@ -17,9 +17,9 @@ pub fn markdown(checked: &Checked, judged: bool) -> String {
     let mut text = String::new();
     if judged {
         let mark = if checked.failed() { "❌" } else { "✅" };
-        let _ = writeln!(text, "### {mark} whenstop: {}\n", checked.sentence());
+        let _ = writeln!(text, "### {mark} whenstop: {}\n", prose(&checked.sentence()));
     } else if let Some(review) = &checked.review {
-        let _ = writeln!(text, "### whenstop: {}\n", review.sentence());
+        let _ = writeln!(text, "### whenstop: {}\n", prose(&review.sentence()));
     }
     if let Some(review) = &checked.review {
         effect(review, &mut text);
@@ -32,14 +32,13 @@ pub fn markdown(checked: &Checked, judged: bool) -> String {
             // A bar would end the table cell.
             let cell = |text: &str| text.replace('|', "\\|");
             let (gate, stack) = (cell(&code(&result.gate)), cell(&code(&result.stack)));
-            let _ = writeln!(text, "| {gate} | {stack} | {word} | {} |", cell(&result.why));
+            let _ = writeln!(text, "| {gate} | {stack} | {word} | {} |", cell(&prose(&result.why)));
         }
         text.push('\n');
     }
     if let Some(review) = &checked.review {
         changes(review, &mut text);
     }
-    let mut text = page(&text);
     if let Some(review) = &checked.review {
         in_full(review, &mut text);
     }
@@ -57,14 +56,14 @@ pub fn lint_markdown(findings: &[Finding]) -> String {
         n => format!("### ⚠️ whenstop rules lint: {n} warnings\n\n"),
     };
     for finding in findings {
-        let _ = writeln!(text, "- {}: {}", code(&finding.at.to_string()), finding.message);
+        let _ = writeln!(text, "- {}: {}", code(&finding.at.to_string()), prose(&finding.message));
     }
-    cut(page(&text))
+    cut(text)
 }
 
 fn effect(review: &Review, text: &mut String) {
     for notice in review.notices() {
-        let _ = writeln!(text, "- {notice}");
+        let _ = writeln!(text, "- {}", prose(&notice));
     }
     let table = net_effect(review);
     if !table.rows.is_empty() {
@@ -72,7 +71,7 @@ fn effect(review: &Review, text: &mut String) {
     }
     let same = review.unchanged();
     if !same.is_empty() {
-        let _ = writeln!(text, "As before: {}.\n", super::listed(&same));
+        let _ = writeln!(text, "As before: {}.\n", prose(&super::listed(&same)));
     }
 }
 
@@ -80,9 +79,9 @@ fn changes(review: &Review, text: &mut String) {
     if review.changes.is_empty() {
         return;
     }
-    let _ = writeln!(text, "**{}**\n", review.sentence());
+    let _ = writeln!(text, "**{}**\n", prose(&review.sentence()));
     for group in review.groups.iter().take(GROUPS) {
-        let _ = writeln!(text, "- {}", group.sentence());
+        let _ = writeln!(text, "- {}", prose(&group.sentence()));
     }
     if review.groups.len() > GROUPS {
         let _ = writeln!(text, "- and {} more kinds of change", review.groups.len() - GROUPS);
@@ -104,8 +103,8 @@ fn in_full(review: &Review, text: &mut String) {
 
 fn told_change(change: &Changed, text: &mut String) {
     let (run, stack) = (code(&change.run), code(&change.stack));
-    let line = format!("**{run}** under {stack}: was {}; now {}\n\n", change.before.told(), change.now.told());
-    *text += &page(&line);
+    let (before, now) = (prose(&change.before.told()), prose(&change.now.told()));
+    let _ = writeln!(text, "**{run}** under {stack}: was {before}; now {now}\n");
     if let Some(words) = &change.words {
         *text += "```text\n";
         for said in &words.lines {

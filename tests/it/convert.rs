@@ -243,9 +243,9 @@ fn convert_writes_over_no_input_and_leaves_nothing_half_done() {
     let scratch = two_chats();
     scratch.run("convert runs --out runs/b.jsonl");
     for (arguments, code, message) in [
-        ("convert runs/b.jsonl --out runs/b.jsonl", 2, "this file is one of those to be converted"),
-        ("convert runs --as trace --out runs/a.json", 2, "this file is one of those to be converted"),
-        ("convert runs/b.jsonl --out runs", 3, "this file is one of those to be converted"),
+        ("convert runs/b.jsonl --out runs/b.jsonl", 2, "this command reads this file"),
+        ("convert runs --as trace --out runs/a.json", 3, "this command reads this file"),
+        ("convert runs/b.jsonl --out runs", 3, "this command reads this file"),
         ("convert runs --out packed.zst", 2, "call the file `.jsonl`"),
         ("convert runs/labels.csv --allow-unmatched-labels --out none.jsonl", 4, "no recorded run"),
         ("convert runs --to traec", 2, "trace"),

@@ -139,7 +139,7 @@ fn converted_to_parquet_and_to_shards_the_runs_are_the_same() {
     let (code, _, stderr) = run(&scratch, "convert runs --to parquet");
     assert!(code == 2 && stderr.contains("--out"), "{stderr}");
     let (code, _, stderr) = run(&scratch, "convert runs.parquet --to parquet --out runs.parquet");
-    assert!(code == 2 && stderr.contains("one of those to be converted"), "{stderr}");
+    assert!(code == 2 && stderr.contains("this command reads this file"), "{stderr}");
 }
 
 /// A run of one step that says something and, perhaps, calls a tool.

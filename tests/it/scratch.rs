@@ -37,10 +37,12 @@ impl Scratch {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// The names of the files in a folder, `.` for the scratch itself, in order.
+    /// The names of the files in a folder, `.` for the scratch itself, in order; without the list that whenstop keeps of
+    /// what it wrote there.
     pub(crate) fn names(&self, folder: &str) -> Vec<String> {
         let entries = std::fs::read_dir(self.path(folder)).unwrap();
         let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.retain(|name| name != ".whenstop-files");
         names.sort();
         names
     }

@@ -45,11 +45,11 @@ const TOO_DEEP: &str = "nested too deep to be followed";
 /// The effect of a shell command. Scripts it writes are added to `scripts`.
 pub(crate) fn effect(text: &str, table: &EffectTable, scripts: &mut Scripts) -> CallEffect {
     if text.len() <= LONGEST_ON_STACK {
-        return effect_here(text, table, scripts);
+        return effect_within(0, text, table, scripts);
     }
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-        match thread.spawn_scoped(scope, || effect_here(text, table, scripts)) {
+        match thread.spawn_scoped(scope, || effect_within(0, text, table, scripts)) {
             Ok(thread) => thread.join().ok(),
             Err(_) => None,
         }
@@ -57,8 +57,10 @@ pub(crate) fn effect(text: &str, table: &EffectTable, scripts: &mut Scripts) -> 
     .unwrap_or_else(|| CallEffect::new(Effect::Unknown, "the system has no room to parse the command"))
 }
 
-fn effect_here(text: &str, table: &EffectTable, scripts: &mut Scripts) -> CallEffect {
+/// The effect of a command within so many shells, on this thread.
+fn effect_within(depth: usize, text: &str, table: &EffectTable, scripts: &mut Scripts) -> CallEffect {
     let mut shell = Shell::new(table, scripts);
+    shell.depth = depth;
     shell.script(text);
     shell.parts.combined()
 }
@@ -73,8 +75,13 @@ pub(crate) fn effect_in_powershell(text: &str, table: &EffectTable, scripts: &mu
     shell.acts(powershell::acts(text, Dialect::PowerShell))
 }
 
-/// Records that `text` was written to each of `files`, and searches it once for each language.
+/// Records that a tool wrote `text` to each of `files`, and searches it once for each language.
 pub(crate) fn record_scripts(files: &[&str], text: &str, table: &EffectTable, scripts: &mut Scripts) {
+    record_scripts_within(0, files, text, table, scripts);
+}
+
+/// The same for a command within so many shells.
+fn record_scripts_within(depth: usize, files: &[&str], text: &str, table: &EffectTable, scripts: &mut Scripts) {
     if text.len() > LONGEST_SCRIPT {
         return;
     }
@@ -83,7 +90,7 @@ pub(crate) fn record_scripts(files: &[&str], text: &str, table: &EffectTable, sc
     for file in files {
         let Some(language) = Language::from_file_name(file).or(by_first_line) else { continue };
         if !known.iter().any(|(other, _)| *other == language) {
-            known.push((language, script_effect(text, language, table)));
+            known.push((language, script_effect(depth, text, language, table)));
         }
         for (other, effect) in &known {
             if *other == language {
@@ -94,9 +101,11 @@ pub(crate) fn record_scripts(files: &[&str], text: &str, table: &EffectTable, sc
 }
 
 /// What running a script does: at least a check.
-fn script_effect(text: &str, language: Language, table: &EffectTable) -> CallEffect {
+fn script_effect(depth: usize, text: &str, language: Language, table: &EffectTable) -> CallEffect {
     let call = match language {
-        Language::Shell => effect(text, table, &mut Scripts::default()),
+        Language::Shell if depth == 0 => effect(text, table, &mut Scripts::default()),
+        // A thread for each script within a script would be as many as somebody likes.
+        Language::Shell => effect_within(depth, text, table, &mut Scripts::default()),
         language => code::effect(text, language),
     };
     if call.effect < Effect::Check { CallEffect::new(Effect::Check, call.why) } else { call }
@@ -226,7 +235,9 @@ impl<'t> Shell<'t> {
         for act in acts {
             match act {
                 Act::Effect(call) => parts.add(call),
-                Act::Text { file, text } => record_scripts(&[&file], &text, self.table, self.scripts),
+                Act::Text { file, text } => {
+                    record_scripts_within(self.depth, &[&file], &text, self.table, self.scripts)
+                }
                 Act::Command { words, input, piped, is_assigned } => {
                     let before = std::mem::take(&mut self.parts);
                     self.command(&words, Given { input: input.as_deref(), piped });
@@ -347,7 +358,7 @@ impl<'t> Shell<'t> {
             if first.text == "tee" {
                 files.extend(words[1..].iter().map(|word| word.text.as_str()));
             }
-            record_scripts(&files, text, self.table, self.scripts);
+            record_scripts_within(self.depth, &files, text, self.table, self.scripts);
         }
         if !self.functions.contains(&first.text) {
             self.command(&words, Given { input: input.as_deref(), piped });

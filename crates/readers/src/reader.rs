@@ -13,6 +13,7 @@ pub use crate::label::label_files::{LabelColumns, LabelDraw};
 pub use crate::label::report_files::{FolderGrades, Graded, LARGEST_REPORT, REPORTS_ABOVE, REPORTS_WITHIN};
 pub use crate::open::decompress::unpacked_text;
 pub use crate::open::finding::Finding;
+pub use crate::open::inputs::{FileIdentity, add_input, file_identity, forget_inputs, is_input};
 pub use crate::open::layout::Layout;
 pub use crate::open::probe::{Probe, Shape, Sketch};
 pub use crate::open::temp_folder::{Held, clean_up};

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::{BudgetArgs, Exit, show};
 use crate::answers::Appetite;
+use crate::cli::destination::Destination;
 use crate::cli::failure::Failure;
 use crate::cli::output::{Format, Output};
 use crate::cli::values::share;
@@ -17,7 +18,7 @@ pub(in crate::cli) struct Args {
     rows: PathBuf,
     /// Folder for the redrawn tables and figures; by default the same folder.
     #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    out: Option<Destination>,
     /// The share of successes a stack may kill; by default as in the folder's manifest.
     #[arg(long, value_name = "RATE", value_parser = share)]
     max_killed: Option<f64>,

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::{Args, Target, Written, cannot_write, convert, inputs, refuse_input, refuse_packed};
+use super::{Args, Target, Written, cannot_write, convert, refuse_packed};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::diagnostic::{Diagnostic, Location};
@@ -112,9 +112,8 @@ impl Taker {
 
 /// Writes `out`, a folder of `--shards` files or one Parquet file. Returns the number of runs.
 pub(super) fn write(out: &Path, corpus: &Corpus, args: &Args, output: &Output) -> Result<u64, Failure> {
-    let taken = inputs(corpus, &args.corpus);
     let Some(of) = args.shards else {
-        refuse_packed(out).and_then(|()| refuse_input(out, &taken)).map_err(Failure::usage)?;
+        refuse_packed(out).map_err(Failure::usage)?;
         if out.is_dir() {
             let help = "give a file, `--out runs.parquet`, or say how many: `--shards N`";
             let at = Location::file(out.display().to_string());
@@ -137,7 +136,6 @@ pub(super) fn write(out: &Path, corpus: &Corpus, args: &Args, output: &Output) -
     };
     let ending = if args.to == Target::Parquet { "parquet" } else { "jsonl" };
     let names: Vec<PathBuf> = (1..=of).map(|number| format!("runs-{number:05}-of-{of:05}.{ending}").into()).collect();
-    names.iter().try_for_each(|name| refuse_input(&out.join(name), &taken)).map_err(Failure::usage)?;
     let mut failure = None;
     let written = write_folder(out, CsvStyle::Plain, |to| {
         let failed = |error: io::Error| cannot_write(out, &error);

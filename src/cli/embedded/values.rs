@@ -9,6 +9,7 @@ use clap::{Arg, CommandFactory, Parser};
 use super::super::{Cli, Command};
 use super::unexpected;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
+use crate::reader::forget_inputs;
 
 /// What a command works on, and its options by keyword: the long name on the command line with underscores, for example
 /// `max_killed`. What an option means, its default and what it accepts are declared once, for both.
@@ -64,6 +65,7 @@ impl Values {
         }
         arguments.push("--".into());
         arguments.extend(self.paths.into_iter().map(OsString::from));
+        forget_inputs();
         let read = Cli::try_parse_from(arguments).map_err(|error| misread(&error, declared))?;
         read.command.ok_or_else(unexpected)
     }

@@ -3,7 +3,7 @@
 use super::LARGEST_SNAPSHOT;
 use super::inputs::GateInputs;
 use super::replayed::replayed;
-use super::{read_snapshot, told};
+use super::{read_old_snapshot, told};
 use crate::cli::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
@@ -57,7 +57,7 @@ pub(in crate::cli) fn accept(args: &AcceptArgs, output: &Output) -> Result<Exit,
 
 /// The existing snapshot. An unreadable one is replaced, except with `--only`, where most of it is to be kept.
 fn read_old(args: &AcceptArgs, path: &std::path::Path, output: &Output) -> Result<Option<Snapshot>, Failure> {
-    match read_snapshot(path) {
+    match read_old_snapshot(path) {
         Ok(snapshot) => Ok(Some(snapshot)),
         // Never overwrites a file that is not a snapshot.
         Err(failure)

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use super::inputs::{GateInputs, Inputs};
 use super::replayed::{Replayed, replayed};
-use super::reports::{self, ReportFormat};
+use super::reports::{self, ReportFormat, ReportTo};
 use super::{read_snapshot, told};
 use crate::answers::{Appetite, RunEvidence};
 use crate::cli::Exit;
+use crate::cli::destination::Destination;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::LoadedStacks;
 use crate::cli::output::Output;
@@ -45,11 +46,11 @@ pub(in crate::cli) struct CheckArgs {
     #[arg(long, value_enum, default_value_t)]
     format: ReportFormat,
     /// Also write a report, for example `junit=junit.xml`; `-` is stdout, after the normal output. Repeatable.
-    #[arg(long, value_name = "FORMAT=PATH", value_parser = reports::parse)]
-    report: Vec<(ReportFormat, PathBuf)>,
+    #[arg(long, value_name = "FORMAT=PATH")]
+    report: Vec<ReportTo>,
     /// Also write a folder of tables and figures, as `compare --out` does.
     #[arg(long, value_name = "DIR")]
-    page: Option<PathBuf>,
+    page: Option<Destination>,
     /// Print every changed run, not only those that matter most.
     #[arg(long)]
     all: bool,
@@ -72,7 +73,7 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, F
     }
     let wanted = wanted(args, &inputs)?;
     let before = inputs.snapshot.as_deref().map(read_snapshot).transpose()?;
-    let page = args.page.as_ref().or(inputs.project.page.as_ref());
+    let page = args.page.as_deref().or(inputs.project.page.as_deref());
     let texts = page.map(|_| Texts::Evidence);
     let replayed = replayed(&inputs.corpus, &stacks, &[], before.as_ref(), texts, output)?;
     if replayed.errors > 0 && !args.allow_unreadable {
@@ -168,6 +169,6 @@ fn wanted(args: &CheckArgs, inputs: &Inputs) -> Result<Vec<(ReportFormat, PathBu
         })?;
         wanted.insert(format, path.clone());
     }
-    wanted.extend(args.report.iter().cloned());
+    wanted.extend(args.report.iter().map(|report| (report.format, report.path.clone())));
     Ok(wanted.into_iter().collect())
 }

@@ -1,6 +1,6 @@
 //! Which recordings, stacks and snapshot to use: from the arguments, else from the project file.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{
@@ -95,6 +95,7 @@ impl GateInputs {
         };
         let text = read_text(&path, "`whenstop ci init PATH` writes one").map_err(Failure::usage)?;
         let project = Project::parse(&path, &text).map_err(Failure::usage)?;
+        refuse_outside(&project).map_err(Failure::usage)?;
         output.note(&format!("as {} says", path.display()));
         Ok(Some(project))
     }
@@ -134,6 +135,33 @@ fn refuse_quietly(stacks: &[String], project: &Path) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Refuses a file or folder outside the project's own that a command would write because the project file says so: the
+/// file may be somebody else's.
+fn refuse_outside(project: &Project) -> Result<(), Diagnostic> {
+    let named = project.reports.iter().map(|(format, path)| (format!("reports.{format}"), path));
+    let page = project.page.iter().map(|path| ("page".to_owned(), path));
+    let snapshot = project.snapshot.iter().map(|path| ("snapshot".to_owned(), path));
+    let folder = project.path.parent().unwrap_or(Path::new(""));
+    for (key, path) in named.chain(page).chain(snapshot) {
+        if path.as_os_str() != "-" && !is_inside(path, folder) {
+            let what = format!("`{key}` leads out of the project's folder: `{}`", path.display());
+            let help = "name a file below the project file, or give the place as an argument";
+            return Err(Diagnostic::new(Location::file(project.path.display().to_string()), what, help));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the path stays in the folder, with its links followed, and out of what git keeps there.
+fn is_inside(path: &Path, folder: &Path) -> bool {
+    let real = |path: &Path| if path.as_os_str().is_empty() { Path::new(".") } else { path }.canonicalize();
+    let Ok(folder) = real(folder) else { return false };
+    // What is not there yet is made in the nearest folder that is.
+    let Some(there) = path.ancestors().find_map(|above| real(above).ok()) else { return false };
+    let is_plain = path.components().all(|part| part != Component::ParentDir && part.as_os_str() != ".git");
+    is_plain && there.starts_with(folder)
 }
 
 impl Inputs {

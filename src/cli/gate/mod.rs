@@ -13,20 +13,26 @@ pub(super) use accept::{AcceptArgs, accept};
 pub(super) use check::{CheckArgs, check};
 pub(super) use diff::{DiffArgs, diff};
 pub(super) use replayed::replayed;
-pub(super) use reports::{ReportFormat, lint_report};
+pub(super) use reports::{ReportFormat, ReportTo, lint_report};
 
 use std::path::Path;
 
 use super::failure::Failure;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::reader::read_whole_text;
+use crate::reader::{add_input, read_whole_text};
 use crate::snapshot::Snapshot;
 
 /// The most bytes of a snapshot: a line of it is a stop of a run under a stack.
 const LARGEST_SNAPSHOT: u64 = 2 << 30;
 
-/// Reads the snapshot at `path`.
+/// Reads the snapshot at `path`, which the command depends on.
 fn read_snapshot(path: &Path) -> Result<Snapshot, Failure> {
+    add_input(path);
+    read_old_snapshot(path)
+}
+
+/// Reads the snapshot at `path`, which is about to be replaced.
+fn read_old_snapshot(path: &Path) -> Result<Snapshot, Failure> {
     let name = path.display().to_string();
     let text = read_whole_text(path, LARGEST_SNAPSHOT).map_err(|error| {
         let help = "write it first with `whenstop ci accept`";

@@ -1,6 +1,7 @@
 //! The output formats of `check`, `diff` and `lint`, on stdout and as files.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::ValueEnum;
 
@@ -30,22 +31,37 @@ pub(in crate::cli) enum ReportFormat {
     Sarif,
 }
 
-/// Parses `junit=junit.xml`.
-pub(super) fn parse(text: &str) -> Result<(ReportFormat, PathBuf), String> {
-    let (format, path) = text.split_once('=').ok_or("write `junit=junit.xml`")?;
-    if path.is_empty() {
-        return Err(format!("write `{format}=FILE`, or `{format}=-` for stdout"));
+/// A report and where it goes.
+#[derive(Clone, Debug)]
+pub(in crate::cli) struct ReportTo {
+    pub(super) format: ReportFormat,
+    pub(super) path: PathBuf,
+}
+
+impl FromStr for ReportTo {
+    type Err = String;
+
+    /// Parses `junit=junit.xml`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (format, path) = text.split_once('=').ok_or("write `junit=junit.xml`")?;
+        if path.is_empty() {
+            return Err(format!("write `{format}=FILE`, or `{format}=-` for stdout"));
+        }
+        Ok(Self { format: named(format)?, path: path.into() })
     }
-    Ok((named(format)?, path.into()))
 }
 
 /// The format with that name; the error lists the names.
 pub(super) fn named(name: &str) -> Result<ReportFormat, String> {
-    ReportFormat::from_str(name, false).ok().filter(|format| *format != ReportFormat::Text).ok_or_else(|| {
-        let known = ["junit", "github", "gitlab", "md", "json", "sarif"];
-        nearest(name, known)
-            .map_or_else(|| format!("the formats are {}", known.join(", ")), |near| format!("did you mean `{near}`?"))
-    })
+    <ReportFormat as ValueEnum>::from_str(name, false).ok().filter(|format| *format != ReportFormat::Text).ok_or_else(
+        || {
+            let known = ["junit", "github", "gitlab", "md", "json", "sarif"];
+            nearest(name, known).map_or_else(
+                || format!("the formats are {}", known.join(", ")),
+                |near| format!("did you mean `{near}`?"),
+            )
+        },
+    )
 }
 
 /// A check in that format; text is printed by the caller.

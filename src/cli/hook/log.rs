@@ -1,16 +1,20 @@
 //! `whenstop hook log`: what the hook decided, and its sessions as recordings.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use whenstop_hook::host::Host;
+use whenstop_hook::settings::Folders;
 use whenstop_hook::{log, recording, state};
 
 use super::super::Exit;
+use super::super::destination::Destination;
 use super::super::failure::Failure;
 use super::super::output::{Format, Output};
-use super::{Agent, failed, folders};
+use super::{Agent, folders};
 use crate::answers::tables::{Cell, Table};
-use crate::diagnostic::count;
+use crate::diagnostic::{Diagnostic, Location, count};
+use crate::reader::trace;
+use crate::report::{CsvStyle, write_atomically, write_folder};
 use crate::transcript::Run;
 
 /// Arguments of `hook log`.
@@ -19,8 +23,8 @@ pub(super) struct Args {
     /// The agent; by default both.
     agent: Option<Agent>,
     /// Write each session as a recording into this folder, with fingerprints in the place of texts: `compare` reads them.
-    #[arg(long, value_name = "FOLDER")]
-    recordings: Option<PathBuf>,
+    #[arg(long, value_name = "DIR")]
+    recordings: Option<Destination>,
     /// How to print the decisions.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -58,21 +62,29 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 }
 
 fn recordings(hosts: &[Host], folder: &Path, output: &Output) -> Result<Exit, Failure> {
-    std::fs::create_dir_all(folder).map_err(|error| failed(folder, error, "name a folder that can be written to"))?;
-    let mut n = 0;
-    for host in hosts {
-        for path in state::sessions(&folders(*host)?.state) {
-            let draft = recording::of(&path).map_err(|error| failed(&path, error, "check that you may read it"))?;
-            let Some(draft) = draft else { continue };
-            let to = folder.join(format!("{}-{n:04}.jsonl", host.id()));
-            crate::report::write_atomically(&to, |out| crate::reader::trace::write(&Run::new(draft), out))
-                .map_err(Failure::input)?;
-            n += 1;
-        }
-    }
+    let n = write_folder(folder, CsvStyle::Plain, |to| write_sessions(hosts, to)).map_err(Failure::input)?;
     if n == 0 {
         return Err(Failure::nothing("the hook has no session with a step", "use the agent, then ask again"));
     }
     output.note(&format!("{} written to {}", count(n, "session"), folder.display()));
     Ok(Exit::Done)
+}
+
+/// Writes a file for each session; returns their number.
+fn write_sessions(hosts: &[Host], to: &Path) -> Result<u64, Diagnostic> {
+    let unread = |path: &Path, error: std::io::Error| {
+        let at = Location::file(path.display().to_string());
+        Diagnostic::new(at, error.to_string(), "check that you may read it")
+    };
+    let mut n = 0;
+    for host in hosts {
+        let Some(folders) = Folders::of(*host) else { continue };
+        for path in state::sessions(&folders.state) {
+            let Some(draft) = recording::of(&path).map_err(|error| unread(&path, error))? else { continue };
+            let to = to.join(format!("{}-{n:04}.jsonl", host.id()));
+            write_atomically(&to, |out| trace::write(&Run::new(draft), out))?;
+            n += 1;
+        }
+    }
+    Ok(n)
 }

@@ -13,7 +13,7 @@ use crate::cli::output::Output;
 use crate::decision::{Program, Strategy};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::guard::{Failure as GuardFailure, Guard, Notation};
-use crate::reader::trace;
+use crate::reader::{add_input, trace};
 use crate::stack::GuardCommand;
 
 /// Guards, and who may start them.
@@ -129,6 +129,7 @@ fn opener(command: Vec<String>, _: Option<PathBuf>, _: u32) -> Box<crate::guard:
 fn files(command: &[String], folder: Option<&Path>) -> Vec<(String, String)> {
     let of_word = |word: &String| {
         let path = folder.unwrap_or(Path::new("")).join(word);
+        add_input(&path);
         let bytes = path.is_file().then(|| std::fs::read(&path).ok()).flatten()?;
         let hash = Sha256::digest(&bytes).iter().fold(String::new(), |mut hash, byte| {
             let _ = write!(hash, "{byte:02x}");

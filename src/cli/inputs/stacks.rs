@@ -12,7 +12,7 @@ use crate::compare::Tuned;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
 use crate::effects::EffectTable;
 use crate::framework::{ConfigText, Kind};
-use crate::reader::{LARGEST_WHOLE, read_whole_text};
+use crate::reader::{LARGEST_WHOLE, add_input, read_whole_text};
 use crate::stack::{GuardCommand, StackFile, Use};
 
 /// The stacks to use.
@@ -196,8 +196,9 @@ fn near_file(path: &Path) -> String {
     format!("{}the path is relative to the stack file", near.unwrap_or_default())
 }
 
-/// Reads a text file.
+/// Reads a text file that the command depends on.
 pub(in crate::cli) fn read_text(path: &Path, help: &str) -> Result<String, Diagnostic> {
+    add_input(path);
     read_whole_text(path, LARGEST_WHOLE).map_err(|error| {
         Diagnostic::new(Location::file(path.display().to_string()), format!("cannot read: {error}"), help)
     })

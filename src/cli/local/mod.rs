@@ -14,6 +14,7 @@ use spend::{By, Sum, by_group, group_of, in_words};
 
 use super::Exit;
 use super::compare::show_answer;
+use super::destination::Destination;
 use super::failure::Failure;
 use super::inputs::{Tell, process_telling, read_text};
 use super::output::{Format, Output};
@@ -42,7 +43,7 @@ pub(super) struct Args {
     by: Option<By>,
     /// Folder for the page `report.html`, rows and tables.
     #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    out: Option<Destination>,
 }
 
 /// A number from 0 to 100.

@@ -67,14 +67,13 @@ impl Findings<'_> {
     pub(super) fn write(&self, args: &Args, folder: &Path) -> Result<(), Diagnostic> {
         let put = |name: &str, text: &str| write_atomically(&folder.join(name), |file| file.write_all(text.as_bytes()));
         write_atomically(&folder.join("sweep.csv"), |file| self.table.write_csv(file))?;
-        let notes: Vec<String> = self.notes.iter().map(|note| format!("- {note}\n")).collect();
         let page = format!(
             "# {}\n\n**{}**\n\n{}.\n\n{}\n{}{}",
             self.title,
             self.answer.verdict,
             self.headline,
             self.overview.to_markdown(),
-            notes.concat(),
+            report::bullets(&self.notes),
             self.figure
         );
         put("sweep.md", &report::page(&page))?;

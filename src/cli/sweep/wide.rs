@@ -12,6 +12,7 @@ use super::{Args, Exit, Failure, Output, SplitPart, points};
 use crate::aggregate::{Count, FrontierSpread, Rows, Summary, Unit, by_stack, frontier_spread, summarise};
 use crate::answers::Appetite;
 use crate::answers::tables::{self, KeptStack};
+use crate::cli::destination::Destination;
 use crate::cli::inputs::read_text;
 use crate::cli::interrupt::Listening;
 use crate::diagnostic::{Diagnostic, Location};
@@ -37,7 +38,7 @@ pub(super) struct WideArgs {
     /// one with more rules reads them once more. Entries are only used for exactly these inputs, options and version;
     /// the folder may be deleted at any time.
     #[arg(long, value_name = "DIR")]
-    pub(super) cache: Option<std::path::PathBuf>,
+    pub(super) cache: Option<Destination>,
     /// Refuse a grid with more stacks than this.
     #[arg(long, value_name = "N", default_value_t = 100_000_000, requires = "grid")]
     most: u64,

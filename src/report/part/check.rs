@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Division, FILES, Input, PART, PartManifest, ROWS, VERSION, piece};
 use crate::diagnostic::{Diagnostic, Location};
+use crate::reader::add_input;
 use crate::report::refuse_half_written;
 
 /// Why complete parts do not form one comparison. `torn`: the numbers of parts that are present but incomplete.
@@ -151,6 +152,7 @@ pub(super) fn read_part(folder: &Path) -> Result<PartManifest, (Option<u32>, Dia
     if version.is_some_and(|version| version != u64::from(VERSION)) {
         return Err(torn(format!("`{PART}` is of version {}, this is {VERSION}", version.unwrap_or_default())));
     }
+    [PART].iter().chain(&FILES).for_each(|name| add_input(&folder.join(name)));
     let manifest: PartManifest = serde_json::from_str(&text).map_err(|error| torn(format!("`{PART}`: {error}")))?;
     if !(1..=manifest.shard.of).contains(&manifest.shard.number) {
         return Err(torn(format!("`{PART}` calls it part {}", manifest.shard)));

@@ -11,7 +11,7 @@ use crate::report::figure::{BoundsFigure, BudgetFigure, FrontierFigure, Spending
 use crate::report::page::{FollowedAnswer, Page};
 use crate::report::row_file::{RowFormat, write_parquet};
 use crate::report::saved::{FOLLOWED, STORIES, write_stories};
-use crate::report::{CsvStyle, markdown, write_atomically, write_folder, write_rows};
+use crate::report::{CsvStyle, markdown, refuse_foreign, write_atomically, write_folder, write_rows};
 use crate::stats::Interval;
 use crate::words::chosen_percent;
 
@@ -33,6 +33,11 @@ impl Publication {
     /// Writes the folder: all files are replaced, or none ([`write_folder`]).
     pub fn write(&self, summaries: &[Summary], out: &Path, format: FolderFormat) -> Result<(), Diagnostic> {
         self.write_with(summaries, out, format, |_| Ok(()))
+    }
+
+    /// Refuses a folder that holds files of this kind which whenstop did not write.
+    pub fn refuse_foreign(out: &Path) -> Result<(), Diagnostic> {
+        refuse_foreign(out, ["manifest.json", "summary.md", "summary.csv", "report.html"].into_iter())
     }
 
     /// As [`Self::write`], with additional files that `more` writes.
@@ -187,7 +192,7 @@ impl Publication {
         let section = |(heading, table): &(&str, tables::Table)| format!("## {heading}\n\n{}\n", table.to_markdown());
         let tables = told.tables.iter().map(section).collect::<Vec<_>>().concat();
         let notes = self.followed().map(FollowedReport::notes).unwrap_or_default();
-        let notes: String = words::notes(&notes).iter().flat_map(|line| ["- ", line, "\n"]).collect();
+        let notes = markdown::bullets(&words::notes(&notes));
         markdown::page(&format!(
             "# When should it have stopped?\n\n**{}**\n\n{}.\n\n{tables}{notes}\n\
             ![When each stack stops](stop-steps.svg)\n\n![Where the cost went](spending.svg)\n",
@@ -205,8 +210,7 @@ impl Publication {
             tables.points.iter().filter(|point| point.on_frontier).map(|point| markdown::code(&point.stack)).collect();
         let assumptions =
             if self.manifest.assumptions.is_empty() { "none".to_owned() } else { self.manifest.assumptions.join(", ") };
-        let listed =
-            |notes: &[AnswerNote]| words::notes(notes).iter().flat_map(|line| ["- ", line, "\n"]).collect::<String>();
+        let listed = |notes: &[AnswerNote]| markdown::bullets(&words::notes(notes));
         markdown::page(&format!(
             "# When should it have stopped?\n\n**{verdict}**\n\n{headline}.\n\n{overview}\n{below}{notes}\n\
             On the frontier (no other stack kills fewer successes and saves more): {best}.{volume}\n\n\

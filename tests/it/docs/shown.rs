@@ -11,9 +11,10 @@ use super::{is_update, pages, root};
 use crate::scratch::Scratch;
 
 /// Files that a page names and does not show.
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 6] = [
     ("fuse.toml", "scope = \"round\"\n[[stack]]\nname = \"fuse\"\nany = [{ signal = \"steps\", at_least = 80 }]\n"),
     ("tuned/tuned.toml", "[[stack]]\nname = \"tuned\"\nany = [{ signal = \"steps\", at_least = 26 }]\n"),
+    ("tuned/.whenstop-files", "tuned.toml\n"),
     ("grid.toml", "[[axis]]\nsignal = \"steps\"\nat_least = [10, 20, 30]\n"),
     ("prices.toml", "[m-large]\ninput = 1.0\noutput = 2.0\n"),
     ("outcomes.csv", "run_id,success\ncode-000-0,true\n"),

@@ -14,12 +14,14 @@ mod linear;
 mod names;
 mod numbers;
 mod outputs;
+mod overwriting;
 mod readers;
 mod redaction;
 mod silence;
 mod snapshots;
 mod sources;
 mod whole;
+mod written_names;
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

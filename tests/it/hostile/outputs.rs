@@ -197,7 +197,7 @@ fn an_input_is_not_written_over_and_what_a_kill_left_is_taken_away() {
         row("a stack file exported over itself", "export s.toml --to langchain --out s.toml")
             .file("s.toml", STACK)
             .exit(2)
-            .says("this is the stack file that is exported")
+            .says("this command reads this file")
             .after(|scratch| assert_eq!(scratch.read("s.toml"), STACK)),
         row("a copy, after one that was killed", "convert a.jsonl --out out/x.jsonl")
             .file("a.jsonl", run("a"))

@@ -1,5 +1,7 @@
 //! Checks a stack for mistakes that are visible without any run: wrong units and limits that cannot be reached.
 
+use std::collections::BTreeSet;
+
 use super::{Clause, Places, Stack};
 use crate::diagnostic::Diagnostic;
 use crate::rule::{Comparator, Condition, Rule};
@@ -12,6 +14,7 @@ type Trap = (String, &'static str);
 /// read from a file.
 pub fn lint(stack: &Stack, places: &Places) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
+    let mut earlier = BTreeSet::new();
     for (index, clause) in stack.clauses.iter().enumerate() {
         for (nth, rule) in clause.condition.rules().into_iter().enumerate() {
             let warning = |(what, help): Trap| {
@@ -23,9 +26,7 @@ pub fn lint(stack: &Stack, places: &Places) -> Vec<Diagnostic> {
             places.at_name(&format!("any.{index}"), format!("{}: `{}`: {what}", stack.name, clause.name), help)
         };
         warnings.extend(clause_traps(clause).into_iter().map(warning));
-        let same =
-            |earlier: &Clause| earlier.condition.to_string() == clause.condition.to_string() && earlier.at == clause.at;
-        if stack.clauses[..index].iter().any(same) {
+        if !earlier.insert((clause.condition.to_string(), clause.at)) {
             let what = format!("{}: `{}` stands here twice", stack.name, clause.name);
             let help = "the later one can never be first: leave it out";
             warnings.push(places.at_name(&format!("any.{index}"), what, help));

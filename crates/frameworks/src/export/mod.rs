@@ -26,6 +26,7 @@ use crate::stack::Stack;
 pub use agents::agents;
 pub use fit::{Difference, Grade};
 pub use own::stack_file;
+pub use snippet::comment;
 
 /// A framework a stack can be exported to.
 #[derive(Clone, Copy, Debug)]
@@ -148,6 +149,8 @@ impl Export {
                 let text = value.to_string();
                 let text = value.as_str().map_or(text.as_str(), |_| &text[1..text.len() - 1]);
                 push(&mut self.set, list, json(&item.replace('$', text)));
+                let written_text = snippet::string(value.as_str().unwrap_or_default(), self.to.host.syntax);
+                let text = value.as_str().map_or(text, |_| &written_text[1..written_text.len() - 1]);
                 self.items.push((list, written.replace('$', text)));
             }
         }

@@ -2,8 +2,6 @@
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
-
 use super::readback::quoted;
 use crate::decision::Action;
 use crate::rule::{Condition, Rule};
@@ -75,7 +73,7 @@ fn condition(condition: &Condition) -> Vec<String> {
 fn rule(rule: &Rule) -> Vec<String> {
     let Options { identity, exempt_tools, window, tool, metric, regex, phrases, of, part, between_rounds } =
         &rule.options;
-    let texts = |texts: &[String]| Value::from(texts).to_string();
+    let texts = |texts: &[String]| format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(","));
     let mut fields =
         vec![format!("signal = \"{}\"", rule.signal.id), format!("{} = {}", rule.comparator.key(), number(rule.limit))];
     let mut add = |name: &str, value: String| fields.push(format!("{name} = {value}"));

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::snippet::string;
 use super::{Export, json, put};
 use crate::catalog;
 use crate::decision::Strategy;
-use crate::diagnostic::{Diagnostic, Diagnostics, Location};
+use crate::diagnostic::{self, Diagnostic, Diagnostics, Location};
 use crate::framework::ConfigText;
+use crate::host::Syntax;
 
 impl Export {
     /// The name of the stack in [`Self::stack_file`].
@@ -19,7 +21,10 @@ impl Export {
 
     /// The text of the native file, as JSON, if the host reads its settings from one.
     pub fn native_file(&self) -> Option<String> {
-        self.to.host.reads_file.then(|| format!("{:#}\n", Value::Object(self.set.clone())))
+        self.to
+            .host
+            .reads_file
+            .then(|| diagnostic::json(&format!("{:#}\n", Value::Object(self.set.clone()))).into_owned())
     }
 
     /// A `[[stack]]` with the host's rules and these settings. `config` is the path of [`Self::native_file`].
@@ -60,7 +65,7 @@ impl Export {
 
 /// A TOML string.
 pub(super) fn quoted(text: &str) -> String {
-    Value::from(text).to_string()
+    string(text, Syntax::Toml)
 }
 
 /// A value on one line of TOML. JSON null becomes the string `none`.
@@ -76,6 +81,7 @@ fn toml(value: &Value) -> String {
                 fields.iter().map(|(name, value)| format!("{} = {}", key(name), toml(value))).collect();
             if fields.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", fields.join(", ")) }
         }
-        Value::Bool(_) | Value::Number(_) | Value::String(_) => value.to_string(),
+        Value::String(text) => quoted(text),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
     }
 }

@@ -1,8 +1,11 @@
 //! Writes an export in the host's own syntax.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value};
 
 use super::{Export, HostInfo, Outcome, get, put};
+use crate::diagnostic::{is_hostile, json, one_line};
 use crate::host::{Does, Syntax};
 
 impl Export {
@@ -14,20 +17,14 @@ impl Export {
             Syntax::JavaScript => "// ",
             Syntax::Json => return body,
         };
-        let mut text = String::new();
-        for line in self.lines() {
-            text.push_str(mark);
-            text.push_str(&line);
-            text.push('\n');
-        }
-        text + &body
+        comment(mark, &self.lines()) + &body
     }
 
     /// The snippet without comments.
     pub fn body(&self) -> String {
         let host = self.to.host;
         if host.template.is_empty() {
-            return format!("{:#}\n", Value::Object(self.as_in_file()));
+            return json(&format!("{:#}\n", Value::Object(self.as_in_file()))).into_owned();
         }
         let lines: Vec<Option<String>> =
             host.template.trim_start_matches('\n').lines().map(|line| self.filled(line)).collect();
@@ -99,9 +96,54 @@ impl Export {
             (Value::Null, Syntax::Python) => "None".to_owned(),
             (Value::Bool(true), Syntax::Python) => "True".to_owned(),
             (Value::Bool(false), Syntax::Python) => "False".to_owned(),
-            _ => value.to_string(),
+            (Value::String(text), syntax) => string(text, syntax),
+            _ => json(&value.to_string()).into_owned(),
         }
     }
+}
+
+/// Lines as comments: whatever a name holds, each stays one line, and no terminal obeys it.
+pub fn comment(mark: &str, lines: &[String]) -> String {
+    lines.iter().flat_map(|line| [mark, &one_line(line), "\n"].map(str::to_owned)).collect()
+}
+
+/// A text as a string of the language.
+pub(super) fn string(text: &str, syntax: Syntax) -> String {
+    if syntax == Syntax::Shell {
+        return word(text);
+    }
+    let quoted = Value::from(text).to_string();
+    if syntax == Syntax::Json {
+        return json(&quoted).into_owned();
+    }
+    let mut out = String::with_capacity(quoted.len());
+    for c in quoted.chars() {
+        let code = u32::from(c);
+        match (is_hostile(c), syntax) {
+            (false, _) => out.push(c),
+            (true, Syntax::JavaScript) => out.extend(c.escape_unicode()),
+            (true, _) if code > 0xffff => _ = write!(out, "\\U{code:08x}"),
+            (true, _) => _ = write!(out, "\\u{code:04x}"),
+        }
+    }
+    out
+}
+
+/// A text as one word of a command line.
+fn word(text: &str) -> String {
+    if !text.chars().any(is_hostile) {
+        return format!("'{}'", text.replace('\'', "'\\''"));
+    }
+    // Only this way of quoting has escapes.
+    let mut out = "$'".to_owned();
+    for c in text.chars() {
+        match c {
+            '\'' | '\\' => out.extend(['\\', c]),
+            c if is_hostile(c) => _ = write!(out, "\\U{:08x}", u32::from(c)),
+            c => out.push(c),
+        }
+    }
+    out + "'"
 }
 
 /// Joins the lines that are present, and removes a block all of whose lines were omitted.

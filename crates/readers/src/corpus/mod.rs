@@ -75,11 +75,6 @@ impl Corpus {
         self.sources.files.len()
     }
 
-    /// The canonical paths of the input files, for callers that write files and must not overwrite them.
-    pub fn canonical_paths(&self) -> BTreeSet<PathBuf> {
-        self.sources.files.iter().filter_map(|source| source.path().canonicalize().ok()).collect()
-    }
-
     /// The files by the names used in messages, with their sizes in bytes, in order.
     pub fn files(&self) -> impl Iterator<Item = (&str, u64)> {
         self.sources.files.iter().map(|source| (source.name.path.as_str(), source.bytes))

@@ -17,6 +17,7 @@ use crate::find::source::Source;
 use crate::label::label_files;
 use crate::label::report_files::{FolderGrades, Joined, Reports};
 use crate::open::finding::Finding;
+use crate::open::inputs::add_input;
 use crate::open::inspect_archive::EvalLog;
 use crate::open::layout::Layout;
 use crate::open::probe::{Probe, Shape};
@@ -175,7 +176,12 @@ impl<'c> Stream<'c> {
 
     /// Opens the next file, or records why it is not read.
     fn begin(&mut self, source: &'c Source, batch: &mut Vec<Piece>) {
-        let recognised = self.recognise(source).and_then(|opened| self.unless_twin(source, opened));
+        let recognised = self.recognise(source);
+        // What is left out because it is no recording may be an output of before.
+        if recognised.as_ref().map_or_else(|not_read| not_read.kind == Left::Unreadable, |_| true) {
+            add_input(source.path());
+        }
+        let recognised = recognised.and_then(|opened| self.unless_twin(source, opened));
         match recognised {
             Ok((file, why, records)) => {
                 let file = Arc::new(file);

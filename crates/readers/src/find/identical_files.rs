@@ -19,10 +19,10 @@ const PIECE: usize = 64 << 10;
 #[derive(Debug)]
 pub(crate) struct Twins<'c> {
     files: &'c [Source],
-    /// The files of each unpacked length, in corpus order.
+    /// The files of each unpacked length, in corpus order, unless they have been compared.
     by_length: BTreeMap<u64, Vec<usize>>,
-    /// The hashes computed so far; `None` for a file that cannot be read to its end.
-    prints: BTreeMap<usize, Option<u128>>,
+    /// For each file that holds the same as one before it: the first of these.
+    first: BTreeMap<&'c Path, usize>,
 }
 
 impl<'c> Twins<'c> {
@@ -35,24 +35,29 @@ impl<'c> Twins<'c> {
             }
         }
         by_length.retain(|_, files| files.len() > 1);
-        Self { files, by_length, prints: BTreeMap::new() }
+        Self { files, by_length, first: BTreeMap::new() }
     }
 
     /// The first file in corpus order that holds the same as `source`, if it comes before it.
     pub(crate) fn earlier(&mut self, source: &Source) -> Option<&'c Source> {
-        let of_length = self.by_length.get(&unpacked_length(source)?)?;
-        let own = *of_length.iter().find(|nth| std::ptr::eq(&raw const self.files[**nth], source))?;
-        let before: Vec<usize> = of_length.iter().copied().take_while(|nth| *nth < own).collect();
-        if before.is_empty() {
-            return None;
+        if let Some(of_length) = self.by_length.remove(&unpacked_length(source)?) {
+            self.compare(&of_length);
         }
-        let print = self.print(own)?;
-        before.into_iter().find(|nth| self.print(*nth) == Some(print)).map(|nth| &self.files[nth])
+        self.first.get(source.path()).map(|nth| &self.files[*nth])
     }
 
-    fn print(&mut self, nth: usize) -> Option<u128> {
-        let files = self.files;
-        *self.prints.entry(nth).or_insert_with(|| print(&files[nth]).ok())
+    /// Finds the equal ones among files of one length.
+    fn compare(&mut self, of_length: &[usize]) {
+        let mut known: BTreeMap<u128, usize> = BTreeMap::new();
+        let mut piece = vec![0; PIECE];
+        for nth in of_length {
+            // One that cannot be read to its end is like no other.
+            let Ok(print) = print(&self.files[*nth], &mut piece) else { continue };
+            let first = *known.entry(print).or_insert(*nth);
+            if first != *nth {
+                self.first.insert(self.files[*nth].path(), first);
+            }
+        }
     }
 }
 
@@ -75,12 +80,11 @@ fn unpacked_length(source: &Source) -> Option<u64> {
     Some(source.bytes)
 }
 
-fn print(source: &Source) -> io::Result<u128> {
+fn print(source: &Source, piece: &mut [u8]) -> io::Result<u128> {
     let mut input = source.open()?;
     let mut hasher = Xxh3::new();
-    let mut piece = vec![0; PIECE];
     loop {
-        match input.read(&mut piece)? {
+        match input.read(piece)? {
             0 => return Ok(hasher.digest128()),
             n => hasher.update(&piece[..n]),
         }

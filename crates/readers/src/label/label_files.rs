@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::find::read_error::ReadError;
 use crate::open::finding::Finding;
+use crate::open::inputs::add_input;
 use crate::transcript::{EndCause, Grade, Outcome, OutcomeSource, Run};
 pub use draw::LabelDraw;
 pub use file::LabelColumns;
@@ -164,6 +165,7 @@ impl Labels {
                 return Err(ReadError::Labels(diagnostic));
             }
         };
+        add_input(path);
         let file = self.files.len();
         self.files.push((path.to_path_buf(), origin));
         self.findings.extend(findings);

@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::diagnostic::{Diagnostic, Location, count};
 use crate::find::file_name::{FileName, is_report};
 use crate::label::words;
+use crate::open::inputs::add_input;
 use crate::open::whole_file::read_whole_text;
 use crate::transcript::{Grade, Outcome, OutcomeSource, Usage};
 
@@ -336,6 +337,7 @@ fn committed(folder: &Path, path: &Path) -> Option<Committed> {
     let path = folder.join("metadata.json");
     let is_small = std::fs::metadata(&path).is_ok_and(|data| data.is_file() && data.len() <= LARGEST_SIBLING);
     let value: Value = serde_json::from_str(&is_small.then(|| std::fs::read_to_string(&path).ok()).flatten()?).ok()?;
+    add_input(&path);
     let percent = value.get("initial_attribution")?.get("agent_percentage")?.as_f64()?;
     (0.0..=100.0).contains(&percent).then(|| Committed { share: percent / 100.0, path: shown(&path) })
 }
@@ -356,6 +358,7 @@ fn sibling(folder: &Path, path: &Path) -> Option<Graded> {
     }
     let value: Value = serde_json::from_str(&std::fs::read_to_string(&beside).ok()?).ok()?;
     let resolved = value.get("resolved").and_then(Value::as_bool)?;
+    add_input(&beside);
     let model = ["model", "model_name_or_path"].iter().find_map(|name| value.get(*name)?.as_str()).map(str::to_owned);
     Some(Graded { resolved, score: None, model, path: shown(&beside), task: None, usage: None })
 }
@@ -375,10 +378,12 @@ fn trial_result(folder: &Path) -> Option<Graded> {
         read_whole_text(&path, LARGEST_SIBLING).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok())
     {
         let score = value.pointer("/verifier_result/rewards/reward").and_then(Value::as_f64)?;
+        add_input(&path);
         return Some(graded(score, &path));
     }
     let path = folder.join("verifier/reward.txt");
     let score: f64 = read_whole_text(&path, LARGEST_SIBLING).ok()?.trim().parse().ok()?;
+    add_input(&path);
     Some(graded(score, &path))
 }
 
@@ -389,7 +394,10 @@ fn text_of(path: &Path, unreadable: &mut Vec<Diagnostic>) -> Option<String> {
         _ => std::fs::read_to_string(path),
     });
     match read {
-        Ok(text) => Some(text),
+        Ok(text) => {
+            add_input(path);
+            Some(text)
+        }
         Err(error) => {
             let what = format!("cannot read the outcome report: {error}");
             let help = "its runs are read without their grades: check its permissions, or leave it out";

@@ -4,6 +4,7 @@ pub(crate) mod archive;
 pub(crate) mod decompress;
 pub(crate) mod finding;
 pub(crate) mod input_errors;
+pub(crate) mod inputs;
 pub(crate) mod inspect_archive;
 pub(crate) mod layout;
 pub(crate) mod probe;

@@ -14,6 +14,7 @@
 //!
 //! `CONTRIBUTING.md` has the whole recipe.
 
+use crate::open::inputs::add_input;
 use crate::open::layout::Layout;
 use crate::open::probe::{Probe, Sketch};
 use crate::record::reading::{Reading, Record};
@@ -180,7 +181,9 @@ fn beside(record: &Record<'_>, name: &str) -> Option<String> {
     // A text that does not come from a file has no neighbours.
     let path = Some(record.file.folder.join(name)).filter(|_| !record.file.folder_name.is_empty())?;
     let size = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?.len();
-    (size <= LARGEST_BESIDE).then(|| std::fs::read_to_string(path).ok()).flatten()
+    let text = (size <= LARGEST_BESIDE).then(|| std::fs::read_to_string(&path).ok()).flatten()?;
+    add_input(&path);
+    Some(text)
 }
 
 /// The format with that name.
