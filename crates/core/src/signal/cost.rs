@@ -33,6 +33,23 @@ impl Signal for Cost {
         for event in view.news() {
             self.0.add(event);
         }
-        self.0.cost.map(|cost| cost.0)
+        self.0.cost.map(|cost| decimal(cost.0))
+    }
+}
+
+/// The sum in whole billionths of a dollar: ten calls at $0.10 are $1, which binary fractions miss.
+fn decimal(dollars: f64) -> f64 {
+    (dollars * 1e9).round() / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_dimes_are_a_dollar() {
+        let sum: f64 = std::iter::repeat_n(0.1, 10).sum();
+        assert!(sum < 1.0 && decimal(sum) >= 1.0);
+        assert!(decimal(0.999_999_99) < 1.0);
     }
 }

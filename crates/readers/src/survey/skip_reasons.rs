@@ -41,7 +41,7 @@ impl Unread {
         let reason = match (&disguise, known) {
             (Some(disguise), _) => (*disguise).to_owned(),
             (None, Some(known)) => known.words().to_owned(),
-            (None, None) if file_name::is_report(name) && probe.shape == Shape::Document && probe.whole => {
+            (None, None) if file_name::is_report(name) && is_document(probe) && !tells_any(probe) => {
                 "no recording, and no report of outcomes for any run read here".to_owned()
             }
             (None, None) => {
@@ -81,13 +81,20 @@ fn looks_recorded(name: &str, probe: &Probe, is_disguised: bool) -> bool {
     if named(RECORDINGS) || named(PACKED) {
         return true;
     }
-    let is_document = probe.shape == Shape::Document && probe.whole;
     if named(&["json"]) {
-        return !is_document || probe.values.iter().any(|value| tells(value, 4));
+        return !is_document(probe) || tells_any(probe);
     }
     // Without a name to go by, only a text that begins as JSON.
-    is_disguised && probe.head.contains('{')
-        || matches!(probe.shape, Shape::Lines) && probe.values.iter().any(|value| tells(value, 4))
+    is_disguised && probe.head.contains('{') || matches!(probe.shape, Shape::Lines) && tells_any(probe)
+}
+
+fn is_document(probe: &Probe) -> bool {
+    probe.shape == Shape::Document && probe.whole
+}
+
+/// Whether what was looked at holds a conversation.
+fn tells_any(probe: &Probe) -> bool {
+    probe.values.iter().any(|value| tells(value, 4))
 }
 
 /// Whether the outline is that of a conversation.

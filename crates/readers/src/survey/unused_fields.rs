@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::Serialize;
 
-use crate::label::words::OUTCOME;
+use crate::label::words::{OUTCOME, counts_things};
 use crate::record::looked_up;
 use crate::record::node::{Node, sound};
 use crate::record::reading::Record;
@@ -151,7 +151,8 @@ fn hint(field: &str, looks: &Looks, missing: &Missing, by_id: Option<&str>) -> O
     let argument = if field.contains(' ') { format!("'{field}'") } else { field.to_owned() };
     let name = field.rsplit('.').next().unwrap_or(field).to_lowercase();
     let named = |words: &[&str]| words.iter().any(|word| name.contains(word));
-    if lacks(missing.outcome) && nearly_all {
+    let is_count = looks.range().is_some_and(|(_, high)| high <= 1.0) && counts_things(field);
+    if lacks(missing.outcome) && nearly_all && !is_count {
         if let Some((yes, no)) = looks.as_flag()
             && (named(OUTCOME) || yes > 0 && no > 0 && !named(NO_OUTCOME))
         {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::label::words;
 use crate::transcript::Usage;
 
 /// The grades in a report.
@@ -156,7 +157,8 @@ fn flags(value: &Value, within: &str, out: &mut BTreeMap<String, [u64; 2]>) {
         match inner {
             Value::Object(_) if within.is_empty() => flags(inner, &format!("{name}."), out),
             _ => {
-                if let Some(flag) = as_flag(inner) {
+                let is_count = inner.is_number() && words::counts_things(&format!("{within}{name}"));
+                if let Some(flag) = as_flag(inner).filter(|_| !is_count) {
                     out.entry(format!("{within}{name}")).or_default()[usize::from(flag)] += 1;
                 }
             }
