@@ -8,6 +8,7 @@ mod collections;
 mod corpora;
 mod harness;
 mod kept;
+mod one_session;
 mod own_logs;
 mod requests;
 mod table;
@@ -313,7 +314,7 @@ fn copied_replies_count_once_in_a_corpus() {
     let listed: Vec<String> = report.run_list.unwrap().iter().map(|run| run.hygiene.join(" ")).collect();
     assert_eq!(listed, ["", "copied_replies", "duplicate_run", ""]);
     let left_out: Vec<&str> =
-        report.skipped.iter().filter(|skipped| skipped.is_twin).map(|s| s.path.as_str()).collect();
+        report.skipped.iter().filter(|skipped| skipped.twin.is_some()).map(|s| s.path.as_str()).collect();
     assert!(matches!(left_out[..], [path] if path.ends_with("c-exact.jsonl")), "{left_out:?}");
     assert!(report.notices[0].diagnostic.what.starts_with("a recording stands there twice, byte for byte"));
 }

@@ -8,7 +8,7 @@
 pub use crate::corpus::Corpus;
 pub use crate::find::file_name::FileName;
 pub use crate::find::read_error::ReadError;
-pub use crate::find::skipped::Skipped;
+pub use crate::find::skipped::{Skipped, Twin};
 pub use crate::label::label_files::{LabelColumns, LabelDraw};
 pub use crate::label::report_files::{FolderGrades, Graded, LARGEST_REPORT, REPORTS_ABOVE, REPORTS_WITHIN};
 pub use crate::open::decompress::unpacked_text;

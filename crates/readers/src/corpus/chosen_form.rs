@@ -124,9 +124,18 @@ pub(super) enum Left {
     LooksRecorded,
     /// A copy of a recording that is read.
     Twin,
+    /// Another recording of a session that is read.
+    SameSession,
+    /// A part of a run that is read with another file.
+    Part,
 }
 
 impl NotRead {
+    /// For a file whose content is read, or known, from another one.
+    pub(super) fn elsewhere(kind: Left, reason: String) -> Self {
+        Self { kind, ..Self::from(reason) }
+    }
+
     pub(super) fn unreadable(error: impl std::fmt::Display) -> Self {
         Self {
             reason: format!("cannot be read: {error}"),

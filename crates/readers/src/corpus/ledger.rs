@@ -10,7 +10,7 @@ use super::stream::OpenFile;
 use crate::diagnostic::{Diagnostic, Location, Severity, count};
 use crate::find::file_name::FileName;
 use crate::find::read_error::ReadError;
-use crate::find::skipped::Skipped;
+use crate::find::skipped::{Skipped, Twin};
 use crate::find::{file_name, run_ids};
 use crate::label::label_files::{self, LabelColumns, Labels};
 use crate::label::report_files::Joined;
@@ -107,7 +107,7 @@ impl<'c> Ledger<'c> {
             Parsed::Skip(skipped) => self.skip(skipped)?,
             Parsed::Finding(finding) => self.find(finding)?,
             Parsed::Lost(diagnostic) => self.lose(diagnostic)?,
-            Parsed::Runs { file, runs: found, findings, unknown, untaken, row } => {
+            Parsed::Runs { file, runs: found, findings, unknown, untaken, row, .. } => {
                 for ((of, name), more) in untaken {
                     let kind = (file.format.id(), of, name);
                     self.untaken.entry(kind).and_modify(|all| all.times += more.times).or_insert(more);
@@ -305,6 +305,7 @@ impl<'c> Ledger<'c> {
         notices.extend(self.tasks.notice());
         notices.extend(self.models.notices());
         notices.extend(twins(&self.report.skipped));
+        notices.extend(same_sessions(&self.report.skipped));
         notices.extend(self.report.zero_costs.as_ref().map(ZeroCosts::notice));
         let warning = |diagnostic| Finding { severity: Severity::Warning, diagnostic };
         self.report.notices = notices.into_iter().map(warning).collect();
@@ -417,7 +418,7 @@ fn unread(first: &Skipped, n: u64, of: usize) -> Diagnostic {
 
 /// A warning about files that are left out because others hold the same.
 fn twins(skipped: &[Skipped]) -> Option<Diagnostic> {
-    let mut twins = skipped.iter().filter(|skipped| skipped.is_twin);
+    let mut twins = skipped.iter().filter(|skipped| skipped.twin == Some(Twin::Bytes));
     let first = twins.next()?;
     let what = match 1 + twins.count() {
         1 => format!("a recording stands there twice, byte for byte: {}", first.reason),
@@ -428,6 +429,16 @@ fn twins(skipped: &[Skipped]) -> Option<Diagnostic> {
         what,
         "each counts once: take the copies out of the folder",
     ))
+}
+
+/// A notice of recordings whose session is read from another one.
+fn same_sessions(skipped: &[Skipped]) -> Option<Diagnostic> {
+    let mut others = skipped.iter().filter(|skipped| skipped.twin == Some(Twin::Session));
+    let first = others.next()?;
+    let n = 1 + others.count();
+    let what = format!("{} of a session that another file holds: {}", count(n, "recording"), first.reason);
+    let help = "each session counts once, with the outcome and the totals that any of its recordings has";
+    Some(Diagnostic::new(Location::file(first.path.as_str()), what, help))
 }
 
 /// The reason for skipping a file that graded a run.

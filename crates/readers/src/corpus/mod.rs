@@ -5,6 +5,7 @@ mod calls;
 mod chosen_form;
 mod errands;
 mod ledger;
+mod one_session;
 mod parse;
 mod stream;
 

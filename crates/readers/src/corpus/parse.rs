@@ -35,6 +35,8 @@ pub(super) enum Parsed {
         /// For a row of a table: a hash of its content.
         row: Option<u64>,
         untaken: BTreeMap<(Of, String), Untaken>,
+        /// What the record says of sessions without their replies.
+        summaries: Vec<Draft>,
     },
     Skip(Skipped),
     Finding(Finding),
@@ -117,10 +119,10 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
         Some(layout) => gathered.parts(file, &record, layout),
     }
     gathered.take(reading, file, options);
-    let Gathered { runs, mut findings, unknown, untaken } = gathered;
+    let Gathered { runs, mut findings, unknown, untaken, summaries } = gathered;
     findings.kept.sort_by_key(|finding| (finding.diagnostic.at.line, finding.diagnostic.at.column));
     let row = (file.format.id() == "parquet").then(|| xxhash_rust::xxh3::xxh3_64(&cut.bytes));
-    Parsed::Runs { file: file.clone(), runs, findings, unknown, untaken, row }
+    Parsed::Runs { file: file.clone(), runs, findings, unknown, untaken, row, summaries }
 }
 
 /// The results from a record and the records nested in it.
@@ -130,6 +132,7 @@ struct Gathered {
     findings: Findings,
     unknown: BTreeMap<String, u64>,
     untaken: BTreeMap<(Of, String), Untaken>,
+    summaries: Vec<Draft>,
 }
 
 impl Gathered {
@@ -166,7 +169,11 @@ impl Gathered {
     fn take(&mut self, reading: Reading<'_>, file: &OpenFile, options: &ReadOptions) {
         let mut reading = reading;
         reading.settle();
-        let Reading { record, drafts, mut replies, findings, unknown, untaken, .. } = reading;
+        let Reading { record, drafts, mut replies, findings, unknown, untaken, summaries, .. } = reading;
+        for mut summary in summaries {
+            join_report(&mut summary, record);
+            self.summaries.push(summary);
+        }
         for (what, more) in untaken {
             self.untaken.entry(what).and_modify(|all| all.times += more.times).or_insert(more);
         }
@@ -190,6 +197,9 @@ impl Gathered {
             };
             let named = naming::apply(&mut draft, &record, options);
             join_report(&mut draft, record);
+            if draft.header.parent.is_none() {
+                file.told.apply(&mut draft);
+            }
             let Settled { pricing, unknown_zero } =
                 price::settle(&mut draft, &options.costs(), file.format.counts_by_turn());
             let replies = replies.remove(&n).unwrap_or_default();

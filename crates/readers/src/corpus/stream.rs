@@ -1,18 +1,22 @@
 //! Recognises the files of a corpus and splits them into records, batch by batch.
 
+mod sessions;
+mod tables;
+
 use std::io::Read;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Corpus;
 use super::chosen_form::{self, Chosen, Left, NotRead, TextIn};
+use super::one_session::{Sessions, Standing, Told};
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::find::child_sessions::Family;
 use crate::find::earlier_states::{self, Grown};
 use crate::find::file_name::{FileName, OtherFile};
 use crate::find::identical_files::Twins;
-use crate::find::skipped::Skipped;
+use crate::find::session_heads::{Heads, heads};
+use crate::find::skipped::{Skipped, Twin};
 use crate::find::source::Source;
 use crate::label::label_files;
 use crate::label::report_files::{FolderGrades, Joined, Reports};
@@ -23,7 +27,7 @@ use crate::open::layout::Layout;
 use crate::open::probe::{Probe, Shape};
 use crate::open::records::{self, Cut, Item, Records};
 use crate::read::format::{self, Format};
-use crate::read::parquet_tables::{self, Dialect, Export, Plan, Table, TableRecords};
+use crate::read::parquet_tables::{self, Export, TableRecords};
 use crate::read::wrappings::{self, Form, Reshape};
 use crate::record::named_by::NamedBy;
 use crate::record::options::SubAgents;
@@ -67,6 +71,8 @@ pub(super) struct OpenFile {
     pub(super) grades: FolderGrades,
     /// Files of sub-agents that are read with this one.
     pub(super) children: Vec<OtherFile>,
+    /// What other recordings say of the session in this one.
+    pub(super) told: Told,
 }
 
 impl OpenFile {
@@ -81,6 +87,7 @@ impl OpenFile {
             envelope,
             grades: FolderGrades::default(),
             children: Vec::new(),
+            told: Told::default(),
         }
     }
 }
@@ -120,8 +127,12 @@ pub(super) struct Stream<'c> {
     reports: Reports,
     /// Files of which another file holds a longer version; computed when first needed.
     grown: Option<Grown<'c>>,
+    /// Whose session is in which file; found out when first needed.
+    heads: Option<Heads<'c>>,
     /// Who started which session; found out when first needed.
     family: Option<Family<'c>>,
+    /// Files that hold the same session; found out when first needed.
+    sessions: Option<Sessions<'c>>,
     /// Files that hold the same as another; computed when first needed.
     twins: Option<Twins<'c>>,
 }
@@ -138,7 +149,9 @@ impl<'c> Stream<'c> {
             uncounted: 0,
             reports: Reports::new(joined, recordings, corpus.options.outcome_key.clone()),
             grown: None,
+            heads: None,
             family: None,
+            sessions: None,
             twins: None,
         }
     }
@@ -195,7 +208,7 @@ impl<'c> Stream<'c> {
                 if unreadable {
                     let at = Location::file(source.name.path.as_str());
                     batch.push(Piece::Lost(Diagnostic::new(at, reason.as_str(), UNREADABLE)));
-                } else if source.named && kind != Left::Twin {
+                } else if source.named && !matches!(kind, Left::Twin | Left::SameSession | Left::Part) {
                     batch.push(Piece::Finding(Finding {
                         severity: Severity::Error,
                         diagnostic: Diagnostic::new(
@@ -209,13 +222,17 @@ impl<'c> Stream<'c> {
                 }
                 // A file that was named by itself has its own finding.
                 let looks_recorded = kind == Left::LooksRecorded && !source.named;
-                let is_twin = kind == Left::Twin;
+                let twin = match kind {
+                    Left::Twin => Some(Twin::Bytes),
+                    Left::SameSession => Some(Twin::Session),
+                    _ => None,
+                };
                 batch.push(Piece::Skip(Skipped {
                     path: source.name.path.clone(),
                     reason,
                     unreadable,
                     looks_recorded,
-                    is_twin,
+                    twin,
                     hidden: 0,
                     advice,
                 }));
@@ -239,10 +256,10 @@ impl<'c> Stream<'c> {
             return Ok(opened);
         }
         let reason = format!("the same as `{}`, byte for byte", first.name.path);
-        Err(NotRead { reason, kind: Left::Twin, is_unknown_json: false, advice: None })
+        Err(NotRead::elsewhere(Left::Twin, reason))
     }
 
-    fn recognise(&mut self, source: &Source) -> Result<Opened, NotRead> {
+    fn recognise(&mut self, source: &'c Source) -> Result<Opened, NotRead> {
         let name = source.file_name();
         if label_files::is_label_file(&name) {
             return Err("labels: joined to the runs they name".to_owned().into());
@@ -254,6 +271,27 @@ impl<'c> Stream<'c> {
         if source.is_zip().map_err(unreadable)? {
             return self.recognise_log(source);
         }
+        let chosen = self.chosen(source)?;
+        if let Some(not_read) = self.left_for_another(source, chosen.form.format) {
+            return Err(not_read);
+        }
+        let told = match self.standing(source, chosen.form.format) {
+            Standing::Alone => Told::default(),
+            Standing::Richest(told) => told,
+            Standing::Left(path) => {
+                let reason = format!("the same session as `{path}`, which says more of it");
+                return Err(NotRead::elsewhere(Left::SameSession, reason));
+            }
+        };
+        let (mut file, why, records) = self.opened(source, chosen)?;
+        file.told = told;
+        Ok((file, why, records))
+    }
+
+    /// The format of a file, and how it is wrapped.
+    fn chosen(&mut self, source: &Source) -> Result<Chosen, NotRead> {
+        let name = source.file_name();
+        let unreadable = |error: std::io::Error| NotRead::unreadable(error);
         let probe = Probe::of(&name, source.open().map_err(unreadable)?).map_err(unreadable)?;
         let options = &self.corpus.options;
         let forced = options.format.as_deref().and_then(format::by_id);
@@ -268,14 +306,17 @@ impl<'c> Stream<'c> {
             .then(|| self.reports.seen_from(&source.name.folder, source.path()))
             .filter(FolderGrades::grade_only_run)
             .and_then(|_| format::by_id("chat"));
-        let Chosen { form, text } = match forced.or(empty_run) {
-            Some(format) => Chosen { form: wrappings::forced(format, &probe), text: TextIn::File },
-            None => chosen_form::choose(source, &probe, &self.corpus.paths, options.columns.as_ref())?,
-        };
-        let Form { format, why, layout, reshape, as_files, within } = form;
-        if let Some(reason) = self.left_for_another(source, format) {
-            return Err(reason.into());
+        match forced.or(empty_run) {
+            Some(format) => Ok(Chosen { form: wrappings::forced(format, &probe), text: TextIn::File }),
+            None => chosen_form::choose(source, &probe, &self.corpus.paths, options.columns.as_ref()),
         }
+    }
+
+    /// Opens a file in the form that was chosen for it.
+    fn opened(&mut self, source: &Source, chosen: Chosen) -> Result<Opened, NotRead> {
+        let unreadable = |error: std::io::Error| NotRead::unreadable(error);
+        let options = &self.corpus.options;
+        let Chosen { form: Form { format, why, layout, reshape, as_files, within }, text } = chosen;
         let envelope = match layout {
             Layout::Elements { envelope: keys, .. } if !keys.is_empty() => {
                 records::envelope(source.open().map_err(unreadable)?, keys)
@@ -291,75 +332,46 @@ impl<'c> Stream<'c> {
         let records = Cuts::Stream(Box::new(Records::new(input, layout, &source.name.path, options.limit)));
         let name = source.name.clone();
         let children = self.children(source, format);
-        Ok((OpenFile { name, format, reshape, as_files, within, envelope, grades, children }, why, records))
-    }
-
-    /// A table of runs, recognised by its columns.
-    fn recognise_table(&self, source: &Source) -> Result<Opened, NotRead> {
-        let options = &self.corpus.options;
-        let unreadable = |reason: String| NotRead::unreadable(reason);
-        let table = Table::open(source.path(), &source.name.path).map_err(unreadable)?;
-        let plan = Plan::of(&table.columns(), options.columns.as_ref())?;
-        let (why, dialect) = (plan.why(), plan.layout.dialect);
-        let (format, envelope, cuts) = match dialect {
-            Dialect::Scores => return Err("scores: joined to the observations beside them".to_owned().into()),
-            Dialect::Observations => {
-                let files = self.beside(source);
-                if let Some((_, first)) = files.first().filter(|(_, first)| *first != source.name.path) {
-                    return Err(format!("observations: read together with `{first}`").into());
-                }
-                let export = Export::open(files, options.limit).map_err(unreadable)?;
-                ("langfuse", "success", Cuts::Export(Box::new(export)))
-            }
-            _ => {
-                let format = if dialect == Dialect::Trace { "trace" } else { "parquet" };
-                let name = plan.layout.name;
-                (format, name, Cuts::Table(Box::new(TableRecords::new(table, plan, options.limit))))
-            }
-        };
-        let format = format::by_id(format).ok_or_else(|| "no reader for it".to_owned())?;
-        let file = OpenFile::plain(&source.name, format, envelope.to_owned());
-        Ok((file, why, cuts))
-    }
-
-    /// The files with observations that form one export with `source`: those of its directory that are in this corpus.
-    fn beside(&self, source: &Source) -> Vec<(PathBuf, String)> {
-        let is_beside = |other: &&Source| {
-            other.name.folder == source.name.folder && parquet_tables::is_parquet(other.path()).unwrap_or(false)
-        };
-        let observes = |other: &&Source| {
-            let columns = Table::open(other.path(), &other.name.path).map(|table| table.columns());
-            columns
-                .and_then(|columns| Plan::of(&columns, None))
-                .is_ok_and(|plan| plan.layout.dialect == Dialect::Observations)
-        };
-        let files = self.corpus.sources.files.iter().filter(is_beside).filter(observes);
-        files.map(|other| (other.path().to_path_buf(), other.name.path.clone())).collect()
+        let told = Told::default();
+        Ok((OpenFile { name, format, reshape, as_files, within, envelope, grades, children, told }, why, records))
     }
 
     /// Why a recording is left out because another file contains more of the same run; `None` if it is not.
-    fn left_for_another(&mut self, source: &Source, format: &dyn Format) -> Option<String> {
+    fn left_for_another(&mut self, source: &Source, format: &dyn Format) -> Option<NotRead> {
         let files: &'c [Source] = &self.corpus.sources.files;
         if let Some(name) = format.superseded_by() {
             let is_other = |other: &&Source| other.name.folder == source.name.folder && other.file_name() == name;
             let other =
                 files.iter().find(is_other).filter(|other| earlier_states::is_same_task(source.path(), other.path()));
-            return other.map(|_| format!("the same run as `{name}` beside it, which says more"));
+            return other.map(|_| format!("the same run as `{name}` beside it, which says more").into());
         }
         if let Some(root) = self.family(format).and_then(|family| family.root_of(source)) {
-            return Some(format!("a sub-agent's session, read with `{}`, which started it", root.name.path));
+            let reason = format!("a sub-agent's session, read with `{}`, which started it", root.name.path);
+            return Some(NotRead::elsewhere(Left::Part, reason));
         }
         let grown = self.grown.get_or_insert_with(|| Grown::of(files));
         let latest =
             if format.latest_copy_counts() { grown.later_conversation(source) } else { grown.later_checkpoint(source) };
-        latest.map(|latest| format!("an earlier state of the session that `{}` holds to its end", latest.name.path))
+        latest.map(|latest| {
+            format!("an earlier state of the session that `{}` holds to its end", latest.name.path).into()
+        })
+    }
+
+    /// Whose session is in which file of this corpus.
+    fn heads(&mut self) -> &Heads<'c> {
+        let files: &'c [Source] = &self.corpus.sources.files;
+        self.heads.get_or_insert_with(|| heads(files))
     }
 
     /// The sessions of this corpus, if sub-agents are part of their parents' runs and may be in other files.
     fn family(&mut self, format: &dyn Format) -> Option<&Family<'c>> {
-        let files: &'c [Source] = &self.corpus.sources.files;
-        let joins = format.keeps_sub_agents_apart() && self.corpus.options.sub_agents == SubAgents::Parent;
-        joins.then(|| &*self.family.get_or_insert_with(|| Family::of(files)))
+        if !format.keeps_sub_agents_apart() || self.corpus.options.sub_agents != SubAgents::Parent {
+            return None;
+        }
+        if self.family.is_none() {
+            self.family = Some(Family::of(self.heads()));
+        }
+        self.family.as_ref()
     }
 
     /// The files of the sub-agents that the session in this file started.
@@ -369,22 +381,7 @@ impl<'c> Stream<'c> {
         let other = |child: &Source| OtherFile { path: child.path().to_path_buf(), name: child.name.clone() };
         below.iter().map(|child| other(child)).collect()
     }
-
-    /// A zip file that is not an archive of files: a log of Inspect.
-    fn recognise_log(&self, source: &Source) -> Result<Opened, NotRead> {
-        let limit = self.corpus.options.limit;
-        let log = EvalLog::open(source.path(), &source.name.path, LOG_HEADER, limit);
-        let (log, envelope) = log
-            .map_err(NotRead::unreadable)?
-            .ok_or_else(|| "a zip that holds no log; an archive of recordings is called `.zip`".to_owned())?;
-        let format = format::by_id("inspect").ok_or_else(|| "no reader for it".to_owned())?;
-        let file = OpenFile::plain(&source.name, format, envelope);
-        Ok((file, "a zip with a log's header".to_owned(), Cuts::Log(Box::new(log))))
-    }
 }
 
 /// Advice for a file that cannot be read.
 const UNREADABLE: &str = "check its permissions and the disk it is on, copy or pack it anew, or leave it out";
-
-/// The fields of a log's header that its samples need.
-const LOG_HEADER: &[&str] = &["eval", "status"];

@@ -8,5 +8,6 @@ pub(crate) mod hidden_names;
 pub(crate) mod identical_files;
 pub(crate) mod read_error;
 pub(crate) mod run_ids;
+pub(crate) mod session_heads;
 pub(crate) mod skipped;
 pub(crate) mod source;

@@ -92,7 +92,7 @@ pub(crate) fn other_names(native: &str, file: &FileName) -> Vec<String> {
 }
 
 /// Whether a recorder made the id to be the only one of its kind: it has the digits of a UUID or a hash.
-fn is_unique(native: &str) -> bool {
+pub(crate) fn is_unique(native: &str) -> bool {
     native.bytes().filter(u8::is_ascii_hexdigit).count() >= 20
 }
 

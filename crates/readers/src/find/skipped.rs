@@ -18,6 +18,16 @@ pub struct Skipped {
     pub advice: Option<String>,
     /// True if it is named or begins like a recording, and no format recognises it.
     pub looks_recorded: bool,
-    /// True if it holds the same as a file that is read, byte for byte.
-    pub is_twin: bool,
+    /// What of it a file that is read holds too.
+    pub twin: Option<Twin>,
+}
+
+/// What a file has in common with one that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Twin {
+    /// Every byte.
+    Bytes,
+    /// The session, which another program recorded.
+    Session,
 }

@@ -4,11 +4,14 @@
 //! counts are repeated on each line. Blocks are joined by id, and the largest counts are kept, since early lines hold
 //! placeholders.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 
+use crate::read::iterations::{self, Request, largest};
+use crate::read::subagents;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, ReplyId};
-use crate::transcript::{Event, Instant, Lane, Message, Origin, Role, Text, ToolCall, Usage};
+use crate::transcript::{Event, Instant, Lane, Message, Origin, Role, Text, ToolCall};
 use crate::value::json;
 
 /// A conversation being built.
@@ -22,6 +25,8 @@ pub(crate) struct Conversation {
     pub(crate) prints: Vec<ReplyId>,
     /// The model of the first call.
     pub(crate) model: Option<String>,
+    /// The requests that a reply took besides its own, by the index of the reply.
+    requests: BTreeMap<usize, Vec<Request>>,
 }
 
 impl Conversation {
@@ -66,12 +71,40 @@ impl Conversation {
         }
         let Some(Event::Message(reply)) = self.events.get_mut(at) else { return };
         reply.ts = ts.or(reply.ts);
-        add_blocks(reply, wire, out);
+        let results = add_blocks(reply, wire, out);
         if let Some(reason) = wire.string("stop_reason", out) {
             reply.finish_reason = Some(reason.into());
         }
         if reply.lane != Lane::Canned {
-            reply.usage = largest(reply.usage, wire.usage("usage", out));
+            let taken = iterations::taken(wire, out);
+            reply.usage = largest(reply.usage, taken.last);
+            if !taken.others.is_empty() {
+                self.requests.insert(at, taken.others);
+            }
+        }
+        let lane = reply.lane.clone();
+        for mut result in results {
+            (result.ts, result.lane) = (ts, lane.clone());
+            self.events.push(Event::Message(result));
+        }
+    }
+
+    /// Adds the requests that replies took besides their own, each after its reply. To be called once, at the end.
+    pub(crate) fn add_requests(&mut self) {
+        let mut requests = mem::take(&mut self.requests);
+        if requests.is_empty() {
+            return;
+        }
+        let mut places = Vec::with_capacity(self.events.len());
+        for (at, event) in mem::take(&mut self.events).into_iter().enumerate() {
+            let (model, ts) = event.message().map_or((None, None), |reply| (reply.model.clone(), reply.ts));
+            places.push(self.events.len());
+            self.events.push(event);
+            let taken = requests.remove(&at).unwrap_or_default().into_iter();
+            self.events.extend(taken.map(|request| request.into_event(model.as_ref(), ts)));
+        }
+        for (at, _) in &mut self.prints {
+            *at = places.get(*at).copied().unwrap_or(*at);
         }
     }
 
@@ -118,6 +151,32 @@ impl Conversation {
         if beside_result {
             self.steer();
         }
+    }
+
+    /// Adds the conversation of a sub-agent that is in another file. What it was handed a copy of is here already.
+    pub(crate) fn take_in(&mut self, agent: Self, lane: &Lane) {
+        let own: BTreeSet<u64> = self.prints.iter().map(|(_, print)| *print).collect();
+        let prints: BTreeMap<usize, u64> = agent.prints.into_iter().collect();
+        let mut copied = BTreeSet::new();
+        let (mut events, mut of_events) = (Vec::new(), Vec::new());
+        for (at, event) in agent.events.into_iter().enumerate() {
+            let Event::Message(message) = &event else { continue };
+            let print = prints.get(&at).copied();
+            if print.is_some_and(|print| own.contains(&print)) {
+                copied.extend(message.tool_calls.iter().filter_map(|call| call.id.clone()));
+                continue;
+            }
+            if message.tool_call_id.as_ref().is_some_and(|call| copied.contains(call)) {
+                continue;
+            }
+            of_events.extend(print.map(|print| (events.len(), print)));
+            events.push(event);
+        }
+        subagents::on_lane(&mut events, lane);
+        let (at, n) = (subagents::place(&self.events, &events), events.len());
+        self.prints.iter_mut().filter(|(own, _)| *own >= at).for_each(|(own, _)| *own += n);
+        self.prints.extend(of_events.into_iter().map(|(own, print)| (own + at, print)));
+        self.events.splice(at..at, events);
     }
 
     /// Marks that the messages from event `at` on continue from an earlier point, so that what came in between is
@@ -267,10 +326,13 @@ fn blocks<'a>(wire: &Node<'a>, out: &mut Reading<'_>) -> Option<Vec<Node<'a>>> {
     Some(wire.list("content", out))
 }
 
-/// Adds the content blocks of a line to the reply they belong to.
-fn add_blocks(reply: &mut Message, wire: &Node<'_>, out: &mut Reading<'_>) {
+/// Adds the content blocks of a line to the reply they belong to, and returns the results among them: those of tools
+/// that the provider runs itself.
+fn add_blocks(reply: &mut Message, wire: &Node<'_>, out: &mut Reading<'_>) -> Vec<Message> {
+    let mut results = Vec::new();
     let Some(blocks) = blocks(wire, out) else {
-        return append(&mut reply.content, wire.content("content", out));
+        append(&mut reply.content, wire.content("content", out));
+        return results;
     };
     for block in blocks {
         if let Some(text) = json::text(&block) {
@@ -290,10 +352,24 @@ fn add_blocks(reply: &mut Message, wire: &Node<'_>, out: &mut Reading<'_>) {
                     reply.tool_calls.push(ToolCall::new(id.as_deref(), &name, block.arguments("input")));
                 }
             }
+            Some(kind) if kind.ends_with("_tool_result") => results.push(served(&block, out)),
             Some("redacted_thinking") | None => {}
             Some(other) => out.unknown(&format!("block {other}"), &block),
         }
     }
+    results
+}
+
+/// The result of a tool that the provider ran. Its content is text, a list, or an object whose type tells of an error.
+fn served(block: &Node<'_>, out: &mut Reading<'_>) -> Message {
+    let mut result = Message::new(Role::Tool);
+    result.tool_call_id = block.word("tool_use_id", out).map(Into::into);
+    let content = block.get("content");
+    let said = content.as_ref().and_then(|content| content.some_text("text"));
+    result.content = said.or_else(|| content.as_ref().map(Node::as_content));
+    let kind = content.as_ref().and_then(|content| content.some_string("type")).unwrap_or_default();
+    result.is_error = Some(kind.ends_with("_error") || block.is_true("is_error"));
+    result
 }
 
 fn append(slot: &mut Option<Text>, more: Option<Text>) {
@@ -302,16 +378,4 @@ fn append(slot: &mut Option<Text>, more: Option<Text>) {
         None => more,
         Some(text) => Text::plain(format!("{}\n{}", text.as_str(), more.as_str())),
     });
-}
-
-/// The larger of each count.
-fn largest(one: Option<Usage>, other: Option<Usage>) -> Option<Usage> {
-    let (Some(one), Some(other)) = (one, other) else { return one.or(other) };
-    Some(Usage {
-        input: one.input.max(other.input),
-        cache_read: one.cache_read.max(other.cache_read),
-        cache_write: one.cache_write.max(other.cache_write),
-        output: one.output.max(other.output),
-        reasoning: one.reasoning.max(other.reasoning),
-    })
 }

@@ -6,6 +6,7 @@ pub(crate) mod failed_requests;
 pub(crate) mod format;
 pub(crate) mod google;
 pub(crate) mod in_memory;
+pub(crate) mod iterations;
 pub(crate) mod openai;
 pub(crate) mod parquet_tables;
 pub(crate) mod requests;

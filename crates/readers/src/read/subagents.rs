@@ -3,8 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::diagnostic::{Diagnostic, Location};
+use crate::find::file_name::OtherFile;
+use crate::open::decompress::unpacked_text;
 use crate::record::options::SubAgents;
-use crate::record::reading::ReplyId;
+use crate::record::reading::{Places, Reading, Record, ReplyId};
 use crate::transcript::{Draft, Event, Grade, Header, Lane, Name};
 
 /// Beginnings of side lanes that are not sub-agents: unobserved calls, and what was taken back.
@@ -69,6 +72,62 @@ fn child(parent: &Header, agent: &str) -> Header {
         agent: parent.agent.as_ref().map(|agent| format!("{agent} subagent")),
         ..Header::default()
     }
+}
+
+/// Reads the session of a sub-agent that is in another file. A file that cannot be read is reported.
+pub(crate) fn read_file<T>(
+    child: &OtherFile,
+    record: &Record<'_>,
+    out: &mut Reading<'_>,
+    read: impl FnOnce(&Record<'_>, &mut Reading<'_>) -> T,
+) -> Option<T> {
+    let text = match unpacked_text(&child.path) {
+        Ok(text) => text,
+        Err(error) => {
+            let what = format!("cannot read this sub-agent's session: {error}");
+            let help = "the run is read without it: check its permissions, or leave it out";
+            out.error(Diagnostic::new(Location::file(child.name.path.as_str()), what, help));
+            return None;
+        }
+    };
+    let places = Places::default();
+    let record = Record {
+        text: &text,
+        original: &text,
+        inserted: &[],
+        file: &child.name,
+        key: "",
+        places: &places,
+        children: &[],
+        line: 1,
+        column: 1,
+        ..*record
+    };
+    let mut reading = Reading::of(record);
+    let found = read(&record, &mut reading);
+    out.take_in(reading);
+    Some(found)
+}
+
+/// Puts the messages of a sub-agent on its lane. A sub-agent that was interrupted did not interrupt the agent that
+/// started it.
+pub(crate) fn on_lane(events: &mut Vec<Event>, lane: &Lane) {
+    events.retain(|event| event.message().is_some());
+    for event in events {
+        if let Event::Message(message) = event
+            && message.lane == Lane::Main
+        {
+            message.lane = lane.clone();
+        }
+    }
+}
+
+/// Where the messages of a sub-agent belong: before the first message that is as late as the last of them, which is the
+/// result of the call that started it.
+pub(crate) fn place(among: &[Event], events: &[Event]) -> usize {
+    let last = events.iter().filter_map(Event::ts).max();
+    let is_later = |event: &Event| last.is_some() && event.ts() >= last;
+    among.iter().position(is_later).unwrap_or(among.len())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::read::requests::OpenRequests;
-use crate::read::{dialect, requests};
+use crate::read::{dialect, requests, subagents};
 use crate::transcript::{Draft, Event, Grade, Header, Instant, Json, Lane, Message, Name, Note, Role, Text, ToolCall};
 
 /// A call that has no result yet.
@@ -125,12 +125,9 @@ impl Turns {
         }
     }
 
-    /// Adds the messages of a sub-agent before the first message of the agent that is as late as the last of them: the
-    /// result of the call that started it.
+    /// Adds the messages of a sub-agent where they belong.
     pub(crate) fn insert_by_time(&mut self, events: Vec<Event>) {
-        let last = events.iter().filter_map(Event::ts).max();
-        let is_later = |event: &Event| last.is_some() && event.ts() >= last;
-        let at = self.events.iter().position(is_later).unwrap_or(self.events.len());
+        let at = subagents::place(&self.events, &events);
         self.events.splice(at..at, events);
     }
 

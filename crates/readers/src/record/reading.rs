@@ -227,6 +227,8 @@ impl Findings {
 pub struct Reading<'r> {
     pub(crate) record: Record<'r>,
     pub(crate) drafts: Vec<Draft>,
+    /// What the record says of sessions without their replies.
+    pub(crate) summaries: Vec<Draft>,
     /// Replies that may also be in other files, by the index of their draft.
     pub(crate) replies: BTreeMap<usize, Vec<ReplyId>>,
     pub(crate) findings: Findings,
@@ -258,6 +260,7 @@ impl<'r> Reading<'r> {
         Self {
             record,
             drafts: Vec::new(),
+            summaries: Vec::new(),
             replies: BTreeMap::new(),
             findings: Findings::default(),
             unknown: BTreeMap::new(),

@@ -60,6 +60,10 @@ fn of_value(value: &Sketch) -> Option<KnownFile> {
             &["span_attributes", "root_span_id"],
             Runs("a Braintrust export, which is not read yet: export OpenTelemetry"),
         ),
+        (
+            &["type", "key", "agentId"],
+            NoRuns("the journal of a workflow of Claude Code: the sessions of its agents stand beside it"),
+        ),
         (&["info", "tasks"], NoRuns("what tau2's simulations have in common: read the `simulations` beside it")),
         (
             &["checkpoint_id", "strategy"],

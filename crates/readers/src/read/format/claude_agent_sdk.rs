@@ -4,11 +4,12 @@
 use serde_json::value::RawValue;
 
 use super::{Format, Layout};
+use crate::diagnostic::count;
 use crate::open::probe::{Probe, Sketch};
 use crate::read::claude::Conversation;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Draft, EndCause, Grade, Header, Lane, PromptedBy, Role};
+use crate::transcript::{Draft, EndCause, Grade, Header, Lane, PromptedBy, Role, Totals};
 use crate::value::json;
 
 /// Claude Agent SDK streams.
@@ -65,6 +66,7 @@ impl Format for ClaudeAgentSdk {
                 add(&mut conversation, &mut about, &line, out);
             }
         }
+        conversation.add_requests();
         let agent = "claude-agent-sdk";
         let meta = Some(format!("{{{}}}", about.meta.join(","))).filter(|_| !about.meta.is_empty());
         let header = Header {
@@ -76,19 +78,42 @@ impl Format for ClaudeAgentSdk {
         };
         let grade = Grade { end: about.end, ..Grade::default() };
         let draft = Draft { header, events: conversation.events, grade, warnings: Vec::new() };
-        out.run_of_replies(draft, conversation.prints);
+        let has_messages = draft.events.iter().any(|event| event.message().is_some());
+        match about.result.filter(|_| !has_messages) {
+            Some(result) => summarise(draft, &result, out),
+            None => out.run_of_replies(draft, conversation.prints),
+        }
     }
+}
+
+/// Hands over what a `result` says of a session whose messages are not in the file.
+fn summarise(draft: Draft, result: &Node<'_>, out: &mut Reading<'_>) {
+    let usage = result.usage("usage", out).unwrap_or_default();
+    let totals = Totals { usage, cost: result.dollars("total_cost_usd", out) };
+    let turns = result.count("num_turns", out);
+    let mut said = vec![turns.map_or_else(|| "turns unknown".to_owned(), |turns| count(turns, "turn"))];
+    said.extend(totals.usage.total().map(|tokens| format!("{tokens} tokens")));
+    said.extend(totals.cost.map(|cost| format!("${}", cost.0)));
+    out.warn_at(
+        out.record.text,
+        format!("the result of a session without its messages ({}): no run", said.join(", ")),
+        "name the session's own file too, or record with `--output-format stream-json --verbose`",
+    );
+    let header = Header { totals: Some(totals), ..draft.header };
+    out.summaries.push(Draft { header, ..draft });
 }
 
 /// What lines other than messages say.
 #[derive(Default)]
-struct About {
+struct About<'a> {
     version: Option<String>,
     end: EndCause,
     meta: Vec<String>,
+    /// The last `result`.
+    result: Option<Node<'a>>,
 }
 
-fn add(conversation: &mut Conversation, about: &mut About, line: &Node<'_>, out: &mut Reading<'_>) {
+fn add<'a>(conversation: &mut Conversation, about: &mut About<'a>, line: &Node<'a>, out: &mut Reading<'_>) {
     let kind = line.string("type", out).unwrap_or_default();
     let ts = line.instant("timestamp", out);
     let message = line.get("message");
@@ -109,6 +134,7 @@ fn add(conversation: &mut Conversation, about: &mut About, line: &Node<'_>, out:
         ("result", _) => {
             // A resumed session has several results; the last one tells how it ended.
             about.end = end_cause(&facts.string("subtype", out).unwrap_or_default());
+            about.result = Some(facts.clone());
             if let Some(cost) = facts.number("total_cost_usd", out) {
                 about.meta.retain(|field| !field.starts_with("\"total_cost_usd\""));
                 about.meta.push(format!("\"total_cost_usd\":{cost}"));

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use super::{Format, Layout};
 use crate::open::probe::{Probe, Sketch};
 use crate::read::claude::Conversation;
+use crate::read::subagents;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
 use crate::transcript::{Draft, EndCause, Event, Grade, Header, Instant, Lane, Message, Note, PromptedBy, Role};
@@ -52,18 +53,19 @@ impl Format for ClaudeCode {
         PromptedBy::Person
     }
 
+    fn keeps_sub_agents_apart(&self) -> bool {
+        true
+    }
+
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let lines = parse_lines(record, out);
-        // A file with only a sub-agent's lines is that sub-agent's run.
-        let spoken = || lines.iter().filter(|line| line.has("message"));
-        let all_side = spoken().next().is_some() && spoken().all(is_side);
-        let mut session =
-            Session { conversation: Conversation::default(), all_side, id: None, version: None, path: Path::default() };
-        for line in &lines {
-            session.add(line, out);
-        }
-        let Session { conversation, id, version, .. } = session;
+        let Session { mut conversation, all_side, id, version, .. } = Session::of(record, out);
         let end = if conversation.is_interrupted() { EndCause::Killed } else { EndCause::Unknown };
+        for child in record.children {
+            if let Some(session) = subagents::read_file(child, record, out, Session::of) {
+                let lane = Lane::Side(session.agent.unwrap_or_else(|| child.name.stem.clone()).into());
+                conversation.take_in(session.conversation, &lane);
+            }
+        }
         let agent = if all_side { "claude-code subagent" } else { "claude-code" };
         // The file of a checkpoint is called `full` in every session.
         let named = id.clone().filter(|_| record.file.stem == "full");
@@ -103,6 +105,8 @@ struct Session {
     conversation: Conversation,
     all_side: bool,
     id: Option<String>,
+    /// The sub-agent, if it is one's.
+    agent: Option<String>,
     version: Option<String>,
     path: Path,
 }
@@ -155,6 +159,27 @@ impl Path {
 }
 
 impl Session {
+    fn of(record: &Record<'_>, out: &mut Reading<'_>) -> Self {
+        let lines = parse_lines(record, out);
+        // A file with only a sub-agent's lines is that sub-agent's run.
+        let spoken = || lines.iter().filter(|line| line.has("message"));
+        let all_side = spoken().next().is_some() && spoken().all(is_side);
+        let agent = spoken().next().filter(|_| all_side).and_then(|line| line.word("agentId", out));
+        let mut session = Self {
+            conversation: Conversation::default(),
+            all_side,
+            id: None,
+            agent,
+            version: None,
+            path: Path::default(),
+        };
+        for line in &lines {
+            session.add(line, out);
+        }
+        session.conversation.add_requests();
+        session
+    }
+
     fn add(&mut self, line: &Node<'_>, out: &mut Reading<'_>) {
         if self.id.is_none() {
             self.id = line.word("sessionId", out);

@@ -7,14 +7,13 @@
 use std::collections::BTreeMap;
 
 use super::{Format, Layout};
-use crate::diagnostic::{Diagnostic, Location};
 use crate::find::file_name::OtherFile;
-use crate::open::decompress::unpacked_text;
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::openai;
+use crate::read::subagents;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
-use crate::record::reading::{Places, Reading, Record};
+use crate::record::reading::{Reading, Record};
 use crate::transcript::{EndCause, Event, Grade, Header, Instant, Lane, Message, Role, Text, ToolCall, Usage};
 use crate::value::json;
 
@@ -113,41 +112,14 @@ struct Session<'a> {
 
 /// The messages of a sub-agent, whose session is in another file.
 fn sub_agent(child: &OtherFile, record: &Record<'_>, out: &mut Reading<'_>) -> Vec<Event> {
-    let text = match unpacked_text(&child.path) {
-        Ok(text) => text,
-        Err(error) => {
-            let what = format!("cannot read this sub-agent's session: {error}");
-            let help = "the run is read without it: check its permissions, or leave it out";
-            out.error(Diagnostic::new(Location::file(child.name.path.as_str()), what, help));
-            return Vec::new();
-        }
-    };
-    let places = Places::default();
-    let record = Record {
-        text: &text,
-        original: &text,
-        inserted: &[],
-        file: &child.name,
-        key: "",
-        places: &places,
-        children: &[],
-        line: 1,
-        column: 1,
-        ..*record
-    };
-    let mut reading = Reading::of(record);
-    let session = Session::of(&record, &mut reading);
-    out.take_in(reading);
-    let lane = Lane::Side(session.id.unwrap_or_else(|| child.name.stem.clone()).into());
-    let mut events = session.turns.into_draft(Header::default(), Grade::default()).events;
-    // A sub-agent that was interrupted did not interrupt the agent that started it.
-    events.retain(|event| event.message().is_some());
-    for event in &mut events {
-        if let Event::Message(message) = event {
-            message.lane = lane.clone();
-        }
-    }
-    events
+    let events = subagents::read_file(child, record, out, |record, out| {
+        let session = Session::of(record, out);
+        let lane = Lane::Side(session.id.unwrap_or_else(|| child.name.stem.clone()).into());
+        let mut events = session.turns.into_draft(Header::default(), Grade::default()).events;
+        subagents::on_lane(&mut events, &lane);
+        events
+    });
+    events.unwrap_or_default()
 }
 
 impl<'a> Session<'a> {

@@ -1,0 +1,200 @@
+//! One session in several recordings: the agent's own, the stream that its caller kept, what a harness made of them. It
+//! is one run, read from the richest of them; what only the others say of it holds for that run.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::parse::Found;
+use crate::find::run_ids;
+use crate::find::session_heads::Heads;
+use crate::find::source::Source;
+use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, Totals, Usage, Usd};
+
+/// The formats that hold one session a file, an agent's own first.
+const RECORDERS: &[&str] = &[
+    "claude-code",
+    "codex",
+    "gemini-cli",
+    "qwen-code",
+    "opencode",
+    "copilot-cli",
+    "pi",
+    "droid",
+    "kimi-cli",
+    "cursor",
+    "claude-agent-sdk",
+    "codex-exec",
+    "gemini-cli-stream",
+    "atif",
+];
+
+/// Whether files of this format hold one session each.
+pub(super) fn holds_one(format: &str) -> bool {
+    RECORDERS.contains(&format)
+}
+
+/// The files that may hold the same session, by path.
+#[derive(Debug, Default)]
+pub(super) struct Sessions<'c> {
+    groups: Vec<Vec<&'c Source>>,
+    group_of: BTreeMap<&'c str, usize>,
+    /// What is known of a file of a group whose recordings were compared.
+    standings: BTreeMap<&'c str, Standing>,
+}
+
+/// What a recording is among those of its session.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Standing {
+    /// The only one of its kind.
+    #[default]
+    Alone,
+    /// Another one, at this path, is read in its place.
+    Left(String),
+    /// The one that is read, with what the others say.
+    Richest(Told),
+}
+
+/// What other recordings say of a run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Told {
+    grade: Option<Grade>,
+    task: Option<String>,
+    model: Option<String>,
+    usage: Option<Usage>,
+    cost: Option<Usd>,
+}
+
+/// A recording of a session, as it was read.
+pub(super) struct Recording<'c> {
+    pub(super) source: &'c Source,
+    pub(super) format: &'static str,
+    /// Its run, if it has a reply.
+    pub(super) run: Option<Found>,
+    /// What it says of the session without a reply.
+    pub(super) summary: Option<Draft>,
+}
+
+impl<'c> Sessions<'c> {
+    pub(super) fn of(heads: &Heads<'c>) -> Self {
+        let mut by_id: BTreeMap<&str, Vec<&'c Source>> = BTreeMap::new();
+        for (head, file) in heads.values().filter(|(head, _)| head.parent.is_none()) {
+            by_id.entry(&head.id).or_default().push(file);
+        }
+        let mut sessions = Self::default();
+        for (id, files) in by_id {
+            for group in groups(id, files).into_iter().filter(|group| group.len() > 1) {
+                sessions.group_of.extend(group.iter().map(|file| (file.name.path.as_str(), sessions.groups.len())));
+                sessions.groups.push(group);
+            }
+        }
+        sessions
+    }
+
+    /// The files that may hold the same session as this one, unless it is known already which of them is read.
+    pub(super) fn undecided(&self, source: &Source) -> Option<&[&'c Source]> {
+        let path = source.name.path.as_str();
+        let group = self.groups.get(*self.group_of.get(path)?)?;
+        (!self.standings.contains_key(path)).then_some(group)
+    }
+
+    /// Decides which of a group's recordings is read.
+    pub(super) fn decide(&mut self, source: &'c Source, recordings: &[Recording<'c>]) {
+        let Some(nth) = self.group_of.get(source.name.path.as_str()).copied() else { return };
+        for file in self.groups.get(nth).into_iter().flatten() {
+            self.standings.insert(&file.name.path, Standing::Alone);
+        }
+        let with_replies = recordings.iter().filter(|recording| recording.run.is_some());
+        let Some(richest) = with_replies.max_by_key(|recording| recording.richness()) else { return };
+        let others: Vec<&Recording<'c>> = recordings.iter().filter(|other| other.format != richest.format).collect();
+        for other in &others {
+            self.standings.insert(&other.source.name.path, Standing::Left(richest.source.name.path.clone()));
+        }
+        if !others.is_empty() {
+            self.standings.insert(&richest.source.name.path, Standing::Richest(Told::by(&others)));
+        }
+    }
+
+    pub(super) fn standing(&self, source: &Source) -> Standing {
+        self.standings.get(source.name.path.as_str()).cloned().unwrap_or_default()
+    }
+}
+
+/// The files of one session id that hold the same session: those in a folder and below it. An id that was made to be the
+/// only one of its kind is one session wherever it stands, unless a folder was copied.
+fn groups<'c>(id: &str, files: Vec<&'c Source>) -> Vec<Vec<&'c Source>> {
+    let folders: BTreeSet<_> = files.iter().map(|file| &file.name.folder).collect();
+    if run_ids::is_unique(id) && folders.len() == files.len() && files.len() < 4 {
+        return vec![files];
+    }
+    let mut files = files;
+    files.sort_by_key(|file| (file.name.folder.components().count(), file.name.path.clone()));
+    let mut groups: Vec<Vec<&'c Source>> = Vec::new();
+    for file in files {
+        let above =
+            groups.iter_mut().find(|group| group.iter().any(|top| file.name.folder.starts_with(&top.name.folder)));
+        match above {
+            Some(group) => group.push(file),
+            None => groups.push(vec![file]),
+        }
+    }
+    groups
+}
+
+impl Recording<'_> {
+    /// How much it says, the most important first. A recorder may divide replies as it likes, so calls come before them.
+    fn richness(&self) -> impl Ord + use<> {
+        let run = self.run.as_ref();
+        let replies = || run.into_iter().flat_map(|found| found.run.replies());
+        let calls = replies().map(|reply| reply.tool_calls.len()).sum::<usize>();
+        let tokens = run.and_then(|found| found.spend.total);
+        let is_timed = replies().any(|reply| reply.ts.is_some());
+        let n_events = run.map(|found| found.run.events().len());
+        let rank = RECORDERS.iter().position(|format| *format == self.format);
+        (calls, tokens, is_timed, n_events, Reverse(rank))
+    }
+}
+
+impl Told {
+    fn by(others: &[&Recording<'_>]) -> Self {
+        let mut told = Self::default();
+        for other in others {
+            if let Some(found) = &other.run {
+                let (run, spend) = (&found.run, &found.spend);
+                let usage =
+                    Usage { input: spend.input.map(|n| n.0), output: spend.output.map(|n| n.0), ..Usage::default() };
+                told.add(&run.grade, &run.header, Some(Totals { usage, cost: spend.cost }));
+            } else if let Some(summary) = &other.summary {
+                told.add(&summary.grade, &summary.header, summary.header.totals);
+            }
+        }
+        told
+    }
+
+    fn add(&mut self, grade: &Grade, header: &Header, totals: Option<Totals>) {
+        if self.grade.is_none() && (grade.outcome != Outcome::Unknown || grade.score.is_some()) {
+            self.grade = Some(grade.clone());
+        }
+        self.task = self.task.take().or_else(|| header.task_id.clone());
+        self.model = self.model.take().or_else(|| header.model.clone());
+        self.usage = self.usage.or(totals.map(|totals| totals.usage)).filter(|usage| !usage.is_empty());
+        self.cost = self.cost.or(totals.and_then(|totals| totals.cost));
+    }
+
+    /// Adds what the run's own recording does not say.
+    pub(super) fn apply(&self, draft: &mut Draft) {
+        let Draft { header, grade, events, .. } = draft;
+        if let Some(told) = self.grade.as_ref().filter(|_| grade.outcome == Outcome::Unknown && grade.score.is_none()) {
+            let end = if grade.end == EndCause::Unknown { told.end } else { grade.end };
+            *grade = Grade { end, secured_step: grade.secured_step, ..told.clone() };
+        }
+        header.task_id = header.task_id.take().or_else(|| self.task.clone());
+        header.model = header.model.take().or_else(|| self.model.clone());
+        let replies = || events.iter().filter_map(|event| event.message());
+        let (counted, priced) = (replies().any(Message::has_usage), replies().any(|reply| reply.cost.is_some()));
+        let usage = self.usage.filter(|_| !counted);
+        let cost = self.cost.filter(|_| !priced);
+        if header.totals.is_none() && (usage.is_some() || cost.is_some()) {
+            header.totals = Some(Totals { usage: usage.unwrap_or_default(), cost });
+        }
+    }
+}

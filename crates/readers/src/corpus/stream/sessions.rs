@@ -1,0 +1,70 @@
+//! Which of several recordings of one session is read.
+
+use std::sync::Arc;
+
+use super::super::chosen_form::Chosen;
+use super::super::one_session::{self, Recording, Sessions, Standing};
+use super::super::parse::{Parsed, read_record};
+use super::Stream;
+use crate::find::source::Source;
+use crate::open::records::Item;
+use crate::read::format::Format;
+use crate::record::options::{Detail, ReadOptions};
+
+impl<'c> Stream<'c> {
+    /// What this recording is among those of its session.
+    pub(super) fn standing(&mut self, source: &'c Source, format: &dyn Format) -> Standing {
+        if !one_session::holds_one(format.id()) {
+            return Standing::Alone;
+        }
+        if self.sessions.is_none() {
+            self.sessions = Some(Sessions::of(self.heads()));
+        }
+        let undecided = self.sessions.as_ref().and_then(|sessions| sessions.undecided(source)).map(<[_]>::to_vec);
+        let recordings = self.recordings(&undecided.unwrap_or_default());
+        let Some(sessions) = &mut self.sessions else { return Standing::Alone };
+        if !recordings.is_empty() {
+            sessions.decide(source, &recordings);
+        }
+        sessions.standing(source)
+    }
+
+    /// The recordings among these files of one session, read if they are of several formats.
+    fn recordings(&mut self, group: &[&'c Source]) -> Vec<Recording<'c>> {
+        let mut all = Vec::new();
+        for source in group {
+            if let Ok(chosen) = self.chosen(source)
+                && one_session::holds_one(chosen.form.format.id())
+                && self.left_for_another(source, chosen.form.format).is_none()
+            {
+                all.push((*source, chosen));
+            }
+        }
+        let first = all.first().map(|(_, chosen)| chosen.form.format.id());
+        if all.iter().all(|(_, chosen)| Some(chosen.form.format.id()) == first) {
+            return Vec::new();
+        }
+        all.into_iter().filter_map(|(source, chosen)| self.recording(source, chosen)).collect()
+    }
+
+    /// The recording in a file; `None` if it holds several.
+    fn recording(&mut self, source: &'c Source, chosen: Chosen) -> Option<Recording<'c>> {
+        let format = chosen.form.format.id();
+        let (file, _, mut cuts) = self.opened(source, chosen).ok()?;
+        let file = Arc::new(file);
+        let options = ReadOptions { detail: Detail::Counts, ..self.corpus.options.clone() };
+        let (mut found, mut told) = (Vec::new(), Vec::new());
+        while let Some(item) = cuts.next() {
+            let Item::Record(cut) = item else { continue };
+            if let Parsed::Runs { runs, summaries, .. } = read_record(&file, &cut, &options) {
+                found.extend(runs.into_iter().filter(|found| found.run.header.parent.is_none()));
+                told.extend(summaries);
+            }
+        }
+        if found.len() > 1 {
+            return None;
+        }
+        let run = found.pop().filter(|found| !found.run.steps().is_empty());
+        Some(Recording { source, format, run, summary: told.pop() })
+    }
+}

@@ -1,0 +1,70 @@
+//! Recordings in tables and in logs that are archives.
+
+use std::path::PathBuf;
+
+use super::super::chosen_form::NotRead;
+use super::{Cuts, OpenFile, Opened, Stream};
+use crate::find::source::Source;
+use crate::open::inspect_archive::EvalLog;
+use crate::read::format;
+use crate::read::parquet_tables::{self, Dialect, Export, Plan, Table, TableRecords};
+
+/// The fields of a log's header that its samples need.
+const LOG_HEADER: &[&str] = &["eval", "status"];
+
+impl Stream<'_> {
+    /// A table of runs, recognised by its columns.
+    pub(super) fn recognise_table(&self, source: &Source) -> Result<Opened, NotRead> {
+        let options = &self.corpus.options;
+        let unreadable = |reason: String| NotRead::unreadable(reason);
+        let table = Table::open(source.path(), &source.name.path).map_err(unreadable)?;
+        let plan = Plan::of(&table.columns(), options.columns.as_ref())?;
+        let (why, dialect) = (plan.why(), plan.layout.dialect);
+        let (format, envelope, cuts) = match dialect {
+            Dialect::Scores => return Err("scores: joined to the observations beside them".to_owned().into()),
+            Dialect::Observations => {
+                let files = self.beside(source);
+                if let Some((_, first)) = files.first().filter(|(_, first)| *first != source.name.path) {
+                    return Err(format!("observations: read together with `{first}`").into());
+                }
+                let export = Export::open(files, options.limit).map_err(unreadable)?;
+                ("langfuse", "success", Cuts::Export(Box::new(export)))
+            }
+            _ => {
+                let format = if dialect == Dialect::Trace { "trace" } else { "parquet" };
+                let name = plan.layout.name;
+                (format, name, Cuts::Table(Box::new(TableRecords::new(table, plan, options.limit))))
+            }
+        };
+        let format = format::by_id(format).ok_or_else(|| "no reader for it".to_owned())?;
+        let file = OpenFile::plain(&source.name, format, envelope.to_owned());
+        Ok((file, why, cuts))
+    }
+
+    /// The files with observations that form one export with `source`: those of its directory that are in this corpus.
+    fn beside(&self, source: &Source) -> Vec<(PathBuf, String)> {
+        let is_beside = |other: &&Source| {
+            other.name.folder == source.name.folder && parquet_tables::is_parquet(other.path()).unwrap_or(false)
+        };
+        let observes = |other: &&Source| {
+            let columns = Table::open(other.path(), &other.name.path).map(|table| table.columns());
+            columns
+                .and_then(|columns| Plan::of(&columns, None))
+                .is_ok_and(|plan| plan.layout.dialect == Dialect::Observations)
+        };
+        let files = self.corpus.sources.files.iter().filter(is_beside).filter(observes);
+        files.map(|other| (other.path().to_path_buf(), other.name.path.clone())).collect()
+    }
+
+    /// A zip file that is not an archive of files: a log of Inspect.
+    pub(super) fn recognise_log(&self, source: &Source) -> Result<Opened, NotRead> {
+        let limit = self.corpus.options.limit;
+        let log = EvalLog::open(source.path(), &source.name.path, LOG_HEADER, limit);
+        let (log, envelope) = log
+            .map_err(NotRead::unreadable)?
+            .ok_or_else(|| "a zip that holds no log; an archive of recordings is called `.zip`".to_owned())?;
+        let format = format::by_id("inspect").ok_or_else(|| "no reader for it".to_owned())?;
+        let file = OpenFile::plain(&source.name, format, envelope);
+        Ok((file, "a zip with a log's header".to_owned(), Cuts::Log(Box::new(log))))
+    }
+}

@@ -1,0 +1,139 @@
+//! What the beginning of a file says of the session that it holds.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+
+use serde_json::Value;
+
+use crate::find::source::Source;
+
+/// Bytes read of a file to find whose session it is.
+const HEAD: u64 = 64 << 10;
+
+/// The session in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// Its id.
+    pub(crate) id: String,
+    /// The id of the session that started it, if it is a sub-agent's.
+    pub(crate) parent: Option<String>,
+    /// How the file is written: a session and the session that started it are written alike.
+    pub(crate) shape: Shape,
+}
+
+/// How a file names its session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    OpenCode,
+    ClaudeCode,
+    Other,
+}
+
+/// The heads of the files of a corpus, by path.
+pub(crate) type Heads<'s> = BTreeMap<&'s str, (Head, &'s Source)>;
+
+/// Examines the beginning of every file of a corpus.
+pub(crate) fn heads(files: &[Source]) -> Heads<'_> {
+    let mut heads = Heads::new();
+    for file in files {
+        if let Some(head) = head(file) {
+            heads.insert(&file.name.path, (head, file));
+        }
+    }
+    heads
+}
+
+fn head(file: &Source) -> Option<Head> {
+    let name = file.file_name();
+    if ![".json", ".ndjson", ".txt", ".log"].iter().any(|ending| name.contains(ending)) {
+        return None;
+    }
+    let mut head = Vec::new();
+    file.open().ok()?.take(HEAD).read_to_end(&mut head).ok()?;
+    head_of(&String::from_utf8_lossy(&head), &file.name.stem)
+}
+
+fn head_of(text: &str, stem: &str) -> Option<Head> {
+    if let Some(head) = open_code(text) {
+        return Some(head);
+    }
+    let other = |id: String| Head { id, parent: None, shape: Shape::Other };
+    if let Some(meta) = after(text, "session_meta") {
+        return word(meta, "id").map(other);
+    }
+    if after(text, "isSidechain").is_none() {
+        return ["session_id", "sessionId", "sessionID", "thread_id"]
+            .iter()
+            .find_map(|name| word(text, name))
+            .map(other);
+    }
+    // A session that was resumed or copied begins with lines of another; its file is called after its own.
+    let is_stem = values(text, "sessionId").any(|id| id == stem);
+    let session = if is_stem { stem.to_owned() } else { word(text, "sessionId")? };
+    let is_side = after(text, "isSidechain").is_some_and(|value| value.starts_with("true"));
+    if !is_side || is_stem {
+        return Some(Head { id: session, parent: None, shape: Shape::ClaudeCode });
+    }
+    let agent = word(text, "agentId").unwrap_or_else(|| stem.to_owned());
+    Some(Head { id: format!("{session}/{agent}"), parent: Some(session), shape: Shape::ClaudeCode })
+}
+
+fn open_code(text: &str) -> Option<Head> {
+    let info = after(text, "info")?;
+    let info = serde_json::Deserializer::from_str(info).into_iter::<Value>().next()?.ok()?;
+    let word = |name: &str| info.get(name).and_then(Value::as_str).filter(|id| !id.is_empty()).map(str::to_owned);
+    Some(Head { id: word("id")?, parent: word("parentID"), shape: Shape::OpenCode })
+}
+
+/// What follows the first member called `name`, or the string `name` itself.
+fn after<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let quoted = format!("\"{name}\"");
+    // A quote that stands in a string is escaped.
+    let (at, _) = text.match_indices(&quoted).find(|(at, _)| !text[..*at].ends_with('\\'))?;
+    let rest = text[at + quoted.len()..].trim_start();
+    Some(rest.strip_prefix(':').unwrap_or(rest).trim_start())
+}
+
+/// The first string under `name`.
+fn word(text: &str, name: &str) -> Option<String> {
+    values(text, name).next().map(str::to_owned)
+}
+
+/// The strings under `name`.
+fn values<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        loop {
+            rest = after(rest, name)?;
+            let value = rest.strip_prefix('"').and_then(|string| string.split('"').next());
+            if let Some(value) = value.filter(|value| !value.is_empty()) {
+                return Some(value);
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_recorder_names_its_session() {
+        let claude = r#"{"sessionId":"s","isSidechain":false,"message":{"content":"\"sessionId\":\"x\""}}"#;
+        let side = r#"{"isSidechain": true, "agentId": "a", "sessionId": "s"}"#;
+        let copied = "{\"sessionId\":\"old\",\"isSidechain\":false}\n{\"sessionId\":\"f\",\"isSidechain\":false}";
+        for (text, stem, id, parent, shape) in [
+            (claude, "f", "s", None, Shape::ClaudeCode),
+            (side, "agent-a", "s/a", Some("s"), Shape::ClaudeCode),
+            (side, "s", "s", None, Shape::ClaudeCode),
+            (copied, "f", "f", None, Shape::ClaudeCode),
+            (r#"{"info": {"id": "o", "parentID": "p"}}"#, "f", "o", Some("p"), Shape::OpenCode),
+            (r#"{"type":"session_meta","payload":{"id":"c"}}"#, "f", "c", None, Shape::Other),
+            (r#"{"schema_version":"ATIF-v1.2","session_id":"h"}"#, "f", "h", None, Shape::Other),
+        ] {
+            let expected = Head { id: id.to_owned(), parent: parent.map(str::to_owned), shape };
+            assert_eq!(head_of(text, stem), Some(expected), "{text}");
+        }
+        assert_eq!(head_of(r#"{"messages":[]}"#, "f"), None);
+    }
+}

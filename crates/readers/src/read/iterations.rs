@@ -1,0 +1,90 @@
+//! The model requests behind one reply, which Anthropic's API lists in `usage.iterations`: the model's own, and between
+//! them an advisor's, or one that compacts the context. The counts above the list are sums of the model's own requests,
+//! and of no other's.
+
+use crate::record::node::Node;
+use crate::record::reading::Reading;
+use crate::record::usage;
+use crate::transcript::{Event, Instant, Lane, Message, Name, Role, Usage};
+
+/// What a reply took.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Taken {
+    /// The last request of the model's own: what was in its context.
+    pub(crate) last: Option<Usage>,
+    /// The other requests, in order.
+    pub(crate) others: Vec<Request>,
+}
+
+/// A request that the reply took besides its last one.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    kind: String,
+    /// The model, if it is another one than the reply's.
+    model: Option<Name>,
+    usage: Usage,
+}
+
+/// What the reply `wire` took. Sums that already hold the other requests are not added to.
+pub(crate) fn taken(wire: &Node<'_>, out: &mut Reading<'_>) -> Taken {
+    let all = wire.usage("usage", out);
+    let listed = wire.get("usage").filter(Node::is_object).map(|usage| usage.list("iterations", out));
+    let mut requests: Vec<Request> = listed.into_iter().flatten().filter_map(|node| request(&node, out)).collect();
+    let Some(all) = all.filter(|_| !requests.is_empty()) else { return Taken { last: all, others: Vec::new() } };
+    let sum = requests.iter().fold(Usage::default(), |sum, request| plus(sum, request.usage));
+    let holds_all = all.total() >= sum.total();
+    let last = requests.iter().rposition(Request::is_own).map(|at| requests.remove(at).usage);
+    let held = requests.iter().filter(|request| holds_all || request.is_own());
+    let rest = held.fold(all, |rest, request| minus(rest, request.usage));
+    Taken { last: largest(last, Some(rest)), others: requests }
+}
+
+fn request(node: &Node<'_>, out: &mut Reading<'_>) -> Option<Request> {
+    let tokens = usage::usage(Some(node), out)?;
+    let kind = node.string("type", out).map_or_else(|| "message".to_owned(), String::from);
+    Some(Request { kind, model: node.string("model", out).map(|model| Name::from(&*model)), usage: tokens })
+}
+
+impl Request {
+    /// Whether the reply's own words come from it.
+    fn is_own(&self) -> bool {
+        matches!(&*self.kind, "message" | "fallback_message")
+    }
+
+    /// A call of a model whose words nobody recorded.
+    pub(crate) fn into_event(self, reply: Option<&Name>, ts: Option<Instant>) -> Event {
+        let mut message = Message::new(Role::Assistant);
+        message.lane = Lane::Side(format!("unseen {}", self.kind).into());
+        message.model = self.model.or_else(|| reply.cloned());
+        message.usage = Some(self.usage);
+        message.ts = ts;
+        Event::Message(message)
+    }
+}
+
+fn plus(one: Usage, other: Usage) -> Usage {
+    both(one, other, |one, other| match (one, other) {
+        (Some(one), Some(other)) => Some(one.saturating_add(other)),
+        _ => one.or(other),
+    })
+}
+
+fn minus(one: Usage, other: Usage) -> Usage {
+    both(one, other, |one, other| Some(one?.saturating_sub(other.unwrap_or(0))))
+}
+
+/// The larger of each count.
+pub(crate) fn largest(one: Option<Usage>, other: Option<Usage>) -> Option<Usage> {
+    let (Some(one), Some(other)) = (one, other) else { return one.or(other) };
+    Some(both(one, other, Ord::max))
+}
+
+fn both(one: Usage, other: Usage, with: impl Fn(Option<u64>, Option<u64>) -> Option<u64>) -> Usage {
+    Usage {
+        input: with(one.input, other.input),
+        cache_read: with(one.cache_read, other.cache_read),
+        cache_write: with(one.cache_write, other.cache_write),
+        output: with(one.output, other.output),
+        reasoning: with(one.reasoning, other.reasoning),
+    }
+}
