@@ -7,6 +7,7 @@
 
 pub use crate::corpus::Corpus;
 pub use crate::find::file_name::FileName;
+pub use crate::find::places::{Kept, PLACES, Place};
 pub use crate::find::read_error::ReadError;
 pub use crate::find::skipped::{Skipped, Twin};
 pub use crate::label::label_files::{LabelColumns, LabelDraw};

@@ -5,8 +5,8 @@ mod fuse;
 mod held;
 mod spend;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -22,7 +22,8 @@ use crate::answers::tables::{Cell, Table};
 use crate::answers::{FollowedReport, RunEvidence};
 use crate::catalog;
 use crate::compare::{Evaluation, Evaluator, Options};
-use crate::reader::{Corpus, Detail, PriceTable, ReadOptions};
+use crate::diagnostic::count;
+use crate::reader::{Corpus, Detail, Kept, PLACES, Place, PriceTable, ReadOptions};
 use crate::report::{FolderFormat, Manifest, Publication};
 use crate::transcript::{Instant, Run, Spend};
 
@@ -59,157 +60,113 @@ const PRICED_ON: &str = "2026-11-22";
 /// The stacks that are tried.
 pub(super) const STARTER: &str = include_str!("stacks.toml");
 
-/// Where an agent keeps its sessions.
-struct Place {
-    agent: &'static str,
-    /// An environment variable that overrides `base`.
-    variable: Option<&'static str>,
-    /// Relative to the home folder.
-    base: &'static str,
-    /// Relative to `base`.
-    folder: &'static str,
-    /// File name endings of sessions.
-    endings: &'static [&'static str],
-}
-
-const fn place(
-    agent: &'static str,
-    variable: Option<&'static str>,
-    base: &'static str,
-    folder: &'static str,
-    endings: &'static [&'static str],
-) -> Place {
-    Place { agent, variable, base, folder, endings }
-}
-
-/// All locations that are searched.
-const PLACES: &[Place] = &[
-    place("Claude Code", Some("CLAUDE_CONFIG_DIR"), ".claude", "projects", &[".jsonl"]),
-    place("Codex", Some("CODEX_HOME"), ".codex", "sessions", &[".jsonl", ".jsonl.zst"]),
-    place("Gemini CLI", None, ".gemini", "tmp", &[".json", ".jsonl"]),
-    place("Copilot CLI", None, ".copilot", "session-state", &["events.jsonl", ".jsonl"]),
-    place("OpenCode", Some("XDG_DATA_HOME"), ".local/share", "opencode", &[".json"]),
-    place("goose", Some("XDG_DATA_HOME"), ".local/share", "goose/sessions", &[".jsonl"]),
-    place(
-        "Cline",
-        Some("XDG_CONFIG_HOME"),
-        ".config",
-        "Code/User/globalStorage/saoudrizwan.claude-dev/tasks",
-        &["api_conversation_history.json"],
-    ),
-    place(
-        "Cline",
-        None,
-        "Library/Application Support",
-        "Code/User/globalStorage/saoudrizwan.claude-dev/tasks",
-        &["api_conversation_history.json"],
-    ),
-    place(
-        "Roo Code",
-        Some("XDG_CONFIG_HOME"),
-        ".config",
-        "Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks",
-        &["api_conversation_history.json"],
-    ),
-    place(
-        "Kilo Code",
-        Some("XDG_CONFIG_HOME"),
-        ".config",
-        "Code/User/globalStorage/kilocode.kilo-code/tasks",
-        &["api_conversation_history.json"],
-    ),
-    place("pi", None, ".pi", "agent/sessions", &[".jsonl"]),
-    place("Qwen Code", Some("QWEN_HOME"), ".qwen", "projects", &[".jsonl"]),
-    place("OpenHands", None, ".openhands", "sessions", &[".json", ".jsonl"]),
-];
-
-impl Place {
-    /// The folder, if it exists.
-    fn path(&self, home: &Path) -> Option<PathBuf> {
-        let named = self.variable.and_then(std::env::var_os).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let path = named.unwrap_or_else(|| home.join(self.base)).join(self.folder);
-        path.is_dir().then_some(path)
-    }
-
-    /// Its files changed since `since`, ordered by path.
-    fn files(&self, folder: &Path, since: Option<SystemTime>) -> Vec<PathBuf> {
-        let entries = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().filter_map(Result::ok);
-        let is_new = |entry: &walkdir::DirEntry| {
-            let changed = entry.metadata().ok().and_then(|data| data.modified().ok());
-            since.zip(changed).is_none_or(|(since, changed)| changed >= since)
-        };
-        let is_named = |entry: &walkdir::DirEntry| {
-            let name = entry.file_name().to_string_lossy();
-            self.endings.iter().any(|ending| name.ends_with(ending))
-        };
-        let files = entries.filter(|entry| entry.file_type().is_file() && is_named(entry) && is_new(entry));
-        files.map(walkdir::DirEntry::into_path).collect()
-    }
-}
-
 /// The home folder.
 fn home() -> Option<PathBuf> {
     ["HOME", "USERPROFILE"].into_iter().find_map(std::env::var_os).filter(|home| !home.is_empty()).map(PathBuf::from)
 }
 
+fn variable(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).map(PathBuf::from)
+}
+
+/// What an agent keeps in one place on this machine.
+struct Found {
+    place: &'static Place,
+    folder: PathBuf,
+    /// The files that changed in the time asked for.
+    files: Vec<PathBuf>,
+    /// The number of older files.
+    older: u64,
+}
+
+/// The places on this machine, each folder once for what is read there and once for what is not; opens no file.
+fn places_here(since: Option<SystemTime>) -> Vec<Found> {
+    let Some(home) = home() else { return Vec::new() };
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    for place in PLACES {
+        let Some(folder) = place.path(&home, variable) else { continue };
+        if !seen.insert((folder.clone(), matches!(place.kept, Kept::Unread(..)))) {
+            continue;
+        }
+        let (mut files, mut older) = (Vec::new(), 0);
+        for (file, is_new) in place.files(&folder, since) {
+            if is_new {
+                files.push(file);
+            } else {
+                older += 1;
+            }
+        }
+        found.push(Found { place, folder, files, older });
+    }
+    found
+}
+
 /// The agents that have sessions on this machine; opens no file.
 pub(super) fn agents_here() -> Vec<&'static str> {
-    let Some(home) = home() else { return Vec::new() };
-    let mut agents: Vec<&str> =
-        PLACES.iter().filter(|place| place.path(&home).is_some()).map(|place| place.agent).collect();
+    agents(&places_here(None))
+}
+
+fn agents(found: &[Found]) -> Vec<&'static str> {
+    let mut agents: Vec<&str> = found.iter().filter(|found| found.is_read()).map(|found| found.place.agent).collect();
     agents.dedup();
     agents
 }
 
 /// The session files of the agents on this machine that changed since `since`.
 pub(super) fn agent_files(since: Option<SystemTime>) -> Vec<PathBuf> {
-    let Some(home) = home() else { return Vec::new() };
-    let found = PLACES.iter().filter_map(|place| Some(place.files(&place.path(&home)?, since)));
-    found.flatten().collect()
+    places_here(since).into_iter().filter(Found::is_read).flat_map(|found| found.files).collect()
+}
+
+impl Found {
+    fn is_read(&self) -> bool {
+        matches!(self.place.kept, Kept::Files(_))
+    }
+
+    /// Why its files are not read.
+    fn unread(&self) -> Option<String> {
+        let Kept::Unread(_, why) = self.place.kept else { return None };
+        let file = self.files.first()?;
+        Some(format!("{}: {why} ({})", self.place.agent, file.display()))
+    }
+
+    fn row(&self) -> Vec<Cell> {
+        vec![
+            Cell::Text(self.place.agent.to_owned()),
+            Cell::Count(self.files.len() as u64),
+            Cell::Text(self.folder.display().to_string()),
+        ]
+    }
 }
 
 /// `whenstop local`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let Some(home) = home() else {
+    if home().is_none() {
         return Err(Failure::nothing(
             "no home folder is known",
             "set `HOME`, or name the files: `whenstop compare PATH`",
         ));
-    };
+    }
     let since = now().checked_sub(Duration::from_secs(args.days.saturating_mul(86_400)));
-    let mut rows = Vec::new();
-    let mut files = Vec::new();
-    let mut agents = Vec::new();
-    for place in PLACES {
-        let Some(folder) = place.path(&home) else { continue };
-        let found = place.files(&folder, since);
-        rows.push(vec![
-            Cell::Text(place.agent.to_owned()),
-            Cell::Count(found.len() as u64),
-            Cell::Text(folder.display().to_string()),
-        ]);
-        files.extend(found);
-        agents.push(place.agent);
+    let found = places_here(since);
+    let rows: Vec<Vec<Cell>> = found.iter().filter(|found| found.is_read()).map(Found::row).collect();
+    let unread: Vec<String> = found.iter().filter_map(Found::unread).collect();
+    if !rows.is_empty() {
+        let columns = ["agent", "files", "where"].map(str::to_owned).to_vec();
+        output.table(&Table { columns, rows }, Format::Table)?;
+        output.data("\n");
     }
-    agents.dedup();
-    if rows.is_empty() {
-        let known: Vec<String> = PLACES.iter().map(|place| format!("~/{}/{}", place.base, place.folder)).collect();
-        return Err(Failure::nothing(
-            "no agent of those known keeps sessions on this machine",
-            format!(
-                "looked at {}; name the files yourself: `whenstop compare PATH --unit round --stacks FILE`",
-                known.join(", ")
-            ),
-        ));
+    for unread in &unread {
+        output.paragraph(unread);
     }
-    let columns = ["agent", "files", "where"].map(str::to_owned).to_vec();
-    output.table(&Table { columns, rows }, Format::Table)?;
-    output.data("\n");
+    let agents = agents(&found);
+    if agents.is_empty() {
+        return Err(nothing_here(unread.len()));
+    }
+    let older: u64 = found.iter().filter(|found| found.is_read()).map(|found| found.older).sum();
+    let files: Vec<PathBuf> = found.into_iter().filter(Found::is_read).flat_map(|found| found.files).collect();
     if files.is_empty() {
-        return Err(Failure::nothing(
-            format!("none of these files was changed in the last {} days", args.days),
-            "look further back with `--days`",
-        ));
+        return Err(Failure::nothing(format!("no session was changed in the last {} days", args.days), further(older)));
     }
     let options = ReadOptions {
         detail: Detail::Counts,
@@ -218,7 +175,33 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         ..ReadOptions::default()
     };
     let corpus = Corpus::open(&files, options)?;
-    compare(&corpus, &agents, args, output)
+    compare(&corpus, &agents, older, args, output)
+}
+
+/// No agent keeps sessions here that can be read.
+fn nothing_here(n_unread: usize) -> Failure {
+    if n_unread > 0 {
+        return Failure::nothing(
+            "the sessions of the agents found here are not read",
+            "export them as said above, and name the files: `whenstop compare PATH --unit round --stacks FILE`",
+        );
+    }
+    let known: Vec<String> = PLACES.iter().map(|place| format!("~/{}/{}", place.base, place.folder)).collect();
+    Failure::nothing(
+        "no agent of those known keeps sessions on this machine",
+        format!(
+            "looked at {}; name the files yourself: `whenstop compare PATH --unit round --stacks FILE`",
+            known.join(", ")
+        ),
+    )
+}
+
+/// How to get at more sessions, where `older` files were left out.
+fn further(older: u64) -> String {
+    match older {
+        0 => "nothing older is there either: name the files yourself, `whenstop corpus PATH --why`".to_owned(),
+        _ => format!("look further back with `--days`: {} changed before that", count(older, "file")),
+    }
 }
 
 /// The requested prices, or the built-in ones.
@@ -244,7 +227,7 @@ fn instant(time: SystemTime) -> Instant {
     Instant(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-fn compare(corpus: &Corpus, agents: &[&str], args: &Args, output: &Output) -> Result<Exit, Failure> {
+fn compare(corpus: &Corpus, agents: &[&str], older: u64, args: &Args, output: &Output) -> Result<Exit, Failure> {
     let (_, strategies) = catalog::load("the starter stacks", STARTER).map_err(Failure::usage)?;
     let evaluator = Evaluator::new(&strategies, Options::default());
     let mut gathered = evaluator.gather();
@@ -272,10 +255,7 @@ fn compare(corpus: &Corpus, agents: &[&str], args: &Args, output: &Output) -> Re
         }
     })?;
     if sum.rounds == 0 {
-        return Err(Failure::nothing(
-            "these files hold no round: no prompt that was answered",
-            "look further back with `--days`",
-        ));
+        return Err(Failure::nothing("these files hold no round: no prompt that was answered", further(older)));
     }
     output.paragraph(&in_words(&sum, args));
     output.data("\n");

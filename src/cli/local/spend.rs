@@ -44,7 +44,7 @@ impl Sum {
 pub(super) fn group_of(file: Option<&str>, home: &Path, by: By) -> String {
     let file = file.map(Path::new);
     let place = PLACES.iter().find_map(|place| {
-        let folder = place.path(home)?;
+        let folder = place.path(home, super::variable)?;
         Some((place.agent, file?.strip_prefix(&folder).ok()?))
     });
     match (by, place) {

@@ -77,11 +77,40 @@ fn the_page_of_formats_says_what_each_holds() {
     for format in formats {
         write!(table, "{}", row(format)).unwrap();
     }
-    table.push_str(ENDS);
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs/reference/formats.md");
+    holds("docs/reference/formats.md", &table, BEGINS, ENDS);
+}
+
+const PLACES_BEGIN: &str =
+    "<!-- places: generated; `UPDATE_DOCS=1 cargo test --test it readers::table` writes it anew -->\n";
+const PLACES_END: &str = "<!-- /places -->\n";
+
+#[test]
+fn the_page_of_sessions_says_where_agents_keep_them() {
+    let mut table = String::from(PLACES_BEGIN);
+    table.push_str("| agent | version | seen | where | |\n| --- | --- | --- | --- | --- |\n");
+    for place in reader::PLACES {
+        let (endings, why) = match place.kept {
+            reader::Kept::Files(endings) => (endings, ""),
+            reader::Kept::Unread(endings, why) => (endings, why),
+        };
+        let dash = |word: &'static str| if word.is_empty() { "–" } else { word };
+        let (version, seen) = (dash(place.version), dash(place.seen));
+        let files = endings.iter().map(|ending| format!("`{ending}`")).collect::<Vec<_>>().join(", ");
+        let (base, folder) = (place.base, place.folder);
+        let variable = place.variable.map(|name| format!(" (or `${name}/{folder}`)")).unwrap_or_default();
+        writeln!(table, "| {} | {version} | {seen} | `~/{base}/{folder}`{variable}: {files} | {why} |", place.agent)
+            .unwrap();
+    }
+    holds("docs/sessions.md", &table, PLACES_BEGIN, PLACES_END);
+}
+
+/// The page has the table between its marks.
+fn holds(page: &str, table: &str, begins: &str, ends: &str) {
+    let table = format!("{table}{ends}");
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(page);
     let page = std::fs::read_to_string(&path).unwrap();
-    let from = page.find(BEGINS).expect("the page marks where the table begins");
-    let to = page.find(ENDS).expect("the page marks where the table ends") + ENDS.len();
+    let from = page.find(begins).expect("the page marks where the table begins");
+    let to = page.find(ends).expect("the page marks where the table ends") + ends.len();
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, format!("{}{table}{}", &page[..from], &page[to..])).unwrap();
         return;

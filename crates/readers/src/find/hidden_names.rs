@@ -5,40 +5,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::diagnostic::count;
+use crate::find::places;
 use crate::find::skipped::Skipped;
 
-/// Names under which agents keep recordings in a project or a home folder.
-const PLACES: &[&str] = &[
-    ".agents",
-    ".aider",
-    ".amp",
-    ".augment",
-    ".claude",
-    ".cline",
-    ".codex",
-    ".continue",
-    ".copilot",
-    ".crush",
-    ".cursor",
-    ".factory",
-    ".gemini",
-    ".goose",
-    ".hermes",
-    ".junie",
-    ".kilocode",
-    ".kimi",
-    ".kiro",
-    ".letta",
-    ".openclaw",
-    ".opencode",
-    ".openhands",
-    ".pi",
-    ".qwen",
-    ".roo",
-    ".specstory",
-    ".whenstop",
-    ".windsurf",
-];
 /// Names that hold no recordings, and are not worth a word.
 const OTHERS: &[&str] = &[
     ".DS_Store",
@@ -89,7 +58,7 @@ const SHOWN: usize = 5;
 
 /// Whether a name is hidden and none of those under which agents keep recordings.
 fn is_closed(name: &str) -> bool {
-    name.starts_with('.') && !PLACES.contains(&name) && !name.starts_with(".aider.")
+    name.starts_with('.') && !places::is_an_agents(name) && !name.starts_with(".aider.")
 }
 
 /// The hidden names that were not looked into, by folder.

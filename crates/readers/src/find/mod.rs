@@ -6,6 +6,7 @@ pub(crate) mod file_name;
 pub(crate) mod files;
 pub(crate) mod hidden_names;
 pub(crate) mod identical_files;
+pub(crate) mod places;
 pub(crate) mod read_error;
 pub(crate) mod run_ids;
 pub(crate) mod session_heads;
