@@ -70,3 +70,22 @@ fn what_a_result_says_holds_for_the_session_beside_it() {
     let what = &report.findings[0].diagnostic.what;
     assert_eq!(what, "the result of a session without its messages (2 turns, 320 tokens, $0.5): no run");
 }
+
+#[test]
+fn a_fork_with_new_times_counts_only_what_is_new() {
+    let (runs, report) = read(&[fixtures().join("codex/fork")]);
+    let counts = counts(&runs);
+    assert_eq!(
+        counts.iter().map(|(_, steps, tokens)| (*steps, *tokens)).collect::<Vec<_>>(),
+        [(2, Some(2120)), (1, Some(1210))]
+    );
+    let what = &report.findings[0].diagnostic.what;
+    assert!(what.starts_with("2 of 3 replies stand in other files already"), "{what}");
+}
+
+#[test]
+fn what_a_harness_writes_is_no_prompt() {
+    let (runs, _) = read(&[fixtures().join("mini-swe-agent/good-no-action.traj.json")]);
+    assert_eq!(runs[0].rounds().len(), 2, "the task, and the one that the user added");
+    assert_eq!(runs[0].steps().len(), 4);
+}

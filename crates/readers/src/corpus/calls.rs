@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::Corpus;
+use super::open_file::OpenFile;
 use super::parse::Parsed;
-use super::stream::{OpenFile, Stream};
+use super::stream::Stream;
 use crate::label::report_files::Joined;
 use crate::transcript::Requests;
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::PoisonError;
 
 use super::Corpus;
+use super::open_file::OpenFile;
 use super::parse::{Found, Parsed};
-use super::stream::OpenFile;
 use crate::diagnostic::{Diagnostic, Location, Severity, count};
 use crate::find::file_name::FileName;
 use crate::find::read_error::ReadError;

@@ -6,6 +6,7 @@ mod chosen_form;
 mod errands;
 mod ledger;
 mod one_session;
+mod open_file;
 mod parse;
 mod stream;
 

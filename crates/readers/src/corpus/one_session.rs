@@ -4,11 +4,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::parse::Found;
 use crate::find::run_ids;
 use crate::find::session_heads::Heads;
 use crate::find::source::Source;
-use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, Totals, Usage, Usd};
+use crate::transcript::{Draft, EndCause, Grade, Header, Message, Outcome, Run, Spend, Totals, Usage, Usd};
 
 /// The formats that hold one session a file, an agent's own first.
 const RECORDERS: &[&str] = &[
@@ -69,7 +68,7 @@ pub(super) struct Recording<'c> {
     pub(super) source: &'c Source,
     pub(super) format: &'static str,
     /// Its run, if it has a reply.
-    pub(super) run: Option<Found>,
+    pub(super) run: Option<(Run, Spend)>,
     /// What it says of the session without a reply.
     pub(super) summary: Option<Draft>,
 }
@@ -144,11 +143,11 @@ impl Recording<'_> {
     /// How much it says, the most important first. A recorder may divide replies as it likes, so calls come before them.
     fn richness(&self) -> impl Ord + use<> {
         let run = self.run.as_ref();
-        let replies = || run.into_iter().flat_map(|found| found.run.replies());
+        let replies = || run.into_iter().flat_map(|(run, _)| run.replies());
         let calls = replies().map(|reply| reply.tool_calls.len()).sum::<usize>();
-        let tokens = run.and_then(|found| found.spend.total);
+        let tokens = run.and_then(|(_, spend)| spend.total);
         let is_timed = replies().any(|reply| reply.ts.is_some());
-        let n_events = run.map(|found| found.run.events().len());
+        let n_events = run.map(|(run, _)| run.events().len());
         let rank = RECORDERS.iter().position(|format| *format == self.format);
         (calls, tokens, is_timed, n_events, Reverse(rank))
     }
@@ -158,8 +157,7 @@ impl Told {
     fn by(others: &[&Recording<'_>]) -> Self {
         let mut told = Self::default();
         for other in others {
-            if let Some(found) = &other.run {
-                let (run, spend) = (&found.run, &found.spend);
+            if let Some((run, spend)) = &other.run {
                 let usage =
                     Usage { input: spend.input.map(|n| n.0), output: spend.output.map(|n| n.0), ..Usage::default() };
                 told.add(&run.grade, &run.header, Some(Totals { usage, cost: spend.cost }));

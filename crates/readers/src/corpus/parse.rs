@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::stream::OpenFile;
+use super::open_file::OpenFile;
 use crate::diagnostic::Diagnostic;
 use crate::find::file_name::FileName;
 use crate::find::skipped::Skipped;
@@ -12,6 +12,7 @@ use crate::open::finding::Finding;
 use crate::open::layout::Layout;
 use crate::open::records::Cut;
 use crate::price::{self, Pricing, Settled};
+use crate::read::reply_prints;
 use crate::read::subagents;
 use crate::read::text_calls::{self, InTexts};
 use crate::read::wrappings::{self, Reshape};
@@ -21,7 +22,9 @@ use crate::record::options::{Detail, ReadOptions, SubAgents};
 use crate::record::reading::{Findings, Of, Places, Reading, Record, ReplyId, Untaken};
 use crate::survey::hygiene::Checked;
 use crate::survey::unused_fields::{self, Look};
-use crate::transcript::{Draft, Event, Grade, Message, Outcome, OutcomeSource, PromptedBy, Run, Spend, Totals};
+use crate::transcript::{
+    Draft, Event, Grade, Lane, Message, Origin, Outcome, OutcomeSource, PromptedBy, Role, Run, Spend, Totals,
+};
 use crate::value::json;
 
 /// The result of parsing a piece.
@@ -202,7 +205,10 @@ impl Gathered {
             }
             let Settled { pricing, unknown_zero } =
                 price::settle(&mut draft, &options.costs(), file.format.counts_by_turn());
-            let replies = replies.remove(&n).unwrap_or_default();
+            later_prompts(&mut draft, file.format.later_prompts());
+            let is_session = file.format.prompted_by() == PromptedBy::Person;
+            let replies =
+                replies.remove(&n).or_else(|| is_session.then(|| reply_prints::of(&draft.events))).unwrap_or_default();
             for (draft, replies) in subagents::apart(draft, replies, options.sub_agents) {
                 let run = Run::new(draft);
                 let checked = (options.detail != Detail::Counts).then(|| Checked::of(&run, in_texts.unread));
@@ -218,6 +224,21 @@ impl Gathered {
             }
         }
         self.runs.append(&mut taken);
+    }
+}
+
+/// Where a run answers one prompt, whatever stands in the user's name after the first reply is the harness's, unless it
+/// begins with one of these words.
+fn later_prompts(draft: &mut Draft, words: Option<&[&str]>) {
+    let Some(words) = words else { return };
+    let mut is_answered = false;
+    for event in &mut draft.events {
+        let Event::Message(message) = event else { continue };
+        is_answered |= message.is_step();
+        let is_prompt = message.role == Role::User && message.origin == Origin::Prompt && message.lane == Lane::Main;
+        if is_answered && is_prompt && !words.iter().any(|word| message.text().starts_with(word)) {
+            message.origin = Origin::Host;
+        }
     }
 }
 

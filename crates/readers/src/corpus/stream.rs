@@ -10,10 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::Corpus;
 use super::chosen_form::{self, Chosen, Left, NotRead, TextIn};
 use super::one_session::{Sessions, Standing, Told};
+use super::open_file::OpenFile;
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::find::child_sessions::Family;
 use crate::find::earlier_states::{self, Grown};
-use crate::find::file_name::{FileName, OtherFile};
+use crate::find::file_name::OtherFile;
 use crate::find::identical_files::Twins;
 use crate::find::session_heads::{Heads, heads};
 use crate::find::skipped::{Skipped, Twin};
@@ -28,7 +29,7 @@ use crate::open::probe::{Probe, Shape};
 use crate::open::records::{self, Cut, Item, Records};
 use crate::read::format::{self, Format};
 use crate::read::parquet_tables::{self, Export, TableRecords};
-use crate::read::wrappings::{self, Form, Reshape};
+use crate::read::wrappings::{self, Form};
 use crate::record::named_by::NamedBy;
 use crate::record::options::SubAgents;
 use crate::survey::skip_reasons::Unread;
@@ -56,38 +57,6 @@ impl Cuts {
             Self::Log(log) => log.next(),
             Self::Table(rows) => rows.next(),
             Self::Export(export) => export.next(),
-        }
-    }
-}
-
-/// A file being read.
-pub(super) struct OpenFile {
-    pub(super) name: FileName,
-    pub(super) format: &'static dyn Format,
-    pub(super) reshape: Reshape,
-    pub(super) as_files: bool,
-    pub(super) within: Option<Layout>,
-    pub(super) envelope: String,
-    pub(super) grades: FolderGrades,
-    /// Files of sub-agents that are read with this one.
-    pub(super) children: Vec<OtherFile>,
-    /// What other recordings say of the session in this one.
-    pub(super) told: Told,
-}
-
-impl OpenFile {
-    /// A file whose records are already in the shape their format expects.
-    fn plain(name: &FileName, format: &'static dyn Format, envelope: String) -> Self {
-        Self {
-            name: name.clone(),
-            format,
-            reshape: Reshape::None,
-            as_files: false,
-            within: None,
-            envelope,
-            grades: FolderGrades::default(),
-            children: Vec::new(),
-            told: Told::default(),
         }
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod in_memory;
 pub(crate) mod iterations;
 pub(crate) mod openai;
 pub(crate) mod parquet_tables;
+pub(crate) mod reply_prints;
 pub(crate) mod requests;
 pub(crate) mod spans;
 pub(crate) mod subagents;

@@ -64,7 +64,7 @@ impl<'c> Stream<'c> {
         if found.len() > 1 {
             return None;
         }
-        let run = found.pop().filter(|found| !found.run.steps().is_empty());
+        let run = found.pop().filter(|found| !found.run.steps().is_empty()).map(|found| (found.run, found.spend));
         Some(Recording { source, format, run, summary: told.pop() })
     }
 }

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use super::super::chosen_form::NotRead;
-use super::{Cuts, OpenFile, Opened, Stream};
+use super::super::open_file::OpenFile;
+use super::{Cuts, Opened, Stream};
 use crate::find::source::Source;
 use crate::open::inspect_archive::EvalLog;
 use crate::read::format;

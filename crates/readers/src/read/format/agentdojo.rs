@@ -32,6 +32,10 @@ impl Format for AgentDojo {
         Layout::Whole
     }
 
+    fn later_prompts(&self) -> Option<&[&'static str]> {
+        Some(&[])
+    }
+
     fn prompted_by(&self) -> PromptedBy {
         PromptedBy::Program
     }

@@ -34,6 +34,10 @@ impl Format for InterCode {
         Layout::Elements { at: None, envelope: &[] }
     }
 
+    fn later_prompts(&self) -> Option<&[&'static str]> {
+        Some(&[])
+    }
+
     fn prompted_by(&self) -> PromptedBy {
         PromptedBy::Program
     }

@@ -50,6 +50,10 @@ impl Format for MiniSweAgent {
         true
     }
 
+    fn later_prompts(&self) -> Option<&[&'static str]> {
+        Some(&["The user added a new task"])
+    }
+
     fn prompted_by(&self) -> PromptedBy {
         PromptedBy::Program
     }

@@ -39,6 +39,10 @@ impl Format for Mint {
         if probe.document().is_some() { Layout::Whole } else { Layout::Lines }
     }
 
+    fn later_prompts(&self) -> Option<&[&'static str]> {
+        Some(&[])
+    }
+
     fn prompted_by(&self) -> PromptedBy {
         PromptedBy::Program
     }

@@ -66,6 +66,12 @@ pub trait Format: Sync {
         PromptedBy::Unknown
     }
 
+    /// Where a run answers one prompt and all else in the user's name is the harness's: the beginnings of texts that are
+    /// prompts nevertheless.
+    fn later_prompts(&self) -> Option<&[&'static str]> {
+        None
+    }
+
     /// True if the benchmark checks every answer and ends the run at the first that is right: how a run ended then
     /// follows from its outcome.
     fn ends_on_success(&self) -> bool {

@@ -46,6 +46,10 @@ impl Format for SweAgent {
         true
     }
 
+    fn later_prompts(&self) -> Option<&[&'static str]> {
+        Some(&[])
+    }
+
     fn prompted_by(&self) -> crate::transcript::PromptedBy {
         crate::transcript::PromptedBy::Program
     }
