@@ -1,6 +1,7 @@
 //! What is answered: which stack to ship, how the others stand, what is said below, and the tables behind it. All from
 //! rows, and all as data; `words` alone turns it into English.
 
+mod against;
 mod answer;
 mod choice;
 mod evidence;
@@ -13,6 +14,7 @@ pub mod tables;
 mod verdict;
 pub mod words;
 
+pub use against::{AgainstAnswer, AgainstLine, WhyNotCompared};
 pub use answer::CompareAnswer;
 pub use choice::Choice;
 pub use evidence::RunEvidence;

@@ -1,5 +1,6 @@
 //! `whenstop compare`: the main job.
 
+mod against;
 pub(super) mod report;
 pub(super) mod shard;
 
@@ -9,6 +10,7 @@ use std::sync::Arc;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
+use self::against::AgainstArgs;
 use super::Exit;
 use super::destination::Destination;
 use super::export::{configurations, hosts_by_stack};
@@ -64,6 +66,8 @@ pub(super) struct Args {
     corpus: CorpusArgs,
     #[command(flatten, next_help_heading = "Splitting the tasks")]
     split: SplitArgs,
+    #[command(flatten, next_help_heading = "Predicted, then measured")]
+    against: AgainstArgs,
     #[command(flatten, next_help_heading = DOUBTS)]
     errors: LabelErrorArgs,
     #[command(flatten, next_help_heading = DOUBTS)]
@@ -228,6 +232,9 @@ pub(super) fn gather(
 
 /// `whenstop compare`.
 pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
+    if args.against.is_given() {
+        return against::run(&args, output);
+    }
     let runs = args.corpus.runs();
     args.stacks.or_starter(&runs, output)?;
     let args = &args;
@@ -245,6 +252,10 @@ pub(super) fn published(
     runs: &RecordedRuns<'_>,
     output: &Output,
 ) -> Result<(Publication, CorpusReport), Failure> {
+    if args.against.is_given() {
+        let help = "ask on the command line: `whenstop compare BEFORE --stacks FILE --against AFTER`";
+        return Err(Failure::usage(Diagnostic::new(Location::default(), "`against` has an answer of its own", help)));
+    }
     args.out().map_or(Ok(()), Publication::refuse_foreign).map_err(Failure::input)?;
     let loaded = args.stacks.load_some()?;
     let texts = args.out.as_ref().map(|_| args.embed_text.texts());

@@ -45,6 +45,10 @@ enum What {
     Rows,
     /// The columns of `firings.csv` and `firings.parquet`.
     Firings,
+    /// The columns of `against.csv`.
+    Against,
+    /// The columns of `against-steps.csv`.
+    AgainstSteps,
     /// The columns of `followed.csv`.
     Followed,
 }

@@ -2,7 +2,7 @@
 
 use super::saved::ROWS_VERSION;
 use crate::aggregate::{CellKind, ColumnSpec, Firing, FollowedRow, Measure, MetricPart, Row, SUMMARY_VERSION, metrics};
-use crate::answers::tables::{Cell, Table, budget_columns, frontier_columns, in_summary, pair_columns, rule_columns};
+use crate::answers::tables::{Cell, Table, against_columns, against_step_columns, budget_columns, frontier_columns, in_summary, pair_columns, rule_columns};
 
 /// A file of a results folder whose columns are declared.
 #[derive(Clone, Debug)]
@@ -80,6 +80,18 @@ pub fn files() -> Vec<FileSpec> {
             version: ROWS_VERSION,
             line: "One line per run, stack and rule that would have acted.",
             columns: Firing::columns(),
+        },
+        FileSpec {
+            name: "against",
+            version: SUMMARY_VERSION,
+            line: "`compare --against`: one line per stack and class. Shares are of the successes before; each cell counts once.",
+            columns: against_columns().specs(),
+        },
+        FileSpec {
+            name: "against-steps",
+            version: SUMMARY_VERSION,
+            line: "`compare --against`: one line per class and step at which a run ends.",
+            columns: against_step_columns().specs(),
         },
         FileSpec {
             name: "followed",

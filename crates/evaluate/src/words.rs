@@ -45,6 +45,14 @@ pub fn interval(ends: Option<(f64, f64)>) -> String {
     ends.map_or_else(String::new, |(low, high)| format!(" ({}–{})", digits(low), digits(high)))
 }
 
+/// The interval of a share that may be below 0: ` (-2.1 to 1.2)`, or ` (4.5–15)` if it is not.
+pub fn signed_interval(ends: Option<(f64, f64)>) -> String {
+    match ends {
+        Some((low, high)) if low < 0.0 => format!(" ({} to {})", digits(low), digits(high)),
+        ends => interval(ends),
+    }
+}
+
 /// An amount of dollars without the sign, with as many digits as a reader needs.
 pub fn dollars(amount: f64) -> String {
     let digits = if amount.abs() >= 100.0 {
@@ -102,6 +110,8 @@ mod tests {
         assert_eq!([0.05, 0.025, 0.1 + 0.2, 0.999].map(chosen).join(" "), "5 2.5 30 99.9");
         assert_eq!([span(0.1201, 0.1199), span(0.12, 0.26)].join(" "), "12 12–26");
         assert_eq!(interval(Some((0.045, 0.151))) + &interval(None), " (4.5–15)");
+        assert_eq!(signed_interval(Some((-0.021, 0.012))), " (-2.1 to 1.2)");
+        assert_eq!(signed_interval(Some((0.045, 0.151))) + &signed_interval(None), " (4.5–15)");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Tables: named columns of cells, not yet how they are shown.
 
+mod against;
 mod budget;
 mod certificate;
 mod columns;
@@ -13,6 +14,8 @@ mod strata;
 mod summary;
 mod sweep;
 
+pub(super) use against::against_line_cells;
+pub use against::{AgainstStep, against, against_columns, against_step_columns, against_steps};
 pub use budget::{BudgetStep, budget, budget_columns};
 pub use certificate::{certificate, certificate_overview};
 pub use columns::FileColumns;

@@ -1,11 +1,13 @@
 //! Verdicts, headlines and notes in English, and nothing else: no number is computed here, and nothing is looked up.
 
+mod against;
 mod followed;
 mod headline;
 mod known;
 mod notes;
 mod verdict;
 
+pub use against::{against_line, against_notes, why_not_compared};
 pub use followed::{agreement, verdict as followed_verdict};
 pub use headline::headline;
 pub use known::{known_on, missing};

@@ -15,7 +15,7 @@ type Trap = (String, &'static str);
 pub fn lint(stack: &Stack, places: &Places) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
     let mut earlier = BTreeSet::new();
-    for (index, clause) in stack.clauses.iter().enumerate() {
+    for (index, clause) in stack.clauses.iter().enumerate().filter(|(_, clause)| !clause.is_notice()) {
         for (nth, rule) in clause.condition.rules().into_iter().enumerate() {
             let warning = |(what, help): Trap| {
                 places.at_value(&format!("any.{index}.{nth}"), format!("{}: `{rule}`: {what}", stack.name), help)

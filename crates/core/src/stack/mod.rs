@@ -7,6 +7,7 @@ mod lint;
 mod scope;
 #[cfg(test)]
 mod tests;
+mod told;
 mod watch;
 
 use std::sync::Arc;
@@ -19,6 +20,7 @@ pub use cap::{Cap, CapRow, OnHit};
 pub use file::{Entry, GuardCommand, StackFile, Use};
 pub use lint::lint;
 pub use scope::Scope;
+pub use told::ToldLimit;
 
 #[doc(hidden)]
 pub use file::{Grounds, Places, parse_rule};
@@ -105,6 +107,12 @@ impl Strategy for Stack {
 }
 
 impl Stack {
+    /// The lowest number of steps after which the stack ends a run, if it limits steps over the whole run.
+    pub fn step_limit(&self) -> Option<u32> {
+        let limit = told::step_limit(&self.clauses, self.cap.as_ref());
+        limit.filter(|(_, scope)| *scope == Scope::Run).map(|(steps, _)| steps)
+    }
+
     /// True if a clause or the cap counts per round.
     fn counts_by_round(&self) -> bool {
         let clauses = self.clauses.iter().any(|clause| clause.scope == Scope::Round);

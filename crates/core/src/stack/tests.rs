@@ -242,3 +242,41 @@ fn a_bailout_that_is_not_there_is_named() {
     assert_eq!(error("[{ then = \"go\" }]"), "`then` cannot be `go`: known: `continue`, `stop`, `new_instruction`");
     assert!(error("[{ }]").starts_with("a row of `on_hit` that says nothing"));
 }
+
+#[test]
+fn a_told_limit_warns_before_the_step_of_its_notice() {
+    let notice_of = |lines: &str| {
+        let file = StackFile::parse("t", &format!("[[stack]]\nname = \"s\"\n{lines}")).unwrap();
+        let [Entry::Own(stack)] = &file.entries[..] else { panic!() };
+        let notices: Vec<String> =
+            stack.clauses.iter().filter(|clause| clause.is_notice()).map(|clause| clause.condition.to_string()).collect();
+        (file.told("s").map(|told| (told.steps, told.notice)), notices.join(", "))
+    };
+    let of_step = |steps, notice, rule: &str| (Some((steps, notice)), rule.to_owned());
+    assert_eq!(notice_of("cap = { steps = 4 }"), (None, String::new()));
+    assert_eq!(notice_of("told = true\nnotice = 1\ncap = { steps = 4 }"), of_step(4, Some(4), "steps >= 3"));
+    assert_eq!(notice_of("told = true\nnotice = 4\ncap = { steps = 4 }"), of_step(4, Some(1), "steps >= 0"));
+    assert_eq!(notice_of("told = true\nnotice = \"75 %\"\ncap = { steps = 4 }"), of_step(4, Some(3), "steps >= 2"));
+    let rule = "any = [{ signal = \"steps\", at_least = 10 }]";
+    assert_eq!(notice_of(&format!("told = true\nnotice = \"75%\"\n{rule}")), of_step(10, Some(8), "steps >= 7"));
+    assert_eq!(notice_of(&format!("told = true\n{rule}")), of_step(10, None, "steps >= 0"));
+}
+
+#[test]
+fn a_told_limit_that_makes_no_sense_is_refused() {
+    let error = |lines: &str| {
+        let errors = StackFile::parse("t", &format!("[[stack]]\nname = \"s\"\n{lines}")).unwrap_err();
+        errors.to_string()
+    };
+    for (lines, expected) in [
+        ("notice = 1\ncap = { steps = 4 }", "a `notice` of a limit that is not told"),
+        ("told = true\nany = [{ signal = \"cost\", at_least = 4 }]", "`told` without a limit on steps"),
+        ("told = true\nnotice = 5\ncap = { steps = 4 }", "earlier than the first of 4 steps"),
+        ("told = true\nnotice = 0\ncap = { steps = 4 }", "should be a whole number from 1"),
+        ("told = true\nnotice = \"three\"\ncap = { steps = 4 }", "`notice` is `three`"),
+        ("told = true\nnotice = \"175 %\"\ncap = { steps = 4 }", "`notice` is `175 %`"),
+        ("told = 1\ncap = { steps = 4 }", "`told` is the number 1 and should be true or false"),
+    ] {
+        assert!(error(lines).contains(expected), "{lines}: {}", error(lines));
+    }
+}

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::NotComparable;
+use super::by_step::StepCounts;
 
 /// Which of the two recordings a run is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub struct Attempt<'a> {
     pub is_reached: bool,
     /// Whether the run goes on where the limit ends it. Implies `is_reached`.
     pub is_cut: bool,
+    /// Its steps.
+    pub steps: u64,
     /// What the run spent, in the unit of the comparison; `None` if it is not recorded.
     pub spent: Option<f64>,
     /// What it would have spent under the limit.
@@ -96,6 +99,7 @@ pub(super) struct PairedCell {
 pub(super) struct PairedCells {
     pub(super) shared: Vec<PairedCell>,
     pub(super) n_tasks: usize,
+    pub(super) by_step: StepCounts,
     n_after: usize,
     n_over: usize,
     successes: [usize; 2],
@@ -156,12 +160,20 @@ pub(super) fn shared_cells<'a>(before: &[Attempt<'a>], after: &[Attempt<'a>]) ->
     if n_tasks < LEAST_TASKS {
         return Err(NotComparable::FewTasks { shared: n_tasks, least: LEAST_TASKS });
     }
-    let mut cells = PairedCells { shared: Vec::new(), n_tasks, n_after: 0, n_over: 0, successes: [0, 0] };
+    let mut cells = PairedCells {
+        shared: Vec::new(),
+        n_tasks,
+        by_step: StepCounts::default(),
+        n_after: 0,
+        n_over: 0,
+        successes: [0, 0],
+    };
     let mut n_events = 0;
     for (key, runs) in &sides[0] {
         let Some(runs_after) = sides[1].get(key) else { continue };
         let task = shared_tasks[&(key.2, key.0)];
         cells.shared.push(PairedCell { task, before: means(runs), after: means(runs_after) });
+        cells.by_step.add_cell([runs, runs_after]);
         cells.n_after += runs_after.len();
         cells.n_over += runs_after.iter().filter(|run| run.is_cut).count();
         for (side, runs) in [runs, runs_after].into_iter().enumerate() {

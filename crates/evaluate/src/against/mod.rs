@@ -10,10 +10,12 @@
 //!
 //! Shares are of the successes before, in [-1, 1]: 0.1 is ten of a hundred successes.
 
+mod by_step;
 mod cells;
 mod estimates;
 mod verdict;
 
+pub use by_step::SolvedByStep;
 pub use cells::{Attempt, Side};
 pub use estimates::{CheckEstimates, CostBeforeAndAfter, ShareOfSuccesses};
 pub use verdict::{CheckVerdict, Needed, NotComparable};
@@ -35,6 +37,8 @@ pub struct PredictionCheck {
     pub in_force: f64,
     /// The numbers.
     pub estimates: CheckEstimates,
+    /// What was solved by each step, on both sides.
+    pub by_step: Vec<SolvedByStep>,
     /// What they amount to.
     pub verdict: CheckVerdict,
 }
@@ -59,6 +63,7 @@ pub fn measure(before: &[Attempt<'_>], after: &[Attempt<'_>], margin: f64) -> Re
         successes: [Side::Before, Side::After].map(|side| cells.n_successes(side)),
         in_force,
         estimates,
+        by_step: cells.by_step.curves(),
         verdict,
     })
 }

@@ -12,6 +12,11 @@ fn attempt(task: &str, kind: char) -> Attempt<'_> {
         is_success: matches!(kind, 'b' | 'x' | 'k'),
         is_reached: !matches!(kind, 'b' | '-'),
         is_cut: matches!(kind, 'k' | 'c'),
+        steps: match kind {
+            'b' | '-' => 3,
+            'k' | 'c' => 6,
+            _ => 4,
+        },
         spent: Some(if matches!(kind, 'k' | 'c') { 6.0 } else { 4.0 }),
         spent_under_limit: Some(4.0),
     }
@@ -55,6 +60,17 @@ fn ten_tasks_by_hand() {
     assert_eq!(found.cost.real, Some(40.0 / 8.0));
     let CheckVerdict::CannotBeTold { needed, .. } = measured.verdict else { panic!("{:?}", measured.verdict) };
     assert_eq!((needed.tasks > 1000, needed.trials), (true, None));
+}
+
+#[test]
+fn successes_are_counted_by_step() {
+    let measured = measure(&side("xxxxxxkkcb"), &side("xxxxxfxxfb"), 0.03).unwrap();
+    let near = |a: [f64; 2], b: [f64; 2]| a.iter().zip(b).all(|(a, b)| is_near(*a, b));
+    let by_step = &measured.by_step;
+    assert_eq!(by_step.iter().map(|line| line.step).collect::<Vec<_>>(), [3, 4, 6]);
+    assert!(near(by_step[0].solved, [0.1, 0.1]) && near(by_step[0].running, [1.0, 1.0]), "{by_step:?}");
+    assert!(near(by_step[1].solved, [0.7, 0.8]) && near(by_step[1].running, [0.9, 0.9]), "{by_step:?}");
+    assert!(near(by_step[2].solved, [0.9, 0.8]) && near(by_step[2].running, [0.3, 0.0]), "{by_step:?}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The main job: replays a corpus under several strategies and returns rows and firings.
 
+mod against;
 mod evaluation;
 pub mod fuse;
 mod grounds;
@@ -15,6 +16,7 @@ use crate::replay::replay;
 use crate::transcript::Run;
 use crate::verdict::Assumptions;
 
+pub use against::{BeforeAndAfter, LimitedRun};
 pub use evaluation::{Evaluation, Evaluator, Gathered, Keeps, OfRun, Options};
 pub use grounds::{Met, Outside, Tuned};
 pub use kept::{KeptStories, matters};

@@ -7,6 +7,7 @@ mod grounds;
 mod hints;
 mod limit;
 mod places;
+mod told;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Clause, Scope, Stack};
+use super::{Clause, Scope, Stack, ToldLimit};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::effect::{Effect, EffectTable};
 use crate::rule::{Comparator, Rule};
@@ -36,6 +37,8 @@ pub struct StackFile {
     places: Vec<Places>,
     /// The certificates of tuned stacks, by stack name.
     grounds: Vec<(String, Grounds)>,
+    /// The limits that the agent is told of, by stack name.
+    told: Vec<(String, ToldLimit)>,
 }
 
 /// One `[[stack]]` entry.
@@ -118,8 +121,13 @@ impl StackFile {
 
     fn parse_partly_with(path: &str, text: &str, own: &'static [SignalInfo]) -> (Self, Vec<Diagnostic>) {
         let told = RefCell::new(Vec::new());
-        let mut file =
-            Self { entries: Vec::new(), effects: EffectTable::default(), places: Vec::new(), grounds: Vec::new() };
+        let mut file = Self {
+            entries: Vec::new(),
+            effects: EffectTable::default(),
+            places: Vec::new(),
+            grounds: Vec::new(),
+            told: Vec::new(),
+        };
         // All errors are in the list already.
         let _ = read(Source { path, text, told: &told, own }, &mut file);
         (file, told.into_inner())
@@ -136,6 +144,11 @@ impl StackFile {
     /// The certificates of tuned stacks, with the stacks' names.
     pub fn grounds(&self) -> &[(String, Grounds)] {
         &self.grounds
+    }
+
+    /// The limit of the stack of that name that the agent is told of, if there is one.
+    pub fn told(&self, name: &str) -> Option<ToldLimit> {
+        self.told.iter().find(|(stack, _)| stack == name).map(|(_, told)| *told)
     }
 
     /// Positions of the keys of entry `index`: `any.0` is its first clause, `any.0.1` the limit of that clause's second
@@ -210,7 +223,7 @@ fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
         places.put("use", fields.key_span("use"), None);
         places.put("cap", fields.key_span("cap"), None);
         let scope = scope.as_ref().ok().copied().flatten().unwrap_or_default();
-        let Ok((mut entry, grounds)) = read_entry(&fields, scope, &mut places) else { continue };
+        let Ok((mut entry, remarks)) = read_entry(&fields, scope, &mut places) else { continue };
         if file.entries.iter().any(|other| other.name() == entry.name()) {
             let what = format!("two stacks are named `{}`", entry.name());
             let at = if fields.has("name") { "name" } else { "use" };
@@ -221,7 +234,8 @@ fn read(source: Source<'_>, file: &mut StackFile) -> Read<()> {
             Entry::Use(used) => used.places = places.clone(),
             Entry::Guard(guard) => guard.places = places.clone(),
         }
-        file.grounds.extend(grounds.map(|grounds| (entry.name().to_owned(), grounds)));
+        file.grounds.extend(remarks.grounds.map(|grounds| (entry.name().to_owned(), grounds)));
+        file.told.extend(remarks.told.map(|told| (entry.name().to_owned(), told)));
         file.entries.push(entry);
         file.places.push(places);
     }
@@ -274,13 +288,20 @@ fn tables<'t>(file: &Fields<'t>) -> Read<Vec<Fields<'t>>> {
     }
 }
 
-fn read_entry(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<(Entry, Option<Grounds>)> {
+/// What a stack says of itself besides its rules.
+#[derive(Default)]
+struct Remarks {
+    grounds: Option<Grounds>,
+    told: Option<ToldLimit>,
+}
+
+fn read_entry(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<(Entry, Remarks)> {
     let name = fields.string("name");
     if fields.has("use") {
-        return read_use(fields, name, places).map(|entry| (entry, None));
+        return read_use(fields, name, places).map(|entry| (entry, Remarks::default()));
     }
     if fields.has("command") {
-        return read_guard(fields, name, places).map(|entry| (entry, None));
+        return read_guard(fields, name, places).map(|entry| (entry, Remarks::default()));
     }
     let grounds = grounds::read(fields);
     let own_scope = clause::scope(fields);
@@ -294,6 +315,8 @@ fn read_entry(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<(E
         (false, true) => read_whole(fields, scope, places),
     };
     let cap = cap::read(fields, scope);
+    // `told` refers to them: it is read once they are.
+    let _ = (fields.has("told"), fields.has("notice"));
     let nothing_unknown = fields.unknown().is_empty();
     let finished = fields.finish(Level::Stack);
     let name = match name {
@@ -305,7 +328,7 @@ fn read_entry(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<(E
         Ok(Some(name)) => Ok(name),
         Err(told) => Err(told),
     };
-    let (clauses, cap) = (clauses?, cap?);
+    let (mut clauses, cap) = (clauses?, cap?);
     if clauses.is_empty() && cap.is_none() && nothing_unknown {
         let help = format!("add `any = [{}]`, `cap` or `use`", clause::EXAMPLE);
         return Err(if fields.has("any") {
@@ -314,10 +337,12 @@ fn read_entry(fields: &Fields<'_>, scope: Scope, places: &mut Places) -> Read<(E
             fields.error_here("a stack without a rule", help)
         });
     }
+    let told = told::read(fields, &mut clauses, cap.as_ref());
     let name = name?;
     finished?;
     own_scope?;
-    Ok((Entry::Own(Arc::new(Stack { name, clauses, cap })), grounds?))
+    let remarks = Remarks { grounds: grounds?, told: told? };
+    Ok((Entry::Own(Arc::new(Stack { name, clauses, cap })), remarks))
 }
 
 /// Reads `any = […]`: a list of clauses, each of which acts on its own.

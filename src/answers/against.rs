@@ -1,0 +1,81 @@
+//! Whether what was predicted of a limit came true when it was in force.
+
+use super::tables::{Cell, Table, against_line_cells};
+use crate::against::{NotComparable, PredictionCheck};
+use crate::aggregate::{Label, Unit};
+use crate::stack::ToldLimit;
+
+/// The answer: a line for each stack and class.
+#[derive(Clone, Debug)]
+pub struct AgainstAnswer {
+    /// The lines, by stack in the order named; all runs first, then each class.
+    pub lines: Vec<AgainstLine>,
+    /// Runs that nobody graded, before and after: they are left out.
+    pub ungraded: [usize; 2],
+}
+
+/// What came of one stack's prediction, for all runs or for those of a class.
+#[derive(Clone, Debug)]
+pub struct AgainstLine {
+    /// The stack.
+    pub stack: Label,
+    /// The class; `None` for all runs.
+    pub class: Option<Label>,
+    /// The limit, if the stack says that the agent is told of it.
+    pub told: Option<ToldLimit>,
+    /// The largest error that counts as none, as a share of the successes.
+    pub margin: f64,
+    /// What the cost of a success is counted in.
+    pub unit: Unit,
+    /// Runs of which a rule could not be read, before and after: they are left out.
+    pub unread: [usize; 2],
+    /// What was found, or why nothing could be.
+    pub result: Result<PredictionCheck, WhyNotCompared>,
+}
+
+/// Why a prediction cannot be held against what was measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WhyNotCompared {
+    /// The agent is told of the limit, and nothing says when.
+    NoticeUnknown,
+    /// The two sets of recordings are not comparable.
+    Recordings(NotComparable),
+}
+
+impl AgainstAnswer {
+    /// True if no line has an answer about the limit: all are refused, or the limit was not in force.
+    pub fn is_empty(&self) -> bool {
+        !self.lines.iter().any(AgainstLine::is_measured)
+    }
+
+    /// The table for a terminal.
+    pub fn table(&self) -> Table {
+        let has_classes = self.lines.iter().any(|line| line.class.is_some());
+        let mut columns = vec!["stack".to_owned()];
+        if has_classes {
+            columns.push("class".to_owned());
+        }
+        columns.extend(
+            ["tasks", "successes", "predicted, %", "at risk, %", "lost, %", "before the notice", "error, points"]
+                .map(str::to_owned),
+        );
+        columns.push("verdict".to_owned());
+        let mut rows = Vec::new();
+        for line in &self.lines {
+            let mut row = vec![Cell::Text(line.stack.to_string())];
+            if has_classes {
+                row.push(Cell::Text(line.class.as_ref().map_or_else(|| "all runs".to_owned(), ToString::to_string)));
+            }
+            row.extend(against_line_cells(line));
+            rows.push(row);
+        }
+        Table { columns, rows }
+    }
+}
+
+impl AgainstLine {
+    fn is_measured(&self) -> bool {
+        use crate::against::CheckVerdict;
+        self.result.as_ref().is_ok_and(|check| check.verdict != CheckVerdict::NotInForce)
+    }
+}

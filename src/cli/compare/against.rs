@@ -1,0 +1,182 @@
+//! `whenstop compare BEFORE --stacks S --against AFTER`: whether what was predicted of a limit came true.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args as ClapArgs;
+use serde_json::json;
+
+use super::Args;
+use crate::aggregate::Label;
+use crate::answers::tables::Table;
+use crate::answers::{AgainstAnswer, AgainstLine, WhyNotCompared, tables, words};
+use crate::cli::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{ByArg, CorpusArgs, LoadedStacks, tell_troubles};
+use crate::cli::output::{Format, Output, lines_of};
+use crate::compare::{BeforeAndAfter, LimitedRun};
+use crate::report::{write_atomically, write_folder};
+use crate::stack::ToldLimit;
+
+/// Arguments of a comparison with what really happened.
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub(in crate::cli) struct AgainstArgs {
+    /// Recordings of the same tasks, made under the stack: was what the replay predicts on PATH what happened? Says in a
+    /// sentence whether it came true, in points of the successes. Repeatable.
+    #[arg(long, value_name = "AFTER", conflicts_with_all = ["shard", "split", "baseline", "failure_rate"])]
+    against: Vec<PathBuf>,
+    /// Outcomes of the recordings given with `--against`, if they have files of their own; by default those of `--labels`.
+    /// Repeatable.
+    #[arg(long, value_name = "FILE", requires = "against")]
+    against_labels: Vec<PathBuf>,
+    /// Also answer for each `suite`, `model`, or value of a field found as for `--outcome`.
+    #[arg(long, value_name = "suite|model|FIELD", value_parser = ByArg::parse, requires = "against")]
+    by: Option<ByArg>,
+    /// The largest error that counts as none, in points of the successes; by default 3.
+    #[arg(long, value_name = "POINTS", value_parser = points, requires = "against")]
+    margin: Option<f64>,
+}
+
+/// The largest error that counts as none, unless something else is said.
+const MARGIN: f64 = 0.03;
+
+/// Parses percentage points; returns a share.
+fn points(text: &str) -> Result<f64, String> {
+    let points: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if points > 0.0 && points <= 100.0 { Ok(points / 100.0) } else { Err("between 0 and 100 points".to_owned()) }
+}
+
+impl AgainstArgs {
+    /// True if a comparison with what really happened is asked for.
+    pub(in crate::cli) fn is_given(&self) -> bool {
+        !self.against.is_empty()
+    }
+
+    /// The recordings before and after, each with its labels.
+    fn sides(&self, corpus: &CorpusArgs) -> [CorpusArgs; 2] {
+        let mut before = corpus.classed(self.by.as_ref());
+        let mut after = before.clone();
+        after.paths.clone_from(&self.against);
+        if self.against_labels.is_empty() {
+            // One file of labels for both: each side has the runs of the other, too.
+            before.reading.allow_unmatched_labels = true;
+            after.reading.allow_unmatched_labels = true;
+        } else {
+            after.reading.labels.clone_from(&self.against_labels);
+        }
+        [before, after]
+    }
+}
+
+/// A stack, as the comparison needs it.
+struct NamedLimit {
+    name: Label,
+    steps: Option<u32>,
+    told: Option<ToldLimit>,
+}
+
+/// The limits of the strategies, in their order, as far as stack files say what they are.
+fn limits(loaded: &LoadedStacks) -> Vec<NamedLimit> {
+    let mut limits = Vec::new();
+    for strategy in &loaded.strategies {
+        let name = strategy.name();
+        let steps = loaded.files.iter().find_map(|file| file.parsed.stack(name)?.step_limit());
+        let told = loaded.files.iter().find_map(|file| file.parsed.told(name));
+        limits.push(NamedLimit { name: name.into(), steps, told });
+    }
+    limits
+}
+
+/// Compares, writes the folder if there is one, and shows the answer.
+pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let loaded = args.stacks.load_some()?;
+    let limits = limits(&loaded);
+    let by = ByArg::by(args.against.by.as_ref());
+    let caps: Vec<Option<u32>> = limits.iter().map(|limit| limit.steps).collect();
+    let [before, after] = args.against.sides(&args.corpus).map(|corpus| {
+        let mut runs = Vec::new();
+        let read = |run| LimitedRun::replayed(&run, &loaded.strategies, &caps, by);
+        corpus.process(output, read, |run| runs.push(run)).map(|_| runs)
+    });
+    let sides = BeforeAndAfter::new(before?, after?);
+    tell_troubles(&loaded.strategies, output);
+    let answer = answer(&sides, &limits, args.against.by.is_some(), args.against.margin.unwrap_or(MARGIN));
+    let table = tables::against(answer.lines.clone());
+    let steps = tables::against_steps(&answer.lines);
+    if let Some(out) = &args.out {
+        write(out, &table, &steps, output)?;
+    }
+    show(&answer, &table, &steps, args.format, output)?;
+    if let Some(out) = &args.out {
+        output.note(&format!("written to {}", out.display()));
+    }
+    Ok(if answer.is_empty() { Exit::NothingMatched } else { Exit::Done })
+}
+
+fn answer(sides: &BeforeAndAfter, limits: &[NamedLimit], has_classes: bool, margin: f64) -> AgainstAnswer {
+    let mut classes = vec![None];
+    if has_classes {
+        classes.extend(sides.classes().into_iter().map(Some));
+    }
+    let mut lines = Vec::new();
+    for (at, limit) in limits.iter().enumerate() {
+        for class in &classes {
+            let result = match limit.told {
+                Some(ToldLimit { notice: None, .. }) => Err(WhyNotCompared::NoticeUnknown),
+                _ => sides.check(at, class.as_ref(), margin).map_err(WhyNotCompared::Recordings),
+            };
+            lines.push(AgainstLine {
+                stack: limit.name.clone(),
+                class: class.clone(),
+                told: limit.told,
+                margin,
+                unit: sides.unit(),
+                unread: sides.unread(at),
+                result,
+            });
+        }
+    }
+    AgainstAnswer { lines, ungraded: sides.ungraded() }
+}
+
+fn write(out: &Path, table: &Table, steps: &Table, output: &Output) -> Result<(), Failure> {
+    write_folder(out, output.csv_style(), |to| {
+        write_atomically(&to.join("against.csv"), |file| table.write_csv(file))?;
+        write_atomically(&to.join("against-steps.csv"), |file| steps.write_csv(file))
+    })
+    .map_err(Failure::input)
+}
+
+fn show(
+    answer: &AgainstAnswer,
+    table: &Table,
+    steps: &Table,
+    format: Format,
+    output: &Output,
+) -> Result<(), Failure> {
+    let sentences: Vec<String> = answer.lines.iter().map(words::against_line).collect();
+    match format {
+        Format::Table => {}
+        Format::Json => {
+            output.json(&json!({
+                "schema_version": 1,
+                "sentences": sentences,
+                "against": table.to_json(),
+                "steps": steps.to_json(),
+            }));
+            return Ok(());
+        }
+        format => return output.table(table, format),
+    }
+    for sentence in &sentences {
+        output.paragraph(sentence);
+    }
+    if answer.is_empty() {
+        return Ok(());
+    }
+    let overview = answer.table();
+    output.data("\n");
+    output.table(&overview, Format::Table)?;
+    let said: Vec<&str> = sentences.iter().map(String::as_str).collect();
+    output.notes(lines_of(&said, &[&overview]) + 1, &words::against_notes(answer));
+    Ok(())
+}
