@@ -162,7 +162,7 @@ fn counts(report: &CorpusReport) -> Table {
 
 /// One line per run.
 fn run_table(runs: &[RunRead]) -> Table {
-    let columns = ["run", "format", "steps", "tokens", "outcome", "from", "end", "odd"];
+    let columns = ["run", "format", "steps", "tokens", "outcome", "from", "end", "told", "told_at", "odd"];
     let rows = runs.iter().map(|run| {
         vec![
             Cell::Text(run.run_id.clone()),
@@ -172,10 +172,22 @@ fn run_table(runs: &[RunRead]) -> Table {
             Cell::Text(run.outcome.to_owned()),
             run.outcome_source.clone().map_or(Cell::Missing, Cell::Text),
             Cell::Text(run.end.to_owned()),
+            told_cell(run),
+            Cell::count(run.told.as_ref().and_then(|sign| sign.notice_step)),
             Cell::Text(run.hygiene.join(" ")),
         ]
     });
     Table { columns: columns.map(str::to_owned).to_vec(), rows: rows.collect() }
+}
+
+/// What tells of a limit on the steps of a run: a sentence that the model saw, or a setting. Empty if nothing shows one,
+/// which does not mean that there was none.
+fn told_cell(run: &RunRead) -> Cell {
+    match (&run.told, run.declared_cap) {
+        (Some(sign), _) => Cell::Text(sign.quote.clone()),
+        (None, Some(cap)) => Cell::Text(format!("declared: {cap}")),
+        (None, None) => Cell::Missing,
+    }
 }
 
 /// One line for each field.
@@ -324,6 +336,16 @@ fn calls(report: &CorpusReport) -> Option<String> {
     (!odd.is_empty()).then(|| format!("calls: {} of the agent; {}", all.calls, odd.join("; ")))
 }
 
+/// How many runs tell the agent of a limit on its steps.
+fn limits(report: &CorpusReport) -> Option<String> {
+    let (run, quote) = report.told.first.as_ref()?;
+    Some(format!(
+        "told of a limit: the agent, in {} (first `{run}`: `{quote}`): under another limit it would act otherwise from the \
+         notice on; say so in a stack file (`told = true`)",
+        count(report.told.told, "run")
+    ))
+}
+
 /// How many hidden names were not looked into.
 fn hidden(report: &CorpusReport) -> Option<String> {
     let n: u64 = report.skipped.iter().map(|skipped| skipped.hidden).sum();
@@ -352,6 +374,7 @@ fn details(report: &CorpusReport, why: bool) -> String {
         }
     }
     told.extend(calls(report));
+    told.extend(limits(report));
     told.extend(hints(report));
     told.extend(oddities(report));
     told.extend(report.pricing.iter().flat_map(PricingReport::lines));

@@ -8,6 +8,7 @@
     reason = "tests: stop loudly, skip loudly"
 )]
 
+mod against;
 mod architecture;
 mod bench;
 mod bundled;

@@ -111,6 +111,17 @@ fn grouped(n: u64) -> String {
     parts.join(",")
 }
 
+/// What happened under limits that were in force, against what was predicted: MINT at 3f7f12c.
+const MEASURED: &str = "\n\
+    Predicted, then measured: a limit that the agent is told of, against the same agents' runs up to 5\n\
+    steps (MINT, 53 models; % of the successes). `whenstop compare --against` does it for your runs.\n\n\
+    tasks                        limit   replay kills   really lost   at risk from the notice on\n\
+    code and reasoning (452)         4             10          -0.5                           19\n\
+    code and reasoning               3             19           4.8                           37\n\
+    ALFWorld (134)                   4            3.3           7.6                           12\n\
+    ALFWorld                         3             12            24                           36\n\n\
+    A stop that it is not told of: 17 of 19 later batches lay inside the interval, and none above it.\n";
+
 /// The table, one line for each kind of number.
 fn table() -> String {
     let drawn = cells("2026-11-22-validity/results.csv", &["experiment", "method", "measure"]);
@@ -144,6 +155,7 @@ fn table() -> String {
         Each 95 % interval should hold in 95 of 100 corpora; an alarm, a wrong \"Ship\" and a broken\n\
         certificate may happen as often as promised at most. Worst cells are small or lopsided corpora,\n\
         most of which the program calls `rough`. reports/2026-11-22-validity, reports/2026-11-23-validity\n"
+        + MEASURED
 }
 
 #[test]

@@ -34,6 +34,7 @@ pub use crate::survey::call_counts::CallCounts;
 pub use crate::survey::corpus_report::{CorpusReport, FileRead, FormatCounts, RunRead, tokens};
 pub use crate::survey::hygiene::{Check, Oddity};
 pub use crate::survey::map_hint::OWN_FORMAT;
+pub use crate::survey::told_limits::{ToldCounts, ToldSign};
 pub use crate::survey::unused_fields::UnusedField;
 pub use crate::value::json::Written;
 

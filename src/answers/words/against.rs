@@ -152,7 +152,7 @@ pub fn why_not_compared(why: &WhyNotCompared) -> String {
             let side = if *side == Side::Before { "before" } else { "after" };
             let names: Vec<String> =
                 names.iter().map(|name| if name.is_empty() { "none".to_owned() } else { format!("`{name}`") }).collect();
-            format!("{what} {} is only in the recordings {side}", some_of(&names, NAMED))
+            format!("{what} {} is only in the recordings {side}; leave its runs out", some_of(&names, NAMED))
         }
         NotComparable::FewEvents { events, least } => format!(
             "{} got as far as the notice or the stop, before and after together, and it takes {least}",

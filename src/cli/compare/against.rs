@@ -14,6 +14,7 @@ use crate::cli::failure::Failure;
 use crate::cli::inputs::{ByArg, CorpusArgs, LoadedStacks, tell_troubles};
 use crate::cli::output::{Format, Output, lines_of};
 use crate::compare::{BeforeAndAfter, LimitedRun};
+use crate::report::figure::{AgainstFigure, save};
 use crate::report::{write_atomically, write_folder};
 use crate::stack::ToldLimit;
 
@@ -103,7 +104,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let table = tables::against(answer.lines.clone());
     let steps = tables::against_steps(&answer.lines);
     if let Some(out) = &args.out {
-        write(out, &table, &steps, output)?;
+        write(out, &answer, (&table, &steps), output)?;
     }
     show(&answer, &table, &steps, args.format, output)?;
     if let Some(out) = &args.out {
@@ -138,10 +139,19 @@ fn answer(sides: &BeforeAndAfter, limits: &[NamedLimit], has_classes: bool, marg
     AgainstAnswer { lines, ungraded: sides.ungraded() }
 }
 
-fn write(out: &Path, table: &Table, steps: &Table, output: &Output) -> Result<(), Failure> {
+fn write(
+    out: &Path,
+    answer: &AgainstAnswer,
+    (table, steps): (&Table, &Table),
+    output: &Output,
+) -> Result<(), Failure> {
+    let first = answer.lines.iter().find(|line| line.result.is_ok()).or(answer.lines.first());
+    let sentence = first.map(words::against_line).unwrap_or_default();
+    let figure = AgainstFigure { lines: &answer.lines, sentence };
     write_folder(out, output.csv_style(), |to| {
         write_atomically(&to.join("against.csv"), |file| table.write_csv(file))?;
-        write_atomically(&to.join("against-steps.csv"), |file| steps.write_csv(file))
+        write_atomically(&to.join("against-steps.csv"), |file| steps.write_csv(file))?;
+        save(&figure, to, "against").map(|_| ())
     })
     .map_err(Failure::input)
 }

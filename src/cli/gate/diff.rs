@@ -1,7 +1,7 @@
 //! `whenstop ci diff`: shows what changed between two snapshots, two stack files, two corpora, or a snapshot and now. It
 //! makes no judgement.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -10,6 +10,7 @@ use super::inputs::GateInputs;
 use super::replayed::{Replayed, replayed};
 use super::reports::pretty;
 use super::{read_snapshot, told};
+use crate::aggregate::Rows;
 use crate::cli::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{GuardArgs, READING, ReadingArgs};
@@ -143,9 +144,15 @@ fn between(args: &DiffArgs, old: &Path, new: &Path, output: &Output) -> Result<R
             Ok(Review::of(&before, &now.snapshot, now.words))
         }
         (Kind::Corpus, Kind::Corpus) => {
-            let before = pass(vec![old.to_owned()], args.stacks.clone(), None)?.snapshot;
-            let now = pass(vec![new.to_owned()], args.stacks.clone(), Some(&before))?;
-            Ok(Review::of(&before, &now.snapshot, now.words))
+            let before = pass(vec![old.to_owned()], args.stacks.clone(), None)?;
+            let now = pass(vec![new.to_owned()], args.stacks.clone(), Some(&before.snapshot))?;
+            if let Some(tasks) = shared_tasks(&before.rows, &now.rows) {
+                output.note(&format!(
+                    "{tasks} tasks are in both recordings: if a stack was in force in the second, `whenstop compare OLD \
+                     --stacks FILE --against NEW` says whether it did what was predicted"
+                ));
+            }
+            Ok(Review::of(&before.snapshot, &now.snapshot, now.words))
         }
         (old, new) => Err(Failure::usage(Diagnostic::new(
             Location::default(),
@@ -153,6 +160,17 @@ fn between(args: &DiffArgs, old: &Path, new: &Path, output: &Output) -> Result<R
             "give two snapshots, two stack files or two corpora; or `diff PATH --stacks FILE --snapshot FILE`",
         ))),
     }
+}
+
+/// The number of tasks in both, if these are four fifths of either; `None` if they are fewer or a run names no task.
+fn shared_tasks(before: &Rows, now: &Rows) -> Option<usize> {
+    let tasks = |rows: &Rows| -> Option<BTreeSet<String>> {
+        rows.iter().map(|row| row.task_id().map(ToString::to_string)).collect()
+    };
+    let (before, now) = (tasks(before)?, tasks(now)?);
+    let shared = before.intersection(&now).count();
+    let is_same = shared > 0 && 5 * shared >= 4 * before.len().max(now.len());
+    is_same.then_some(shared)
 }
 
 fn inputs(args: &DiffArgs, paths: Vec<PathBuf>, stacks: Vec<String>) -> GateInputs {

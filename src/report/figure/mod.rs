@@ -1,5 +1,6 @@
 //! Figures, each written as SVG and PNG from the same drawing code.
 
+mod against;
 mod bounds;
 mod budget;
 mod canvas;
@@ -14,6 +15,7 @@ mod stops;
 pub mod style;
 mod sweep;
 
+pub use against::AgainstFigure;
 pub use bounds::BoundsFigure;
 pub use budget::BudgetFigure;
 pub use canvas::{Drawing, FigureError, Picture, save, svg};

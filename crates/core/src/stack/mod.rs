@@ -20,10 +20,11 @@ pub use cap::{Cap, CapRow, OnHit};
 pub use file::{Entry, GuardCommand, StackFile, Use};
 pub use lint::lint;
 pub use scope::Scope;
-pub use told::ToldLimit;
 
 #[doc(hidden)]
 pub use file::{Grounds, Places, parse_rule};
+#[doc(hidden)]
+pub use told::ToldLimit;
 
 /// A clause: a condition, the moment at which it is checked, and what to do when it holds.
 #[derive(Clone, Debug)]
@@ -108,6 +109,7 @@ impl Strategy for Stack {
 
 impl Stack {
     /// The lowest number of steps after which the stack ends a run, if it limits steps over the whole run.
+    #[doc(hidden)]
     pub fn step_limit(&self) -> Option<u32> {
         let limit = told::step_limit(&self.clauses, self.cap.as_ref());
         limit.filter(|(_, scope)| *scope == Scope::Run).map(|(steps, _)| steps)

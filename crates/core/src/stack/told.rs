@@ -47,6 +47,7 @@ impl Notice {
 
 impl Clause {
     /// True for the notice of a told limit, which no host has a setting for.
+    #[doc(hidden)]
     pub fn is_notice(&self) -> bool {
         self.name.as_str() == NOTICE && self.then == Action::Warn
     }

@@ -126,3 +126,82 @@ fn what_cannot_be_compared_is_refused() {
     let seven = (side("xxxxxxx"), side("xxxxxxx"));
     assert_eq!(measure(&seven.0, &seven.1, 0.03).unwrap_err(), NotComparable::FewTasks { shared: 7, least: 8 });
 }
+
+/// Numbers in [0, 1), the same on every machine.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (bits ^ (bits >> 31)) as f64 / 2.0_f64.powi(64)
+    }
+}
+
+/// A made-up world: tasks of unequal difficulty, a limit of four steps with its notice before the fourth.
+struct World {
+    tasks: usize,
+    trials: usize,
+    /// How unequal the tasks are, in [0, 1].
+    spread: f64,
+}
+
+impl World {
+    /// One recording. Each step solves the task with a probability that depends on the task; a run ends unsolved after
+    /// eight steps, or after four under the limit.
+    fn recorded<'a>(&self, names: &'a [String], random: &mut Random, is_limited: bool) -> Vec<Attempt<'a>> {
+        let mut runs = Vec::new();
+        for (at, name) in names.iter().enumerate() {
+            let place = (at as f64 + 0.5) / self.tasks as f64;
+            let chance = 0.2 + self.spread * 0.35 * (place - 0.5);
+            for _ in 0..self.trials {
+                let most = if is_limited { 4 } else { 8 };
+                let solved = (1..=most).find(|_| random.next() < chance);
+                let steps = solved.unwrap_or(most);
+                runs.push(Attempt {
+                    task: name,
+                    model: "m",
+                    suite: "",
+                    is_success: solved.is_some(),
+                    is_reached: steps >= 4,
+                    is_cut: steps > 4,
+                    steps,
+                    spent: None,
+                    spent_under_limit: None,
+                });
+            }
+        }
+        runs
+    }
+
+    /// The share of pairs in which an error was found though the limit did what was predicted, and of those in which
+    /// something else seemed to have changed.
+    fn false_alarms(&self, seed: u64) -> [f64; 2] {
+        const PAIRS: usize = 1500;
+        let names: Vec<String> = (0..self.tasks).map(|task| format!("t{task:03}")).collect();
+        let mut random = Random(seed);
+        let mut alarms = [0.0; 2];
+        for _ in 0..PAIRS {
+            let before = self.recorded(&names, &mut random, false);
+            let after = self.recorded(&names, &mut random, true);
+            let found = measure(&before, &after, 0.03).unwrap().estimates;
+            alarms[0] += f64::from(u8::from(found.error.is_beyond_chance()));
+            alarms[1] += f64::from(u8::from(found.control.is_beyond_chance()));
+        }
+        alarms.map(|alarms| alarms / PAIRS as f64)
+    }
+}
+
+#[test]
+fn a_limit_that_did_what_was_predicted_is_seldom_called_wrong() {
+    for (world, seed) in [
+        (World { tasks: 60, trials: 1, spread: 0.0 }, 1),
+        (World { tasks: 60, trials: 2, spread: 1.0 }, 2),
+        (World { tasks: 120, trials: 1, spread: 1.0 }, 3),
+    ] {
+        let alarms = world.false_alarms(seed);
+        assert!(alarms.iter().all(|share| (0.02..=0.065).contains(share)), "{} tasks: {alarms:?}", world.tasks);
+    }
+}

@@ -54,9 +54,11 @@ pub(super) struct Held {
     pub(super) differences: Vec<Difference>,
 }
 
-/// Every clause of a stack, the cap last: what a host must hold, or why no host's settings can express it.
+/// Every clause of a stack, the cap last: what a host must hold, or why no host's settings can express it. The notice of
+/// a limit that is told is left out: a host tells by itself, or it does not.
 pub(super) fn wishes(stack: &Stack) -> Vec<(RuleName, Result<Wish, String>)> {
-    let clauses = stack.clauses.iter().map(|clause| (clause.name.clone(), wish(clause)));
+    let own = stack.clauses.iter().filter(|clause| !clause.is_notice());
+    let clauses = own.map(|clause| (clause.name.clone(), wish(clause)));
     let cap = stack.cap.iter().map(|cap| (RuleName::new(format!("cap {} steps", cap.steps)), of_cap(cap)));
     clauses.chain(cap).collect()
 }

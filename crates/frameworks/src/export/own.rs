@@ -13,12 +13,18 @@ use crate::transcript::Identity;
 /// defines.
 pub fn stack_file(stack: &Stack) -> Option<String> {
     let mut text = format!("[[stack]]\nname = {}\n", quoted(&stack.name));
-    if !stack.clauses.is_empty() {
+    let (notices, clauses): (Vec<&Clause>, Vec<&Clause>) = stack.clauses.iter().partition(|clause| clause.is_notice());
+    if !clauses.is_empty() {
         text.push_str("any = [\n");
-        for clause in &stack.clauses {
+        for clause in clauses {
             let _ = writeln!(text, "  {},", self::clause(clause));
         }
         text.push_str("]\n");
+    }
+    if let (Some(steps), Some(Condition::Rule(told))) =
+        (stack.step_limit(), notices.first().map(|notice| &notice.condition))
+    {
+        let _ = writeln!(text, "told = true\nnotice = {}", f64::from(steps) - told.limit);
     }
     if let Some(cap) = &stack.cap {
         if !matches!(cap.on_hit, OnHit::Stop) {

@@ -145,6 +145,7 @@ impl<'c> Ledger<'c> {
                     if let Some(checked) = &checked {
                         self.report.add_calls(file.format.id(), checked.calls);
                     }
+                    let limit = checked.as_ref().map(|checked| checked.limit.clone()).unwrap_or_default();
                     let odd = checked.map(|checked| self.hygiene.enter(file.format.id(), &run, known_by, checked));
                     if let Some(unused) = unused {
                         let by_place = native.strip_prefix(&file.name.stem).and_then(|rest| rest.strip_prefix('/'));
@@ -154,7 +155,8 @@ impl<'c> Ledger<'c> {
                         }
                         self.unused.enter(file.format.id(), &run, is_numbered, &unused);
                     }
-                    self.report.add(file.format.id(), &file.name.path, &run, &spend, odd.unwrap_or_default());
+                    let signs = (odd.unwrap_or_default(), limit);
+                    self.report.add(file.format.id(), &file.name.path, &run, &spend, signs);
                     runs.push(run);
                 }
             }

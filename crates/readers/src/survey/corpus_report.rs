@@ -13,6 +13,7 @@ use crate::open::finding::Finding;
 use crate::price::{PricingReport, ZeroCosts};
 use crate::survey::call_counts::CallCounts;
 use crate::survey::hygiene::Oddity;
+use crate::survey::told_limits::{LimitSigns, ToldCounts, ToldSign};
 use crate::survey::unused_fields::UnusedField;
 use crate::transcript::{Outcome, OutcomeSource, Run, Spend, Tokens, Usd};
 
@@ -33,7 +34,7 @@ pub struct FileRead {
 }
 
 /// A run that was read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunRead {
     /// The run's id.
     pub run_id: String,
@@ -51,6 +52,10 @@ pub struct RunRead {
     pub end: &'static str,
     /// Tokens of the agent and its sub-agents; `None` if no call has any.
     pub tokens: Option<u64>,
+    /// What its texts tell the model of a limit on its steps; `None` if they show no sign, which proves nothing.
+    pub told: Option<ToldSign>,
+    /// The cap on steps in its settings.
+    pub declared_cap: Option<f64>,
     /// The names of the hygiene checks that flag it.
     pub hygiene: Vec<&'static str>,
 }
@@ -169,6 +174,8 @@ pub struct CorpusReport {
     pub run_list: Option<Vec<RunRead>>,
     /// Suspicious content in runs that were read without errors.
     pub hygiene: Vec<Oddity>,
+    /// How many runs tell the model of a limit on its steps.
+    pub told: ToldCounts,
     /// Fields of the recordings that were not used, and what they may be.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unused: Vec<UnusedField>,
@@ -264,8 +271,16 @@ impl CorpusReport {
     }
 
     /// Adds a run and what it spent.
-    pub(crate) fn add(&mut self, format: &str, path: &str, run: &Run, spend: &Spend, hygiene: Vec<&'static str>) {
+    pub(crate) fn add(
+        &mut self,
+        format: &str,
+        path: &str,
+        run: &Run,
+        spend: &Spend,
+        (hygiene, limit): (Vec<&'static str>, LimitSigns),
+    ) {
         self.counts(format).add(run, spend);
+        self.told.add(&run.header.run_id, &limit);
         if let Some(runs) = &mut self.run_list {
             runs.push(RunRead {
                 run_id: run.header.run_id.clone(),
@@ -276,6 +291,8 @@ impl CorpusReport {
                 outcome_source: (run.grade.outcome != Outcome::Unknown).then(|| source_of(run)),
                 end: run.grade.end.name(),
                 tokens: spend.total.map(|tokens| tokens.0),
+                told: limit.told,
+                declared_cap: limit.declared_cap,
                 hygiene,
             });
         }

@@ -8,6 +8,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::read::format;
 use crate::survey::call_counts::CallCounts;
+use crate::survey::told_limits::{LimitSigns, told_sign};
 use crate::transcript::{EndCause, Event, Lane, Message, Outcome, Role, Run, Text};
 
 /// Runs listed by id for each check.
@@ -291,6 +292,8 @@ pub(crate) struct Checked {
     print: u64,
     /// How its calls and results belong together.
     pub(crate) calls: CallCounts,
+    /// What it shows of a limit on its steps.
+    pub(crate) limit: LimitSigns,
 }
 
 impl Checked {
@@ -300,7 +303,8 @@ impl Checked {
         if unread_calls > 0 && 2 * unread_calls >= run.steps().len() as u64 {
             odd.insert(Check::CallsInTexts);
         }
-        Self { odd, print: print(run), calls: CallCounts::from_run(run) }
+        let limit = LimitSigns { told: told_sign(run), declared_cap: recorded_cap(run) };
+        Self { odd, print: print(run), calls: CallCounts::from_run(run), limit }
     }
 
     /// Adds a check that needs the whole corpus.

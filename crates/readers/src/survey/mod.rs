@@ -8,6 +8,7 @@ pub(crate) mod map_hint;
 pub(crate) mod repeated_replies;
 pub(crate) mod skip_reasons;
 pub(crate) mod task_names;
+pub(crate) mod told_limits;
 pub(crate) mod unnamed_models;
 pub(crate) mod unrecorded_contents;
 pub(crate) mod unused_fields;

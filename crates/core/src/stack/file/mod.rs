@@ -147,6 +147,7 @@ impl StackFile {
     }
 
     /// The limit of the stack of that name that the agent is told of, if there is one.
+    #[doc(hidden)]
     pub fn told(&self, name: &str) -> Option<ToldLimit> {
         self.told.iter().find(|(stack, _)| stack == name).map(|(_, told)| *told)
     }

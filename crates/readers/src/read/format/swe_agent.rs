@@ -7,7 +7,9 @@ use crate::read::turns::Turns;
 use crate::read::{openai, text_calls};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{EndCause, Event, Grade, Header, Message, Outcome, OutcomeSource, Role, Totals, Usage};
+use crate::transcript::{
+    EndCause, Event, Grade, Header, Message, Origin, Outcome, OutcomeSource, Role, Totals, Usage,
+};
 use crate::value::json;
 
 /// SWE-agent trajectories.
@@ -66,9 +68,15 @@ impl Format for SweAgent {
                 push_message(message, &mut turns, out);
             }
         } else {
+            let counts = step_counts(&history);
             push_prompts(history, &mut turns, out);
             for (index, step) in steps.into_iter().enumerate() {
                 push_step(index, step, &mut turns, out);
+                if let Some(count) = counts.get(index).and_then(Option::as_ref) {
+                    let mut message = Message::saying(Role::User, count.as_str());
+                    message.origin = Origin::Host;
+                    turns.push(message);
+                }
             }
         }
         let graded = record.grades.of(&record.file.stem);
@@ -138,6 +146,21 @@ fn push_prompts(history: Vec<Node<'_>>, turns: &mut Turns, out: &mut Reading<'_>
         prompt.content = message.content("content", out);
         turns.push(prompt);
     }
+}
+
+/// What the model is told of its steps after each reply. MLGym adds it to the observations in the history, together with
+/// the state of the shell, and it stands nowhere else.
+fn step_counts(history: &[Node<'_>]) -> Vec<Option<String>> {
+    let mut counts: Vec<Option<String>> = Vec::new();
+    for message in history.iter().filter(|message| !is_demonstration(message)) {
+        if message.is("role", "assistant") {
+            counts.push(None);
+        } else if let (Some(last), Some(text)) = (counts.last_mut(), message.some_word("content")) {
+            let told = text.lines().rfind(|line| line.contains("Remaining Steps:"));
+            *last = told.map(str::to_owned).or_else(|| last.take());
+        }
+    }
+    counts
 }
 
 fn push_step(index: usize, step: Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {

@@ -1,0 +1,351 @@
+//! Limits that the agent was told of, found in texts that the model saw: a total before its first reply, a count that
+//! falls with its steps, a last notice. Replies are not looked at, and no sign proves nothing: the text may not be
+//! recorded.
+
+use serde::Serialize;
+
+use crate::transcript::{Event, Lane, Message, Role, Run};
+
+/// Bytes of a text that are looked at, at its beginning and at its end; a prompt is looked at further.
+const MARGIN: usize = 600;
+const PROMPT_MARGIN: usize = 16_384;
+/// Characters of a sentence that are quoted.
+const QUOTED: usize = 100;
+
+/// What the model was told of a limit on its steps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ToldSign {
+    /// The first sentence that tells.
+    pub quote: String,
+    /// The step, from 1, before which a text asks to finish; `None` if none does. A bare count does not ask.
+    pub notice_step: Option<u64>,
+}
+
+/// How many runs tell of a limit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ToldCounts {
+    /// Runs in whose texts the model is told.
+    pub told: u64,
+    /// The first of them, and its sentence.
+    pub first: Option<(String, String)>,
+    /// Other runs whose settings have a limit on steps.
+    pub declared: u64,
+}
+
+impl ToldCounts {
+    /// Adds a run.
+    pub(crate) fn add(&mut self, run: &str, limit: &LimitSigns) {
+        match &limit.told {
+            Some(sign) => {
+                self.told += 1;
+                self.first.get_or_insert_with(|| (run.to_owned(), sign.quote.clone()));
+            }
+            None => self.declared += u64::from(limit.declared_cap.is_some()),
+        }
+    }
+}
+
+/// What a run shows of a limit on its steps.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LimitSigns {
+    /// What its texts tell the model.
+    pub(crate) told: Option<ToldSign>,
+    /// The cap on steps in its settings.
+    pub(crate) declared_cap: Option<f64>,
+}
+
+/// What a sentence says of a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sign {
+    /// So many steps in all.
+    Total(u64),
+    /// So many are left.
+    Left(u64),
+    /// This is the step of that number, of so many.
+    Place(u64, u64),
+    /// This is the last one.
+    Last,
+}
+
+/// A sign, where it stands and how it reads.
+struct Found {
+    sign: Sign,
+    /// Replies before it.
+    after: u64,
+    is_of_host: bool,
+    quote: String,
+}
+
+/// What the model was told in a run; `None` if its texts show no sign.
+pub(crate) fn told_sign(run: &Run) -> Option<ToldSign> {
+    let steps = run.steps().len() as u64;
+    let found = signs(run);
+    let total = found.iter().find(|found| found.after == 0 && is_total_of(found.sign, steps));
+    let counted = counted(&found);
+    let notice = found.iter().find(|found| found.sign == Sign::Last && found.after > 0 && found.after + 1 >= steps);
+    let notice = notice.filter(|notice| notice.is_of_host || total.is_some() || counted.is_some());
+    let first = total.or(counted).or(notice)?;
+    Some(ToldSign { quote: first.quote.clone(), notice_step: notice.map(|notice| notice.after + 1) })
+}
+
+/// True for a total that a run of so many steps kept.
+fn is_total_of(sign: Sign, steps: u64) -> bool {
+    match sign {
+        Sign::Total(total) | Sign::Left(total) => total >= 2 && total >= steps,
+        Sign::Place(..) | Sign::Last => false,
+    }
+}
+
+/// The first count that changes by one with each step, and is never contradicted.
+fn counted(found: &[Found]) -> Option<&Found> {
+    let left = counts(found, |sign| if let Sign::Left(left) = sign { Some((left, 0)) } else { None });
+    let place = counts(found, |sign| if let Sign::Place(at, of) = sign { Some((of.saturating_sub(at), of)) } else { None });
+    left.or(place)
+}
+
+/// The first of the counts of one kind: what is left, and a total that stays.
+fn counts(found: &[Found], count: impl Fn(Sign) -> Option<(u64, u64)>) -> Option<&Found> {
+    let mut first: Option<&Found> = None;
+    let mut last: Option<(u64, u64, u64)> = None;
+    let mut is_confirmed = false;
+    for sign in found.iter().filter(|sign| sign.after > 0) {
+        let Some((left, total)) = count(sign.sign) else { continue };
+        if let Some((was_left, was_total, was_after)) = last {
+            if sign.after == was_after {
+                continue;
+            }
+            if total != was_total || was_left.checked_sub(left) != Some(sign.after - was_after) {
+                return None;
+            }
+            is_confirmed = true;
+        }
+        last = Some((left, total, sign.after));
+        first = first.or(Some(sign));
+    }
+    first.filter(|_| is_confirmed)
+}
+
+/// The signs in all texts that the model saw, in order.
+fn signs(run: &Run) -> Vec<Found> {
+    let (mut found, mut after) = (Vec::new(), 0);
+    for message in run.events().iter().filter_map(Event::message) {
+        if message.is_step() {
+            after += 1;
+        }
+        if message.lane != Lane::Main || message.role == Role::Assistant {
+            continue;
+        }
+        look_at(message, after, &mut found);
+    }
+    found
+}
+
+fn look_at(message: &Message, after: u64, found: &mut Vec<Found>) {
+    let text = message.text();
+    let margin = if after == 0 { PROMPT_MARGIN } else { MARGIN };
+    for part in ends(&text, margin) {
+        for sentence in part.split_inclusive(['\n', '.', '!', '?', ';']) {
+            let words = words(sentence);
+            if let Some(sign) = sign(&words) {
+                let quote = sentence.trim().chars().take(QUOTED).collect();
+                found.push(Found { sign, after, is_of_host: message.role != Role::Tool, quote });
+            }
+        }
+    }
+}
+
+/// The beginning and the end of a text, each at most so many bytes; the whole of a short one.
+fn ends(text: &str, margin: usize) -> Vec<&str> {
+    if text.len() <= 2 * margin {
+        return vec![text];
+    }
+    let (begin, end) = (text.floor_char_boundary(margin), text.ceil_char_boundary(text.len() - margin));
+    vec![&text[..begin], &text[end..]]
+}
+
+/// The words of a sentence in small letters; a slash between numbers is the word `of`.
+fn words(sentence: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    for c in sentence.chars().chain([' ']) {
+        if c.is_alphanumeric() {
+            word.extend(c.to_lowercase());
+            continue;
+        }
+        let is_number = word.chars().all(|c| c.is_ascii_digit()) && !word.is_empty();
+        if !word.is_empty() {
+            words.push(std::mem::take(&mut word));
+        }
+        if c == '/' && is_number {
+            words.push("of".to_owned());
+        }
+    }
+    words
+}
+
+/// A number in digits or, up to ten, in words.
+fn number(word: Option<&String>) -> Option<u64> {
+    const NAMES: [&str; 10] = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+    let word = word?;
+    if word.len() <= 4
+        && let Ok(number) = word.parse()
+    {
+        return Some(number);
+    }
+    let named = NAMES.iter().position(|name| name == word)?;
+    Some(named as u64 + 1)
+}
+
+/// The length in words of the name of a step that ends at `at`.
+fn step_name(words: &[String], at: usize) -> Option<usize> {
+    let word = words[at].strip_suffix('s').unwrap_or(&words[at]);
+    match word {
+        "step" | "turn" | "iteration" | "interaction" | "round" => Some(1),
+        "chance" => words.iter().any(|word| word.starts_with("interact")).then_some(1),
+        "call" => (at > 0 && matches!(words[at - 1].as_str(), "tool" | "function")).then_some(2),
+        _ => None,
+    }
+}
+
+fn sign(words: &[String]) -> Option<Sign> {
+    for at in 0..words.len() {
+        let Some(length) = step_name(words, at) else { continue };
+        let begin = at + 1 - length;
+        let found = left(words, begin, at).or_else(|| place(words, at)).or_else(|| last(words, begin));
+        if let Some(sign) = found.or_else(|| total(words, begin, at)) {
+            return Some(sign);
+        }
+    }
+    None
+}
+
+fn is_one_of(word: Option<&String>, known: &[&str]) -> bool {
+    word.is_some_and(|word| known.contains(&word.as_str()))
+}
+
+/// The word so many places before `at`.
+fn before(words: &[String], at: usize, places: usize) -> Option<&String> {
+    words.get(at.checked_sub(places)?)
+}
+
+const LEFT: [&str; 2] = ["left", "remaining"];
+
+/// `4 steps left`, `4 remaining steps`, `remaining steps: 4`, `steps left: 4`.
+fn left(words: &[String], begin: usize, at: usize) -> Option<Sign> {
+    let next = |places: usize| words.get(at + places);
+    let is_remaining = is_one_of(before(words, begin, 1), &LEFT[1..]);
+    let count = number(before(words, begin, if is_remaining || is_one_of(before(words, begin, 1), &["more"]) { 2 } else { 1 }));
+    let is_left = is_remaining || is_one_of(next(1), &LEFT);
+    if let Some(count) = count.filter(|_| is_left) {
+        return Some(Sign::Left(count));
+    }
+    if is_remaining {
+        return number(next(1)).map(Sign::Left);
+    }
+    if is_one_of(next(1), &LEFT) { number(next(2)).map(Sign::Left) } else { None }
+}
+
+/// `step 3 of 50`.
+fn place(words: &[String], at: usize) -> Option<Sign> {
+    let (place, of) = (number(words.get(at + 1))?, number(words.get(at + 3))?);
+    (is_one_of(words.get(at + 2), &["of"]) && place <= of).then_some(Sign::Place(place, of))
+}
+
+/// `this is your last step`, `take the final turn`.
+fn last(words: &[String], begin: usize) -> Option<Sign> {
+    let is_last = is_one_of(before(words, begin, 1), &["last", "final"])
+        && is_one_of(before(words, begin, 2), &["your", "the"])
+        && (is_addressed(words) || words.starts_with(&["this".to_owned(), "is".to_owned()]));
+    is_last.then_some(Sign::Last)
+}
+
+fn is_addressed(words: &[String]) -> bool {
+    words.iter().any(|word| matches!(word.as_str(), "you" | "your"))
+}
+
+/// `you have at most 30 steps`, `your budget is 30 turns`, `maximum steps: 30`.
+fn total(words: &[String], begin: usize, at: usize) -> Option<Sign> {
+    const CUES: [&str; 9] = ["most", "maximum", "max", "limit", "limited", "within", "only", "have", "budget"];
+    const REACH: usize = 5;
+    if !is_addressed(words) {
+        return None;
+    }
+    let total = number(before(words, begin, 1));
+    let reach = &words[begin.saturating_sub(REACH + 1)..begin];
+    if let Some(total) = total.filter(|_| reach.iter().any(|word| CUES.contains(&word.as_str()))) {
+        return Some(Sign::Total(total));
+    }
+    let is_maximum = is_one_of(before(words, begin, 1), &["max", "maximum"]);
+    let after = number(words.get(at + 1)).or_else(|| number(words.get(at + 2)));
+    if is_maximum { after.map(Sign::Total) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transcript::{Draft, Message};
+
+    fn of(sentence: &str) -> Option<Sign> {
+        sign(&words(sentence))
+    }
+
+    #[test]
+    fn sentences_that_tell_are_told_from_those_that_do_not() {
+        for (sentence, expected) in [
+            ("You have 5 chances to interact with the environment or propose a solution.", Some(Sign::Total(5))),
+            ("You may use at most 30 steps for this.", Some(Sign::Total(30))),
+            ("Your budget is 12 tool calls", Some(Sign::Total(12))),
+            ("You have 4 steps left and 2 chances to propose solution left.", Some(Sign::Left(4))),
+            ("(Current Step: 2, Remaining Steps: 48)", Some(Sign::Left(48))),
+            ("Steps remaining: 7", Some(Sign::Left(7))),
+            ("Current step: 3/100", Some(Sign::Place(3, 100))),
+            ("This is turn 3 of 10", Some(Sign::Place(3, 10))),
+            ("You should take the last step to propose a solution.", Some(Sign::Last)),
+            ("This is your last turn: answer now.", Some(Sign::Last)),
+            ("Sort the list in at most 5 steps", None),
+            ("You have 3 attempts to log in", None),
+            ("The last step of the recipe is to bake", None),
+            ("Do it step by step, in 3 parts", None),
+            ("", None),
+        ] {
+            assert_eq!(of(sentence), expected, "{sentence}");
+        }
+    }
+
+    /// A run of so many replies; `texts` are what the model sees before each, the first of them its prompt.
+    fn run(texts: &[&str]) -> Run {
+        let mut events = Vec::new();
+        for text in texts {
+            events.push(Event::Message(Message::saying(Role::User, *text)));
+            events.push(Event::Message(Message::saying(Role::Assistant, "You have 9 steps left. This is your last step.")));
+        }
+        Run::new(Draft { events, ..Draft::default() })
+    }
+
+    fn told(texts: &[&str]) -> Option<(String, Option<u64>)> {
+        told_sign(&run(texts)).map(|sign| (sign.quote, sign.notice_step))
+    }
+
+    #[test]
+    fn a_run_tells_by_a_total_a_falling_count_or_a_last_notice() {
+        let told_by = |quote: &str, at| Some((quote.to_owned(), at));
+        assert_eq!(told(&["You have 3 steps.", "Go on.", "This is your last step."]), told_by("You have 3 steps.", Some(3)));
+        assert_eq!(told(&["Go.", "2 steps left", "1 step left"]), told_by("2 steps left", None));
+        assert_eq!(told(&["Go.", "Step 2/9", "Step 3/9"]), told_by("Step 2/9", None));
+        assert_eq!(told(&["Go.", "Go on.", "This is your final turn."]), told_by("This is your final turn.", Some(3)));
+    }
+
+    #[test]
+    fn what_a_run_did_not_keep_or_what_does_not_count_is_no_sign() {
+        assert_eq!(told(&["Go.", "Go on."]), None);
+        // More steps than the total: it was about something else.
+        assert_eq!(told(&["You have 2 steps.", "a", "b"]), None);
+        // A count that stands still, rises or jumps.
+        assert_eq!(told(&["Go.", "2 steps left", "2 steps left"]), None);
+        assert_eq!(told(&["Go.", "2 steps left", "3 steps left"]), None);
+        assert_eq!(told(&["Go.", "9 steps left", "2 steps left"]), None);
+        // A single count, and a last step with others to come.
+        assert_eq!(told(&["Go.", "Step 2/9", "a"]), None);
+        assert_eq!(told(&["Go.", "This is your last step.", "a", "b"]), None);
+    }
+}

@@ -1,0 +1,223 @@
+//! `compare --against`: what a limit was predicted to do, and what it did.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::scratch::Scratch;
+
+/// One run of a task: its steps, and whether it succeeded.
+#[derive(Clone, Copy)]
+struct Made {
+    task: usize,
+    trial: usize,
+    steps: usize,
+    is_success: bool,
+}
+
+impl Made {
+    /// In whenstop's own format; `limit` is what the agent is told of.
+    fn text(self, model: &str, limit: Option<usize>) -> String {
+        let Self { task, trial, steps, is_success } = self;
+        let mut text = format!(
+            "{{\"type\":\"run\",\"run_id\":\"lamp-{task}-{trial}\",\"task_id\":\"lamp-{task}\",\"model\":\"{model}\"}}\n"
+        );
+        let told = limit.map_or_else(String::new, |limit| format!(" You have {limit} steps."));
+        let _ = writeln!(text, r#"{{"type":"message","role":"user","content":"Find lamp {task}.{told}"}}"#);
+        for step in 1..steps {
+            let _ = writeln!(
+                text,
+                r#"{{"type":"message","role":"assistant","content":"Room {step}.","tool_calls":[{{"id":"{step}","name":"look","arguments":{{"room":{step}}}}}]}}
+{{"type":"message","role":"tool","tool_call_id":"{step}","content":"room {step} of house {task}","is_error":false}}"#
+            );
+            if limit == Some(step + 1) {
+                text += "{\"type\":\"message\",\"role\":\"user\",\"content\":\"This is your last step: give your answer.\"}\n";
+            }
+        }
+        let end = if limit == Some(steps) && !is_success { "cap" } else { "self_finish" };
+        text += "{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"There it is.\"}\n";
+        let _ = writeln!(text, r#"{{"type":"outcome","success":{is_success},"end":"{end}"}}"#);
+        text
+    }
+}
+
+const TASKS: usize = 48;
+
+/// Two trials of each task, without a limit.
+fn before() -> Vec<Made> {
+    let mut runs = Vec::new();
+    for task in 0..TASKS {
+        for trial in 0..2 {
+            runs.push(Made { task, trial, steps: 2 + (task + trial) % 8, is_success: (task + 2 * trial) % 5 != 4 });
+        }
+    }
+    runs
+}
+
+/// The same tasks by an agent that is told of a limit of 6 steps. Nearly all that would have gone on answer in time.
+fn told() -> Vec<Made> {
+    let mut runs = before();
+    for run in &mut runs {
+        let is_late = run.steps >= 6;
+        run.steps = run.steps.min(6);
+        run.is_success &= !is_late || run.task % 7 != 3;
+    }
+    runs
+}
+
+/// The same tasks under a stop after 6 steps that nobody was told of.
+fn stopped() -> Vec<Made> {
+    let mut runs = before();
+    for run in &mut runs {
+        run.is_success &= run.steps <= 6;
+        run.steps = run.steps.min(6);
+    }
+    runs
+}
+
+fn text(runs: &[Made], model: &str, limit: Option<usize>) -> String {
+    runs.iter().map(|run| run.text(model, limit)).collect()
+}
+
+const STACKS: &str = "[[stack]]\nname = \"six-steps\"\ncap = { steps = 6 }\ntold = true\nnotice = 1\n";
+const SILENT: &str = "[[stack]]\nname = \"silent\"\ncap = { steps = 6 }\n";
+
+fn scratch() -> Scratch {
+    Scratch::with(&[
+        ("before.jsonl", &text(&before(), "m", None)),
+        ("told.jsonl", &text(&told(), "m", Some(6))),
+        ("stopped.jsonl", &text(&stopped(), "m", None)),
+        ("told.toml", STACKS),
+        ("silent.toml", SILENT),
+    ])
+}
+
+#[test]
+fn the_bundled_pair_is_made_here() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/against");
+    for (name, text) in [
+        ("before.jsonl", text(&before(), "m", None)),
+        ("after.jsonl", text(&told(), "m", Some(6))),
+        ("six-steps.toml", STACKS.to_owned()),
+    ] {
+        let path = folder.join(name);
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(&path, &text).unwrap();
+        }
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "{name}: UPDATE_DOCS=1 cargo test --test it against::");
+    }
+}
+
+#[test]
+fn a_told_limit_kills_less_than_its_replay() {
+    let scratch = scratch();
+    let (code, stdout, stderr) = scratch.run("compare before.jsonl --stacks told.toml --against told.jsonl --out out");
+    assert_eq!(code, 0, "{stderr}");
+    insta::assert_snapshot!("against_told", stdout);
+    insta::assert_snapshot!("against_told_csv", scratch.read("out/against.csv"));
+    insta::assert_snapshot!("against_told_steps", scratch.read("out/against-steps.csv"));
+    // Each task counts once, with equally many runs: successes with more than 6 steps are killed, those with 6 or more
+    // are at risk.
+    let successes = before().iter().filter(|run| run.is_success).count() as f64;
+    let with_steps = |least: usize| before().iter().filter(|run| run.is_success && run.steps >= least).count() as f64;
+    let row = &scratch.table("out/against.csv")[0];
+    let near = |column: &str, value: f64| {
+        let printed: f64 = row[column].parse().unwrap();
+        assert!((printed - value).abs() < 1e-6, "{column}: {printed}, by hand {value}");
+    };
+    near("killed_rate", with_steps(7) / successes);
+    near("at_risk_rate", with_steps(6) / successes);
+    let after = told().iter().filter(|run| run.is_success).count() as f64;
+    near("lost_rate", (successes - after) / successes);
+    near("control", 0.0);
+}
+
+#[test]
+fn a_silent_stop_does_what_was_predicted() {
+    let scratch = scratch();
+    let (code, stdout, stderr) = scratch.run("compare before.jsonl --stacks silent.toml --against stopped.jsonl");
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("It came true: from the stop on the replay was off by 0.0 points"), "{stdout}");
+}
+
+#[test]
+fn order_copies_and_threads_change_no_digit() {
+    let scratch = scratch();
+    let mut turned = before();
+    turned.reverse();
+    scratch.put("turned.jsonl", &text(&turned, "m", None));
+    for name in ["copies/one.jsonl", "copies/two.jsonl"] {
+        scratch.put(name, &text(&before(), "m", None));
+    }
+    let asked = |before: &str, out: &str| {
+        let (code, _, stderr) =
+            scratch.run(&format!("compare {before} --stacks told.toml --against told.jsonl --out {out}"));
+        assert_eq!(code, 0, "{stderr}");
+        scratch.contents(out)
+    };
+    let once = asked("before.jsonl", "once");
+    assert_eq!(asked("turned.jsonl", "turned"), once);
+    assert_eq!(asked("copies", "from-copies"), once);
+    assert_eq!(asked("before.jsonl --threads 1", "one-thread"), once);
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_with_what_is_missing() {
+    let scratch = scratch();
+    let elsewhere = text(&told(), "m", Some(6)).replace("lamp-", "chair-");
+    scratch.put("elsewhere.jsonl", &elsewhere);
+    scratch.put("other-model.jsonl", &text(&told(), "other", Some(6)));
+    scratch.put("half.jsonl", &text(&told()[..50], "m", Some(6)));
+    scratch.put("unknown.toml", &STACKS.replace("notice = 1\n", ""));
+    scratch.put("five.toml", &STACKS.replace("steps = 6", "steps = 5"));
+    for (after, stacks, said) in [
+        ("elsewhere.jsonl", "told.toml", "none of the 48 tasks before is among the 48 after"),
+        ("other-model.jsonl", "told.toml", "model `m` is only in the recordings before"),
+        ("half.jsonl", "told.toml", "only 25 of 48 tasks before and 25 after are in both"),
+        ("told.jsonl", "unknown.toml", "nothing says when: add `notice = 1`"),
+        ("told.jsonl", "five.toml", "was not in force: 50 % of the 96 runs with it go on"),
+    ] {
+        let (code, stdout, stderr) =
+            scratch.run(&format!("compare before.jsonl --stacks {stacks} --against {after}"));
+        let said_flat = stdout.replace('\n', " ");
+        assert!(said_flat.contains(said), "{after}, {stacks}: {stdout}{stderr}");
+        assert_eq!(code, 4, "{after}, {stacks}");
+    }
+}
+
+#[test]
+fn a_diff_of_two_recordings_of_the_same_tasks_names_the_comparison() {
+    let scratch = scratch();
+    scratch.put("elsewhere.jsonl", &text(&told(), "m", Some(6)).replace("lamp-", "chair-"));
+    let (_, _, stderr) = scratch.run("ci diff before.jsonl told.jsonl --stacks told.toml");
+    assert!(stderr.contains("48 tasks are in both recordings"), "{stderr}");
+    assert!(stderr.contains("--against NEW"), "{stderr}");
+    let (_, _, stderr) = scratch.run("ci diff before.jsonl elsewhere.jsonl --stacks told.toml");
+    assert!(!stderr.contains("--against"), "{stderr}");
+}
+
+#[test]
+fn both_sides_have_labels() {
+    let scratch = scratch();
+    let ungraded = |runs: &[Made], limit| {
+        let graded = text(runs, "m", limit);
+        let lines = graded.lines().filter(|line| !line.contains("\"outcome\""));
+        lines.flat_map(|line| [line, "\n"]).collect::<String>()
+    };
+    let labels = |runs: &[Made]| {
+        let mut csv = "run_id,success\n".to_owned();
+        for run in runs {
+            let _ = writeln!(csv, "lamp-{}-{},{}", run.task, run.trial, run.is_success);
+        }
+        csv
+    };
+    scratch.put("bare/before.jsonl", &ungraded(&before(), None));
+    scratch.put("bare/told.jsonl", &ungraded(&told(), Some(6)));
+    scratch.put("before.csv", &labels(&before()));
+    scratch.put("told.csv", &labels(&told()));
+    let graded = scratch.run("compare before.jsonl --stacks told.toml --against told.jsonl --format csv");
+    let labelled = scratch.run(
+        "compare bare/before.jsonl --labels before.csv --stacks told.toml --against bare/told.jsonl --against-labels told.csv --format csv",
+    );
+    assert_eq!(labelled.1, graded.1, "{}", labelled.2);
+}
