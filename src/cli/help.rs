@@ -50,7 +50,8 @@ const VALIDITY: &str = "validity";
 const HELD: &str = include_str!("validity.txt");
 
 /// Options that few people need: only `help COMMAND --full` explains them.
-const SELDOM: [&str; 20] = [
+const SELDOM: [&str; 22] = [
+    "against-labels",
     "allow-commands",
     "anytime",
     "bound",
@@ -61,6 +62,7 @@ const SELDOM: [&str; 20] = [
     "failure-rate",
     "force",
     "label-errors-alike",
+    "margin",
     "min-known",
     "no-presets",
     "order",

@@ -2,7 +2,10 @@
 
 use super::saved::ROWS_VERSION;
 use crate::aggregate::{CellKind, ColumnSpec, Firing, FollowedRow, Measure, MetricPart, Row, SUMMARY_VERSION, metrics};
-use crate::answers::tables::{Cell, Table, against_columns, against_step_columns, budget_columns, frontier_columns, in_summary, pair_columns, rule_columns};
+use crate::answers::tables::{
+    Cell, Table, against_columns, against_step_columns, budget_columns, frontier_columns, in_summary, pair_columns,
+    rule_columns,
+};
 
 /// A file of a results folder whose columns are declared.
 #[derive(Clone, Debug)]

@@ -104,7 +104,11 @@ fn the_bundled_pair_is_made_here() {
             std::fs::create_dir_all(&folder).unwrap();
             std::fs::write(&path, &text).unwrap();
         }
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "{name}: UPDATE_DOCS=1 cargo test --test it against::");
+        assert_eq!(
+            std::fs::read_to_string(&path).unwrap(),
+            text,
+            "{name}: UPDATE_DOCS=1 cargo test --test it against::"
+        );
     }
 }
 
@@ -113,6 +117,7 @@ fn a_told_limit_kills_less_than_its_replay() {
     let scratch = scratch();
     let (code, stdout, stderr) = scratch.run("compare before.jsonl --stacks told.toml --against told.jsonl --out out");
     assert_eq!(code, 0, "{stderr}");
+    assert_eq!(scratch.names("out"), ["against-steps.csv", "against.csv", "against.png", "against.svg"]);
     insta::assert_snapshot!("against_told", stdout);
     insta::assert_snapshot!("against_told_csv", scratch.read("out/against.csv"));
     insta::assert_snapshot!("against_told_steps", scratch.read("out/against-steps.csv"));
@@ -177,8 +182,7 @@ fn what_cannot_be_compared_is_refused_with_what_is_missing() {
         ("told.jsonl", "unknown.toml", "nothing says when: add `notice = 1`"),
         ("told.jsonl", "five.toml", "was not in force: 50 % of the 96 runs with it go on"),
     ] {
-        let (code, stdout, stderr) =
-            scratch.run(&format!("compare before.jsonl --stacks {stacks} --against {after}"));
+        let (code, stdout, stderr) = scratch.run(&format!("compare before.jsonl --stacks {stacks} --against {after}"));
         let said_flat = stdout.replace('\n', " ");
         assert!(said_flat.contains(said), "{after}, {stacks}: {stdout}{stderr}");
         assert_eq!(code, 4, "{after}, {stacks}");
@@ -194,6 +198,28 @@ fn a_diff_of_two_recordings_of_the_same_tasks_names_the_comparison() {
     assert!(stderr.contains("--against NEW"), "{stderr}");
     let (_, _, stderr) = scratch.run("ci diff before.jsonl elsewhere.jsonl --stacks told.toml");
     assert!(!stderr.contains("--against"), "{stderr}");
+}
+
+#[test]
+fn corpus_quotes_what_the_agent_was_told_and_says_nothing_of_the_others() {
+    let scratch = scratch();
+    let listed = |file: &str| {
+        let (code, stdout, stderr) = scratch.run(&format!("corpus {file} --runs --format csv"));
+        assert_eq!(code, 0, "{stderr}");
+        scratch.put("runs.csv", &stdout);
+        scratch.table("runs.csv")
+    };
+    let before = listed("before.jsonl");
+    assert!(before.iter().all(|run| run["told"].is_empty() && run["told_at"].is_empty()), "{:?}", before[0]);
+    for run in listed("told.jsonl") {
+        assert_eq!(run["told"], "You have 6 steps.");
+        assert_eq!(run["told_at"], if run["steps"] == "6" { "6" } else { "" }, "{run:?}");
+    }
+    let (_, stdout, _) = scratch.run("corpus told.jsonl");
+    assert!(
+        stdout.contains("told of a limit: the agent, in 96 runs (first `lamp-0-0`: `You have 6 steps.`)"),
+        "{stdout}"
+    );
 }
 
 #[test]

@@ -52,12 +52,10 @@ fn estimates(columns: FileColumns<AgainstLine>) -> FileColumns<AgainstLine> {
     let columns = share(columns, "killed_rate", "Predicted: successes that the limit cuts", |found| found.killed);
     let columns = share(columns, "at_risk_rate", "Successes that had got as far as the notice", |found| found.at_risk);
     let columns = share(columns, "lost_rate", "Successes really lost, before less after", |found| found.lost);
-    let columns = share(
-        columns,
-        "control",
-        "Successes gained before the notice, where the limit can change nothing",
-        |found| found.control,
-    );
+    let columns =
+        share(columns, "control", "Successes gained before the notice, where the limit can change nothing", |found| {
+            found.control
+        });
     let columns = share(columns, "error", "Lost beyond the prediction from the notice on", |found| found.error);
     columns
         .number("reached_before", "The share of the runs before that got as far as the notice.", |line| {

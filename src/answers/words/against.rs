@@ -147,11 +147,15 @@ pub fn why_not_compared(why: &WhyNotCompared) -> String {
         NotComparable::FewShared { shared, before, after } => {
             format!("only {shared} of {before} tasks before and {after} after are in both, and it takes four fifths")
         }
-        NotComparable::FewTasks { shared, least } => format!("{} in both, and it takes {least}", count(*shared, "task")),
+        NotComparable::FewTasks { shared, least } => {
+            format!("{} in both, and it takes {least}", count(*shared, "task"))
+        }
         NotComparable::OneSided { what, side, names } => {
             let side = if *side == Side::Before { "before" } else { "after" };
-            let names: Vec<String> =
-                names.iter().map(|name| if name.is_empty() { "none".to_owned() } else { format!("`{name}`") }).collect();
+            let names: Vec<String> = names
+                .iter()
+                .map(|name| if name.is_empty() { "none".to_owned() } else { format!("`{name}`") })
+                .collect();
             format!("{what} {} is only in the recordings {side}; leave its runs out", some_of(&names, NAMED))
         }
         NotComparable::FewEvents { events, least } => format!(

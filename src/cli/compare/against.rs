@@ -139,12 +139,7 @@ fn answer(sides: &BeforeAndAfter, limits: &[NamedLimit], has_classes: bool, marg
     AgainstAnswer { lines, ungraded: sides.ungraded() }
 }
 
-fn write(
-    out: &Path,
-    answer: &AgainstAnswer,
-    (table, steps): (&Table, &Table),
-    output: &Output,
-) -> Result<(), Failure> {
+fn write(out: &Path, answer: &AgainstAnswer, (table, steps): (&Table, &Table), output: &Output) -> Result<(), Failure> {
     let first = answer.lines.iter().find(|line| line.result.is_ok()).or(answer.lines.first());
     let sentence = first.map(words::against_line).unwrap_or_default();
     let figure = AgainstFigure { lines: &answer.lines, sentence };
@@ -156,13 +151,7 @@ fn write(
     .map_err(Failure::input)
 }
 
-fn show(
-    answer: &AgainstAnswer,
-    table: &Table,
-    steps: &Table,
-    format: Format,
-    output: &Output,
-) -> Result<(), Failure> {
+fn show(answer: &AgainstAnswer, table: &Table, steps: &Table, format: Format, output: &Output) -> Result<(), Failure> {
     let sentences: Vec<String> = answer.lines.iter().map(words::against_line).collect();
     match format {
         Format::Table => {}

@@ -40,11 +40,8 @@ impl AgainstFigure<'_> {
         let Some(Ok(check)) = self.compared().first().map(|line| line.result.as_ref()) else { return Ok(()) };
         let told = self.compared().first().and_then(|line| line.told);
         let right = check.by_step.last().map_or(1.0, |line| line.step as f64) * 1.03;
-        let plane = Plane {
-            x: Scale::new((0.0, right), PLANE),
-            y: Scale::new((0.0, 100.0), (top + HEIGHT, top)),
-            pad: 0,
-        };
+        let plane =
+            Plane { x: Scale::new((0.0, right), PLANE), y: Scale::new((0.0, 100.0), (top + HEIGHT, top)), pad: 0 };
         let x_ticks = ticks(0.0, right, 8, Quantity::Count, true);
         let y_ticks = ticks(0.0, 100.0, 10, Quantity::Percent, true);
         plane.draw(pen, (&x_ticks, &y_ticks), ("steps", "runs with success by then, %"))?;
@@ -83,18 +80,16 @@ impl AgainstFigure<'_> {
         }
         let (low, high) = (low * 105.0, high * 105.0);
         let bottom = top + ROW * i32::try_from(compared.len()).unwrap_or(0);
-        let plane = Plane {
-            x: Scale::new((low, high), (NAMES, PLANE.1)),
-            y: Scale::new((0.0, 1.0), (bottom, top)),
-            pad: 0,
-        };
+        let plane =
+            Plane { x: Scale::new((low, high), (NAMES, PLANE.1)), y: Scale::new((0.0, 1.0), (bottom, top)), pad: 0 };
         plane.draw(pen, (&ticks(low, high, 8, Quantity::Percent, false), &[]), ("successes lost, %", ""))?;
         for (row, line) in compared.iter().enumerate() {
             let Ok(check) = &line.result else { continue };
             let found = &check.estimates;
             let y = top + ROW * i32::try_from(row).unwrap_or(0) + ROW / 2;
             let at = |share: f64| (plane.x.at(share * 100.0), y);
-            let name = line.class.as_ref().map_or_else(|| line.stack.to_string(), |class| format!("{}, {class}", line.stack));
+            let name =
+                line.class.as_ref().map_or_else(|| line.stack.to_string(), |class| format!("{}, {class}", line.stack));
             pen.text(&style::fitted(&name, SMALL, NAMES - MARGIN - 12), (NAMES - 10, y), Look::SMALL.ending())?;
             if line.told.is_some() {
                 pen.line(&[at(0.0), at(found.at_risk.value)], STONE.stroke_width(5))?;
@@ -103,12 +98,8 @@ impl AgainstFigure<'_> {
             pen.dot(at(found.killed.value), 6, WHITE, BLUE)?;
             pen.dot(at(found.lost.value), 5, RED, RED)?;
         }
-        for (row, (colour, fill, name)) in [
-            (BLUE, WHITE, "predicted by the replay"),
-            (RED, RED, "really lost, net"),
-        ]
-        .into_iter()
-        .enumerate()
+        for (row, (colour, fill, name)) in
+            [(BLUE, WHITE, "predicted by the replay"), (RED, RED, "really lost, net")].into_iter().enumerate()
         {
             let y = top + 10 + 22 * i32::try_from(row).unwrap_or(0);
             pen.dot((LEGEND + 7, y), 6, fill, colour)?;

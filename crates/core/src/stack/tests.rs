@@ -248,8 +248,12 @@ fn a_told_limit_warns_before_the_step_of_its_notice() {
     let notice_of = |lines: &str| {
         let file = StackFile::parse("t", &format!("[[stack]]\nname = \"s\"\n{lines}")).unwrap();
         let [Entry::Own(stack)] = &file.entries[..] else { panic!() };
-        let notices: Vec<String> =
-            stack.clauses.iter().filter(|clause| clause.is_notice()).map(|clause| clause.condition.to_string()).collect();
+        let notices: Vec<String> = stack
+            .clauses
+            .iter()
+            .filter(|clause| clause.is_notice())
+            .map(|clause| clause.condition.to_string())
+            .collect();
         (file.told("s").map(|told| (told.steps, told.notice)), notices.join(", "))
     };
     let of_step = |steps, notice, rule: &str| (Some((steps, notice)), rule.to_owned());

@@ -99,7 +99,8 @@ fn is_total_of(sign: Sign, steps: u64) -> bool {
 /// The first count that changes by one with each step, and is never contradicted.
 fn counted(found: &[Found]) -> Option<&Found> {
     let left = counts(found, |sign| if let Sign::Left(left) = sign { Some((left, 0)) } else { None });
-    let place = counts(found, |sign| if let Sign::Place(at, of) = sign { Some((of.saturating_sub(at), of)) } else { None });
+    let place =
+        counts(found, |sign| if let Sign::Place(at, of) = sign { Some((of.saturating_sub(at), of)) } else { None });
     left.or(place)
 }
 
@@ -228,21 +229,18 @@ fn before(words: &[String], at: usize, places: usize) -> Option<&String> {
     words.get(at.checked_sub(places)?)
 }
 
-const LEFT: [&str; 2] = ["left", "remaining"];
-
 /// `4 steps left`, `4 remaining steps`, `remaining steps: 4`, `steps left: 4`.
 fn left(words: &[String], begin: usize, at: usize) -> Option<Sign> {
-    let next = |places: usize| words.get(at + places);
-    let is_remaining = is_one_of(before(words, begin, 1), &LEFT[1..]);
-    let count = number(before(words, begin, if is_remaining || is_one_of(before(words, begin, 1), &["more"]) { 2 } else { 1 }));
-    let is_left = is_remaining || is_one_of(next(1), &LEFT);
-    if let Some(count) = count.filter(|_| is_left) {
-        return Some(Sign::Left(count));
-    }
-    if is_remaining {
-        return number(next(1)).map(Sign::Left);
-    }
-    if is_one_of(next(1), &LEFT) { number(next(2)).map(Sign::Left) } else { None }
+    let (before, next) = (|places: usize| before(words, begin, places), |places: usize| words.get(at + places));
+    let count = if is_one_of(before(1), &["remaining"]) {
+        number(next(1)).or_else(|| number(before(2)))
+    } else if is_one_of(next(1), &["left", "remaining"]) {
+        let is_more = is_one_of(before(1), &["more"]);
+        number(before(if is_more { 2 } else { 1 })).or_else(|| number(next(2)))
+    } else {
+        None
+    };
+    count.map(Sign::Left)
 }
 
 /// `step 3 of 50`.
@@ -317,7 +315,10 @@ mod tests {
         let mut events = Vec::new();
         for text in texts {
             events.push(Event::Message(Message::saying(Role::User, *text)));
-            events.push(Event::Message(Message::saying(Role::Assistant, "You have 9 steps left. This is your last step.")));
+            events.push(Event::Message(Message::saying(
+                Role::Assistant,
+                "You have 9 steps left. This is your last step.",
+            )));
         }
         Run::new(Draft { events, ..Draft::default() })
     }
@@ -329,7 +330,10 @@ mod tests {
     #[test]
     fn a_run_tells_by_a_total_a_falling_count_or_a_last_notice() {
         let told_by = |quote: &str, at| Some((quote.to_owned(), at));
-        assert_eq!(told(&["You have 3 steps.", "Go on.", "This is your last step."]), told_by("You have 3 steps.", Some(3)));
+        assert_eq!(
+            told(&["You have 3 steps.", "Go on.", "This is your last step."]),
+            told_by("You have 3 steps.", Some(3))
+        );
         assert_eq!(told(&["Go.", "2 steps left", "1 step left"]), told_by("2 steps left", None));
         assert_eq!(told(&["Go.", "Step 2/9", "Step 3/9"]), told_by("Step 2/9", None));
         assert_eq!(told(&["Go.", "Go on.", "This is your final turn."]), told_by("This is your final turn.", Some(3)));

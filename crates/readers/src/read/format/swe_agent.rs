@@ -7,9 +7,7 @@ use crate::read::turns::Turns;
 use crate::read::{openai, text_calls};
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{
-    EndCause, Event, Grade, Header, Message, Origin, Outcome, OutcomeSource, Role, Totals, Usage,
-};
+use crate::transcript::{EndCause, Event, Grade, Header, Message, Origin, Outcome, OutcomeSource, Role, Totals, Usage};
 use crate::value::json;
 
 /// SWE-agent trajectories.
