@@ -117,7 +117,10 @@ fn a_told_limit_kills_less_than_its_replay() {
     let scratch = scratch();
     let (code, stdout, stderr) = scratch.run("compare before.jsonl --stacks told.toml --against told.jsonl --out out");
     assert_eq!(code, 0, "{stderr}");
-    assert_eq!(scratch.names("out"), ["against-steps.csv", "against.csv", "against.png", "against.svg"]);
+    assert_eq!(
+        scratch.names("out"),
+        [".whenstop-files", "against-steps.csv", "against.csv", "against.png", "against.svg"]
+    );
     insta::assert_snapshot!("against_told", stdout);
     insta::assert_snapshot!("against_told_csv", scratch.read("out/against.csv"));
     insta::assert_snapshot!("against_told_steps", scratch.read("out/against-steps.csv"));
@@ -220,6 +223,15 @@ fn corpus_quotes_what_the_agent_was_told_and_says_nothing_of_the_others() {
         stdout.contains("told of a limit: the agent, in 96 runs (first `lamp-0-0`: `You have 6 steps.`)"),
         "{stdout}"
     );
+}
+
+#[test]
+fn what_is_read_is_not_written_over() {
+    let scratch = scratch();
+    scratch.put("out/against.csv", &text(&told(), "m", Some(6)));
+    let (code, _, stderr) = scratch.run("compare before.jsonl --stacks told.toml --against told.jsonl --out out");
+    assert_eq!(code, 3, "{stderr}");
+    assert!(stderr.contains("whenstop did not write it"), "{stderr}");
 }
 
 #[test]

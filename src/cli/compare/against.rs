@@ -15,15 +15,15 @@ use crate::cli::inputs::{ByArg, CorpusArgs, LoadedStacks, tell_troubles};
 use crate::cli::output::{Format, Output, lines_of};
 use crate::compare::{BeforeAndAfter, LimitedRun};
 use crate::report::figure::{AgainstFigure, save};
-use crate::report::{write_atomically, write_folder};
+use crate::report::{refuse_foreign, write_atomically, write_folder};
 use crate::stack::ToldLimit;
 
 /// Arguments of a comparison with what really happened.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub(in crate::cli) struct AgainstArgs {
-    /// Recordings of the same tasks, made under the stack: was what the replay predicts on PATH what happened? Says in a
-    /// sentence whether it came true, in points of the successes. Repeatable.
-    #[arg(long, value_name = "AFTER", conflicts_with_all = ["shard", "split", "baseline", "failure_rate"])]
+    /// Recordings of the same tasks, made under the stack: says whether what the replay of the others predicts came true.
+    /// Repeatable.
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["shard", "split", "baseline", "failure_rate"])]
     against: Vec<PathBuf>,
     /// Outcomes of the recordings given with `--against`, if they have files of their own; by default those of `--labels`.
     /// Repeatable.
@@ -89,6 +89,8 @@ fn limits(loaded: &LoadedStacks) -> Vec<NamedLimit> {
 
 /// Compares, writes the folder if there is one, and shows the answer.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    const FILES: [&str; 4] = ["against.csv", "against-steps.csv", "against.png", "against.svg"];
+    args.out().map_or(Ok(()), |out| refuse_foreign(out, FILES.into_iter())).map_err(Failure::input)?;
     let loaded = args.stacks.load_some()?;
     let limits = limits(&loaded);
     let by = ByArg::by(args.against.by.as_ref());
