@@ -117,10 +117,7 @@ fn a_told_limit_kills_less_than_its_replay() {
     let scratch = scratch();
     let (code, stdout, stderr) = scratch.run("compare before.jsonl --stacks told.toml --against told.jsonl --out out");
     assert_eq!(code, 0, "{stderr}");
-    assert_eq!(
-        scratch.names("out"),
-        [".whenstop-files", "against-steps.csv", "against.csv", "against.png", "against.svg"]
-    );
+    assert_eq!(scratch.names("out"), ["against-steps.csv", "against.csv", "against.png", "against.svg"]);
     insta::assert_snapshot!("against_told", stdout);
     insta::assert_snapshot!("against_told_csv", scratch.read("out/against.csv"));
     insta::assert_snapshot!("against_told_steps", scratch.read("out/against-steps.csv"));
