@@ -120,7 +120,7 @@ pub(crate) fn certificates(folder: &Path, random: &mut Random) -> Vec<Finding> {
             }
         }
     }
-    let arguments = ["tune", "runs.jsonl", "--by", "suite", "--max-killed", "0.1", "--delta", "0.1"];
+    let arguments = ["tune", "runs.jsonl", "--by", "suite", "--max-killed", "0.1", "--confidence", "0.9"];
     let document = whenstop(folder, &corpus, STACK, &arguments);
     let (mut broken, mut pooled_broken, mut with_cap, mut own, mut unjudged) = (false, false, 0, 0, 0);
     for of in list(&document["classes"]) {

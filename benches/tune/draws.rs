@@ -42,15 +42,13 @@ pub(super) fn tell(recordings: &Recordings, n_draws: u64) {
     );
     println!("|---|---|---|---|---|---|---|---|");
     for alpha in ALPHAS {
-        let appetite = Appetite { alpha, delta: 0.1, bound: Bound::OneRun, lost_success_costs: None };
-        let gaffke = Appetite { bound: Bound::Gaffke, ..appetite };
+        let appetite = Appetite { alpha, delta: 0.1, bound: Bound::Gaffke, lost_success_costs: None };
         let name =
             |choice: Option<LimitIx>| choice.map_or_else(|| "refused".to_owned(), |at| format!("`{}`", study.rule(at)));
         let found = tuner.tune(&tasks, appetite).chosen.ok().map(|choice| choice.at);
-        let by_gaffke = tuner.tune(&tasks, gaffke).chosen.ok().map(|choice| choice.at);
         let budget = tuner.budget(&tasks, appetite).map(|limit| LimitIx { family: 0, limit });
         let single = tuner.single(&tasks, appetite);
-        let ways: [(&str, String, TaskTotals, Way<'_>); 4] = [
+        let ways: [(&str, String, TaskTotals, Way<'_>); 3] = [
             (
                 "budget",
                 name(budget),
@@ -62,12 +60,6 @@ pub(super) fn tell(recordings: &Recordings, n_draws: u64) {
                 name(found),
                 tuner.held_out(&tasks, appetite).totals,
                 Box::new(|on| tuner.tune(on, appetite).chosen.ok().map(|choice| choice.at)),
-            ),
-            (
-                "catalogue, gaffke",
-                name(by_gaffke),
-                tuner.held_out(&tasks, gaffke).totals,
-                Box::new(|on| tuner.tune(on, gaffke).chosen.ok().map(|choice| choice.at)),
             ),
             (
                 "single, 50/50",
@@ -106,8 +98,7 @@ pub(super) fn broken(recordings: &Recordings, n_draws: u64) {
         tasks.entry(extract.shared().cluster()).or_default().push(extract);
     }
     let tasks: Vec<Vec<&Extract>> = tasks.into_values().collect();
-    let ways = [Bound::OneRun, Bound::Gaffke].into_iter().flat_map(|bound| [(bound, true), (bound, false)]);
-    let mut counts: BTreeMap<(usize, &str, &str), (u64, f64)> = BTreeMap::new();
+    let mut counts: BTreeMap<(usize, &str), (u64, f64)> = BTreeMap::new();
     for draw in 0..n_draws {
         let mut drawn = Vec::new();
         for nth in 0..tasks.len() as u64 {
@@ -117,9 +108,9 @@ pub(super) fn broken(recordings: &Recordings, n_draws: u64) {
         }
         let sample = Study::new(drawn, catalogue(budget), plan).in_unit(study.unit());
         let tuner = Tuner::new(&sample);
-        for (bound, only_budget) in ways.clone() {
+        for only_budget in [true, false] {
             for (at, alpha) in ALPHAS.into_iter().enumerate() {
-                let appetite = Appetite { alpha, delta: 0.1, bound, lost_success_costs: None };
+                let appetite = Appetite { alpha, delta: 0.1, bound: Bound::Gaffke, lost_success_costs: None };
                 let choice = if only_budget {
                     tuner.budget(&sample.all_tasks(), appetite).map(|limit| LimitIx { family: 0, limit })
                 } else {
@@ -138,21 +129,20 @@ pub(super) fn broken(recordings: &Recordings, n_draws: u64) {
                     };
                     let place = family.as_ref().and_then(limit);
                     let fate = |run| place.map_or(Fate::Untouched, |at| study.fate(at, run));
-                    study.totals(&all, fate).task_rate().value.unwrap_or(0.0)
+                    study.totals(&all, fate).killed().value.unwrap_or(0.0)
                 });
                 let way = if only_budget { "budget" } else { "catalogue" };
-                let bound = if bound == Bound::OneRun { "one run a task" } else { "gaffke" };
-                let count = counts.entry((at, way, bound)).or_default();
+                let count = counts.entry((at, way)).or_default();
                 count.0 += u64::from(truth > alpha);
                 count.1 += truth;
             }
         }
     }
     println!("\nOf {n_draws} draws of {} tasks with replacement, all recordings the truth:\n", tasks.len());
-    println!("| alpha | way | bound | true rate above alpha | mean true rate |\n|---|---|---|---|---|");
-    for ((at, way, bound), (broken, sum)) in counts {
+    println!("| alpha | way | true rate above alpha | mean true rate |\n|---|---|---|---|");
+    for ((at, way), (broken, sum)) in counts {
         let (alpha, mean) = (100.0 * ALPHAS[at], 100.0 * sum / n_draws as f64);
-        println!("| {alpha:.0} % | {way} | {bound} | {broken} | {mean:.1} % |");
+        println!("| {alpha:.0} % | {way} | {broken} | {mean:.1} % |");
     }
 }
 
@@ -189,7 +179,7 @@ fn lists(study: &Study, appetite: Appetite, n_draws: u64) {
 type Way<'t> = Box<dyn Fn(&[usize]) -> Option<LimitIx> + 't>;
 
 fn judged(effects: &TaskTotals, refused: bool) -> Drawn {
-    Drawn { killed: effects.task_rate().value.unwrap_or(0.0), saved: effects.saved().value.unwrap_or(0.0), refused }
+    Drawn { killed: effects.killed().value.unwrap_or(0.0), saved: effects.saved().value.unwrap_or(0.0), refused }
 }
 
 /// Draws of 70 % of the tasks, and what comes of the rest.
@@ -223,7 +213,7 @@ fn line(alpha: f64, way: &str, ships: &str, effects: &TaskTotals, drawn: &[Drawn
     let mean = drawn.iter().map(|drawn| drawn.saved).sum::<f64>() / n;
     let refused = drawn.iter().filter(|drawn| drawn.refused).count();
     let broken = drawn.iter().filter(|drawn| drawn.killed > alpha).count();
-    let (killed, saved) = (effects.task_rate(), effects.saved());
+    let (killed, saved) = (effects.killed(), effects.saved());
     let percent = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{:.1}", 100.0 * value));
     let interval =
         saved.interval.map_or_else(String::new, |i| format!(" ({:.1}–{:.1})", 100.0 * i.low, 100.0 * i.high));

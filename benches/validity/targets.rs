@@ -8,7 +8,6 @@ pub(crate) type Target = (&'static str, &'static str, &'static str, f64, f64);
 /// What each printed number promises.
 const TARGETS: &[Target] = &[
     ("unnamed", "catalogue", "certified", 0.0, 0.0),
-    ("recorders", "catalogue", "as-counted", 1.0, 1.0),
     ("unlike", "catalogue", "contains-own", 1.0, 1.0),
     ("best-of-many", "printed", "allows-for-all", 1.0, 1.0),
     ("labels-misstated", "printed", "says-more", 1.0, 1.0),
@@ -22,9 +21,6 @@ const TARGETS: &[Target] = &[
     ("unlike", "catalogue", "broken", 0.0, 0.1),
     ("unlike", "catalogue", "killed", 0.93, 1.0),
     ("unlike", "catalogue", "saved", 0.93, 1.0),
-    ("unlike-gaffke", "catalogue", "broken", 0.0, 0.1),
-    ("unlike-gaffke", "catalogue", "killed", 0.93, 1.0),
-    ("unlike-gaffke", "catalogue", "saved", 0.93, 1.0),
     ("gridded", "grid", "broken", 0.0, 0.1),
     ("gridded", "grid", "killed", 0.93, 1.0),
     ("gridded", "grid", "saved", 0.93, 1.0),

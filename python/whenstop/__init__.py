@@ -101,8 +101,7 @@ def tune(
     runs: Runs,
     *,
     max_killed: float = 0.05,
-    delta: float = 0.1,
-    bound: Literal["one-run", "gaffke"] = "one-run",
+    confidence: float = 0.95,
     budget: str | None = None,
     learn: bool = False,
     cross_fit: bool = False,
@@ -117,8 +116,7 @@ def tune(
 
     :param runs: as for :func:`compare`.
     :param max_killed: the share of successes that may be killed, averaged over tasks; this is what is certified.
-    :param delta: the probability that the certificate is wrong.
-    :param bound: what the certificate is based on: one successful run per task, or all of them. Choose before you look at results.
+    :param confidence: how sure the certificate is.
     :param budget: the signal that the budget counts; steps by default.
     :param learn: learn a list of at most three rules on one half of the tasks, and certify it on the other.
     :param cross_fit: with ``learn``: learn on all tasks, and estimate by fifths. This is an estimate, not a proof.
@@ -133,8 +131,7 @@ def tune(
     check("tune", Reading, reading)
     keywords = {
         "max_killed": max_killed,
-        "delta": delta,
-        "bound": bound,
+        "confidence": confidence,
         "budget": budget,
         "learn": learn,
         "cross_fit": cross_fit,

@@ -68,7 +68,7 @@ pub struct Tuned {
 
 /// The stacks of a comparison, rated: what all tables over the same rows share, whatever is tolerated.
 pub struct Field<'r> {
-    pub(super) contest: Contest<'r>,
+    pub(crate) contest: Contest<'r>,
     pub(super) tuned: Option<Tuned>,
     pub(super) picked: Option<Picked>,
     rows: &'r Rows,

@@ -218,7 +218,7 @@ fn labels(summaries: &[&Summary]) -> Vec<Label> {
 /// What a stack lacks on every run, and what is known about it anyway.
 fn not_judged(summary: &Summary, rows: &Rows) -> AnswerNote {
     let any_success = rows.of_stack(&summary.stack).any(|row| row.outcome() == Outcome::Success);
-    let bounds = summary.estimates.fes_rate_all.bounds();
+    let bounds = summary.estimates.fes_rate.bounds();
     let kills = bounds.filter(|bounds| any_success && bounds.width() < 1.0);
     AnswerNote::NotJudged { stack: summary.stack.clone(), lacks: super::lacks(summary, rows), kills }
 }

@@ -5,7 +5,7 @@ use super::first::FirstTable;
 use super::followed::FollowedVerdict;
 use super::known::{Lack, MissingRecord, missing};
 use crate::aggregate::{
-    Candidate, CostOfSuccess, Count, Label, NetBenefit, Picked, Standing, Summary, TieBreak, Unit, WorseStratum,
+    Candidate, CostOfSuccess, Count, Label, NetBenefit, Picked, Refused, Standing, Summary, TieBreak, Unit, WorseStratum,
 };
 use crate::stats::{Estimate, RangeEstimate};
 use crate::transcript::Outcome;
@@ -115,7 +115,7 @@ pub enum ChosenOn {
     NoChoice,
 }
 
-/// The share of successes that a stack kills at most.
+/// What a stack kills at most: the share of a task's successes, in the mean over tasks.
 #[derive(Clone, Copy, Debug)]
 pub struct KillPromise {
     /// The end of a 95 % bound; `None` if nothing limits it.
@@ -126,6 +126,9 @@ pub struct KillPromise {
     pub best_of: Option<u64>,
     /// Whether runs of which something is unknown are counted at their worst.
     pub at_worst: bool,
+    /// Whether it is the share of all successes of the runs that can be judged instead: where labels have errors, nothing
+    /// else can be told.
+    pub of_all: bool,
 }
 
 /// The useful saving of a stack.
@@ -167,9 +170,11 @@ pub enum WhyNot {
     /// It certainly kills more than is tolerated: at least this share.
     KillsAtLeast(f64),
     /// It may kill more than is tolerated.
-    MayKill(KillPromise),
-    /// There are too few tasks to say.
-    TooFewTasks,
+    MayKill(KillPromise, Refused),
+    /// It kills more than is tolerated of all successes, this share, though not in the mean over tasks.
+    KillsInFewTasks(f64),
+    /// No task has a success.
+    NoSuccess,
     /// Kills and savings are known on too few runs.
     Unknown {
         /// The share of runs on which they are known.
@@ -249,6 +254,7 @@ impl FirstTable<'_> {
             limit: self.appetite.max_killed,
             best_of: (!self.is_test() && tried >= 2).then_some(tried),
             at_worst: summary.counted(Count::Judged) < summary.runs && summary.corrected.is_none(),
+            of_all: summary.corrected.is_some(),
         }
     }
 
@@ -258,12 +264,12 @@ impl FirstTable<'_> {
 
     fn to_ship(&self, summary: &Summary) -> Ship {
         let ratios = summary.ratios_in(self.unit);
-        let (killed, successes) = (summary.counted(Count::KilledAtMost), summary.counted(Count::JudgedSuccesses));
+        let killed = summary.estimates.killed.high;
         Ship {
             stack: summary.stack.clone(),
             promise: self.promise(summary),
             saved: self.saved(summary),
-            worth: summary.net_benefit.map(|benefit| (benefit, killed, successes)),
+            worth: summary.net_benefit.map(|benefit| (benefit, killed.hits, killed.of)),
             cost: ratios.cost_of_success,
             break_even: (self.unit == Unit::CostUsd).then_some(ratios.break_even),
             judged: (summary.counted(Count::Judged), summary.runs),
@@ -320,7 +326,7 @@ impl FirstTable<'_> {
         match self.standing(&chosen.stack) {
             Some(standing) if standing.is_not_worth_it() => self.not_worth(chosen, standing),
             Some(Standing::Unknown) => self.unknown(chosen),
-            _ => WhyNot::MayKill(self.promise(chosen)),
+            _ => self.may_kill(chosen),
         }
     }
 
@@ -343,11 +349,18 @@ impl FirstTable<'_> {
     }
 
     fn may_kill(&self, summary: &Summary) -> WhyNot {
-        let rate = summary.fes_rate();
-        match (rate.lower(), rate.upper()) {
-            (_, None) => WhyNot::TooFewTasks,
-            (Some(low), Some(_)) if low > self.appetite.max_killed => WhyNot::KillsAtLeast(low),
-            (_, Some(_)) => WhyNot::MayKill(self.promise(summary)),
+        let limit = self.appetite.max_killed;
+        let Some(candidate) = self.candidate(summary) else { return WhyNot::NoSuccess };
+        match (candidate.killed_at_most, summary.fes_rate().lower(), candidate.killed_of_all) {
+            (None, ..) => WhyNot::NoSuccess,
+            (Some(_), Some(low), _) if low > limit => WhyNot::KillsAtLeast(low),
+            (Some(most), _, Some(of_all)) if most <= limit => WhyNot::KillsInFewTasks(of_all),
+            _ => WhyNot::MayKill(self.promise(summary), self.refused(summary)),
         }
+    }
+
+    fn refused(&self, summary: &Summary) -> Refused {
+        let at = self.place(&summary.stack).unwrap_or(usize::MAX);
+        self.field.contest.refused(at, self.appetite.max_killed)
     }
 }

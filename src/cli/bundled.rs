@@ -77,6 +77,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let configurations = configurations(&stacks);
     let mut manifest = Manifest { appetite, found, configurations, ..Manifest::new(infos) };
     manifest.set_hosts(&hosts_by_stack(&stacks));
+    manifest.set_places(&stacks.places());
     let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
     let exit = show(&Publication::new(evidence, manifest), Format::Table, Some((&args.out, format)), output)?;
     let agents = super::local::agents_here();

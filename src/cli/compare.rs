@@ -320,6 +320,7 @@ impl Args {
         manifest.proxies = self.corpus.reading.outcome_from.as_ref().map(ToString::to_string);
         manifest.set_label_errors(self.errors.rates());
         manifest.set_hosts(&hosts_by_stack(loaded));
+        manifest.set_places(&loaded.places());
         // Only a folder has a page to copy them from.
         if self.out.is_some() {
             manifest.configurations = configurations(loaded);

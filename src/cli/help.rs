@@ -50,11 +50,10 @@ const VALIDITY: &str = "validity";
 const HELD: &str = include_str!("validity.txt");
 
 /// Options that few people need: only `help COMMAND --full` explains them.
-const SELDOM: [&str; 22] = [
+const SELDOM: [&str; 20] = [
     "against-labels",
     "allow-commands",
     "anytime",
-    "bound",
     "budget",
     "cross-fit",
     "delta",
@@ -66,7 +65,6 @@ const SELDOM: [&str; 22] = [
     "min-known",
     "no-presets",
     "order",
-    "rate",
     "rows",
     "seed",
     "shard",

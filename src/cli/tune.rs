@@ -23,7 +23,7 @@ use super::failure::Failure;
 use super::inputs::{ByArg, CorpusArgs, StackArgs, read_text, undrawn_labels};
 use super::output::{Format, Output};
 use super::values::share_inside;
-use crate::aggregate::{Rows, RowsBuilder, Standing};
+use crate::aggregate::{LEVEL, Rows, RowsBuilder, Standing};
 use crate::catalog::{self, Strategies};
 use crate::compare::Comparison;
 use crate::diagnostic::{Diagnostic, Location};
@@ -46,21 +46,12 @@ use words::Words;
 /// Arguments of `tune`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The share of successes that may be killed, averaged over tasks: this is what is certified.
-    #[arg(long, value_name = "RATE", default_value_t = 0.05, value_parser = share_inside)]
-    max_killed: f64,
+    #[command(flatten)]
+    promise: PromiseArgs,
     /// What a lost success costs, in dollars. If given, ships the certified stack that is worth most after that cost,
     /// not the one that makes successes cheapest. Needs the runs' costs, recorded or from `--price`.
     #[arg(long, value_name = "USD", value_parser = price, conflicts_with = "signal")]
     lost_success_costs: Option<f64>,
-    /// Probability that the certificate is wrong.
-    #[arg(long, value_name = "CHANCE", default_value_t = 0.1, value_parser = share_inside)]
-    delta: f64,
-    /// The test behind the certificate; choose it before you look at the recordings. `one-run` uses one successful run
-    /// per task, picked by a hash of the task's name; `gaffke` uses them all, and is what `--signal` takes by default;
-    /// `betting` needs more tasks, but rests on an older theorem.
-    #[arg(long, value_enum)]
-    bound: Option<BoundArg>,
     /// What the budget counts. Every host supports a limit of steps.
     #[arg(long, value_name = "SIGNAL", default_value = BUDGETS[0], value_parser = BUDGETS, conflicts_with = "signal")]
     budget: String,
@@ -102,15 +93,19 @@ pub(super) struct Args {
     own: OwnArgs,
 }
 
-/// The test behind the certificate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum BoundArg {
-    /// One successful run per task: the exact binomial tail.
-    OneRun,
-    /// All successful runs: Gaffke's statistic.
-    Gaffke,
-    /// All successful runs: a mixture of bets.
-    Betting,
+/// What is promised of what is shipped.
+#[derive(Debug, clap::Args)]
+struct PromiseArgs {
+    /// The share of successes that may be killed, averaged over tasks: this is what is certified.
+    #[arg(long, value_name = "RATE", default_value_t = 0.05, value_parser = share_inside)]
+    max_killed: f64,
+    /// How sure the certificate is.
+    #[arg(long, value_name = "CHANCE", default_value_t = LEVEL, value_parser = share_inside)]
+    confidence: f64,
+    /// Make a certificate that stays valid when checked after every new task. It needs more tasks: it is tested by bets,
+    /// not by Gaffke's statistic.
+    #[arg(long)]
+    anytime: bool,
 }
 
 /// Output formats of the answer.
@@ -126,16 +121,23 @@ enum Shown {
     Pr,
 }
 
+impl PromiseArgs {
+    /// The probability that the certificate is wrong, without the last bits of a difference.
+    fn delta(&self) -> f64 {
+        (1e12 * (1.0 - self.confidence)).round() / 1e12
+    }
+
+    fn bound(&self) -> Bound {
+        if self.anytime { Bound::Betting } else { Bound::Gaffke }
+    }
+}
+
 impl Args {
     fn appetite(&self) -> Appetite {
         Appetite {
-            alpha: self.max_killed,
-            delta: self.delta,
-            bound: match self.bound {
-                None | Some(BoundArg::OneRun) => Bound::OneRun,
-                Some(BoundArg::Gaffke) => Bound::Gaffke,
-                Some(BoundArg::Betting) => Bound::Betting,
-            },
+            alpha: self.promise.max_killed,
+            delta: self.promise.delta(),
+            bound: self.promise.bound(),
             lost_success_costs: self.lost_success_costs,
         }
     }
@@ -301,7 +303,7 @@ fn of_grid(
 #[expect(clippy::result_large_err, reason = "a command refuses at most once")]
 fn learned(args: &Args, study: &Study, tasks: &[usize], tuned: &Tuned) -> Result<(Shipped, HeldOut), Why> {
     let options = ListOptions { appetite: args.appetite(), cross_fit: args.cross_fit };
-    let needed = tasks_for_list(args.max_killed);
+    let needed = tasks_for_list(args.promise.max_killed);
     if !args.cross_fit && tuned.with_success < needed {
         return Err(Why::TooFewForList(needed));
     }

@@ -71,13 +71,14 @@ fn lines(unit: Unit) -> Vec<(String, Telling)> {
         format!("{}{}", if more { "≥" } else { "" }, summary.counted(Count::Stopped))
     };
     let killed = |summary: &Summary| {
-        let (low, high) = (summary.counted(Count::Killed), summary.counted(Count::KilledAtMost));
+        let killed = summary.estimates.killed;
+        let (low, high) = (killed.low.hits, killed.high.hits);
         let count = if low == high { low.to_string() } else { format!("{low}–{high}") };
-        format!("{count} of {}", summary.counted(Count::JudgedSuccesses))
+        format!("{count} of {}", killed.high.of)
     };
     vec![
         ("runs stopped early".to_owned(), Box::new(stopped)),
-        ("**successes killed**".to_owned(), with(killed, Summary::fes_rate)),
+        ("**successes killed**, and the mean over tasks".to_owned(), with(killed, Summary::fes_rate)),
         ("failures stopped".to_owned(), share(|summary| summary.estimates.stop_recall)),
         (format!("{} saved", unit.noun()), Box::new(move |summary: &Summary| told(&summary.ratios_in(unit).useful))),
         (

@@ -12,7 +12,8 @@ use super::made::Made;
 use super::row_file::{RowFormat, SavedRows};
 use super::{Lock, read_rows, write_atomically};
 use crate::aggregate::{
-    Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Label, Row, RowView, Rows, RowsBuilder, SEED,
+    ChainPlace, Contest, Entrant, Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Group, Label, Row, RowView, Rows, RowsBuilder, SEED,
+    by_stack, unit_of,
 };
 use crate::answers::{Appetite, Choice, FollowedReport, RunEvidence, Tuned};
 use crate::compare::StackInfo;
@@ -21,6 +22,7 @@ use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::Story;
 use crate::reader::{LARGEST_WHOLE, open_regular, read_whole_text};
 use crate::stats::label_certificate::ErrorRates;
+use crate::stats::labels::{CheckedLabels, LabelErrors};
 
 /// The file with the stories, one JSON line each.
 pub(super) const STORIES: &str = "stories.jsonl";
@@ -136,6 +138,33 @@ impl Manifest {
         }
     }
 
+    /// The stacks in `rows` as candidates.
+    pub fn contest<'r>(&self, rows: &'r Rows) -> Contest<'r> {
+        let groups = by_stack(rows);
+        let entrant = |group: &Group<'_>| {
+            let stack = self.stacks.iter().find(|stack| stack.name == group.stack);
+            stack.map_or_else(Entrant::default, ManifestStack::entrant)
+        };
+        let entrants: Vec<Entrant> = groups.iter().map(entrant).collect();
+        Contest::new(groups, self.label_errors(), unit_of(rows), self.appetite.price(), &entrants, None)
+    }
+
+    /// The stated or measured errors of the labels.
+    pub(super) fn label_errors(&self) -> Option<ErrorRates> {
+        if let Some([n_pos, k_pos, n_neg, k_neg]) = self.label_checked {
+            return Some(ErrorRates::Checked(CheckedLabels { successes: (n_pos, k_pos), failures: (n_neg, k_neg) }));
+        }
+        let (sensitivity, specificity) = self.label_sensitivity.zip(self.label_specificity)?;
+        Some(ErrorRates::Stated(LabelErrors { sensitivity, specificity }))
+    }
+
+    /// Sets the place of each stack among those that were tried together, by its name.
+    pub fn set_places(&mut self, places: &BTreeMap<String, ChainPlace>) {
+        for stack in &mut self.stacks {
+            stack.place = places.get(&*stack.name).copied();
+        }
+    }
+
     /// Refuses rows that are not those the folder was written with: some are missing or stand there twice, or the
     /// stacks of one run disagree on its outcome.
     fn check(&self, rows: &Rows, path: &Path) -> Result<(), Diagnostic> {
@@ -186,12 +215,22 @@ pub struct ManifestStack {
     /// The number of frameworks that have a setting for it.
     #[serde(default)]
     pub hosts: usize,
+    /// Its place among the stacks that were tried with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<ChainPlace>,
+}
+
+impl ManifestStack {
+    /// What is known of it before it is tried.
+    pub fn entrant(&self) -> Entrant {
+        Entrant { hosts: self.hosts, rules: self.rules.len(), place: self.place }
+    }
 }
 
 impl From<StackInfo> for ManifestStack {
     fn from(info: StackInfo) -> Self {
         let StackInfo { name, profile, rules, program } = info;
-        Self { name, profile, rules, guard: program, hosts: 0 }
+        Self { name, profile, rules, guard: program, hosts: 0, place: None }
     }
 }
 

@@ -6,7 +6,7 @@ mod written;
 use std::fmt::{self, Write as _};
 
 pub use crate::aggregate::MIN_KNOWN;
-use crate::aggregate::{Measured, MetricPart, Named, Rows, Summary, by_stack, metric_names, named, summarise_at};
+use crate::aggregate::{Contest, Measured, MetricPart, Named, Summary, metric_names, named, summarise_at};
 use crate::answers::words::known_on;
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::report::plain_number;
@@ -97,14 +97,21 @@ impl Gate {
         Err((word.to_owned(), help))
     }
 
-    /// Checks the gate on the stacks it applies to. Intervals are widened so that all of them hold jointly; a number
-    /// known on fewer than `min_known` of the runs fails.
-    pub fn hold(&self, rows: &Rows, min_known: f64) -> Vec<GateResult> {
-        let mut groups = by_stack(rows);
+    /// Checks the gate on the stacks of `contest` that it applies to. Intervals are widened so that all of them hold
+    /// jointly, and the bound on what is killed allows for all stacks of the contest; a number known on fewer than
+    /// `min_known` of the runs fails.
+    pub fn hold(&self, contest: &Contest<'_>, min_known: f64) -> Vec<GateResult> {
+        let all = contest.groups();
+        let mut groups = all.to_vec();
         groups.retain(|group| self.stack.as_ref().is_none_or(|stack| **stack == *group.stack));
         let adjusted = if is_interval_end(&self.number) { groups.len().max(1) } else { 1 };
         let level = 1.0 - (1.0 - LEVEL) / adjusted as f64;
-        let summaries = summarise_at(&groups, None, level);
+        let mut summaries = summarise_at(&groups, None, level);
+        for summary in &mut summaries {
+            let place = all.iter().position(|group| group.stack == summary.stack);
+            let candidate = place.and_then(|at| contest.candidates().get(at));
+            summary.killed_at_most = candidate.and_then(|candidate| candidate.killed_at_most);
+        }
         let judged = groups.iter().zip(&summaries).map(|(group, summary)| {
             let known = (known_share(&self.number, group), min_known);
             self.judge(summary, &self.number.metric.of_summary(summary), level, known)

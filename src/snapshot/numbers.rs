@@ -78,7 +78,7 @@ impl Numbers {
         Self {
             runs: summary.runs,
             stops: Span::counted(sum(|row| row.stopped_low(), |_| true), sum(|row| row.stopped_high(), |_| true)),
-            kills: Span::counted(summary.counted(Count::Killed), summary.counted(Count::KilledAtMost)),
+            kills: Span::counted(summary.counted(Count::Killed), summary.counted(Count::KilledMax)),
             successes: summary.counted(Count::JudgedSuccesses),
             true_stops: Span::counted(
                 sum(|row| row.true_stop_low(), judged_failure),

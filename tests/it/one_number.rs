@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use whenstop::aggregate::{Group, Rows, Summary, Unit, by_stack, oracle_share, summarise};
+use whenstop::aggregate::{Count, Group, Rows, Summary, Unit, by_stack, oracle_share, summarise};
 use whenstop::catalog::{self, Strategies};
 use whenstop::compare::Comparison;
 use whenstop::framework::ConfigText;
@@ -57,6 +57,12 @@ fn compared(group: &Group<'_>, summary: &Summary, unit: Unit) -> Numbers {
         cost_of_success: ratios.cost_of_success.ratio.value,
         oracle: oracle_share(group, unit).oracle,
     }
+}
+
+/// The same with the share of all judged successes killed, which the engine counts.
+fn pooled(numbers: Numbers, summary: &Summary) -> Numbers {
+    let (killed, successes) = (summary.counted(Count::KilledMax), summary.counted(Count::JudgedSuccesses));
+    Numbers { killed: (successes > 0).then(|| killed as f64 / successes as f64), ..numbers }
 }
 
 /// By the engine, as `sweep` prints them; `None` for a stack that does more than stop.
@@ -146,7 +152,7 @@ fn hold_file(found: &mut Found, name: &str, runs: &[Run]) {
             found.hold(&what, unit, ours, tuned(&contender.totals(&study.all_tasks())));
             if let Some(numbers) = file.stack(&group.stack).and_then(|stack| swept(&stack, runs, unit)) {
                 let what = format!("{name}, {}: compare and sweep", group.stack);
-                found.hold(&what, unit, ours, Numbers { oracle: ours.oracle, ..numbers });
+                found.hold(&what, unit, pooled(ours, summary), Numbers { oracle: ours.oracle, ..numbers });
             }
         }
     }
@@ -176,7 +182,7 @@ fn hold_catalogue(found: &mut Found, runs: &[Run]) {
                 found.hold(
                     &format!("{rule}: compare and sweep"),
                     unit,
-                    ours,
+                    pooled(ours, &summaries[0]),
                     Numbers { oracle: ours.oracle, ..numbers },
                 );
             }

@@ -58,9 +58,9 @@ fn a_sweep_counts_what_can_be_counted_by_hand() {
         "call_result.count >= 2 | 15 | 5 | 10 | 0.1 | 0.285714",
     ];
     assert_eq!(got, expected);
-    // Of 50 successes without a false early stop the exact upper end is 1 - 0.025^(1/50) = 7.1 %.
-    assert_eq!(table[3]["killed_rate_high"], "0.071122");
-    assert!(stdout.starts_with("Ship `call_result.count >= 3`: it kills at most 8.4 %"), "{stdout}");
+    // Of 50 successes without a false early stop the exact bound is 1 - 0.05^(1/50) = 5.8 %.
+    assert_eq!(table[3]["killed_rate_high"], "0.058155");
+    assert!(stdout.starts_with("Ship `call_result.count >= 3`: it kills at most 5.8 %"), "{stdout}");
     assert!(stdout.contains("call_result.count >= 3 *"), "{stdout}");
 }
 
@@ -138,21 +138,21 @@ fn a_choice_is_made_on_dev_and_reported_on_test() {
 #[test]
 fn a_certificate_names_the_most_aggressive_setting_that_passes() {
     let scratch = scratch();
-    let (code, stdout, stderr) = scratch.run(&format!("tune|runs.jsonl|{REPEATS}|--out|tuned"));
+    let (code, stdout, stderr) = scratch.run(&format!("tune|runs.jsonl|{REPEATS}|--confidence|0.9|--out|tuned"));
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("certificate", stdout);
     let json: serde_json::Value = serde_json::from_str(&scratch.read("tuned/certificate.json")).unwrap();
     assert_eq!(json["certified"], "call_result.count >= 3");
     // 50 clean tasks at 5 %: 0.95^50; with 5 false early stops P[Bin(50, 0.05) <= 5].
     assert_eq!((&json["settings"][3]["p"], &json["settings"][4]["p"]), (&0.076_945.into(), &0.962_224.into()));
-    let again = scratch.run(&format!("tune|runs.jsonl|{REPEATS}|--format|json"));
+    let again = scratch.run(&format!("tune|runs.jsonl|{REPEATS}|--confidence|0.9|--format|json"));
     assert_eq!(again.1, scratch.read("tuned/certificate.json"));
 }
 
 #[test]
 fn tune_certifies_limits_of_ones_own_and_writes_the_stack() {
     let scratch = scratch();
-    let (code, told, stderr) = scratch.run(&format!("tune|runs.jsonl|{REPEATS}|--format|json|--out|tuned"));
+    let (code, told, stderr) = scratch.run(&format!("tune|runs.jsonl|{REPEATS}|--confidence|0.9|--format|json|--out|tuned"));
     assert_eq!(code, 0, "{stderr}");
     assert_eq!(told, scratch.read("tuned/certificate.json"));
     let stack = scratch.read("tuned/tuned.toml");
@@ -162,7 +162,7 @@ fn tune_certifies_limits_of_ones_own_and_writes_the_stack() {
     let (code, compared, stderr) = scratch.run("compare|runs.jsonl|--stacks|tuned/tuned.toml|--format|csv");
     assert_eq!(code, 0, "{stderr}");
     assert!(compared.contains("\ntuned,"), "{compared}");
-    for refused in ["--learn", "--today|preset:goose", "--bound|one-run", "--format|pr"] {
+    for refused in ["--learn", "--today|preset:goose", "--format|pr"] {
         let (code, _, stderr) = scratch.run(&format!("tune|runs.jsonl|{REPEATS}|{refused}"));
         assert_eq!(code, 2, "{refused}: {stderr}");
     }
@@ -181,7 +181,7 @@ fn what_signals_read_can_be_kept_and_read_again() {
 #[test]
 fn a_refusal_says_how_many_tasks_are_missing() {
     let scratch = scratch();
-    let (code, stdout, _) = scratch.run(&format!("tune|few.jsonl|{REPEATS}|--out|tuned"));
+    let (code, stdout, _) = scratch.run(&format!("tune|few.jsonl|{REPEATS}|--confidence|0.9|--out|tuned"));
     assert_eq!(code, 100);
     insta::assert_snapshot!("refusal", stdout);
     let json: serde_json::Value = serde_json::from_str(&scratch.read("tuned/certificate.json")).unwrap();
@@ -196,10 +196,10 @@ fn several_signals_need_an_order_or_holm() {
     assert_eq!(code, 2);
     assert!(stderr.contains("no order from conservative to aggressive"), "{stderr}");
     let order = "tokens.total >= 5000; call_result.count >= 3; call_result.count >= 2; tokens.total >= 2000";
-    let (code, stdout, _) = scratch.run(&format!("tune|runs.jsonl|{both}|--order|{order}"));
+    let (code, stdout, _) = scratch.run(&format!("tune|runs.jsonl|{both}|--confidence|0.9|--order|{order}"));
     assert_eq!((code, stdout.lines().next().unwrap().contains("`call_result.count >= 3`")), (0, true), "{stdout}");
     // 0.95^50 = 0.077 for two of four settings: 0.31 after Holm.
-    let (code, stdout, _) = scratch.run(&format!("tune|runs.jsonl|{both}|--unordered"));
+    let (code, stdout, _) = scratch.run(&format!("tune|runs.jsonl|{both}|--confidence|0.9|--unordered"));
     assert_eq!(code, 100);
     insta::assert_snapshot!("refusal_unordered", stdout);
 }
@@ -231,12 +231,13 @@ fn a_rule_is_judged_by_the_runs_that_have_what_it_reads() {
         .table("out/sweep.csv")
         .iter()
         .map(|row| {
-            let columns = ["runs", "not_evaluable_runs", "killed_rate", "killed_rate_n", "killed_rate_difference_n"];
+            let columns = ["runs", "not_evaluable_runs", "killed_rate_min", "killed_rate_max", "killed_rate_difference_n"];
             columns.map(|column| row[column].clone()).join(" ")
         })
         .collect();
-    // `tokens.total >= 2000` ends the 5 successes with two calls that count tokens: 5 of 50, not 5 of 100.
-    assert_eq!(got, ["120 0 0 100 ", "120 60 0.1 50 50"]);
+    // `tokens.total >= 2000` ends the 5 successes with two calls that count tokens, one of two of its task, and may end the
+    // 50 that do not.
+    assert_eq!(got, ["120 0 0 0 ", "120 60 0.05 0.55 50"]);
 }
 
 #[test]

@@ -84,11 +84,11 @@ pub(crate) fn best_of_many(corpus: Corpus, repetitions: u64) -> Vec<Row> {
             }
         }
         let rows: Rows = rows.into_iter().collect();
-        let contest = Contest::of(by_stack(&rows), None, Unit::Steps, None, &[], None);
+        let contest = Contest::new(by_stack(&rows), None, Unit::Steps, None, &[], None);
         // The bound of each of many is further out than if it were alone.
         let alone = |at: usize| {
             let one = by_stack(&rows).into_iter().skip(at).take(1).collect();
-            Contest::of(one, None, Unit::Steps, None, &[], None).candidates()[0].killed_at_most
+            Contest::new(one, None, Unit::Steps, None, &[], None).candidates()[0].killed_at_most
         };
         let allows = (0..2).all(|at| contest.candidates()[at].killed_at_most > alone(at));
         tally.note("printed", "allows-for-all", Some(allows));

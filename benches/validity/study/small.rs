@@ -3,7 +3,8 @@
 use whenstop::aggregate::{FollowedRow, FollowedRows, followed_by_stack};
 use whenstop::stats::distribution::binomial_cdf;
 use whenstop::transcript::{Moment, Point};
-use whenstop::tune::{clean_tasks_missing, clean_tasks_needed};
+use whenstop::stats::gaffke::Surpluses;
+use whenstop::tune::clean_tasks_needed;
 
 use super::{Corpus, Row, repeat};
 
@@ -15,7 +16,8 @@ pub(crate) fn refused(corpus: Corpus, repetitions: u64) -> Vec<Row> {
         let n = random.one_to(clean_tasks_needed(alpha, delta) - 1);
         let killed = random.one_to(3) - 1;
         let p = binomial_cdf(killed, n, alpha);
-        let missing = clean_tasks_missing(p, n, alpha, delta).filter(|_| p > delta);
+        let losses = (0..n).map(|task| f64::from(u8::from(task < killed)));
+        let missing = Surpluses::of_losses(losses, alpha).clean_tasks_needed(delta).filter(|_| p > delta);
         let passes = |more: u64| binomial_cdf(killed, n + more, alpha) <= delta;
         tally.note(
             "printed",

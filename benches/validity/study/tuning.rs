@@ -3,13 +3,12 @@
 
 use std::fmt::Write as _;
 use whenstop::stats::Bound;
-use whenstop::stats::distribution::binomial_cdf;
 use whenstop::sweep::GridFile;
 use whenstop::sweep::engine::Extract;
 use whenstop::transcript::sketch::draft;
 use whenstop::transcript::{Outcome, Run};
 use whenstop::tune::{
-    Appetite, Fate, GridStudy, HeldOut, Learner, LimitIx, ListOptions, Study, TaskTotals, Tuned, Tuner, Walk,
+    Appetite, Fate, GridStudy, HeldOut, Learner, LimitIx, ListOptions, Study, TaskTotals, Tuner,
     catalogue, pool,
 };
 use whenstop::verdict::Assumptions;
@@ -116,11 +115,11 @@ type Truth = [Option<f64>; 3];
 
 fn true_rates(truth: &Study, fate: impl Fn(usize) -> Fate) -> Truth {
     let totals = truth.totals(&truth.all_tasks(), fate);
-    [totals.task_rate().value, totals.killed().value, totals.saved().value]
+    [totals.killed().value, totals.killed().value, totals.saved().value]
 }
 
 fn appetite(alpha: f64) -> Appetite {
-    Appetite { alpha, delta: 0.1, bound: Bound::OneRun, lost_success_costs: None }
+    Appetite { alpha, delta: 0.1, bound: Bound::Gaffke, lost_success_costs: None }
 }
 
 /// One of the answers of `tune`, against the truth.
@@ -145,40 +144,14 @@ fn contains(held_out: &HeldOut, here: &TaskTotals) -> bool {
     })
 }
 
-/// Whether every family's p-value is that of its picked runs, where a success that it cannot read counts as killed. `None` if
-/// no family has a run that it cannot read.
-fn counts_what_it_cannot_read(study: &Study, tuned: &Tuned, alpha: f64) -> Option<bool> {
-    let walks = tuned.walks.iter().filter(|walk| study.unread_by(walk.family).next().is_some());
-    let is_counted = |walk: &Walk| {
-        let Some(limit) = walk.boldest() else { return true };
-        let picked = study.tasks().iter().filter_map(|task| task.picked);
-        let is_killed = |run: &usize| match study.fate(LimitIx { family: walk.family, limit }, *run) {
-            Fate::Unread => true,
-            fate => study.run_totals(*run, fate).killed.high.hits > 0,
-        };
-        let (n, killed) = picked.fold((0, 0), |(n, killed), run| (n + 1, killed + u64::from(is_killed(&run))));
-        walk.p.is_some_and(|p| (p - binomial_cdf(killed, n, alpha)).abs() < 1e-9)
-    };
-    let told: Vec<bool> = walks.map(is_counted).collect();
-    (!told.is_empty()).then(|| told.into_iter().all(|is| is))
-}
-
 /// Walks the catalogue on corpora of a world.
 fn walked(experiment: &'static str, world: World, corpus: Corpus, repetitions: u64) -> Vec<Row> {
-    walked_by(experiment, Bound::OneRun, world, corpus, repetitions)
-}
-
-fn walked_by(experiment: &'static str, bound: Bound, world: World, corpus: Corpus, repetitions: u64) -> Vec<Row> {
-    let appetite = |alpha: f64| Appetite { bound, ..appetite(alpha) };
     let truth = catalogued(&World { is_named: true, ..world }.runs(TRUTH, 3, &mut Random::new(77)));
     repeat(experiment, corpus, repetitions, |random, tally| {
         let study = catalogued(&world.runs(corpus.tasks, corpus.trials, random));
         let (tuner, tasks) = (Tuner::new(&study), study.all_tasks());
         let found = tuner.tune(&tasks, appetite(corpus.effect));
         tally.note("catalogue", "certified", Some(found.chosen.is_ok()));
-        if bound == Bound::OneRun {
-            tally.note("catalogue", "as-counted", counts_what_it_cannot_read(&study, &found, corpus.effect));
-        }
         let answer = found.chosen.ok().map(|choice| {
             let rule = study.rule(choice.at);
             let families = truth.families().iter();
@@ -212,11 +185,6 @@ pub(crate) fn models(corpus: Corpus, repetitions: u64) -> Vec<Row> {
 /// Tasks that differ much.
 pub(crate) fn unlike(corpus: Corpus, repetitions: u64) -> Vec<Row> {
     walked("unlike", World { spread: 0.8, ..PLAIN }, corpus, repetitions)
-}
-
-/// The same by Gaffke's statistic.
-pub(crate) fn unlike_gaffke(corpus: Corpus, repetitions: u64) -> Vec<Row> {
-    walked_by("unlike-gaffke", Bound::Gaffke, World { spread: 0.8, ..PLAIN }, corpus, repetitions)
 }
 
 /// Stacks of a grid, chosen on one half and certified on the other.

@@ -20,7 +20,7 @@ class Tuned:
     def __init__(self, name, world, tasks, alpha, *options, before=None, line="tuned"):
         self.name, self.world, self.tasks, self.alpha, self.options, self.line = name, world, tasks, alpha, options, line
         self.befores = before or {}
-        self.promises = {"broken": ("fails", 0.0, 0.1), "killed": ("covers", 0.93, 1.0), "killed-by-task": ("covers", 0.93, 1.0), "saved": ("covers", 0.93, 1.0)}
+        self.promises = {"broken": ("fails", 0.0, 0.1), "killed": ("covers", 0.93, 1.0), "saved": ("covers", 0.93, 1.0)}
 
     def ask(self, program, seed):
         write(program.folder / "runs.jsonl", self.world.runs(seeded(self.name, seed), self.tasks), self.world.named)
@@ -32,7 +32,7 @@ class Tuned:
         ship = told.get("ship")
         answer = {"verdict": told["verdict"], "rule": None}
         if line and (ship if self.line == "tuned" else line["rule"] != "none"):
-            answer |= {key: line[key] for key in ("killed", "killed_by_task", "saved")}
+            answer |= {key: line[key] for key in ("killed", "saved")}
             answer["rule"] = [ship["from_step"], *ship["rules"]] if self.line == "tuned" else [line["rule"]]
             answer["refused"] = ship.get("held_out_parts_refused", 0) if ship else None
         return answer
@@ -56,11 +56,10 @@ class Tuned:
                     truths |= rated(rows, {name: of})
         for answer in answers:
             truth = truths.get(tuple(answer["rule"])) if answer["rule"] else None
-            killed, by_task, saved = truth or (None, None, None)
+            by_task, saved = truth or (None, None)
             if self.line == "tuned":  # a preset has no certificate
                 tally.note("broken", None if truth is None else by_task > self.alpha)
-            tally.note("killed", truth and held(answer["killed"], killed))
-            tally.note("killed-by-task", truth and held(answer["killed_by_task"], by_task))
+            tally.note("killed", truth and held(answer["killed"], by_task))
             tally.note("saved", truth and held(answer["saved"], saved))
             tally.note("refused", answer["rule"] is None)
 
@@ -96,7 +95,7 @@ CELLS = [
     Tuned("tune-unlike-70", replace(PLAIN, spread=0.8), 70, 0.1, before={"killed": "83.9", "saved": "96.4", "broken": "2.0"}),
     Tuned("tune-unlike-45", replace(PLAIN, spread=0.8), 45, 0.1, before={"killed": "90–98", "saved": "94–99", "broken": "3.0"}),
     Tuned("tune-flags-160", replace(PLAIN, trials=(3, 3)), 160, 0.1, before={"killed": "85.6", "saved": "93.8", "broken": "0"}),
-    Tuned("tune-unequal", replace(PLAIN, spread=0.8, trials=(1, 50), mean=6.0, most=40), 60, 0.1, before={"killed": "95.6", "killed-by-task": "88.4", "saved": "90.4", "broken": "1.6"}),
+    Tuned("tune-unequal", replace(PLAIN, spread=0.8, trials=(1, 50), mean=6.0, most=40), 60, 0.1, before={"killed": "88.4", "saved": "90.4", "broken": "1.6"}),
     Tuned("tune-longer-succeed", replace(PLAIN, lean=0.8), 70, 0.1, before={"killed": "90–98", "saved": "94–99", "broken": "1.1"}),
     Tuned("tune-longer-fail", replace(PLAIN, lean=-0.8), 70, 0.1, before={"killed": "90–98", "saved": "94–99", "broken": "2.7"}),
     Tuned("tune-ties", replace(PLAIN, grain=5), 70, 0.1, before={"killed": "90–98", "saved": "94–99", "broken": "1.3"}),

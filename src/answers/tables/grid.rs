@@ -42,8 +42,7 @@ pub fn grid(grid: &WideGrid, kept: &[KeptStack<'_>], unit: Unit) -> Table {
         ] {
             line.push(count.name(), Cell::Count(summary.counted(count)));
         }
-        line.push_range("killed_rate", "judged successes", &summary.estimates.fes_rate);
-        line.push_range("killed_rate_all", "successes and ungraded runs", &summary.estimates.fes_rate_all);
+        line.push_range("killed_rate", "successes and ungraded runs", &summary.estimates.fes_rate);
         line.push_range("failures_stopped_rate", "judged failures", &summary.estimates.stop_recall);
         line.push("saved_unit", Cell::Text(unit.name().to_owned()));
         let ratios = summary.ratios_in(unit);
@@ -92,7 +91,7 @@ pub fn grid_overview(kept: &[&KeptStack<'_>], unit: Unit, chosen: Option<&str>) 
         let mark = if chosen == Some(&*summary.stack) { " *" } else { "" };
         line.push("stack", Cell::Text(format!("{}{mark}", summary.stack)));
         line.push("stops", Cell::Count(summary.counted(Count::Stopped)));
-        line.push("successes killed, %", killed(summary));
+        line.push("killed, at most %", killed(summary));
         line.push(format!("{} saved, %", unit.noun()), interval(&summary.ratios_in(unit).useful));
         line.push(
             "unbeaten here",

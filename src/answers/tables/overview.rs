@@ -12,7 +12,7 @@ pub fn overview<'s>(summaries: impl IntoIterator<Item = &'s Summary>, unit: Unit
         let mut line = Line::default();
         line.push("stack", Cell::Text(summary.stack.to_string()));
         line.push("stops", stops(summary));
-        line.push("successes killed, %", killed(summary));
+        line.push("killed, at most %", killed(summary));
         if let Some(corrected) = &summary.corrected {
             line.push("corrected for labels", corrected_interval(corrected));
         }
@@ -46,20 +46,14 @@ fn stops(summary: &Summary) -> Cell {
     Cell::Text(format!("{sign}{}", summary.counted(Count::Stopped)))
 }
 
-/// Formats `12/142 8.5 (4.5–15)`: killed of the judged successes, the rate and its interval. If no run could be
-/// judged, what holds for all runs.
+/// Formats `29/272 ≤12`: the successes killed of all of them, and the most that is killed of a task's successes, in percent:
+/// as one of all stacks tried, where that was asked for.
 pub(super) fn killed(summary: &Summary) -> Cell {
-    let (low, high, n) =
-        (summary.counted(Count::Killed), summary.counted(Count::KilledAtMost), summary.counted(Count::JudgedSuccesses));
-    if n == 0 {
-        let all = &summary.estimates.fes_rate_all;
-        return all.bounds().map_or(Cell::Missing, |bounds| Cell::Text(span(bounds.low, bounds.high)));
-    }
+    let killed = summary.estimates.killed;
+    let Some(most) = summary.killed_at_most.or_else(|| summary.estimates.fes_rate.upper()) else { return Cell::Missing };
+    let (low, high) = (killed.low.hits, killed.high.hits);
     let count = if low == high { low.to_string() } else { format!("{low}–{high}") };
-    match interval(&summary.estimates.fes_rate) {
-        Cell::Text(rate) => Cell::Text(format!("{count}/{n} {rate}")),
-        _ => Cell::Text(format!("{count}/{n}")),
-    }
+    Cell::Text(format!("{count}/{} ≤{}", killed.high.of, digits(most)))
 }
 
 fn unknown(summary: &Summary) -> Cell {

@@ -24,8 +24,7 @@ pub fn sweep(grid: &Grid, results: &Results) -> Table {
             line.push(verdict.name(), Cell::Count(summary.count(verdict)));
         }
         line.push("not_evaluable_runs", Cell::Count(setting.not_evaluable));
-        line.push_range("killed_rate", "judged successes", &summary.estimates.fes_rate);
-        line.push_range("killed_rate_all", "successes and ungraded runs", &summary.estimates.fes_rate_all);
+        line.push_range("killed_rate", "successes and ungraded runs", &summary.estimates.fes_rate);
         if let Some(corrected) = &setting.summary.corrected {
             line.push_corrected(corrected);
         }
@@ -48,7 +47,7 @@ pub fn sweep_overview(results: &Results, chosen: Option<usize>) -> Table {
         let mark = if chosen == Some(at) { " *" } else { "" };
         line.push("setting", Cell::Text(format!("{}{mark}", setting.summary.stack)));
         line.push("stops", Cell::Count(setting.summary.counted(Count::Stopped)));
-        line.push("successes killed, %", killed(&setting.summary));
+        line.push("killed, at most %", killed(&setting.summary));
         if let Some(corrected) = &setting.summary.corrected {
             line.push("corrected for labels", corrected_interval(corrected));
         }

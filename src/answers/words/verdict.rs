@@ -1,7 +1,7 @@
 //! The verdict in a few sentences.
 
 use super::{apart, ends, known_on, missing};
-use crate::aggregate::{NetBenefit, TieBreak};
+use crate::aggregate::{NetBenefit, Refused, TieBreak};
 use crate::answers::verdict::{
     ChosenOn, CompareVerdict, Conclusion, Fault, KillPromise, NotWorth, Saving, Ship, Tie, Tied, WhyNot,
 };
@@ -48,7 +48,7 @@ fn conclusion(conclusion: &Conclusion) -> String {
             let limit = chosen_percent(*limit);
             let why = match why {
                 WhyNot::NotWorth(_) => format!("it is safe at {limit}, but {}", why_not(why)),
-                WhyNot::MayKill(_) => format!("{}, and {limit} is tolerated", why_not(why)),
+                WhyNot::MayKill(..) => format!("{}, and {limit} is tolerated", why_not(why)),
                 _ => why_not(why),
             };
             format!("`{stack}`, chosen on the dev tasks, does not hold on these: {why}.")
@@ -110,7 +110,7 @@ fn to_ship(ship: &Ship) -> String {
     sentences.join(" ")
 }
 
-/// Formats `4.6 % of successes (95 %, as the best of 8 tried)`.
+/// Formats `4.6 % of a task's successes (95 %, as one of 8 tried)`.
 fn promise(promise: &KillPromise) -> String {
     let limit = promise.limit;
     let most = match promise.most {
@@ -120,11 +120,29 @@ fn promise(promise: &KillPromise) -> String {
         Some(most) => format!("{} %", digits(most)),
     };
     let best_of = match promise.best_of {
-        Some(tried) => format!(", as the best of {tried} tried"),
+        Some(tried) => format!(", as one of {tried} tried"),
         None => String::new(),
     };
     let worst = if promise.at_worst { ", unknowns at their worst" } else { "" };
-    format!("{most} of successes (95 %{best_of}{worst})")
+    let of = if promise.of_all { "successes" } else { "a task's successes" };
+    format!("{most} of {of} (95 %{best_of}{worst})")
+}
+
+/// What would have helped a stack that may kill more than is tolerated: to be tried alone, or more tasks.
+fn lacks(promise: &KillPromise, refused: &Refused) -> String {
+    let limit = promise.limit;
+    let alone = match refused.alone {
+        Some(alone) if alone <= limit && promise.best_of.is_some() => {
+            format!("; tried alone it would be {} %", digits(alone))
+        }
+        _ => String::new(),
+    };
+    let tasks = match refused.tasks_missing {
+        Some(1) => "; about 1 more task like these would show that it is safe".to_owned(),
+        Some(more) => format!("; about {more} more tasks like these would show that it is safe"),
+        None => String::new(),
+    };
+    alone + &tasks
 }
 
 /// Formats `26 % of the cost (20–33)`.
@@ -150,9 +168,12 @@ fn break_even(range: &RangeEstimate) -> String {
 
 fn why_not(why: &WhyNot) -> String {
     match why {
-        WhyNot::KillsAtLeast(low) => format!("it kills at least {} % of successes", digits(*low)),
-        WhyNot::MayKill(most) => format!("it may kill up to {}", promise(most)),
-        WhyNot::TooFewTasks => "it has been tried on too few tasks to say".to_owned(),
+        WhyNot::KillsAtLeast(low) => format!("it kills at least {} % of a task's successes", digits(*low)),
+        WhyNot::MayKill(most, refused) => format!("it may kill up to {}{}", promise(most), lacks(most, refused)),
+        WhyNot::KillsInFewTasks(of_all) => {
+            format!("it kills {} % of all successes, most of them in few tasks", digits(*of_all))
+        }
+        WhyNot::NoSuccess => "no task has a success".to_owned(),
         WhyNot::Unknown { known, needed, missing: lacks } => {
             format!("it is {}: {}", known_on(*known, *needed), missing(lacks))
         }

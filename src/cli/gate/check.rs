@@ -95,15 +95,18 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, F
         )));
     }
     let min_known = args.min_known.or(inputs.project.min_known).unwrap_or(MIN_KNOWN);
+    let manifest = manifest(&inputs, &stacks, &replayed, min_known);
     let mut held = Vec::new();
+    let contest = manifest.contest(&replayed.rows);
     for (gate, at) in &gates {
         let results = match gate {
-            AnyGate::Summary(gate) => gate.hold(&replayed.rows, min_known),
+            AnyGate::Summary(gate) => gate.hold(&contest, min_known),
             AnyGate::CutShort(gate) => gate.hold(replayed.followed.summaries()),
         };
         held.extend(results.into_iter().map(|result| Held { result, at: at.clone() }));
     }
-    let Replayed { rows, firings, stacks, snapshot, words, places, followed, stories, .. } = replayed;
+    drop(contest);
+    let Replayed { rows, firings, snapshot, words, places, followed, stories, .. } = replayed;
     let checked = Checked {
         snapshot: inputs.snapshot.as_ref().map(|path| path.display().to_string()),
         review: before.as_ref().map(|before| Review::of(before, &snapshot, words)),
@@ -111,15 +114,8 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, F
         places,
     };
     if let Some(page) = page {
-        let settings = &inputs.project.appetite;
-        let appetite = Appetite {
-            max_killed: settings.max_killed.unwrap_or(Appetite::DEFAULT_MAX_KILLED),
-            lost_success_costs: settings.lost_success_costs,
-            min_known,
-            ..Appetite::default()
-        };
         let evidence = RunEvidence { rows, firings, followed: Some(followed), stories };
-        let publication = Publication::new(evidence, Manifest { appetite, ..Manifest::new(stacks) });
+        let publication = Publication::new(evidence, manifest);
         let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
         publication.write(&publication.summaries(), page, format).map_err(Failure::input)?;
     }
@@ -131,6 +127,20 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, F
         reports::write(path, &reports::of_check(*format, &checked)?, output)?;
     }
     Ok(if checked.failed() { Exit::GateFailed } else { Exit::Done })
+}
+
+/// How the replayed runs are judged, by the project file.
+fn manifest(inputs: &Inputs, stacks: &LoadedStacks, replayed: &Replayed, min_known: f64) -> Manifest {
+    let settings = &inputs.project.appetite;
+    let appetite = Appetite {
+        max_killed: settings.max_killed.unwrap_or(Appetite::DEFAULT_MAX_KILLED),
+        lost_success_costs: settings.lost_success_costs,
+        min_known,
+        ..Appetite::default()
+    };
+    let mut manifest = Manifest { appetite, ..Manifest::new(replayed.stacks.clone()) };
+    manifest.set_places(&stacks.places());
+    manifest
 }
 
 /// A gate on a number of the summary, or on what followed the stops.

@@ -86,15 +86,16 @@ impl Found<'_> {
     /// Writes a gate for each stack that passes today; for the others a comment with the reason why not.
     fn put_gates(&self, text: &mut String) {
         let limit = self.max_killed;
-        *text += "# A check fails where one of these holds, or is not known. `killed_rate_high` is the upper end of the interval of the\n\
-                  # share of successes killed: the gate passes only what is shown to be safe. `whenstop schema estimates` lists the others.\n";
+        *text += "# A check fails where one of these holds, or is not known. `killed_at_most` is the 95 % bound on the\n\
+                  # share of a task's successes killed, as `compare` prints it: the gate passes only what is shown to be safe.\n\
+                  # `whenstop schema estimates` lists the others.\n";
         *text += "gates = [\n";
         for summary in self.summaries {
-            let gate = format!("{}:killed_rate_high>{limit}", summary.stack);
+            let gate = format!("{}:killed_at_most>{limit}", summary.stack);
             let known = summary.unknown_share();
-            let why = match summary.fes_rate().upper() {
+            let why = match summary.killed_at_most {
                 None if self.ungraded => Some("no run has an outcome".to_owned()),
-                None => Some("too few tasks to say".to_owned()),
+                None => Some("no task has a success".to_owned()),
                 Some(high) if high > limit => Some(format!("{:.1} % today", high * 100.0)),
                 Some(_) if known > 1.0 - crate::snapshot::MIN_KNOWN => {
                     Some(format!("not known on {:.1} % of the runs", known * 100.0))

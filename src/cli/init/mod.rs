@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use super::Exit;
 use super::failure::Failure;
 use super::gate::replayed;
-use super::inputs::{CorpusArgs, READING, ReadingArgs, StackArgs, UnitOfRun, starter};
+use super::inputs::{CorpusArgs, LoadedStacks, READING, ReadingArgs, StackArgs, UnitOfRun, starter};
 use super::output::Output;
 use super::values::share;
 use crate::aggregate::Summary;
@@ -106,8 +106,11 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     }
     let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
     let (stacks, starter) = stacks(args, &corpus)?;
-    let loaded = stacks.load();
-    let replayed = loaded.and_then(|loaded| replayed(&corpus, &loaded, &[], None, None, output)).inspect_err(|_| {
+    let replay = |loaded: LoadedStacks| {
+        let replayed = replayed(&corpus, &loaded, &[], None, None, output)?;
+        Ok((replayed, loaded.places()))
+    };
+    let (replayed, places) = stacks.load().and_then(replay).inspect_err(|_| {
         // Leaves no files behind if nothing could be set up.
         if let Some((path, _)) = &starter {
             let _ = std::fs::remove_file(path);
@@ -115,7 +118,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     })?;
     let appetite = Appetite { max_killed: args.max_killed, ..Appetite::default() };
     let evidence = RunEvidence { rows: replayed.rows, firings: replayed.firings, ..RunEvidence::default() };
-    let publication = Publication::new(evidence, Manifest { appetite, ..Manifest::new(replayed.stacks) });
+    let mut manifest = Manifest { appetite, ..Manifest::new(replayed.stacks) };
+    manifest.set_places(&places);
+    let publication = Publication::new(evidence, manifest);
     let summaries = publication.summaries();
     let found = found(args, &stacks.stacks, starter.is_some(), &publication, &summaries);
 

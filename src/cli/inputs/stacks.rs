@@ -1,10 +1,12 @@
 //! Which stacks to use, and the files they are read from.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::{GuardArgs, RecordedRuns, starter};
+use crate::aggregate::{ChainPlace, Tried, chain_places};
 use crate::catalog::{self, StartGuard, Strategies};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
@@ -13,7 +15,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
 use crate::effects::EffectTable;
 use crate::framework::{ConfigText, Kind};
 use crate::reader::{LARGEST_WHOLE, add_input, read_whole_text};
-use crate::stack::{GuardCommand, StackFile, Use};
+use crate::stack::{Entry, GuardCommand, Stack, StackFile, Use};
 
 /// The stacks to use.
 #[derive(Clone, Debug, Default, Args)]
@@ -66,10 +68,14 @@ impl StackArgs {
     /// Loads the stacks, in the order named. Guards are started.
     pub(in crate::cli) fn load(&self) -> Result<LoadedStacks, Failure> {
         let mut all = LoadedStacks::default();
-        for named in &self.stacks {
+        for (source, named) in self.stacks.iter().enumerate() {
             self.load_one(named, &mut all).map_err(Failure::usage)?;
+            all.sources.resize(all.strategies.len(), source);
         }
-        all.strategies.extend(self.guards.load().map_err(Failure::usage)?);
+        for guard in self.guards.load().map_err(Failure::usage)? {
+            all.sources.push(self.stacks.len() + all.strategies.len());
+            all.strategies.push(guard);
+        }
         for (index, strategy) in all.strategies.iter().enumerate() {
             if all.strategies[..index].iter().any(|other| other.name() == strategy.name()) {
                 let what = format!("two stacks are named `{}`", strategy.name());
@@ -110,6 +116,8 @@ impl StackArgs {
 pub(in crate::cli) struct LoadedStacks {
     /// The strategies, in the order named.
     pub(in crate::cli) strategies: Strategies,
+    /// For each strategy, the number of the argument it comes from.
+    sources: Vec<usize>,
     /// The stack files, in the order named.
     pub(in crate::cli) files: Vec<LoadedFile>,
 }
@@ -127,7 +135,26 @@ pub(in crate::cli) struct LoadedFile {
 impl LoadedStacks {
     /// Strategies that come from no file.
     pub(in crate::cli) fn without_files(strategies: Strategies) -> Self {
-        Self { strategies, files: Vec::new() }
+        Self { sources: vec![0; strategies.len()], strategies, files: Vec::new() }
+    }
+
+    /// The place of each strategy among all that are tried, by its name.
+    pub(in crate::cli) fn places(&self) -> BTreeMap<String, ChainPlace> {
+        let mut tried = Vec::new();
+        for (strategy, source) in self.strategies.iter().zip(&self.sources) {
+            tried.push(Tried { definition: self.own_stack(strategy.name()), source: *source });
+        }
+        let names = self.strategies.iter().map(|strategy| strategy.name().to_owned());
+        names.zip(chain_places(&tried)).collect()
+    }
+
+    /// The stack of that name that one of the files defines.
+    fn own_stack(&self, name: &str) -> Option<&Stack> {
+        let entries = self.files.iter().flat_map(|file| &file.parsed.entries);
+        entries.into_iter().find_map(|entry| match entry {
+            Entry::Own(stack) if stack.name == name => Some(&**stack),
+            _ => None,
+        })
     }
 
     /// The `[effects]` of all stack files; earlier files win.

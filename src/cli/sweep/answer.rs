@@ -1,7 +1,7 @@
 //! Which setting of a sweep to ship: decided and said as for any other comparison.
 
 use super::{SplitArgs, SplitPart};
-use crate::aggregate::{Contest, Ease, Label, Rows, Unit, by_stack, summarise};
+use crate::aggregate::{Contest, Entrant, Label, Rows, Unit, by_stack, summarise};
 use crate::answers::{Appetite, Field, FirstTable, words};
 use crate::stats::label_certificate::ErrorRates;
 
@@ -11,6 +11,8 @@ pub(super) struct Answer {
     pub(super) verdict: String,
     /// The setting that was chosen, by its index: on the dev tasks, if the tasks were split.
     pub(super) chosen: Option<usize>,
+    /// The most that each setting kills, as one of all that were tried.
+    pub(super) killed_at_most: Vec<Option<f64>>,
     /// The setting to ship: the one chosen, unless the test tasks contradict it.
     pub(super) ship: Option<String>,
 }
@@ -22,11 +24,11 @@ impl Answer {
         reported: &Rows,
         chosen_on: Option<&Rows>,
         split: &SplitArgs,
-        (unit, errors, ease): (Unit, Option<ErrorRates>, &[Ease]),
+        (unit, errors, entrants): (Unit, Option<ErrorRates>, &[Entrant]),
         appetite: Appetite,
         tried: Option<u64>,
     ) -> Self {
-        let contest = |rows| Contest::of(by_stack(rows), errors, unit, None, ease, tried);
+        let contest = |rows| Contest::new(by_stack(rows), errors, unit, None, entrants, tried);
         let own = contest(reported);
         let decided = chosen_on.map(contest);
         let chosen = decided.as_ref().unwrap_or(&own).decide(appetite.terms()).ship;
@@ -40,9 +42,10 @@ impl Answer {
                 None => choice.made(name, &summaries, None, unit),
             }
         });
-        let own = if decided.is_some() { own.chosen_elsewhere(errors) } else { own };
+        let own = if decided.is_some() { own.chosen_elsewhere() } else { own };
+        let killed_at_most = own.candidates().iter().map(|candidate| candidate.killed_at_most).collect();
         let first = FirstTable::new(&summaries, &Field::new(reported, own, None), unit, appetite, choice.as_ref());
         let ship = first.ship().map(|summary| summary.stack.to_string());
-        Self { verdict: words::verdict(&first.verdict()), chosen, ship }
+        Self { verdict: words::verdict(&first.verdict()), chosen, killed_at_most, ship }
     }
 }

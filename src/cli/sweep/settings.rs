@@ -7,7 +7,7 @@ use super::findings::Findings;
 use super::manifest::Manifest;
 use super::recordings::Recordings;
 use super::{Args, Exit, Failure, Output, headline, points, unknown_setting};
-use crate::aggregate::{Ease, Rows};
+use crate::aggregate::{ChainPlace, Entrant, Rows, Tried, chain_places};
 use crate::answers::{Appetite, tables};
 use crate::cli::export::hosts_of;
 use crate::diagnostic::Diagnostic;
@@ -15,7 +15,7 @@ use crate::report::figure::{SweepFigure, save};
 use crate::report::{write_atomically, write_folder};
 use crate::stats::label_certificate::ErrorRates;
 use crate::sweep::engine::Plan;
-use crate::sweep::{Candidates, Grid, ResultOptions, Results};
+use crate::sweep::{Candidates, Grid, ResultOptions, Results, Setting};
 
 /// The results: on the reported tasks, and on those the choice was made on.
 pub(super) struct Judged {
@@ -73,12 +73,21 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 fn judge(args: &Args, grid: &Grid, candidates: &Candidates, recordings: &Recordings, options: ResultOptions) -> Judged {
     let rows = candidates.rows(recordings.reported());
     let chosen_on = recordings.chosen_on().map(|on| candidates.rows(on));
-    let reported = Results::of(grid, &rows, options);
-    let ease: Vec<Ease> =
-        grid.settings.iter().map(|setting| Ease { hosts: hosts_of(&setting.stack).len(), rules: 1 }).collect();
+    let mut reported = Results::of(grid, &rows, options);
+    let tried: Vec<Tried<'_>> =
+        grid.settings.iter().map(|setting| Tried { definition: Some(&setting.stack), source: 0 }).collect();
+    let entrant = |(setting, place): (&Setting, ChainPlace)| Entrant {
+        hosts: hosts_of(&setting.stack).len(),
+        rules: 1,
+        place: Some(place),
+    };
+    let entrants: Vec<Entrant> = grid.settings.iter().zip(chain_places(&tried)).map(entrant).collect();
     let appetite = Appetite { max_killed: args.max_killed, ..Appetite::default() };
-    let rated = (reported.unit, options.label_errors, &ease[..]);
+    let rated = (reported.unit, options.label_errors, &entrants[..]);
     let answer = Answer::of(&rows, chosen_on.as_ref(), &args.split, rated, appetite, None);
+    for (setting, most) in reported.settings.iter_mut().zip(&answer.killed_at_most) {
+        setting.summary.killed_at_most = *most;
+    }
     let chosen_on = chosen_on.map(|rows| Results::of(grid, &rows, options));
     Judged { rows, label_errors: options.label_errors, reported, chosen_on, answer }
 }

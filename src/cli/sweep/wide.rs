@@ -181,7 +181,7 @@ impl WideSweep<'_> {
         let candidates = Candidates::new(stacks, &mut self.plan.clone());
         let rows = candidates.rows(self.recordings.reported());
         let groups = by_stack(&rows);
-        let summaries = summarise(&groups, None);
+        let mut summaries = summarise(&groups, None);
         let spread = frontier_spread(&groups, walked.unit);
         drop(groups);
         let searched_on = self.recordings.chosen_on().map(|on| candidates.rows(on));
@@ -192,6 +192,9 @@ impl WideSweep<'_> {
         let alike: u64 = walked.finds.iter().map(|find| find.alike.saturating_sub(1)).sum();
         let different = walked.tried.saturating_sub(alike);
         let answer = Answer::of(&rows, searched_on.as_ref(), &self.args.split, rated, appetite, Some(different));
+        for (summary, most) in summaries.iter_mut().zip(&answer.killed_at_most) {
+            summary.killed_at_most = *most;
+        }
         Judged { rows, summaries, spread, searched, chosen: answer.chosen, answer }
     }
 

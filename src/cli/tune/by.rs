@@ -74,8 +74,8 @@ impl Answer<'_> {
     fn promised(&self, whose: &str) -> String {
         format!(
             "at most {} of {whose} killed, averaged over tasks, with {} confidence over all classes together",
-            percent(self.args.max_killed),
-            percent(1.0 - self.args.delta)
+            percent(self.args.promise.max_killed),
+            percent(self.args.promise.confidence)
         )
     }
 
@@ -121,7 +121,7 @@ impl Answer<'_> {
         format!(
             "`{name}`: {} {unit} cut at most {} ({whose}; {} here{half}).{ship}",
             number(cap.limit),
-            percent(self.args.max_killed),
+            percent(self.args.promise.max_killed),
             cut(cap)
         )
     }
@@ -171,7 +171,7 @@ impl Answer<'_> {
         let limit = |of: &ClassLimit| {
             json!({
                 "rule": of.rule, "limit": of.limit, "p": of.choice.p, "killed": of.killed, "successes": of.successes,
-                "killed_by_task": of.task_rate, "saved": of.saved,
+                "saved": of.saved,
             })
         };
         let class = |class: &TunedClass| {
@@ -191,8 +191,8 @@ impl Answer<'_> {
             "whenstop": env!("CARGO_PKG_VERSION"),
             "verdict": self.verdict(),
             "by": self.by.noun(),
-            "alpha": self.args.max_killed,
-            "delta": self.args.delta,
+            "alpha": self.args.promise.max_killed,
+            "confidence": self.args.promise.confidence,
             "delta_each": self.tuned.delta_each,
             "tasks_needed": self.tuned.needed,
             "budget": self.args.budget,

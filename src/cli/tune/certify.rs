@@ -4,11 +4,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use clap::ValueEnum;
 use serde_json::json;
 
 use super::files::grounds_text;
-use super::{Args, BoundArg, Shown};
+use super::{Args, Shown};
 use crate::aggregate::{Label, Picked, Rows, by_stack};
 use crate::answers::tables;
 use crate::cli::Exit;
@@ -19,7 +18,7 @@ use crate::cli::sweep::{GridArgs, Reading, Recordings, SplitArgs, SplitPart, hea
 use crate::diagnostic::{Diagnostic, Location, one_line};
 use crate::report::{write_atomically, write_folder};
 use crate::stack::Grounds;
-use crate::stats::certificate::{Bound, Certification, Promise, Rate};
+use crate::stats::certificate::{Certification, Promise, Rate};
 use crate::stats::label_certificate::{ErrorModel, LabelDoubt};
 use crate::sweep::engine::Plan;
 use crate::sweep::{Candidates, CorpusCertificate, Grid, Ordering, ResultOptions, Results};
@@ -32,12 +31,6 @@ use crate::words::chosen_percent;
 pub(super) struct OwnArgs {
     #[command(flatten)]
     pub(super) grid: GridArgs,
-    /// Which rate is certified: the mean over tasks, or that of a random successful run.
-    #[arg(long, value_enum, default_value_t, requires = "signal")]
-    rate: RateArg,
-    /// Make a certificate that stays valid when checked after every new task (uses betting).
-    #[arg(long, requires = "signal")]
-    anytime: bool,
     /// Assume that label errors do not depend on whether a run is stopped: needs fewer tasks, but is wrong if they do.
     #[arg(long, requires = "signal")]
     label_errors_alike: bool,
@@ -71,33 +64,10 @@ impl OwnArgs {
     }
 }
 
-/// Rates that can be certified.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum RateArg {
-    /// Averaged over tasks: each task counts once.
-    #[default]
-    Task,
-    /// Weighted by runs: each successful run counts once.
-    Run,
-}
-
 impl Args {
-    fn own_promise(&self) -> Result<Promise, Failure> {
-        let bound = match (self.bound, self.own.anytime) {
-            (None | Some(BoundArg::Gaffke), false) => Bound::Gaffke,
-            (Some(BoundArg::OneRun), _) => {
-                let what = "limits of your own are tested on all successful runs";
-                let help =
-                    "leave out `--bound one-run`: where each task has one run, `gaffke` is the exact binomial tail";
-                return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
-            }
-            _ => Bound::Betting,
-        };
-        let rate = match self.own.rate {
-            RateArg::Task => Rate::TaskAveraged,
-            RateArg::Run => Rate::RunWeighted,
-        };
-        Ok(Promise { alpha: self.max_killed, delta: self.delta, rate, bound })
+    fn own_promise(&self) -> Promise {
+        let (alpha, delta, bound) = (self.promise.max_killed, self.promise.delta(), self.promise.bound());
+        Promise { alpha, delta, rate: Rate::TaskAveraged, bound }
     }
 
     /// The label errors; an error if no certificate can account for them.
@@ -113,11 +83,8 @@ impl Args {
             }
             return Ok(None);
         };
-        if self.own.anytime || self.bound == Some(BoundArg::Betting) {
-            return refuse(
-                "labels that err have no certificate by bets",
-                "leave out `--bound betting` and `--anytime`",
-            );
+        if self.promise.anytime {
+            return refuse("labels that err have no certificate for every time", "leave out `--anytime`");
         }
         let model = if self.own.label_errors_alike { ErrorModel::Alike } else { ErrorModel::Any };
         Ok(Some(LabelDoubt { model, errors }))
@@ -193,7 +160,7 @@ impl Tested {
 
 /// What the certificate promises, in one clause.
 fn promised(args: &Args, of: &CorpusCertificate) -> String {
-    let (alpha, confidence) = (chosen_percent(args.max_killed), chosen_percent(1.0 - args.delta));
+    let (alpha, confidence) = (chosen_percent(args.promise.max_killed), chosen_percent(args.promise.confidence));
     let rate = match of.certificate.promise.rate {
         Rate::TaskAveraged => ", averaged over tasks",
         Rate::RunWeighted => "",
@@ -209,7 +176,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     }
     let grid = args.own.grid.load()?;
     let order = order(args, &grid)?;
-    let (promise, doubt) = (args.own_promise()?, args.doubt()?);
+    let (promise, doubt) = (args.own_promise(), args.doubt()?);
     let (tested, chosen_on) = Tested::read(args, grid, output)?;
     if let Some(sentence) = tested.refusal() {
         return refused(args, &sentence, output);
@@ -242,8 +209,8 @@ fn refused(args: &Args, sentence: &str, output: &Output) -> Result<Exit, Failure
         "whenstop": env!("CARGO_PKG_VERSION"),
         "certified": null,
         "sentence": sentence,
-        "alpha": args.max_killed,
-        "delta": args.delta,
+        "alpha": args.promise.max_killed,
+        "confidence": args.promise.confidence,
     });
     write(args, &json, None, output)?;
     match args.format {
@@ -333,8 +300,8 @@ fn notes(args: &Args, of: &CorpusCertificate, headline: &str) -> Vec<String> {
         format!("corpus {}", of.fingerprint),
         format!(
             "alpha {}, delta {}, {} over {} settings, p-values {}",
-            args.max_killed,
-            args.delta,
+            args.promise.max_killed,
+            args.promise.delta(),
             of.ordering,
             of.settings.len(),
             of.certificate.promise.bound.name()
@@ -350,7 +317,7 @@ fn notes(args: &Args, of: &CorpusCertificate, headline: &str) -> Vec<String> {
     notes.push("A stopped success of which nothing tells when it was secured counts as stopped early.".to_owned());
     notes.push(format!("It rests on {}.", of.certificate.promise.bound.theorem()));
     notes.push(
-        match (args.own.anytime, of.chosen()) {
+        match (args.promise.anytime, of.chosen()) {
             (true, _) => "It may be looked at again after every new task.",
             (false, Some(_)) => "It holds for one look: chosen in advance, not the first of many that succeeds.",
             (false, None) => {
@@ -379,13 +346,13 @@ fn document(args: &Args, of: &CorpusCertificate) -> serde_json::Value {
         "needs_more_tasks": more,
         "tasks_at_this_rate": about,
         "alpha": certificate.promise.alpha,
-        "delta": certificate.promise.delta,
+        "confidence": args.promise.confidence,
         "rate": certificate.promise.rate.name(),
         "ordering": of.ordering,
         "settings_tried": of.settings.len(),
         "bound": certificate.promise.bound.name(),
         "theorem": certificate.promise.bound.theorem(),
-        "anytime": args.own.anytime,
+        "anytime": args.promise.anytime,
         "tasks": certificate.tasks,
         "successes": of.successes,
         "runs": of.runs,

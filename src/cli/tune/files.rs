@@ -31,7 +31,7 @@ pub(super) fn write(words: &Words<'_>, shipped: &Shipped, out: &Path, output: &O
     let stacks = LoadedStacks::without_files(strategies);
     let GatheredRuns { evidence, stacks, found, .. } = gather(&words.args.corpus.runs(), &stacks, &options, output)?;
     let appetite = Appetite {
-        max_killed: words.args.max_killed,
+        max_killed: words.args.promise.max_killed,
         lost_success_costs: words.args.lost_success_costs,
         ..Appetite::default()
     };

@@ -107,8 +107,8 @@ impl Words<'_> {
             "Certified, too: stop when {}. It kills at most {} of successes (averaged over tasks, {} confidence). Tuned in this way \
              on all parts but one, a budget killed {} and saved {} of the {} on the part left out{}.",
             shipped.condition(self.study),
-            chosen_percent(self.args.max_killed),
-            chosen_percent(1.0 - self.args.delta),
+            chosen_percent(self.args.promise.max_killed),
+            chosen_percent(self.args.promise.confidence),
             with_interval(&totals.killed()),
             with_interval(&totals.saved()),
             self.study.unit().noun(),

@@ -2,7 +2,7 @@
 
 use super::Recordings;
 use super::files::hosts_of_stack;
-use crate::aggregate::{Candidate, Ease, LEAST_SAVED, LEVEL};
+use crate::aggregate::{Candidate, Entrant, LEAST_SAVED, LEVEL};
 use crate::stats::{CostSums, Estimate, cost_estimate};
 use crate::tune::{Appetite, Fate, GridStudy, HeldOut, Shipped, TaskTotals};
 
@@ -25,9 +25,10 @@ pub(super) struct Rated {
 pub(super) fn rate(shipped: &Shipped, recordings: &Recordings, tasks: &[usize], appetite: Appetite) -> Rated {
     let study = &recordings.study;
     let fates = fates(shipped, recordings);
-    let ease = Ease { hosts: hosts_of_stack(&shipped.stack(study, "tuned")).len(), rules: shipped.rules(study).len() };
+    let hosts = hosts_of_stack(&shipped.stack(study, "tuned")).len();
+    let entrant = Entrant { hosts, rules: shipped.rules(study).len(), place: None };
     let fate = |run: usize| fates.get(run).copied().unwrap_or(Fate::Unread);
-    Rated { candidate: study.rate(tasks, appetite, ease, fate), totals: study.totals(tasks, fate) }
+    Rated { candidate: study.rate(tasks, appetite, entrant, fate), totals: study.totals(tasks, fate) }
 }
 
 /// What becomes of every run under what is shipped.

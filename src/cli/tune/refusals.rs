@@ -7,7 +7,7 @@ use crate::answers::words::dearer;
 use crate::cli::inputs::unnamed_tasks;
 use crate::diagnostic::count;
 use crate::transcript::Outcome;
-use crate::tune::{GridRefusal, Refusal, Shipped, clean_tasks_missing, clean_tasks_needed};
+use crate::tune::{GridRefusal, Refusal, Shipped, clean_tasks_needed};
 use crate::words::{chosen_percent, digits, dollars};
 
 /// Formats a share of runs in percent.
@@ -18,7 +18,7 @@ fn share(of: f64) -> String {
 impl Words<'_> {
     /// Why nothing can be shipped, the reason first.
     pub(super) fn refusal(&self, why: &Why) -> String {
-        let alpha = chosen_percent(self.args.max_killed);
+        let alpha = chosen_percent(self.args.promise.max_killed);
         let there = self.answer.tuned.with_success;
         let besides = |text: String| match &self.answer.tuned.chosen {
             Ok(choice) => {
@@ -83,7 +83,7 @@ impl Words<'_> {
 
     /// The best of what is certified, which does not save enough.
     fn not_worth_it(&self, shipped: &Shipped, standing: Standing) -> String {
-        let alpha = chosen_percent(self.args.max_killed);
+        let alpha = chosen_percent(self.args.promise.max_killed);
         let condition = shipped.condition(self.study);
         let own = self.own().unwrap_or_default();
         let candidate = self.answer.rated.as_ref().map(|rated| rated.candidate);
@@ -143,7 +143,7 @@ impl Words<'_> {
 
     /// Why no stack of the grid can be shipped.
     fn refused_grid(&self, refusal: &GridRefusal) -> String {
-        let alpha = chosen_percent(self.args.max_killed);
+        let alpha = chosen_percent(self.args.promise.max_killed);
         let none = format!("No stack of the grid can be recommended at {alpha}:");
         match refusal {
             GridRefusal::TooFewTasks { there, needed } => format!(
@@ -154,7 +154,7 @@ impl Words<'_> {
             GridRefusal::NonePassed(p) => format!(
                 "{none} on the half it is certified on, the most cautious of those that save anything has a p-value of {p:.3} \
                  where {} would do.",
-                self.args.delta
+                self.args.promise.delta()
             ),
             GridRefusal::NothingToTry | GridRefusal::Unreadable(_) => {
                 format!("{none} on the half it is chosen on, none saves anything.")
@@ -164,11 +164,7 @@ impl Words<'_> {
 
     /// The limit that came nearest to passing, with the tasks that it would need.
     fn first_refused(&self) -> String {
-        let there = self.answer.tuned.with_success;
-        let walks = self.answer.tuned.walks.iter().filter_map(|walk| {
-            let missing = clean_tasks_missing(walk.p_next?, there, self.args.max_killed, walk.delta)?;
-            Some((missing, walk))
-        });
+        let walks = self.answer.tuned.walks.iter().filter_map(|walk| Some((walk.missing?, walk)));
         walks.min_by_key(|(missing, _)| *missing).map_or_else(String::new, |(missing, walk)| {
             let rule = self.study.families()[walk.family].rule(walk.passed);
             // If not even the most cautious limit passed, its value is nothing that anybody would set.
@@ -183,12 +179,12 @@ impl Words<'_> {
     /// The strictest of a few rates for which the tasks suffice.
     fn carried(&self) -> Option<f64> {
         let there = self.answer.tuned.with_success;
-        ALPHAS.into_iter().rev().find(|alpha| *alpha > self.args.max_killed && there >= self.needed(*alpha).0)
+        ALPHAS.into_iter().rev().find(|alpha| *alpha > self.args.promise.max_killed && there >= self.needed(*alpha).0)
     }
 
     /// Tasks with a success, none killed, needed for the budget and for any other family.
     pub(super) fn needed(&self, alpha: f64) -> (u64, u64) {
-        let of = |share: f64| clean_tasks_needed(alpha, self.args.delta * share);
+        let of = |share: f64| clean_tasks_needed(alpha, self.args.promise.delta() * share);
         (of(0.5), of(0.1))
     }
 }

@@ -62,7 +62,7 @@ impl Words<'_> {
 
     /// What the certificate promises, in one clause.
     pub(super) fn promise(&self) -> String {
-        let (alpha, confidence) = (chosen_percent(self.args.max_killed), chosen_percent(1.0 - self.args.delta));
+        let (alpha, confidence) = (chosen_percent(self.args.promise.max_killed), chosen_percent(self.args.promise.confidence));
         if self.is_estimate() {
             format!("estimated, not certified: at most {alpha} of successes killed, averaged over tasks")
         } else {
@@ -76,7 +76,7 @@ impl Words<'_> {
             Ok(shipped) => shipped,
             Err(why) => return self.refusal(why),
         };
-        let (alpha, confidence) = (chosen_percent(self.args.max_killed), chosen_percent(1.0 - self.args.delta));
+        let (alpha, confidence) = (chosen_percent(self.args.promise.max_killed), chosen_percent(self.args.promise.confidence));
         let promise = if self.is_estimate() {
             format!("Estimated, not certified: it kills at most {alpha} of successes")
         } else {
@@ -153,7 +153,7 @@ impl Words<'_> {
         let worst = strata.iter().filter(|_| strata.len() > 1).max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
         let named = [Some(worst.suite.as_str()).filter(|suite| !suite.is_empty()), worst.model.as_deref()];
         let named = named.into_iter().flatten().collect::<Vec<_>>().join(", ");
-        (rate(worst) > self.args.max_killed && !named.is_empty())
+        (rate(worst) > self.args.promise.max_killed && !named.is_empty())
             .then(|| format!(" But on {named} it killed {}.", with_interval(&worst.totals.killed())))
     }
 

@@ -225,7 +225,7 @@ impl Page<'_> {
         let unit = self.unit.noun();
         json!({
             "stops": cell(&table, "stops"),
-            "killed": cell(&table, "successes killed, %"),
+            "killed": cell(&table, "killed, at most %"),
             "unknown": cell(&table, "unknown"),
             "failures": cell(&table, "failures stopped"),
             "saved": cell(&saved, &if ungraded { format!("{unit} not spent") } else { format!("{unit} saved") }),

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use super::saved::Manifest;
 use crate::aggregate::{
-    BudgetCurve, Contest, Ease, Firings, FrontierPoint, Group, Label, Rated, Rows, Summary, Unit, budget_curves,
+    BudgetCurve, Contest, Firings, FrontierPoint, Label, Rated, Rows, Summary, Unit, bound_kills, budget_curves,
     by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes, rule_shares,
     summarise, unit_of,
 };
@@ -19,7 +19,6 @@ use crate::answers::{AnswerNote, Appetite, Choice, Field, FirstTable, FollowedRe
 use crate::explain::Story;
 use crate::stats::Interval;
 use crate::stats::label_certificate::ErrorRates;
-use crate::stats::labels::{CheckedLabels, LabelErrors};
 
 /// Data shared by the tables and figures of a folder.
 struct Tables {
@@ -81,30 +80,16 @@ impl Publication {
         self.manifest.appetite
     }
 
-    /// What decides between the stacks in `groups` that are equal within chance.
-    fn ease(&self, groups: &[Group<'_>]) -> Vec<Ease> {
-        let of = |group: &Group<'_>| {
-            let stack = self.manifest.stacks.iter().find(|stack| stack.name == group.stack);
-            stack.map_or_else(Ease::default, |stack| Ease { hosts: stack.hosts, rules: stack.rules.len() })
-        };
-        groups.iter().map(of).collect()
-    }
-
-    /// The stacks in `rows` as candidates.
-    fn contest<'r>(&self, rows: &'r Rows) -> Contest<'r> {
-        let groups = by_stack(rows);
-        let ease = self.ease(&groups);
-        Contest::of(groups, self.label_errors(), self.unit, self.appetite().price(), &ease, None)
-    }
-
     /// The stacks, rated for the first table and the page.
     pub(super) fn field(&self) -> Rc<Field<'_>> {
         let rated = self.rated.get_or_init(|| {
-            let contest = self.contest(&self.rows);
+            let contest = self.manifest.contest(&self.rows);
             let apart = self.manifest.choice.as_ref().is_some_and(Choice::is_apart);
-            if apart { contest.chosen_elsewhere(self.label_errors()) } else { contest }.into_rated()
+            if apart { contest.chosen_elsewhere() } else { contest }.into_rated()
         });
-        let contest = Contest::rated(by_stack(&self.rows), self.unit, self.appetite().price(), rated.clone());
+        let groups = by_stack(&self.rows);
+        let contest =
+            Contest::from_rated(groups, self.label_errors(), self.unit, self.appetite().price(), rated.clone());
         Field::new(&self.rows, contest, self.manifest.tuned.clone())
     }
 
@@ -117,11 +102,11 @@ impl Publication {
     /// or on these rows if they are the dev part.
     #[must_use]
     pub fn with_choice(mut self, choice: Choice, dev: Option<&Rows>) -> Self {
-        let contest = self.contest(dev.unwrap_or(&self.rows));
+        let contest = self.manifest.contest(dev.unwrap_or(&self.rows));
         let chosen = contest.decide(self.appetite().terms()).ship;
         let chosen = chosen.and_then(|at| contest.groups().get(at)).map(|group| group.stack.clone());
         drop(contest);
-        let own = self.summaries();
+        let own = self.summarised(&self.rows);
         let choice = match dev.map(|rows| self.summarised(rows)) {
             Some(dev) => choice.made(chosen, &dev, Some(&own), self.unit),
             None => choice.made(chosen, &own, None, self.unit),
@@ -131,16 +116,14 @@ impl Publication {
     }
 
     fn label_errors(&self) -> Option<ErrorRates> {
-        if let Some([n_pos, k_pos, n_neg, k_neg]) = self.manifest.label_checked {
-            return Some(ErrorRates::Checked(CheckedLabels { successes: (n_pos, k_pos), failures: (n_neg, k_neg) }));
-        }
-        let (sensitivity, specificity) = self.manifest.label_sensitivity.zip(self.manifest.label_specificity)?;
-        Some(ErrorRates::Stated(LabelErrors { sensitivity, specificity }))
+        self.manifest.label_errors()
     }
 
     /// One summary per stack, in order: everything that is printed.
     pub fn summaries(&self) -> Vec<Summary> {
-        self.summarised(&self.rows)
+        let mut summaries = self.summarised(&self.rows);
+        bound_kills(&mut summaries, &self.field().contest);
+        summaries
     }
 
     fn summarised(&self, rows: &Rows) -> Vec<Summary> {

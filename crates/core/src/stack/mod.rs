@@ -4,6 +4,7 @@
 mod cap;
 mod file;
 mod lint;
+mod nested;
 mod scope;
 #[cfg(test)]
 mod tests;

@@ -1,34 +1,40 @@
 //! The stacks of a comparison as candidates for [`decide`].
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
-use std::hash::Hasher as _;
+use std::collections::BTreeMap;
 
 use rayon::prelude::*;
-use xxhash_rust::xxh3::Xxh3Default;
 
+use super::chains::{ChainPlace, KillBound, bounds_together};
 use super::ratios::net_benefit;
 use super::ship::{Candidate, ShipDecision, ShipTerms, decide, is_open};
-use super::task_sums::{by_task, cost_at_worst, known_share, saved_at_worst};
+use super::task_sums::{by_task, cost_at_worst, killed_of_all, known_share, saved_at_worst};
 use super::tasks::Tasks;
 use super::{Group, LEVEL, LostSuccess, Over, RunEffect, TaskSums, Unit, corrected_fes_rate};
 use crate::stats::estimate::free_ratio_estimate;
+use crate::stats::gaffke::{Surpluses, is_bound, upper_bound};
 use crate::stats::label_certificate::ErrorRates;
-use crate::stats::{ClusterSums, CostSums, cost_estimate, ratio_estimate};
+use crate::stats::{ClusterSums, CostSums, cost_estimate};
 
-/// What decides between stacks that are equal within chance.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ease {
+/// The probability that a stack is certified that kills more than is tolerated.
+const DELTA: f64 = 1.0 - LEVEL;
+
+/// What is known of a stack before it is tried.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Entrant {
     /// The number of frameworks that have a setting for it.
     pub hosts: usize,
     /// The number of its rules.
     pub rules: usize,
+    /// Its place among all stacks; one without is a chain of its own.
+    pub place: Option<ChainPlace>,
 }
 
 /// What is known about the stacks of a comparison, without their rows.
 #[derive(Clone, Debug)]
 pub struct Rated {
     candidates: Vec<Candidate>,
+    places: Vec<ChainPlace>,
     tried: u64,
 }
 
@@ -37,37 +43,56 @@ pub struct Contest<'r> {
     groups: Vec<Group<'r>>,
     unit: Unit,
     price: Option<LostSuccess>,
+    errors: Option<ErrorRates>,
     rated: Rated,
     /// Which pairs are equal within chance, as far as anybody asked.
     equal: RefCell<BTreeMap<(usize, usize), bool>>,
 }
 
+/// A stack that may kill more than is tolerated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Refused {
+    /// The bound on what it kills, had it been tried alone.
+    pub alone: Option<f64>,
+    /// The number of further tasks like these that would show it to be safe, as far as they are enough.
+    pub tasks_missing: Option<u64>,
+}
+
 impl<'r> Contest<'r> {
-    /// Rates `groups`, one per stack over the same runs. `ease` is in their order; what it lacks counts as nothing.
-    /// The bound on what a stack kills allows for all stacks tried, counting those that kill the same runs once; or
-    /// for `tried`, if these are the best of more.
-    pub fn of(
+    /// Rates `groups`, one per stack over the same runs. `entrants` are in their order; what they lack counts as nothing.
+    /// The bound on what a stack kills allows for all of them; or for `tried`, if these are the best of more.
+    pub fn new(
         groups: Vec<Group<'r>>,
         errors: Option<ErrorRates>,
         unit: Unit,
         price: Option<LostSuccess>,
-        ease: &[Ease],
+        entrants: &[Entrant],
         tried: Option<u64>,
     ) -> Self {
-        let acted = groups.iter().filter(|group| has_acted(group));
-        let distinct = acted.map(kill_column).collect::<BTreeSet<u64>>().len() as u64;
-        let tried = tried.unwrap_or(0).max(distinct).max(1);
-        let level = 1.0 - (1.0 - LEVEL) / tried as f64;
-        let rate = |(at, group): (usize, &Group<'_>)| {
-            candidate(group, errors, unit, price, level, ease.get(at).copied().unwrap_or_default())
-        };
-        let candidates = groups.par_iter().enumerate().map(rate).collect();
-        Self::rated(groups, unit, price, Rated { candidates, tried })
+        let rated = groups.par_iter().enumerate().map(|(at, group)| {
+            candidate(group, errors, unit, price, entrants.get(at).copied().unwrap_or_default())
+        });
+        let (mut candidates, kills): (Vec<Candidate>, Vec<Kills<'_, '_>>) = rated.unzip();
+        let places = places(entrants, groups.len());
+        let others = tried.map_or(0.0, |tried| (tried as f64 - groups.len() as f64).max(0.0));
+        for (candidate, most) in candidates.iter_mut().zip(bounds_together(&kills, &places, others, DELTA)) {
+            candidate.killed_at_most = most;
+        }
+        drop(kills);
+        let acted = candidates.iter().filter(|candidate| candidate.acted).count() as u64;
+        let rated = Rated { candidates, places, tried: tried.unwrap_or(0).max(acted) };
+        Self::from_rated(groups, errors, unit, price, rated)
     }
 
     /// The same stacks again.
-    pub fn rated(groups: Vec<Group<'r>>, unit: Unit, price: Option<LostSuccess>, rated: Rated) -> Self {
-        Self { groups, unit, price, rated, equal: RefCell::default() }
+    pub fn from_rated(
+        groups: Vec<Group<'r>>,
+        errors: Option<ErrorRates>,
+        unit: Unit,
+        price: Option<LostSuccess>,
+        rated: Rated,
+    ) -> Self {
+        Self { groups, unit, price, errors, rated, equal: RefCell::default() }
     }
 
     /// What is known about the stacks.
@@ -77,19 +102,36 @@ impl<'r> Contest<'r> {
 
     /// The same for stacks that were chosen on other tasks: the bounds allow for one stack.
     #[must_use]
-    pub fn chosen_elsewhere(mut self, errors: Option<ErrorRates>) -> Self {
+    pub fn chosen_elsewhere(mut self) -> Self {
         for (candidate, group) in self.rated.candidates.iter_mut().zip(&self.groups) {
-            let sums = by_task(group, &Tasks::of(group), Unit::Steps, Over::All);
-            let sums: Vec<&TaskSums> = sums.iter().collect();
-            candidate.killed_at_most = killed_of(group, &sums, errors, LEVEL).0;
+            candidate.killed_at_most = Kills::from_group(group, self.errors).at_most(DELTA);
         }
         self.rated.tried = 1;
         self
     }
 
-    /// How many stacks were tried that kill different runs: the bounds hold for all of them at once.
+    /// How many stacks were tried.
     pub fn tried(&self) -> u64 {
         self.rated.tried
+    }
+
+    /// How many chains of nested stacks the bounds allow for.
+    pub fn chains(&self) -> usize {
+        let mut chains: Vec<usize> = self.rated.places.iter().map(|place| place.chain).collect();
+        chains.sort_unstable();
+        chains.dedup();
+        chains.len()
+    }
+
+    /// What a stack lacks that may kill more than `max_killed`.
+    pub fn refused(&self, at: usize, max_killed: f64) -> Refused {
+        let nothing = Refused { alone: None, tasks_missing: None };
+        let (Some(group), Some(place)) = (self.groups.get(at), self.rated.places.get(at)) else { return nothing };
+        let kills = Kills::from_group(group, self.errors);
+        let mut weights: BTreeMap<usize, f64> = BTreeMap::new();
+        weights.extend(self.rated.places.iter().map(|place| (place.chain, place.weight)));
+        let share = if self.rated.tried < 2 { 1.0 } else { place.weight / weights.values().sum::<f64>() };
+        Refused { alone: kills.at_most(DELTA), tasks_missing: kills.tasks_missing(max_killed, DELTA * share) }
     }
 
     /// The stacks, in the order given.
@@ -122,56 +164,97 @@ fn has_acted(group: &Group<'_>) -> bool {
     group.rows().any(|row| row.is_stop() || row.unknown().diverged)
 }
 
-/// A hash of the runs whose success a stack kills, or stops where labels may be wrong.
-fn kill_column(group: &Group<'_>) -> u64 {
-    let mut hasher = Xxh3Default::new();
-    for (at, row) in group.rows().enumerate().filter(|(_, row)| row.killed_high() == 1) {
-        hasher.write_usize(at);
-        hasher.write_u8(u8::from(row.is_judged()));
-    }
-    hasher.finish()
+/// The places of `n` stacks; one without is a chain of its own.
+fn places(entrants: &[Entrant], n: usize) -> Vec<ChainPlace> {
+    let place = |at: usize| entrants.get(at).and_then(|entrant| entrant.place);
+    let named = (0..n).filter_map(|at| Some(place(at)?.chain + 1)).max().unwrap_or(0);
+    (0..n).map(|at| place(at).unwrap_or(ChainPlace { chain: named + at, place: 0, weight: 1.0 })).collect()
 }
 
-fn candidate(
-    group: &Group<'_>,
+/// A stack as a candidate, but for its bound, and what it kills.
+fn candidate<'g, 'r>(
+    group: &'g Group<'r>,
     errors: Option<ErrorRates>,
     unit: Unit,
     price: Option<LostSuccess>,
-    level: f64,
-    ease: Ease,
-) -> Candidate {
+    entrant: Entrant,
+) -> (Candidate, Kills<'g, 'r>) {
     let tasks = Tasks::of(group);
     let sums = by_task(group, &tasks, unit, Over::All);
     let sums: Vec<&TaskSums> = sums.iter().collect();
-    let (killed_at_most, killed) = killed_of(group, &sums, errors, level);
-    Candidate {
+    let kills = Kills::new(group, &sums, errors);
+    let (killed, of_all) = match errors {
+        None => (kills.mean(), killed_of_all(&sums).high.value()),
+        Some(errors) => {
+            let corrected = corrected_fes_rate(group, errors, LEVEL).estimate.value;
+            (corrected, corrected)
+        }
+    };
+    let candidate = Candidate {
         acted: has_acted(group),
         known: known_share(&sums),
-        killed_at_most,
+        killed_at_most: None,
         killed,
+        killed_of_all: of_all,
         saved: saved_at_worst(&sums),
         cost: cost_at_worst(&sums),
         worth: price.map(|price| net_benefit(group, &tasks, price.unit, price.costs, LEVEL).low),
-        hosts: ease.hosts,
-        rules: ease.rules,
+        hosts: entrant.hosts,
+        rules: entrant.rules,
+    };
+    (candidate, kills)
+}
+
+/// What a stack kills, every unknown at its worst, so that what nobody knows is never in its favour.
+enum Kills<'g, 'r> {
+    /// The share of each task's successes.
+    ByTask(Vec<f64>),
+    /// Where the labels have errors, only the share of all successes can be told.
+    Labelled(&'g Group<'r>, ErrorRates),
+}
+
+impl<'g, 'r> Kills<'g, 'r> {
+    fn new(group: &'g Group<'r>, sums: &[&TaskSums], errors: Option<ErrorRates>) -> Self {
+        match errors {
+            Some(errors) => Self::Labelled(group, errors),
+            None => Self::ByTask(sums.iter().filter_map(|task| task.killed_rate()).collect()),
+        }
+    }
+
+    fn from_group(group: &'g Group<'r>, errors: Option<ErrorRates>) -> Self {
+        let sums = by_task(group, &Tasks::of(group), Unit::Steps, Over::All);
+        Self::new(group, &sums.iter().collect::<Vec<_>>(), errors)
+    }
+
+    fn mean(&self) -> Option<f64> {
+        match self {
+            Self::ByTask(losses) if !losses.is_empty() => Some(losses.iter().sum::<f64>() / losses.len() as f64),
+            _ => None,
+        }
+    }
+
+    /// The number of further tasks like these with which the bound would be at most `max_killed`.
+    fn tasks_missing(&self, max_killed: f64, delta: f64) -> Option<u64> {
+        let Self::ByTask(losses) = self else { return None };
+        let all = Surpluses::of_losses(losses.iter().copied(), max_killed).tasks_at_this_rate(delta)?;
+        Some(all.saturating_sub(losses.len() as u64).max(1))
     }
 }
 
-/// The end of the bound on the killed share, at `level`, and the share as counted: both with every unknown at its worst,
-/// so that what nobody knows is never in a stack's favour.
-fn killed_of(
-    group: &Group<'_>,
-    tasks: &[&TaskSums],
-    errors: Option<ErrorRates>,
-    level: f64,
-) -> (Option<f64>, Option<f64>) {
-    if let Some(errors) = errors {
-        let corrected = corrected_fes_rate(group, errors, level).estimate;
-        return (corrected.high(), corrected.value);
+impl KillBound for Kills<'_, '_> {
+    fn at_most(&self, delta: f64) -> Option<f64> {
+        match self {
+            Self::ByTask(losses) => (!losses.is_empty()).then(|| upper_bound(losses, delta)),
+            Self::Labelled(group, errors) => corrected_fes_rate(group, *errors, 1.0 - delta).estimate.high(),
+        }
     }
-    let killed: Vec<ClusterSums> = tasks.iter().map(|task| task.killed.high.sums()).collect();
-    let rate = ratio_estimate(&killed, level);
-    (rate.high(), rate.value)
+
+    fn is_at_most(&self, share: f64, delta: f64) -> bool {
+        match self {
+            Self::ByTask(losses) => is_bound(losses, share, delta),
+            Self::Labelled(..) => self.at_most(delta).is_some_and(|most| most <= share),
+        }
+    }
 }
 
 /// Whether the data leave open which of two stacks makes successes cheaper, or is worth more at a price: a comparison

@@ -1,7 +1,8 @@
 //! Rates of a group with their intervals, clustered by task.
 
+use super::task_sums::{killed_of_all, killed_rate};
 use super::tasks::Tasks;
-use super::{ExactnessName, Group, RowView};
+use super::{Ends, ExactnessName, Group, RowView, Share, TaskSums};
 use crate::stats::{ClusterSums, Estimate, RangeEstimate, ratio_estimate};
 use crate::transcript::Outcome;
 
@@ -10,14 +11,15 @@ pub const LEVEL: f64 = 0.95;
 
 /// The rates of one group. Each names its denominator.
 ///
-/// A rate counts the runs it can be judged on: every rule could be evaluated and, for rates about outcomes, the run is
+/// The rate of kills is over all runs. Any other counts the runs it can be judged on: every rule could be evaluated and, for rates about outcomes, the run is
 /// graded. A run on which the strategy left the recorded path still counts, at its lowest and highest value.
 #[derive(Clone, Debug)]
 pub struct Estimates {
-    /// False early stops (unverified included) over successes.
+    /// The mean over tasks of the share of their successes killed (unverified included), over all runs that are or may be
+    /// successes, with exact bounds.
     pub fes_rate: RangeEstimate,
-    /// The same over all runs that are or may be successes, even if some rules could not be evaluated.
-    pub fes_rate_all: RangeEstimate,
+    /// The successes killed, of all of them.
+    pub killed: Ends<Share>,
     /// False early stops over graded stops; leaves out runs that may or may not have been stopped.
     pub fes_per_stop: RangeEstimate,
     /// Successes kept, over successes.
@@ -37,9 +39,9 @@ pub struct Estimates {
 }
 
 impl Estimates {
-    /// Computes all rates. Rows are taken in corpus order and tasks in name order, so the sums do not depend on how
+    /// Computes all rates; `sums` are those of the group by task, in any unit. Rows are taken in corpus order and tasks in name order, so the sums do not depend on how
     /// the corpus was read.
-    pub(super) fn of(group: &Group<'_>, tasks: &Tasks, level: f64) -> Self {
+    pub(super) fn of(group: &Group<'_>, tasks: &Tasks, sums: &[TaskSums], level: f64) -> Self {
         let share = |population: fn(RowView<'_>) -> bool, hit: fn(RowView<'_>) -> bool| {
             share(group, tasks, population, hit, level)
         };
@@ -53,10 +55,11 @@ impl Estimates {
         let stopped = |row: RowView<'_>| (row.stopped_low(), row.stopped_high());
         let missed = |row: RowView<'_>| (1 - row.stopped_high().min(1), 1 - row.stopped_low().min(1));
         let graded_stop = |row: RowView<'_>| row.is_judged() && row.was_stopped();
-        let fes_rate = fes_rate(group, tasks, level);
+        let sums: Vec<&TaskSums> = sums.iter().collect();
+        let fes_rate = killed_rate(&sums, level);
         Self {
             fes_rate,
-            fes_rate_all: killed_of_all(group, tasks, level),
+            killed: killed_of_all(&sums),
             fes_per_stop: range(graded_stop, killed),
             retention: fes_rate.one_less(),
             missed_rate: range(failure, missed),
@@ -70,12 +73,6 @@ impl Estimates {
             unidentified_share: share(|_| true, |row| row.outcome_low() < row.outcome_high()),
         }
     }
-}
-
-/// See [`Estimates::fes_rate`].
-pub(super) fn fes_rate(group: &Group<'_>, tasks: &Tasks, level: f64) -> RangeEstimate {
-    let success = |row: RowView<'_>| row.is_judged() && row.outcome() == Outcome::Success;
-    range(group, tasks, success, |row| (row.killed_low(), row.killed_high()), level)
 }
 
 fn share(
@@ -100,25 +97,6 @@ fn range(
     let end =
         |at: fn((u8, u8)) -> u8| sums_over(group, tasks, |row| population(row).then(|| (f64::from(at(hit(row))), 1.0)));
     RangeEstimate::of(Some(&end(|(low, _)| low)), Some(&end(|(_, high)| high)), level)
-}
-
-/// Killed successes over successes, over all runs. An ungraded run counts as whichever outcome gives the lower (low
-/// end) or higher (high end) rate.
-fn killed_of_all(group: &Group<'_>, tasks: &Tasks, level: f64) -> RangeEstimate {
-    let end = |worst: bool| {
-        sums_over(group, tasks, |row| {
-            let killed = if worst { row.killed_high() } else { row.killed_low() };
-            match row.outcome() {
-                Outcome::Success => Some((f64::from(killed), 1.0)),
-                Outcome::Failure => None,
-                // Worst case: ungraded runs that may have been killed are successes. Best case: all are, and none was
-                // killed.
-                Outcome::Unknown if worst => (killed == 1).then_some((1.0, 1.0)),
-                Outcome::Unknown => Some((0.0, 1.0)),
-            }
-        })
-    };
-    RangeEstimate::of(Some(&end(false)), Some(&end(true)), level)
 }
 
 /// A ratio of sums over the rows for which `parts` gives (numerator, denominator).

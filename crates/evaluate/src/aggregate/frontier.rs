@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::group::rows_of_all;
 use super::tasks::{present_tasks, resample_tasks};
-use super::{Group, LEVEL, Label, RowView, RunEffect, SEED, Summary, Unit, beaten, killed_parts, useful_parts};
+use super::{Group, LEVEL, Label, RowView, RunEffect, SEED, Summary, Unit, beaten, useful_parts};
 use crate::stats::frontier::{Tradeoff, hypervolume, membership};
 use crate::stats::{Interval, RangeEstimate, Replicates};
 
@@ -104,9 +104,10 @@ pub fn frontier_spread(groups: &[Group<'_>], unit: Unit) -> FrontierSpread {
     let ranks = resamples.ranks();
     let of_ending = |row: RowView<'_>| {
         let effect = RunEffect::from_row(row, unit);
-        let killed = killed_parts(&effect).unwrap_or_default();
+        let number = |is: bool| f64::from(u8::from(is));
         let useful = useful_parts(&effect).unwrap_or_default();
-        [killed.0, killed.1, useful.0, useful.1]
+        let is_success = effect.success().high;
+        [number(is_success && effect.killed.high), number(is_success), useful.0, useful.1]
     };
     let addends: Vec<Sums> = rows.endings().map(of_ending).collect();
     // The sums of every group for each task, tasks in the order of the resamples.
@@ -115,6 +116,13 @@ pub fn frontier_spread(groups: &[Group<'_>], unit: Unit) -> FrontierSpread {
         for row in group.rows() {
             let Some(rank) = tasks.get(&row.task()).and_then(|place| ranks.get(*place)) else { continue };
             add(&mut sums[rank * groups.len() + at], 1.0, addends[row.ending()]);
+        }
+    }
+    // A task counts once, whatever the number of its successes.
+    for [killed, successes, ..] in &mut sums {
+        if *successes > 0.0 {
+            *killed /= *successes;
+            *successes = 1.0;
         }
     }
     let replicates: Vec<Vec<Tradeoff>> = resamples.map(|weights| {
@@ -138,7 +146,7 @@ pub fn frontier_spread(groups: &[Group<'_>], unit: Unit) -> FrontierSpread {
     }
 }
 
-/// Killed, successes, saved, recorded.
+/// Killed and successes (of a task: the share killed, and 1), saved, recorded.
 type Sums = [f64; 4];
 
 fn add(total: &mut Sums, weight: f64, part: Sums) {

@@ -8,12 +8,12 @@ use rayon::prelude::*;
 
 use super::savings::Unit;
 use super::ship::{Candidate, ShipTerms, decide};
-use super::task_sums::by_task;
+use super::task_sums::{by_task, cost_at_worst, killed_of_all, killed_rate, saved_at_worst};
 use super::tasks::Tasks;
 use super::{Group, LEVEL, Label, Over, RowView, RunEffect, TaskSums, useful_parts};
 use crate::stats::gaffke::{is_bound, upper_bound};
 use crate::stats::split::{Part, split_tasks};
-use crate::stats::{ClusterSums, CostSums, Estimate, cost_estimate, ratio_estimate};
+use crate::stats::{ClusterSums, Estimate, ratio_estimate};
 use crate::transcript::Outcome;
 
 /// How often the tasks are halved to see what a choice is worth on other tasks.
@@ -114,53 +114,41 @@ fn halves(group: &Group<'_>, present: &BTreeSet<usize>) -> Vec<Half> {
     (0..HALVINGS).flat_map(split).collect()
 }
 
-/// Sums of one stack per task, in name order, with task indices; only tasks that have a row.
-struct StackSums(Vec<(usize, HalfSums)>);
-
-/// Of one task: what it loses and saves is judged on the runs that can be, what a success costs on all.
-#[derive(Clone, Copy, Default)]
-struct HalfSums {
-    judged: TaskSums,
-    all: TaskSums,
-}
+/// Sums of one stack over all runs of each task, with task indices in name order; only tasks that have a row.
+struct StackSums(Vec<(usize, TaskSums)>);
 
 impl StackSums {
     fn of(group: &Group<'_>, unit: Unit) -> Self {
-        let mut tasks: Vec<Option<HalfSums>> = vec![None; group.all_rows().tasks().len()];
+        let mut tasks: Vec<Option<TaskSums>> = vec![None; group.all_rows().tasks().len()];
         for row in group.rows() {
-            let sums = tasks[row.task()].get_or_insert_default();
-            let effect = RunEffect::from_row(row, unit);
-            sums.judged.add(&effect, Over::Judged);
-            sums.all.add(&effect, Over::All);
+            tasks[row.task()].get_or_insert_default().add(&RunEffect::from_row(row, unit), Over::All);
         }
         let present = tasks.into_iter().enumerate();
-        Self(present.filter_map(|(task, sum)| Some((task, sum?))).collect())
+        Self(present.filter_map(|(task, sums)| Some((task, sums?))).collect())
     }
 
-    /// The rate of false early stops and the useful saving.
-    fn estimates(&self, on: impl Fn(usize) -> bool) -> (Estimate, Estimate) {
-        let (mut killed, mut saved) = (Vec::new(), Vec::new());
-        for (_, sums) in self.0.iter().filter(|(task, _)| on(*task)) {
-            killed.push(sums.judged.killed.high.sums());
-            saved.push(sums.judged.useful.low);
-        }
-        (ratio_estimate(&killed, LEVEL), ratio_estimate(&saved, LEVEL))
+    fn on(&self, is_in: impl Fn(usize) -> bool) -> Vec<&TaskSums> {
+        self.0.iter().filter(|(task, _)| is_in(*task)).map(|(_, sums)| sums).collect()
+    }
+
+    /// The rate of kills and the useful saving.
+    fn estimates(&self, is_in: impl Fn(usize) -> bool) -> (Estimate, Estimate) {
+        let tasks = self.on(is_in);
+        (killed_rate(&tasks, LEVEL).high, saved_at_worst(&tasks))
     }
 
     /// The stack as a candidate on some of the tasks, with the bound on what it kills at `level`.
-    fn candidate(&self, on: impl Fn(usize) -> bool, level: f64) -> Candidate {
-        let of: Vec<&HalfSums> = self.0.iter().filter(|(task, _)| on(*task)).map(|(_, sums)| sums).collect();
-        let killed: Vec<ClusterSums> = of.iter().map(|sums| sums.judged.killed.high.sums()).collect();
-        let saved: Vec<ClusterSums> = of.iter().map(|sums| sums.judged.useful.low).collect();
-        let costs: Vec<CostSums> = of.iter().map(|sums| sums.all.cost).filter(|cost| cost.n > 0).collect();
-        let killed = ratio_estimate(&killed, level);
+    fn candidate(&self, is_in: impl Fn(usize) -> bool, level: f64) -> Candidate {
+        let tasks = self.on(is_in);
+        let killed = killed_rate(&tasks, level).high;
         Candidate {
             acted: true,
             known: 1.0,
             killed_at_most: killed.high(),
             killed: killed.value,
-            saved: ratio_estimate(&saved, LEVEL),
-            cost: cost_estimate(&costs, LEVEL),
+            killed_of_all: killed_of_all(&tasks).high.value(),
+            saved: saved_at_worst(&tasks),
+            cost: cost_at_worst(&tasks),
             worth: None,
             hosts: 0,
             rules: 0,

@@ -3,6 +3,7 @@
 
 mod beaten;
 mod budget;
+mod chains;
 mod columns;
 mod contest;
 mod corrected;
@@ -34,8 +35,9 @@ mod tasks;
 
 pub use beaten::beaten;
 pub use budget::{BudgetCurve, budget_curves};
+pub use chains::{ChainPlace, KillBound, Tried, bounds_together, chain_places};
 pub use columns::{CellKind, ColumnSpec};
-pub use contest::{Contest, Ease, Rated};
+pub use contest::{Contest, Entrant, Rated, Refused};
 pub use corrected::{CorrectedRate, corrected_fes_rate};
 pub use estimates::{Estimates, LEVEL};
 pub use firing::{Firing, firings};
@@ -62,8 +64,8 @@ pub use run_effect::{Ends, RunEffect, Saving, Spending, killed_parts, useful_par
 pub use savings::{Savings, Unit, unit_of};
 pub use ship::{Candidate, LEAST_SAVED, MIN_KNOWN, ShipDecision, ShipTerms, Standing, TieBreak, decide, is_open};
 pub use strata::{WorseStratum, worse_stratum};
-pub use summary::{LostSuccess, NetBenefit, Summary, price_lost_successes, summarise, summarise_at};
+pub use summary::{LostSuccess, NetBenefit, Summary, bound_kills, price_lost_successes, summarise, summarise_at};
 pub use sums::Count;
 pub use tail::{Tail, Tails};
-pub use task_sums::{Over, Share, TaskSums, cost_at_worst, known_share, saved_at_worst};
+pub use task_sums::{Over, Share, TaskSums, cost_at_worst, killed_of_all, killed_rate, known_share, saved_at_worst};
 pub use tasks::resample_tasks;

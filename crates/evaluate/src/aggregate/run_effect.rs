@@ -144,6 +144,16 @@ impl RunEffect {
         !self.doubts.of_recording()
     }
 
+    /// Whether the run is a success that may be killed. One without an outcome is where that makes the killed share higher
+    /// (it may have been killed), and where it makes it lower.
+    pub(super) fn success(&self) -> Ends<bool> {
+        match self.outcome {
+            Outcome::Success => Ends::exactly(true),
+            Outcome::Failure => Ends::exactly(false),
+            Outcome::Unknown => Ends { low: true, high: self.killed.high },
+        }
+    }
+
     /// True for a graded success.
     pub fn is_success(&self) -> bool {
         self.outcome == Outcome::Success

@@ -14,7 +14,7 @@ pub const MIN_KNOWN: f64 = 0.95;
 /// What is asked of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShipTerms {
-    /// The largest tolerated share of killed successes.
+    /// The largest tolerated share of killed successes: in the mean over tasks, and of all of them.
     pub max_killed: f64,
     /// The least share of the runs on which kills and savings have to be known.
     pub min_known: f64,
@@ -27,11 +27,14 @@ pub struct Candidate {
     pub acted: bool,
     /// The share of the runs on which kills and savings are known.
     pub known: f64,
-    /// The share of successes it kills: the end of a bound that allows for the number of candidates, with every unknown
-    /// run at its worst.
+    /// The share of a task's successes it kills, in the mean over tasks: the end of a bound that allows for the number of
+    /// candidates, with every unknown run at its worst.
     pub killed_at_most: Option<f64>,
     /// The same as counted.
     pub killed: Option<f64>,
+    /// The share of all successes that it kills, whatever their tasks, with every unknown run at its worst: a mean over
+    /// tasks does not show that one task with most of the successes loses them.
+    pub killed_of_all: Option<f64>,
     /// The share of the measure it saves usefully, with every unknown run at its worst.
     pub saved: Estimate,
     /// The cost of a success relative to no stopping, with every unknown run at its worst.
@@ -88,7 +91,7 @@ impl Candidate {
         let above = |estimate: &Estimate, limit: f64| estimate.interval.is_some_and(|interval| interval.low > limit);
         if !self.acted {
             Standing::Idle
-        } else if !is_within(self.killed_at_most) || !is_within(self.killed) {
+        } else if ![self.killed_at_most, self.killed, self.killed_of_all].into_iter().all(is_within) {
             Standing::Unsafe
         } else if self.known < terms.min_known {
             Standing::Unknown

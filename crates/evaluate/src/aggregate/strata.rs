@@ -1,8 +1,9 @@
 //! Detects misleading pooling: a suite or model in which a stack kills far more than on average.
 
-use super::estimates::{LEVEL, fes_rate};
+use super::estimates::LEVEL;
+use super::task_sums::{by_task, killed_rate};
 use super::tasks::Tasks;
-use super::{Group, Label};
+use super::{Group, Label, Over, TaskSums, Unit};
 use crate::stats::RangeEstimate;
 
 /// A stratum is judged from so many tasks with a success on.
@@ -27,7 +28,10 @@ pub struct WorseStratum {
 /// pooled interval, every unknown at its worst. `None` if there is no such stratum, or only one stratum. Strata with fewer than 20 tasks
 /// with a success are not judged.
 pub fn worse_stratum(pool: &Group<'_>) -> Option<WorseStratum> {
-    let rate = |group: &Group<'_>| fes_rate(group, &Tasks::of(group), LEVEL);
+    let rate = |group: &Group<'_>| {
+        let sums = by_task(group, &Tasks::of(group), Unit::Steps, Over::Judged);
+        killed_rate(&sums.iter().collect::<Vec<&TaskSums>>(), LEVEL)
+    };
     let strata = pool.strata();
     let pooled = rate(pool);
     let rates = strata.iter().map(|group| (group, rate(group)));

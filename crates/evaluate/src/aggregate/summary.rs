@@ -8,7 +8,7 @@ use super::sums::{Addends, Count, Sum, Sums};
 use super::task_sums::by_task;
 use super::tasks::Tasks;
 use super::{
-    CorrectedRate, Estimates, Group, LEVEL, Label, OutcomeBounds, Over, SavingRatios, Savings, Unit, corrected_fes_rate,
+    Contest, CorrectedRate, Estimates, Group, LEVEL, Label, OutcomeBounds, Over, SavingRatios, Savings, Unit, corrected_fes_rate,
 };
 use crate::stats::RangeEstimate;
 use crate::stats::label_certificate::ErrorRates;
@@ -39,6 +39,10 @@ pub struct Summary {
     pub savings: [(Unit, Option<Savings>); 3],
     /// What stopping is worth per run, if a lost success has a price.
     pub net_benefit: Option<NetBenefit>,
+    /// The bound on what is killed as one of all stacks that were tried; `None` if it was not asked for.
+    pub killed_at_most: Option<f64>,
+    /// The number of chains of nested stacks that this bound allows for.
+    pub chains_tried: Option<u64>,
     /// Savings as shares with intervals, in the order of [`Unit::ALL`].
     pub ratios: [SavingRatios; 3],
     sums: Sums,
@@ -130,6 +134,15 @@ pub fn price_lost_successes(summaries: &mut [Summary], groups: &[Group<'_>], pri
     }
 }
 
+/// Sets the bound on what each stack kills as one of all that were tried; `summaries` must be in the order of the contest.
+pub fn bound_kills(summaries: &mut [Summary], contest: &Contest<'_>) {
+    let chains = contest.chains() as u64;
+    for (summary, candidate) in summaries.iter_mut().zip(contest.candidates()) {
+        summary.killed_at_most = candidate.killed_at_most;
+        summary.chains_tried = Some(chains);
+    }
+}
+
 /// Summarises groups of one comparison, in their order; `errors` are the labels' error rates, if known.
 ///
 /// # Panics
@@ -146,6 +159,7 @@ pub fn summarise_at(groups: &[Group<'_>], errors: Option<ErrorRates>, level: f64
     let summarise = |group: &Group<'_>| {
         let sums = Sums::of(group, &addends);
         let tasks = Tasks::of(group);
+        let in_steps = by_task(group, &tasks, Unit::Steps, Over::Judged);
         Summary {
             stack: group.stack.clone(),
             profile: group.profile.clone(),
@@ -153,13 +167,18 @@ pub fn summarise_at(groups: &[Group<'_>], errors: Option<ErrorRates>, level: f64
             model: group.model.clone(),
             runs: group.len() as u64,
             tasks: tasks.len() as u64,
-            estimates: Estimates::of(group, &tasks, level),
+            estimates: Estimates::of(group, &tasks, &in_steps, level),
             corrected: errors.map(|errors| corrected_fes_rate(group, errors, level)),
             outcomes: OutcomeBounds::of(group, &tasks, level),
             savings: Unit::ALL.map(|unit| (unit, Savings::of(&sums, unit))),
-            ratios: Unit::ALL
-                .map(|unit| SavingRatios::from_sums(&by_task(group, &tasks, unit, Over::Judged), unit, level)),
+            ratios: [
+                SavingRatios::from_sums(&in_steps, Unit::Steps, level),
+                SavingRatios::from_sums(&by_task(group, &tasks, Unit::Tokens, Over::Judged), Unit::Tokens, level),
+                SavingRatios::from_sums(&by_task(group, &tasks, Unit::CostUsd, Over::Judged), Unit::CostUsd, level),
+            ],
             net_benefit: None,
+            killed_at_most: None,
+            chains_tried: None,
             sums,
         }
     };

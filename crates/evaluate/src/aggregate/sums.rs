@@ -53,7 +53,7 @@ counts! {
     /// Judged successes that were certainly lost.
     Killed "killed": |row| row.is_judged() && row.killed_low() == 1,
     /// Judged successes that may have been lost.
-    KilledAtMost "killed_at_most": |row| row.is_judged() && row.killed_high() == 1,
+    KilledMax "killed_max": |row| row.is_judged() && row.killed_high() == 1,
     /// Runs of which something counted is unknown.
     Unknown "unknown": |row| !row.unknown().is_none(),
     /// Runs that record their cost.

@@ -2,7 +2,9 @@
 
 use super::tasks::Tasks;
 use super::{Ends, Group, LEVEL, RunEffect, Unit};
-use crate::stats::{ClusterSums, CostSums, Estimate, WorthSums, cost_estimate, ratio_estimate};
+use crate::stats::{
+    ClusterSums, CostSums, Estimate, RangeEstimate, WorthSums, cost_estimate, ratio_estimate, task_rate,
+};
 use crate::transcript::Outcome;
 
 /// Which runs are summed up.
@@ -10,8 +12,7 @@ use crate::transcript::Outcome;
 pub enum Over {
     /// Those that can be judged: graded, with every rule evaluated.
     Judged,
-    /// All. A run without an outcome is a success where that is worse (at the high end: if it may have been killed) or
-    /// better (at the low end), and a run on which a rule could not be evaluated saves nothing, or costs more.
+    /// All. A run that cannot be judged saves nothing, or costs more.
     All,
 }
 
@@ -55,7 +56,9 @@ pub struct TaskSums {
     pub certain: u64,
     /// Those that record what is spent.
     pub measured: u64,
-    /// Killed, of the successes.
+    /// Killed, of the successes: over all runs, whichever are summed up. A run without an outcome is a success where that
+    /// is worse (at the high end: if it may have been killed) or better (at the low end), and a success on which a rule
+    /// could not be evaluated is lost or not.
     pub killed: Ends<Share>,
     /// Runs that were certainly ended early.
     pub stops: u64,
@@ -86,6 +89,13 @@ pub struct TaskSums {
 impl TaskSums {
     /// Adds a run, if it is one of those that are summed up.
     pub fn add(&mut self, effect: &RunEffect, over: Over) {
+        let success = effect.success();
+        if success.low {
+            self.killed.low.add(effect.killed.low);
+        }
+        if success.high {
+            self.killed.high.add(effect.killed.high);
+        }
         if let Some(spending) = effect.spending.filter(|_| !effect.doubts.unread) {
             let saving = spending.saving();
             self.saved.high.add(saving.most, spending.recorded);
@@ -102,17 +112,6 @@ impl TaskSums {
         self.measured += u64::from(effect.spending.is_some());
         self.stops += u64::from(effect.stopped.low);
         self.stopped_failures += u64::from(effect.stopped.low && effect.outcome == Outcome::Failure);
-        let success = match effect.outcome {
-            Outcome::Success => Ends::exactly(true),
-            Outcome::Failure => Ends::exactly(false),
-            Outcome::Unknown => Ends { low: true, high: effect.killed.high },
-        };
-        if success.low {
-            self.killed.low.add(effect.killed.low);
-        }
-        if success.high {
-            self.killed.high.add(effect.killed.high);
-        }
         self.add_spending(effect, success.high);
     }
 
@@ -211,6 +210,23 @@ pub(super) fn by_task(group: &Group<'_>, tasks: &Tasks, unit: Unit, over: Over) 
         sums[task].add(&RunEffect::from_row(row, unit), over);
     }
     sums
+}
+
+/// The mean over tasks of the share of their successes killed; see [`task_rate`].
+pub fn killed_rate(tasks: &[&TaskSums], level: f64) -> RangeEstimate {
+    let low: Vec<ClusterSums> = tasks.iter().map(|task| task.killed.low.sums()).collect();
+    let high: Vec<ClusterSums> = tasks.iter().map(|task| task.killed.high.sums()).collect();
+    RangeEstimate::by(Some(&low[..]), Some(&high[..]), |tasks| task_rate(tasks, level))
+}
+
+/// The successes killed, of all successes of all tasks.
+pub fn killed_of_all(tasks: &[&TaskSums]) -> Ends<Share> {
+    let mut all = Ends::<Share>::default();
+    for task in tasks {
+        all.low.merge(task.killed.low);
+        all.high.merge(task.killed.high);
+    }
+    all
 }
 
 /// The share of the runs on which kills are known, or savings are, whichever is smaller; 0 without runs.

@@ -44,12 +44,7 @@ impl Rate {
 /// The test behind the p-values of a certificate. Chosen before the recordings are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bound {
-    /// The exact binomial tail on one successful run per task, picked by a hash of the task's name where there are
-    /// several.
-    OneRun,
-    /// The exact binomial tail where every task has one successful run. [`Self::Gaffke`] reduces to it in that case.
-    Binomial,
-    /// Gaffke's statistic over task losses in [0, 1].
+    /// Gaffke's statistic over task losses in [0, 1]; with one successful run a task it is the exact binomial tail.
     #[default]
     Gaffke,
     /// A mixture of bets: less powerful, but may be checked after every task, and rests on Ville's inequality alone.
@@ -60,8 +55,6 @@ impl Bound {
     /// The name on the certificate.
     pub fn name(self) -> &'static str {
         match self {
-            Self::OneRun => "exact-binomial, one successful run a task",
-            Self::Binomial => "exact-binomial",
             Self::Gaffke => "gaffke",
             Self::Betting => "betting",
         }
@@ -70,8 +63,6 @@ impl Bound {
     /// The theorem that the certificate rests on.
     pub fn theorem(self) -> &'static str {
         match self {
-            Self::OneRun => "the binomial distribution (Clopper & Pearson 1934)",
-            Self::Binomial => "the binomial distribution (Clopper & Pearson 1934); one successful run a task",
             Self::Gaffke => "Gaffke's statistic (2005), valid by Vlassis & Thomas, arXiv 2607.08415, theorem 1 (2026)",
             Self::Betting => "Ville's inequality (1939) for a mixture of bets (Waudby-Smith & Ramdas 2024)",
         }
@@ -81,7 +72,7 @@ impl Bound {
     /// or 1, and Gaffke's statistic is the exact binomial tail.
     pub fn p_value(self, surpluses: &Surpluses) -> f64 {
         match self {
-            Self::OneRun | Self::Binomial | Self::Gaffke => surpluses.gaffke(),
+            Self::Gaffke => surpluses.gaffke(),
             Self::Betting => surpluses.betting(),
         }
     }
@@ -96,7 +87,7 @@ pub struct Promise {
     pub delta: f64,
     /// Which rate the risk is.
     pub rate: Rate,
-    /// Gaffke by default; with one successful run per task it is reported as binomial.
+    /// Gaffke by default.
     pub bound: Bound,
 }
 
@@ -162,14 +153,12 @@ struct SettingEvidence {
 /// Fixed-sequence testing: walks from the most conservative setting while each passes at `delta`, and chooses the last
 /// that passes.
 pub fn certify(calibration: &Calibration, promise: Promise) -> Certificate {
-    let promise = resolved(calibration, promise);
     walk(tasks_with_success(calibration), evidence(calibration, promise), promise)
 }
 
 /// For settings without an order: tests all of them with Holm's method, then chooses the passing one that comes last
 /// in `preference` (indices from least to most wanted, for example by tokens saved on the development split).
 pub fn certify_unordered(calibration: &Calibration, preference: &[usize], promise: Promise) -> Certificate {
-    let promise = resolved(calibration, promise);
     choose(tasks_with_success(calibration), evidence(calibration, promise), preference, promise)
 }
 
@@ -238,15 +227,6 @@ fn choose(tasks: u64, mut evidence: Vec<SettingEvidence>, preference: &[usize], 
 
 fn tasks_with_success(calibration: &Calibration) -> u64 {
     calibration.successes.iter().filter(|successes| **successes > 0).count() as u64
-}
-
-fn resolved(calibration: &Calibration, promise: Promise) -> Promise {
-    let one_each = calibration.successes.iter().all(|successes| *successes <= 1);
-    match (promise.bound, promise.rate) {
-        (Bound::Gaffke, Rate::TaskAveraged) if one_each => Promise { bound: Bound::Binomial, ..promise },
-        (Bound::OneRun | Bound::Binomial, _) if !one_each => Promise { bound: Bound::Gaffke, ..promise },
-        _ => promise,
-    }
 }
 
 fn evidence(calibration: &Calibration, promise: Promise) -> Vec<SettingEvidence> {

@@ -9,6 +9,8 @@ pub enum Method {
     Undefined,
     /// An estimate without an interval: too few tasks, or no spread to estimate one from.
     EstimateOnly,
+    /// The exact one-sided bounds of a mean over tasks of shares: Gaffke's.
+    Gaffke,
     /// Wilson's interval, one run per task.
     Wilson,
     /// The exact interval, one run per task and few with (or few without) the property.
@@ -33,6 +35,7 @@ impl Method {
         match self {
             Self::Undefined => "undefined",
             Self::EstimateOnly => "estimate-only",
+            Self::Gaffke => "gaffke",
             Self::Wilson => "wilson",
             Self::ClopperPearson => "clopper-pearson",
             Self::WilsonClustered => "wilson-clustered",

@@ -30,6 +30,7 @@ pub mod residual;
 mod seldom;
 pub mod shares;
 pub mod split;
+pub mod task_rate;
 pub mod worth;
 
 pub use bootstrap::{Replicates, Resamples, cluster_key};
@@ -44,4 +45,5 @@ pub use multiplicity::{Adjustment, Contrast, SweepTest, adjust_sweep};
 pub use paired::PairedCounts;
 pub use range::RangeEstimate;
 pub use shares::{ShareDifference, difference_of_shares};
+pub use task_rate::task_rate;
 pub use worth::{WorthSums, break_even, net_worth};

@@ -10,7 +10,7 @@ use crate::stats::certificate::{
 };
 use crate::stats::label_certificate::{LabelDoubt, LabelledTask};
 use crate::stats::multiplicity::holm;
-use crate::stats::{ClusterSums, Estimate, ratio_estimate};
+use crate::stats::{self, ClusterSums, Estimate, ratio_estimate};
 use crate::transcript::Outcome;
 use crate::words::{self, chosen_percent, digits};
 
@@ -207,8 +207,7 @@ fn settings(
     let mut walking = true;
     let task_rate = |stops: &Vec<u64>| {
         let tasks = stops.iter().zip(&calibration.successes);
-        let shares = tasks.map(|(stops, n)| ClusterSums::of_runs([(*stops as f64 / *n as f64, 1.0)]));
-        ratio_estimate(&shares.collect::<Vec<_>>(), LEVEL)
+        stats::task_rate(&tasks.map(|(stops, n)| ClusterSums::of_counts(*stops, *n)).collect::<Vec<_>>(), LEVEL)
     };
     let rates = calibration.early_stops.iter().map(task_rate);
     let lines = ordered.iter().zip(usefuls).zip(rates).zip(&certificate.tested).zip(adjusted);

@@ -139,7 +139,7 @@ fn judged(study: &Study, source: &Study, choice: Choice) -> ClassLimit {
     let fate = |run| family.map_or(Fate::Unread, |family| study.fate(LimitIx { family, ..choice.at }, run));
     let totals = study.totals(&study.all_tasks(), fate);
     let all: TaskSums = totals.all();
-    let task_rate: Estimate = totals.task_rate();
+    let task_rate: Estimate = totals.killed();
     ClassLimit {
         choice,
         limit: rule.limit,

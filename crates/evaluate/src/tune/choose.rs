@@ -101,10 +101,7 @@ impl Walks<'_> {
     pub(super) fn tune(&self, tasks: &[usize], appetite: Appetite) -> Tuned {
         let study = self.study;
         let with_success = study.with_success(tasks);
-        let families = study.families().iter().enumerate();
-        let walks: Vec<Walk> = families
-            .map(|(at, family)| self.walk(at, tasks, appetite.alpha, appetite.delta * family.share(), appetite.bound))
-            .collect();
+        let walks = self.walk_all(tasks, appetite);
         let limits: Vec<(Limit, Choice)> = walks.iter().flat_map(|walk| self.certified(walk)).collect();
         let candidates: Vec<Candidate> = limits.iter().map(|(limit, _)| limit.rate(study, tasks, appetite)).collect();
         let decision =

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::held_out::{Chosen, HeldOut};
 use super::rate::{candidate, is_equal};
 use super::{Appetite, Study, TaskTotals};
-use crate::aggregate::{Candidate, Ease, Group, Over, Rows, RunEffect, TaskSums, by_stack, decide};
+use crate::aggregate::{Candidate, Entrant, Group, Over, Rows, RunEffect, TaskSums, by_stack, decide};
 
 /// The results of one strategy by task, every unknown at its worst.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ pub fn best_contender(all: &[Contender], tasks: &[usize], appetite: Appetite) ->
         .zip(&effects)
         .map(|(of, effects)| Candidate {
             killed_at_most: of.totals(tasks).killed().high(),
-            ..candidate(effects, appetite, Ease { hosts: 1, rules: 1 })
+            ..candidate(effects, appetite, Entrant { hosts: 1, rules: 1, place: None })
         })
         .collect();
     decide(&candidates, appetite.terms(), |a, b| is_equal(&effects[a], &effects[b], appetite.lost_success_costs)).ship

@@ -6,14 +6,13 @@
 //! then Test, arXiv 2110.01052; the frontier as the order: Pareto testing, arXiv 2210.07913).
 
 use super::held_out::{Chosen, HeldOut, halves};
-use super::walk::p_value_of_picked;
 use super::{Appetite, Fate, Study, clean_tasks_needed};
 use crate::diagnostic::Diagnostics;
 use crate::rule::Rule;
 use crate::stack::Stack;
 use crate::sweep::engine::{Atom, Extract, Formula, GridWalk, Plan, Runs};
 use crate::sweep::{Combine, GridFile, Search, WideGrid};
-use crate::transcript::{Moment, Outcome};
+use crate::transcript::Moment;
 
 /// Chunks of the walk held in memory at a time.
 const CHUNKS: u64 = 64;
@@ -191,16 +190,7 @@ impl<'s> GridStudy<'s> {
     }
 
     fn p_value(&self, ready: &Ready, test: &[usize], appetite: Appetite) -> f64 {
-        let kills = |run: usize| self.study.loses(run, self.fate(ready, run));
-        let loss = |task: &super::TaskRuns| {
-            let picked = task.picked?;
-            let is_success = |run: &usize| self.study.runs()[*run].outcome() == Outcome::Success;
-            let successes: Vec<usize> = task.runs.clone().filter(is_success).collect();
-            let killed = successes.iter().filter(|run| kills(**run)).count();
-            Some((kills(picked), killed as f64 / successes.len() as f64))
-        };
-        let losses: Vec<(bool, f64)> = test.iter().filter_map(|task| loss(&self.study.tasks()[*task])).collect();
-        p_value_of_picked(&losses, appetite.alpha, appetite.bound)
+        self.study.p_value(test, appetite, |run| self.fate(ready, run))
     }
 
     /// What becomes of a run under a stack.

@@ -8,6 +8,7 @@ use super::held_out::{Chosen, HeldOut, folds, halves};
 use super::study::EndIx;
 use super::{Appetite, Fate, LimitIx, Study, StudyRun};
 use crate::stats::distribution::binomial_cdf;
+use crate::stats::gaffke::Surpluses;
 use crate::transcript::Outcome;
 
 /// Maximum rules in a list.
@@ -161,7 +162,7 @@ impl<'s> Learner<'s> {
         let [dev, test] = halves(self.study, tasks);
         let (rules, is_single) = self.choose(&dev, self.study.with_success(&test), appetite);
         let judged_on = self.study.with_success(&test);
-        let (from_step, p) = self.armed(appetite, judged_on, &[(rules.clone(), test)])?;
+        let (from_step, p) = self.armed(appetite, &[(rules.clone(), test)])?;
         let list = RuleList { rules, from_step };
         Some(Learned { list, p, judged_on, is_estimate: false, is_single })
     }
@@ -186,25 +187,29 @@ impl<'s> Learner<'s> {
                 (self.choose(&others, judged_on, appetite).0, fold)
             })
             .collect();
-        let (from_step, p) = self.armed(appetite, judged_on, &parts)?;
+        let (from_step, p) = self.armed(appetite, &parts)?;
         let (rules, is_single) = self.choose(tasks, judged_on, appetite);
         Some(Learned { list: RuleList { rules, from_step }, p, judged_on, is_estimate: true, is_single })
     }
 
     /// Walks s from the longest run down to 0 and returns the last step at which the lists, each on its own tasks,
     /// pass.
-    fn armed(&self, appetite: Appetite, n: u64, parts: &[(Rules, Vec<usize>)]) -> Option<(u64, f64)> {
+    fn armed(&self, appetite: Appetite, parts: &[(Rules, Vec<usize>)]) -> Option<(u64, f64)> {
         let longest_of = |run: &StudyRun| run.last_end().map(|end| run.steps_paid(end));
         let steps = self.study.runs().iter().filter_map(longest_of);
         let longest = steps.max().unwrap_or(0) + 1;
         let mut passed = None;
         for from_step in (0..=longest).rev() {
-            let mut killed = 0;
+            let mut losses = Vec::new();
             for (rules, tasks) in parts {
                 let list = RuleList { rules: rules.clone(), from_step };
-                killed += self.picked_killed(&list, tasks);
+                let totals = self.study.totals(tasks, |run| list.fate(self.study, run));
+                losses.extend(totals.tasks.iter().filter_map(|(_, sums)| sums.killed_rate()));
             }
-            let p = if n == 0 { 1.0 } else { binomial_cdf(killed, n, appetite.alpha) };
+            let p = match losses.len() {
+                0 => 1.0,
+                _ => appetite.bound.p_value(&Surpluses::of_losses(losses, appetite.alpha)),
+            };
             if p > appetite.delta || p.is_nan() {
                 break;
             }
@@ -216,12 +221,6 @@ impl<'s> Learner<'s> {
             self.study.totals(tasks, |run| list.fate(self.study, run)).all().useful.low.numerator > 0.0
         });
         stops_something.then_some((from_step, p))
-    }
-
-    /// Number of tasks whose picked run the list kills.
-    fn picked_killed(&self, list: &RuleList, tasks: &[usize]) -> u64 {
-        let picked = tasks.iter().filter_map(|task| self.study.tasks()[*task].picked);
-        picked.filter(|run| self.study.loses(*run, list.fate(self.study, *run))).count() as u64
     }
 
     /// The rules to ship from these tasks, to be certified on `judged_on` others; and whether a single rule is just as
@@ -395,7 +394,7 @@ mod tests {
 
     #[test]
     fn there_is_room_for_as_many_kills_as_the_binomial_allows() {
-        let appetite = Appetite { alpha: 0.1, delta: 0.1, bound: Bound::OneRun, lost_success_costs: None };
+        let appetite = Appetite { alpha: 0.1, delta: 0.1, bound: Bound::Gaffke, lost_success_costs: None };
         let most = (0..125).take_while(|killed| binomial_cdf(*killed, 125, 0.1) <= 0.1).last().unwrap();
         assert!((room_for(125, appetite) * 125.0 - most as f64).abs() < 1e-9);
         assert!(room_for(5, appetite).abs() < 1e-9);

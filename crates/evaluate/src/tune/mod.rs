@@ -29,4 +29,4 @@ pub use held_out::{Chosen, FOLDS, HeldOut, Tuner, folds};
 
 pub use list::{Learned, Learner, ListOptions, RuleList, tasks_for_list};
 pub use study::{Choosing, Fate, LimitIx, Stratum, Study, StudyRun, TaskRuns, TaskTotals, UNREADABLE};
-pub use walk::{Appetite, Walk, clean_tasks_missing, clean_tasks_needed};
+pub use walk::{Appetite, Walk, clean_tasks_needed};

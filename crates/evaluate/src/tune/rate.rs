@@ -8,21 +8,19 @@ use std::rc::Rc;
 use super::study::EndIx;
 use super::{Appetite, Fate, LimitIx, Study};
 use crate::aggregate::{
-    Candidate, Ease, LEVEL, Over, ShipTerms, TaskSums, cost_at_worst, is_open, known_share, saved_at_worst,
+    Candidate, Entrant, LEVEL, Over, ShipTerms, TaskSums, cost_at_worst, is_open, killed_of_all, known_share,
+    saved_at_worst,
 };
 use crate::stats::estimate::free_ratio_estimate;
 use crate::stats::{ClusterSums, CostSums, Estimate, cost_estimate, net_worth};
 
 impl Study {
-    /// What becomes of the graded runs of one task. A run on which a rule cannot be evaluated spends everything and loses
-    /// its success.
+    /// What becomes of the runs of one task. A run on which a rule cannot be evaluated spends everything and loses its
+    /// success.
     fn sums(&self, task: usize, fate: impl Fn(usize) -> Fate) -> TaskSums {
         let mut sums = TaskSums::default();
         for run in self.tasks()[task].runs.clone() {
             let of = &self.runs()[run];
-            if of.outcome().grade().is_none() {
-                continue;
-            }
             let effect = match fate(run) {
                 Fate::Untouched => of.effect(None, self.unit()),
                 Fate::Stopped(point) => of.effect(Some(point), self.unit()),
@@ -34,9 +32,9 @@ impl Study {
     }
 
     /// Rates a strategy that is certified at the requested rate, or estimated to keep it, from its fate on each run.
-    pub fn rate(&self, tasks: &[usize], appetite: Appetite, ease: Ease, fate: impl Fn(usize) -> Fate) -> Candidate {
+    pub fn rate(&self, tasks: &[usize], appetite: Appetite, entrant: Entrant, fate: impl Fn(usize) -> Fate) -> Candidate {
         let effects: Vec<TaskSums> = tasks.iter().map(|task| self.sums(*task, &fate)).collect();
-        candidate(&effects.iter().collect::<Vec<_>>(), appetite, ease)
+        candidate(&effects.iter().collect::<Vec<_>>(), appetite, entrant)
     }
 }
 
@@ -48,7 +46,7 @@ impl Appetite {
 }
 
 /// The candidate with these effects by task. Its kills are those of the mean over tasks, which is what is certified.
-pub(super) fn candidate(tasks: &[&TaskSums], appetite: Appetite, ease: Ease) -> Candidate {
+pub(super) fn candidate(tasks: &[&TaskSums], appetite: Appetite, entrant: Entrant) -> Candidate {
     let losses: Vec<f64> = tasks.iter().filter_map(|task| task.killed_rate()).collect();
     let is_limited = tasks.iter().all(|task| task.unlimited == 0);
     let worth = |price| {
@@ -62,12 +60,13 @@ pub(super) fn candidate(tasks: &[&TaskSums], appetite: Appetite, ease: Ease) -> 
         acted: tasks.iter().any(|task| task.stops > 0),
         known: known_share(tasks),
         killed_at_most: Some(appetite.alpha),
+        killed_of_all: killed_of_all(tasks).high.value(),
         killed: (!losses.is_empty()).then(|| losses.iter().sum::<f64>() / losses.len() as f64),
         saved: saved_at_worst(tasks),
         cost: cost_at_worst(tasks),
         worth: appetite.lost_success_costs.map(worth),
-        hosts: ease.hosts,
-        rules: ease.rules,
+        hosts: entrant.hosts,
+        rules: entrant.rules,
     }
 }
 
@@ -129,8 +128,8 @@ impl Limit {
 
     /// Rates it on these tasks.
     pub(super) fn rate(&self, study: &Study, tasks: &[usize], appetite: Appetite) -> Candidate {
-        let ease = Ease { hosts: study.families()[self.family].hosts(), rules: 1 };
-        candidate(&self.effects(tasks), appetite, ease)
+        let entrant = Entrant { hosts: study.families()[self.family].hosts(), rules: 1, place: None };
+        candidate(&self.effects(tasks), appetite, entrant)
     }
 
     /// Whether these tasks leave open which of two limits is better.

@@ -1,9 +1,8 @@
 //! The walk of one family from cautious to bold, and how far it is certified.
 
 use super::rate::EffectsByLimit;
-use super::{Fate, Study, names_too_few_tasks};
+use super::{Family, Fate, Study, names_too_few_tasks};
 use crate::stats::Bound;
-use crate::stats::distribution::binomial_cdf;
 use crate::stats::gaffke::Surpluses;
 use crate::transcript::Outcome;
 
@@ -28,24 +27,18 @@ pub fn clean_tasks_needed(alpha: f64, delta: f64) -> u64 {
     if needed.is_finite() { needed.max(1.0) as u64 } else { u64::MAX }
 }
 
-/// The number of further tasks with a success, none of them killed, after which a limit would pass at `delta` that now has
-/// the p-value `p` by the exact binomial tail on `n` tasks. `None` if `p` is no such tail, or more than 10,000 are missing.
-pub fn clean_tasks_missing(p: f64, n: u64, alpha: f64, delta: f64) -> Option<u64> {
-    const MOST: u64 = 10_000;
-    let killed = (0..n).find(|killed| (binomial_cdf(*killed, n, alpha) - p).abs() < 1e-9)?;
-    (1..=MOST).find(|more| binomial_cdf(killed, n + more, alpha) <= delta)
-}
-
 /// What one limit kills, by task.
 #[derive(Clone, Debug, Default)]
 struct Losses(Vec<Loss>);
 
-/// For one task, the share of successful runs that are killed, and whether its picked run is.
+/// One task of which a limit kills a success, or may: a run without an outcome is a success where it may be killed.
 #[derive(Clone, Copy, Debug)]
 struct Loss {
     task: usize,
+    /// The share of its successes that is killed.
     share: f64,
-    picked: bool,
+    /// Whether it has a success whose outcome is known.
+    has_success: bool,
 }
 
 /// What the limits of every family kill, precomputed so that walks on any tasks need no replay.
@@ -71,6 +64,8 @@ pub struct Walk {
     pub p: Option<f64>,
     /// The p-value of the first limit that did not.
     pub p_next: Option<f64>,
+    /// The number of further tasks with a success, none of them killed, with which that limit would pass.
+    pub missing: Option<u64>,
 }
 
 impl Walk {
@@ -90,60 +85,74 @@ impl<'s> Walks<'s> {
 
     /// Walks one family on some of the tasks, spending `delta`.
     pub(super) fn walk(&self, family: usize, tasks: &[usize], alpha: f64, delta: f64, bound: Bound) -> Walk {
+        let mut walk = Walk { family, delta, passed: 0, p: None, p_next: None, missing: None };
+        if !names_too_few_tasks(self.study.without_task(), self.study.runs().len()) {
+            self.walk_on(&mut walk, tasks, alpha, delta, bound);
+        }
+        walk
+    }
+
+    /// Goes on with a walk that may spend `delta` now.
+    fn walk_on(&self, walk: &mut Walk, tasks: &[usize], alpha: f64, delta: f64, bound: Bound) {
         let mut is_in = vec![false; self.study.tasks().len()];
         for task in tasks {
             is_in[*task] = true;
         }
         let n = self.study.with_success(tasks);
-        let mut walk = Walk { family, delta, passed: 0, p: None, p_next: None };
-        if names_too_few_tasks(self.study.without_task(), self.study.runs().len()) {
-            return walk;
-        }
+        walk.delta = delta;
         let mut last: Option<(Vec<(usize, u64)>, f64)> = None;
-        for losses in &self.losses[family] {
+        for losses in &self.losses[walk.family][walk.passed..] {
             let here: Vec<&Loss> = losses.0.iter().filter(|loss| is_in[loss.task]).collect();
             // Neighbouring limits mostly kill the same runs, so p-values are reused.
-            let key: Vec<(usize, u64)> =
-                here.iter().map(|loss| (2 * loss.task + usize::from(loss.picked), loss.share.to_bits())).collect();
+            let key: Vec<(usize, u64)> = here.iter().map(|loss| (loss.task, loss.share.to_bits())).collect();
             let p = match last.take().filter(|(known, _)| *known == key) {
                 Some((_, p)) => p,
-                None => p_value(&here, n, alpha, bound),
+                None => p_value(bound, &surpluses(&here, n, alpha)),
             };
             last = Some((key, p));
             if p > delta || p.is_nan() {
                 walk.p_next = Some(p);
-                break;
+                walk.missing = surpluses(&here, n, alpha).clean_tasks_needed(delta);
+                return;
             }
             walk.passed += 1;
             walk.p = Some(p);
         }
-        walk
+        walk.p_next = None;
     }
-}
 
-fn p_value(losses: &[&Loss], n: u64, alpha: f64, bound: Bound) -> f64 {
-    if n == 0 {
-        return 1.0;
-    }
-    match bound {
-        Bound::OneRun => binomial_cdf(losses.iter().filter(|loss| loss.picked).count() as u64, n, alpha),
-        Bound::Binomial | Bound::Gaffke | Bound::Betting => {
-            let clean = usize::try_from(n).unwrap_or(usize::MAX).saturating_sub(losses.len());
-            let shares = losses.iter().map(|loss| loss.share).chain(std::iter::repeat_n(0.0, clean));
-            bound.p_value(&Surpluses::of_losses(shares, alpha))
+    /// Walks every family. One whose limits all pass leaves its share to the others, as in a comparison.
+    pub(super) fn walk_all(&self, tasks: &[usize], appetite: Appetite) -> Vec<Walk> {
+        let Appetite { alpha, delta, bound, .. } = appetite;
+        let shares: Vec<f64> = self.study.families().iter().map(Family::share).collect();
+        let start = |(family, share): (usize, &f64)| self.walk(family, tasks, alpha, delta * share, bound);
+        let mut walks: Vec<Walk> = shares.iter().enumerate().map(start).collect();
+        let all: f64 = shares.iter().sum();
+        loop {
+            let open = |walk: &&Walk| walk.p_next.is_some();
+            let left: f64 = walks.iter().filter(open).map(|walk| shares[walk.family]).sum();
+            let passed: usize = walks.iter().map(|walk| walk.passed).sum();
+            for walk in walks.iter_mut().filter(|walk| walk.p_next.is_some()) {
+                let share = shares[walk.family] * all / left;
+                self.walk_on(walk, tasks, alpha, delta * share, bound);
+            }
+            if walks.iter().map(|walk| walk.passed).sum::<usize>() == passed {
+                return walks;
+            }
         }
     }
 }
 
-/// The p-value from the tasks with a success: for each, whether its picked run is killed, and the share of its
-/// successes killed.
-pub(super) fn p_value_of_picked(tasks: &[(bool, f64)], alpha: f64, bound: Bound) -> f64 {
-    let losses: Vec<Loss> = tasks
-        .iter()
-        .filter(|(picked, share)| *picked || *share > 0.0)
-        .map(|(picked, share)| Loss { task: 0, share: *share, picked: *picked })
-        .collect();
-    p_value(&losses.iter().collect::<Vec<_>>(), tasks.len() as u64, alpha, bound)
+fn p_value(bound: Bound, surpluses: &Surpluses) -> f64 {
+    if surpluses.values.is_empty() { 1.0 } else { bound.p_value(surpluses) }
+}
+
+/// The surpluses of `n` tasks with a success, and of those without that may have one.
+fn surpluses(losses: &[&Loss], n: u64, alpha: f64) -> Surpluses {
+    let with_success = losses.iter().filter(|loss| loss.has_success).count();
+    let clean = usize::try_from(n).unwrap_or(usize::MAX).saturating_sub(with_success);
+    let shares = losses.iter().map(|loss| loss.share).chain(std::iter::repeat_n(0.0, clean));
+    Surpluses::of_losses(shares, alpha)
 }
 
 fn losses_of(study: &Study, family: usize, n_tasks: u64) -> Vec<Losses> {
@@ -157,21 +166,36 @@ fn losses_of(study: &Study, family: usize, n_tasks: u64) -> Vec<Losses> {
             all.push(losses);
             continue;
         }
-        for (at, task) in study.tasks().iter().enumerate().filter(|(_, task)| task.picked.is_some()) {
+        for (at, task) in study.tasks().iter().enumerate() {
+            let is_stopped = |run: usize| {
+                if study.is_unread(family, run) {
+                    return study.runs()[run].last_end().is_some();
+                }
+                study.first(family, *limit, run).is_some()
+            };
             let is_killed = |run: usize| {
                 if study.is_unread(family, run) {
                     return study.loses(run, Fate::Unread);
                 }
                 study.first(family, *limit, run).is_some_and(|end| study.runs()[run].kills(end))
             };
-            let (mut killed, mut successes) = (0_u32, 0_u32);
-            for run in task.runs.clone().filter(|run| study.runs()[*run].outcome() == Outcome::Success) {
-                killed += u32::from(is_killed(run));
-                successes += 1;
+            let (mut killed, mut all, mut has_success) = (0_u32, 0_u32, false);
+            for run in task.runs.clone() {
+                match study.runs()[run].outcome() {
+                    Outcome::Success => {
+                        killed += u32::from(is_killed(run));
+                        all += 1;
+                        has_success = true;
+                    }
+                    Outcome::Unknown if is_stopped(run) => {
+                        killed += 1;
+                        all += 1;
+                    }
+                    Outcome::Unknown | Outcome::Failure => {}
+                }
             }
             if killed > 0 {
-                let picked = task.picked.is_some_and(is_killed);
-                losses.0.push(Loss { task: at, share: f64::from(killed) / f64::from(successes), picked });
+                losses.0.push(Loss { task: at, share: f64::from(killed) / f64::from(all), has_success });
             }
         }
         let is_far = losses.0.iter().map(|loss| loss.share).sum::<f64>() > 0.5 * n_tasks as f64;

@@ -164,8 +164,8 @@ fn decided_at(rows: &[Row], terms: ShipTerms, costs: Option<f64>) -> (ShipDecisi
     let price = costs.map(|costs| LostSuccess { unit: Unit::Tokens, costs });
     let rows: Rows = rows.iter().cloned().collect();
     let groups = crate::aggregate::by_stack(&rows);
-    let ease: Vec<Ease> = (0..groups.len()).map(|at| Ease { hosts: at, rules: 1 }).collect();
-    let contest = Contest::of(groups, None, Unit::Tokens, price, &ease, None);
+    let entrants: Vec<Entrant> = (0..groups.len()).map(|at| Entrant { hosts: at, rules: 1, place: None }).collect();
+    let contest = Contest::new(groups, None, Unit::Tokens, price, &entrants, None);
     (contest.decide(terms), contest.candidates().to_vec(), contest.tried())
 }
 

@@ -41,11 +41,13 @@ pub(super) fn counts(list: &mut List) {
         (Count::JudgedSuccesses, Nothing, "Successes among the judged runs."),
         (Count::JudgedFailures, Nothing, "Failures among the judged runs."),
         (Count::Killed, Outcome, "Judged successes that were certainly lost."),
-        (Count::KilledAtMost, Outcome, "Judged successes that were or may have been lost."),
+        (Count::KilledMax, Outcome, "Judged successes that were or may have been lost."),
         (Count::RunsWithTokens, Nothing, "Runs that record their tokens."),
     ] {
         list.push(count.name(), Read::Count(count), runs, needs, meaning);
     }
+    let chains = "The number of chains of nested stacks that `killed_at_most` allows for.";
+    list.push("chains_tried", Read::Plain(|s| Measured::plain(s.chains_tried.map(|n| n as f64))), Measure::Number, Nothing, chains);
     let unknown = "Share of the runs of which something that is counted is not known.";
     list.push(
         "unknown_share",

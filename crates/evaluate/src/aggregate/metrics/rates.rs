@@ -14,18 +14,20 @@ pub(super) fn rates(list: &mut List) {
         "killed_rate",
         |s| (&s.estimates.fes_rate).into(),
         Outcome,
-        "judged successes",
-        Shown::Interval,
-        "Share of the successes killed: stopped before they were secured. A success of which nothing tells when it was secured counts as killed by any earlier stop.",
-    );
-    rate(
-        "killed_rate_all",
-        |s| (&s.estimates.fes_rate_all).into(),
-        Nothing,
         "successes and ungraded runs",
-        no,
-        "The same over all runs that are or may be successes, every unknown at its lowest and highest.",
+        Shown::Interval,
+        "The mean over tasks of the share of a task's successes that is killed: stopped before they were secured. A success of which nothing tells when it was secured counts as killed by any earlier stop. Over all runs: where a rule could not be evaluated or nobody graded the run, both possibilities are in the range. `_high` is the exact one-sided 95 % bound of that mean, `_low` the one at 97.5 %.",
     );
+    list.push(
+        "killed_at_most",
+        Read::Plain(|s| Measured::plain(s.killed_at_most)),
+        Measure::Share,
+        Nothing,
+        "The most that the stack kills, as a mean over tasks: the exact 95 % bound that allows for all stacks tried, every unknown at its worst. A stack is shipped only if this is at most `--max-killed`.",
+    );
+    let mut rate = |name: &str, read, needs, of: &str, shown, meaning: &str| {
+        list.push(name, Read::Plain(read), Measure::Share, needs, meaning).over(of, shown);
+    };
     rate(
         "killed_per_stop",
         |s| (&s.estimates.fes_per_stop).into(),
@@ -38,9 +40,9 @@ pub(super) fn rates(list: &mut List) {
         "retention",
         |s| (&s.estimates.retention).into(),
         Outcome,
-        "judged successes",
+        "successes and ungraded runs",
         no,
-        "Share of the successes kept: 1 less `killed_rate`.",
+        "1 less `killed_rate`: the mean over tasks of the share of a task's successes that is kept.",
     );
     rate(
         "missed_rate",

@@ -229,7 +229,7 @@ impl Study {
 
     /// How many of the tasks have a success.
     pub fn with_success(&self, tasks: &[usize]) -> u64 {
-        tasks.iter().filter(|task| self.tasks[**task].picked.is_some()).count() as u64
+        tasks.iter().filter(|task| self.tasks[**task].has_success).count() as u64
     }
 }
 

@@ -126,11 +126,16 @@ impl StudyRun {
     /// What a strategy does that cannot be read on the run: it may have lost the success, and spends everything.
     pub(in crate::tune) fn unread_effect(&self, is_lost: bool) -> RunEffect {
         let is_kept = self.outcome() == Outcome::Success && !is_lost;
+        let may_be_stopped = self.last_end().is_some();
+        let killed = match self.outcome() {
+            Outcome::Unknown => Ends { low: false, high: may_be_stopped },
+            Outcome::Success | Outcome::Failure => Ends::exactly(is_lost),
+        };
         RunEffect {
             outcome: self.outcome(),
             doubts: Doubts { unread: true, unlabelled: self.outcome() == Outcome::Unknown, diverged: false },
-            stopped: Ends { low: false, high: self.last_end().is_some() },
-            killed: Ends::exactly(is_lost),
+            stopped: Ends { low: false, high: may_be_stopped },
+            killed,
             kept: Ends::exactly(is_kept),
             spending: self.whole.map(|whole| Spending { possible: None, ..whole }),
         }

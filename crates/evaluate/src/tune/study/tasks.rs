@@ -16,8 +16,8 @@ pub struct TaskRuns {
     pub task: String,
     /// Indices of its runs.
     pub runs: Range<usize>,
-    /// The successful run that represents it, picked by a hash of its name. `None` if none succeeded.
-    pub picked: Option<usize>,
+    /// Whether one of them succeeded.
+    pub has_success: bool,
     /// Its rank in hash order, for halves and folds.
     pub rank: usize,
 }
@@ -33,16 +33,14 @@ pub(super) fn tasks(runs: &[StudyRun]) -> Vec<TaskRuns> {
                 suite: suite.to_owned(),
                 task: name.to_owned(),
                 runs: at..at + 1,
-                picked: None,
+                has_success: false,
                 rank: 0,
             }),
         }
     }
     let hash = |task: &TaskRuns| xxh3_64(format!("{}\u{1f}{}", task.suite, task.task).as_bytes());
     for task in &mut tasks {
-        let successes: Vec<usize> = task.runs.clone().filter(|run| runs[*run].outcome() == Outcome::Success).collect();
-        let nth = hash(task).checked_rem(successes.len() as u64).and_then(|nth| usize::try_from(nth).ok());
-        task.picked = nth.map(|nth| successes[nth]);
+        task.has_success = runs[task.runs.clone()].iter().any(|run| run.outcome() == Outcome::Success);
     }
     let mut order: Vec<(u64, usize)> = tasks.iter().map(|task| xxh3_64(&hash(task).to_le_bytes())).zip(0..).collect();
     order.sort_unstable();

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{Fate, Study};
-use crate::aggregate::{LEVEL, Over, TaskSums};
+use crate::tune::Appetite;
+use crate::aggregate::{LEVEL, Over, TaskSums, killed_rate};
+use crate::stats::gaffke::Surpluses;
 use crate::stats::{ClusterSums, Estimate, Interval, ratio_estimate};
 use crate::transcript::Outcome;
 
@@ -16,19 +18,19 @@ pub struct TaskTotals {
     pub choice: Choosing,
 }
 
-/// What is known about a choice besides its totals on tasks left out: killed, killed by task, saved.
+/// What is known about a choice besides its totals on tasks left out: killed, saved.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Choosing {
     /// The intervals of what was chosen on all tasks, on the tasks it was chosen on.
-    seen: [Option<Interval>; 3],
+    seen: [Option<Interval>; 2],
     /// The standard deviations of the rates on all tasks of what was chosen without each part.
-    spread: [f64; 3],
+    spread: [f64; 2],
 }
 
 impl Choosing {
     /// From the totals on all tasks of what is chosen on all of them, and of what is chosen without each part.
     pub(in crate::tune) fn of(shipped: Option<&TaskTotals>, parts: &[TaskTotals]) -> Self {
-        let rates: Vec<[Estimate; 3]> = parts.iter().map(TaskTotals::estimates).collect();
+        let rates: Vec<[Estimate; 2]> = parts.iter().map(TaskTotals::estimates).collect();
         let spread = |nth: usize| {
             let rates: Vec<f64> = rates.iter().filter_map(|rates| rates[nth].value).collect();
             let n = rates.len() as f64;
@@ -37,7 +39,7 @@ impl Choosing {
             if rates.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 }
         };
         let seen = shipped.map(|shipped| shipped.estimates().map(|estimate| estimate.interval));
-        Self { seen: seen.unwrap_or_default(), spread: [0, 1, 2].map(spread) }
+        Self { seen: seen.unwrap_or_default(), spread: [0, 1].map(spread) }
     }
 
     fn on(&self, nth: usize, estimate: Estimate) -> Estimate {
@@ -52,23 +54,18 @@ impl FromIterator<(usize, TaskSums)> for TaskTotals {
 }
 
 impl TaskTotals {
-    fn estimates(&self) -> [Estimate; 3] {
-        [self.killed(), self.task_rate(), self.saved()]
+    fn estimates(&self) -> [Estimate; 2] {
+        [self.killed(), self.saved()]
     }
 
-    /// The share of all successful runs that are killed, with its interval.
+    /// The mean over tasks of the share of their successes that is killed, with its bounds: the rate that is certified.
     pub fn killed(&self) -> Estimate {
-        self.choice.on(0, self.estimate(|totals| Some(totals.killed.high.sums()))).within(0.0, 1.0)
+        let tasks: Vec<&TaskSums> = self.tasks.iter().map(|(_, sums)| sums).collect();
+        self.choice.on(0, killed_rate(&tasks, LEVEL).high).within(0.0, 1.0)
     }
 
     fn estimate(&self, of: impl Fn(&TaskSums) -> Option<ClusterSums>) -> Estimate {
         ratio_estimate(&self.tasks.iter().filter_map(|(_, totals)| of(totals)).collect::<Vec<_>>(), LEVEL)
-    }
-
-    /// The mean over tasks of the share of their successful runs that is killed: the rate that is certified.
-    pub fn task_rate(&self) -> Estimate {
-        let loss = |totals: &TaskSums| Some(ClusterSums::of_runs([(totals.killed_rate()?, 1.0)]));
-        self.choice.on(1, self.estimate(loss)).within(0.0, 1.0)
     }
 
     /// Useful saving over the recorded amount, with its interval.
@@ -76,7 +73,7 @@ impl TaskTotals {
         if self.tasks.iter().any(|(_, totals)| totals.unlimited > 0) {
             return Estimate::UNDEFINED;
         }
-        let saved = self.choice.on(2, self.estimate(|totals| Some(totals.useful.low)));
+        let saved = self.choice.on(1, self.estimate(|totals| Some(totals.useful.low)));
         // Nothing saves more than an oracle.
         let most = self.all().oracle_ratio().filter(|most| saved.value.is_some_and(|value| value <= *most));
         // A stop costs nothing: only what a warning leads to can.
@@ -110,15 +107,17 @@ pub struct Stratum {
 }
 
 impl Study {
-    /// What one run adds to the totals of a strategy; nothing if it is ungraded or a rule cannot be evaluated.
+    /// What one run adds to the totals of a strategy. One that is ungraded, or on which a rule cannot be evaluated, adds to
+    /// what may be killed alone.
     pub fn run_totals(&self, run: usize, fate: Fate) -> TaskSums {
-        let stop = match fate {
-            Fate::Unread => return TaskSums::default(),
-            Fate::Untouched => None,
-            Fate::Stopped(point) => Some(point),
+        let of = &self.runs[run];
+        let effect = match fate {
+            Fate::Unread => of.unread_effect(self.loses(run, fate)),
+            Fate::Untouched => of.effect(None, self.unit),
+            Fate::Stopped(point) => of.effect(Some(point), self.unit),
         };
         let mut totals = TaskSums::default();
-        totals.add(&self.runs[run].effect(stop, self.unit), Over::Judged);
+        totals.add(&effect, Over::Judged);
         totals
     }
 
@@ -131,6 +130,16 @@ impl Study {
                 Fate::Stopped(point) => of.on.shared().course().verdict(Some(point)).is_fes(),
                 Fate::Unread => of.last_end().is_some(),
             }
+    }
+
+    /// The p-value of "this kills more than is tolerated", where `fate` says what becomes of each run.
+    pub(in crate::tune) fn p_value(&self, tasks: &[usize], appetite: Appetite, fate: impl Fn(usize) -> Fate) -> f64 {
+        let totals = self.totals(tasks, fate);
+        let losses: Vec<f64> = totals.tasks.iter().filter_map(|(_, sums)| sums.killed_rate()).collect();
+        if losses.is_empty() {
+            return 1.0;
+        }
+        appetite.bound.p_value(&Surpluses::of_losses(losses, appetite.alpha))
     }
 
     /// The totals of several tasks, where `fate` says what becomes of each run.

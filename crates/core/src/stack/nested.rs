@@ -1,0 +1,140 @@
+//! Which stacks are nested by their definitions: one stops wherever the other does, whatever the run.
+
+use super::{Cap, Clause, OnHit, Scope, Stack};
+use crate::decision::Action;
+use crate::rule::Comparator::{AtLeast, AtMost, Equals, LessThan, MoreThan};
+use crate::rule::{Condition, Rule};
+use crate::signal;
+use crate::transcript::Moment;
+
+/// A clause that stops, or a cap, which is one on `steps`.
+struct Stopping {
+    condition: Condition,
+    at: Moment,
+    strikes: u32,
+    scope: Scope,
+}
+
+impl Stack {
+    /// True if `bolder` stops wherever `self` stops, or before, on any run: every clause implies one of the other's. This is
+    /// told from the definitions alone, so it can be false of stacks that happen to be nested.
+    pub fn is_within(&self, bolder: &Self) -> bool {
+        match (self.stopping(), bolder.stopping()) {
+            (Some(own), Some(others)) => own.iter().all(|own| others.iter().any(|other| own.implies(other))),
+            _ => false,
+        }
+    }
+
+    /// What stops it; `None` if it does more than stop, or nothing.
+    fn stopping(&self) -> Option<Vec<Stopping>> {
+        let mut all = Vec::new();
+        for clause in &self.clauses {
+            all.push(Stopping::from_clause(clause)?);
+        }
+        if let Some(cap) = &self.cap {
+            all.push(Stopping::from_cap(cap)?);
+        }
+        (!all.is_empty()).then_some(all)
+    }
+}
+
+impl Stopping {
+    fn from_clause(clause: &Clause) -> Option<Self> {
+        let Clause { condition, at, strikes, then, scope, .. } = clause;
+        matches!(then, Action::Stop).then(|| Self {
+            condition: condition.clone(),
+            at: *at,
+            strikes: *strikes,
+            scope: *scope,
+        })
+    }
+
+    /// A cap is met before the request after its last step: the same stop as after the tools of that step.
+    fn from_cap(cap: &Cap) -> Option<Self> {
+        if !matches!(cap.on_hit, OnHit::Stop) {
+            return None;
+        }
+        let rule = Rule::new(signal::find("steps")?, AtLeast, f64::from(cap.steps));
+        let (condition, at) = (Condition::Rule(Box::new(rule)), Moment::AfterTools);
+        Some(Self { condition, at, strikes: 1, scope: cap.scope })
+    }
+
+    fn implies(&self, other: &Self) -> bool {
+        let alike = self.at == other.at && self.strikes == other.strikes && self.scope == other.scope;
+        alike && implies(&self.condition, &other.condition)
+    }
+}
+
+/// True if `bolder` holds at every point at which `condition` holds.
+fn implies(condition: &Condition, bolder: &Condition) -> bool {
+    match (condition, bolder) {
+        (Condition::Rule(rule), Condition::Rule(other)) => rule_implies(rule, other),
+        (Condition::Any(parts), _) => parts.iter().all(|part| implies(part, bolder)),
+        (_, Condition::All { parts, latched: false }) => parts.iter().all(|part| implies(condition, part)),
+        (Condition::All { parts, latched: true }, Condition::All { parts: others, latched: true }) => {
+            others.iter().all(|other| parts.iter().any(|part| implies(part, other)))
+        }
+        (Condition::Some { least, parts }, Condition::Some { least: fewer, parts: others }) => {
+            let mut pairs = parts.iter().zip(others);
+            fewer <= least && parts.len() == others.len() && pairs.all(|(part, other)| implies(part, other))
+        }
+        (Condition::Not(part), Condition::Not(other)) => implies(other, part),
+        (Condition::Lately { within, part }, Condition::Lately { within: longer, part: other }) => {
+            within <= longer && implies(part, other)
+        }
+        (_, Condition::Any(others)) => others.iter().any(|other| implies(condition, other)),
+        (Condition::All { parts, latched: false }, _) => parts.iter().any(|part| implies(part, bolder)),
+        _ => false,
+    }
+}
+
+fn rule_implies(rule: &Rule, other: &Rule) -> bool {
+    if rule.signal.id != other.signal.id || rule.options_label != other.options_label {
+        return false;
+    }
+    let (limit, bolder) = (rule.limit, other.limit);
+    match (rule.comparator, other.comparator) {
+        (AtLeast | MoreThan | Equals, AtLeast) | (MoreThan, MoreThan) => bolder <= limit,
+        (AtLeast | Equals, MoreThan) => bolder < limit,
+        (AtMost | LessThan | Equals, AtMost) | (LessThan, LessThan) => bolder >= limit,
+        (AtMost | Equals, LessThan) => bolder > limit,
+        #[expect(clippy::float_cmp, reason = "the same limit as written")]
+        (Equals, Equals) => bolder == limit,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::stack::StackFile;
+
+    /// Whether a stack with one rule is within one with another; the rules as in a stack file.
+    fn is_within(one: &str, other: &str) -> bool {
+        let text = format!("[[stack]]\nname = \"one\"\n{one}\n[[stack]]\nname = \"other\"\n{other}\n");
+        let file = StackFile::parse("stacks.toml", &text).expect("the stacks are well-formed");
+        let [one, other] = ["one", "other"].map(|name| file.stack(name).expect("it is there"));
+        one.is_within(&other)
+    }
+
+    fn steps(limit: u32) -> String {
+        format!("any = [{{ signal = \"steps\", at_least = {limit} }}]")
+    }
+
+    #[test]
+    fn a_looser_limit_of_one_signal_is_within_a_tighter_one() {
+        assert!(is_within(&steps(90), &steps(75)) && !is_within(&steps(75), &steps(90)));
+        assert!(is_within("cap = { steps = 90 }", &steps(75)) && is_within(&steps(90), "cap = { steps = 75 }"));
+        assert!(!is_within(&steps(90), "any = [{ signal = \"tokens.total\", at_least = 75 }]"));
+        let low = "any = [{ signal = \"novelty\", at_most = 0.1 }]";
+        assert!(is_within(low, "any = [{ signal = \"novelty\", at_most = 0.2 }]"));
+        assert!(!is_within(low, "any = [{ signal = \"novelty\", less_than = 0.1 }]"));
+    }
+
+    #[test]
+    fn parts_count_by_what_combines_them() {
+        let both = "any = [{ signal = \"steps\", at_least = 30 }, { signal = \"call.count\", at_least = 5 }]";
+        assert!(is_within(&steps(30), both) && !is_within(both, &steps(30)));
+        let all = "all = [{ signal = \"steps\", at_least = 30 }, { signal = \"call.count\", at_least = 5 }]";
+        assert!(is_within(all, &steps(30)) && !is_within(&steps(30), all) && is_within(all, both));
+    }
+}
