@@ -5,7 +5,8 @@ use super::first::FirstTable;
 use super::followed::FollowedVerdict;
 use super::known::{Lack, MissingRecord, missing};
 use crate::aggregate::{
-    Candidate, CostOfSuccess, Count, Label, NetBenefit, Picked, Refused, Standing, Summary, TieBreak, Unit, WorseStratum,
+    Candidate, CostOfSuccess, Count, Label, NetBenefit, Picked, Refused, Standing, Summary, TieBreak, Unit,
+    WorseStratum,
 };
 use crate::stats::{Estimate, RangeEstimate};
 use crate::transcript::Outcome;

@@ -12,8 +12,8 @@ use super::made::Made;
 use super::row_file::{RowFormat, SavedRows};
 use super::{Lock, read_rows, write_atomically};
 use crate::aggregate::{
-    ChainPlace, Contest, Entrant, Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Group, Label, Row, RowView, Rows, RowsBuilder, SEED,
-    by_stack, unit_of,
+    ChainPlace, Contest, Entrant, Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Group, Label, Row,
+    RowView, Rows, RowsBuilder, SEED, by_stack, unit_of,
 };
 use crate::answers::{Appetite, Choice, FollowedReport, RunEvidence, Tuned};
 use crate::compare::StackInfo;

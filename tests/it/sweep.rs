@@ -152,7 +152,8 @@ fn a_certificate_names_the_most_aggressive_setting_that_passes() {
 #[test]
 fn tune_certifies_limits_of_ones_own_and_writes_the_stack() {
     let scratch = scratch();
-    let (code, told, stderr) = scratch.run(&format!("tune|runs.jsonl|{REPEATS}|--confidence|0.9|--format|json|--out|tuned"));
+    let (code, told, stderr) =
+        scratch.run(&format!("tune|runs.jsonl|{REPEATS}|--confidence|0.9|--format|json|--out|tuned"));
     assert_eq!(code, 0, "{stderr}");
     assert_eq!(told, scratch.read("tuned/certificate.json"));
     let stack = scratch.read("tuned/tuned.toml");
@@ -231,7 +232,8 @@ fn a_rule_is_judged_by_the_runs_that_have_what_it_reads() {
         .table("out/sweep.csv")
         .iter()
         .map(|row| {
-            let columns = ["runs", "not_evaluable_runs", "killed_rate_min", "killed_rate_max", "killed_rate_difference_n"];
+            let columns =
+                ["runs", "not_evaluable_runs", "killed_rate_min", "killed_rate_max", "killed_rate_difference_n"];
             columns.map(|column| row[column].clone()).join(" ")
         })
         .collect();

@@ -2,8 +2,8 @@
 
 use whenstop::aggregate::{FollowedRow, FollowedRows, followed_by_stack};
 use whenstop::stats::distribution::binomial_cdf;
-use whenstop::transcript::{Moment, Point};
 use whenstop::stats::gaffke::Surpluses;
+use whenstop::transcript::{Moment, Point};
 use whenstop::tune::clean_tasks_needed;
 
 use super::{Corpus, Row, repeat};

@@ -8,8 +8,7 @@ use whenstop::sweep::engine::Extract;
 use whenstop::transcript::sketch::draft;
 use whenstop::transcript::{Outcome, Run};
 use whenstop::tune::{
-    Appetite, Fate, GridStudy, HeldOut, Learner, LimitIx, ListOptions, Study, TaskTotals, Tuner,
-    catalogue, pool,
+    Appetite, Fate, GridStudy, HeldOut, Learner, LimitIx, ListOptions, Study, TaskTotals, Tuner, catalogue, pool,
 };
 use whenstop::verdict::Assumptions;
 

@@ -236,7 +236,7 @@ impl<'t> Shell<'t> {
             match act {
                 Act::Effect(call) => parts.add(call),
                 Act::Text { file, text } => {
-                    record_scripts_within(self.depth, &[&file], &text, self.table, self.scripts)
+                    record_scripts_within(self.depth, &[&file], &text, self.table, self.scripts);
                 }
                 Act::Command { words, input, piped, is_assigned } => {
                     let before = std::mem::take(&mut self.parts);

@@ -50,7 +50,9 @@ fn stops(summary: &Summary) -> Cell {
 /// as one of all stacks tried, where that was asked for.
 pub(super) fn killed(summary: &Summary) -> Cell {
     let killed = summary.estimates.killed;
-    let Some(most) = summary.killed_at_most.or_else(|| summary.estimates.fes_rate.upper()) else { return Cell::Missing };
+    let Some(most) = summary.killed_at_most.or_else(|| summary.estimates.fes_rate.upper()) else {
+        return Cell::Missing;
+    };
     let (low, high) = (killed.low.hits, killed.high.hits);
     let count = if low == high { low.to_string() } else { format!("{low}–{high}") };
     Cell::Text(format!("{count}/{} ≤{}", killed.high.of, digits(most)))

@@ -62,7 +62,8 @@ impl Words<'_> {
 
     /// What the certificate promises, in one clause.
     pub(super) fn promise(&self) -> String {
-        let (alpha, confidence) = (chosen_percent(self.args.promise.max_killed), chosen_percent(self.args.promise.confidence));
+        let (alpha, confidence) =
+            (chosen_percent(self.args.promise.max_killed), chosen_percent(self.args.promise.confidence));
         if self.is_estimate() {
             format!("estimated, not certified: at most {alpha} of successes killed, averaged over tasks")
         } else {
@@ -76,7 +77,8 @@ impl Words<'_> {
             Ok(shipped) => shipped,
             Err(why) => return self.refusal(why),
         };
-        let (alpha, confidence) = (chosen_percent(self.args.promise.max_killed), chosen_percent(self.args.promise.confidence));
+        let (alpha, confidence) =
+            (chosen_percent(self.args.promise.max_killed), chosen_percent(self.args.promise.confidence));
         let promise = if self.is_estimate() {
             format!("Estimated, not certified: it kills at most {alpha} of successes")
         } else {

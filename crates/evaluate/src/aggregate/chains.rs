@@ -65,7 +65,8 @@ fn is_within(stacks: &[Tried<'_>], cautious: usize, bolder: usize) -> bool {
 /// The stacks in an order in which a bolder one never stands before a more cautious one; else as they are given.
 fn from_cautious(stacks: &[Tried<'_>]) -> Vec<usize> {
     let n_more_cautious = |at: &usize| {
-        let is_more_cautious = |other: &usize| other != at && is_within(stacks, *other, *at) && !is_within(stacks, *at, *other);
+        let is_more_cautious =
+            |other: &usize| other != at && is_within(stacks, *other, *at) && !is_within(stacks, *at, *other);
         (0..stacks.len()).filter(is_more_cautious).count()
     };
     let mut order: Vec<usize> = (0..stacks.len()).collect();

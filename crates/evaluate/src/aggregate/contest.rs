@@ -69,9 +69,10 @@ impl<'r> Contest<'r> {
         entrants: &[Entrant],
         tried: Option<u64>,
     ) -> Self {
-        let rated = groups.par_iter().enumerate().map(|(at, group)| {
-            candidate(group, errors, unit, price, entrants.get(at).copied().unwrap_or_default())
-        });
+        let rated = groups
+            .par_iter()
+            .enumerate()
+            .map(|(at, group)| candidate(group, errors, unit, price, entrants.get(at).copied().unwrap_or_default()));
         let (mut candidates, kills): (Vec<Candidate>, Vec<Kills<'_, '_>>) = rated.unzip();
         let places = places(entrants, groups.len());
         let others = tried.map_or(0.0, |tried| (tried as f64 - groups.len() as f64).max(0.0));

@@ -8,7 +8,8 @@ use super::sums::{Addends, Count, Sum, Sums};
 use super::task_sums::by_task;
 use super::tasks::Tasks;
 use super::{
-    Contest, CorrectedRate, Estimates, Group, LEVEL, Label, OutcomeBounds, Over, SavingRatios, Savings, Unit, corrected_fes_rate,
+    Contest, CorrectedRate, Estimates, Group, LEVEL, Label, OutcomeBounds, Over, SavingRatios, Savings, Unit,
+    corrected_fes_rate,
 };
 use crate::stats::RangeEstimate;
 use crate::stats::label_certificate::ErrorRates;

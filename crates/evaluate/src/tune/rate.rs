@@ -32,7 +32,13 @@ impl Study {
     }
 
     /// Rates a strategy that is certified at the requested rate, or estimated to keep it, from its fate on each run.
-    pub fn rate(&self, tasks: &[usize], appetite: Appetite, entrant: Entrant, fate: impl Fn(usize) -> Fate) -> Candidate {
+    pub fn rate(
+        &self,
+        tasks: &[usize],
+        appetite: Appetite,
+        entrant: Entrant,
+        fate: impl Fn(usize) -> Fate,
+    ) -> Candidate {
         let effects: Vec<TaskSums> = tasks.iter().map(|task| self.sums(*task, &fate)).collect();
         candidate(&effects.iter().collect::<Vec<_>>(), appetite, entrant)
     }

@@ -47,7 +47,13 @@ pub(super) fn counts(list: &mut List) {
         list.push(count.name(), Read::Count(count), runs, needs, meaning);
     }
     let chains = "The number of chains of nested stacks that `killed_at_most` allows for.";
-    list.push("chains_tried", Read::Plain(|s| Measured::plain(s.chains_tried.map(|n| n as f64))), Measure::Number, Nothing, chains);
+    list.push(
+        "chains_tried",
+        Read::Plain(|s| Measured::plain(s.chains_tried.map(|n| n as f64))),
+        Measure::Number,
+        Nothing,
+        chains,
+    );
     let unknown = "Share of the runs of which something that is counted is not known.";
     list.push(
         "unknown_share",

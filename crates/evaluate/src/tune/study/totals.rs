@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::{Fate, Study};
-use crate::tune::Appetite;
 use crate::aggregate::{LEVEL, Over, TaskSums, killed_rate};
 use crate::stats::gaffke::Surpluses;
 use crate::stats::{ClusterSums, Estimate, Interval, ratio_estimate};
 use crate::transcript::Outcome;
+use crate::tune::Appetite;
 
 /// The totals of a strategy by task.
 #[derive(Clone, Debug, Default)]
