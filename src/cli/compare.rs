@@ -222,7 +222,7 @@ pub(super) fn gather(
     let evaluator = Evaluator::new(&stacks.strategies, options);
     let mut gathered = evaluator.gather();
     let report = runs.each(output, |run| evaluator.of(&run), |run| gathered.take(run))?;
-    tell_troubles(&stacks.strategies, output);
+    tell_troubles(&stacks.strategies, output)?;
     let Evaluation { rows, firings, followed, stacks, stories, void } = gathered.finish();
     let followed = Some(FollowedReport::new(followed, runs.noun()));
     let found = Found::of(&report);

@@ -200,9 +200,9 @@ const MOST_THREADS: u16 = 256;
 /// as usual.
 #[cfg(unix)]
 fn clean_up_on_signals() {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     // If no handler can be set, folders of an interrupted run remain: no reason not to run.
-    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
+    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM]) else { return };
     std::thread::spawn(move || {
         for signal in signals.forever() {
             if interrupt::is_taken() {

@@ -1,6 +1,6 @@
 //! `whenstop watch`: the sessions that are growing, and their readings against the limits. It only reads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -11,7 +11,7 @@ use super::local::{STARTER, agent_files, now};
 use super::output::Output;
 use crate::catalog::{self, Strategies};
 use crate::decision::RuleReading;
-use crate::diagnostic::count;
+use crate::diagnostic::{Diagnostic, Location, count};
 use crate::forecast::Forecast;
 use crate::reader::{Corpus, Detail, ReadOptions};
 use crate::replay::replay_seen;
@@ -73,8 +73,12 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     };
     let forecasts = args.forecast.kept().map_err(Failure::input)?;
     let mut seen: BTreeMap<PathBuf, (u64, SystemTime)> = BTreeMap::new();
+    let mut unread = BTreeSet::new();
     loop {
-        let growing = growing(args);
+        let (growing, lost) = growing(args);
+        for diagnostic in lost {
+            tell_once(&diagnostic, &mut unread, output);
+        }
         if growing.is_empty() && args.once {
             let what = format!("no session grew in the last {}", count(args.minutes, "minute"));
             return Err(Failure::nothing(what, "look further back with `--minutes`, or name a PATH"));
@@ -82,8 +86,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         for (path, state) in growing {
             // A file that did not change says nothing new.
             if seen.insert(path.clone(), state) != Some(state) {
-                for reading in readings(&path, &strategies, &forecasts) {
-                    show(&reading, args.format, output);
+                match readings(&path, &strategies, &forecasts) {
+                    Ok(readings) => readings.iter().for_each(|reading| show(reading, args.format, output)),
+                    Err(what) => tell_once(&unreadable(&path, what), &mut unread, output),
                 }
             }
         }
@@ -94,35 +99,66 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     }
 }
 
-/// The files that changed lately, by path, with their size and time.
-fn growing(args: &Args) -> BTreeMap<PathBuf, (u64, SystemTime)> {
+fn unreadable(path: &Path, what: impl std::fmt::Display) -> Diagnostic {
+    let at = Location::file(path.display().to_string());
+    Diagnostic::new(at, format!("cannot read: {what}"), "it is not watched: check the path and its permissions")
+}
+
+/// Tells what cannot be read, once for each path.
+fn tell_once(diagnostic: &Diagnostic, told: &mut BTreeSet<String>, output: &Output) {
+    if told.insert(diagnostic.at.path.clone()) {
+        output.warning(diagnostic);
+    }
+}
+
+/// The files that changed lately, by path, with their size and time; and what cannot be read.
+fn growing(args: &Args) -> (BTreeMap<PathBuf, (u64, SystemTime)>, Vec<Diagnostic>) {
+    let mut lost = Vec::new();
     let since = now().checked_sub(Duration::from_secs(args.minutes.saturating_mul(60)));
     let files = if args.paths.is_empty() {
         agent_files(since)
     } else {
-        args.paths.iter().flat_map(|path| within(path)).collect()
+        args.paths.iter().flat_map(|path| within(path, &mut lost)).collect()
     };
     let state = |path: PathBuf| {
         let data = std::fs::metadata(&path).ok()?;
         let changed = data.modified().ok()?;
         since.is_none_or(|since| changed >= since).then_some((path, (data.len(), changed)))
     };
-    files.into_iter().filter_map(state).collect()
+    (files.into_iter().filter_map(state).collect(), lost)
 }
 
-fn within(path: &Path) -> Vec<PathBuf> {
-    let entries = walkdir::WalkDir::new(path).sort_by_file_name().into_iter().filter_map(Result::ok);
-    entries.filter(|entry| entry.file_type().is_file()).map(walkdir::DirEntry::into_path).collect()
+fn within(path: &Path, lost: &mut Vec<Diagnostic>) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in walkdir::WalkDir::new(path).sort_by_file_name() {
+        match entry {
+            Ok(entry) if entry.file_type().is_file() => files.push(entry.into_path()),
+            Ok(_) => {}
+            Err(error) => {
+                let at = error.path().unwrap_or(path).to_path_buf();
+                let why = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
+                lost.push(unreadable(&at, why));
+            }
+        }
+    }
+    files
 }
 
-/// The readings of the runs in a file; none while it cannot be read (a line that is being written).
-fn readings(path: &Path, strategies: &Strategies, forecasts: &Kept) -> Vec<Reading> {
+/// The readings of the runs in a file; none while a line of it is being written.
+///
+/// # Errors
+/// If it cannot be read at all.
+fn readings(path: &Path, strategies: &Strategies, forecasts: &Kept) -> Result<Vec<Reading>, String> {
     let class = ByArg::place(forecasts.by().as_ref());
     let options = ReadOptions { detail: Detail::Counts, sealed: true, class, ..ReadOptions::default() };
     let mut all = Vec::new();
-    let Ok(corpus) = Corpus::open(&[path.to_path_buf()], options) else { return all };
-    let _ = corpus.process(|run: Run| reading(run, strategies, forecasts), |reading| all.extend(reading));
-    all
+    let corpus = Corpus::open(&[path.to_path_buf()], options).map_err(|error| error.to_string())?;
+    let report = corpus.process(|run: Run| reading(run, strategies, forecasts), |reading| all.extend(reading));
+    let report = report.map_err(|error| error.to_string())?;
+    match report.skipped.iter().find(|skipped| skipped.unreadable) {
+        Some(skipped) => Err(skipped.reason.clone()),
+        None => Ok(all),
+    }
 }
 
 /// What the rules read in a run's latest round.

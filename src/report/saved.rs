@@ -1,6 +1,6 @@
 //! The contents of a results folder: enough to redraw it without the recordings.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::Path;
 
@@ -165,8 +165,8 @@ impl Manifest {
         }
     }
 
-    /// Refuses rows that are not those the folder was written with: some are missing or stand there twice, or the
-    /// stacks of one run disagree on its outcome.
+    /// Refuses rows that are not those the folder was written with: some are missing or stand there twice, are of no stack
+    /// of the manifest, stop after their end, or disagree on the outcome of a run.
     fn check(&self, rows: &Rows, path: &Path) -> Result<(), Diagnostic> {
         let wrong = |what: String| {
             let help = "write the folder again with `compare --out`";
@@ -180,8 +180,19 @@ impl Manifest {
         let place: HashMap<&str, usize> =
             self.stacks.iter().enumerate().map(|(nth, stack)| (&*stack.name, nth)).collect();
         let mut before: Option<(RowView<'_>, Option<&usize>)> = None;
+        let mut known: HashSet<(&str, &str)> = HashSet::new();
         for row in rows {
             let nth = place.get(&**row.stack());
+            let (run, stack) = (&**row.run_id(), &**row.stack());
+            if nth.is_none() {
+                return wrong(format!("a row is of the stack `{stack}`, which the manifest does not name"));
+            }
+            if !known.insert((run, stack)) {
+                return wrong(format!("run `{run}` stands here twice under `{stack}`"));
+            }
+            if row.steps_at_stop() > row.steps_recorded() {
+                return wrong(format!("run `{run}` has more steps at its stop under `{stack}` than it has in all"));
+            }
             if let Some((first, last)) = before
                 && first.run_id() == row.run_id()
                 && last < nth

@@ -33,13 +33,15 @@ pub enum Failure {
     Stray(String),
     /// It speaks another version of the protocol.
     Version(String),
-    /// It failed on this many runs in a row and is not asked any more.
-    GivenUp(u32),
+    /// It failed on too many runs and is not asked any more.
+    GivenUp,
 }
 
 impl Failure {
     /// The kind of [`Self::GivenUp`].
     pub(super) const GIVEN_UP: &str = "given up";
+    /// The kind of [`Self::Silent`].
+    pub(super) const SILENT: &str = "silent";
 
     /// A line that is not an answer.
     pub(super) fn foreign(line: &[u8], why: impl fmt::Display) -> Self {
@@ -67,14 +69,14 @@ impl Failure {
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::NotStarted(_) => "not started",
-            Self::Silent(_) => "silent",
+            Self::Silent(_) => Self::SILENT,
             Self::Ended { .. } => "ended",
             Self::Raised(_) => "raised",
             Self::Long(_) => "long",
             Self::Foreign { .. } => "foreign",
             Self::Stray(_) => "stray",
             Self::Version(_) => "version",
-            Self::GivenUp(_) => Self::GIVEN_UP,
+            Self::GivenUp => Self::GIVEN_UP,
         }
     }
 
@@ -94,7 +96,7 @@ impl Failure {
             }
             Self::Stray(_) => "write one answer to each line that has an `id`, with that `id`",
             Self::Version(_) => "this whenstop speaks version 1; `whenstop guard new` writes an example",
-            Self::GivenUp(_) => "mend the failure named above first",
+            Self::GivenUp => "mend the failure named above first",
         }
     }
 }
@@ -113,7 +115,7 @@ impl fmt::Display for Failure {
                 write!(f, "wrote `{line}`, which answers something it was not asked (twice, or too late?)")
             }
             Self::Version(version) => write!(f, "speaks version {version} of the protocol"),
-            Self::GivenUp(runs) => write!(f, "failed on {runs} runs in a row and was not asked any more"),
+            Self::GivenUp => f.write_str("failed on too many runs and was not asked any more"),
         }
     }
 }

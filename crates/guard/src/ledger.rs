@@ -1,7 +1,6 @@
 //! Which runs a guard failed on, and how: each kind of failure once, with a count.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 use whenstop_core::decision::Trouble;
 use whenstop_core::diagnostic::{count, one_line};
@@ -17,6 +16,11 @@ struct First {
     failure: Failure,
 }
 
+/// After so many runs without an answer in time, a guard is given up: each took the whole time limit.
+const MOST_SILENT: usize = 10;
+/// After so many failed runs of any kind, too.
+const MOST_FAILED: usize = 1000;
+
 /// The failures of a guard. A run that is replayed twice counts once.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
@@ -24,34 +28,42 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Adds a failure. Returns false if the same was known of this run: it was replayed once more.
-    pub(super) fn put(&mut self, run: &str, point: Option<Point>, failure: Failure) -> bool {
+    /// Adds a failure.
+    pub(super) fn put(&mut self, run: &str, point: Option<Point>, failure: Failure) {
         let first = First { run: run.to_owned(), point, failure };
         let fingerprint = whenstop_core::transcript::fingerprint::of_text(run).0;
         let (runs, known) = self.kinds.entry(first.failure.kind()).or_insert_with(|| (BTreeSet::new(), first.clone()));
         if first < *known {
             *known = first;
         }
-        runs.insert(fingerprint)
+        runs.insert(fingerprint);
+    }
+
+    /// Whether the guard is given up, for its whole stack: the number of failed runs does not depend on their order, and
+    /// so not on the number of threads.
+    pub(super) fn is_given_up(&self) -> bool {
+        let failed = |(kind, (runs, _)): (&&str, &(BTreeSet<u64>, First))| {
+            if *kind == Failure::GIVEN_UP { 0 } else { runs.len() }
+        };
+        let silent = self.kinds.get(Failure::SILENT).map_or(0, |(runs, _)| runs.len());
+        silent >= MOST_SILENT || self.kinds.iter().map(failed).sum::<usize>() >= MOST_FAILED
     }
 
     /// One line for each kind of failure.
     pub(super) fn troubles(&self, guard: &str) -> Vec<Trouble> {
-        let not_asked = self.kinds.get(Failure::GIVEN_UP).map_or(0, |(runs, _)| runs.len() as u64);
+        let gave_up = self.is_given_up();
         let failures = self.kinds.iter().filter(|(kind, _)| **kind != Failure::GIVEN_UP);
         let of_kind = |(_, (runs, first)): (&&str, &(BTreeSet<u64>, First))| {
             let at = first.point.map_or_else(String::new, |point| format!(" at {point}"));
             let n = count(runs.len() as u64, "run");
-            let mut what = format!(
-                "guard `{}` {}; unknown on {n}, such as `{}`{at}",
+            let end = if gave_up { "given up after" } else { "unknown on" };
+            let what = format!(
+                "guard `{}` {}; {end} {n}, such as `{}`{at}",
                 one_line(guard),
                 first.failure,
                 one_line(&first.run)
             );
-            if not_asked > 0 {
-                let _ = write!(what, ", and on {} after too many failures in a row", count(not_asked, "more run"));
-            }
-            Trouble { what, help: first.failure.help().to_owned() }
+            Trouble { what, help: first.failure.help().to_owned(), gave_up }
         };
         failures.map(of_kind).collect()
     }

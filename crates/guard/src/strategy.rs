@@ -1,6 +1,6 @@
 //! A guard as a strategy: its handshake, its idle links, and what went wrong with it.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use whenstop_core::decision::{Program, Requirement, RuleName, Strategy, Trouble, Watch};
@@ -43,8 +43,6 @@ pub struct Guard {
     ledger: Mutex<Ledger>,
     /// Why the guard cannot be asked at all, if its handshake failed.
     broken: Option<Failure>,
-    /// Failed runs since the last one that ended well.
-    failed_in_a_row: AtomicU32,
     /// Points asked about so far.
     asked: AtomicU64,
 }
@@ -55,9 +53,6 @@ struct Idle {
     /// The run that was left before its end, if the last one was.
     unfinished: Option<String>,
 }
-
-/// After this many failed runs in a row the guard is not asked any more: each may have taken the whole time limit.
-const GIVEN_UP_AFTER: u32 = 10;
 
 impl Guard {
     /// Opens a first link and shakes hands. A guard whose handshake fails is unknown on every run; see
@@ -77,7 +72,6 @@ impl Guard {
             idle: Mutex::new(idle),
             ledger: Mutex::default(),
             broken,
-            failed_in_a_row: AtomicU32::new(0),
             asked: AtomicU64::new(0),
         }
     }
@@ -107,8 +101,8 @@ impl Guard {
         if let Some(failure) = &self.broken {
             return Err(failure.clone());
         }
-        if self.failed_in_a_row.load(Ordering::Relaxed) >= GIVEN_UP_AFTER {
-            return Err(Failure::GivenUp(GIVEN_UP_AFTER));
+        if locked(&self.ledger).is_given_up() {
+            return Err(Failure::GivenUp);
         }
         let idle = locked(&self.idle).pop();
         if let Some(Idle { mut link, unfinished }) = idle {
@@ -152,14 +146,8 @@ impl Guard {
         self.asked.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(super) fn succeeded(&self) {
-        self.failed_in_a_row.store(0, Ordering::Relaxed);
-    }
-
     pub(super) fn failed(&self, run: &str, point: Option<Point>, failure: Failure) {
-        if locked(&self.ledger).put(run, point, failure) {
-            self.failed_in_a_row.fetch_add(1, Ordering::Relaxed);
-        }
+        locked(&self.ledger).put(run, point, failure);
     }
 
     /// All its rules.

@@ -132,10 +132,7 @@ impl Watch for Asked {
     fn conclude(&mut self) -> Vec<RuleName> {
         if let Some(mut link) = self.link.take() {
             match self.guard.finish(&mut *link, &self.alias) {
-                Ok(()) => {
-                    self.guard.give_back(link, None);
-                    self.guard.succeeded();
-                }
+                Ok(()) => self.guard.give_back(link, None),
                 Err(failure) => self.fail(None, failure),
             }
         }

@@ -93,7 +93,8 @@ pub(in crate::cli) fn write(
             }
             Ok(report)
         });
-        let report = report.map_err(|error| {
+        let told = report.and_then(|report| tell_troubles(&stacks.strategies, output).map(|_| report));
+        let report = told.map_err(|error| {
             let first = error.diagnostics.first().clone();
             failure = Some(error);
             first
@@ -124,7 +125,6 @@ pub(in crate::cli) fn write(
         return Err(failure);
     }
     written.map_err(Failure::input)?;
-    tell_troubles(&stacks.strategies, output);
     Ok(runs)
 }
 

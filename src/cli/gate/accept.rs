@@ -43,6 +43,10 @@ pub(in crate::cli) fn accept(args: &AcceptArgs, output: &Output) -> Result<Exit,
         names_exist(&args.only, &known.collect::<Vec<_>>())?;
     }
     let now = replayed(&inputs.corpus, &stacks, &args.only, before.as_ref(), None, output)?;
+    if now.troubles > 0 {
+        let what = "a guard failed on some runs: where it stops them is not known, so there is nothing to accept";
+        return Err(Failure::input(Diagnostic::new(Location::file(name), what, "mend the guard, or leave it out")));
+    }
     let snapshot = match &before {
         Some(before) if !args.only.is_empty() => only(before, now.snapshot, args, &name)?,
         _ => now.snapshot,

@@ -1,8 +1,9 @@
 //! Edits an agent's configuration: JSON in which people leave comments, and which others edit too.
 
 use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstRootNode};
+use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use whenstop_hook::host::Host;
 use whenstop_hook::payload::Event;
@@ -24,12 +25,8 @@ fn entry(host: Host, program: &str, mode: Mode) -> Value {
             serde_json::json!({ "type": "command", "command": program, "args": [host.id()], "timeout": 2 })
         }
         Host::QwenCode => {
-            let quoted = if program.contains([' ', '"', '\'', '$', '\\']) {
-                format!("\"{program}\"")
-            } else {
-                program.to_owned()
-            };
-            serde_json::json!({ "type": "command", "name": "whenstop", "command": format!("{quoted} {}", host.id()) })
+            let command = format!("{} {}", word(program), host.id());
+            serde_json::json!({ "type": "command", "name": "whenstop", "command": command })
         }
     };
     // Observing delays nobody. Qwen Code writes its transcript behind the events that nobody waits for, by dozens of
@@ -38,6 +35,15 @@ fn entry(host: Host, program: &str, mode: Mode) -> Value {
         handler["async"] = Value::Bool(true);
     }
     serde_json::json!({ "hooks": [handler] })
+}
+
+/// A path as one word of a command line, of which the shell obeys nothing.
+fn word(path: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@\\".contains(c);
+    if path.chars().all(|c| is_plain(c) && (c != '\\' || cfg!(windows))) {
+        return path.to_owned();
+    }
+    if cfg!(windows) { format!("\"{path}\"") } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
 /// The configuration with the hook in it; earlier entries of ours are replaced.
@@ -80,7 +86,22 @@ fn mark(text: &str) -> &str {
 
 fn parse(text: &str) -> Result<CstRootNode, String> {
     let text = &text[mark(text).len()..];
-    CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| error.to_string())
+    let root = CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| error.to_string())?;
+    let object = root.object_value();
+    refuse_twice(object.as_ref())?;
+    refuse_twice(object.and_then(|object| object.object_value("hooks")).as_ref())?;
+    Ok(root)
+}
+
+/// Refuses an object in which a name stands twice: programs differ in which of the two they read.
+fn refuse_twice(object: Option<&CstObject>) -> Result<(), String> {
+    let mut known = BTreeSet::new();
+    for name in object.into_iter().flat_map(CstObject::properties).filter_map(|property| property.decoded_name()) {
+        if !known.insert(name.clone()) {
+            return Err(format!("`{name}` stands in it twice"));
+        }
+    }
+    Ok(())
 }
 
 /// Removes every handler of ours; true if there was one.
@@ -119,10 +140,10 @@ fn ours(entry: &CstNode) -> Option<(CstArray, Vec<CstNode>)> {
     let handlers = entry.as_object()?.array_value("hooks")?;
     let is_ours = |handler: &CstNode| {
         let value = handler.to_serde_value().unwrap_or_default();
-        let command = value["command"].as_str().unwrap_or_default().trim_matches('"');
+        let command = value["command"].as_str().unwrap_or_default().trim_matches(['"', '\'']);
         let hosts = Host::ALL.map(Host::id);
         let first = hosts.iter().find_map(|host| command.strip_suffix(host)).unwrap_or(command);
-        let first = first.trim_end().trim_matches('"').trim_end_matches(".exe");
+        let first = first.trim_end().trim_matches(['"', '\'']).trim_end_matches(".exe");
         first.rsplit(['/', '\\']).next() == Some(PROGRAM)
     };
     let of_us: Vec<CstNode> = handlers.elements().into_iter().filter(is_ours).collect();
@@ -220,7 +241,14 @@ mod tests {
 
     #[test]
     fn a_configuration_that_cannot_hold_hooks_is_refused() {
-        for text in ["[]", "{\"hooks\": 1}", "{\"hooks\": {\"Stop\": {}}}", "{\"hooks\""] {
+        for text in [
+            "[]",
+            "{\"hooks\": 1}",
+            "{\"hooks\": {\"Stop\": {}}}",
+            "{\"hooks\"",
+            "{\"hooks\": {}, \"hooks\": {}}",
+            "{\"hooks\": {\"Stop\": [], \"Stop\": []}}",
+        ] {
             assert!(with_hook(text, Host::ClaudeCode, "whenstop-hook", Mode::Observe).is_err(), "{text}");
         }
     }
@@ -232,5 +260,22 @@ mod tests {
         assert_eq!(difference(before, before), "");
         assert_eq!(difference("", "a\n"), "+ a\n");
         assert_eq!(difference("a\nb\n", "b\n"), "- a\n  b\n");
+    }
+
+    #[test]
+    #[cfg(not(windows))]
+    fn a_shell_obeys_nothing_of_the_programs_path() {
+        for path in [
+            "/opt/my tools/whenstop-hook",
+            "/a$(touch x)`y`;z/whenstop-hook",
+            "/it's/\"a\"/whenstop-hook",
+            "/a/whenstop-hook",
+        ] {
+            let text = with_hook("{}", Host::QwenCode, path, Mode::Observe).unwrap();
+            let value: Value = serde_json::from_str(&text).unwrap();
+            let command = value["hooks"]["Stop"][0]["hooks"][0]["command"].as_str().unwrap();
+            assert_eq!(shlex::split(command).unwrap(), [path, "qwen-code"], "{command}");
+            assert!(!installed(&text).is_empty(), "it is known again: {command}");
+        }
     }
 }

@@ -96,7 +96,31 @@ fn target(host: Host, args: &EditArgs) -> Result<PathBuf, Failure> {
     let path = args.config.clone().or_else(|| configuration(host));
     let path = path.ok_or_else(|| Failure::nothing("no home folder is known", "name the file with `--config`"))?;
     // A link to a file elsewhere stays a link.
-    Ok(path.canonicalize().unwrap_or(path))
+    let real = path.canonicalize();
+    if real.is_err() && path.is_symlink() {
+        return Err(failed(
+            &path,
+            "it is a link that leads nowhere",
+            "repair it, or name another file with `--config`",
+        ));
+    }
+    let path = real.unwrap_or(path);
+    if std::fs::metadata(&path).is_ok_and(|data| data.permissions().readonly()) {
+        let help = "allow it first, if it is yours to change, or name another file with `--config`";
+        return Err(failed(&path, "it may not be written to", help));
+    }
+    Ok(path)
+}
+
+/// Refuses a second configuration while the hook is in another one: it could not be taken out of both.
+fn refuse_second(folders: &Folders, path: &Path) -> Result<(), Failure> {
+    let Some(known) = Installed::read(folders).filter(|known| known.config != path) else { return Ok(()) };
+    let text = text_of(&known.config).ok().flatten().unwrap_or_default();
+    if edit::installed(&text).is_empty() {
+        return Ok(());
+    }
+    let help = "take it out there first: `whenstop hook uninstall AGENT --config FILE`";
+    Err(failed(&known.config, "the hook is in this configuration already", help))
 }
 
 /// The text of a configuration; `None` if there is none.
@@ -189,6 +213,7 @@ pub(super) fn install(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let setup = Setup::of(Settings { mode, ..Settings::default() }, &args.stacks, &stacks).map_err(Failure::usage)?;
     let program = program(args.program.as_deref())?;
     let path = target(host, &args.edit)?;
+    refuse_second(&folders, &path)?;
     for (rule, reach, why) in setup.rules.iter().flat_map(|rules| host.reach(rules)) {
         if reach == Reach::Blind {
             output.note(&format!("`{rule}` will never act here: {why}"));

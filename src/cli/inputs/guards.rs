@@ -9,9 +9,11 @@ use clap::Args;
 use sha2::{Digest as _, Sha256};
 
 use crate::catalog::Strategies;
+use crate::cli::Exit;
+use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::decision::{Program, Strategy};
-use crate::diagnostic::{Diagnostic, Location};
+use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::guard::{Failure as GuardFailure, Guard, Notation};
 use crate::reader::{add_input, trace};
 use crate::stack::GuardCommand;
@@ -141,10 +143,22 @@ fn files(command: &[String], folder: Option<&Path>) -> Vec<(String, String)> {
 }
 
 /// Reports what went wrong with guards, and returns how many kinds of failure there were.
-pub(in crate::cli) fn tell_troubles(strategies: &[Arc<dyn Strategy>], output: &Output) -> usize {
-    let troubles: Vec<_> = strategies.iter().flat_map(|strategy| strategy.troubles()).collect();
-    for trouble in &troubles {
-        output.error(&Diagnostic::new(Location::default(), &trouble.what, &trouble.help));
+///
+/// # Errors
+/// If one of them was given up: what it says of the other runs would depend on the order in which it was asked.
+pub(in crate::cli) fn tell_troubles(strategies: &[Arc<dyn Strategy>], output: &Output) -> Result<usize, Failure> {
+    let (mut n, mut given_up) = (0, Vec::new());
+    for trouble in strategies.iter().flat_map(|strategy| strategy.troubles()) {
+        n += 1;
+        let diagnostic = Diagnostic::new(Location::default(), &trouble.what, &trouble.help);
+        if trouble.gave_up {
+            given_up.push(diagnostic);
+        } else {
+            output.error(&diagnostic);
+        }
     }
-    troubles.len()
+    match Diagnostics::of(given_up) {
+        None => Ok(n),
+        Some(diagnostics) => Err(Failure { diagnostics, exit: Exit::BadInput }),
+    }
 }

@@ -50,6 +50,17 @@ impl Machine {
     }
 }
 
+impl Machine {
+    /// The same of a program that is never started.
+    fn install_any(&self, more: &[&str]) -> Output {
+        std::fs::write(self.home.path().join("whenstop-hook"), "").unwrap();
+        let mut words =
+            vec!["hook", "install", "claude-code", "--stacks", "fuse.toml", "--program", "whenstop-hook", "--yes"];
+        words.extend(more);
+        self.run(&words)
+    }
+}
+
 fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
@@ -239,4 +250,46 @@ fn its_sessions_are_recordings_that_compare_reads() {
     assert!(rows.contains("call_result.streak >= 3"), "{rows}");
     let doctor = whenstop(&["hook", "doctor", "claude-code"]);
     assert!(doctor.contains("exact"), "{doctor}");
+}
+
+/// Odd settings files: none is written through, replaced against its mode, or edited where programs differ in what they
+/// read of it.
+#[test]
+#[cfg(unix)]
+fn an_odd_settings_file_is_refused_and_stays() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let machine = Machine::new();
+    let path = machine.settings(Host::ClaudeCode);
+    let refused = |why: &str| {
+        let done = machine.install_any(&[]);
+        let said = text(&done.stderr);
+        assert!(!done.status.success() && said.contains(why), "{why}: {said}");
+    };
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    symlink(machine.home.path().join("nowhere.json"), &path).unwrap();
+    refused("a link that leads nowhere");
+    assert!(path.is_symlink() && !machine.home.path().join("nowhere.json").exists());
+    std::fs::remove_file(&path).unwrap();
+    write(&path, "{}\n");
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o444)).unwrap();
+    refused("may not be written to");
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
+    for twice in ["{\"hooks\": {}, \"hooks\": {}}\n", "{\"hooks\": {\"Stop\": [], \"Stop\": []}}\n"] {
+        write(&path, twice);
+        refused("stands in it twice");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), twice);
+    }
+}
+
+#[test]
+fn a_second_configuration_is_refused_while_the_hook_is_in_another() {
+    let machine = Machine::new();
+    assert!(machine.install_any(&[]).status.success());
+    let other = machine.install_any(&["--config", "other.json"]);
+    let said = text(&other.stderr);
+    assert!(!other.status.success() && said.contains("in this configuration already"), "{said}");
+    assert!(!machine.home.path().join("other.json").exists());
+    assert!(machine.run(&["hook", "uninstall", Host::ClaudeCode.id(), "--yes"]).status.success());
+    assert!(machine.install_any(&["--config", "other.json"]).status.success());
 }

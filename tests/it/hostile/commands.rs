@@ -96,3 +96,52 @@ fn no_name_begins_a_command_to_a_ci_system() {
     }
     check(rows);
 }
+
+#[test]
+fn what_cannot_be_known_is_neither_taken_nor_accepted() {
+    let guard = "[[stack]]\nname = \"g\"\ncommand = [\"sh\", \"g.sh\"]\n";
+    let script = "read -r line\necho '{\"id\":\"hello\",\"protocol\":1,\"answers\":[\"stop\"]}'\nexit 3\n";
+    let run = super::run;
+    check(vec![
+        row("labels with a column twice", "corpus a.jsonl --labels l.csv")
+            .file("a.jsonl", run("a"))
+            .file("l.csv", "run_id,success,success\na,true,false\n")
+            .exit(3)
+            .says("the column `success` stands here twice")
+            .says("l.csv:1"),
+        row("named labels with a column twice", "corpus a.jsonl --labels l.csv --label-columns run_id=id,success=ok")
+            .file("a.jsonl", run("a"))
+            .file("l.csv", "id,ok,ok\na,true,false\n")
+            .exit(3)
+            .says("the column `ok` stands here twice"),
+        row("a column twice that is not used", "corpus a.jsonl --labels l.csv")
+            .file("a.jsonl", run("a"))
+            .file("l.csv", "run_id,success,x,x\na,true,1,2\n")
+            .runs(1)
+            .says("trace"),
+        row("a guard that fails on every run is not accepted", "ci accept a.jsonl --stacks g.toml --snapshot a.snap")
+            .file("a.jsonl", run("a"))
+            .file("g.toml", guard)
+            .file("g.sh", script)
+            .exit(3)
+            .says("there is nothing to accept")
+            .after(|scratch| assert!(!scratch.path("a.snap").exists())),
+        row("a folder to be watched that is not there", "watch nowhere --once")
+            .exit(4)
+            .says("cannot read: ")
+            .says("nowhere"),
+        row("a file to be watched that cannot be read", "watch runs --once")
+            .file("runs/a.jsonl", run("a"))
+            .prepare(|scratch| {
+                #[cfg(unix)]
+                {
+                    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o000);
+                    std::fs::set_permissions(scratch.path("runs/a.jsonl"), mode).unwrap();
+                }
+                let _ = scratch;
+            })
+            .without_rights()
+            .says("cannot read: ")
+            .says("runs/a.jsonl"),
+    ]);
+}

@@ -32,10 +32,12 @@ fn seconds(scratch: &Scratch, arguments: &str) -> Option<f64> {
 
 /// `text` makes a recording of a size.
 fn check(what: &str, arguments: &str, n: usize, text: impl Fn(usize) -> String) {
-    let [small, large] = [n, 4 * n].map(|n| {
-        let scratch = Scratch::with(&[("x.jsonl", &text(n))]);
-        seconds(&scratch, arguments)
-    });
+    check_files(what, arguments, n, |n| Scratch::with(&[("x.jsonl", &text(n))]));
+}
+
+/// `files` makes what is read, of a size.
+fn check_files(what: &str, arguments: &str, n: usize, files: impl Fn(usize) -> Scratch) {
+    let [small, large] = [n, 4 * n].map(|n| seconds(&files(n), arguments));
     let (Some(small), Some(large)) = (small, large) else { return eprintln!("SKIPPED: there is no GNU time") };
     assert!(
         large < LEAST || large / small.max(LEAST / 16.0) < MOST,
@@ -50,7 +52,7 @@ type Case = (&'static str, usize, fn(usize) -> String);
 #[test]
 fn commands_are_read_in_time_that_grows_with_their_length() {
     let many = |n: usize, part: fn(usize) -> String| (0..n).map(part).collect::<String>();
-    let cases: [Case; 10] = [
+    let cases: [Case; 12] = [
         ("a >f1 >f2", 7_000, |nth| format!(" >f{nth}")),
         ("tee ", 7_000, |nth| format!(" f{nth}")),
         ("rm ", 7_000, |nth| format!(" f{nth}")),
@@ -61,6 +63,8 @@ fn commands_are_read_in_time_that_grows_with_their_length() {
         ("awk '", 2_500, |_| "print > \"/dev/null\";".to_owned()),
         ("Get-Item ", 60_000, |_| "1".to_owned()),
         ("$a = 'b'; Get-Item ", 15_000, |_| " $a".to_owned()),
+        ("{", 50_000, |_| "{".to_owned()),
+        ("{ ", 25_000, |_| "{ ".to_owned()),
     ];
     for (head, n, part) in cases {
         let text = |n| calling("bash", &json!({ "command": format!("{head}{}", many(n, part)) }));
@@ -86,4 +90,38 @@ fn calls_of_one_step_are_compared_in_time_that_grows_with_their_number() {
     for stack in ["preset:pydantic-ai", "preset:smolagents"] {
         check(stack, &format!("compare x.jsonl --stacks {stack}"), 5_000, step);
     }
+}
+
+#[test]
+fn scripts_within_scripts_are_followed_so_far() {
+    let nested = |n: usize| {
+        (0..n).fold("echo x".to_owned(), |inner, nth| format!("cat > f{nth}.sh <<'E{nth}'\n{inner}\nE{nth}"))
+    };
+    check("a script that writes a script", "corpus x.jsonl --effects --format csv", 500, |n| {
+        calling("bash", &json!({ "command": nested(n) }))
+    });
+}
+
+#[test]
+fn rules_are_compared_in_time_that_grows_with_their_number() {
+    let rules = |n: usize| {
+        let rules: Vec<String> =
+            (0..n).map(|nth| format!("{{ signal = \"steps\", at_least = {} }},\n", nth + 1)).collect();
+        let rules = rules.concat();
+        Scratch::with(&[("s.toml", &format!("[[stack]]\nname = \"s\"\nany = [\n{rules}]\n"))])
+    };
+    check_files("rules", "rules lint s.toml", 1_500, rules);
+}
+
+#[test]
+fn files_are_read_in_time_that_grows_with_their_number() {
+    let files = |n: usize| {
+        let scratch = Scratch::with(&[]);
+        // All of one length.
+        for nth in 0..n {
+            scratch.put(&format!("runs/{nth:05}.jsonl"), &super::run(&format!("{nth:05}")));
+        }
+        scratch
+    };
+    check_files("files", "corpus runs", 1_000, files);
 }

@@ -15,6 +15,21 @@ fn compared(scratch: &Scratch) {
     assert_eq!(scratch.run("compare a.jsonl --stacks s.toml --out out").0, 0);
 }
 
+/// Writes another cell into every row.
+fn put_cells(scratch: &Scratch, column: &str, cell: &str) {
+    let text = scratch.read("out/rows.csv");
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().unwrap().clone();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(&header).unwrap();
+    for row in reader.records() {
+        let row = row.unwrap();
+        let cells = header.iter().zip(&row).map(|(name, old)| if name == column { cell } else { old });
+        writer.write_record(cells).unwrap();
+    }
+    scratch.put_bytes("out/rows.csv", &writer.into_inner().unwrap());
+}
+
 /// Writes another cell into the first row.
 fn put_cell(scratch: &Scratch, column: &str, cell: &str) {
     let text = scratch.read("out/rows.csv");
@@ -56,7 +71,7 @@ fn what_cannot_be_written_is_an_error() {
 
 #[test]
 fn results_that_are_no_results_are_refused_with_their_place() {
-    let cases: [(&str, Damage, i32, &str); 14] = [
+    let cases: [(&str, Damage, i32, &str); 17] = [
         ("half written", |scratch| scratch.put("out/INCOMPLETE", ""), 3, "half written"),
         ("without rows", |scratch| std::fs::remove_file(scratch.path("out/rows.csv")).unwrap(), 3, "rows.csv"),
         ("without firings", |scratch| std::fs::remove_file(scratch.path("out/firings.csv")).unwrap(), 3, "firings.csv"),
@@ -114,6 +129,28 @@ fn results_that_are_no_results_are_refused_with_their_place() {
             },
             3,
             "has another outcome under",
+        ),
+        (
+            "with a run twice under one stack",
+            |scratch| {
+                let text = scratch.read("out/rows.csv");
+                let lines: Vec<&str> = text.lines().collect();
+                scratch.put("out/rows.csv", &format!("{}\n{}\n{}\n", lines[0], lines[1], lines[1]));
+            },
+            3,
+            "run `a` stands here twice under `s`",
+        ),
+        (
+            "with a stack that was not compared",
+            |scratch| scratch.put("out/rows.csv", &scratch.read("out/rows.csv").replace("\na,,,,u,", "\na,,,,other,")),
+            3,
+            "of the stack `other`, which the manifest does not name",
+        ),
+        (
+            "with more steps at the stop than in the recording",
+            |scratch| put_cells(scratch, "steps_at_stop", "7"),
+            3,
+            "more steps at its stop",
         ),
         ("with a verdict of no sense", |scratch| put_cell(scratch, "verdict", "splendid"), 3, "splendid"),
         ("with a number of no sense", |scratch| put_cell(scratch, "steps_recorded", "-1"), 3, "rows.csv:2"),

@@ -356,6 +356,8 @@ pub struct Trouble {
     pub what: String,
     /// How to mend it.
     pub help: String,
+    /// It went wrong so often that the program was not asked to the end: nothing may be said about the strategy.
+    pub gave_up: bool,
 }
 
 /// A strategy: an immutable recipe, shared by all runs and threads.

@@ -150,6 +150,13 @@ impl LabelFile {
             Some(named) => named.of(&titles),
             None => file.columns(&titles, &shown, &text),
         };
+        for (nth, title) in titles.iter().enumerate() {
+            let is_used = titles.iter().zip(&columns).any(|(other, column)| column.is_some() && other == title);
+            if is_used && titles.iter().take(nth).any(|other| other == title) {
+                let what = format!("the column `{title}` stands here twice");
+                return Err(Diagnostic::new(Location::line(&*shown, 1), what, "take one of them out").into());
+            }
+        }
         if !columns.contains(&Some("run_id")) {
             return Err(NoLabels::NoRunIds(no_run_id(&shown, &text)));
         }
