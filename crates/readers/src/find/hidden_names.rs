@@ -51,6 +51,7 @@ const OTHERS: &[&str] = &[
     ".venv",
     ".vs",
     ".vscode",
+    ".whenstop-files",
     ".yarn",
 ];
 /// Names shown for each folder.
