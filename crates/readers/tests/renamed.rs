@@ -8,36 +8,15 @@
     reason = "tests: stop loudly and never hang"
 )]
 
+mod recordings;
+
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 
+use recordings::{KINDS, MARK, Place, Recording, at, kind_of_place, members};
 use serde_json::Value;
-use whenstop_core::transcript::{Event, Lane, Run};
-use whenstop_readers::reader::{self, Corpus, CorpusReport, Detail, ReadOptions};
+use whenstop_core::transcript::{Event, Run};
+use whenstop_readers::reader::{Corpus, CorpusReport, Detail, ReadOptions};
 
-/// Members whose values say what kind of record something is, or who speaks.
-const KINDS: &[&str] = &[
-    "type",
-    "role",
-    "kind",
-    "event",
-    "from",
-    "source",
-    "src",
-    "run_type",
-    "say",
-    "ask",
-    "part_kind",
-    "object",
-    "item_type",
-    "message_type",
-    "operation",
-    "subtype",
-    "traceSchema",
-    "gen_ai.operation.name",
-    "openinference.span.kind",
-    "traceloop.span.kind",
-];
 /// Members that hold names of the recorded agents' own choosing: any other name is as good.
 const FREE: &[(&str, &str)] = &[
     // Who speaks is the agent's name.
@@ -49,218 +28,6 @@ const FREE: &[(&str, &str)] = &[
 ];
 /// Values that a token count never has, as JSON.
 const BROKEN: &[&str] = &["\"5,000\"", "-5", "[1]", "true", "1e400", "18446744073709551616", "{}"];
-/// Stands for a broken value until the text is written.
-const MARK: &str = "@@broken@@";
-
-fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/readers")
-}
-
-/// The recordings of a format that are JSON without an error, with their values: one, or one a line.
-fn recordings(format: &str) -> Vec<(PathBuf, Vec<Value>, bool)> {
-    let mut paths: Vec<PathBuf> =
-        std::fs::read_dir(fixtures().join(format)).unwrap().map(|e| e.unwrap().path()).collect();
-    paths.sort();
-    let mut found = Vec::new();
-    for path in paths {
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let is_other = path.is_dir() || name.starts_with("bad") || name == "metadata.json";
-        if is_other || [".snap", ".csv", ".md", ".parquet", ".eval"].iter().any(|ending| name.ends_with(ending)) {
-            continue;
-        }
-        let text = std::fs::read_to_string(&path).unwrap();
-        if let Ok(value) = serde_json::from_str(&text) {
-            found.push((path, vec![value], false));
-            continue;
-        }
-        let lines: Result<Vec<Value>, _> =
-            text.lines().filter(|l| !l.trim().is_empty()).map(serde_json::from_str).collect();
-        if let Ok(lines) = lines {
-            found.push((path, lines, true));
-        }
-    }
-    found
-}
-
-/// Id, steps, tokens, outcome and messages of a run.
-type RunFacts = (String, usize, Option<u64>, String, Vec<String>);
-
-/// What a reading came to.
-#[derive(Debug, PartialEq)]
-struct Facts {
-    runs: Vec<RunFacts>,
-}
-
-impl Facts {
-    /// Steps, tokens and outcomes.
-    fn core(&self) -> Vec<(usize, Option<u64>, &str)> {
-        self.runs.iter().map(|(_, steps, tokens, outcome, _)| (*steps, *tokens, outcome.as_str())).collect()
-    }
-}
-
-fn facts(runs: &[Run]) -> Facts {
-    let event = |event: &Event| match event {
-        Event::Message(message) => {
-            let lane = match &message.lane {
-                Lane::Main => String::new(),
-                lane => format!("{lane:?} "),
-            };
-            let calls: Vec<&str> = message.tool_calls.iter().map(|call| call.name.as_str()).collect();
-            let is_empty = message.content.as_ref().is_none_or(whenstop_core::transcript::Text::is_empty);
-            format!("{lane}{} {} {}", message.role.name(), if is_empty { "-" } else { "text" }, calls.join(","))
-        }
-        Event::Checkpoint(_) => "checkpoint".to_owned(),
-        _ => String::new(),
-    };
-    let of = |run: &Run| {
-        let events = run.events().iter().map(event).filter(|told| !told.is_empty()).collect();
-        let tokens = reader::tokens(run).map(|tokens| tokens.0);
-        (run.header.run_id.clone(), run.steps().len(), tokens, run.grade.outcome.name().to_owned(), events)
-    };
-    Facts { runs: runs.iter().map(of).collect() }
-}
-
-/// Writes the values as the recording had them and reads them.
-fn read(folder: &Path, path: &Path, values: &[Value], lines: bool, broken: &str) -> (Facts, CorpusReport) {
-    let text = if lines {
-        values.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n") + "\n"
-    } else {
-        values[0].to_string()
-    };
-    let text = text.replace(&format!("\"{MARK}\""), broken);
-    let file = folder.join(path.file_name().unwrap());
-    std::fs::write(&file, text).unwrap();
-    // Beside a healthy file, as damage stands in a folder.
-    let options = ReadOptions { detail: Detail::Counts, sealed: true, ..ReadOptions::default() };
-    let (runs, report) = Corpus::open(&[folder.to_path_buf()], options).unwrap().runs().unwrap();
-    (facts(&runs), report)
-}
-
-/// One place to change: the path of members and elements that leads there.
-type Place = Vec<String>;
-
-/// Calls `each` for every scalar with its path.
-fn walk(value: &Value, path: &mut Place, each: &mut dyn FnMut(&Place, &Value)) {
-    match value {
-        Value::Object(members) => {
-            for (name, inner) in members {
-                path.push(name.clone());
-                walk(inner, path, each);
-                path.pop();
-            }
-        }
-        Value::Array(elements) => {
-            for (n, inner) in elements.iter().enumerate() {
-                path.push(n.to_string());
-                walk(inner, path, each);
-                path.pop();
-            }
-        }
-        _ => each(path, value),
-    }
-}
-
-fn at<'v>(value: &'v mut Value, path: &[String]) -> &'v mut Value {
-    path.iter().fold(value, |value, part| match value {
-        Value::Array(elements) => &mut elements[part.parse::<usize>().unwrap()],
-        other => &mut other[part.as_str()],
-    })
-}
-
-/// The path with the names of attributes in OpenTelemetry's notation, where `key` and `value` stand side by side.
-fn named(value: &Value, path: &Place) -> Place {
-    let mut named = path.clone();
-    let Some(at) = path.len().checked_sub(2).filter(|at| path[*at] == "value") else { return named };
-    let attribute = path[..at].iter().try_fold(value, |value, part| match value {
-        Value::Array(elements) => elements.get(part.parse::<usize>().ok()?),
-        other => other.get(part),
-    });
-    if let Some(key) = attribute.and_then(|attribute| attribute.get("key")).and_then(Value::as_str) {
-        named.truncate(at);
-        named.push(key.to_owned());
-    }
-    named
-}
-
-/// The path without the numbers of elements.
-fn kind_of_place(path: &Place) -> String {
-    path.iter().filter(|part| part.parse::<usize>().is_err()).cloned().collect::<Vec<_>>().join(".")
-}
-
-/// Is the member the arguments of a call, a result, or data that only looks like a recording's own fields?
-fn is_content(path: &Place) -> bool {
-    const CONTENT: &[&str] = &[
-        "arguments",
-        "args",
-        "parameters",
-        "call_arguments",
-        "call_result",
-        "info_extra",
-        "tools",
-        "tool_definitions",
-        "schema",
-        "properties",
-        "config",
-        "changes",
-    ];
-    path.iter().any(|part| CONTENT.contains(&part.as_str()))
-}
-
-/// A recording of the fixtures, what is read of it, and a folder to write damaged copies to.
-struct Recording {
-    format: &'static str,
-    path: PathBuf,
-    values: Vec<Value>,
-    lines: bool,
-    folder: PathBuf,
-    base: Facts,
-    report: CorpusReport,
-}
-
-impl Recording {
-    /// Every recording of every format.
-    fn each(within: &Path) -> impl Iterator<Item = Self> {
-        let all = reader::FORMATS.iter().flat_map(|format| {
-            let of = |(path, values, lines)| (format.id(), path, values, lines);
-            recordings(format.id()).into_iter().map(of).collect::<Vec<_>>()
-        });
-        all.map(|(format, path, values, lines)| {
-            let folder = within.join(format).join(path.file_stem().unwrap());
-            std::fs::create_dir_all(&folder).unwrap();
-            let (base, report) = read(&folder, &path, &values, lines, "");
-            Self { format, path, values, lines, folder, base, report }
-        })
-    }
-
-    /// The places of the scalars that `wanted` takes, by the path as shown and the value: one of each kind of place, and
-    /// of each key that it gives.
-    fn places(&self, wanted: impl Fn(&Place, &Value) -> Option<String>) -> Vec<(usize, Place)> {
-        let (mut places, mut seen) = (Vec::new(), BTreeSet::new());
-        for (n, whole) in self.values.iter().enumerate() {
-            let mut each = |path: &Place, value: &Value| {
-                let shown = named(whole, path);
-                let key = wanted(&shown, value).filter(|_| !is_content(path));
-                if key.is_some_and(|key| seen.insert((kind_of_place(&shown), key))) {
-                    places.push((n, path.clone()));
-                }
-            };
-            walk(whole, &mut Vec::new(), &mut each);
-        }
-        places
-    }
-
-    /// What is read with one value changed, and what stands for a broken one in its place.
-    fn with(&self, (n, place): &(usize, Place), value: Value, broken: &str) -> (Facts, CorpusReport) {
-        let mut values = self.values.clone();
-        *at(&mut values[*n], place) = value;
-        read(&self.folder, &self.path, &values, self.lines, broken)
-    }
-
-    fn name(&self) -> String {
-        format!("{} {}", self.format, self.path.file_name().unwrap().display())
-    }
-}
-
 #[test]
 fn no_kind_and_no_role_is_renamed_in_silence() {
     let folder = tempfile::tempdir().unwrap();
@@ -386,22 +153,6 @@ fn contents(runs: &[Run]) -> Vec<Content> {
         }
     }
     contents
-}
-
-/// Calls `each` with the place of every member.
-fn members(value: &Value, path: &mut Place, each: &mut dyn FnMut(&Place)) {
-    match value {
-        Value::Object(members) => {
-            for (name, inner) in members {
-                path.push(name.clone());
-                each(path);
-                self::members(inner, path, each);
-                path.pop();
-            }
-        }
-        Value::Array(elements) => elements.iter().for_each(|inner| members(inner, path, each)),
-        _ => {}
-    }
 }
 
 /// Takes away the members at a place; of attributes in OpenTelemetry's notation, those with the key it ends with.

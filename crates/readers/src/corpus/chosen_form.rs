@@ -9,7 +9,7 @@ use crate::read::table_lines;
 use crate::read::wrapped_lines::{self, Wrapping};
 use crate::read::wrappings::{self, Form};
 use crate::record::field_map::FieldMap;
-use crate::survey::map_hint;
+use crate::survey::map_hint::{self, Asked};
 use crate::survey::skip_reasons::Unread;
 
 /// How a file is read.
@@ -39,11 +39,11 @@ impl TextIn {
     }
 }
 
-/// Chooses a form; `columns` describe a log of no known format, and `paths` are what the user named.
+/// Chooses a form; `columns` describe a log of no known format.
 pub(super) fn choose(
     source: &Source,
     probe: &Probe,
-    paths: &[PathBuf],
+    named: &Named<'_>,
     columns: Option<&FieldMap>,
 ) -> Result<Chosen, NotRead> {
     let mapped = |probe: &Probe| map_hint::form(columns?, probe);
@@ -63,12 +63,36 @@ pub(super) fn choose(
     }
     match plain.or_else(|| detect(probe)) {
         Some(form) => Ok(Chosen { form, text: TextIn::File }),
-        None => Err(refusal(source, probe, rows, paths)),
+        None => Err(refusal(source, probe, rows, named)),
     }
 }
 
+/// What the user named, and the label files there.
+pub(super) struct Named<'c> {
+    pub(super) paths: &'c [PathBuf],
+    pub(super) label_files: &'c dyn Fn() -> Vec<PathBuf>,
+}
+
+impl Named<'_> {
+    fn asked(&self, probe: &Probe, text: &str, advise: fn(&Asked<'_>) -> Option<String>) -> Option<String> {
+        advise(&Asked { probe, text, paths: self.paths, label_files: &(self.label_files)() })
+    }
+}
+
+/// The text in which a mapping is tried: the whole of a small file, the first lines of a large one.
+fn beginning(input: Box<dyn Read + Send>) -> String {
+    const MOST: u64 = 8 << 20;
+    let mut bytes = Vec::new();
+    let is_read = input.take(MOST).read_to_end(&mut bytes).is_ok();
+    if is_read && bytes.len() as u64 == MOST {
+        let end = memchr::memrchr(b'\n', &bytes).unwrap_or(0);
+        bytes.truncate(end);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 /// Why no format reads the file, and what to do.
-fn refusal(source: &Source, probe: &Probe, rows: Option<Probe>, paths: &[PathBuf]) -> NotRead {
+fn refusal(source: &Source, probe: &Probe, rows: Option<Probe>, named: &Named<'_>) -> NotRead {
     // A stream that breaks off would be read up to that point, if that were enough to recognise its format.
     if let Some(error) = &probe.broken {
         return NotRead::unreadable(error);
@@ -78,17 +102,22 @@ fn refusal(source: &Source, probe: &Probe, rows: Option<Probe>, paths: &[PathBuf
         Ok(bytes) => Unread::of(&name, probe, bytes).into(),
         Err(_) => Unread::of(&name, probe, io::empty()).into(),
     };
-    if let Some((stands, inner)) = Wrapping::of_text(source, probe) {
-        let reason = format!("JSON of no known format, {stands}");
-        let advice = map_hint::advice(&inner, paths);
+    if let Some((wrapping, inner)) = Wrapping::of_text(source, probe) {
+        let reason = format!("JSON of no known format, {}", wrapping.stands());
+        let text = wrapping.open(source).map(beginning).unwrap_or_default();
+        let advice = named.asked(&inner, &text, map_hint::advice);
         return NotRead { reason, kind: Left::LooksRecorded, advice, ..not_read };
     }
     let advice = match rows {
-        Some(rows) => map_hint::of_table(&rows, paths),
+        Some(rows) => {
+            let text = table_lines::lines(source).map(beginning).unwrap_or_default();
+            named.asked(&rows, &text, map_hint::of_table)
+        }
         // What is known by name needs no mapping.
         None if not_read.is_unknown_json => {
             let longer = source.open().ok().and_then(|bytes| Probe::at_length(&name, bytes).ok());
-            map_hint::advice(longer.as_ref().unwrap_or(probe), paths)
+            let text = source.open().map(beginning).unwrap_or_default();
+            named.asked(longer.as_ref().unwrap_or(probe), &text, map_hint::advice)
         }
         None => None,
     };

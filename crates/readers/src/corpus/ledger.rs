@@ -107,7 +107,11 @@ impl<'c> Ledger<'c> {
             Parsed::Skip(skipped) => self.skip(skipped)?,
             Parsed::Finding(finding) => self.find(finding)?,
             Parsed::Lost(diagnostic) => self.lose(diagnostic)?,
-            Parsed::Runs { file, runs: found, findings, unknown, untaken, row, .. } => {
+            Parsed::Runs { file, runs: found, findings, unknown, untaken, row, refused, .. } => {
+                let is_known = self.report.skipped.last().is_some_and(|skipped| skipped.path == file.name.path);
+                if let Some(reason) = refused.filter(|_| !is_known) {
+                    self.skip(Skipped::refused(&file.name.path, reason))?;
+                }
                 for ((of, name), more) in untaken {
                     let kind = (file.format.id(), of, name);
                     self.untaken.entry(kind).and_modify(|all| all.times += more.times).or_insert(more);

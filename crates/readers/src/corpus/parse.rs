@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::open_file::OpenFile;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::find::file_name::FileName;
 use crate::find::skipped::Skipped;
 use crate::open::finding::Finding;
@@ -21,6 +21,7 @@ use crate::record::naming::{self, Named};
 use crate::record::options::{Detail, ReadOptions, SubAgents};
 use crate::record::reading::{Findings, Of, Places, Reading, Record, ReplyId, Untaken};
 use crate::survey::hygiene::Checked;
+use crate::survey::unread_parts;
 use crate::survey::unused_fields::{self, Look};
 use crate::transcript::{
     Draft, Event, Grade, Lane, Message, Origin, Outcome, OutcomeSource, PromptedBy, Role, Run, Spend, Totals,
@@ -40,6 +41,8 @@ pub(super) enum Parsed {
         untaken: BTreeMap<(Of, String), Untaken>,
         /// What the record says of sessions without their replies.
         summaries: Vec<Draft>,
+        /// Why the record is not read as its format, where it is not.
+        refused: Option<String>,
     },
     Skip(Skipped),
     Finding(Finding),
@@ -122,10 +125,10 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
         Some(layout) => gathered.parts(file, &record, layout),
     }
     gathered.take(reading, file, options);
-    let Gathered { runs, mut findings, unknown, untaken, summaries } = gathered;
+    let Gathered { runs, mut findings, unknown, untaken, summaries, refused } = gathered;
     findings.kept.sort_by_key(|finding| (finding.diagnostic.at.line, finding.diagnostic.at.column));
     let row = (file.format.id() == "parquet").then(|| xxhash_rust::xxh3::xxh3_64(&cut.bytes));
-    Parsed::Runs { file: file.clone(), runs, findings, unknown, untaken, row, summaries }
+    Parsed::Runs { file: file.clone(), runs, findings, unknown, untaken, row, summaries, refused }
 }
 
 /// The results from a record and the records nested in it.
@@ -136,6 +139,7 @@ struct Gathered {
     unknown: BTreeMap<String, u64>,
     untaken: BTreeMap<(Of, String), Untaken>,
     summaries: Vec<Draft>,
+    refused: Option<String>,
 }
 
 impl Gathered {
@@ -172,7 +176,7 @@ impl Gathered {
     fn take(&mut self, reading: Reading<'_>, file: &OpenFile, options: &ReadOptions) {
         let mut reading = reading;
         reading.settle();
-        let Reading { record, drafts, mut replies, findings, unknown, untaken, summaries, .. } = reading;
+        let Reading { record, drafts, mut replies, findings, unknown, unread, untaken, summaries, .. } = reading;
         for mut summary in summaries {
             join_report(&mut summary, record);
             self.summaries.push(summary);
@@ -180,6 +184,7 @@ impl Gathered {
         for (what, more) in untaken {
             self.untaken.entry(what).and_modify(|all| all.times += more.times).or_insert(more);
         }
+        let is_silent = findings.kept.iter().all(|finding| finding.severity != Severity::Error);
         self.findings.extend(findings);
         for (kind, n) in unknown {
             *self.unknown.entry(kind).or_default() += n;
@@ -216,6 +221,11 @@ impl Gathered {
                 let pricing = pricing.clone();
                 taken.push(Found { run, spend, checked, pricing, unknown_zero, named, replies, unused: None });
             }
+        }
+        let runs: Vec<&Run> = taken.iter().map(|found| &found.run).collect();
+        if let Some(reason) = unread_parts::refusal(file.format.id(), record.text, &unread, &runs, is_silent) {
+            self.refused = self.refused.take().or(Some(reason));
+            return;
         }
         if options.detail != Detail::Counts {
             let left: Arc<[(String, Look)]> = unused_fields::left(&record).into();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Corpus;
-use super::chosen_form::{self, Chosen, Left, NotRead, TextIn};
+use super::chosen_form::{self, Chosen, Left, Named, NotRead, TextIn};
 use super::one_session::{Sessions, Standing, Told};
 use super::open_file::OpenFile;
 use crate::diagnostic::{Diagnostic, Location, Severity};
@@ -275,9 +275,11 @@ impl<'c> Stream<'c> {
             .then(|| self.reports.seen_from(&source.name.folder, source.path()))
             .filter(FolderGrades::grade_only_run)
             .and_then(|_| format::by_id("chat"));
+        let label_files = || if options.sealed { Vec::new() } else { self.corpus.csv_files() };
+        let named = Named { paths: &self.corpus.paths, label_files: &label_files };
         match forced.or(empty_run) {
             Some(format) => Ok(Chosen { form: wrappings::forced(format, &probe), text: TextIn::File }),
-            None => chosen_form::choose(source, &probe, &self.corpus.paths, options.columns.as_ref()),
+            None => chosen_form::choose(source, &probe, &named, options.columns.as_ref()),
         }
     }
 

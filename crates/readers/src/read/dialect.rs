@@ -239,8 +239,10 @@ fn push_part(
     let inner = part.get("message_content");
     let part = inner.as_ref().unwrap_or(part);
     let kind = part.some_string("type").unwrap_or_default();
-    let call = part.get(["functionCall", "function_call"]);
-    let response = part.get(["functionResponse", "function_response"]);
+    // Google's and Amazon's parts have no type.
+    let call = part.get(["functionCall", "function_call", "toolUse"]);
+    let response = part.get(["functionResponse", "function_response", "toolResult"]);
+    let thought = part.get("reasoningContent").and_then(|thought| thought.at(&["reasoningText", "text"]));
     match &*kind {
         "tool_call" | "tool_use" | "tool-call" | "function_call" | "server_tool_use" | "function" => {
             message.tool_calls.extend(tool_call(part));
@@ -251,6 +253,9 @@ fn push_part(
         }
         _ if call.is_some() => message.tool_calls.extend(call.as_ref().and_then(tool_call)),
         _ if response.is_some() => found.extend(response.as_ref().map(tool_result)),
+        _ if part.has("reasoningContent") => thoughts.extend(thought.and_then(|said| text_of(&said))),
+        // A mark of what the provider keeps.
+        _ if part.has("cachePoint") => {}
         _ => {
             out.plain_content(part);
             texts.push(text_of(part).unwrap_or_else(|| {
@@ -264,7 +269,7 @@ fn push_part(
 /// A tool's result that is not part of a message.
 fn tool_result(value: &Node<'_>) -> Message {
     let mut message = Message::new(Role::Tool);
-    let ids = ["tool_use_id", "call_id", "tool_call_id", "toolCallId", "id"];
+    let ids = ["tool_use_id", "call_id", "tool_call_id", "toolCallId", "toolUseId", "id"];
     message.tool_call_id = value.some_word(ids).map(Into::into);
     message.name = value.some_word(["name", "toolName", "tool_name"]).map(Into::into);
     let said = value.get(["content", "output", "response", "result"]);
@@ -290,7 +295,7 @@ fn tool_call(value: &Node<'_>) -> Option<ToolCall> {
     let inner = value.get(["function", "custom"]).filter(Node::is_object);
     let inner = inner.as_ref().unwrap_or(value);
     let name = inner.some_word(["name", "toolName", "tool_name"])?;
-    let id = value.some_word(["call_id", "tool_call_id", "toolCallId", "id"]);
+    let id = value.some_word(["call_id", "tool_call_id", "toolCallId", "toolUseId", "id"]);
     let arguments = inner.get(["arguments", "args", "input", "parameters"]).map(|asked| asked.compact_text());
     Some(ToolCall::new(id.as_deref(), &name, arguments.unwrap_or_default()))
 }
@@ -304,7 +309,10 @@ fn text_of(value: &Node<'_>) -> Option<Text> {
         let mut texts: Vec<Text> = parts.iter().filter_map(text_of).collect();
         return joined(&mut texts).or_else(|| parts.is_empty().then(|| Text::plain("")));
     }
-    value.get(["text", "content"]).and_then(|inner| json::text(&inner))
+    match value.get("json") {
+        Some(data) => Some(data.compact_text()),
+        None => value.get(["text", "content"]).and_then(|inner| json::text(&inner)),
+    }
 }
 
 /// The texts joined by line feeds; a single one stays undecoded.
@@ -327,8 +335,8 @@ pub(crate) fn usage(value: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let (read, written) =
         (detail(&of_input, ["cache_read", "cached_tokens"]), detail(&of_input, ["cache_creation", "cache_write"]));
     let reasoning = detail(&of_output, ["reasoning", "reasoning_tokens"]);
-    let read_beside = value.tokens("cache_read_input_tokens", out);
-    let written_beside = value.tokens("cache_creation_input_tokens", out);
+    let read_beside = value.tokens(["cache_read_input_tokens", "cacheReadInputTokens"], out);
+    let written_beside = value.tokens(["cache_creation_input_tokens", "cacheWriteInputTokens"], out);
     let input = value.tokens(["input_tokens", "prompt_tokens", "inputTokens", "promptTokens"], out);
     let beside = !value.mentions("prompt_tokens") && of_input.is_none();
     let extra = read_beside.unwrap_or(0).saturating_add(written_beside.unwrap_or(0));

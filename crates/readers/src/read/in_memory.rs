@@ -31,20 +31,31 @@ pub fn read_text(format: &dyn Format, text: &str) -> ReadText {
 
 /// Calls `read` with the reading of a text as one record of a file called `name`.
 pub(crate) fn within<T>(name: &str, text: &str, read: impl FnOnce(&mut Reading<'_>) -> T) -> T {
+    with_options(name, "1", text, &ReadOptions::default(), read)
+}
+
+/// The same for the record that the file calls `key`, read with these options.
+pub(crate) fn with_options<T>(
+    name: &str,
+    key: &str,
+    text: &str,
+    options: &ReadOptions,
+    read: impl FnOnce(&mut Reading<'_>) -> T,
+) -> T {
     let file =
         FileName { path: name.to_owned(), stem: name.to_owned(), in_corpus: name.to_owned(), ..FileName::default() };
-    let (grades, options, places) = (FolderGrades::default(), ReadOptions::default(), Places::default());
+    let (grades, places) = (FolderGrades::default(), Places::default());
     let record = Record {
         text,
         original: text,
         inserted: &[],
         file: &file,
-        key: "1",
+        key,
         envelope: "",
         grades: &grades,
         places: &places,
         children: &[],
-        options: &options,
+        options,
         line: 1,
         column: 1,
     };

@@ -4,6 +4,7 @@
 use serde_json::value::RawValue;
 
 use crate::json_text::{self, Inner, List, Value as _};
+use crate::record::node::Node;
 use crate::record::reading::{Of, Reading};
 use crate::record::usage::{arguments, usage};
 use crate::transcript::{Message, Role, Text, ToolCall};
@@ -89,12 +90,10 @@ pub(crate) fn message_with<'a>(raw: impl Written<'a>, known: &[&str], out: &mut 
     let named = out.string(wire.role.or(wire.from), "role");
     let Some(role) = named.as_deref().and_then(role) else {
         if let Some(named) = named {
-            out.error_at(
-                raw,
-                format!("`{named}` is no role"),
-                "roles are system, developer, user, assistant, tool and function; the message is left out",
-            );
+            out.unknown_role(&named, &Node::of(raw));
         } else if wire.role.or(wire.from).is_none() {
+            let node = Node::of(raw);
+            out.part_of_run(&node.some_word("type").unwrap_or_else(|| "message without a role".to_owned()), &node);
             out.error_at(raw, "a message without a `role`", "the message is left out");
         }
         return None;

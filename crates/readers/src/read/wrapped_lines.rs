@@ -31,7 +31,7 @@ pub(crate) enum Wrapping {
 
 impl Wrapping {
     /// Where the records stand, in words for a person.
-    fn stands(&self) -> String {
+    pub(crate) fn stands(&self) -> String {
         match self {
             Self::Prefix { first, .. } => format!("each after a prefix such as `{first}`"),
             Self::FirstWord(first) => format!("each line after a word such as `{first}`"),
@@ -40,14 +40,14 @@ impl Wrapping {
     }
 
     /// The wrapping without which the file is JSON, though of no known format, with a look at what is in it.
-    pub(crate) fn of_text(source: &Source, probe: &Probe) -> Option<(String, Probe)> {
+    pub(crate) fn of_text(source: &Source, probe: &Probe) -> Option<(Self, Probe)> {
         if !may_be_wrapped(probe) || probe.shape == Shape::Lines {
             return None;
         }
         for wrapping in candidates(&head(source)?) {
             let inner = Probe::at_length(&probe.name, wrapping.open(source).ok()?).ok()?;
             if inner.whole && matches!(inner.shape, Shape::Lines | Shape::Document) {
-                return Some((wrapping.stands(), inner));
+                return Some((wrapping, inner));
             }
         }
         None

@@ -75,6 +75,20 @@ impl FieldMap {
         Self(fields.into_iter().collect())
     }
 
+    /// The mapping in which this field, or word, means that.
+    pub(crate) fn with(&self, name: &'static str, field: String) -> Self {
+        let mut map = self.clone();
+        map.0.insert(name, field);
+        map
+    }
+
+    /// The mapping without a field for that.
+    pub(crate) fn without(&self, name: &str) -> Self {
+        let mut map = self.clone();
+        map.0.remove(name);
+        map
+    }
+
     /// The field that means this.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)

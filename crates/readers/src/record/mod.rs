@@ -7,6 +7,7 @@ pub(crate) mod naming;
 pub(crate) mod node;
 pub(crate) mod options;
 pub(crate) mod outcomes;
+pub(crate) mod parts;
 pub(crate) mod reading;
 pub(crate) mod tokens;
 pub(crate) mod unknown_kinds;

@@ -12,6 +12,7 @@ use crate::json_text::{Inner, trimmed};
 use crate::label::report_files::FolderGrades;
 use crate::open::finding::Finding;
 use crate::record::options::ReadOptions;
+use crate::record::parts::Part;
 use crate::record::tokens;
 use crate::transcript::{Draft, Event, Instant, Usd};
 use crate::value::json::{Fields, STEPS, Written, plausible};
@@ -233,6 +234,8 @@ pub struct Reading<'r> {
     pub(crate) replies: BTreeMap<usize, Vec<ReplyId>>,
     pub(crate) findings: Findings,
     pub(crate) unknown: BTreeMap<String, u64>,
+    /// Parts of the run in records of unknown kinds.
+    pub(crate) unread: BTreeMap<Part, Unread>,
     /// Texts that were not read, by what they belong to and the name of their member.
     pub(crate) untaken: BTreeMap<(Of, String), Untaken>,
     /// The number of token counts that could not be read.
@@ -245,6 +248,13 @@ pub(crate) enum Of {
     Call,
     Result,
     Message,
+}
+
+/// The kind of the first record that holds a part of the run and is not read, and how many do.
+#[derive(Clone, Debug)]
+pub(crate) struct Unread {
+    pub(crate) kind: String,
+    pub(crate) times: u64,
 }
 
 /// How often a text was not read, and where first.
@@ -264,6 +274,7 @@ impl<'r> Reading<'r> {
             replies: BTreeMap::new(),
             findings: Findings::default(),
             unknown: BTreeMap::new(),
+            unread: BTreeMap::new(),
             untaken: BTreeMap::new(),
             broken_tokens: 0,
         }
@@ -289,6 +300,14 @@ impl<'r> Reading<'r> {
         for (kind, n) in other.unknown {
             *self.unknown.entry(kind).or_default() += n;
         }
+        for (part, more) in other.unread {
+            self.unread.entry(part).and_modify(|all| all.times += more.times).or_insert(more);
+        }
+    }
+
+    /// Records that a record of this kind holds a part of the run and is not read.
+    pub(crate) fn left_unread(&mut self, part: Part, kind: &str) {
+        self.unread.entry(part).or_insert_with(|| Unread { kind: kind.to_owned(), times: 0 }).times += 1;
     }
 
     /// Delivers a run.

@@ -5,6 +5,7 @@
 //! a role, a call, something said or a grade is a part of the run that is not read, and an error.
 
 use crate::record::node::Node;
+use crate::record::parts::{Part, parts_in};
 use crate::record::reading::Reading;
 use crate::transcript::{Role, Text};
 use crate::value::json::{self, Written};
@@ -177,6 +178,7 @@ impl Reading<'_> {
     pub(crate) fn unknown(&mut self, kind: &str, node: &Node<'_>) {
         match telling(node, LEVELS) {
             Some(member) => {
+                self.part_of_run(kind, node);
                 let what = format!("a record of the unknown kind `{kind}`, which has `{member}`");
                 self.error_at(node.place(), what, "it is not read, with what it holds: is the kind misspelt, or new?");
             }
@@ -184,8 +186,17 @@ impl Reading<'_> {
         }
     }
 
+    /// Records which parts of the run a record of this kind holds, which is not read.
+    pub(crate) fn part_of_run(&mut self, kind: &str, node: &Node<'_>) {
+        self.left_unread(Part::Texts, kind);
+        for part in parts_in(node.written()) {
+            self.left_unread(part, kind);
+        }
+    }
+
     /// Reports a speaker that no format has; the message is left out.
     pub(crate) fn unknown_role(&mut self, role: &str, node: &Node<'_>) {
+        self.part_of_run(&format!("role {role}"), node);
         let help = "roles are system, developer, user, assistant, tool and function; the message is left out";
         self.error_at(node.place(), format!("`{role}` is no role"), help);
     }

@@ -1,8 +1,12 @@
 //! The refusal of somebody's own log: which `--map` would probably read it, with the names of the fields in the file.
 
 mod kin;
+mod roles;
+mod run_ids;
+mod trial;
 mod words;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use crate::label::words::grade_word;
@@ -18,28 +22,105 @@ use words::{
 /// Levels of objects searched for a list of messages.
 const DEPTH: usize = 3;
 
-/// What to do about a file of no known format; `None` if it is not JSON.
-///
-/// `paths` are what the user named: the same command is to read all of it.
-pub(crate) fn advice(probe: &Probe, paths: &[PathBuf]) -> Option<String> {
+/// What is looked at to advise on a file.
+pub(crate) struct Asked<'a> {
+    /// A look at the file, or at the rows of a table.
+    pub(crate) probe: &'a Probe,
+    /// The same as text, or the beginning of it.
+    pub(crate) text: &'a str,
+    /// What the user named: the same command is to read all of it.
+    pub(crate) paths: &'a [PathBuf],
+    /// Files that may list the runs with their outcomes.
+    pub(crate) label_files: &'a [PathBuf],
+}
+
+/// What to do about a file of no known format: a mapping that was tried on it, or what is missing for one; `None` if it
+/// is not JSON.
+pub(crate) fn advice(asked: &Asked<'_>) -> Option<String> {
+    let probe = asked.probe;
     let is_json = matches!(probe.shape, Shape::Document | Shape::Lines | Shape::Concatenated) && probe.whole;
-    let map = guess(probe).map(|map| map.to_string());
-    is_json.then(|| command(map.as_deref().unwrap_or(BLANK), paths))
+    is_json.then(|| match tried(asked) {
+        Ok(map) => command(&map.to_string(), asked.paths),
+        Err(missing) => format!("{missing}; `--map` says which field is what"),
+    })
 }
 
 /// What to do about a CSV table; `None` unless its rows look like messages.
-pub(crate) fn of_table(rows: &Probe, paths: &[PathBuf]) -> Option<String> {
-    let map = guess(rows).filter(|map| map.get("role").is_some() && map.get("run").is_some())?;
-    Some(command(&map.to_string(), paths))
+pub(crate) fn of_table(asked: &Asked<'_>) -> Option<String> {
+    let map = guess(asked.probe).filter(|map| map.get("role").is_some() && map.get("run").is_some())?;
+    let map = tried(asked).unwrap_or(map);
+    Some(command(&map.to_string(), asked.paths))
+}
+
+/// The mapping that reads the file; else what is missing.
+fn tried(asked: &Asked<'_>) -> Result<FieldMap, String> {
+    let Some(map) = guess(asked.probe) else {
+        return Err("no field looks like a message's speaker, text or calls".to_owned());
+    };
+    let values = values_in(asked.probe);
+    let mut candidates = Vec::new();
+    if let Some(field) = run_ids::labelled(&values, asked.label_files) {
+        candidates.push(map.with("run", field));
+    }
+    candidates.push(map.clone());
+    let mut missing = None;
+    for candidate in &candidates {
+        match judged(candidate, asked, &values) {
+            Ok(map) => return Ok(map),
+            Err(problem) => missing = missing.or(Some(problem)),
+        }
+    }
+    // Without an id, the entries of a file are one run, unless something divides them.
+    let taken: Vec<String> =
+        map.fields().filter(|(name, _)| *name != "run").map(|(_, field)| field.to_owned()).collect();
+    let dividing = if map.get("messages").is_some() { Vec::new() } else { run_ids::dividing(&values, &taken) };
+    let mut by_part = Vec::new();
+    for (field, _) in &dividing {
+        by_part.extend(judged(&map.with("run", field.clone()), asked, &values));
+    }
+    match (by_part.as_slice(), dividing.first()) {
+        ([only], _) => return Ok(only.clone()),
+        (_, Some((field, n))) => return Err(format!("which field is the run's id? `{field}` has {n} values")),
+        _ => {}
+    }
+    judged(&map.without("run"), asked, &values).map_err(|problem| missing.unwrap_or(problem))
+}
+
+/// The mapping, with roles for words that mean none, if it reads the file; else what is wrong with it.
+fn judged(map: &FieldMap, asked: &Asked<'_>, values: &[&Sketch]) -> Result<FieldMap, String> {
+    let runs: Vec<Vec<&Sketch>> = match map.get("messages") {
+        Some(path) => {
+            let lists = values.iter().filter_map(|value| below(value, path));
+            lists.map(|list| list.elements().iter().collect()).collect()
+        }
+        None => grouped(values, map.get("run")),
+    };
+    let (map, strange) = roles::named(map, &runs);
+    if !strange.is_empty() {
+        let words: Vec<String> = strange.iter().map(|word| format!("`{word}`")).collect();
+        return Err(format!("who is {}? Say it as in `tool={}`", words.join(", "), strange[0]));
+    }
+    let trial = trial::read(&map, asked.probe, asked.text).ok_or_else(|| "no field has the messages".to_owned())?;
+    match trial.problem(&map) {
+        Some(problem) => Err(problem),
+        None => Ok(map),
+    }
+}
+
+/// The entries of each run, by the field that has its id.
+fn grouped<'v>(entries: &[&'v Sketch], run: Option<&str>) -> Vec<Vec<&'v Sketch>> {
+    let mut groups: BTreeMap<Option<String>, Vec<&Sketch>> = BTreeMap::new();
+    for entry in entries {
+        let id = run.and_then(|run| below(entry, run)).and_then(Sketch::text);
+        groups.entry(id).or_default().push(entry);
+    }
+    groups.into_values().collect()
 }
 
 /// Whether the advice has the names of fields in the file at hand.
 pub(crate) fn has_names(advice: &str) -> bool {
-    !advice.contains(BLANK)
+    advice.contains("--map")
 }
-
-/// A mapping to fill in.
-const BLANK: &str = "run=…,messages=…,role=…,text=…,calls=…";
 
 fn command(map: &str, paths: &[PathBuf]) -> String {
     let quoted = |path: &PathBuf| {
@@ -67,10 +148,10 @@ pub(crate) fn with_id(probe: &Probe, field: &str) -> Option<String> {
     Some(FieldMap::of(fields.chain([("run", field.to_owned())])).to_string())
 }
 
-/// The mapping that the names and values of the fields suggest.
-pub(crate) fn guess(probe: &Probe) -> Option<FieldMap> {
-    let first = probe.first()?;
-    let values: Vec<&Sketch> = match probe.shape {
+/// The runs, or the messages, of the file.
+fn values_in(probe: &Probe) -> Vec<&Sketch> {
+    let Some(first) = probe.first() else { return Vec::new() };
+    match probe.shape {
         Shape::Document if first.is_array() => first.elements().iter().collect(),
         Shape::Document if messages(first, "", DEPTH).is_none() => {
             // The runs may be in a list under one of the usual names.
@@ -79,7 +160,12 @@ pub(crate) fn guess(probe: &Probe) -> Option<FieldMap> {
             lists.into_iter().find(holds).map_or_else(|| vec![first], |list| list.elements().iter().collect())
         }
         _ => probe.values.iter().collect(),
-    };
+    }
+}
+
+/// The mapping that the names and values of the fields suggest.
+pub(crate) fn guess(probe: &Probe) -> Option<FieldMap> {
+    let values = values_in(probe);
     let value = *values.iter().find(|value| value.is_object())?;
     let mut fields: Vec<(&'static str, String)> = Vec::new();
     let (entries, path) = match messages(value, "", DEPTH) {
@@ -129,6 +215,11 @@ fn entry_fields(entries: &[&Sketch]) -> Vec<(&'static str, String)> {
     let map = FieldMap::default();
     let speaker = |value: &Sketch| value.text().and_then(|word| map.speaker(&word));
     fields.add(entries, "role", ROLES, &|value| speaker(value).is_some());
+    if fields.path("role").is_none()
+        && let Some(field) = field_of_speakers(entries, &map)
+    {
+        fields.0.push(("role", field));
+    }
     let has_role = fields.path("role").is_some();
     fields.add(entries, "calls", CALLS, &|value| value.is_object() || value.elements().iter().any(Sketch::is_object));
     if fields.path("calls").is_none() && !has_role {
@@ -159,6 +250,16 @@ fn entry_fields(entries: &[&Sketch]) -> Vec<(&'static str, String)> {
     fields.add(entries, "cost", COSTS, &is_number);
     fields.add(entries, "ts", TIMES, &is_scalar);
     fields.0
+}
+
+/// The field whose values are words for several roles, whatever it is called.
+fn field_of_speakers(entries: &[&Sketch], map: &FieldMap) -> Option<String> {
+    let Some(Sketch::Object(fields)) = entries.first() else { return None };
+    let is_of_speakers = |(name, _): &&(String, Sketch)| {
+        let words: BTreeSet<String> = entries.iter().filter_map(|entry| entry.get(name)?.text()).collect();
+        words.len() > 1 && words.iter().filter(|word| map.speaker(word).is_some()).count() > 1
+    };
+    fields.iter().find(is_of_speakers).map(|(name, _)| name.clone())
 }
 
 /// The calls that a value holds: it may be one, or a list of them.
@@ -330,8 +431,6 @@ mod tests {
         ] {
             let probe = Probe::of("x.json", text.as_bytes()).unwrap();
             assert_eq!(guess(&probe).unwrap().to_string(), expected);
-            let advice = advice(&probe, &[PathBuf::from("x.json")]).unwrap();
-            assert!(advice.contains(expected), "{advice}");
         }
     }
 }

@@ -11,4 +11,5 @@ pub(crate) mod task_names;
 pub(crate) mod told_limits;
 pub(crate) mod unnamed_models;
 pub(crate) mod unrecorded_contents;
+pub(crate) mod unread_parts;
 pub(crate) mod unused_fields;

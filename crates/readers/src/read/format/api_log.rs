@@ -31,6 +31,8 @@ pub(super) struct ApiLog;
 const REQUEST: [&str; 7] = ["request", "request_body", "requestBody", "input", "req", "kwargs", "payload"];
 /// Names used for the response.
 const RESPONSE: [&str; 6] = ["response", "response_body", "responseBody", "output", "res", "completion"];
+/// Objects in which HTTP loggers, and Amazon's log of invocations, keep what was sent or returned.
+const BODIES: &[&str] = &["body", "inputBodyJson", "outputBodyJson"];
 /// Objects that some loggers wrap around both.
 const AROUND: &[&str] = &["attributes", "standard_logging_object", "data", "record", "body"];
 /// Fields that identify calls of the same run, in the line or in its metadata.
@@ -113,7 +115,9 @@ fn looks_like_call(value: &Sketch) -> Option<String> {
             || kind.into_iter().any(|kind| matches!(kind.as_str(), "chat.completion" | "response" | "message"))
     };
     let response = RESPONSE.iter().find_map(|name| Some((*name, value.get(name)?)));
-    let bodied = |inner: &Sketch, is: &dyn Fn(&Sketch) -> bool| is(inner) || inner.get("body").is_some_and(is);
+    let bodied = |inner: &Sketch, is: &dyn Fn(&Sketch) -> bool| {
+        is(inner) || BODIES.iter().any(|name| inner.get(name).is_some_and(is))
+    };
     let request = REQUEST.iter().find(|name| value.get(name).is_some_and(|inner| bodied(inner, &is_request)));
     if let (Some(request), Some((response, _))) = (request, response) {
         return Some(format!("calls: `{request}` with messages, and `{response}`"));
@@ -168,7 +172,8 @@ impl Log {
         let line = inner.filter(|_| !call.has(RESPONSE)).unwrap_or_else(|| call.clone());
         let request = line.get(REQUEST).map(|request| body(&request)).filter(|request| request.node().is_object());
         let request = request.unwrap_or_else(|| line.opened());
-        let bare = line.mentions("choices") || line.is("object", "response");
+        let is_output = line.get("output").is_some_and(|output| output.is_list()) && !line.has(["messages", "request"]);
+        let bare = line.mentions("choices") || is_output && line.has("id");
         let response =
             if bare { line.opened() } else { line.get(RESPONSE).map_or_else(Opened::null, |found| body(&found)) };
         let (request, response) = (request.node(), response.node());
@@ -305,7 +310,7 @@ fn marks(message: &Message) -> Vec<Fingerprint> {
 /// The `body` of an HTTP logger's request or response, or else the value itself.
 fn body<'a>(node: &Node<'a>) -> Opened<'a> {
     let whole = node.opened();
-    whole.inner("body").unwrap_or(whole)
+    BODIES.iter().find_map(|name| whole.inner(name)).unwrap_or(whole)
 }
 
 /// Sets the reply's model, tokens, cost and time from its call.
@@ -322,7 +327,8 @@ fn about(
         None => line.get("usage").and_then(|counted| dialect::usage(&counted, out)),
     }
     .or_else(|| counted_in(line, out));
-    let model = response.some_word("model").or_else(|| request.some_word("model")).or_else(|| line.some_word("model"));
+    let model = response.some_word("model").or_else(|| request.some_word("model"));
+    let model = model.or_else(|| line.some_word(["model", "modelId"]));
     reply.model = model.map(Into::into);
     let told = line.dollars(["response_cost", "cost_usd", "cost", "total_cost"], out);
     let told = told.or_else(|| response.within("_hidden_params").dollars("response_cost", out));
@@ -353,6 +359,16 @@ fn counted_in(line: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
         output: line.tokens(["completion_tokens", "output_tokens"], out),
         ..Usage::default()
     };
+    if usage.is_empty() && line.has("modelId") {
+        let side = |name: &str| line.get(name).filter(Node::is_object).unwrap_or_default();
+        let (input, output) = (side("input"), side("output"));
+        let usage = Usage {
+            input: input.tokens("inputTokenCount", out),
+            output: output.tokens("outputTokenCount", out),
+            ..Usage::default()
+        };
+        return (!usage.is_empty()).then_some(usage);
+    }
     (!usage.is_empty()).then_some(usage)
 }
 

@@ -132,6 +132,7 @@ fn push_step(step: Node<'_>, events: &mut Vec<Event>, out: &mut Reading<'_>) {
         Some("user") => Role::User,
         Some("system") => Role::System,
         _ => {
+            out.part_of_run(&format!("source {}", source.unwrap_or_default()), &step);
             out.error_at(step.place(), "a step whose `source` is not system, user or agent", "the step is left out");
             return;
         }

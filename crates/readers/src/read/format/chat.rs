@@ -63,6 +63,9 @@ const OTHER_DIALECTS: &[&str] = &[
     "\"function_call_output\"",
     "\"function_call\"",
     "\"reasoning\"",
+    "\"toolUse\"",
+    "\"toolResult\"",
+    "\"reasoningContent\"",
     "\"message\"",
 ];
 
@@ -176,14 +179,19 @@ fn push_run(record: &Record<'_>, fields: &Node<'_>, messages: &[Node<'_>], out: 
     // Among the items of an API's responses, what nothing separates is one response.
     let are_items = messages.iter().any(is_act);
     for node in messages {
-        let (said, goes_on) = said(node, out);
+        let (mut said, goes_on) = said(node, out);
+        if let Some(reply) = said.iter_mut().find(|message| message.role == Role::Assistant && message.usage.is_none())
+        {
+            let usage = node.get("metadata").and_then(|metadata| metadata.get("usage"));
+            reply.usage = usage.and_then(|usage| dialect::usage(&usage, out));
+        }
         for mut message in said {
             if of_codex {
                 message.ts = message.ts.or_else(|| time::instant(&node.at(&["_metadata", "timestamp"])?));
                 codex::attribute(&mut message);
             }
             // In these chats the text and the calls of one reply are messages of their own.
-            let goes_on = goes_on || of_codex || (are_items && node.is("type", "message"));
+            let goes_on = goes_on || of_codex || are_items;
             let before = events.last_mut().filter(|_| goes_on && message.role == Role::Assistant);
             if let Some(Event::Message(reply)) = before
                 && reply.role == Role::Assistant
@@ -282,7 +290,9 @@ fn in_another_api(node: &Node<'_>, out: &mut Reading<'_>) -> Option<(Vec<Message
         return Some((said.unwrap_or_else(|| dialect::messages(&inner, Role::User, out)), false));
     }
     let acts = |block: &Node<'_>| {
-        block.some_string("type").is_some_and(|kind| kind.starts_with("tool") || kind.contains("reasoning"))
+        let kind = block.some_string("type");
+        let is_of_amazon = block.has(["toolUse", "toolResult", "reasoningContent"]);
+        is_of_amazon || kind.is_some_and(|kind| kind.starts_with("tool") || kind.contains("reasoning"))
     };
     let is_item = !node.mentions("role");
     let is_other = node.get("parts").is_some_and(|parts| parts.is_list())

@@ -18,8 +18,34 @@ use crate::value::json;
 pub(super) struct ClaudeCode;
 
 /// Types of lines that hold nothing about the run.
-const IGNORED: &[&str] =
-    &["summary", "queue-operation", "file-history-snapshot", "progress", "attachment", "last-prompt", "custom-title"];
+const IGNORED: &[&str] = &[
+    "summary",
+    "queue-operation",
+    "file-history-snapshot",
+    "progress",
+    "attachment",
+    "last-prompt",
+    "custom-title",
+    "ai-title",
+    "agent-name",
+    "agent-color",
+    "agent-setting",
+    "permission-mode",
+    "mode",
+    "pr-link",
+    "worktree-state",
+    "tag",
+    "task-summary",
+    "content-replacement",
+    "attribution-snapshot",
+    "speculation-accept",
+    "bridge-session",
+    "saved_hook_context",
+    "invoked-skills",
+    "fork-context-ref",
+    "relocated",
+    "started",
+];
 
 impl Format for ClaudeCode {
     fn id(&self) -> &'static str {

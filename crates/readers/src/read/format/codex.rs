@@ -4,6 +4,8 @@
 //! total changed. The items since the previous call belong to it. A rollout without counts is divided at the tool
 //! outputs.
 
+mod output;
+
 use std::collections::BTreeMap;
 
 use super::{Format, Layout};
@@ -15,7 +17,6 @@ use crate::transcript::{
     Draft, EndCause, Event, Grade, Header, Instant, Lane, Message, Note, Origin, PromptedBy, Role, Text, ToolCall,
     Usage,
 };
-use crate::value::json;
 
 /// Codex CLI rollouts.
 pub(super) struct Codex;
@@ -32,9 +33,13 @@ const ITEMS: &[&str] = &[
     "local_shell_call",
     "local_shell_call_output",
     "web_search_call",
+    "image_generation_call",
     "tool_search_call",
     "tool_search_output",
 ];
+/// Types of lines and of items that hold nothing about the run, and beginnings of others.
+const IGNORED: &[&str] =
+    &["world_state", "inter_agent_communication", "session_state", "turn_state", "ghost_snapshot", "other"];
 /// Beginnings of texts that the program inserts among the user's messages, in the user's name.
 const HOST: &[&str] = &["<skill>", "<user_shell_command>", "<subagent_notification>", "<hook_prompt"];
 /// Beginnings of event kinds that repeat items or concern only the program.
@@ -56,6 +61,31 @@ const SAID_AGAIN: &[&str] = &[
     "entered_review_mode",
     "exited_review_mode",
     "token_usage",
+    "item_",
+    "agent_reasoning_",
+    "reasoning_",
+    "plan_",
+    "raw_response_item",
+    "exec_approval_",
+    "apply_patch_approval_",
+    "request_",
+    "elicitation_",
+    "dynamic_tool_call_",
+    "mcp_startup_",
+    "mcp_list_",
+    "list_",
+    "skills_",
+    "session_configured",
+    "shutdown_",
+    "collab_",
+    "hook_",
+    "deprecation_notice",
+    "undo_",
+    "model_",
+    "image_generation_",
+    "guardian_",
+    "sub_agent_",
+    "realtime_",
 ];
 
 impl Format for Codex {
@@ -144,6 +174,7 @@ impl Session {
             "turn_context" => self.model = item.string("model", out).map(Into::into).or(self.model.take()),
             "compacted" => self.note("codex.compacted", item),
             "" if is_bare => {}
+            kind if IGNORED.iter().any(|begins| kind.starts_with(begins)) => {}
             kind if is_bare && ITEMS.contains(&kind) => self.item(item, ts, out),
             other => out.unknown(other, item),
         }
@@ -157,7 +188,12 @@ impl Session {
                 let said = item.content("summary", out).filter(|text| !text.is_empty());
                 self.reply(ts, |reply| reply.reasoning = said.or(reply.reasoning.take()));
             }
-            "function_call" | "custom_tool_call" | "local_shell_call" | "web_search_call" | "tool_search_call" => {
+            "function_call"
+            | "custom_tool_call"
+            | "local_shell_call"
+            | "web_search_call"
+            | "image_generation_call"
+            | "tool_search_call" => {
                 let arguments = item.arguments(["arguments", "input", "action"]);
                 let id = item.word(["call_id", "id"], out);
                 let name =
@@ -167,7 +203,7 @@ impl Session {
             "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" | "tool_search_output" => {
                 let mut result = Message::new(Role::Tool);
                 result.tool_call_id = item.word("call_id", out).map(Into::into);
-                (result.content, result.is_error) = output(item, out);
+                (result.content, result.is_error) = output::output(item, out);
                 // The tools that a search found are its result.
                 result.content = result.content.or_else(|| item.get("tools").map(|tools| Text::plain(tools.written())));
                 let told = result.tool_call_id.as_ref().and_then(|id| self.ended.get(id.as_str()));
@@ -178,6 +214,8 @@ impl Session {
                     self.open = None;
                 }
             }
+            "compaction" | "compaction_summary" | "context_compaction" => self.note("codex.compaction", item),
+            kind if IGNORED.iter().any(|begins| kind.starts_with(begins)) => {}
             other => out.unknown(&format!("item {other}"), item),
         }
     }
@@ -225,10 +263,26 @@ impl Session {
             "exec_command_end" => {
                 self.ended(item, item.number("exit_code", out).map(|code| code != 0.0), out);
             }
+            "item_completed" => self.item_completed(item, out),
             "mcp_tool_call_end" => self.ended(item, item.get("result").as_ref().and_then(has_failed), out),
             kind if SAID_AGAIN.iter().any(|begins| kind.starts_with(begins)) => {}
             other => out.unknown(&format!("event {other}"), item),
         }
+    }
+
+    /// Reads the end of a command. One that ran inside a script belongs to the call that runs it, which failed if any of
+    /// its commands did.
+    fn item_completed(&mut self, event: &Node<'_>, out: &mut Reading<'_>) {
+        let Some(item) = event.object("item", out) else { return };
+        let Some(code) = item.number(["exit_code", "exitCode"], out) else { return };
+        let id = item.word(["call_id", "id"], out);
+        let calls = self.open.and_then(|at| self.events.get(at)).and_then(Event::message);
+        let ids = calls.iter().flat_map(|reply| &reply.tool_calls).filter_map(|call| call.id.as_deref());
+        let ids: Vec<&str> = ids.collect();
+        let own = id.filter(|id| ids.contains(&id.as_str()));
+        let Some(call) = own.or_else(|| ids.last().map(|id| (*id).to_owned())) else { return };
+        let failed = self.ended.entry(call).or_default();
+        *failed |= code != 0.0;
     }
 
     /// Records whether a tool failed, as reported by the program before or after the result.
@@ -342,30 +396,4 @@ pub(super) fn difference(total: Usage, before: Usage) -> Usage {
         output: less(total.output, before.output),
         reasoning: less(total.reasoning, before.reasoning),
     }
-}
-
-/// A tool's output, and whether its exit code means failure.
-fn output(item: &Node<'_>, out: &mut Reading<'_>) -> (Option<Text>, Option<bool>) {
-    let content = item.content("output", out);
-    let text = content.as_ref().map(Text::as_str).unwrap_or_default();
-    let raw = item.get("output");
-    let written = [&*text, raw.as_ref().map_or("", Node::written)];
-    let mut objects = written.iter().filter(|text| text.trim_start().starts_with('{'));
-    let wrapped = objects.find_map(|text| Node::inside(text, text));
-    let code = wrapped.as_ref().and_then(|wrapped| json::number(&wrapped.at(&["metadata", "exit_code"])?));
-    let success = wrapped.as_ref().and_then(|wrapped| json::flag(&wrapped.get("success")?));
-    let failed = code.map(|code| code != 0.0).or(success.map(|success| !success));
-    let failed = failed.or_else(|| exit_code(&text).map(|code| code != 0));
-    drop(text);
-    (content, failed)
-}
-
-/// The exit code in the lines before the output itself.
-fn exit_code(text: &str) -> Option<i64> {
-    let head = text.split("\nOutput:").next().unwrap_or(text);
-    ["Process exited with code ", "Exit code: ", "exit code "].iter().find_map(|mark| {
-        let digits = head.split(mark).nth(1)?;
-        let end = digits.find(|digit: char| !digit.is_ascii_digit() && digit != '-').unwrap_or(digits.len());
-        digits[..end].parse().ok()
-    })
 }

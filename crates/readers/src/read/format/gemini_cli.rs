@@ -195,6 +195,9 @@ fn push_message(entry: &Entry<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     }
     let mut message = Message::new(role);
     let said = google::parts(fields.get("content").as_ref(), out);
+    if role == Role::User && !said.results.is_empty() && said.text.is_none() {
+        return push_results(said.results, turns);
+    }
     message.content = said.text;
     message.ts = fields.instant("timestamp", out);
     if entry.rewound {
@@ -214,6 +217,20 @@ fn push_message(entry: &Entry<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     turns.push(message);
     for mut result in results {
         result.lane = lane.clone();
+        turns.push(result);
+    }
+}
+
+/// Adds results that stand in a line of their own, which newer versions write in the user's name. The reply that asked
+/// may hold them already.
+fn push_results(results: Vec<Message>, turns: &mut Turns) {
+    let is_known = |result: &Message| {
+        let messages = turns.events().iter().filter_map(Event::message);
+        messages.filter(|message| message.is_result()).any(|known| known.tool_call_id == result.tool_call_id)
+    };
+    let new: Vec<Message> =
+        results.into_iter().filter(|result| result.tool_call_id.is_none() || !is_known(result)).collect();
+    for result in new {
         turns.push(result);
     }
 }

@@ -160,6 +160,7 @@ formats! {
     kimi_cli::KimiCli,
     gemini_contents::GeminiContents,
     anthropic_batch::AnthropicBatch,
+    autogen::AutoGen,
     langchain_messages::LangChainMessages,
     vercel_ui::VercelUi,
     api_log::ApiLog,

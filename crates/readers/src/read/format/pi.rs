@@ -143,7 +143,7 @@ impl Session {
         };
         let timed = if entry.has("timestamp") { entry } else { &written };
         let ts = timed.instant("timestamp", out);
-        let Some(mut message) = message(&written, entry.place(), out) else { return false };
+        let Some(mut message) = message_of(&written, out) else { return false };
         message.ts = ts;
         let is_reply = message.role == Role::Assistant;
         if !on_path {
@@ -179,11 +179,6 @@ impl Session {
 
 /// A message in Pi's format, which other recorders copy.
 pub(super) fn message_of(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Message> {
-    message(fields, fields.place(), out)
-}
-
-/// The message; anything else is reported at `place`.
-fn message(fields: &Node<'_>, place: &str, out: &mut Reading<'_>) -> Option<Message> {
     let named = fields.some_word("role");
     let role = match named.as_deref() {
         Some("user" | "custom" | "bashExecution" | "branchSummary" | "compactionSummary") => Role::User,
@@ -191,8 +186,7 @@ fn message(fields: &Node<'_>, place: &str, out: &mut Reading<'_>) -> Option<Mess
         Some("toolResult") => Role::Tool,
         Some("system") => Role::System,
         _ => {
-            let what = format!("`{}` is no role", named.unwrap_or_default());
-            out.error_at(place, what, "roles are user, assistant and toolResult; the entry is left out");
+            out.unknown_role(&named.unwrap_or_default(), fields);
             return None;
         }
     };

@@ -101,11 +101,11 @@ impl History {
         match fields.some_word("kind").as_deref() {
             Some("request") => self.request(fields, out),
             Some("response") => self.response(fields, out),
-            _ => out.error_at(
-                fields.place(),
-                "a message that is neither a request nor a response",
-                "its `kind` should say which; the message is left out",
-            ),
+            kind => {
+                out.part_of_run(&format!("message {}", kind.unwrap_or_default()), fields);
+                let help = "its `kind` should say which; the message is left out";
+                out.error_at(fields.place(), "a message that is neither a request nor a response", help);
+            }
         }
     }
 

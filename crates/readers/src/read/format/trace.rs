@@ -273,6 +273,9 @@ fn null_body(line: &str) -> Option<Json> {
 fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Message> {
     let named = out.string(line.role, "role");
     let Some(role) = named.as_deref().and_then(openai::role) else {
+        if let Some(name) = &named {
+            out.part_of_run(&format!("role {name}"), &Node::of(text));
+        }
         let shown =
             named.map_or_else(|| "a message without a `role`".to_owned(), |name| format!("`{name}` is no role"));
         out.error_at(text, shown, "the line is left out; roles are system, user, assistant and tool");

@@ -133,9 +133,12 @@ fn push_round(round: &Node<'_>, results: &Node<'_>, model: Option<&str>, turns: 
 }
 
 fn push_result(id: &str, found: &Node<'_>, turns: &mut Turns) {
-    let texts: Vec<String> =
-        found.some_list("content").iter().map(|part| text_of(part).as_str().into_owned()).collect();
-    let mut result = Message::saying(Role::Tool, texts.join("\n"));
+    let mut result = Message::new(Role::Tool);
+    if found.has("content") {
+        let parts = found.some_list("content");
+        let texts: Vec<String> = parts.iter().map(|part| text_of(part).as_str().into_owned()).collect();
+        result.content = Some(Text::plain(texts.join("\n")));
+    }
     result.tool_call_id = Some(id.into());
     result.is_error = found.some_flag(["isError", "hasError"]);
     turns.push(result);

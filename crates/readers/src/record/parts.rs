@@ -1,0 +1,155 @@
+//! The parts of a run that a record may hold, whatever its format: calls, results, usage.
+
+use std::collections::BTreeSet;
+
+use crate::json_text::{self, trimmed};
+
+/// A part of a run, without which most rules cannot be evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Part {
+    Calls,
+    Results,
+    Usage,
+    /// What somebody says.
+    Texts,
+}
+
+impl Part {
+    /// In words for a person.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Calls => "calls of tools",
+            Self::Results => "results of tools",
+            Self::Usage => "token counts",
+            Self::Texts => "texts",
+        }
+    }
+}
+
+/// Members that hold calls, wherever they are.
+const CALLS: [&str; 8] =
+    ["tool_calls", "toolCalls", "tool_call", "toolCall", "toolRequests", "function_call", "functionCall", "tool_uses"];
+/// Members that say which call a result answers.
+const ANSWERED: [&str; 7] =
+    ["source_call_id", "tool_call_id", "toolCallId", "tool_use_id", "call_id", "callID", "tool_id"];
+/// Members that are token counts.
+const COUNTS: [&str; 9] = [
+    "input_tokens",
+    "output_tokens",
+    "prompt_tokens",
+    "completion_tokens",
+    "inputTokens",
+    "outputTokens",
+    "total_token_usage",
+    "promptTokenCount",
+    "total_tokens",
+];
+
+/// Objects of token counts.
+const USAGES: [&str; 7] =
+    ["usage", "usage_metadata", "usageMetadata", "tokens", "token_usage", "modelMetrics", "stats"];
+
+/// How many levels of a record are searched.
+const LEVELS: usize = 4;
+
+/// The calls, results and counts in a record.
+pub(crate) fn parts_in(record: &str) -> BTreeSet<Part> {
+    let mut found = BTreeSet::new();
+    look(record, LEVELS, &mut found);
+    found
+}
+
+fn look(value: &str, levels: usize, found: &mut BTreeSet<Part>) {
+    if value.starts_with('[') {
+        for element in elements(value) {
+            look(element, levels, found);
+        }
+        return;
+    }
+    let object = Object::of(value);
+    if object.is_call() {
+        found.insert(Part::Calls);
+    } else if object.is_result() {
+        found.insert(Part::Results);
+    }
+    let counts = COUNTS.iter().any(|name| object.get(name).is_some_and(|count| count != "0"));
+    if counts || USAGES.iter().any(|name| object.get(name).is_some_and(|usage| usage.starts_with("{\""))) {
+        found.insert(Part::Usage);
+    }
+    let Some(levels) = levels.checked_sub(1) else { return };
+    for (_, inner) in object.0 {
+        if inner.starts_with(['{', '[']) {
+            look(inner, levels, found);
+        }
+    }
+}
+
+/// The elements of an array.
+pub(crate) fn elements(array: &str) -> Vec<&str> {
+    let mut elements = Vec::new();
+    json_text::array(array, |element| elements.push(trimmed(element)));
+    elements
+}
+
+const NAMES: [&str; 5] = ["name", "tool", "tool_name", "toolName", "function"];
+/// Kinds of calls in the usual dialects.
+const CALL_KINDS: [&str; 5] = ["tool_use", "tool_call", "tool-call", "function_call", "toolCall"];
+
+/// The members of an object that are not null; looking at them does not mean that they are read.
+pub(crate) struct Object<'a>(pub(crate) Vec<(&'a str, &'a str)>);
+
+impl<'a> Object<'a> {
+    /// The object in the text; one without members for anything else.
+    pub(crate) fn of(text: &'a str) -> Self {
+        let mut members = Vec::new();
+        json_text::members(text, |name, value| {
+            if value != "null" {
+                members.push((name, trimmed(value)));
+            }
+        });
+        Self(members)
+    }
+
+    fn get(&self, name: &str) -> Option<&'a str> {
+        self.0.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
+    }
+
+    fn has(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.get(name).is_some())
+    }
+
+    /// Whether it, or an object inside it, has one of these members.
+    fn has_or_inside(&self, names: &[&str]) -> bool {
+        let is_inner = |(name, value): &&(&str, &str)| value.starts_with('{') && !USAGES.contains(name);
+        self.has(names) || self.0.iter().filter(is_inner).any(|(_, inner)| Object::of(inner).has(names))
+    }
+
+    /// Whether it has or is a call, by any name. Its arguments may not be recorded.
+    fn is_call(&self) -> bool {
+        let asks = self.has_or_inside(&["arguments", "args", "input", "parameters", "call_arguments"]);
+        self.has(&NAMES) && (asks || self.has(&ANSWERED) && !self.says()) || self.is_certain_call()
+    }
+
+    /// Whether it has or is a call in one of the usual dialects.
+    pub(crate) fn is_certain_call(&self) -> bool {
+        let is_kind = self.get("type").is_some_and(|kind| CALL_KINDS.contains(&kind.trim_matches('"')));
+        is_kind && self.has(&NAMES) || CALLS.iter().any(|name| self.get(name).is_some_and(holds_call))
+    }
+
+    fn is_result(&self) -> bool {
+        self.has(&ANSWERED) && self.says() || self.get("observation").is_some()
+    }
+
+    /// Whether it has what a call returned.
+    fn says(&self) -> bool {
+        self.has_or_inside(&["output", "result", "content", "response", "call_result"])
+    }
+}
+
+/// Whether it is a call or a list of them, and not a number of calls by tool.
+fn holds_call(value: &str) -> bool {
+    if value.starts_with('[') {
+        return elements(value).first().is_some_and(|first| first.starts_with('{'));
+    }
+    Object::of(value).has_or_inside(&["function", "args", "arguments", "input"])
+}
