@@ -21,6 +21,8 @@ use whenstop_readers::reader::{Corpus, CorpusReport, Detail, ReadOptions};
 const FREE: &[(&str, &str)] = &[
     // Who speaks is the agent's name.
     ("who-and-when", "history.role"),
+    // Who speaks is the agent's name, or the user's.
+    ("autogen", "messages.source"),
     // The type of a part ends with the name of the tool.
     ("vercel-ui", "messages.parts.type"),
     // The type of a span, which the task's author names.

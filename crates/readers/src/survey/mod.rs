@@ -10,6 +10,6 @@ pub(crate) mod skip_reasons;
 pub(crate) mod task_names;
 pub(crate) mod told_limits;
 pub(crate) mod unnamed_models;
-pub(crate) mod unrecorded_contents;
 pub(crate) mod unread_parts;
+pub(crate) mod unrecorded_contents;
 pub(crate) mod unused_fields;
