@@ -173,6 +173,9 @@ fn what_cannot_be_compared_is_refused_with_what_is_missing() {
     scratch.put("elsewhere.jsonl", &elsewhere);
     scratch.put("other-model.jsonl", &text(&told(), "other", Some(6)));
     scratch.put("half.jsonl", &text(&told()[..50], "m", Some(6)));
+    scratch.put("no-success.jsonl", &text(&before(), "m", None).replace("\"success\":true", "\"success\":false"));
+    let (code, stdout, _) = scratch.run("compare no-success.jsonl --stacks told.toml --against told.jsonl");
+    assert!(stdout.contains("no run before succeeded") && code == 4, "{stdout}");
     scratch.put("unknown.toml", &STACKS.replace("notice = 1\n", ""));
     scratch.put("five.toml", &STACKS.replace("steps = 6", "steps = 5"));
     for (after, stacks, said) in [

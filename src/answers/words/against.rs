@@ -158,6 +158,7 @@ pub fn why_not_compared(why: &WhyNotCompared) -> String {
                 .collect();
             format!("{what} {} is only in the recordings {side}; leave its runs out", some_of(&names, NAMED))
         }
+        NotComparable::NoSuccessBefore => "no run before succeeded, so there was nothing to lose".to_owned(),
         NotComparable::FewEvents { events, least } => format!(
             "{} got as far as the notice or the stop, before and after together, and it takes {least}",
             count(*events, "success"),

@@ -181,6 +181,9 @@ pub(super) fn shared_cells<'a>(before: &[Attempt<'a>], after: &[Attempt<'a>]) ->
             n_events += runs.iter().filter(|run| run.is_success && run.is_reached).count();
         }
     }
+    if cells.n_successes(Side::Before) == 0 {
+        return Err(NotComparable::NoSuccessBefore);
+    }
     if n_events < LEAST_EVENTS {
         return Err(NotComparable::FewEvents { events: n_events, least: LEAST_EVENTS });
     }

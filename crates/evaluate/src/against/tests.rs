@@ -123,6 +123,7 @@ fn what_cannot_be_compared_is_refused() {
     assert_eq!(refused(&other_model), one_sided);
     let few = measure(&side("xxxbbbbbbb"), &side("xxxbbbbbbb"), 0.03).unwrap_err();
     assert_eq!(few, NotComparable::FewEvents { events: 6, least: 10 });
+    assert_eq!(measure(&side("ffffffffff"), &side("xxxxxxxxxx"), 0.03).unwrap_err(), NotComparable::NoSuccessBefore);
     let seven = (side("xxxxxxx"), side("xxxxxxx"));
     assert_eq!(measure(&seven.0, &seven.1, 0.03).unwrap_err(), NotComparable::FewTasks { shared: 7, least: 8 });
 }

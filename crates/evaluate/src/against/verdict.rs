@@ -40,6 +40,8 @@ pub enum NotComparable {
         /// Their names, in order.
         names: Vec<String>,
     },
+    /// No run before succeeded: there is nothing to lose.
+    NoSuccessBefore,
     /// Too few successes reached the notice.
     FewEvents {
         /// How many did, both sides together.
