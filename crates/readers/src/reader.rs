@@ -25,6 +25,7 @@ pub use crate::price::{
 pub use crate::read::format::{FORMATS, Format, by_id};
 pub use crate::read::in_memory::{ReadText, read_text};
 pub use crate::read::parquet_tables::{ParquetCell, ParquetKind, ParquetRows, ParquetWriter};
+pub use crate::read::session_stores::refused as database_refused;
 pub use crate::read::wrappings::detect_format as detect;
 pub use crate::record::field_map::FieldMap;
 pub use crate::record::named_by::NamedBy;

@@ -23,7 +23,7 @@ use crate::answers::{FollowedReport, RunEvidence};
 use crate::catalog;
 use crate::compare::{Evaluation, Evaluator, Options};
 use crate::diagnostic::count;
-use crate::reader::{Corpus, Detail, Kept, PLACES, Place, PriceTable, ReadOptions};
+use crate::reader::{Corpus, Detail, Kept, PLACES, Place, PriceTable, ReadOptions, database_refused};
 use crate::report::{FolderFormat, Manifest, Publication};
 use crate::transcript::{Instant, Run, Spend};
 
@@ -79,14 +79,14 @@ struct Found {
     older: u64,
 }
 
-/// The places on this machine, each folder once for what is read there and once for what is not; opens no file.
+/// The places on this machine, each folder once for each kind of file; opens no file.
 fn places_here(since: Option<SystemTime>) -> Vec<Found> {
     let Some(home) = home() else { return Vec::new() };
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     for place in PLACES {
         let Some(folder) = place.path(&home, variable) else { continue };
-        if !seen.insert((folder.clone(), matches!(place.kept, Kept::Unread(..)))) {
+        if !seen.insert((folder.clone(), place.endings())) {
             continue;
         }
         let (mut files, mut older) = (Vec::new(), 0);
@@ -120,21 +120,30 @@ pub(super) fn agent_files(since: Option<SystemTime>) -> Vec<PathBuf> {
 
 impl Found {
     fn is_read(&self) -> bool {
-        matches!(self.place.kept, Kept::Files(_))
+        !matches!(self.place.kept, Kept::Unread(..))
     }
 
     /// Why its files are not read.
     fn unread(&self) -> Option<String> {
-        let Kept::Unread(_, why) = self.place.kept else { return None };
         let file = self.files.first()?;
+        let why = match self.place.kept {
+            Kept::Unread(_, why) => why.to_owned(),
+            Kept::Databases(_) => {
+                let why = database_refused(file)?;
+                format!("sessions in an SQLite database, of which none is read: {why}; export them as JSON")
+            }
+            Kept::Files(_) => return None,
+        };
         Some(format!("{}: {why} ({})", self.place.agent, file.display()))
     }
 
     fn row(&self) -> Vec<Cell> {
+        let is_database = matches!(self.place.kept, Kept::Databases(_));
+        let place = self.files.first().filter(|_| is_database).unwrap_or(&self.folder);
         vec![
             Cell::Text(self.place.agent.to_owned()),
             Cell::Count(self.files.len() as u64),
-            Cell::Text(self.folder.display().to_string()),
+            Cell::Text(place.display().to_string()),
         ]
     }
 }
@@ -160,11 +169,15 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         output.paragraph(unread);
     }
     let agents = agents(&found);
-    if agents.is_empty() {
+    let found: Vec<Found> = found.into_iter().filter(|found| found.unread().is_none()).collect();
+    if !found.iter().any(Found::is_read) {
         return Err(nothing_here(unread.len()));
     }
     let older: u64 = found.iter().filter(|found| found.is_read()).map(|found| found.older).sum();
     let files: Vec<PathBuf> = found.into_iter().filter(Found::is_read).flat_map(|found| found.files).collect();
+    if files.is_empty() && older == 0 && !unread.is_empty() {
+        return Err(nothing_here(unread.len()));
+    }
     if files.is_empty() {
         return Err(Failure::nothing(format!("no session was changed in the last {} days", args.days), further(older)));
     }

@@ -89,13 +89,14 @@ fn the_page_of_sessions_says_where_agents_keep_them() {
     let mut table = String::from(PLACES_BEGIN);
     table.push_str("| agent | version | seen | where | |\n| --- | --- | --- | --- | --- |\n");
     for place in reader::PLACES {
-        let (endings, why) = match place.kept {
-            reader::Kept::Files(endings) => (endings, ""),
-            reader::Kept::Unread(endings, why) => (endings, why),
+        let why = match place.kept {
+            reader::Kept::Files(_) => "",
+            reader::Kept::Databases(_) => "SQLite",
+            reader::Kept::Unread(_, why) => why,
         };
         let dash = |word: &'static str| if word.is_empty() { "–" } else { word };
         let (version, seen) = (dash(place.version), dash(place.seen));
-        let files = endings.iter().map(|ending| format!("`{ending}`")).collect::<Vec<_>>().join(", ");
+        let files = place.endings().iter().map(|ending| format!("`{ending}`")).collect::<Vec<_>>().join(", ");
         let (base, folder) = (place.base, place.folder);
         let variable = place.variable.map(|name| format!(" (or `${name}/{folder}`)")).unwrap_or_default();
         writeln!(table, "| {} | {version} | {seen} | `~/{base}/{folder}`{variable}: {files} | {why} |", place.agent)

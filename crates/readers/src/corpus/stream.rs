@@ -21,6 +21,7 @@ use crate::find::skipped::{Skipped, Twin};
 use crate::find::source::Source;
 use crate::label::label_files;
 use crate::label::report_files::{FolderGrades, Joined, Reports};
+use crate::open::database;
 use crate::open::finding::Finding;
 use crate::open::inputs::add_input;
 use crate::open::inspect_archive::EvalLog;
@@ -29,6 +30,7 @@ use crate::open::probe::{Probe, Shape};
 use crate::open::records::{self, Cut, Item, Records};
 use crate::read::format::{self, Format};
 use crate::read::parquet_tables::{self, Export, TableRecords};
+use crate::read::session_stores::SessionStore;
 use crate::read::wrappings::{self, Form};
 use crate::record::named_by::NamedBy;
 use crate::record::options::SubAgents;
@@ -48,6 +50,7 @@ enum Cuts {
     Log(Box<EvalLog>),
     Table(Box<TableRecords>),
     Export(Box<Export>),
+    Store(Box<SessionStore>),
 }
 
 impl Cuts {
@@ -57,6 +60,7 @@ impl Cuts {
             Self::Log(log) => log.next(),
             Self::Table(rows) => rows.next(),
             Self::Export(export) => export.next(),
+            Self::Store(store) => store.next(),
         }
     }
 }
@@ -216,7 +220,7 @@ impl<'c> Stream<'c> {
         let options = &self.corpus.options;
         let by_path = [&options.task, &options.model, &options.run, &options.class].into_iter().flatten();
         let told_apart = by_path.into_iter().any(|place| matches!(place, NamedBy::Path(_) | NamedBy::Pattern(_)));
-        if told_apart || matches!(opened.2, Cuts::Table(_) | Cuts::Export(_)) {
+        if told_apart || matches!(opened.2, Cuts::Table(_) | Cuts::Export(_) | Cuts::Store(_)) {
             return Ok(opened);
         }
         let twins = self.twins.get_or_insert_with(|| Twins::of(&self.corpus.sources.files));
@@ -236,6 +240,9 @@ impl<'c> Stream<'c> {
         let unreadable = |error: std::io::Error| NotRead::unreadable(error);
         if parquet_tables::is_parquet(source.path()).map_err(unreadable)? {
             return self.recognise_table(source);
+        }
+        if database::is_database(source.path()).map_err(unreadable)? {
+            return self.recognise_store(source);
         }
         if source.is_zip().map_err(unreadable)? {
             return self.recognise_log(source);

@@ -28,6 +28,8 @@ pub struct Place {
 pub enum Kept {
     /// In files whose names end so.
     Files(&'static [&'static str]),
+    /// In SQLite databases of these names.
+    Databases(&'static [&'static str]),
     /// In files with such endings, which are not read, and why.
     Unread(&'static [&'static str], &'static str),
 }
@@ -60,11 +62,9 @@ places! {
     "Gemini CLI" "0.61.0" "2026-11-26", None, ".gemini" "tmp", Kept::Files(&[".json", ".jsonl"]);
     "Copilot CLI" "" "", None, ".copilot" "session-state", Kept::Files(&["events.jsonl", ".jsonl"]);
     "OpenCode" "before 1.2" "", DATA, ".local/share" "opencode/storage", Kept::Files(&[".json"]);
-    "OpenCode" "1.18.33" "2026-11-26", DATA, ".local/share" "opencode", Kept::Unread(&["opencode.db"],
-        "sessions in an SQLite database, which is not read: `opencode export SESSION > session.json`, and read that");
+    "OpenCode" "1.18.33" "2026-11-26", DATA, ".local/share" "opencode", Kept::Databases(&["opencode.db"]);
     "goose" "before 1.10" "", DATA, ".local/share" "goose/sessions", JSONL;
-    "goose" "1.10" "", DATA, ".local/share" "goose/sessions", Kept::Unread(&["sessions.db"],
-        "sessions in an SQLite database, which is not read: `goose session export --format json`");
+    "goose" "1.10" "", DATA, ".local/share" "goose/sessions", Kept::Databases(&["sessions.db"]);
     "Cline" "" "", CONFIG, ".config" "Code/User/globalStorage/saoudrizwan.claude-dev/tasks", TASKS;
     "Cline" "" "", None, "Library/Application Support" "Code/User/globalStorage/saoudrizwan.claude-dev/tasks", TASKS;
     "Cline" "CLI 3.0.65" "2026-11-26", None, ".cline" "data/sessions", Kept::Files(&[".json", ".jsonl"]);
@@ -116,6 +116,13 @@ pub(crate) fn is_an_agents(name: &str) -> bool {
 }
 
 impl Place {
+    /// The endings of the names of its files.
+    pub fn endings(&self) -> &'static [&'static str] {
+        match self.kept {
+            Kept::Files(endings) | Kept::Databases(endings) | Kept::Unread(endings, _) => endings,
+        }
+    }
+
     /// Its folder in this home, if there is one. `variables` are the environment's.
     pub fn path(&self, home: &Path, variables: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
         let named = self.variable.and_then(variables).filter(|path| !path.as_os_str().is_empty());
@@ -125,9 +132,7 @@ impl Place {
 
     /// Its files in that folder, ordered by path, and whether each was changed since `since`.
     pub fn files(&self, folder: &Path, since: Option<SystemTime>) -> Vec<(PathBuf, bool)> {
-        let endings = match self.kept {
-            Kept::Files(endings) | Kept::Unread(endings, _) => endings,
-        };
+        let endings = self.endings();
         let mut files = Vec::new();
         for entry in walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().filter_map(Result::ok) {
             let name = entry.file_name().to_string_lossy();

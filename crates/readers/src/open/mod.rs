@@ -1,6 +1,7 @@
 //! From a file to its records: unpacked, decompressed, looked at, and cut up in bounded memory. Knows no format.
 
 pub(crate) mod archive;
+pub(crate) mod database;
 pub(crate) mod decompress;
 pub(crate) mod finding;
 pub(crate) mod input_errors;

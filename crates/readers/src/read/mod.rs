@@ -11,6 +11,7 @@ pub(crate) mod openai;
 pub(crate) mod parquet_tables;
 pub(crate) mod reply_prints;
 pub(crate) mod requests;
+pub(crate) mod session_stores;
 pub(crate) mod spans;
 pub(crate) mod subagents;
 pub(crate) mod table_lines;

@@ -25,8 +25,8 @@ impl KnownFile {
 pub(crate) fn known(probe: &Probe) -> Option<KnownFile> {
     match probe.shape {
         Shape::Binary if probe.head.starts_with("SQLite format 3") => Some(KnownFile::NoRuns(
-            "an SQLite database (OpenClaw, OpenCode, Goose, Hermes and Cursor keep sessions in one): export the session \
-             as JSON and read that",
+            "an SQLite database (OpenClaw, Hermes and Cursor keep sessions in one): export the session as JSON and read \
+             that",
         )),
         Shape::Binary | Shape::Text if probe.head.contains("\u{1b}[") => Some(KnownFile::NoRuns(
             "what a terminal showed, with its control codes: it holds no calls of a model; read the agent's own log",

@@ -9,6 +9,8 @@ use crate::find::source::Source;
 use crate::open::inspect_archive::EvalLog;
 use crate::read::format;
 use crate::read::parquet_tables::{self, Dialect, Export, Plan, Table, TableRecords};
+use crate::read::session_stores::{Refused, SessionStore};
+use crate::record::options::SubAgents;
 
 /// The fields of a log's header that its samples need.
 const LOG_HEADER: &[&str] = &["eval", "status"];
@@ -55,6 +57,21 @@ impl Stream<'_> {
         };
         let files = self.corpus.sources.files.iter().filter(is_beside).filter(observes);
         files.map(|other| (other.path().to_path_buf(), other.name.path.clone())).collect()
+    }
+
+    /// A database in which an agent keeps its sessions.
+    pub(super) fn recognise_store(&self, source: &Source) -> Result<Opened, NotRead> {
+        let options = &self.corpus.options;
+        let joined = options.sub_agents == SubAgents::Parent;
+        let store = SessionStore::open(source.path(), &source.name.path, options.limit, joined);
+        let store = match store {
+            Ok(store) => store,
+            Err(Refused::Unreadable(why)) => return Err(NotRead::unreadable(why)),
+            Err(Refused::Other(why)) => return Err(why.into()),
+        };
+        let format = format::by_id(store.format()).ok_or_else(|| "no reader for it".to_owned())?;
+        let file = OpenFile::plain(&source.name, format, String::new());
+        Ok((file, "an SQLite database with its tables".to_owned(), Cuts::Store(Box::new(store))))
     }
 
     /// A zip file that is not an archive of files: a log of Inspect.

@@ -157,6 +157,7 @@ formats! {
     codex_exec::CodexExec,
     who_and_when::WhoAndWhen,
     amp::Amp,
+    goose::Goose,
     kimi_cli::KimiCli,
     gemini_contents::GeminiContents,
     anthropic_batch::AnthropicBatch,

@@ -5,6 +5,7 @@
 //! Cached tokens are counted separately from the input.
 
 use std::collections::BTreeMap;
+use std::mem;
 
 use super::{Format, Layout};
 use crate::find::file_name::OtherFile;
@@ -79,6 +80,9 @@ impl Format for OpenCode {
         for child in record.children {
             session.turns.insert_by_time(sub_agent(child, record, out));
         }
+        for child in mem::take(&mut session.children) {
+            session.turns.insert_by_time(started(&child, record, out));
+        }
         let agent = session.version.map_or_else(|| "opencode".to_owned(), |version| format!("opencode {version}"));
         let header = Header {
             run_id: session.id.unwrap_or_else(|| record.file.stem.clone()),
@@ -100,6 +104,8 @@ struct Session<'a> {
     version: Option<String>,
     model: Option<String>,
     turns: Turns,
+    /// The sessions that it started, where they are parts of its document.
+    children: Vec<Node<'a>>,
     /// Messages whose parts are recorded separately.
     loose: Vec<(Node<'a>, Vec<Node<'a>>)>,
     by_id: BTreeMap<String, usize>,
@@ -112,14 +118,24 @@ struct Session<'a> {
 
 /// The messages of a sub-agent, whose session is in another file.
 fn sub_agent(child: &OtherFile, record: &Record<'_>, out: &mut Reading<'_>) -> Vec<Event> {
-    let events = subagents::read_file(child, record, out, |record, out| {
-        let session = Session::of(record, out);
-        let lane = Lane::Side(session.id.unwrap_or_else(|| child.name.stem.clone()).into());
-        let mut events = session.turns.into_draft(Header::default(), Grade::default()).events;
-        subagents::on_lane(&mut events, &lane);
-        events
-    });
-    events.unwrap_or_default()
+    subagents::read_file(child, record, out, side_events).unwrap_or_default()
+}
+
+/// The messages of a sub-agent, whose session stands in the document of the one that started it.
+fn started(child: &Node<'_>, record: &Record<'_>, out: &mut Reading<'_>) -> Vec<Event> {
+    side_events(&Record { text: child.written(), ..*record }, out)
+}
+
+/// The messages of a sub-agent, and of those it started, on lanes of their own.
+fn side_events(record: &Record<'_>, out: &mut Reading<'_>) -> Vec<Event> {
+    let mut session = Session::of(record, out);
+    for child in mem::take(&mut session.children) {
+        session.turns.insert_by_time(started(&child, record, out));
+    }
+    let lane = Lane::Side(session.id.unwrap_or_else(|| record.file.stem.clone()).into());
+    let mut events = session.turns.into_draft(Header::default(), Grade::default()).events;
+    subagents::on_lane(&mut events, &lane);
+    events
 }
 
 impl<'a> Session<'a> {
@@ -155,6 +171,7 @@ impl<'a> Session<'a> {
                     self.whole(&message, out);
                 }
             }
+            self.children.extend(entry.list("children", out));
             return;
         }
         if entry.has("info") {

@@ -1,0 +1,28 @@
+//! SQLite databases, read through `rusqlite`, which contains SQLite itself. Nothing is written beside the database, no
+//! lock is taken, and a program that uses it is not disturbed.
+//!
+//! Without the feature `sqlite` the library is left out, and every database is refused with the same error.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+#[cfg(not(feature = "sqlite"))]
+mod absent;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+
+#[cfg(not(feature = "sqlite"))]
+pub(crate) use absent::Database;
+#[cfg(feature = "sqlite")]
+pub(crate) use sqlite::Database;
+
+/// The columns of a row: text as it is, numbers as digits, and `None` for null.
+pub(crate) type Row = Vec<Option<String>>;
+
+/// True if the file begins as SQLite databases do.
+pub(crate) fn is_database(path: &Path) -> std::io::Result<bool> {
+    let mut magic = Vec::new();
+    File::open(path)?.take(16).read_to_end(&mut magic)?;
+    Ok(magic == b"SQLite format 3\0")
+}

@@ -1,0 +1,26 @@
+//! What there is without the feature `sqlite`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::Row;
+
+/// A database that cannot be read.
+#[derive(Debug)]
+pub(crate) struct Database;
+
+const ABSENT: &str = "this whenstop was built without SQLite: build it with the feature `sqlite`";
+
+impl Database {
+    pub(crate) fn open(_: &Path, _: u64) -> Result<Self, String> {
+        Err(ABSENT.to_owned())
+    }
+
+    pub(crate) fn tables(&self) -> Result<BTreeMap<String, Vec<String>>, String> {
+        Err(ABSENT.to_owned())
+    }
+
+    pub(crate) fn rows(&self, _: &str, _: Option<&str>, _: &mut dyn FnMut(Row) -> bool) -> Result<(), String> {
+        Err(ABSENT.to_owned())
+    }
+}

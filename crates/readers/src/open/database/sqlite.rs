@@ -1,0 +1,147 @@
+//! A database that is open for reading.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use rusqlite::limits::Limit;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags};
+
+use super::Row;
+use crate::open::temp_folder::Held;
+
+/// An SQLite database. The file is opened as one that never changes, so that no lock and no file beside it is made; if
+/// changes stand in files beside it, all of them are copied to a temporary folder and read there.
+#[derive(Debug)]
+pub(crate) struct Database {
+    connection: Connection,
+    _held: Option<Held>,
+}
+
+/// Files beside a database with changes that are not yet in it, or that have to be taken back.
+const BESIDE: [&str; 2] = ["-wal", "-journal"];
+
+impl Database {
+    /// Opens the database at `path`; the error says why it cannot be read. A value longer than `limit` bytes is refused.
+    pub(crate) fn open(path: &Path, limit: u64) -> Result<Self, String> {
+        let is_changing = BESIDE.iter().any(|ending| size(&beside(path, ending)) > 0);
+        let held =
+            if is_changing { Some(copied(path).map_err(|error| format!("cannot be copied: {error}"))?) } else { None };
+        let place = held.as_ref().map_or(path.to_path_buf(), |held| held.path().join(NAME));
+        let connection = match held {
+            Some(_) => Connection::open_with_flags(&place, OpenFlags::SQLITE_OPEN_READ_WRITE),
+            None => {
+                Connection::open_with_flags(uri(&place), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
+            }
+        };
+        let connection = connection.map_err(|error| in_words(&error))?;
+        // A database may come from anywhere: its schema runs no functions, and its pages are checked.
+        connection
+            .execute_batch("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;")
+            .map_err(|error| in_words(&error))?;
+        let limit = i32::try_from(limit).unwrap_or(i32::MAX);
+        connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, limit).map_err(|error| in_words(&error))?;
+        Ok(Self { connection, _held: held })
+    }
+
+    /// The columns of each table; views and virtual tables are none.
+    pub(crate) fn tables(&self) -> Result<BTreeMap<String, Vec<String>>, String> {
+        let mut names = Vec::new();
+        let query = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'";
+        self.rows(query, None, &mut |row| {
+            names.extend(row.into_iter().flatten());
+            true
+        })?;
+        let mut tables = BTreeMap::new();
+        for name in names {
+            let columns: &mut Vec<String> = tables.entry(name.clone()).or_default();
+            self.rows("SELECT name FROM pragma_table_info(?1)", Some(&name), &mut |row| {
+                columns.extend(row.into_iter().flatten());
+                true
+            })?;
+        }
+        Ok(tables)
+    }
+
+    /// Hands the rows of a query to `take` until it returns false.
+    pub(crate) fn rows(
+        &self,
+        query: &str,
+        parameter: Option<&str>,
+        take: &mut dyn FnMut(Row) -> bool,
+    ) -> Result<(), String> {
+        let read = || -> rusqlite::Result<()> {
+            let mut statement = self.connection.prepare(query)?;
+            let n = statement.column_count();
+            let mut rows = statement.query(rusqlite::params_from_iter(parameter))?;
+            while let Some(row) = rows.next()? {
+                let columns = (0..n).map(|at| row.get_ref(at).map(text)).collect::<rusqlite::Result<Row>>()?;
+                if !take(columns) {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        let mut read = read;
+        read().map_err(|error| in_words(&error))
+    }
+}
+
+fn text(value: ValueRef<'_>) -> Option<String> {
+    match value {
+        ValueRef::Null => None,
+        ValueRef::Integer(number) => Some(number.to_string()),
+        ValueRef::Real(number) => Some(number.to_string()),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+    }
+}
+
+fn in_words(error: &rusqlite::Error) -> String {
+    let why = match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::NotADatabase) => "it is damaged, or encrypted",
+        Some(rusqlite::ErrorCode::DatabaseCorrupt) => "it is damaged, or was changed while it was read",
+        Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => "another program holds it",
+        _ => "it cannot be read",
+    };
+    format!("{why} ({error})")
+}
+
+/// The name of a copy.
+const NAME: &str = "copy.db";
+
+/// Copies the database and what stands beside it.
+fn copied(path: &Path) -> std::io::Result<Held> {
+    let held = Held::new()?;
+    let copy = held.path().join(NAME);
+    // The changes first: what is added to the database in between is then in both, and not in neither.
+    for ending in BESIDE {
+        if size(&beside(path, ending)) > 0 {
+            std::fs::copy(beside(path, ending), beside(&copy, ending))?;
+        }
+    }
+    std::fs::copy(path, &copy)?;
+    Ok(held)
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+fn size(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |data| data.len())
+}
+
+/// The path as SQLite wants it, with the word that nothing changes it.
+fn uri(path: &Path) -> String {
+    let mut uri = String::from("file:");
+    for byte in path.to_string_lossy().replace('\\', "/").bytes() {
+        match byte {
+            b'?' | b'#' | b'%' => uri.extend(format!("%{byte:02X}").chars()),
+            _ => uri.push(char::from(byte)),
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri
+}
