@@ -10,7 +10,7 @@ use whenstop::decision::Strategy;
 use whenstop::export::{Export, Grade, hosts};
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::stack::StackFile;
-use whenstop::transcript::{Message, Role, Run};
+use whenstop::transcript::{Message, Run};
 use whenstop::verdict::Assumptions;
 
 /// The columns that name the stack and its rule, and how its host words what it does.
@@ -44,17 +44,16 @@ const STACKS: &str = r#"
 
 /// Is it a run as an agent's loop makes it: a reply without a call ends a prompt's run?
 fn is_loop(run: &Run) -> bool {
-    let is_prompt = |message: &Message| message.role == Role::User;
     let messages: Vec<&Message> = run.events().iter().filter_map(|event| event.message()).collect();
     let answers = messages.iter().enumerate().filter(|(_, message)| message.is_step() && message.tool_calls.is_empty());
     let mut answers = answers.map(|(at, _)| at);
     answers.all(|at| {
-        messages[at + 1..].iter().find(|next| next.is_step() || is_prompt(next)).is_none_or(|next| is_prompt(next))
+        messages[at + 1..].iter().find(|next| next.is_step() || next.is_prompt()).is_none_or(|next| next.is_prompt())
     }) && run.steps().iter().all(|step| !step.has_calls || step.n_results > 0)
 }
 
 fn prompts(run: &Run) -> usize {
-    run.events().iter().filter_map(|event| event.message()).filter(|message| message.role == Role::User).count()
+    run.events().iter().filter_map(|event| event.message()).filter(|message| message.is_prompt()).count()
 }
 
 fn row(strategy: &Arc<dyn Strategy>, run: &Run, moved: bool) -> (Value, bool) {

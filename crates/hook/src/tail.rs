@@ -135,9 +135,44 @@ struct Anthropic {
     written: Option<u64>,
     #[serde(rename = "output_tokens")]
     output: Option<u64>,
+    /// The requests behind the reply, where there may be others than the model's own.
+    iterations: Vec<Iteration>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Iteration {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(rename = "input_tokens")]
+    input: Option<u64>,
+    #[serde(rename = "cache_read_input_tokens")]
+    read: Option<u64>,
+    #[serde(rename = "cache_creation_input_tokens")]
+    written: Option<u64>,
+    #[serde(rename = "output_tokens")]
+    output: Option<u64>,
+}
+
+impl Iteration {
+    fn usage(&self) -> Usage {
+        let Self { input, read, written, output, .. } = *self;
+        Anthropic { input, read, written, output, iterations: Vec::new() }.usage()
+    }
 }
 
 impl Anthropic {
+    /// What an advisor or a compaction took besides, unless the counts hold it already.
+    fn others(&self) -> Vec<Usage> {
+        let total = |usage: Usage| usage.total().map_or(0, |tokens| tokens.0);
+        let all: u64 = self.iterations.iter().map(|request| total(request.usage())).sum();
+        if total(self.usage()) >= all {
+            return Vec::new();
+        }
+        let is_other = |request: &&Iteration| !matches!(&*request.kind, "message" | "fallback_message");
+        self.iterations.iter().filter(is_other).map(Iteration::usage).collect()
+    }
+
     fn usage(&self) -> Usage {
         let cached = self.read.unwrap_or(0).saturating_add(self.written.unwrap_or(0));
         Usage {
@@ -209,6 +244,13 @@ impl News {
             record.flags = if is_side { Flag::SIDE } else { Flag::default() };
             record.b = call;
             record.text = write_usage(usage);
+            self.records.push(record);
+        }
+        let others = message.usage.as_ref().map(Anthropic::others).unwrap_or_default();
+        for (nth, other) in others.into_iter().enumerate() {
+            let mut record = Record::new(Kind::Usage, time).id(id_of(&format!("{id} {nth}")));
+            record.flags = Flag::SIDE;
+            record.text = write_usage(other);
             self.records.push(record);
         }
         if !is_side {

@@ -236,7 +236,7 @@ fn damaged_files_cost_rows_and_never_a_panic_or_much_time() {
             }
         }
     }
-    assert!(read_well > 300 && told > 300, "{read_well} {told}");
+    assert!(read_well > 250 && told > 300, "{read_well} {told}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::{Value, json};
-use whenstop::transcript::{Event, Instant, Message, RoundEnd, Run, ToolCall};
+use whenstop::transcript::{Event, Instant, Lane, Message, RoundEnd, Run, ToolCall};
 
 /// When the transcript has the tokens of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +139,7 @@ impl Session {
         let relevant = |cause: &&&'static str| match **cause {
             LATE_ERROR => stack.starts_with("errors") && usage == Usage::OneEventLate,
             REPLY_TIME => stack.starts_with("active"),
+            OTHER_REQUESTS => stack.starts_with("tokens") && usage == Usage::OneEventLate,
             _ => true,
         };
         let is_last = step.is_some_and(|step| step as usize + 1 == round.steps.len());
@@ -155,6 +156,8 @@ impl Session {
 const INTERRUPTED: &str = "calls that were interrupted: no batch is announced";
 const NO_EVENT: &str = "a reply without calls that ends nothing: no event";
 const LATE_ERROR: &str = "an error known only from the transcript, which is late";
+const OTHER_REQUESTS: &str =
+    "requests behind a reply besides the model's own, known only from the transcript, which is late";
 const REPLY_TIME: &str = "the time of a reply whose calls have results of an earlier time";
 
 fn of_round(events: &[Event], has_prompt: bool, end: RoundEnd, ends: &Ends) -> Round {
@@ -172,6 +175,9 @@ fn of_round(events: &[Event], has_prompt: bool, end: RoundEnd, ends: &Ends) -> R
     }
     if end == RoundEnd::Interrupted {
         round.causes.insert(INTERRUPTED);
+    }
+    if messages.iter().any(|message| matches!(&message.lane, Lane::Side(id) if id.starts_with("unseen "))) {
+        round.causes.insert(OTHER_REQUESTS);
     }
     round
 }

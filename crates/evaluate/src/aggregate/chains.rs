@@ -167,3 +167,6 @@ fn least<B: KillBound>(chains: &mut [Chain], stacks: &[B], each: f64) -> Option<
     }
     least
 }
+
+#[cfg(test)]
+mod tests;

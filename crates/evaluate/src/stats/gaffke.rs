@@ -179,6 +179,8 @@ pub fn upper_bound(losses: &[f64], delta: f64) -> f64 {
         return 1.0;
     }
     let n = losses.len() as f64;
+    let mut losses = losses.to_vec();
+    losses.sort_by(f64::total_cmp);
     let excess = |mean: f64| Surpluses::of_losses(losses.iter().copied(), mean).gaffke().ln() - delta.ln();
     // `low` is not rejected, with an excess of at most `above`; `high` is, with an excess of `below`.
     let (mut low, mut above) = (losses.iter().sum::<f64>() / n, -delta.ln());

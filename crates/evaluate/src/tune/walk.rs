@@ -218,13 +218,4 @@ mod tests {
         assert_eq!(needed(0.1), [44, 90, 228]);
         assert_eq!(clean_tasks_needed(0.0, 0.1), u64::MAX);
     }
-
-    #[test]
-    fn clean_tasks_are_missing_up_to_those_needed() {
-        assert_eq!(clean_tasks_missing(binomial_cdf(0, 89, 0.05), 89, 0.05, 0.01), Some(1));
-        assert_eq!(clean_tasks_missing(binomial_cdf(0, 40, 0.05), 40, 0.05, 0.01), Some(50));
-        let one = clean_tasks_missing(binomial_cdf(1, 89, 0.05), 89, 0.05, 0.01).unwrap();
-        assert!(binomial_cdf(1, 89 + one, 0.05) <= 0.01 && binomial_cdf(1, 88 + one, 0.05) > 0.01);
-        assert_eq!(clean_tasks_missing(0.5, 89, 0.05, 0.01), None, "no tail of 89 tasks");
-    }
 }

@@ -7,6 +7,9 @@ use crate::record::reading::Reading;
 use crate::record::usage;
 use crate::transcript::{Event, Instant, Lane, Message, Name, Role, Usage};
 
+/// The kinds of requests that are known. One of another kind is counted like the others, and told.
+const KINDS: [&str; 4] = ["message", "fallback_message", "advisor_message", "compaction"];
+
 /// What a reply took.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Taken {
@@ -42,6 +45,9 @@ pub(crate) fn taken(wire: &Node<'_>, out: &mut Reading<'_>) -> Taken {
 fn request(node: &Node<'_>, out: &mut Reading<'_>) -> Option<Request> {
     let tokens = usage::usage(Some(node), out)?;
     let kind = node.string("type", out).map_or_else(|| "message".to_owned(), String::from);
+    if !KINDS.contains(&kind.as_str()) {
+        out.wrong(node.get("type").map_or("null", |kind| kind.written()), "type", &KINDS.join(", "));
+    }
     Some(Request { kind, model: node.string("model", out).map(|model| Name::from(&*model)), usage: tokens })
 }
 

@@ -8,16 +8,22 @@ use crate::record::reading::ReplyId;
 use crate::transcript::{Event, Lane, Message, Role, Text};
 
 /// A hash of each reply and everything before it. A reply without an id of a call and without tokens may be said again
-/// in any session: it has one only after others that have.
+/// in any session: it has one only after others that have. So may a single reply with tokens, where a task is tried twice:
+/// without an id of a call, it takes two.
 pub(crate) fn of(events: &[Event]) -> Vec<ReplyId> {
-    let mut prints = Vec::new();
+    let (mut prints, mut first) = (Vec::new(), None);
     let (mut before, mut is_told) = (0, false);
     for (at, event) in events.iter().enumerate() {
         let Some(reply) = event.message().filter(|message| spends(message)) else { continue };
         let has_id = reply.tool_calls.iter().any(|call| call.id.as_deref().is_some_and(is_recorded));
-        is_told |= has_id || reply.has_usage();
         before = print(before, reply, has_id);
+        if !is_told && !has_id && reply.has_usage() && first.is_none() {
+            first = Some((at, before));
+            continue;
+        }
+        is_told |= has_id || reply.has_usage();
         if is_told {
+            prints.extend(first.take());
             prints.push((at, before));
         }
     }
@@ -70,5 +76,7 @@ mod tests {
         assert_ne!(of(&[reply("", Some("call_y"), 10, 1)])[0], prints[0]);
         assert_ne!(of(&[reply("", Some("call_x"), 10, 1), reply("done", None, 21, 2)])[1], prints[1]);
         assert!(of(&[reply("done", Some("call-1"), 0, 1)]).is_empty());
+        assert!(of(&[reply("done", None, 10, 1)]).is_empty());
+        assert_eq!(of(&[reply("so", None, 10, 1), reply("done", None, 20, 2)]).len(), 2);
     }
 }

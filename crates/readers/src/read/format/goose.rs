@@ -2,7 +2,7 @@
 //! a message per line, as versions before 1.10 wrote them.
 
 use super::{Format, Layout};
-use crate::open::probe::{Probe, Sketch};
+use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
@@ -27,19 +27,22 @@ impl Format for Goose {
                 |block: &Sketch| matches!(block.text_of("type").as_deref(), Some("toolRequest" | "toolResponse"));
             value.has(&["role", "created"]) && blocks.iter().any(is_call)
         };
-        let document = probe.document().and_then(|document| document.get("conversation"));
-        if document.is_some_and(|messages| messages.elements().iter().any(is_message)) {
+        let is_session = |value: &Sketch| {
+            value.get("conversation").is_some_and(|messages| messages.elements().iter().any(is_message))
+        };
+        if probe.document().is_some_and(is_session) || probe.values.iter().any(is_session) {
             return Some("a `conversation` with `toolRequest`s".to_owned());
         }
         probe.values.iter().any(is_message).then(|| "messages with `created` and `toolRequest`s".to_owned())
     }
 
-    fn joins_lines(&self, _first: &Sketch) -> bool {
-        true
+    fn joins_lines(&self, first: &Sketch) -> bool {
+        !first.has(&["conversation"])
     }
 
-    fn layout(&self, _probe: &Probe) -> Layout {
-        Layout::Whole
+    fn layout(&self, probe: &Probe) -> Layout {
+        let whole = probe.values.iter().take(2).filter(|value| value.has(&["conversation"])).count();
+        if probe.shape == Shape::Lines && whole == 2 { Layout::Lines } else { Layout::Whole }
     }
 
     fn prompted_by(&self) -> PromptedBy {
@@ -80,8 +83,12 @@ fn totals(session: &Node<'_>, out: &mut Reading<'_>) -> Option<Totals> {
 
 /// Adds a message: a reply, or a text of the user's and results.
 fn push_message(node: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
-    let is_reply = node.is("role", "assistant");
-    let mut message = Message::new(if is_reply { Role::Assistant } else { Role::User });
+    let role = match node.some_string("role").as_deref() {
+        Some("assistant") => Role::Assistant,
+        Some("user") => Role::User,
+        other => return out.unknown_role(other.unwrap_or_default(), node),
+    };
+    let mut message = Message::new(role);
     message.ts = node.instant("created", out);
     let (mut texts, mut thoughts, mut results) = (Vec::new(), Vec::new(), Vec::new());
     for block in node.list("content", out) {
@@ -115,7 +122,7 @@ fn push_message(node: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     for result in results {
         turns.push(result);
     }
-    if is_reply || message.content.is_some() {
+    if message.role == Role::Assistant || message.content.is_some() {
         turns.push(message);
     }
 }
