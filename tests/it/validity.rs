@@ -154,7 +154,7 @@ fn table() -> String {
     text + "\n\
         Each 95 % interval should hold in 95 of 100 corpora; an alarm, a wrong \"Ship\" and a broken\n\
         certificate may happen as often as promised at most. Worst cells are small or lopsided corpora,\n\
-        most of which the program calls `rough`. reports/2026-11-22-validity, reports/2026-11-23-validity\n"
+        mostly called `rough`. Measured with the bounds on kills before today's. reports/2026-11-23-validity\n"
         + MEASURED
 }
 

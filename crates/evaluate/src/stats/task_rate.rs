@@ -59,6 +59,44 @@ mod tests {
         assert!(low > 0.0 && low < 0.009 && high > 0.04 && high < 0.05, "{low} {high}");
     }
 
+    /// In how many of 400 samples the bound is at most 5 %: `n` tasks of two trials, of which three in five succeed, and a stack
+    /// that kills a success with a probability of `rate`.
+    fn ships(n: usize, rate: f64) -> u32 {
+        let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+        let mut chance = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        let mut shipped = 0;
+        for _ in 0..400 {
+            let mut tasks = Vec::new();
+            while tasks.len() < n {
+                let (mut lost, mut all) = (0, 0);
+                for _ in 0..2 {
+                    let succeeds = chance() < 0.6;
+                    all += u64::from(succeeds);
+                    lost += u64::from(succeeds && chance() < rate);
+                }
+                tasks.extend((all > 0).then(|| ClusterSums::of_counts(lost, all)));
+            }
+            shipped += u32::from(task_rate(&tasks, 0.95).high().is_some_and(|most| most <= 0.05));
+        }
+        shipped
+    }
+
+    /// A stack that kills what is just not tolerated passes in at most 5 % of the samples; one that kills 1.4 % in most.
+    #[test]
+    fn what_is_false_seldom_passes_and_what_is_true_mostly_does() {
+        let (false_ones, true_ones) =
+            ([100, 150, 200].map(|n| ships(n, 0.0501)), [100, 150, 200].map(|n| ships(n, 0.014)));
+        assert!(false_ones.iter().all(|shipped| *shipped <= 20), "{false_ones:?}");
+        for (shipped, least) in true_ones.into_iter().zip([30, 55, 75]) {
+            assert!(shipped >= 4 * least, "{true_ones:?}");
+        }
+    }
+
     /// With one success a task the ends are those of Clopper and Pearson: 3 of 100 is at most 7.5711 %, at least 0.6230 %.
     #[test]
     fn with_one_success_a_task_it_is_exact() {
