@@ -135,42 +135,24 @@ struct Anthropic {
     written: Option<u64>,
     #[serde(rename = "output_tokens")]
     output: Option<u64>,
-    /// The requests behind the reply, where there may be others than the model's own.
-    iterations: Vec<Iteration>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Iteration {
+    /// What kind of request it is, where these are the counts of one.
     #[serde(rename = "type")]
-    kind: String,
-    #[serde(rename = "input_tokens")]
-    input: Option<u64>,
-    #[serde(rename = "cache_read_input_tokens")]
-    read: Option<u64>,
-    #[serde(rename = "cache_creation_input_tokens")]
-    written: Option<u64>,
-    #[serde(rename = "output_tokens")]
-    output: Option<u64>,
-}
-
-impl Iteration {
-    fn usage(&self) -> Usage {
-        let Self { input, read, written, output, .. } = *self;
-        Anthropic { input, read, written, output, iterations: Vec::new() }.usage()
-    }
+    kind: Option<String>,
+    /// The requests behind the reply, where there may be others than the model's own.
+    iterations: Option<Vec<Self>>,
 }
 
 impl Anthropic {
     /// What an advisor or a compaction took besides, unless the counts hold it already.
     fn others(&self) -> Vec<Usage> {
-        let total = |usage: Usage| usage.total().map_or(0, |tokens| tokens.0);
-        let all: u64 = self.iterations.iter().map(|request| total(request.usage())).sum();
-        if total(self.usage()) >= all {
+        let requests = self.iterations.as_deref().unwrap_or_default();
+        let total = |counts: &Self| counts.usage().total().map_or(0, |tokens| tokens.0);
+        if total(self) >= requests.iter().map(total).sum() {
             return Vec::new();
         }
-        let is_other = |request: &&Iteration| !matches!(&*request.kind, "message" | "fallback_message");
-        self.iterations.iter().filter(is_other).map(Iteration::usage).collect()
+        let is_other =
+            |request: &&Self| !matches!(request.kind.as_deref(), None | Some("message" | "fallback_message"));
+        requests.iter().filter(is_other).map(Self::usage).collect()
     }
 
     fn usage(&self) -> Usage {
@@ -283,5 +265,37 @@ pub fn largest(one: Usage, other: Usage) -> Usage {
         cache_write: one.cache_write.max(other.cache_write),
         output: one.output.max(other.output),
         reasoning: one.reasoning.max(other.reasoning),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usages(iterations: &str) -> Vec<(bool, Option<u64>, Option<u64>)> {
+        let usage = format!(r#"{{"input_tokens":5,"output_tokens":50,"iterations":{iterations}}}"#);
+        let line = format!(r#"{{"type":"assistant","message":{{"id":"m","model":"x","content":[],"usage":{usage}}}}}"#);
+        let mut news = News::default();
+        news.take(line.as_bytes(), 1, false);
+        let told = |record: &Record| {
+            let usage = usage_of(record);
+            (record.flags.has(Flag::SIDE), usage.input, usage.output)
+        };
+        news.records.iter().map(told).collect()
+    }
+
+    #[test]
+    fn what_other_requests_behind_a_reply_take_is_counted_once() {
+        let own = (false, Some(5), Some(50));
+        let message = r#"{"type":"message","input_tokens":5,"output_tokens":50}"#;
+        let untyped = r#"{"input_tokens":5,"output_tokens":50}"#;
+        for alone in ["null".to_owned(), "[]".to_owned(), format!("[{message}]"), format!("[{untyped}]")] {
+            assert_eq!(usages(&alone), [own], "{alone}");
+        }
+        let advisor = r#"{"type":"advisor_message","input_tokens":900,"output_tokens":80}"#;
+        assert_eq!(usages(&format!("[{message},{advisor}]")), [own, (true, Some(900), Some(80))]);
+        // The counts of the reply hold it already.
+        let small = r#"{"type":"compaction","input_tokens":2,"output_tokens":3}"#;
+        assert_eq!(usages(&format!("[{small}]")), [own]);
     }
 }
