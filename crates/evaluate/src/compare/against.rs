@@ -72,8 +72,8 @@ impl LimitedRun {
             // A success that the run held by then is not lost. Under the limit, a run that goes on shows that it is not kept.
             is_cut: reach.is_cut && !(is_before && is_success && reach.keeps_success),
             steps: self.spent.steps,
-            spent: amount(unit, self.spent),
-            spent_under_limit: amount(unit, reach.spent),
+            spent: unit.of_amounts(self.spent),
+            spent_under_limit: unit.of_amounts(reach.spent),
         })
     }
 }
@@ -98,14 +98,6 @@ fn reach(run: &Run, shared: &RunRows, replayed: &Replay, cap: Option<u32>) -> Op
     })
 }
 
-fn amount(unit: Unit, amounts: Amounts) -> Option<f64> {
-    match unit {
-        Unit::Steps => Some(amounts.steps as f64),
-        Unit::Tokens => amounts.tokens.map(|tokens| tokens.0 as f64),
-        Unit::CostUsd => amounts.cost.map(|cost| cost.0),
-    }
-}
-
 /// Both sets, in an order that does not depend on the order of the files.
 #[derive(Clone, Debug)]
 pub struct BeforeAndAfter {
@@ -121,7 +113,7 @@ impl BeforeAndAfter {
         after.sort_by(|a, b| a.run_id.cmp(&b.run_id));
         let knows = |unit: Unit| {
             let mut runs = before.iter().chain(&after);
-            runs.all(|run| amount(unit, run.spent).is_some())
+            runs.all(|run| unit.of_amounts(run.spent).is_some())
         };
         let unit = [Unit::CostUsd, Unit::Tokens].into_iter().find(|unit| knows(*unit)).unwrap_or(Unit::Steps);
         Self { before, after, unit }

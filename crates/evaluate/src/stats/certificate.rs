@@ -68,9 +68,12 @@ impl Bound {
         }
     }
 
-    /// The p-value of "the mean loss is too high" from the surplus of each task. With one run per task the losses are 0
+    /// The p-value of "the mean loss is too high" from the surplus of each task; 1 without tasks. With one run per task the losses are 0
     /// or 1, and Gaffke's statistic is the exact binomial tail.
     pub fn p_value(self, surpluses: &Surpluses) -> f64 {
+        if surpluses.values.is_empty() {
+            return 1.0;
+        }
         match self {
             Self::Gaffke => surpluses.gaffke(),
             Self::Betting => surpluses.betting(),
@@ -234,7 +237,7 @@ fn evidence(calibration: &Calibration, promise: Promise) -> Vec<SettingEvidence>
     let of = |early_stops: &Vec<u64>| {
         let (risk, surpluses) = surpluses(calibration, early_stops, promise);
         let pooled = early_stops.iter().sum::<u64>() as f64 / all as f64;
-        let p = if surpluses.values.is_empty() { 1.0 } else { promise.bound.p_value(&surpluses) };
+        let p = promise.bound.p_value(&surpluses);
         SettingEvidence { tested: Tested { risk, pooled, p, passed: false }, surpluses }
     };
     calibration.early_stops.iter().map(of).collect()

@@ -107,7 +107,7 @@ impl<'s> Walks<'s> {
             let key: Vec<(usize, u64)> = here.iter().map(|loss| (loss.task, loss.share.to_bits())).collect();
             let p = match last.take().filter(|(known, _)| *known == key) {
                 Some((_, p)) => p,
-                None => p_value(bound, &surpluses(&here, n, alpha)),
+                None => bound.p_value(&surpluses(&here, n, alpha)),
             };
             last = Some((key, p));
             if p > delta || p.is_nan() {
@@ -141,10 +141,6 @@ impl<'s> Walks<'s> {
             }
         }
     }
-}
-
-fn p_value(bound: Bound, surpluses: &Surpluses) -> f64 {
-    if surpluses.values.is_empty() { 1.0 } else { bound.p_value(surpluses) }
 }
 
 /// The surpluses of `n` tasks with a success, and of those without that may have one.

@@ -135,10 +135,7 @@ impl Study {
     /// The p-value of "this kills more than is tolerated", where `fate` says what becomes of each run.
     pub(in crate::tune) fn p_value(&self, tasks: &[usize], appetite: Appetite, fate: impl Fn(usize) -> Fate) -> f64 {
         let totals = self.totals(tasks, fate);
-        let losses: Vec<f64> = totals.tasks.iter().filter_map(|(_, sums)| sums.killed_rate()).collect();
-        if losses.is_empty() {
-            return 1.0;
-        }
+        let losses = totals.tasks.iter().filter_map(|(_, sums)| sums.killed_rate());
         appetite.bound.p_value(&Surpluses::of_losses(losses, appetite.alpha))
     }
 
