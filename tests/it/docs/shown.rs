@@ -112,7 +112,12 @@ fn every_console_block_prints_what_it_shows() {
         if is_update() {
             std::fs::write(&page, now).unwrap();
         } else {
-            assert_eq!(now, text, "{}: UPDATE_DOCS=1 cargo test --workspace --test it docs::", page.display());
+            let differs = now.lines().zip(text.lines()).find(|(now, shown)| now != shown);
+            assert!(
+                now == text,
+                "{}: {differs:?}: UPDATE_DOCS=1 cargo test --workspace --test it docs::",
+                page.display()
+            );
         }
     }
     assert!(shown >= 10, "{shown} console blocks");
