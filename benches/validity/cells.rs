@@ -43,9 +43,8 @@ const SIZED: [SizedWorld; 6] = [
 ];
 
 /// Worlds of other kinds.
-const WORLDS: [World; 7] = [
+const WORLDS: [World; 6] = [
     ("checked-labels", worlds::checked_labels, &[0.05, 0.1, 0.2], 1000),
-    ("judged-certificate", worlds::judged_certificate, &[0.05, 0.1, 0.2], 1000),
     ("given-up", worlds::given_up, &[0.3, 0.8], 500),
     ("missing-labels", worlds::missing_labels, &[0.3], 1000),
     ("worth", worlds::worth, &[0.1, 0.3], 1000),

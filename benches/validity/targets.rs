@@ -71,7 +71,6 @@ const TARGETS: &[Target] = &[
     ("limit-*", "printed", "difference-coverage", 0.93, 0.98),
     ("limit-*", "printed", "disagree", 0.0, 0.0),
     ("labels-checked", "printed", "coverage", 0.93, 0.98),
-    ("certificate-judge", "printed", "violated", 0.0, 0.1),
     ("budget-given-up", "printed", "truth-within", 0.95, 1.0),
     ("seldom-and-much", "printed", "coverage", 0.93, 0.98),
     ("seldom-and-much", "printed", "difference-coverage", 0.93, 0.98),

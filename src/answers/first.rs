@@ -8,8 +8,8 @@ use super::choice::Choice;
 use serde::{Deserialize, Serialize};
 
 use crate::aggregate::{
-    Candidate, Contest, Count, Label, LostSuccess, MIN_KNOWN, Picked, Rows, ShipDecision, ShipTerms, Standing, Summary,
-    Unit, WorseStratum, worse_stratum,
+    Candidate, Contest, Count, LEVEL, Label, LostSuccess, MIN_KNOWN, Picked, Rows, ShipDecision, ShipTerms, Standing,
+    Summary, Unit, WorseStratum, worse_stratum,
 };
 
 /// Maximum stacks in the table unless all are asked for.
@@ -21,6 +21,9 @@ pub struct Appetite {
     /// The largest tolerated share of killed successes, compared with the end of a bound that allows for all stacks
     /// tried.
     pub max_killed: f64,
+    /// The confidence of that bound, inside (0, 1).
+    #[serde(default = "confidence")]
+    pub confidence: f64,
     /// What a lost success costs, in dollars; if given, worth decides between what is tolerated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_success_costs: Option<f64>,
@@ -30,6 +33,10 @@ pub struct Appetite {
     /// Show every stack in the table.
     #[serde(skip)]
     pub all: bool,
+}
+
+fn confidence() -> f64 {
+    LEVEL
 }
 
 fn min_known() -> f64 {
@@ -53,7 +60,13 @@ impl Appetite {
 
 impl Default for Appetite {
     fn default() -> Self {
-        Self { max_killed: Self::DEFAULT_MAX_KILLED, lost_success_costs: None, min_known: MIN_KNOWN, all: false }
+        Self {
+            max_killed: Self::DEFAULT_MAX_KILLED,
+            confidence: LEVEL,
+            lost_success_costs: None,
+            min_known: MIN_KNOWN,
+            all: false,
+        }
     }
 }
 

@@ -119,7 +119,9 @@ pub enum ChosenOn {
 /// What a stack kills at most: the share of a task's successes, in the mean over tasks.
 #[derive(Clone, Copy, Debug)]
 pub struct KillPromise {
-    /// The end of a 95 % bound; `None` if nothing limits it.
+    /// The confidence of the bound.
+    pub confidence: f64,
+    /// The end of the bound; `None` if nothing limits it.
     pub most: Option<f64>,
     /// The tolerated share.
     pub limit: f64,
@@ -251,6 +253,7 @@ impl FirstTable<'_> {
     fn promise(&self, summary: &Summary) -> KillPromise {
         let tried = (self.tried() as u64).max(self.field.contest.tried());
         KillPromise {
+            confidence: self.field.contest.confidence(),
             most: self.candidate(summary).and_then(|candidate| candidate.killed_at_most),
             limit: self.appetite.max_killed,
             best_of: (!self.is_test() && tried >= 2).then_some(tried),

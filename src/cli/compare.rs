@@ -16,12 +16,12 @@ use super::destination::Destination;
 use super::export::{configurations, hosts_by_stack};
 use super::failure::Failure;
 use super::inputs::{
-    AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs, LoadedStacks, RecordedRuns, StackArgs, tell_troubles,
+    AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs, LoadedStacks, RecordedRuns, SplitArgs, SplitPart, StackArgs,
+    divided, tell_troubles,
 };
 use super::output::{Format, Output, lines_of};
-use super::sweep::{SplitArgs, SplitPart, divided};
-use super::values::share;
-use crate::aggregate::{Label, MIN_KNOWN, RowView, Rows};
+use super::values::{share, share_inside};
+use crate::aggregate::{LEVEL, Label, MIN_KNOWN, RowView, Rows, Summary};
 use crate::answers::{Appetite, CompareAnswer, FollowedReport, RunEvidence, tables, words};
 use crate::compare::{Evaluation, Evaluator, Keeps, Options, StackInfo};
 use crate::decision::Strategy;
@@ -29,6 +29,9 @@ use crate::diagnostic::{Diagnostic, Location, nearest, one_line};
 use crate::explain::Texts;
 use crate::reader::CorpusReport;
 use crate::report::{CsvStyle, FolderFormat, Found, Made, Manifest, Publication, RowFormat, Shard};
+use crate::stats::labels::ErrorRates;
+use crate::transcript::Run;
+use crate::verdict::Assumptions;
 
 /// Arguments of `compare`.
 #[derive(Debug, ClapArgs)]
@@ -137,10 +140,13 @@ impl RowArgs {
 /// What is tolerated, and how much of the table is shown.
 #[derive(Clone, Copy, Debug, ClapArgs)]
 pub(super) struct AppetiteArgs {
-    /// The share of successes a stack may kill, compared with the end of a 95 % bound that allows for all stacks
+    /// The share of successes a stack may kill, compared with the end of a bound that allows for all stacks
     /// tried. It decides the verdict, the order of the table, the figure and the choice of `--split`.
     #[arg(long, value_name = "RATE", default_value_t = Appetite::DEFAULT_MAX_KILLED, value_parser = share)]
     max_killed: f64,
+    /// The confidence of that bound.
+    #[arg(long, value_name = "CHANCE", default_value_t = LEVEL, value_parser = share_inside)]
+    confidence: f64,
     /// What a lost success costs, in dollars. If given, the stacks within `--max-killed` are ranked by what they are
     /// worth after the cost of killed successes, not by the cost of a success.
     #[arg(long, value_name = "USD", value_parser = price)]
@@ -156,8 +162,8 @@ pub(super) struct AppetiteArgs {
 
 impl AppetiteArgs {
     fn appetite(self) -> Appetite {
-        let Self { max_killed, lost_success_costs, min_known, all } = self;
-        Appetite { max_killed, lost_success_costs, min_known, all }
+        let Self { max_killed, confidence, lost_success_costs, min_known, all } = self;
+        Appetite { max_killed, confidence, lost_success_costs, min_known, all }
     }
 }
 
@@ -199,6 +205,8 @@ pub(super) struct GatheredRuns {
     pub(super) report: CorpusReport,
     /// One sentence per tuned stack whose certificate does not hold on these recordings, with the reason.
     pub(super) void: Vec<String>,
+    /// The agents of the runs, as far as they are recorded.
+    pub(super) agents: BTreeSet<String>,
 }
 
 impl GatheredRuns {
@@ -221,13 +229,18 @@ pub(super) fn gather(
     let options = Options { assumptions, effects: stacks.effects(), keeps, stories, grounds: &grounds };
     let evaluator = Evaluator::new(&stacks.strategies, options);
     let mut gathered = evaluator.gather();
-    let report = runs.each(output, |run| evaluator.of(&run), |run| gathered.take(run))?;
+    let mut agents = BTreeSet::new();
+    let evaluate = |run: Run| (evaluator.of(&run), run.header.agent);
+    let report = runs.each(output, evaluate, |(run, agent)| {
+        gathered.take(run);
+        agents.extend(agent);
+    })?;
     tell_troubles(&stacks.strategies, output)?;
     let Evaluation { rows, firings, followed, stacks, stories, void } = gathered.finish();
     let followed = Some(FollowedReport::new(followed, runs.noun()));
     let found = Found::of(&report);
     let found = if hides_texts { found.without_values().lines() } else { found.lines() };
-    Ok(GatheredRuns { evidence: RunEvidence { rows, firings, followed, stories }, stacks, found, report, void })
+    Ok(GatheredRuns { evidence: RunEvidence { rows, firings, followed, stories }, stacks, found, report, void, agents })
 }
 
 /// `whenstop compare`.
@@ -241,38 +254,94 @@ pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
     if let (Some(shard), Some(out)) = (args.shard, &args.out) {
         return shard::run_shard(args, &runs, shard, out, output);
     }
-    let (publication, _) = published(args, &runs, output)?;
+    args.out().map_or(Ok(()), Publication::refuse_foreign).map_err(Failure::input)?;
+    let stacks = args.stacks.load_some()?;
+    let Published { publication, .. } = published(&args.question(&runs, output)?, &runs, &stacks, output)?;
     let folder = args.out.as_deref().map(|out| (out, args.folder_format(output.csv_style())));
     show(&publication, args.format, folder, output)
 }
 
-/// Runs the comparison and returns it, ready to be shown and written, with the report of the reading.
+/// What is asked about stacks on recordings, whoever asks.
+pub(super) struct CompareQuestion<'a> {
+    pub(super) appetite: Appetite,
+    pub(super) failure_rate: Option<f64>,
+    /// The stack that the others are compared with; by default the first.
+    pub(super) baseline: Option<&'a str>,
+    pub(super) keeps: Keeps,
+    pub(super) assumptions: Assumptions,
+    pub(super) split: &'a SplitArgs,
+    /// How labels err.
+    pub(super) errors: Option<ErrorRates>,
+    /// Marks of the recordings that stand for grades.
+    pub(super) proxies: Option<String>,
+    /// The texts of the recordings that a page contains; `None` if there is no page.
+    pub(super) texts: Option<Texts>,
+    /// The command and the files it reads, if the result goes to a folder.
+    pub(super) made: Option<Made>,
+}
+
+/// The result of a comparison.
+pub(super) struct Published {
+    pub(super) publication: Publication,
+    /// The report of the reading.
+    pub(super) report: CorpusReport,
+    /// The agents of the runs, as far as they are recorded.
+    pub(super) agents: BTreeSet<String>,
+}
+
+/// Runs the comparison; the result is ready to be shown and written.
 pub(super) fn published(
-    args: &Args,
+    question: &CompareQuestion<'_>,
     runs: &RecordedRuns<'_>,
+    stacks: &LoadedStacks,
     output: &Output,
-) -> Result<(Publication, CorpusReport), Failure> {
-    if args.against.is_given() {
-        let help = "ask on the command line: `whenstop compare BEFORE --stacks FILE --against AFTER`";
-        return Err(Failure::usage(Diagnostic::new(Location::default(), "`against` has an answer of its own", help)));
+) -> Result<Published, Failure> {
+    let options = Options {
+        assumptions: question.assumptions,
+        keeps: question.keeps,
+        stories: question.texts,
+        ..Options::default()
+    };
+    let gathered = gather(runs, stacks, &options, output)?;
+    if let Some(name) = question.baseline {
+        refuse_unknown_baseline(name, &gathered.stacks)?;
     }
-    args.out().map_or(Ok(()), Publication::refuse_foreign).map_err(Failure::input)?;
-    let loaded = args.stacks.load_some()?;
-    let texts = args.out.as_ref().map(|_| args.embed_text.texts());
-    let gathered = gather(runs, &loaded, &args.options(texts), output)?;
-    refuse_unknown_baseline(args, &gathered.stacks)?;
-    let GatheredRuns { mut evidence, stacks, found, report, void } = gathered;
-    let manifest = args.manifest(stacks, &loaded);
-    let manifest = Manifest { made: args.made(runs, output)?, found, remarks: void, ..manifest };
-    if args.split.split == SplitPart::None {
-        return Ok((Publication::new(evidence, manifest), report));
+    let GatheredRuns { mut evidence, stacks: replayed, found, report, void, agents } = gathered;
+    let manifest = question.manifest(replayed, stacks);
+    let manifest = Manifest { found, remarks: void, ..manifest };
+    if question.split.split == SplitPart::None {
+        return Ok(Published { publication: Publication::new(evidence, manifest), report, agents });
     }
-    let (reported, dev) = divided(evidence.rows, &args.split, |all, split| split.rows(&all), Rows::is_empty)?;
+    let (reported, dev) = divided(evidence.rows, question.split, |all, split| split.rows(&all), Rows::is_empty)?;
     let runs: BTreeSet<&Label> = reported.iter().map(RowView::run_id).collect();
     evidence.firings = evidence.firings.filtered(|firing| runs.contains(&firing.run_id));
     evidence = RunEvidence { rows: reported, followed: None, ..evidence };
-    let choice = args.split.choice(args.appetite.max_killed);
-    Ok((Publication::new(evidence, manifest).with_choice(choice, dev.as_ref()), report))
+    let choice = question.split.choice(question.appetite.max_killed);
+    let publication = Publication::new(evidence, manifest).with_choice(choice, dev.as_ref());
+    Ok(Published { publication, report, agents })
+}
+
+impl CompareQuestion<'_> {
+    /// How the comparison is reported, as far as the question says.
+    fn manifest(&self, replayed: Vec<StackInfo>, stacks: &LoadedStacks) -> Manifest {
+        let mut manifest = Manifest::new(replayed);
+        if let Some(today) = self.baseline {
+            manifest.baseline = Label::from(today);
+        }
+        manifest.made.clone_from(&self.made);
+        manifest.assumptions = self.assumptions.names().into_iter().map(str::to_owned).collect();
+        manifest.appetite = self.appetite;
+        manifest.failure_rate = self.failure_rate;
+        manifest.proxies.clone_from(&self.proxies);
+        manifest.set_label_errors(self.errors);
+        manifest.set_hosts(&hosts_by_stack(stacks));
+        manifest.set_places(&stacks.places());
+        // Only a folder has a page to copy them from.
+        if self.texts.is_some() {
+            manifest.configurations = configurations(stacks);
+        }
+        manifest
+    }
 }
 
 impl Args {
@@ -284,6 +353,11 @@ impl Args {
     /// The formats of the folder.
     pub(super) fn folder_format(&self, csv: CsvStyle) -> FolderFormat {
         self.rows.folder_format(csv)
+    }
+
+    /// Loads the stacks.
+    pub(super) fn load_stacks(&self) -> Result<LoadedStacks, Failure> {
+        self.stacks.load_some()
     }
 
     /// Adds guards of a program that embeds whenstop.
@@ -302,42 +376,37 @@ impl Args {
         self.corpus.runs()
     }
 
-    /// How runs are evaluated; `texts` as for stories.
-    fn options(&self, texts: Option<Texts>) -> Options<'static> {
-        let assumptions = self.assumptions.assumptions();
-        Options { assumptions, keeps: self.keeps.keeps(), stories: texts, ..Options::default() }
-    }
-
-    /// How the comparison is reported, as far as the arguments say.
-    fn manifest(&self, stacks: Vec<StackInfo>, loaded: &LoadedStacks) -> Manifest {
-        let mut manifest = Manifest::new(stacks);
-        if let Some(today) = &self.baseline {
-            manifest.baseline = Label::from(today.as_str());
+    /// What is asked.
+    pub(super) fn question(&self, runs: &RecordedRuns<'_>, output: &Output) -> Result<CompareQuestion<'_>, Failure> {
+        if self.against.is_given() {
+            let help = "ask on the command line: `whenstop compare BEFORE --stacks FILE --against AFTER`";
+            let what = "`against` has an answer of its own";
+            return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
         }
-        manifest.assumptions = self.assumptions.assumptions().names().into_iter().map(str::to_owned).collect();
-        manifest.appetite = self.appetite.appetite();
-        manifest.failure_rate = self.failure_rate;
-        manifest.proxies = self.corpus.reading.outcome_from.as_ref().map(ToString::to_string);
-        manifest.set_label_errors(self.errors.rates());
-        manifest.set_hosts(&hosts_by_stack(loaded));
-        manifest.set_places(&loaded.places());
-        // Only a folder has a page to copy them from.
-        if self.out.is_some() {
-            manifest.configurations = configurations(loaded);
-        }
-        manifest
+        Ok(CompareQuestion {
+            appetite: self.appetite.appetite(),
+            failure_rate: self.failure_rate,
+            baseline: self.baseline.as_deref(),
+            keeps: self.keeps.keeps(),
+            assumptions: self.assumptions.assumptions(),
+            split: &self.split,
+            errors: self.errors.rates(),
+            proxies: self.corpus.reading.outcome_from.as_ref().map(ToString::to_string),
+            texts: self.out.as_ref().map(|_| self.embed_text.texts()),
+            made: self.made(runs, output)?,
+        })
     }
 }
 
-fn refuse_unknown_baseline(args: &Args, stacks: &[StackInfo]) -> Result<(), Failure> {
-    if let Some(name) = args.baseline.as_deref().filter(|name| !stacks.iter().any(|s| &*s.name == *name)) {
-        let help = match nearest(name, stacks.iter().map(|stack| &*stack.name)) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "name one of the stacks compared".to_owned(),
-        };
-        return Err(Failure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)));
+fn refuse_unknown_baseline(name: &str, stacks: &[StackInfo]) -> Result<(), Failure> {
+    if stacks.iter().any(|stack| &*stack.name == name) {
+        return Ok(());
     }
-    Ok(())
+    let help = match nearest(name, stacks.iter().map(|stack| &*stack.name)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "name one of the stacks compared".to_owned(),
+    };
+    Err(Failure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)))
 }
 
 /// Writes the folder, if there is one, and shows the answer.
@@ -351,33 +420,49 @@ pub(super) fn show(
     if let Some((out, format)) = folder {
         publication.write(&summaries, out, format).map_err(Failure::input)?;
     }
+    show_summaries(publication, &summaries, format, output)?;
+    if let Some((out, _)) = folder {
+        output.note(&written_to(out));
+    }
+    Ok(Exit::Done)
+}
+
+/// Says where the folder is, and what to open.
+pub(super) fn written_to(out: &Path) -> String {
+    format!("written to {}; open {}", out.display(), out.join("report.html").display())
+}
+
+/// Shows the answer in the requested format.
+pub(super) fn show_summaries(
+    publication: &Publication,
+    summaries: &[Summary],
+    format: Format,
+    output: &Output,
+) -> Result<(), Failure> {
     match format {
-        Format::Table => show_answer(&publication.answer(&summaries), output)?,
+        Format::Table => show_answer(&publication.answer(summaries), output)?,
         Format::Json => {
-            let first = publication.first(&summaries);
+            let first = publication.first(summaries);
             output.json(&serde_json::json!({
                 "schema_version": 3,
                 "verdict": words::verdict(&first.verdict()),
                 "ship": first.ship().map(|summary| summary.stack.to_string()),
                 "standing": first.standings(),
-                "summary": tables::summary(&summaries).to_json(),
-                "estimates": tables::estimates(&summaries).to_json(),
+                "summary": tables::summary(summaries).to_json(),
+                "estimates": tables::estimates(summaries).to_json(),
                 "followed": publication.followed().map(|followed| tables::followed(followed.summaries()).to_json()),
             }));
         }
-        Format::Csv | Format::Md => output.table(&tables::summary(&summaries), format)?,
+        Format::Csv | Format::Md => output.table(&tables::summary(summaries), format)?,
         // A paper has room for the first table, not for all columns.
         Format::Latex => {
-            let answer = publication.answer(&summaries);
+            let answer = publication.answer(summaries);
             let headline = words::headline(answer.headline.as_ref());
             output.data(&format!("% whenstop {}: {}\n", env!("CARGO_PKG_VERSION"), one_line(&headline)));
             output.table(&answer.table.unwrap_or_default(), format)?;
         }
     }
-    if let Some((out, _)) = folder {
-        output.note(&format!("written to {}; open {}", out.display(), out.join("report.html").display()));
-    }
-    Ok(Exit::Done)
+    Ok(())
 }
 
 /// Shows the answer, the first table, and its notes.

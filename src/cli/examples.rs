@@ -17,18 +17,15 @@ pub(super) const TUNE: &str = "Examples:\n  \
     whenstop tune runs --max-killed 0.02 --out tuned/    # and tuned.toml, its certificate, a report\n  \
     whenstop tune runs --price prices.toml --lost-success-costs 4.00\n  \
     whenstop tune runs --by suite                     # a cap for each class\n  \
-    whenstop tune runs --signal steps --limits 20,30,40  # certify one of these\n  \
+    whenstop tune runs --signal steps --limits 20,30,40  # which of these to ship\n  \
     whenstop tune runs --learn --max-killed 0.10   # a short list of rules\n\n\
     Exits 0 with a stack to ship and 100 without one.";
 
 pub(super) const SWEEP: &str = "Examples:\n  \
-    whenstop sweep runs --signal steps --limits 10,20,30,40\n  \
-    whenstop sweep runs --signal call_result.streak --limits 2,3,4,5 --out sweep/\n  \
     whenstop sweep runs --grid grid.toml --out sweep/ # every stack of a grid";
 
 /// What a grid file looks like.
 pub(super) const GRID: &str = "Examples:\n  \
-    whenstop sweep runs --signal steps --limits 10,20,30,40\n  \
     whenstop sweep runs --grid grid.toml --out sweep/ # every stack of a grid\n\n\
 A grid file: axes of rules, each a clause of a stack file with a list where its\nlimit stands. Every stack that takes one rule of each axis is tried.\n\n  \
     combine = \"any\"     # \"all\": at the same point; \"latched\": each at some point\n\n  \

@@ -134,9 +134,9 @@ enum Command {
     /// Finds the stack to ship from recordings alone: chooses it, certifies it, writes it.
     #[command(after_help = examples::TUNE)]
     Tune(tune::Args),
-    /// Many limits at once: what each kills and saves.
+    /// Every stack of a grid: what each kills and saves.
     ///
-    /// Tries many limits of one or more signals at once: what each kills and saves, and which to ship.
+    /// Tries every stack of a grid file: what each kills and saves, and which to ship.
     #[command(after_help = examples::SWEEP, after_long_help = examples::GRID)]
     Sweep(sweep::Args),
     /// A benchmark whose runs are stopped early: savings, scores, ranks.

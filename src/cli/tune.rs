@@ -2,9 +2,9 @@
 
 mod beside;
 mod by;
-mod certify;
 mod document;
 mod files;
+mod limits;
 mod notes;
 mod rated;
 mod refusals;
@@ -38,8 +38,9 @@ use crate::tune::{
     Tuner, UNREADABLE, catalogue, pool, tasks_for_list, unread_rules,
 };
 use crate::verdict::Assumptions;
+use crate::words::chosen_percent;
 use beside::Beside;
-use certify::OwnArgs;
+use limits::OwnArgs;
 use rated::{Elsewhere, Rated, elsewhere, rate};
 use words::Words;
 
@@ -82,14 +83,14 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR")]
     out: Option<Destination>,
     /// How much text from the recordings the page `report.html` contains.
-    #[arg(long, value_enum, default_value_t, value_name = "HOW", conflicts_with = "signal")]
+    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     embed_text: EmbedText,
     /// How the result is printed.
     #[arg(long, value_enum, default_value_t)]
     format: Shown,
     #[command(flatten)]
     corpus: CorpusArgs,
-    #[command(flatten, next_help_heading = "Certifying limits of your own")]
+    #[command(flatten, next_help_heading = "Limits of your own")]
     own: OwnArgs,
 }
 
@@ -104,7 +105,7 @@ struct PromiseArgs {
     confidence: f64,
     /// Make a certificate that stays valid when checked after every new task. It needs more tasks: it is tested by bets,
     /// not by Gaffke's statistic.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "signal")]
     anytime: bool,
 }
 
@@ -125,6 +126,12 @@ impl PromiseArgs {
     /// The probability that the certificate is wrong, without the last bits of a difference.
     fn delta(&self) -> f64 {
         (1e12 * (1.0 - self.confidence)).round() / 1e12
+    }
+
+    /// What is promised, in one clause.
+    fn clause(&self) -> String {
+        let (alpha, confidence) = (chosen_percent(self.max_killed), chosen_percent(self.confidence));
+        format!("at most {alpha} of successes killed, averaged over tasks, with {confidence} confidence")
     }
 
     fn bound(&self) -> Bound {
@@ -320,7 +327,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         Publication::refuse_foreign(out).map_err(Failure::input)?;
     }
     if args.own.are_asked_for() {
-        return certify::run(args, output);
+        return limits::run(args, output);
     }
     if let Some(by) = &args.by {
         return by::run(args, by, output);

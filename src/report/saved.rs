@@ -12,8 +12,8 @@ use super::made::Made;
 use super::row_file::{RowFormat, SavedRows};
 use super::{Lock, read_rows, write_atomically};
 use crate::aggregate::{
-    ChainPlace, Contest, Entrant, Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Group, Label, Row,
-    RowView, Rows, RowsBuilder, SEED, by_stack, unit_of,
+    ChainPlace, Contest, Entrant, Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Group, Label, Premises,
+    Row, RowView, Rows, RowsBuilder, SEED, Unit, by_stack, unit_of,
 };
 use crate::answers::{Appetite, Choice, FollowedReport, RunEvidence, Tuned};
 use crate::compare::StackInfo;
@@ -21,7 +21,7 @@ use crate::decision::Program;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::Story;
 use crate::reader::{LARGEST_WHOLE, open_regular, read_whole_text};
-use crate::stats::label_certificate::ErrorRates;
+use crate::stats::labels::ErrorRates;
 use crate::stats::labels::{CheckedLabels, LabelErrors};
 
 /// The file with the stories, one JSON line each.
@@ -146,7 +146,13 @@ impl Manifest {
             stack.map_or_else(Entrant::default, ManifestStack::entrant)
         };
         let entrants: Vec<Entrant> = groups.iter().map(entrant).collect();
-        Contest::new(groups, self.label_errors(), unit_of(rows), self.appetite.price(), &entrants, None)
+        Contest::new(groups, self.premises(unit_of(rows)), &entrants, None)
+    }
+
+    /// What the stacks are judged by.
+    pub(super) fn premises(&self, unit: Unit) -> Premises {
+        let (errors, price) = (self.label_errors(), self.appetite.price());
+        Premises { errors, unit, price, confidence: self.appetite.confidence }
     }
 
     /// The stated or measured errors of the labels.

@@ -162,7 +162,7 @@ fn a_place_that_cannot_be_written_to_is_an_error_and_changes_nothing() {
     for command in [
         "compare a.jsonl --stacks a.toml --out file",
         "compare a.jsonl --stacks a.toml --out file/out",
-        "sweep a.jsonl --signal steps --limits 1,2 --out file",
+        "tune a.jsonl --signal steps --limits 1,2 --out file",
         "convert a.jsonl --out file/a.jsonl",
         "ci accept a.jsonl --stacks a.toml --snapshot file/a.snap",
         "convert a.jsonl --out /proc/whenstop.jsonl",

@@ -183,26 +183,10 @@ fn every_number_has_its_n_denominator_method_and_interval() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let stacks = ["--stacks", "ROOT/fixtures/stacks/example.toml", "--stacks", "preset:cline"];
-    let errors = ["--label-sensitivity", "0.9", "--label-specificity", "0.9", "--out", "swept", "--split", "test"];
-    whenstop(folder.path(), &[&["compare", "ROOT/traces"], &stacks[..], &errors[..4], &["--out", "out"]].concat());
+    let errors = ["--label-sensitivity", "0.9", "--label-specificity", "0.9"];
+    whenstop(folder.path(), &[&["compare", "ROOT/traces"], &stacks[..], &errors[..], &["--out", "out"]].concat());
     for table in ["pairs", "rules", "budget", "frontier"] {
         check(table, &read(&at(&format!("out/{table}.csv"))));
     }
     check_summary(&read(&at("out/summary.csv")), &read(&at("out/estimates.csv")));
-    let grid =
-        ["--signal", "call_result.count", "--limits", "2..6", "--signal", "tokens.total", "--limits", "9000,50000"];
-    whenstop(folder.path(), &[&["sweep", "ROOT/traces"], &grid[..], &errors].concat());
-    check("sweep", &read(&at("swept/sweep.csv")));
-    let told =
-        whenstop(folder.path(), &["tune", "ROOT/traces", "--signal", "steps", "--limits", "5..9", "--format", "json"]);
-    let certificate: serde_json::Value = serde_json::from_str(&told).unwrap();
-    let settings = certificate["settings"].as_array().unwrap().iter().map(|setting| {
-        let text = |value: &serde_json::Value| match value {
-            serde_json::Value::Null => String::new(),
-            serde_json::Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        setting.as_object().unwrap().iter().map(|(name, value)| (name.clone(), text(value))).collect()
-    });
-    check("certificate", &settings.collect::<Vec<Line>>());
 }

@@ -7,7 +7,6 @@ use proptest::prelude::*;
 use study::worlds::{self, Sizes};
 use study::{Corpus, Row, bounds as bound_study, certificates, intervals, seldom, sweeps, tests as test_study};
 use whenstop::stats::bounds::{Dominance, difference_bounds, dominance};
-use whenstop::stats::certificate::{Certification, certify_unordered};
 use whenstop::stats::cluster::spread;
 use whenstop::stats::distribution::{binomial_cdf, normal_quantile};
 use whenstop::stats::frontier::{Tradeoff, hypervolume, membership, on_frontier};
@@ -18,9 +17,8 @@ use whenstop::stats::multiplicity::{holm, max_t};
 use whenstop::stats::paired::sign_flip;
 use whenstop::stats::split::{Part, split_tasks};
 use whenstop::stats::{
-    Adjustment, BoundSums, Calibration, ClusterSums, Contrast, Interval, Method, PairedSums, Promise, Rate,
-    RatioDifference, Resamples, SweepTest, adjust_sweep, bound_difference, bound_mean, certify, cluster_key,
-    ratio_difference, ratio_estimate,
+    Adjustment, BoundSums, ClusterSums, Contrast, Interval, Method, PairedSums, RatioDifference, Resamples, SweepTest,
+    adjust_sweep, bound_difference, bound_mean, cluster_key, ratio_difference, ratio_estimate,
 };
 
 /// `actual` printed with as many digits as `expected` has.
@@ -301,51 +299,6 @@ fn clean_tasks_needed_golden() {
 }
 
 #[test]
-fn certificate_walks_in_order_and_refuses_with_a_number() {
-    let stops = |count: u64| (0..100).map(|at| u64::from(at < count)).collect::<Vec<_>>();
-    let calibration = |early: &[u64]| Calibration {
-        successes: vec![1; 100],
-        runs: vec![],
-        early_stops: early.iter().map(|n| stops(*n)).collect(),
-    };
-    let verdict = |early: &[u64]| certify(&calibration(early), Promise::new(0.05, 0.05)).verdict;
-    assert_eq!(verdict(&[0, 1, 20, 0]), Certification::Certified(1), "what lies beyond a failure is never tested");
-    assert_eq!(verdict(&[3, 0]), Certification::NeedsMoreTasks { at_least: 53, about: Some(614) });
-    assert_eq!(verdict(&[7, 0]), Certification::TooHigh, "more tasks would not do");
-    assert_eq!(verdict(&[]), Certification::Impossible);
-    let none = Calibration { successes: vec![0; 9], runs: vec![], early_stops: vec![vec![0; 9]] };
-    let needed = Certification::NeedsMoreTasks { at_least: 45, about: None };
-    assert_eq!(certify(&none, Promise::new(0.05, 0.1)).verdict, needed);
-    let grid = certify_unordered(&calibration(&[9, 0, 0]), &[1, 2, 0], Promise::new(0.05, 0.05));
-    assert_eq!(grid.verdict, Certification::Certified(2));
-}
-
-#[test]
-fn the_run_weighted_rate_is_certified_by_its_golden_values() {
-    // (runs, successes, early stops) of each task.
-    let tasks = [(60, (4, 4, 0)), (20, (4, 2, 0)), (3, (4, 4, 1)), (1, (4, 3, 2)), (6, (4, 0, 0))];
-    let tasks: Vec<(u64, u64, u64)> = tasks.iter().flat_map(|(n, task)| std::iter::repeat_n(*task, *n)).collect();
-    let calibration = Calibration {
-        runs: tasks.iter().map(|task| task.0).collect(),
-        successes: tasks.iter().map(|task| task.1).collect(),
-        early_stops: vec![tasks.iter().map(|task| task.2).collect()],
-    };
-    let promise = Promise { rate: Rate::RunWeighted, ..Promise::new(0.05, 0.1) };
-    check(certify(&calibration, promise).tested[0].p, "0.104703");
-}
-
-#[test]
-fn a_setting_may_pass_by_tasks_and_not_by_runs() {
-    // Thirty runs of one task, all stopped, beside a hundred tasks of one run each.
-    let successes: Vec<u64> = std::iter::once(30).chain(std::iter::repeat_n(1, 100)).collect();
-    let stops: Vec<u64> = std::iter::once(30).chain(std::iter::repeat_n(0, 100)).collect();
-    let calibration = Calibration { runs: successes.clone(), successes, early_stops: vec![stops] };
-    let certificate = certify(&calibration, Promise::new(0.05, 0.1));
-    assert_eq!(certificate.verdict, Certification::Certified(0));
-    assert!(certificate.tested[0].risk < 0.01 && certificate.tested[0].pooled > 0.2);
-}
-
-#[test]
 fn split_keeps_tasks_whole_and_suites_balanced() {
     let names: Vec<String> = (0..30).map(|at| format!("task-{at}")).collect();
     let tasks: Vec<(&str, &str)> =
@@ -488,8 +441,6 @@ fn worlds_with_a_giant_task_or_judges_that_err_hold_too() {
     for measure in ["family-wise-kills", "family-wise-savings", "any-beaten"] {
         check_share(&rows, "printed", measure, 0.0..=0.06);
     }
-    let judge = Corpus { effect: 0.2, ..corpus };
-    check_share(&worlds::judged_certificate(judge, 100), "printed", "violated", 0.0..=0.1);
     check_share(&worlds::checked_labels(Corpus { effect: 0.1, ..corpus }, 60), "printed", "coverage", 0.93..=0.98);
     check_share(&worlds::missing_labels(corpus, 100), "printed", "coverage", 0.90..=1.0);
     check_share(&worlds::sparse_checkpoints(corpus, 100), "bounds", "sample-within", 1.0..=1.0);

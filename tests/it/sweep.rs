@@ -1,4 +1,4 @@
-//! `sweep` and `certify` on corpora small enough to work out by hand.
+//! `sweep` and `tune --signal` on corpora small enough to work out by hand.
 
 use std::fmt::Write as _;
 
@@ -33,23 +33,15 @@ fn scratch() -> Scratch {
 const REPEATS: &str = "--signal|call_result.count|--limits|2..6";
 
 #[test]
-fn a_sweep_counts_what_can_be_counted_by_hand() {
+fn limits_are_counted_as_by_hand_and_the_one_to_ship_is_written() {
     let scratch = scratch();
-    let (code, stdout, stderr) = scratch.run(&format!("sweep|runs.jsonl|{REPEATS}|--max-killed|0.1|--out|out|--rows"));
+    let (code, stdout, stderr) = scratch.run(&format!("tune|runs.jsonl|{REPEATS}|--max-killed|0.1|--out|out"));
     assert_eq!(code, 0, "{stderr}");
-    insta::assert_snapshot!("sweep_table", stdout);
-    insta::assert_snapshot!("sweep_csv", scratch.read("out/sweep.csv"));
-    insta::assert_snapshot!("sweep_manifest", scratch.read("out/manifest.json"));
+    insta::assert_snapshot!("limits_table", stdout);
     // 45 runs of 2 steps, 5 of 3, 10 of 7: 175 steps of 1000 tokens. `>= 3` ends each failure 4 steps early.
-    let table = scratch.table("out/sweep.csv");
-    let got: Vec<String> = table
-        .iter()
-        .map(|row| {
-            ["setting", "stops", "killed_unverified", "true_stop", "killed_rate", "saved_share"]
-                .map(|c| row[c].clone())
-                .join(" | ")
-        })
-        .collect();
+    let columns = ["stack", "stops", "killed_unverified", "true_stop", "killed_rate", "tokens_saved_share"];
+    let table = scratch.table("out/summary.csv");
+    let got: Vec<String> = table.iter().map(|row| columns.map(|column| row[column].clone()).join(" | ")).collect();
     let expected = [
         "call_result.count >= 6 | 10 | 0 | 10 | 0 | 0.057143",
         "call_result.count >= 5 | 10 | 0 | 10 | 0 | 0.114286",
@@ -58,14 +50,20 @@ fn a_sweep_counts_what_can_be_counted_by_hand() {
         "call_result.count >= 2 | 15 | 5 | 10 | 0.1 | 0.285714",
     ];
     assert_eq!(got, expected);
-    // Of 50 successes without a false early stop the exact bound is 1 - 0.05^(1/50) = 5.8 %.
-    assert_eq!(table[3]["killed_rate_high"], "0.058155");
+    // Of 50 successes none of which is killed the exact bound is 1 - 0.05^(1/50) = 5.8 %; the five limits are one chain.
+    assert_eq!((&*table[3]["killed_at_most"], &*table[3]["chains_tried"]), ("0.058155", "1"));
     assert!(stdout.starts_with("Ship `call_result.count >= 3`: it kills at most 5.8 %"), "{stdout}");
-    assert!(stdout.contains("call_result.count >= 3 *"), "{stdout}");
+    let stack = scratch.read("out/tuned.toml");
+    assert!(stack.contains("signal = \"call_result.count\", at_least = 3"), "{stack}");
+    // It stops the 10 failures of 60 runs.
+    assert!(stack.contains("stopped = 0.16666666666666666") && stack.contains("models = [\"m\"]"), "{stack}");
+    let (code, compared, stderr) = scratch.run("compare|runs.jsonl|--stacks|out/tuned.toml|--format|csv");
+    assert_eq!(code, 0, "{stderr}");
+    assert!(compared.contains("\ntuned,"), "{compared}");
 }
 
 #[test]
-fn the_rows_of_a_sweep_are_those_of_a_comparison() {
+fn limits_are_judged_as_the_same_stacks_of_a_file() {
     let scratch = scratch();
     let mut stacks = String::new();
     for limit in (2..=6).rev() {
@@ -73,20 +71,25 @@ fn the_rows_of_a_sweep_are_those_of_a_comparison() {
         let rule = format!("{{ signal = \"call_result.count\", at_least = {limit} }}");
         writeln!(stacks, "[[stack]]\nname = \"{name}\"\nany = [{rule}]").unwrap();
     }
-    std::fs::write(scratch.path("stacks.toml"), stacks).unwrap();
-    assert_eq!(scratch.run(&format!("sweep|runs.jsonl|{REPEATS}|--out|swept|--rows")).0, 0);
-    assert_eq!(scratch.run("compare|runs.jsonl|--stacks|stacks.toml|--out|compared").0, 0);
-    assert_eq!(scratch.read("swept/sweep-rows.csv"), scratch.read("compared/rows.csv"));
+    scratch.put("stacks.toml", &stacks);
+    for promise in ["--max-killed|0.05", "--max-killed|0.06|--confidence|0.9", "--split|test|--max-killed|0.3"] {
+        let (tuned_code, tuned, _) = scratch.run(&format!("tune|runs.jsonl|{REPEATS}|{promise}|--format|json"));
+        let (code, compared, stderr) =
+            scratch.run(&format!("compare|runs.jsonl|--stacks|stacks.toml|{promise}|--format|json"));
+        assert_eq!((code, &tuned), (0, &compared), "{promise}: {stderr}");
+        let answer: serde_json::Value = serde_json::from_str(&tuned).unwrap();
+        assert_eq!(tuned_code, if answer["ship"].is_null() { 100 } else { 0 }, "{promise}");
+    }
 }
 
 #[test]
 fn a_rule_added_to_a_stack_stops_where_either_does() {
     let scratch = scratch();
     let stack = "[[stack]]\nname = \"cap\"\ncap = { steps = 5 }\n[[stack]]\nuse = \"awaken\"\n";
-    std::fs::write(scratch.path("stacks.toml"), stack).unwrap();
-    let sweep = format!("sweep|runs.jsonl|{REPEATS}|--with|stacks.toml|cap|--out|out|--rows");
-    assert_eq!(scratch.run(&sweep).0, 0);
-    let rows = scratch.table("out/sweep-rows.csv");
+    scratch.put("stacks.toml", stack);
+    let tune = format!("tune|runs.jsonl|{REPEATS}|--with|stacks.toml|cap|--out|out");
+    assert!(matches!(scratch.run(&tune).0, 0 | 100));
+    let rows = scratch.table("out/rows.csv");
     let stops: Vec<&str> =
         rows.iter().filter(|row| row["run_id"] == "run-bad-00").map(|row| &*row["stop_point"]).collect();
     let capped = "5:before_request";
@@ -96,190 +99,57 @@ fn a_rule_added_to_a_stack_stops_where_either_does() {
 #[test]
 fn label_errors_are_corrected_clipped_or_undefined() {
     let scratch = scratch();
-    let sweep = |errors: &str, out: &str| {
-        let (code, _, stderr) = scratch.run(&format!("sweep|runs.jsonl|{REPEATS}|{errors}|--out|{out}"));
-        assert_eq!(code, 0, "{stderr}");
-        let cells = |row: &std::collections::BTreeMap<String, String>| {
-            format!("{} {}", row["killed_rate_corrected"], row["label_correction"])
-        };
-        let table = scratch.table(&format!("{out}/sweep.csv"));
-        [cells(&table[3]), cells(&table[4])]
+    let tune = |errors: &str, out: &str| {
+        let (code, _, stderr) = scratch.run(&format!("tune|runs.jsonl|{REPEATS}|{errors}|--out|{out}"));
+        assert!(matches!(code, 0 | 100), "{stderr}");
+        let estimates = scratch.table(&format!("{out}/estimates.csv"));
+        [3, 2].map(|limit| {
+            let stack = format!("call_result.count >= {limit}");
+            let is_it = |row: &&std::collections::BTreeMap<String, String>| {
+                row["stack"] == stack && row["name"] == "killed_rate_corrected" && row["suite"].is_empty()
+            };
+            estimates.iter().find(is_it).map(|row| row["value"].clone()).unwrap_or_default()
+        })
     };
     // `>= 2` stops 5 labelled successes and 10 labelled failures: (5 - 0.1 * 15) / (50 - 0.1 * 60) = 3.5 / 44.
-    let some = sweep("--label-specificity|0.9|--label-sensitivity|0.95", "some");
-    assert_eq!(some, ["0 rogan-gladen-clipped", "0.079545 rogan-gladen"]);
+    let some = tune("--label-specificity|0.9|--label-sensitivity|0.95", "some");
+    assert_eq!(some, ["0", "0.079545"]);
     // 50 of 60 labelled successes are more than a sensitivity of 0.8 allows: all 60 are taken for successes, 5 killed.
-    let clipped = sweep("--label-specificity|0.9|--label-sensitivity|0.8", "clipped");
-    assert_eq!(clipped, ["0 rogan-gladen-clipped", "0.083333 rogan-gladen-clipped"]);
-    assert_eq!(sweep("--label-specificity|1", "none"), ["0 rogan-gladen", "0.1 rogan-gladen"]);
-    let coin = sweep("--label-specificity|0.5|--label-sensitivity|0.5", "coin");
-    assert_eq!(coin, [" undefined", " undefined"]);
-}
-
-#[test]
-fn a_choice_is_made_on_dev_and_reported_on_test() {
-    let scratch = scratch();
-    let sweep = |split: &str, out: &str| {
-        let options = format!("--split|{split}|--split-salt|s|--max-killed|0.2|--out|{out}");
-        let (code, stdout, stderr) = scratch.run(&format!("sweep|runs.jsonl|{REPEATS}|{options}"));
-        assert_eq!(code, 0, "{stderr}");
-        stdout
-    };
-    insta::assert_snapshot!("sweep_split_table", sweep("test", "test"));
-    sweep("dev", "dev");
-    assert_eq!(scratch.read("dev/sweep.csv"), scratch.read("test/sweep-dev.csv"));
-    let tasks = |file: &str| scratch.table(file)[0]["tasks"].parse::<u32>().unwrap();
-    assert_eq!((tasks("dev/sweep.csv"), tasks("test/sweep.csv")), (30, 30));
-    let manifest: serde_json::Value = serde_json::from_str(&scratch.read("test/manifest.json")).unwrap();
-    assert_eq!(manifest["settings_tried"], 5);
-    assert_eq!((&manifest["test_opened"], &manifest["split_salt"]), (&true.into(), &"s".into()));
-}
-
-#[test]
-fn a_certificate_names_the_most_aggressive_setting_that_passes() {
-    let scratch = scratch();
-    let (code, stdout, stderr) = scratch.run(&format!("tune|runs.jsonl|{REPEATS}|--confidence|0.9|--out|tuned"));
-    assert_eq!(code, 0, "{stderr}");
-    insta::assert_snapshot!("certificate", stdout);
-    let json: serde_json::Value = serde_json::from_str(&scratch.read("tuned/certificate.json")).unwrap();
-    assert_eq!(json["certified"], "call_result.count >= 3");
-    // 50 clean tasks at 5 %: 0.95^50; with 5 false early stops P[Bin(50, 0.05) <= 5].
-    assert_eq!((&json["settings"][3]["p"], &json["settings"][4]["p"]), (&0.076_945.into(), &0.962_224.into()));
-    let again = scratch.run(&format!("tune|runs.jsonl|{REPEATS}|--confidence|0.9|--format|json"));
-    assert_eq!(again.1, scratch.read("tuned/certificate.json"));
-}
-
-#[test]
-fn tune_certifies_limits_of_ones_own_and_writes_the_stack() {
-    let scratch = scratch();
-    let (code, told, stderr) =
-        scratch.run(&format!("tune|runs.jsonl|{REPEATS}|--confidence|0.9|--format|json|--out|tuned"));
-    assert_eq!(code, 0, "{stderr}");
-    assert_eq!(told, scratch.read("tuned/certificate.json"));
-    let stack = scratch.read("tuned/tuned.toml");
-    assert!(stack.contains("any = [{ signal = \"call_result.count\", at_least = 3 }]"), "{stack}");
-    // It stops the 10 failures of 60 runs; readings of the repeated call go from 1 to 6, the last of them at the end.
-    assert!(stack.contains("stopped = 0.16666666666666666") && stack.contains("models = [\"m\"]"), "{stack}");
-    let (code, compared, stderr) = scratch.run("compare|runs.jsonl|--stacks|tuned/tuned.toml|--format|csv");
-    assert_eq!(code, 0, "{stderr}");
-    assert!(compared.contains("\ntuned,"), "{compared}");
-    for refused in ["--learn", "--today|preset:goose", "--format|pr"] {
-        let (code, _, stderr) = scratch.run(&format!("tune|runs.jsonl|{REPEATS}|{refused}"));
-        assert_eq!(code, 2, "{refused}: {stderr}");
-    }
-    assert_eq!(scratch.run("tune|runs.jsonl|--split|test").0, 2);
-}
-
-#[test]
-fn what_signals_read_can_be_kept_and_read_again() {
-    let scratch = scratch();
-    let sweep = |out: &str| scratch.run(&format!("sweep|runs.jsonl|{REPEATS}|--cache|kept|--out|{out}|--rows"));
-    let (first, again) = (sweep("first"), sweep("again"));
-    assert!(first.0 == 0 && again.0 == 0 && again.2.contains("no recording was read"), "{} {}", first.2, again.2);
-    assert!(first.1 == again.1 && scratch.contents("first") == scratch.contents("again"));
+    let clipped = tune("--label-specificity|0.9|--label-sensitivity|0.8", "clipped");
+    assert_eq!(clipped, ["0", "0.083333"]);
+    assert_eq!(tune("--label-specificity|1", "none"), ["0", "0.1"]);
+    let coin = tune("--label-specificity|0.5|--label-sensitivity|0.5", "coin");
+    assert_eq!(coin, ["", ""]);
 }
 
 #[test]
 fn a_refusal_says_how_many_tasks_are_missing() {
     let scratch = scratch();
-    let (code, stdout, _) = scratch.run(&format!("tune|few.jsonl|{REPEATS}|--confidence|0.9|--out|tuned"));
+    let (code, stdout, _) = scratch.run(&format!("tune|few.jsonl|{REPEATS}|--out|tuned"));
     assert_eq!(code, 100);
-    insta::assert_snapshot!("refusal", stdout);
-    let json: serde_json::Value = serde_json::from_str(&scratch.read("tuned/certificate.json")).unwrap();
-    assert_eq!((&json["certified"], &json["needs_more_tasks"]), (&serde_json::Value::Null, &5.into()), "45 - 40");
-}
-
-#[test]
-fn several_signals_need_an_order_or_holm() {
-    let scratch = scratch();
-    let both = "--signal|call_result.count|--limits|3,2|--signal|tokens.total|--limits|5_000,2_000";
-    let (code, _, stderr) = scratch.run(&format!("tune|runs.jsonl|{both}"));
-    assert_eq!(code, 2);
-    assert!(stderr.contains("no order from conservative to aggressive"), "{stderr}");
-    let order = "tokens.total >= 5000; call_result.count >= 3; call_result.count >= 2; tokens.total >= 2000";
-    let (code, stdout, _) = scratch.run(&format!("tune|runs.jsonl|{both}|--confidence|0.9|--order|{order}"));
-    assert_eq!((code, stdout.lines().next().unwrap().contains("`call_result.count >= 3`")), (0, true), "{stdout}");
-    // 0.95^50 = 0.077 for two of four settings: 0.31 after Holm.
-    let (code, stdout, _) = scratch.run(&format!("tune|runs.jsonl|{both}|--confidence|0.9|--unordered"));
-    assert_eq!(code, 100);
-    insta::assert_snapshot!("refusal_unordered", stdout);
-}
-
-#[test]
-fn what_cannot_be_evaluated_certifies_nothing() {
-    let scratch = scratch();
-    std::fs::write(scratch.path("dark.jsonl"), corpus(45).replace(",\"usage\":{\"input\":900,\"output\":100}", ""))
-        .unwrap();
-    let (code, stdout, _) = scratch.run("tune|dark.jsonl|--signal|tokens.total|--limits|5000,9000");
-    assert_eq!(code, 100);
-    // Nothing says that the setting would not have stopped them: the 50 successes count as stopped.
-    let words = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("50 successes do not record what a signal reads and count as stopped early"), "{stdout}");
-    let (code, stdout, _) = scratch.run("sweep|dark.jsonl|--signal|tokens.total|--limits|5000,9000");
-    assert_eq!(code, 0);
-    assert!(stdout.contains("60 runs lack what a signal reads"), "{stdout}");
-}
-
-#[test]
-fn a_rule_is_judged_by_the_runs_that_have_what_it_reads() {
-    let scratch = scratch();
-    let dark = corpus(45).replace(",\"usage\":{\"input\":900,\"output\":100}", "");
-    let dark = dark.replace("good-", "dark-good-").replace("bad-", "dark-bad-");
-    std::fs::write(scratch.path("half.jsonl"), corpus(45) + &dark).unwrap();
-    let grid = "--signal|call_result.count|--limits|3|--signal|tokens.total|--limits|2000";
-    assert_eq!(scratch.run(&format!("sweep|half.jsonl|{grid}|--out|out")).0, 0);
-    let got: Vec<String> = scratch
-        .table("out/sweep.csv")
-        .iter()
-        .map(|row| {
-            let columns =
-                ["runs", "not_evaluable_runs", "killed_rate_min", "killed_rate_max", "killed_rate_difference_n"];
-            columns.map(|column| row[column].clone()).join(" ")
-        })
-        .collect();
-    // `tokens.total >= 2000` ends the 5 successes with two calls that count tokens, one of two of its task, and may end the
-    // 50 that do not.
-    assert_eq!(got, ["120 0 0 0 ", "120 60 0.05 0.55 50"]);
-}
-
-#[test]
-fn threads_and_repetition_change_no_byte() {
-    let scratch = scratch();
-    for (out, threads) in [("one", 1), ("two", 2), ("again", 2)] {
-        let grid = format!("{REPEATS}|--signal|tokens.total|--limits|1_000..6_000 step 500");
-        let sweep = format!("--threads|{threads}|sweep|runs.jsonl|{grid}|--split|test|--out|{out}|--rows");
-        let (code, _, stderr) = scratch.run(&sweep);
-        assert_eq!(code, 0, "{stderr}");
-    }
-    let one = scratch.contents("one");
-    let names: Vec<&str> = one.iter().map(|(name, _)| name.as_str()).collect();
-    let expected =
-        ["manifest.json", "sweep-dev.csv", "sweep-rows.csv", "sweep.csv", "sweep.md", "sweep.png", "sweep.svg"];
-    assert_eq!(names, expected);
-    assert!(one == scratch.contents("two") && one == scratch.contents("again"));
+    insta::assert_snapshot!("limits_refused", stdout);
+    assert!(!scratch.contents("tuned").iter().any(|(name, _)| name == "tuned.toml"));
 }
 
 #[test]
 fn errors_say_what_and_how() {
     let scratch = scratch();
-    std::fs::write(
-        scratch.path("stacks.toml"),
-        "[[stack]]\nname = \"cap\"\ncap = { steps = 5 }\n[[stack]]\nuse = \"awaken\"\n",
-    )
-    .unwrap();
+    let stacks = "[[stack]]\nname = \"cap\"\ncap = { steps = 5 }\n[[stack]]\nuse = \"awaken\"\n";
+    scratch.put("stacks.toml", stacks);
     let cases = [
-        ("sweep|runs.jsonl|--signal|call_result.cuont|--limits|2", 2),
-        ("sweep|runs.jsonl|--signal|steps|--limits|2..1", 2),
-        ("sweep|runs.jsonl|--signal|steps|--limits|2|--limits|3", 2),
-        ("sweep|runs.jsonl|--signal|steps ==|--limits|2", 2),
-        ("sweep|runs.jsonl|--signal|call.count, windw = 3|--limits|2", 2),
-        ("sweep|runs.jsonl|--signal|steps|--limits|2|--signal|steps|--limits|2", 2),
-        ("sweep|runs.jsonl|--signal|steps|--limits|2|--baseline|steps >= 3", 2),
-        ("sweep|runs.jsonl|--signal|steps|--limits|2|--with|stacks.toml|cup", 2),
-        ("sweep|runs.jsonl|--signal|steps|--limits|2|--with|stacks.toml|awaken", 2),
-        ("sweep|runs.jsonl|--signal|steps|--limits|2|--split|test|--dev-share|0.001", 4),
-        ("sweep|nowhere|--signal|steps|--limits|2", 3),
-        ("tune|runs.jsonl|--signal|steps|--limits|2,3|--order|steps >= 3", 2),
+        ("tune|runs.jsonl|--signal|call_result.cuont|--limits|2", 2),
+        ("tune|runs.jsonl|--signal|steps|--limits|2..1", 2),
+        ("tune|runs.jsonl|--signal|steps|--limits|2|--limits|3", 2),
+        ("tune|runs.jsonl|--signal|steps ==|--limits|2", 2),
+        ("tune|runs.jsonl|--signal|call.count, windw = 3|--limits|2", 2),
+        ("tune|runs.jsonl|--signal|steps|--limits|2|--signal|steps|--limits|2", 2),
+        ("tune|runs.jsonl|--signal|steps|--limits|2|--with|stacks.toml|cup", 2),
+        ("tune|runs.jsonl|--signal|steps|--limits|2|--with|stacks.toml|awaken", 2),
+        ("tune|runs.jsonl|--signal|steps|--limits|2|--split|test|--dev-share|0.001", 4),
+        ("tune|nowhere|--signal|steps|--limits|2", 3),
+        ("tune|runs.jsonl|--signal|steps|--limits|2|--learn", 2),
+        ("tune|runs.jsonl|--signal|steps|--limits|2|--format|pr", 2),
+        ("tune|runs.jsonl|--split|test", 2),
     ];
     let mut told = String::new();
     for (arguments, code) in cases {
@@ -287,7 +157,7 @@ fn errors_say_what_and_how() {
         assert_eq!(got, code, "{arguments}: {stderr}");
         writeln!(told, "$ whenstop {}\n{stderr}", arguments.replace('|', " ")).unwrap();
     }
-    insta::assert_snapshot!("sweep_errors", told);
+    insta::assert_snapshot!("limits_errors", told);
     assert_eq!(scratch.run("tune|runs.jsonl|--signal|steps|--limits|2|--max-killed|1.5").0, 2);
 }
 
@@ -297,14 +167,14 @@ fn tau2_agrees_with_the_independent_recomputation() {
     let folder = shared::folder("corpora");
     let scratch = scratch();
     let grid = "--signal|call_result.count|--limits|3|--signal|tokens.total|--limits|200_000";
-    let (code, _, stderr) = scratch.run(&format!("sweep|{}|{grid}|--out|out", folder.join("tau2").display()));
-    assert_eq!(code, 0, "{stderr}");
+    let (code, stdout, stderr) = scratch.run(&format!("tune|{}|{grid}|--out|out", folder.join("tau2").display()));
+    assert!(matches!(code, 0 | 100), "{stdout}{stderr}");
     let counted = |row: &std::collections::BTreeMap<String, String>| {
         let killed: u32 =
             ["killed_verified", "killed_unverified"].iter().map(|column| row[*column].parse::<u32>().unwrap()).sum();
         format!("{}/{killed}/{}", row["stops"], row["true_stop"])
     };
-    let got: Vec<String> = scratch.table("out/sweep.csv").iter().map(counted).collect();
+    let got: Vec<String> = scratch.table("out/summary.csv").iter().map(counted).collect();
     assert_eq!(got, ["45/14/31", "14/5/9"]);
 }
 

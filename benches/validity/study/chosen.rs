@@ -1,6 +1,6 @@
 //! The first sentence of a comparison of many stacks that are all alike, each killing a little more than is tolerated.
 
-use whenstop::aggregate::{Contest, ExactnessName, Row as Told, Rows, ShipTerms, Unit, by_stack};
+use whenstop::aggregate::{Contest, ExactnessName, Premises, Row as Told, Rows, ShipTerms, Unit, by_stack};
 use whenstop::transcript::{EndCause, Moment, Outcome, Point};
 use whenstop::verdict::{Doubts, Verdict};
 
@@ -84,11 +84,11 @@ pub(crate) fn best_of_many(corpus: Corpus, repetitions: u64) -> Vec<Row> {
             }
         }
         let rows: Rows = rows.into_iter().collect();
-        let contest = Contest::new(by_stack(&rows), None, Unit::Steps, None, &[], None);
+        let contest = Contest::new(by_stack(&rows), Premises::new(Unit::Steps), &[], None);
         // The bound of each of many is further out than if it were alone.
         let alone = |at: usize| {
             let one = by_stack(&rows).into_iter().skip(at).take(1).collect();
-            Contest::new(one, None, Unit::Steps, None, &[], None).candidates()[0].killed_at_most
+            Contest::new(one, Premises::new(Unit::Steps), &[], None).candidates()[0].killed_at_most
         };
         let allows = (0..2).all(|at| contest.candidates()[at].killed_at_most > alone(at));
         tally.note("printed", "allows-for-all", Some(allows));

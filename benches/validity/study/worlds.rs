@@ -1,16 +1,14 @@
 //! Corpora unlike the regular ones: a giant task, heavy tails, unequal trials, missing labels, judges that err, runs given up by
 //! hand, strategies that are all alike.
 
-use whenstop::stats::certificate::{Certification, certify_labelled};
 use whenstop::stats::distribution::normal_quantile;
 use whenstop::stats::frontier::surely_beaten;
 use whenstop::stats::incidence::{End, Ending, incidence_band};
-use whenstop::stats::label_certificate::{ErrorModel, ErrorRates, LabelDoubt, LabelledTask};
 use whenstop::stats::label_rate::{LabelSums, corrected_rate};
-use whenstop::stats::labels::{CheckedLabels, LabelErrors};
+use whenstop::stats::labels::{CheckedLabels, ErrorRates};
 use whenstop::stats::{
-    BoundSums, ClusterSums, CostSums, DifferenceEstimate, Interval, PairedSums, Promise, RatioDifference, Resamples,
-    SweepTest, WorthSums, adjust_sweep, bound_mean, break_even, cost_of_success, net_worth, positive_ratio_estimate,
+    BoundSums, ClusterSums, CostSums, DifferenceEstimate, Interval, PairedSums, RatioDifference, Resamples, SweepTest,
+    WorthSums, adjust_sweep, bound_mean, break_even, cost_of_success, net_worth, positive_ratio_estimate,
     ratio_difference, ratio_estimate,
 };
 
@@ -291,48 +289,6 @@ pub(crate) fn checked_labels(corpus: Corpus, repetitions: u64) -> Vec<Row> {
         let as_known = checked.errors().map(ErrorRates::Stated);
         let as_known = as_known.and_then(|rates| corrected_rate(&tasks, rates, LEVEL).0.interval);
         tally.note("checks-taken-as-exact", "coverage", as_known.map(|interval| interval.contains(0.2)));
-    })
-}
-
-/// A certificate at alpha 5 %, delta 10 % for a setting that stops 5.1 % of the true successes early, from labels of a judge of
-/// specificity `1 - effect`; three runs in ten succeed, three in ten failures are stopped.
-pub(crate) fn judged_certificate(corpus: Corpus, repetitions: u64) -> Vec<Row> {
-    let alpha = 0.05;
-    repeat("certificate-judge", corpus, repetitions, |random, tally| {
-        let (sensitivity, wrong) = (0.95, corpus.effect);
-        let tasks: Vec<LabelledTask> = (0..corpus.tasks)
-            .map(|_| {
-                let mut task = LabelledTask::default();
-                let (succeeds, kills) = (random.task_rate(0.3, corpus.icc), random.task_rate(1.02 * alpha, corpus.icc));
-                for _ in 0..corpus.runs(random) {
-                    let success = random.chance(succeeds);
-                    let stopped = random.chance(if success { kills } else { 0.0 });
-                    match (stopped, random.chance(if success { sensitivity } else { wrong })) {
-                        (true, true) => task.stopped_success += 1,
-                        (true, false) => task.stopped_failure += 1,
-                        (false, true) => task.kept_success += 1,
-                        (false, false) => task.kept_failure += 1,
-                    }
-                }
-                task
-            })
-            .collect();
-        let settings = vec![tasks];
-        let stated = ErrorRates::Stated(LabelErrors { sensitivity, specificity: 1.0 - wrong });
-        let checked = ErrorRates::Checked(CheckedLabels {
-            successes: (100, random.binomial(100, sensitivity)),
-            failures: (100, 100 - random.binomial(100, wrong)),
-        });
-        let perfect = ErrorRates::Stated(LabelErrors { sensitivity: 1.0, specificity: 1.0 });
-        for (method, model, errors) in [
-            ("printed", ErrorModel::Any, stated),
-            ("errors-alike", ErrorModel::Alike, stated),
-            ("errors-alike, 100 checks", ErrorModel::Alike, checked),
-            ("labels-taken-as-exact", ErrorModel::Any, perfect),
-        ] {
-            let certificate = certify_labelled(&settings, None, LabelDoubt { model, errors }, Promise::new(alpha, 0.1));
-            tally.note(method, "violated", Some(matches!(certificate.verdict, Certification::Certified(_))));
-        }
     })
 }
 

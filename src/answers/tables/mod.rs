@@ -2,7 +2,6 @@
 
 mod against;
 mod budget;
-mod certificate;
 mod columns;
 mod followed;
 mod frontier;
@@ -12,12 +11,10 @@ mod pairs;
 mod rules;
 mod strata;
 mod summary;
-mod sweep;
 
 pub(super) use against::against_line_cells;
 pub use against::{AgainstStep, against, against_columns, against_step_columns, against_steps};
 pub use budget::{BudgetStep, budget, budget_columns};
-pub use certificate::{certificate, certificate_overview};
 pub use columns::FileColumns;
 pub use followed::followed;
 pub use frontier::{frontier, frontier_columns};
@@ -27,10 +24,8 @@ pub use pairs::{pair_columns, pairs};
 pub use rules::{rule_columns, rules};
 pub use strata::strata;
 pub use summary::{estimates, in_summary, summary};
-pub use sweep::{sweep, sweep_overview};
 
-use crate::aggregate::CorrectedRate;
-use crate::stats::{DifferenceEstimate, Estimate, Interval, Method, RangeEstimate, Warning};
+use crate::stats::{Estimate, Interval, Method, RangeEstimate, Warning};
 use crate::words;
 
 /// One cell. Unknown or undefined is [`Cell::Missing`], never 0.
@@ -109,22 +104,6 @@ impl Line {
         self.push(format!("{name}_n"), Cell::Count(range.n()));
         self.push(format!("{name}_of"), Cell::Text(of.to_owned()));
         self.push(format!("{name}_method"), method(range.method(), range.warning()));
-    }
-
-    /// Adds a rate of false early stops corrected for label errors, and how the correction turned out.
-    pub(super) fn push_corrected(&mut self, corrected: &CorrectedRate) {
-        self.push_estimate("killed_rate_corrected", "true successes", &corrected.estimate);
-        self.push("label_correction", Cell::Text(corrected.correction.name().to_owned()));
-    }
-
-    /// Adds a difference in the same columns as an estimate; its `x_n` counts tasks, and so does `of`.
-    pub(super) fn push_comparison(&mut self, name: &str, of: &str, comparison: Option<&DifferenceEstimate>) {
-        self.push(name, Cell::number(comparison.and_then(|comparison| comparison.value)));
-        self.push_interval(name, comparison.and_then(|comparison| comparison.interval));
-        self.push(format!("{name}_n"), Cell::count(comparison.map(|comparison| comparison.clusters)));
-        self.push(format!("{name}_of"), Cell::Text(of.to_owned()));
-        let method = comparison.map_or(Cell::Missing, |comparison| method(comparison.method, comparison.warning));
-        self.push(format!("{name}_method"), method);
     }
 
     fn push_interval(&mut self, name: &str, interval: Option<Interval>) {

@@ -125,7 +125,8 @@ fn promise(promise: &KillPromise) -> String {
     };
     let worst = if promise.at_worst { ", unknowns at their worst" } else { "" };
     let of = if promise.of_all { "successes" } else { "a task's successes" };
-    format!("{most} of {of} (95 %{best_of}{worst})")
+    let confidence = chosen_percent(promise.confidence);
+    format!("{most} of {of} ({confidence}{best_of}{worst})")
 }
 
 /// What would have helped a stack that may kill more than is tolerated: to be tried alone, or more tasks.

@@ -59,13 +59,20 @@ pub(in crate::cli) fn write(
 ) -> Result<u64, Failure> {
     let stacks = args.stacks.load_some()?;
     let grounds = stacks.grounds();
-    let options = args.options(Some(args.embed_text.texts()));
-    let options = Options { effects: stacks.effects(), grounds: &grounds, ..options };
+    let question = args.question(recordings, output)?;
+    let options = Options {
+        assumptions: question.assumptions,
+        keeps: question.keeps,
+        stories: question.texts,
+        effects: stacks.effects(),
+        grounds: &grounds,
+    };
     let evaluator = Evaluator::new(&stacks.strategies, options);
-    refuse_unknown_baseline(args, evaluator.stacks())?;
+    if let Some(name) = question.baseline {
+        refuse_unknown_baseline(name, evaluator.stacks())?;
+    }
     let read = recordings.files()?;
     let named = names(&read, &extent.names);
-    let made = args.made(recordings, output)?;
     let mut met = evaluator.met();
     let mut failure = None;
     let mut runs = 0_u64;
@@ -100,10 +107,9 @@ pub(in crate::cli) fn write(
             first
         })?;
         let comparison = Manifest {
-            made,
             rows: Some(0),
             unit: (args.corpus.unit == UnitOfRun::Round).then(|| args.corpus.unit.noun().to_owned()),
-            ..args.manifest(evaluator.stacks().to_vec(), &stacks)
+            ..question.manifest(evaluator.stacks().to_vec(), &stacks)
         };
         let mut found = Found::of(&report);
         if matches!(args.embed_text, EmbedText::None) {

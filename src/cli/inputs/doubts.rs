@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::stats::label_certificate::ErrorRates;
+use crate::stats::labels::ErrorRates;
 use crate::stats::labels::{CheckedLabels, LabelErrors};
 use crate::verdict::Assumptions;
 

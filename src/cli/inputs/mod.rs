@@ -6,6 +6,7 @@ mod forecast;
 mod guards;
 mod process;
 mod runs;
+mod split;
 mod stacks;
 mod starter;
 
@@ -20,6 +21,7 @@ pub(super) use self::forecast::{ForecastArgs, Kept, to_come};
 pub(super) use self::guards::{GuardArgs, NOTATION, split, started, tell_troubles};
 pub(super) use self::process::{Tell, counted, has_read, has_runs, open, process, process_any, process_telling};
 pub(super) use self::runs::RecordedRuns;
+pub(super) use self::split::{SplitArgs, SplitPart, divided};
 pub(super) use self::stacks::{LoadedFile, LoadedStacks, StackArgs, load_stack_file, read_config, read_text};
 pub(super) use self::starter::starter;
 use super::failure::Failure;

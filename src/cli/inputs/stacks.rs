@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 
@@ -11,6 +12,7 @@ use crate::catalog::{self, StartGuard, Strategies};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::compare::Tuned;
+use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
 use crate::effects::EffectTable;
 use crate::framework::{ConfigText, Kind};
@@ -136,6 +138,13 @@ impl LoadedStacks {
     /// Strategies that come from no file.
     pub(in crate::cli) fn without_files(strategies: Strategies) -> Self {
         Self { sources: vec![0; strategies.len()], strategies, files: Vec::new() }
+    }
+
+    /// Stacks that are defined in no file.
+    pub(in crate::cli) fn from_stacks(stacks: &[Arc<Stack>]) -> Self {
+        let strategies: Strategies = stacks.iter().map(|stack| Arc::clone(stack) as Arc<dyn Strategy>).collect();
+        let file = LoadedFile { name: TEXT.to_owned(), text: String::new(), parsed: StackFile::from_stacks(stacks) };
+        Self { files: vec![file], ..Self::without_files(strategies) }
     }
 
     /// The place of each strategy among all that are tried, by its name.

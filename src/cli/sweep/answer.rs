@@ -1,9 +1,8 @@
 //! Which setting of a sweep to ship: decided and said as for any other comparison.
 
-use super::{SplitArgs, SplitPart};
-use crate::aggregate::{Contest, Entrant, Label, Rows, Unit, by_stack, summarise};
+use crate::aggregate::{Contest, Label, Premises, Rows, Unit, by_stack, summarise};
 use crate::answers::{Appetite, Field, FirstTable, words};
-use crate::stats::label_certificate::ErrorRates;
+use crate::cli::inputs::{SplitArgs, SplitPart};
 
 /// The answer of a sweep.
 pub(super) struct Answer {
@@ -24,18 +23,19 @@ impl Answer {
         reported: &Rows,
         chosen_on: Option<&Rows>,
         split: &SplitArgs,
-        (unit, errors, entrants): (Unit, Option<ErrorRates>, &[Entrant]),
+        unit: Unit,
         appetite: Appetite,
         tried: Option<u64>,
     ) -> Self {
-        let contest = |rows| Contest::new(by_stack(rows), errors, unit, None, entrants, tried);
+        let premises = Premises { confidence: appetite.confidence, ..Premises::new(unit) };
+        let contest = |rows| Contest::new(by_stack(rows), premises, &[], tried);
         let own = contest(reported);
         let decided = chosen_on.map(contest);
         let chosen = decided.as_ref().unwrap_or(&own).decide(appetite.terms()).ship;
         let name: Option<Label> = chosen.and_then(|at| own.groups().get(at)).map(|group| group.stack.clone());
-        let summaries = summarise(own.groups(), errors);
+        let summaries = summarise(own.groups(), None);
         let choice = (split.split != SplitPart::None).then(|| {
-            let dev = decided.as_ref().map(|contest| summarise(contest.groups(), errors));
+            let dev = decided.as_ref().map(|contest| summarise(contest.groups(), None));
             let choice = split.choice(appetite.max_killed);
             match dev {
                 Some(dev) => choice.made(name, &dev, Some(&summaries), unit),

@@ -1,4 +1,4 @@
-//! The manifests of sweeps: enough to judge how much was tried, and to run them again.
+//! The manifest of a sweep: enough to judge how much was tried, and to run it again.
 
 use std::path::Path;
 
@@ -6,12 +6,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Args;
-use super::settings::Judged;
 use super::wide::Walked;
 use crate::aggregate::{LEVEL, RowView, Rows, fingerprint};
 use crate::stats::bootstrap::REPLICATES;
-use crate::stats::label_certificate::ErrorRates;
-use crate::sweep::{Axis, Grid, GridAxis, WideGrid};
+use crate::sweep::{GridAxis, WideGrid};
 
 /// Which recordings were swept, and how their tasks were split.
 #[derive(Debug, Serialize)]
@@ -38,67 +36,6 @@ impl Swept {
     }
 }
 
-/// `manifest.json` of a sweep over signals and their limits.
-#[derive(Debug, Serialize)]
-pub(super) struct Manifest {
-    whenstop: &'static str,
-    command: &'static str,
-    settings_tried: usize,
-    axes: Vec<ManifestAxis>,
-    with: Option<String>,
-    #[serde(flatten)]
-    swept: Swept,
-    baseline: Option<String>,
-    killed_p_adjusted_by: &'static str,
-    saved_p_adjusted_by: &'static str,
-    seed: u64,
-    replicates: usize,
-    level: f64,
-    max_killed: f64,
-    chosen: Option<String>,
-    saved_unit: &'static str,
-    label_sensitivity: Option<f64>,
-    label_specificity: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    label_checked: Option<[u64; 4]>,
-    assumptions: Vec<&'static str>,
-}
-
-#[derive(Debug, Serialize)]
-struct ManifestAxis {
-    signal: String,
-    limits: Vec<f64>,
-}
-
-impl Manifest {
-    /// The manifest of a completed sweep.
-    pub(super) fn of(args: &Args, grid: &Grid, judged: &Judged) -> Value {
-        let errors = judged.label_errors.and_then(ErrorRates::errors);
-        let axis = |axis: &Axis| ManifestAxis { signal: axis.name(), limits: axis.limits().to_vec() };
-        json(&Self {
-            whenstop: env!("CARGO_PKG_VERSION"),
-            command: "sweep",
-            settings_tried: grid.settings.len(),
-            axes: grid.axes.iter().map(axis).collect(),
-            with: args.grid.with(),
-            swept: Swept::of(args, &judged.rows, judged.chosen_on.is_some()),
-            baseline: judged.reported.baseline_name().map(str::to_owned),
-            killed_p_adjusted_by: judged.reported.adjusted_by(|setting| setting.killed_difference).name(),
-            saved_p_adjusted_by: judged.reported.adjusted_by(|setting| setting.useful_difference).name(),
-            seed: args.seed,
-            replicates: REPLICATES,
-            level: LEVEL,
-            max_killed: args.max_killed,
-            chosen: judged.answer.chosen.and_then(|at| grid.settings.get(at)).map(|setting| setting.name().to_owned()),
-            saved_unit: judged.reported.unit.name(),
-            label_sensitivity: errors.map(|errors| errors.sensitivity),
-            label_specificity: errors.map(|errors| errors.specificity),
-            label_checked: judged.label_errors.and_then(ErrorRates::counts),
-            assumptions: args.assumptions.assumptions().names(),
-        })
-    }
-}
-
 /// A manifest as JSON.
 pub(super) fn json(manifest: &impl Serialize) -> Value {
     serde_json::to_value(manifest).expect("a manifest has text keys and nothing that JSON cannot hold")
@@ -115,8 +52,6 @@ pub(super) struct WideManifest {
     stacks_reached: u64,
     stacks_tried: u64,
     interrupted: bool,
-    /// Number of stacks replayed one by one because they do more than stop: always 0, since a grid refuses them.
-    stacks_folded: u64,
     stacks_kept: usize,
     #[serde(flatten)]
     swept: Swept,
@@ -155,7 +90,6 @@ impl WideManifest {
             stacks_reached: walked.reached,
             stacks_tried: walked.tried,
             interrupted: walked.interrupted,
-            stacks_folded: 0,
             stacks_kept: walked.finds.len(),
             swept,
             replicates: REPLICATES,

@@ -3,68 +3,61 @@
 use std::path::Path;
 
 use super::cache::{Cache, NotKept};
-use super::{Failure, Output, SplitArgs, divided};
-use crate::cli::inputs::CorpusArgs;
+use super::{Failure, Output};
+use crate::cli::inputs::{CorpusArgs, SplitArgs, divided};
 use crate::diagnostic::{Diagnostic, Location};
-use crate::reader::LabelDraw;
 use crate::sweep::engine::{Extract, Plan};
 use crate::verdict::Assumptions;
 
 /// How recordings are read.
-pub(in crate::cli) struct Reading<'a> {
+pub(super) struct Reading<'a> {
     /// Which recordings.
-    pub(in crate::cli) corpus: &'a CorpusArgs,
+    pub(super) corpus: &'a CorpusArgs,
     /// How their tasks are split.
-    pub(in crate::cli) split: &'a SplitArgs,
+    pub(super) split: &'a SplitArgs,
     /// What is assumed about them.
-    pub(in crate::cli) assumptions: Assumptions,
+    pub(super) assumptions: Assumptions,
     /// Where readings are kept.
-    pub(in crate::cli) cache: Option<&'a Path>,
+    pub(super) cache: Option<&'a Path>,
 }
 
 /// The recordings: those searched, and those reported if different.
-pub(in crate::cli) struct Recordings {
-    pub(in crate::cli) searched: Vec<Extract>,
-    pub(in crate::cli) reported: Option<Vec<Extract>>,
-    /// Which of those graded by labels were drawn at random; not known if the readings are from the cache.
-    pub(in crate::cli) labels: LabelDraw,
+pub(super) struct Recordings {
+    pub(super) searched: Vec<Extract>,
+    pub(super) reported: Option<Vec<Extract>>,
 }
 
 impl Recordings {
     /// Those reported.
-    pub(in crate::cli) fn reported(&self) -> &[Extract] {
+    pub(super) fn reported(&self) -> &[Extract] {
         self.reported.as_deref().unwrap_or(&self.searched)
     }
 
     /// Those the choice is made on, if they are others.
-    pub(in crate::cli) fn chosen_on(&self) -> Option<&[Extract]> {
+    pub(super) fn chosen_on(&self) -> Option<&[Extract]> {
         self.reported.is_some().then_some(&self.searched[..])
     }
 }
 
 impl Reading<'_> {
     /// Reads the recordings, or takes the readings from the cache, and splits them.
-    pub(in crate::cli) fn read(&self, plan: &Plan, output: &Output) -> Result<Recordings, Failure> {
-        let (extracts, labels) = self.extracts(plan, output)?;
+    pub(super) fn read(&self, plan: &Plan, output: &Output) -> Result<Recordings, Failure> {
+        let extracts = self.extracts(plan, output)?;
         let (reported, searched) = divided(extracts, self.split, |all, split| split.extracts(all), Vec::is_empty)?;
         Ok(match searched {
-            Some(searched) => Recordings { searched, reported: Some(reported), labels },
-            None => Recordings { searched: reported, reported: None, labels },
+            Some(searched) => Recordings { searched, reported: Some(reported) },
+            None => Recordings { searched: reported, reported: None },
         })
     }
 
     /// Everything the plan reads of every run: from the cache if it is complete.
-    fn extracts(&self, plan: &Plan, output: &Output) -> Result<(Vec<Extract>, LabelDraw), Failure> {
+    fn extracts(&self, plan: &Plan, output: &Output) -> Result<Vec<Extract>, Failure> {
         let Self { corpus, assumptions, cache: root, .. } = *self;
         if let Some(root) = root.filter(|root| Cache::is_among(root, corpus)) {
             let what = "the cache lies among the recordings";
             let at = Location::file(root.display().to_string());
             return Err(Failure::usage(Diagnostic::new(at, what, "name a folder outside of them")));
         }
-        if root.is_some() && !plan.replayed().is_empty() {
-            output.note("nothing is kept in the cache: a stack that does more than stop is replayed on every run");
-        }
-        let root = root.filter(|_| plan.replayed().is_empty());
         let cache = root.and_then(|root| Cache::of(root, corpus, assumptions));
         if let (Some(cached), Some(root)) = (cache.as_ref().and_then(|cache| cache.read(plan)), root) {
             output.note(&format!(
@@ -73,7 +66,7 @@ impl Reading<'_> {
                 corpus.unit.noun(),
                 root.display()
             ));
-            return Ok((cached, LabelDraw::default()));
+            return Ok(cached);
         }
         let mut extracts: Vec<Extract> = Vec::new();
         let report =
@@ -83,6 +76,6 @@ impl Reading<'_> {
             Some(Err(NotKept::Because(why))) => output.note(&format!("nothing is kept in the cache: {why}")),
             Some(Err(NotKept::Failed(diagnostic))) => return Err(Failure::input(*diagnostic)),
         }
-        Ok((extracts, report.label_draw))
+        Ok(extracts)
     }
 }

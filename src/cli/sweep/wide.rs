@@ -8,12 +8,12 @@ use super::answer::Answer;
 use super::findings::Findings;
 use super::manifest::{Swept, WideManifest};
 use super::recordings::Recordings;
-use super::{Args, Exit, Failure, Output, SplitPart, points};
+use super::{Args, Exit, Failure, Output, points};
 use crate::aggregate::{Count, FrontierSpread, Rows, Summary, Unit, by_stack, frontier_spread, summarise};
 use crate::answers::Appetite;
 use crate::answers::tables::{self, KeptStack};
 use crate::cli::destination::Destination;
-use crate::cli::inputs::read_text;
+use crate::cli::inputs::{SplitPart, read_text};
 use crate::cli::interrupt::Listening;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::figure::{self, HeatFigure, save};
@@ -26,13 +26,13 @@ use crate::words::grouped;
 #[derive(Debug, clap::Args)]
 pub(super) struct WideArgs {
     /// A grid file: tries every stack that takes one rule from each of its axes; see below.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["signal", "limits", "with", "baseline"])]
-    pub(super) grid: Option<std::path::PathBuf>,
+    #[arg(long, value_name = "FILE")]
+    pub(super) grid: std::path::PathBuf,
     /// How many stacks of a grid are kept for each objective, in addition to the frontier.
-    #[arg(long, value_name = "N", default_value_t = 10, requires = "grid")]
+    #[arg(long, value_name = "N", default_value_t = 10)]
     best: usize,
     /// Also write `sweep-all.csv`: one line for every stack of the grid.
-    #[arg(long, requires = "grid", requires = "out")]
+    #[arg(long, requires = "out")]
     all: bool,
     /// Store what the rules read in this folder: a later sweep of the same recordings does not read them again;
     /// one with more rules reads them once more. Entries are only used for exactly these inputs, options and version;
@@ -40,7 +40,7 @@ pub(super) struct WideArgs {
     #[arg(long, value_name = "DIR")]
     pub(super) cache: Option<Destination>,
     /// Refuse a grid with more stacks than this.
-    #[arg(long, value_name = "N", default_value_t = 100_000_000, requires = "grid")]
+    #[arg(long, value_name = "N", default_value_t = 100_000_000)]
     most: u64,
 }
 
@@ -73,7 +73,8 @@ struct Judged {
 }
 
 /// `whenstop sweep --grid FILE`.
-pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let path = args.wide.grid.as_path();
     let text =
         read_text(path, "`--grid` takes a grid file; `whenstop sweep --help` shows one").map_err(Failure::usage)?;
     let file = GridFile::parse(&path.display().to_string(), &text).map_err(Failure::usage)?;
@@ -187,11 +188,10 @@ impl WideSweep<'_> {
         let searched_on = self.recordings.chosen_on().map(|on| candidates.rows(on));
         let searched = searched_on.as_ref().map(|rows| summarise(&by_stack(rows), None));
         let appetite = Appetite { max_killed: self.args.max_killed, ..Appetite::default() };
-        let rated = (walked.unit, None, &[][..]);
         // Stacks that do the same are tried once.
         let alike: u64 = walked.finds.iter().map(|find| find.alike.saturating_sub(1)).sum();
         let different = walked.tried.saturating_sub(alike);
-        let answer = Answer::of(&rows, searched_on.as_ref(), &self.args.split, rated, appetite, Some(different));
+        let answer = Answer::of(&rows, searched_on.as_ref(), &self.args.split, walked.unit, appetite, Some(different));
         for (summary, most) in summaries.iter_mut().zip(&answer.killed_at_most) {
             summary.killed_at_most = *most;
         }

@@ -21,7 +21,7 @@ use crate::stack::{Grounds, Stack, StackFile};
 use crate::tune::{Family, Shipped, Study, grounds};
 
 /// The name of the shipped stack.
-const TUNED: &str = "tuned";
+pub(super) const TUNED: &str = "tuned";
 
 /// Writes the folder: all files, or none.
 pub(super) fn write(words: &Words<'_>, shipped: &Shipped, out: &Path, output: &Output) -> Result<(), Failure> {
@@ -32,6 +32,7 @@ pub(super) fn write(words: &Words<'_>, shipped: &Shipped, out: &Path, output: &O
     let GatheredRuns { evidence, stacks, found, .. } = gather(&words.args.corpus.runs(), &stacks, &options, output)?;
     let appetite = Appetite {
         max_killed: words.args.promise.max_killed,
+        confidence: words.args.promise.confidence,
         lost_success_costs: words.args.lost_success_costs,
         ..Appetite::default()
     };

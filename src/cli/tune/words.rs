@@ -62,12 +62,11 @@ impl Words<'_> {
 
     /// What the certificate promises, in one clause.
     pub(super) fn promise(&self) -> String {
-        let (alpha, confidence) =
-            (chosen_percent(self.args.promise.max_killed), chosen_percent(self.args.promise.confidence));
         if self.is_estimate() {
+            let alpha = chosen_percent(self.args.promise.max_killed);
             format!("estimated, not certified: at most {alpha} of successes killed, averaged over tasks")
         } else {
-            format!("at most {alpha} of successes killed, averaged over tasks, with {confidence} confidence")
+            self.args.promise.clause()
         }
     }
 

@@ -134,3 +134,24 @@ impl Picture for HeatFigure<'_> {
         Ok(())
     }
 }
+
+/// Formats a limit briefly: `200k`, `1.5M`.
+pub fn short(limit: f64) -> String {
+    let (value, suffix) = match limit.abs() {
+        size if size >= 1e6 => (limit / 1e6, "M"),
+        size if size >= 1e4 => (limit / 1e3, "k"),
+        _ => (limit, ""),
+    };
+    let text = format!("{value:.3}");
+    format!("{}{suffix}", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_short() {
+        assert_eq!([2.0, 0.05, 50_000.0, 1_500_000.0, 0.0].map(short), ["2", "0.05", "50k", "1.5M", "0"]);
+    }
+}

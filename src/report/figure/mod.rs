@@ -13,14 +13,12 @@ mod scale;
 mod spending;
 mod stops;
 pub mod style;
-mod sweep;
 
 pub use against::AgainstFigure;
 pub use bounds::BoundsFigure;
 pub use budget::BudgetFigure;
 pub use canvas::{Drawing, FigureError, Picture, save, svg};
 pub use frontier::FrontierFigure;
-pub use heat::HeatFigure;
+pub use heat::{HeatFigure, short};
 pub use spending::SpendingFigure;
 pub use stops::StopsFigure;
-pub use sweep::{SweepFigure, short};

@@ -18,7 +18,7 @@ use crate::answers::tables::{self, Table};
 use crate::answers::{AnswerNote, Appetite, Choice, Field, FirstTable, FollowedReport, RunEvidence};
 use crate::explain::Story;
 use crate::stats::Interval;
-use crate::stats::label_certificate::ErrorRates;
+use crate::stats::labels::ErrorRates;
 
 /// Data shared by the tables and figures of a folder.
 struct Tables {
@@ -88,8 +88,7 @@ impl Publication {
             if apart { contest.chosen_elsewhere() } else { contest }.into_rated()
         });
         let groups = by_stack(&self.rows);
-        let contest =
-            Contest::from_rated(groups, self.label_errors(), self.unit, self.appetite().price(), rated.clone());
+        let contest = Contest::from_rated(groups, self.manifest.premises(self.unit), rated.clone());
         Field::new(&self.rows, contest, self.manifest.tuned.clone())
     }
 

@@ -13,7 +13,7 @@ use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::effects::TailTokens;
 use crate::report::evidence::evidence;
 use crate::stats::Warning;
-use crate::stats::label_certificate::ErrorRates;
+use crate::stats::labels::ErrorRates;
 
 impl Publication {
     /// The answer. If nobody graded the runs it is about what followed the stops, if that is known.

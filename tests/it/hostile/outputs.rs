@@ -52,7 +52,7 @@ fn what_cannot_be_written_is_an_error() {
         "convert a.jsonl --out file/below/",
         "ci accept a.jsonl --stacks s.toml --snapshot file/a.snap",
         "ci accept a.jsonl --stacks s.toml --snapshot folder",
-        "sweep a.jsonl --signal steps --limits 1,2 --out file",
+        "tune a.jsonl --signal steps --limits 1,2 --out file",
         "tune a.jsonl --signal steps --limits 1,2 --out file/below",
     ];
     let rows = commands.map(|command| {

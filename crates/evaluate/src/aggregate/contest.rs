@@ -13,11 +13,33 @@ use super::tasks::Tasks;
 use super::{Group, LEVEL, LostSuccess, Over, RunEffect, TaskSums, Unit, corrected_fes_rate};
 use crate::stats::estimate::free_ratio_estimate;
 use crate::stats::gaffke::{Surpluses, is_bound, upper_bound};
-use crate::stats::label_certificate::ErrorRates;
+use crate::stats::labels::ErrorRates;
 use crate::stats::{ClusterSums, CostSums, cost_estimate};
 
-/// The probability that a stack is certified that kills more than is tolerated.
-const DELTA: f64 = 1.0 - LEVEL;
+/// What a contest is judged by.
+#[derive(Clone, Copy, Debug)]
+pub struct Premises {
+    /// How labels err; `None` if they are exact.
+    pub errors: Option<ErrorRates>,
+    /// The unit of the savings.
+    pub unit: Unit,
+    /// What a lost success costs, if it has a price.
+    pub price: Option<LostSuccess>,
+    /// The confidence of the bounds on what is killed, inside (0, 1).
+    pub confidence: f64,
+}
+
+impl Premises {
+    /// Exact labels, no price, and a confidence of 95 %.
+    pub fn new(unit: Unit) -> Self {
+        Self { errors: None, unit, price: None, confidence: LEVEL }
+    }
+
+    /// The probability that a stack is certified that kills more than is tolerated, without the last bits of a difference.
+    fn delta(&self) -> f64 {
+        (1e12 * (1.0 - self.confidence)).round() / 1e12
+    }
+}
 
 /// What is known of a stack before it is tried.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -41,9 +63,7 @@ pub struct Rated {
 /// The stacks of a comparison, rated once for decisions under any terms.
 pub struct Contest<'r> {
     groups: Vec<Group<'r>>,
-    unit: Unit,
-    price: Option<LostSuccess>,
-    errors: Option<ErrorRates>,
+    premises: Premises,
     rated: Rated,
     /// Which pairs are equal within chance, as far as anybody asked.
     equal: RefCell<BTreeMap<(usize, usize), bool>>,
@@ -61,39 +81,26 @@ pub struct Refused {
 impl<'r> Contest<'r> {
     /// Rates `groups`, one per stack over the same runs. `entrants` are in their order; what they lack counts as nothing.
     /// The bound on what a stack kills allows for all of them; or for `tried`, if these are the best of more.
-    pub fn new(
-        groups: Vec<Group<'r>>,
-        errors: Option<ErrorRates>,
-        unit: Unit,
-        price: Option<LostSuccess>,
-        entrants: &[Entrant],
-        tried: Option<u64>,
-    ) -> Self {
+    pub fn new(groups: Vec<Group<'r>>, premises: Premises, entrants: &[Entrant], tried: Option<u64>) -> Self {
         let rated = groups
             .par_iter()
             .enumerate()
-            .map(|(at, group)| candidate(group, errors, unit, price, entrants.get(at).copied().unwrap_or_default()));
+            .map(|(at, group)| candidate(group, premises, entrants.get(at).copied().unwrap_or_default()));
         let (mut candidates, kills): (Vec<Candidate>, Vec<Kills<'_, '_>>) = rated.unzip();
         let places = places(entrants, groups.len());
         let others = tried.map_or(0.0, |tried| (tried as f64 - groups.len() as f64).max(0.0));
-        for (candidate, most) in candidates.iter_mut().zip(bounds_together(&kills, &places, others, DELTA)) {
+        for (candidate, most) in candidates.iter_mut().zip(bounds_together(&kills, &places, others, premises.delta())) {
             candidate.killed_at_most = most;
         }
         drop(kills);
         let acted = candidates.iter().filter(|candidate| candidate.acted).count() as u64;
         let rated = Rated { candidates, places, tried: tried.unwrap_or(0).max(acted) };
-        Self::from_rated(groups, errors, unit, price, rated)
+        Self::from_rated(groups, premises, rated)
     }
 
     /// The same stacks again.
-    pub fn from_rated(
-        groups: Vec<Group<'r>>,
-        errors: Option<ErrorRates>,
-        unit: Unit,
-        price: Option<LostSuccess>,
-        rated: Rated,
-    ) -> Self {
-        Self { groups, unit, price, errors, rated, equal: RefCell::default() }
+    pub fn from_rated(groups: Vec<Group<'r>>, premises: Premises, rated: Rated) -> Self {
+        Self { groups, premises, rated, equal: RefCell::default() }
     }
 
     /// What is known about the stacks.
@@ -105,10 +112,15 @@ impl<'r> Contest<'r> {
     #[must_use]
     pub fn chosen_elsewhere(mut self) -> Self {
         for (candidate, group) in self.rated.candidates.iter_mut().zip(&self.groups) {
-            candidate.killed_at_most = Kills::from_group(group, self.errors).at_most(DELTA);
+            candidate.killed_at_most = Kills::from_group(group, self.premises.errors).at_most(self.premises.delta());
         }
         self.rated.tried = 1;
         self
+    }
+
+    /// The confidence of the bounds.
+    pub fn confidence(&self) -> f64 {
+        self.premises.confidence
     }
 
     /// How many stacks were tried.
@@ -128,11 +140,12 @@ impl<'r> Contest<'r> {
     pub fn refused(&self, at: usize, max_killed: f64) -> Refused {
         let nothing = Refused { alone: None, tasks_missing: None };
         let (Some(group), Some(place)) = (self.groups.get(at), self.rated.places.get(at)) else { return nothing };
-        let kills = Kills::from_group(group, self.errors);
+        let kills = Kills::from_group(group, self.premises.errors);
+        let delta = self.premises.delta();
         let mut weights: BTreeMap<usize, f64> = BTreeMap::new();
         weights.extend(self.rated.places.iter().map(|place| (place.chain, place.weight)));
         let share = if self.rated.tried < 2 { 1.0 } else { place.weight / weights.values().sum::<f64>() };
-        Refused { alone: kills.at_most(DELTA), tasks_missing: kills.tasks_missing(max_killed, DELTA * share) }
+        Refused { alone: kills.at_most(delta), tasks_missing: kills.tasks_missing(max_killed, delta * share) }
     }
 
     /// The stacks, in the order given.
@@ -154,7 +167,7 @@ impl<'r> Contest<'r> {
         let known = self.equal.borrow().get(&(a, b)).copied();
         known.unwrap_or_else(|| {
             let pair = self.groups.get(a).zip(self.groups.get(b));
-            let equal = pair.is_some_and(|(a, b)| is_equal(a, b, self.unit, self.price));
+            let equal = pair.is_some_and(|(a, b)| is_equal(a, b, self.premises.unit, self.premises.price));
             self.equal.borrow_mut().insert((a, b), equal);
             equal
         })
@@ -173,13 +186,8 @@ fn places(entrants: &[Entrant], n: usize) -> Vec<ChainPlace> {
 }
 
 /// A stack as a candidate, but for its bound, and what it kills.
-fn candidate<'g, 'r>(
-    group: &'g Group<'r>,
-    errors: Option<ErrorRates>,
-    unit: Unit,
-    price: Option<LostSuccess>,
-    entrant: Entrant,
-) -> (Candidate, Kills<'g, 'r>) {
+fn candidate<'g, 'r>(group: &'g Group<'r>, premises: Premises, entrant: Entrant) -> (Candidate, Kills<'g, 'r>) {
+    let Premises { errors, unit, price, .. } = premises;
     let tasks = Tasks::of(group);
     let sums = by_task(group, &tasks, unit, Over::All);
     let sums: Vec<&TaskSums> = sums.iter().collect();

@@ -3,9 +3,9 @@
 use super::tasks::Tasks;
 use super::{Group, RowView};
 use crate::stats::Estimate;
-use crate::stats::label_certificate::ErrorRates;
 use crate::stats::label_rate::{LabelSums, corrected_rate};
 use crate::stats::labels::Correction;
+use crate::stats::labels::ErrorRates;
 use crate::transcript::Outcome;
 use crate::verdict::Verdict;
 

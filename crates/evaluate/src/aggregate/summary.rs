@@ -12,7 +12,7 @@ use super::{
     corrected_fes_rate,
 };
 use crate::stats::RangeEstimate;
-use crate::stats::label_certificate::ErrorRates;
+use crate::stats::labels::ErrorRates;
 use crate::verdict::Verdict;
 
 /// The summary of one group.
@@ -42,6 +42,8 @@ pub struct Summary {
     pub net_benefit: Option<NetBenefit>,
     /// The bound on what is killed as one of all stacks that were tried; `None` if it was not asked for.
     pub killed_at_most: Option<f64>,
+    /// The confidence of this bound, inside (0, 1).
+    pub confidence: Option<f64>,
     /// The number of chains of nested stacks that this bound allows for.
     pub chains_tried: Option<u64>,
     /// Savings as shares with intervals, in the order of [`Unit::ALL`].
@@ -140,6 +142,7 @@ pub fn bound_kills(summaries: &mut [Summary], contest: &Contest<'_>) {
     let chains = contest.chains() as u64;
     for (summary, candidate) in summaries.iter_mut().zip(contest.candidates()) {
         summary.killed_at_most = candidate.killed_at_most;
+        summary.confidence = Some(contest.confidence());
         summary.chains_tried = Some(chains);
     }
 }
@@ -179,6 +182,7 @@ pub fn summarise_at(groups: &[Group<'_>], errors: Option<ErrorRates>, level: f64
             ],
             net_benefit: None,
             killed_at_most: None,
+            confidence: None,
             chains_tried: None,
             sums,
         }

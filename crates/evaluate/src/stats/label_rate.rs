@@ -5,8 +5,8 @@ use super::cluster::{ClusterSums, spread};
 use super::distribution::beta_quantile;
 use super::estimate::{Estimate, MIN_CLUSTERS_FOR_INTERVAL, Method, Warning, interval_of};
 use super::interval::Interval;
-use super::label_certificate::ErrorRates;
 use super::labels::Correction;
+use super::labels::ErrorRates;
 use super::residual::{ResidualPart, Residuals};
 use super::seldom::Carried;
 

@@ -60,3 +60,33 @@ impl CheckedLabels {
         Some(LabelErrors { sensitivity: share(self.successes)?, specificity: share(self.failures)? })
     }
 }
+
+/// The error rates: stated, or estimated from labels checked by hand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ErrorRates {
+    /// Taken as known.
+    Stated(LabelErrors),
+    /// Estimated; their uncertainty is part of every interval.
+    Checked(CheckedLabels),
+}
+
+impl ErrorRates {
+    /// The counts that the rates are estimated from: true successes checked, those labelled a success, true failures
+    /// checked, those labelled a failure; `None` for stated rates.
+    pub fn counts(self) -> Option<[u64; 4]> {
+        match self {
+            Self::Stated(_) => None,
+            Self::Checked(CheckedLabels { successes, failures }) => {
+                Some([successes.0, successes.1, failures.0, failures.1])
+            }
+        }
+    }
+
+    /// The error rates; `None` if one was never checked.
+    pub fn errors(self) -> Option<LabelErrors> {
+        match self {
+            Self::Stated(errors) => Some(errors),
+            Self::Checked(checked) => checked.errors(),
+        }
+    }
+}

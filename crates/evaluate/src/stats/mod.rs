@@ -19,7 +19,6 @@ pub mod frontier;
 pub mod gaffke;
 pub mod incidence;
 pub mod interval;
-pub mod label_certificate;
 pub mod label_rate;
 pub mod labels;
 mod method;
@@ -35,7 +34,7 @@ pub mod worth;
 
 pub use bootstrap::{Replicates, Resamples, cluster_key};
 pub use bounds::{BoundEstimate, BoundSums, bound_difference, bound_mean};
-pub use certificate::{Bound, Calibration, Certificate, Promise, Rate, certify};
+pub use certificate::Bound;
 pub use cluster::{ClusterSums, Spread};
 pub use cost::{CostSums, cost_estimate, cost_of_success};
 pub use difference::{DifferenceEstimate, PairedSums, RatioDifference, ratio_difference};

@@ -6,38 +6,29 @@ use rayon::prelude::*;
 
 use super::engine::{Extract, Formula, Plan};
 use crate::aggregate::{Label, Row, Rows, RowsBuilder};
-use crate::replay::Replay;
 use crate::stack::Stack;
 
 /// Extracts whose rows are made at a time.
 const BATCH: usize = 256;
 
-/// Named stacks, ready to be evaluated on any number of runs. This is how every sweep gets its rows.
+/// Named stacks that only stop, ready to be evaluated on any number of runs. This is how every sweep gets its rows.
 #[derive(Clone, Debug)]
 pub struct Candidates {
-    all: Vec<(Label, Answering)>,
-}
-
-/// How it is known what a stack does.
-#[derive(Clone, Debug)]
-enum Answering {
-    /// Computed from readings.
-    Computed(Formula),
-    /// It does more than stop: replayed while the run was at hand. An index of the plan.
-    Replayed(usize),
+    all: Vec<(Label, Formula)>,
 }
 
 impl Candidates {
     /// Adds to `plan` what these stacks read; make extracts with the finished plan.
+    ///
+    /// # Panics
+    /// If a stack does more than stop.
     pub fn new(stacks: impl IntoIterator<Item = Arc<Stack>>, plan: &mut Plan) -> Self {
-        let ready = |stack: Arc<Stack>| {
-            let name = Label::from(stack.name.as_str());
-            match Formula::of(&stack, plan) {
-                Some(formula) => (name, Answering::Computed(formula)),
-                None => (name, Answering::Replayed(plan.replay(stack))),
-            }
-        };
-        Self { all: stacks.into_iter().map(ready).collect() }
+        let mut all = Vec::new();
+        for stack in stacks {
+            let formula = Formula::of(&stack, plan).expect("a stack of a grid only stops");
+            all.push((Label::from(stack.name.as_str()), formula));
+        }
+        Self { all }
     }
 
     /// The rows of all stacks on all extracts, run by run; equal to those from replaying.
@@ -52,15 +43,6 @@ impl Candidates {
     }
 
     fn rows_of(&self, on: &Extract) -> Vec<Row> {
-        self.all.iter().map(|(name, answering)| on.row(name, &answering.replay(on))).collect()
-    }
-}
-
-impl Answering {
-    fn replay(&self, on: &Extract) -> Replay {
-        match self {
-            Self::Computed(formula) => formula.replay(on),
-            Self::Replayed(at) => on.replayed(*at).clone(),
-        }
+        self.all.iter().map(|(name, formula)| on.row(name, &formula.replay(on))).collect()
     }
 }

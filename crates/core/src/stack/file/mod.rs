@@ -99,6 +99,17 @@ impl GuardCommand {
 }
 
 impl StackFile {
+    /// The file of stacks that were not read from one.
+    pub fn from_stacks(stacks: &[Arc<Stack>]) -> Self {
+        Self {
+            entries: stacks.iter().map(|stack| Entry::Own(Arc::clone(stack))).collect(),
+            effects: EffectTable::default(),
+            places: Vec::new(),
+            grounds: Vec::new(),
+            told: Vec::new(),
+        }
+    }
+
     /// Parses the text of a stack file. `path` is used only in messages.
     ///
     /// On failure, returns all errors in the file, in order of position.

@@ -165,7 +165,7 @@ fn decided_at(rows: &[Row], terms: ShipTerms, costs: Option<f64>) -> (ShipDecisi
     let rows: Rows = rows.iter().cloned().collect();
     let groups = crate::aggregate::by_stack(&rows);
     let entrants: Vec<Entrant> = (0..groups.len()).map(|at| Entrant { hosts: at, rules: 1, place: None }).collect();
-    let contest = Contest::new(groups, None, Unit::Tokens, price, &entrants, None);
+    let contest = Contest::new(groups, Premises { price, ..Premises::new(Unit::Tokens) }, &entrants, None);
     (contest.decide(terms), contest.candidates().to_vec(), contest.tried())
 }
 

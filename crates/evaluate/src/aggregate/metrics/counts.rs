@@ -54,6 +54,13 @@ pub(super) fn counts(list: &mut List) {
         Nothing,
         chains,
     );
+    list.push(
+        "confidence",
+        Read::Plain(|s| Measured::plain(s.confidence)),
+        Measure::Number,
+        Nothing,
+        "The confidence of `killed_at_most`, inside (0, 1): `--confidence`.",
+    );
     let unknown = "Share of the runs of which something that is counted is not known.";
     list.push(
         "unknown_share",

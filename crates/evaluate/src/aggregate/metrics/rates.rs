@@ -23,7 +23,7 @@ pub(super) fn rates(list: &mut List) {
         Read::Plain(|s| Measured::plain(s.killed_at_most)),
         Measure::Share,
         Nothing,
-        "The most that the stack kills, as a mean over tasks: the exact 95 % bound that allows for all stacks tried, every unknown at its worst. A stack is shipped only if this is at most `--max-killed`.",
+        "The most that the stack kills, as a mean over tasks: the exact bound that allows for all stacks tried, every unknown at its worst. A stack is shipped only if this is at most `--max-killed`.",
     );
     let mut rate = |name: &str, read, needs, of: &str, shown, meaning: &str| {
         list.push(name, Read::Plain(read), Measure::Share, needs, meaning).over(of, shown);

@@ -3,7 +3,7 @@
 use super::plan::Plan;
 use crate::aggregate::{Label, Row, RunRows, Unit};
 use crate::decision::Need;
-use crate::replay::{Holding, RecordedEnd, Replay, replay};
+use crate::replay::{Holding, RecordedEnd, Replay};
 use crate::signal::Signal;
 use crate::transcript::{Moment, Point, Run};
 use crate::verdict::Assumptions;
@@ -57,8 +57,6 @@ pub struct Extract {
     pub(super) has_one_more: Option<Point>,
     /// Series by feature, in the plan's order.
     pub(super) series: Vec<FeatureSeries>,
-    /// What the plan's replayed stacks do, in the plan's order.
-    pub(super) replays: Vec<Replay>,
 }
 
 impl Extract {
@@ -98,7 +96,6 @@ impl Extract {
             places,
             has_one_more: one_more.map(|view| view.point()),
             series: signals.into_iter().map(|(_, _, series)| series).collect(),
-            replays: plan.replayed().iter().map(|stack| replay(run, stack)).collect(),
         }
     }
 
@@ -131,14 +128,6 @@ impl Extract {
     /// The series of a feature.
     pub(super) fn series(&self, feature: usize) -> Option<&FeatureSeries> {
         self.series.get(feature)
-    }
-
-    /// What a replayed stack of the plan does on the run.
-    ///
-    /// # Panics
-    /// If the extract was made with another plan.
-    pub(in crate::sweep) fn replayed(&self, at: usize) -> &Replay {
-        self.replays.get(at).expect("the extract was made with the plan that has the stack")
     }
 
     /// All points, each with the number of events that have happened there.

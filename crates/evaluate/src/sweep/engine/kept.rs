@@ -29,16 +29,7 @@ impl Extract {
             places[point.moment as usize].push(u32::try_from(at).ok()?);
         }
         let rows = rows.assuming(assumptions);
-        Some(Self {
-            rows,
-            end,
-            holdings: Vec::new(),
-            points,
-            places,
-            has_one_more,
-            series: Vec::new(),
-            replays: Vec::new(),
-        })
+        Some(Self { rows, end, holdings: Vec::new(), points, places, has_one_more, series: Vec::new() })
     }
 
     /// Number of readings of a feature of that moment.

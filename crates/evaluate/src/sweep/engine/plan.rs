@@ -1,11 +1,9 @@
 //! What to read from each run.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use crate::decision::Need;
 use crate::rule::Rule;
-use crate::stack::Stack;
 use crate::transcript::Moment;
 
 /// A signal with its options, read at every point of one moment.
@@ -24,7 +22,7 @@ impl Feature {
     }
 }
 
-/// What to read from each run: features, what rules need from a recording, and what stacks without a formula do.
+/// What to read from each run: features, and what rules need from a recording.
 /// [`Formula::of`](super::Formula::of) and [`Candidates`](crate::sweep::Candidates) add to it; make extracts with the
 /// finished plan.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +30,6 @@ pub struct Plan {
     features: Vec<Feature>,
     places: HashMap<String, usize>,
     needs: Vec<Need>,
-    replayed: Vec<Arc<Stack>>,
 }
 
 impl Plan {
@@ -44,17 +41,6 @@ impl Plan {
     /// The needs looked up in each run.
     pub fn needs(&self) -> &[Need] {
         &self.needs
-    }
-
-    /// The stacks that are replayed on each run while it is at hand: those that do more than stop.
-    pub fn replayed(&self) -> &[Arc<Stack>] {
-        &self.replayed
-    }
-
-    /// Adds a stack that is replayed on each run. Returns its index.
-    pub fn replay(&mut self, stack: Arc<Stack>) -> usize {
-        self.replayed.push(stack);
-        self.replayed.len() - 1
     }
 
     /// The index of the feature for the signal of `rule` read at `at`; adds it if it is new.

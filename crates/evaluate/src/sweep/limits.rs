@@ -1,6 +1,4 @@
-//! Grids of settings: one or more axes, each a signal with its limits.
-
-use std::sync::Arc;
+//! Signals with their limits, as they are written on a command line.
 
 use crate::diagnostic::{Diagnostic, Location};
 use crate::rule::{Comparator, Condition, Rule};
@@ -16,8 +14,6 @@ pub struct Axis {
     rule: Rule,
     /// The limits, from the most conservative (fires last) to the most aggressive.
     limits: Vec<f64>,
-    /// The options, as in a stack file; empty without any.
-    options: String,
 }
 
 impl Axis {
@@ -49,106 +45,29 @@ impl Axis {
             let error = errors.first();
             Diagnostic::new(at(), error.what.as_str(), error.help.as_str())
         })?;
-        Ok(Self { rule, limits, options: options.trim().to_owned() })
-    }
-
-    /// The rule at the most conservative limit.
-    pub fn first_rule(&self) -> &Rule {
-        &self.rule
-    }
-
-    /// The rule at `limit`.
-    pub fn rule(&self, limit: f64) -> Rule {
-        Rule { limit, ..self.rule.clone() }
-    }
-
-    /// The rule at `limit`, as in a stack file.
-    pub fn written(&self, limit: f64) -> String {
-        let options = if self.options.is_empty() { String::new() } else { format!(", {}", self.options) };
-        format!("{{ signal = \"{}\", {} = {limit}{options} }}", self.rule.signal.id, self.rule.comparator.key())
-    }
-
-    /// The signal with its options and comparator, without a limit: `call_result.count >=`.
-    pub fn name(&self) -> String {
-        let full = self.rule.to_string();
-        full.strip_suffix(&format!(" {}", self.rule.limit)).unwrap_or(&full).to_owned()
-    }
-
-    /// The unit of its limits.
-    pub fn unit(&self) -> &'static str {
-        self.rule.signal.unit
-    }
-
-    /// The limits, from the most conservative to the most aggressive.
-    pub fn limits(&self) -> &[f64] {
-        &self.limits
+        Ok(Self { rule, limits })
     }
 }
 
-/// One setting of a grid: one limit on one axis, ready to be replayed.
-#[derive(Clone, Debug)]
-pub struct Setting {
-    /// Index of its axis.
-    pub axis: usize,
-    /// The limit.
-    pub limit: f64,
-    /// The stack: the rule alone, or an existing stack with the rule added. It has the setting's name.
-    pub stack: Arc<Stack>,
-}
-
-impl Setting {
-    /// The setting's name: `call_result.count >= 3`.
-    pub fn name(&self) -> &str {
-        &self.stack.name
-    }
-}
-
-/// All settings of a sweep.
-#[derive(Clone, Debug)]
-pub struct Grid {
-    /// The axes, in the order given.
-    pub axes: Vec<Axis>,
-    /// The settings: axis by axis, each from the most conservative to the most aggressive limit.
-    pub settings: Vec<Setting>,
-    /// The stack every setting's rule is added to, if any.
-    pub base: Option<Stack>,
-}
-
-impl Grid {
-    /// The settings of `axes`. With a `base`, each setting is that stack with the rule as its last clause.
-    pub fn new(axes: Vec<Axis>, base: Option<Stack>) -> Result<Self, Diagnostic> {
-        let mut settings: Vec<Setting> = Vec::new();
-        for (axis, of) in axes.iter().enumerate() {
-            for &limit in &of.limits {
-                let rule = of.rule(limit);
-                let name = rule.to_string();
-                if settings.iter().any(|setting| setting.name() == name) {
-                    let what = format!("two settings are named `{name}`");
-                    return Err(Diagnostic::new(
-                        Location::default(),
-                        what,
-                        "name each signal once, with all its limits",
-                    ));
-                }
-                let clause = Clause::stop_on(Condition::Rule(Box::new(rule)));
-                let mut stack = base.clone().unwrap_or(Stack { name: String::new(), clauses: Vec::new(), cap: None });
-                stack.name = name;
-                stack.clauses.push(clause);
-                settings.push(Setting { axis, limit, stack: Arc::new(stack) });
+/// A stack for each limit, axis by axis, each axis from the most conservative to the most aggressive limit: the rule alone,
+/// or `base` with the rule as its last clause. It is named by its rule.
+pub fn stacks_of(axes: &[Axis], base: Option<&Stack>) -> Result<Vec<Stack>, Diagnostic> {
+    let mut stacks: Vec<Stack> = Vec::new();
+    for axis in axes {
+        for limit in &axis.limits {
+            let rule = Rule { limit: *limit, ..axis.rule.clone() };
+            let name = rule.to_string();
+            if stacks.iter().any(|stack| stack.name == name) {
+                let what = format!("two limits are named `{name}`");
+                return Err(Diagnostic::new(Location::default(), what, "name each signal once, with all its limits"));
             }
+            let mut stack = base.cloned().unwrap_or(Stack { name: String::new(), clauses: Vec::new(), cap: None });
+            stack.name = name;
+            stack.clauses.push(Clause::stop_on(Condition::Rule(Box::new(rule))));
+            stacks.push(stack);
         }
-        Ok(Self { axes, settings, base })
     }
-
-    /// The stacks, in the order of the settings.
-    pub fn stacks(&self) -> impl Iterator<Item = Arc<Stack>> + '_ {
-        self.settings.iter().map(|setting| Arc::clone(&setting.stack))
-    }
-
-    /// Index of the setting with that name.
-    pub fn find(&self, name: &str) -> Option<usize> {
-        self.settings.iter().position(|setting| setting.name() == name)
-    }
+    Ok(stacks)
 }
 
 /// Parses limits: a list `2,4,8`, a range `2..8` in steps of 1 or `50_000..200_000 step 25_000` (both ends included),
@@ -207,12 +126,10 @@ mod tests {
             Axis::parse("call.count, window = 5, identity = \"name\"", vec![2.0, 4.0, 4.0, 3.0]).unwrap(),
             Axis::parse("errors.share <", vec![0.1, 0.5]).unwrap(),
         ];
-        let grid = Grid::new(axes, None).unwrap();
-        let names: Vec<&str> = grid.settings.iter().map(Setting::name).collect();
-        let label = grid.axes[0].name();
-        assert_eq!(names[0], format!("{label} 4"));
+        let stacks = stacks_of(&axes, None).unwrap();
+        let names: Vec<&str> = stacks.iter().map(|stack| &*stack.name).collect();
+        assert!(names[0].starts_with("call.count") && names[0].ends_with(" 4"), "{names:?}");
         assert_eq!(names[3..], ["errors.share < 0.1", "errors.share < 0.5"]);
-        assert_eq!(grid.axes[1].name(), "errors.share <");
     }
 
     #[test]

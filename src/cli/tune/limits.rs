@@ -1,0 +1,179 @@
+//! `whenstop tune --signal … --limits …`: which of the user's own limits to ship, decided as `compare` decides it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::files::{TUNED, grounds_text};
+use super::{Args, Shown};
+use crate::aggregate::{Count, Label, RowView, Summary};
+use crate::answers::Appetite;
+use crate::cli::Exit;
+use crate::cli::compare::{self, CompareQuestion, Published};
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{DOUBTS, LabelErrorArgs, LoadedStacks, SplitArgs, SplitPart, read_text};
+use crate::cli::output::{Format, Output};
+use crate::compare::Keeps;
+use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest, one_line};
+use crate::export::stack_file;
+use crate::report::{FolderFormat, write_atomically};
+use crate::stack::{Entry, Grounds, Stack, StackFile};
+use crate::sweep::{Axis, limits, stacks_of};
+use crate::verdict::Assumptions;
+
+/// Arguments for limits of the user's own.
+#[derive(Debug, clap::Args)]
+pub(super) struct OwnArgs {
+    #[command(flatten)]
+    limits: LimitArgs,
+    #[command(flatten, next_help_heading = "Splitting the tasks")]
+    split: SplitArgs,
+    #[command(flatten, next_help_heading = DOUBTS)]
+    errors: LabelErrorArgs,
+}
+
+impl OwnArgs {
+    /// Whether limits of the user's own are to be tried.
+    pub(super) fn are_asked_for(&self) -> bool {
+        self.limits.are_given()
+    }
+
+    /// An error if something is requested that only limits of the user's own have.
+    pub(super) fn check_unused(&self) -> Result<(), Failure> {
+        if self.split.split == SplitPart::None && self.errors.rates().is_none() {
+            return Ok(());
+        }
+        let what = "`--split` and errors of labels are for limits of your own: `--signal … --limits …`";
+        let help = "leave them out: without `--signal`, tasks are split where a choice needs it";
+        Err(Failure::usage(Diagnostic::new(Location::default(), what, help)))
+    }
+}
+
+/// Which settings to try.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct LimitArgs {
+    /// A signal, optionally with a comparator and stack-file options: `"call.count >, window = 10"`. Repeatable.
+    #[arg(long, value_name = "SIGNAL")]
+    signal: Vec<String>,
+    /// The limits of the preceding signal: `2,4,8`, `2..8` or `"50_000..200_000 step 25_000"`. One for each signal.
+    #[arg(long, value_name = "LIMITS")]
+    limits: Vec<String>,
+    /// Add each setting's rule to this stack of a stack file instead of trying the rule alone.
+    #[arg(long, num_args = 2, value_names = ["FILE", "STACK"])]
+    with: Vec<String>,
+}
+
+impl LimitArgs {
+    /// Whether limits are to be tried.
+    pub(super) fn are_given(&self) -> bool {
+        !(self.signal.is_empty() && self.limits.is_empty() && self.with.is_empty())
+    }
+
+    /// A stack for each limit, in the order of the signals, each from cautious to bold.
+    fn stacks(&self) -> Result<Vec<Stack>, Failure> {
+        if self.signal.len() != self.limits.len() {
+            let what = format!("{} signals with {} lists of limits", self.signal.len(), self.limits.len());
+            let help = "follow each `--signal` by its `--limits`";
+            return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+        }
+        if self.signal.is_empty() {
+            let help = "name a signal and its limits: `--signal steps --limits 10,20,30`";
+            return Err(Failure::usage(Diagnostic::new(Location::default(), "no limit to try", help)));
+        }
+        let base = self.base().map_err(Failure::usage)?;
+        let mut axes = Vec::new();
+        for (signal, text) in self.signal.iter().zip(&self.limits) {
+            axes.push(limits(text).and_then(|limits| Axis::parse(signal, limits)).map_err(Failure::usage)?);
+        }
+        stacks_of(&axes, base.as_ref()).map_err(Failure::usage)
+    }
+
+    fn base(&self) -> Result<Option<Stack>, Diagnostics> {
+        let [path, name] = &self.with[..] else { return Ok(None) };
+        let text = read_text(Path::new(path), "`--with` takes a stack file and the name of one of its stacks")?;
+        let file = StackFile::parse(path, &text)?;
+        let near = nearest(name, file.entries.iter().map(Entry::name)).map(|near| format!("did you mean `{near}`?"));
+        match file.entries.into_iter().find(|entry| entry.name() == name) {
+            Some(Entry::Own(stack)) => Ok(Some(Arc::unwrap_or_clone(stack))),
+            Some(Entry::Use(_) | Entry::Guard(_)) => {
+                let what = format!("`{name}` has rules of another program, which takes no further one");
+                Err(Diagnostic::new(Location::file(path), what, "name a stack with rules of its own").into())
+            }
+            None => {
+                let help = near.unwrap_or_else(|| "name one of the stacks in the file".to_owned());
+                Err(Diagnostic::new(Location::file(path), format!("no stack is named `{name}`"), help).into())
+            }
+        }
+    }
+}
+
+/// Compares the limits, and writes the one to ship.
+pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let format = match args.format {
+        Shown::Table => Format::Table,
+        Shown::Json => Format::Json,
+        Shown::Pr => {
+            let what = "`--format pr` is not for limits of your own: nothing is run today to hold them against";
+            let help = "leave out `--signal`, or use `table`";
+            return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+        }
+    };
+    let stacks: Vec<Arc<Stack>> = args.own.limits.stacks()?.into_iter().map(Arc::new).collect();
+    let question = CompareQuestion {
+        appetite: Appetite {
+            max_killed: args.promise.max_killed,
+            confidence: args.promise.confidence,
+            ..Appetite::default()
+        },
+        failure_rate: None,
+        baseline: None,
+        keeps: Keeps::default(),
+        assumptions: Assumptions::default(),
+        split: &args.own.split,
+        errors: args.own.errors.rates(),
+        proxies: args.corpus.reading.outcome_from.as_ref().map(ToString::to_string),
+        texts: args.out.as_ref().map(|_| args.embed_text.texts()),
+        made: None,
+    };
+    let published = compare::published(&question, &args.corpus.runs(), &LoadedStacks::from_stacks(&stacks), output)?;
+    let summaries = published.publication.summaries();
+    let ship = published.publication.first(&summaries).ship();
+    let chosen = ship.and_then(|ship| Some((stacks.iter().find(|stack| *stack.name == *ship.stack)?, ship)));
+    if let Some(out) = &args.out {
+        let tuned = chosen.and_then(|(stack, summary)| tuned_file(args, stack, summary, &published));
+        let write_own = |folder: &Path| match &tuned {
+            Some(text) => write_atomically(&folder.join("tuned.toml"), |file| file.write_all(text.as_bytes())),
+            None => Ok(()),
+        };
+        let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
+        published.publication.write_with(&summaries, out, format, write_own).map_err(Failure::input)?;
+    }
+    compare::show_summaries(&published.publication, &summaries, format, output)?;
+    if let Some(out) = &args.out {
+        output.note(&compare::written_to(out));
+    }
+    Ok(if chosen.is_some() { Exit::Done } else { Exit::GateFailed })
+}
+
+/// The stack to ship as a file, with the grounds on which it was chosen.
+fn tuned_file(args: &Args, stack: &Stack, summary: &Summary, published: &Published) -> Option<String> {
+    let publication = &published.publication;
+    let models: BTreeSet<&Label> = publication.rows().iter().filter_map(RowView::model).collect();
+    let stopped = summary.counted(Count::Stops) as f64 / summary.runs.max(1) as f64;
+    let grounds = Grounds {
+        promise: args.promise.clause(),
+        models: models.into_iter().map(ToString::to_string).collect(),
+        agents: published.agents.iter().cloned().collect(),
+        runs: u32::try_from(summary.runs).unwrap_or(u32::MAX),
+        stopped,
+        ranges: Vec::new(),
+    };
+    let tuned = Stack { name: TUNED.to_owned(), ..stack.clone() };
+    Some(format!(
+        "# Made by `whenstop tune` from {} runs: {}\n\n{}{}",
+        summary.runs,
+        one_line(&stack.name),
+        stack_file(&tuned)?,
+        grounds_text(grounds)
+    ))
+}
