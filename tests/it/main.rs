@@ -29,6 +29,7 @@ mod live;
 mod messages;
 mod mutated;
 mod numbers;
+mod one_answer;
 mod one_number;
 mod page;
 mod parts;

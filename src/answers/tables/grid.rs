@@ -43,6 +43,7 @@ pub fn grid(grid: &WideGrid, kept: &[KeptStack<'_>], unit: Unit) -> Table {
             line.push(count.name(), Cell::Count(summary.counted(count)));
         }
         line.push_range("killed_rate", "successes and ungraded runs", &summary.estimates.fes_rate);
+        line.push("killed_at_most", Cell::number(summary.killed_at_most));
         line.push_range("failures_stopped_rate", "judged failures", &summary.estimates.stop_recall);
         line.push("saved_unit", Cell::Text(unit.name().to_owned()));
         let ratios = summary.ratios_in(unit);

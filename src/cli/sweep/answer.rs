@@ -1,6 +1,6 @@
 //! Which setting of a sweep to ship: decided and said as for any other comparison.
 
-use crate::aggregate::{Contest, Label, Premises, Rows, Unit, by_stack, summarise};
+use crate::aggregate::{Contest, Entrant, Label, Premises, Rows, Unit, Whole, by_stack, summarise};
 use crate::answers::{Appetite, Field, FirstTable, words};
 use crate::cli::inputs::{SplitArgs, SplitPart};
 
@@ -17,18 +17,18 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// The answer from the rows reported and, if they are others, those to choose on. `tried`: these are the best of so
-    /// many.
+    /// The answer from the rows reported and, if they are others, those to choose on. These are the best of `whole`.
     pub(super) fn of(
         reported: &Rows,
         chosen_on: Option<&Rows>,
         split: &SplitArgs,
         unit: Unit,
         appetite: Appetite,
-        tried: Option<u64>,
+        entrants: &[Entrant],
+        whole: Whole,
     ) -> Self {
         let premises = Premises { confidence: appetite.confidence, ..Premises::new(unit) };
-        let contest = |rows| Contest::new(by_stack(rows), premises, &[], tried);
+        let contest = |rows| Contest::new(by_stack(rows), premises, entrants, Some(whole));
         let own = contest(reported);
         let decided = chosen_on.map(contest);
         let chosen = decided.as_ref().unwrap_or(&own).decide(appetite.terms()).ship;

@@ -9,10 +9,13 @@ use super::findings::Findings;
 use super::manifest::{Swept, WideManifest};
 use super::recordings::Recordings;
 use super::{Args, Exit, Failure, Output, points};
-use crate::aggregate::{Count, FrontierSpread, Rows, Summary, Unit, by_stack, frontier_spread, summarise};
+use crate::aggregate::{
+    Count, Entrant, FrontierSpread, Rows, Summary, Unit, Whole, by_stack, frontier_spread, summarise,
+};
 use crate::answers::Appetite;
 use crate::answers::tables::{self, KeptStack};
 use crate::cli::destination::Destination;
+use crate::cli::export::hosts_of;
 use crate::cli::inputs::{SplitPart, read_text};
 use crate::cli::interrupt::Listening;
 use crate::diagnostic::{Diagnostic, Location};
@@ -188,10 +191,14 @@ impl WideSweep<'_> {
         let searched_on = self.recordings.chosen_on().map(|on| candidates.rows(on));
         let searched = searched_on.as_ref().map(|rows| summarise(&by_stack(rows), None));
         let appetite = Appetite { max_killed: self.args.max_killed, ..Appetite::default() };
-        // Stacks that do the same are tried once.
-        let alike: u64 = walked.finds.iter().map(|find| find.alike.saturating_sub(1)).sum();
-        let different = walked.tried.saturating_sub(alike);
-        let answer = Answer::of(&rows, searched_on.as_ref(), &self.args.split, walked.unit, appetite, Some(different));
+        let entrant = |find: &Find| Entrant {
+            hosts: hosts_of(&self.grid.stack(find.index)).len(),
+            rules: self.grid.rules_of(find.index).len(),
+            place: Some(self.grid.place(find.index)),
+        };
+        let entrants: Vec<Entrant> = walked.finds.iter().map(entrant).collect();
+        let whole = Whole { stacks: walked.tried, chains: self.grid.n_chains() };
+        let answer = Answer::of(&rows, searched_on.as_ref(), &self.args.split, walked.unit, appetite, &entrants, whole);
         for (summary, most) in summaries.iter_mut().zip(&answer.killed_at_most) {
             summary.killed_at_most = *most;
         }

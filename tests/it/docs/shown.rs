@@ -162,6 +162,17 @@ fn filled_in(line: &str) -> String {
     }
 }
 
+/// Every fourth of the bundled runs, graded and not: enough for an answer, whatever it is.
+fn some_recordings() -> String {
+    let all = std::fs::read_to_string(root().join("traces/synthetic/code.jsonl")).unwrap();
+    let mut runs = 0;
+    let is_wanted = |line: &&str| {
+        runs += usize::from(line.contains("\"type\":\"run\""));
+        runs % 4 == 1
+    };
+    all.split_inclusive('\n').filter(is_wanted).collect()
+}
+
 #[test]
 fn every_command_shown_passes() {
     let mut failed = Vec::new();
@@ -179,7 +190,7 @@ fn every_command_shown_passes() {
             continue;
         }
         let scratch = checkout(&text);
-        let recordings = std::fs::read_to_string(root().join("traces/synthetic/code.jsonl")).unwrap();
+        let recordings = some_recordings();
         let session = std::fs::read_to_string(root().join("fixtures/readers/claude-code/good.jsonl")).unwrap();
         for name in ["runs/code.jsonl", "home/runs/code.jsonl", "home/later/code.jsonl"] {
             scratch.put(name, &recordings);

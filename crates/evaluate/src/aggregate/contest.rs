@@ -1,7 +1,7 @@
 //! The stacks of a comparison as candidates for [`decide`].
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
@@ -57,7 +57,18 @@ pub struct Entrant {
 pub struct Rated {
     candidates: Vec<Candidate>,
     places: Vec<ChainPlace>,
+    /// How many chains the bounds allow for.
+    chains: u64,
     tried: u64,
+}
+
+/// All stacks that were tried, if only the best of them are compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Whole {
+    /// How many there are.
+    pub stacks: u64,
+    /// How many chains of nested stacks they form, each with a weight of 1.
+    pub chains: u64,
 }
 
 /// The stacks of a comparison, rated once for decisions under any terms.
@@ -80,21 +91,22 @@ pub struct Refused {
 
 impl<'r> Contest<'r> {
     /// Rates `groups`, one per stack over the same runs. `entrants` are in their order; what they lack counts as nothing.
-    /// The bound on what a stack kills allows for all of them; or for `tried`, if these are the best of more.
-    pub fn new(groups: Vec<Group<'r>>, premises: Premises, entrants: &[Entrant], tried: Option<u64>) -> Self {
+    /// The bound on what a stack kills allows for all of them; or for `whole`, if these are the best of more.
+    pub fn new(groups: Vec<Group<'r>>, premises: Premises, entrants: &[Entrant], whole: Option<Whole>) -> Self {
         let rated = groups
             .par_iter()
             .enumerate()
             .map(|(at, group)| candidate(group, premises, entrants.get(at).copied().unwrap_or_default()));
         let (mut candidates, kills): (Vec<Candidate>, Vec<Kills<'_, '_>>) = rated.unzip();
         let places = places(entrants, groups.len());
-        let others = tried.map_or(0.0, |tried| (tried as f64 - groups.len() as f64).max(0.0));
+        let others = whole.map_or(0.0, |whole| (whole.chains as f64 - n_chains(&places) as f64).max(0.0));
         for (candidate, most) in candidates.iter_mut().zip(bounds_together(&kills, &places, others, premises.delta())) {
             candidate.killed_at_most = most;
         }
         drop(kills);
         let acted = candidates.iter().filter(|candidate| candidate.acted).count() as u64;
-        let rated = Rated { candidates, places, tried: tried.unwrap_or(0).max(acted) };
+        let chains = whole.map_or(0, |whole| whole.chains).max(n_chains(&places));
+        let rated = Rated { candidates, places, chains, tried: whole.map_or(0, |whole| whole.stacks).max(acted) };
         Self::from_rated(groups, premises, rated)
     }
 
@@ -115,6 +127,7 @@ impl<'r> Contest<'r> {
             candidate.killed_at_most = Kills::from_group(group, self.premises.errors).at_most(self.premises.delta());
         }
         self.rated.tried = 1;
+        self.rated.chains = 1;
         self
     }
 
@@ -129,11 +142,8 @@ impl<'r> Contest<'r> {
     }
 
     /// How many chains of nested stacks the bounds allow for.
-    pub fn chains(&self) -> usize {
-        let mut chains: Vec<usize> = self.rated.places.iter().map(|place| place.chain).collect();
-        chains.sort_unstable();
-        chains.dedup();
-        chains.len()
+    pub fn chains(&self) -> u64 {
+        self.rated.chains
     }
 
     /// What a stack lacks that may kill more than `max_killed`.
@@ -172,6 +182,11 @@ impl<'r> Contest<'r> {
             equal
         })
     }
+}
+
+fn n_chains(places: &[ChainPlace]) -> u64 {
+    let chains: BTreeSet<usize> = places.iter().map(|place| place.chain).collect();
+    chains.len() as u64
 }
 
 fn has_acted(group: &Group<'_>) -> bool {

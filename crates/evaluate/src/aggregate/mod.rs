@@ -37,7 +37,7 @@ pub use beaten::beaten;
 pub use budget::{BudgetCurve, budget_curves};
 pub use chains::{ChainPlace, KillBound, Tried, bounds_together, chain_places};
 pub use columns::{CellKind, ColumnSpec};
-pub use contest::{Contest, Entrant, Premises, Rated, Refused};
+pub use contest::{Contest, Entrant, Premises, Rated, Refused, Whole};
 pub use corrected::{CorrectedRate, corrected_fes_rate};
 pub use estimates::{Estimates, LEVEL};
 pub use firing::{Firing, firings};

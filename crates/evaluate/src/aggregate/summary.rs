@@ -139,7 +139,7 @@ pub fn price_lost_successes(summaries: &mut [Summary], groups: &[Group<'_>], pri
 
 /// Sets the bound on what each stack kills as one of all that were tried; `summaries` must be in the order of the contest.
 pub fn bound_kills(summaries: &mut [Summary], contest: &Contest<'_>) {
-    let chains = contest.chains() as u64;
+    let chains = contest.chains();
     for (summary, candidate) in summaries.iter_mut().zip(contest.candidates()) {
         summary.killed_at_most = candidate.killed_at_most;
         summary.confidence = Some(contest.confidence());

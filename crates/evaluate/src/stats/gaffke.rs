@@ -217,9 +217,12 @@ pub fn upper_bound(losses: &[f64], delta: f64) -> f64 {
     high
 }
 
-/// Whether Gaffke's test rejects a mean of `mean` or more, so that [`upper_bound`] is at most `mean`. False without
-/// losses.
+/// Whether Gaffke's test rejects a mean of `mean` or more, so that [`upper_bound`] is at most `mean`, as it always is at
+/// 1. False without losses.
 pub fn is_bound(losses: &[f64], mean: f64, delta: f64) -> bool {
+    if mean >= 1.0 {
+        return !losses.is_empty();
+    }
     Surpluses::of_losses(losses.iter().copied(), mean).gaffke() <= delta
 }
 

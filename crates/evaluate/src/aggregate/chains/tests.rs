@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::stack::StackFile;
-use crate::stats::gaffke::{Surpluses, upper_bound};
+use crate::stats::gaffke::{Surpluses, is_bound, upper_bound};
 
 const DELTA: f64 = 0.05;
 
@@ -15,6 +15,10 @@ struct Losses(Vec<f64>);
 impl KillBound for Losses {
     fn at_most(&self, delta: f64) -> Option<f64> {
         (!self.0.is_empty()).then(|| upper_bound(&self.0, delta))
+    }
+
+    fn is_at_most(&self, share: f64, delta: f64) -> bool {
+        is_bound(&self.0, share, delta)
     }
 }
 
@@ -69,6 +73,8 @@ fn a_more_cautious_stack_of_the_chain_costs_nothing_and_a_bad_one_beside_it_its_
     assert_eq!(harmless[1], by_itself);
     let bad = bounds_together(&[tasks(48, &[1.0; 50]), good()], &[alone(0), alone(1)], 0.0, DELTA);
     assert_eq!(bad[1], Some(upper_bound(&good().0, DELTA / 2.0)));
+    let worst = bounds_together(&[tasks(0, &[1.0; 98]), good()], &[alone(0), alone(1)], 0.0, DELTA);
+    assert_eq!((worst[0], worst[1]), (Some(1.0), bad[1]), "one that kills everything is as bad as any");
     assert!(bad[1] > by_itself && bounds_together(&[tasks(0, &[])], &[alone(0)], 0.0, DELTA) == [None]);
 }
 

@@ -1,7 +1,8 @@
 //! A grid over recordings: its stacks by number, in the engine's form and as stack files.
 
 use super::{Combine, GridAxis, WrittenChoice};
-use crate::rule::Condition;
+use crate::aggregate::ChainPlace;
+use crate::rule::{Comparator, Condition};
 use crate::stack::Clause;
 use crate::sweep::engine::{AxisChoice, Join, Product};
 
@@ -76,6 +77,36 @@ impl WideGrid {
         choices
     }
 
+    /// How many chains of nested stacks the grid has: those that differ only in the longest axis of one rule are one.
+    pub fn n_chains(&self) -> u64 {
+        self.len() / self.longest().map_or(1, |(axis, _)| self.axes[axis].choices.len() as u64)
+    }
+
+    /// The place of stack `index` in these chains.
+    pub fn place(&self, index: u64) -> ChainPlace {
+        let chain = |chain: u64, place: usize| ChainPlace {
+            chain: usize::try_from(chain).unwrap_or(usize::MAX),
+            place,
+            weight: 1.0,
+        };
+        let Some((axis, places)) = self.longest() else { return chain(index, 0) };
+        let later: u64 = self.axes[axis + 1..].iter().map(|axis| axis.choices.len() as u64).product();
+        let n = self.axes[axis].choices.len() as u64;
+        let own = usize::try_from(index / later % n).unwrap_or(0);
+        chain(index / later / n * later + index % later, places[own])
+    }
+
+    /// The longest axis whose choices are nested, if there is one, and the place of each of its choices from cautious to
+    /// bold.
+    fn longest(&self) -> Option<(usize, Vec<usize>)> {
+        let nested = |(at, axis): (usize, &GridAxis)| Some((at, nested_places(axis, self.combine)?));
+        self.axes
+            .iter()
+            .enumerate()
+            .filter_map(nested)
+            .max_by_key(|(at, places)| (places.len(), std::cmp::Reverse(*at)))
+    }
+
     /// The rules of stack `index`, as text.
     pub fn rules(&self, index: u64) -> String {
         self.rules_of(index).join(self.combine.word())
@@ -125,5 +156,65 @@ impl WideGrid {
         let cap = choices().find(|choice| matches!(choice.choice, AxisChoice::Cap(_)));
         let cap = cap.map_or_else(String::new, |cap| format!("cap = {{ steps = {} }}\n", cap.text));
         format!("[[stack]]\nname = \"{name}\"\n{rules}{cap}")
+    }
+}
+
+/// The places of an axis' choices from cautious to bold: of one rule, or of caps, by their limits. Without its rule a stack
+/// stops less, where any axis stops it, and more, where all have to. `None` if the choices are not nested.
+fn nested_places(axis: &GridAxis, combine: Combine) -> Option<Vec<usize>> {
+    let mut keys = Vec::with_capacity(axis.choices.len());
+    for choice in &axis.choices {
+        keys.push(match choice {
+            None if combine == Combine::Any => f64::NEG_INFINITY,
+            None => f64::INFINITY,
+            Some(choice) => boldness(&choice.choice)?,
+        });
+    }
+    let mut order: Vec<usize> = (0..keys.len()).collect();
+    order.sort_by(|a, b| keys[*a].total_cmp(&keys[*b]));
+    let mut places = vec![0; keys.len()];
+    for (place, at) in order.into_iter().enumerate() {
+        places[at] = place;
+    }
+    Some(places)
+}
+
+/// A number that rises as the limit gets bolder; `None` for anything but one rule that nests.
+fn boldness(choice: &AxisChoice) -> Option<f64> {
+    match choice {
+        AxisChoice::Cap(cap) => Some(-f64::from(cap.steps)),
+        AxisChoice::Clause(Clause { condition: Condition::Rule(rule), .. }) => match rule.comparator {
+            Comparator::AtLeast | Comparator::MoreThan => Some(-rule.limit),
+            Comparator::AtMost | Comparator::LessThan => Some(rule.limit),
+            Comparator::Equals => None,
+        },
+        AxisChoice::Clause(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+    use crate::sweep::GridFile;
+    use crate::sweep::engine::Plan;
+
+    #[test]
+    fn the_stacks_of_a_chain_are_nested_by_their_definitions() {
+        let axes = "[[axis]]\nsignal = \"steps\"\nat_least = [9, 3, 6]\noptional = true\n\
+            [[axis]]\nsignal = \"novelty\"\nat_most = [0.1, 0.2]\n[[axis]]\ncap = [20, 10]\n";
+        let grid = GridFile::parse("grid.toml", axes).unwrap().grid(&[], &Plan::default()).unwrap();
+        assert_eq!((grid.len(), grid.n_chains()), (16, 4));
+        let mut chains: BTreeMap<usize, BTreeMap<usize, u64>> = BTreeMap::new();
+        for index in 0..grid.len() {
+            let ChainPlace { chain, place, .. } = grid.place(index);
+            assert!(chains.entry(chain).or_default().insert(place, index).is_none(), "two have a place");
+        }
+        assert_eq!(chains.keys().copied().collect::<BTreeSet<_>>(), (0..4).collect());
+        for chain in chains.values() {
+            let stacks: Vec<_> = chain.values().map(|index| grid.stack(*index)).collect();
+            assert!(stacks.len() == 4 && stacks.windows(2).all(|pair| pair[0].is_within(&pair[1])), "{chain:?}");
+        }
     }
 }

@@ -1,0 +1,124 @@
+//! "May I set this limit?" has one answer: `compare`, `tune --signal`, `sweep --grid`, `ci check` and the page print the same
+//! bound for the same candidates, ship the same stack, and a bound never falls with a further kill.
+
+use std::fmt::Write as _;
+
+use crate::scratch::Scratch;
+
+/// A run of so many steps.
+fn run(task: usize, trial: usize, steps: usize, outcome: Option<bool>) -> String {
+    let mut text = format!("{{\"type\":\"run\",\"run_id\":\"r-{task}-{trial}\",\"task_id\":\"t-{task}\"}}\n");
+    for step in 0..steps {
+        let call = format!("{{\"id\":\"{step}\",\"name\":\"ls\",\"arguments\":{{\"n\":{step}}}}}");
+        let role = "\"type\":\"message\",\"role\"";
+        writeln!(text, "{{{role}:\"assistant\",\"content\":\"\",\"tool_calls\":[{call}]}}").unwrap();
+        writeln!(text, "{{{role}:\"tool\",\"tool_call_id\":\"{step}\",\"content\":\"{step}\"}}").unwrap();
+    }
+    if let Some(success) = outcome {
+        writeln!(text, "{{\"type\":\"outcome\",\"success\":{success},\"end\":\"self_finish\"}}").unwrap();
+    }
+    text
+}
+
+/// Numbers that look random, from a seed.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, n: u64) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % n) as usize
+    }
+}
+
+/// Tasks of one to three runs of 2 to 12 steps; the longer a run, the likelier it fails. Every `ungraded`-th run has no
+/// outcome.
+fn corpus(seed: u64, tasks: usize, ungraded: usize) -> String {
+    let (mut numbers, mut text, mut runs) = (Numbers(seed), String::new(), 0);
+    for task in 0..tasks {
+        for trial in 0..=numbers.below(3) {
+            let is_long = numbers.below(8) == 0;
+            let steps = if is_long { 7 + numbers.below(6) } else { 2 + numbers.below(4) };
+            let success = numbers.below(10) >= if is_long { 8 } else { 1 };
+            runs += 1;
+            text += &run(task, trial, steps, (ungraded == 0 || runs % ungraded != 0).then_some(success));
+        }
+    }
+    text
+}
+
+const LIMITS: [u32; 4] = [10, 8, 6, 4];
+
+fn named(limit: u32) -> String {
+    format!("steps >= {limit}")
+}
+
+/// What one command says: the bound of each limit, and what to ship.
+#[derive(Debug, PartialEq)]
+struct Said {
+    bounds: Vec<Option<f64>>,
+    ship: Option<String>,
+}
+
+fn compared(scratch: &Scratch, command: &str) -> Said {
+    let (code, stdout, stderr) = scratch.run(command);
+    assert!(matches!(code, 0 | 100), "{command}: {stderr}");
+    let answer: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    let summary = answer["summary"].as_array().unwrap();
+    let bound = |limit: &u32| {
+        let line = summary.iter().find(|line| line["stack"] == named(*limit)).unwrap();
+        line["killed_at_most"].as_f64()
+    };
+    Said { bounds: LIMITS.iter().map(bound).collect(), ship: answer["ship"].as_str().map(str::to_owned) }
+}
+
+/// The same from a grid, whose stacks are named by their numbers.
+fn swept(scratch: &Scratch) -> Said {
+    let (code, stdout, stderr) = scratch.run("sweep runs.jsonl --grid grid.toml --best 9 --format json");
+    assert_eq!(code, 0, "{stderr}");
+    let answer: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    let lines = answer["sweep"].as_array().unwrap();
+    let stack = |at: usize| format!("grid-{at}");
+    let bound = |at: usize| {
+        let line = lines.iter().find(|line| line["stack"] == stack(at)).unwrap();
+        line["killed_at_most"].as_f64()
+    };
+    let ship = (0..LIMITS.len()).find(|at| answer["ship"] == stack(*at)).map(|at| named(LIMITS[at]));
+    Said { bounds: (0..LIMITS.len()).map(bound).collect(), ship }
+}
+
+#[test]
+fn every_command_has_the_same_bound_and_ships_the_same_stack() {
+    let scratch = Scratch::with(&[]);
+    let mut stacks = String::new();
+    for limit in LIMITS {
+        let rule = format!("{{ signal = \"steps\", at_least = {limit} }}");
+        writeln!(stacks, "[[stack]]\nname = \"{}\"\nany = [{rule}]", named(limit)).unwrap();
+    }
+    scratch.put("stacks.toml", &stacks);
+    scratch.put("grid.toml", &format!("[[axis]]\nsignal = \"steps\"\nat_least = {LIMITS:?}\n"));
+    let mut shipped = 0;
+    for (seed, tasks, ungraded) in [(1, 90, 0), (2, 60, 0), (3, 150, 40), (4, 12, 0), (5, 150, 0)] {
+        scratch.put("runs.jsonl", &corpus(seed, tasks, ungraded));
+        let said = compared(&scratch, "compare runs.jsonl --stacks stacks.toml --format json");
+        let limits: Vec<String> = LIMITS.iter().map(u32::to_string).collect();
+        let tune = format!("tune runs.jsonl --signal steps --limits {} --format json", limits.join(","));
+        assert_eq!(compared(&scratch, &tune), said, "seed {seed}: tune --signal");
+        assert_eq!(swept(&scratch), said, "seed {seed}: sweep --grid");
+        shipped += usize::from(said.ship.is_some());
+        // Bolder limits never have a lower bound.
+        let known: Vec<f64> = said.bounds.iter().flatten().copied().collect();
+        assert!(known.len() == LIMITS.len() && known.is_sorted(), "seed {seed}: {said:?}");
+        // A gate holds exactly at the bound.
+        scratch.put("short.toml", &stacks.replace("steps >= ", "s"));
+        let inputs = "runs.jsonl --stacks short.toml --snapshot stops.snap";
+        assert_eq!(scratch.run(&format!("ci accept {inputs}")).0, 0);
+        for (above, code) in [(2e-6, 0), (-2e-6, 100)] {
+            let gates = LIMITS.iter().zip(&known);
+            let gates = gates.map(|(limit, bound)| format!(" --fail-on s{limit}:killed_at_most>{}", bound + above));
+            let check = format!("ci check {inputs}{}", gates.collect::<String>());
+            let (got, stdout, stderr) = scratch.run(&check);
+            assert_eq!(got, code, "seed {seed}, {check}: {stdout}{stderr}");
+        }
+    }
+    assert!((1..5).contains(&shipped), "some corpora ship, some do not: {shipped}");
+}
