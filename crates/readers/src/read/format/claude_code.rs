@@ -17,7 +17,7 @@ use crate::value::json;
 /// Claude Code sessions.
 pub(super) struct ClaudeCode;
 
-/// Types of lines that hold nothing about the run.
+/// Types of lines that hold nothing about the run, or that repeat what other lines hold.
 const IGNORED: &[&str] = &[
     "summary",
     "queue-operation",
@@ -45,6 +45,13 @@ const IGNORED: &[&str] = &[
     "fork-context-ref",
     "relocated",
     "started",
+    "tools-used",
+    "atis-latch",
+    // What is sent with each request, and what the session has cost so far.
+    "api-request",
+    "api-request-blob",
+    "api-request-shape",
+    "cost-state",
 ];
 
 impl Format for ClaudeCode {

@@ -1,8 +1,8 @@
 //! OpenAI Codex CLI rollouts: one session per file, one item or token count per line.
 //!
 //! A model call is identified by its token count, which is written twice: a count is a new call only if the session's
-//! total changed. The items since the previous call belong to it. A rollout without counts is divided at the tool
-//! outputs.
+//! total changed. The items since the previous call belong to it. A rollout without these counts may have a usage record
+//! for each call (`token_usage_record`, since 0.171); one without either is divided at the tool outputs.
 
 mod output;
 
@@ -121,9 +121,11 @@ impl Format for Codex {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        // Calls end at counts if the rollout has any.
-        let counted = memchr::memmem::find(record.text.as_bytes(), b"\"total_token_usage\"").is_some();
-        let mut session = Session { counted, ..Session::default() };
+        // Calls end at counts if the rollout has any; usage records repeat them.
+        let has = |mark: &str| memchr::memmem::find(record.text.as_bytes(), mark.as_bytes()).is_some();
+        let has_counts = has("\"total_token_usage\"");
+        let by_records = !has_counts && has("\"token_usage_record\"");
+        let mut session = Session { counted: has_counts || by_records, by_records, ..Session::default() };
         for line in record.lines() {
             if let Some(line) = Node::line(line, out) {
                 session.add(&line, out);
@@ -146,7 +148,11 @@ struct Session {
     events: Vec<Event>,
     /// Index of the reply of the call in progress.
     open: Option<usize>,
+    /// Index of the latest reply.
+    latest: Option<usize>,
     counted: bool,
+    /// Whether the counts are those of usage records.
+    by_records: bool,
     /// Whether each call failed, by call id, where the program reported it.
     ended: BTreeMap<String, bool>,
     total: Option<Usage>,
@@ -173,6 +179,11 @@ impl Session {
             "session_meta" => self.version = item.word("cli_version", out),
             "turn_context" => self.model = item.string("model", out).map(Into::into).or(self.model.take()),
             "compacted" => self.note("codex.compacted", item),
+            "token_usage_record" if self.by_records => {
+                let mut counts = |name| item.counts(name, out).map(|counts| usage(&counts, out));
+                self.call_ends(counts("thread_token_usage"), counts("usage"), ts);
+            }
+            "token_usage_record" => {}
             "" if is_bare => {}
             kind if IGNORED.iter().any(|begins| kind.starts_with(begins)) => {}
             kind if is_bare && ITEMS.contains(&kind) => self.item(item, ts, out),
@@ -276,7 +287,7 @@ impl Session {
         let Some(item) = event.object("item", out) else { return };
         let Some(code) = item.number(["exit_code", "exitCode"], out) else { return };
         let id = item.word(["call_id", "id"], out);
-        let calls = self.open.and_then(|at| self.events.get(at)).and_then(Event::message);
+        let calls = self.latest.and_then(|at| self.events.get(at)).and_then(Event::message);
         let ids = calls.iter().flat_map(|reply| &reply.tool_calls).filter_map(|call| call.id.as_deref());
         let ids: Vec<&str> = ids.collect();
         let own = id.filter(|id| ids.contains(&id.as_str()));
@@ -301,11 +312,15 @@ impl Session {
     /// Reads a token count, which is one model call if the total changed.
     fn count(&mut self, item: &Node<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
         let Some(info) = item.object("info", out) else { return };
-        let total = info.counts("total_token_usage", out).map(|counts| usage(&counts, out));
+        let mut counts = |name| info.counts(name, out).map(|counts| usage(&counts, out));
+        self.call_ends(counts("total_token_usage"), counts("last_token_usage"), ts);
+    }
+
+    /// Ends the call in progress, with the session's total after it and its own counts.
+    fn call_ends(&mut self, total: Option<Usage>, last: Option<Usage>, ts: Option<Instant>) {
         if total.is_none() || total == self.total {
             return;
         }
-        let last = info.counts("last_token_usage", out).map(|counts| usage(&counts, out));
         let before = std::mem::replace(&mut self.total, total);
         let grown = total.map(|total| difference(total, before.unwrap_or_default()));
         // If the total grew by more than the last call, an unrecorded call is included; the total is correct. The
@@ -332,6 +347,7 @@ impl Session {
             self.events.push(Event::Message(reply));
             self.events.len() - 1
         });
+        self.latest = Some(at);
         if let Some(Event::Message(reply)) = self.events.get_mut(at) {
             reply.ts = ts.or(reply.ts);
             change(reply);
