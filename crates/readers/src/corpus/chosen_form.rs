@@ -55,7 +55,8 @@ pub(super) fn choose(
     // A prefix in brackets would be the first of several values.
     let plain = if probe.shape == Shape::Concatenated { None } else { detect(probe) };
     let is_loose = |form: &Form| form.format.takes_any_messages();
-    if plain.as_ref().is_none_or(is_loose)
+    // Of lines that are strings, only the first would be read.
+    if plain.as_ref().is_none_or(|form| is_loose(form) || probe.encoded)
         && let Some((wrapping, form)) = wrapped_lines::detect(source, probe, detect)
         && (plain.is_none() || !is_loose(&form))
     {

@@ -27,6 +27,10 @@ pub(crate) enum Wrapping {
     FirstWord(String),
     /// The record is this member of an object, or a string under that name that holds it.
     Member(String),
+    /// Each line is a string that holds the record.
+    Quoted,
+    /// The second inside the first: a container's log in a CI system's.
+    Twice(Box<Wrapping>, Box<Wrapping>),
 }
 
 impl Wrapping {
@@ -36,6 +40,8 @@ impl Wrapping {
             Self::Prefix { first, .. } => format!("each after a prefix such as `{first}`"),
             Self::FirstWord(first) => format!("each line after a word such as `{first}`"),
             Self::Member(name) => format!("each in the `{name}` of a line"),
+            Self::Quoted => "each in a string".to_owned(),
+            Self::Twice(outer, inner) => format!("{}, {} in it", outer.stands(), inner.stands()),
         }
     }
 
@@ -69,11 +75,23 @@ pub(crate) fn detect(
     if !may_be_wrapped(probe) {
         return None;
     }
-    for wrapping in candidates(&head(source)?) {
+    let once = candidates(&head(source)?);
+    let mut all = once.clone();
+    for outer in once {
+        let mut inside = Vec::new();
+        outer.open(source).ok()?.take(HEAD).read_to_end(&mut inside).ok()?;
+        let inner = candidates(&inside);
+        all.extend(inner.into_iter().map(|inner| Wrapping::Twice(Box::new(outer.clone()), Box::new(inner))));
+    }
+    for wrapping in all {
         let Ok(inner) = Probe::of(&probe.name, wrapping.open(source).ok()?) else { continue };
+        // What is in a member or a string is JSON, or wrapped once more.
+        if !matches!(wrapping, Wrapping::Prefix { .. } | Wrapping::FirstWord(_)) && inner.shape != Shape::Lines {
+            continue;
+        }
         let Some(form) = detect(&inner) else { continue };
         // Messages of any kind under a member have their run's id and more around them.
-        if matches!(wrapping, Wrapping::Member(_)) && form.format.takes_any_messages() {
+        if wrapping.has_member() && form.format.takes_any_messages() {
             continue;
         }
         let why = format!("{}, {}", form.why, wrapping.stands());
@@ -86,7 +104,8 @@ pub(crate) fn detect(
 fn may_be_wrapped(probe: &Probe) -> bool {
     match probe.shape {
         Shape::Lines | Shape::Text | Shape::Concatenated => true,
-        Shape::Document => !probe.whole,
+        // Of lines that are strings, the first is a document of its own.
+        Shape::Document => !probe.whole || probe.encoded,
         Shape::Empty | Shape::Binary => false,
     }
 }
@@ -100,8 +119,9 @@ fn head(source: &Source) -> Option<Vec<u8>> {
 /// The wrappings that the first lines may have.
 fn candidates(head: &[u8]) -> Vec<Wrapping> {
     let text = String::from_utf8_lossy(head);
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let mut found: Vec<Wrapping> = members(&lines).into_iter().map(Wrapping::Member).collect();
+    found.extend((lines.len() > 1 && lines.iter().all(|line| is_quoted(line))).then_some(Wrapping::Quoted));
     found.extend(prefix(&lines));
     found.extend(first_word(&lines));
     found
@@ -138,12 +158,17 @@ fn first_word(lines: &[&str]) -> Option<Wrapping> {
     lines.iter().rev().skip(1).all(is_same).then_some(Wrapping::FirstWord(first))
 }
 
+/// Whether it is a string that may hold a record.
+fn is_quoted(value: &str) -> bool {
+    value.starts_with("\"{") || value.starts_with("\"[")
+}
+
 /// The members that hold an object, or a string with one, on most lines.
 fn members(lines: &[&str]) -> Vec<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for line in lines {
         for (name, value) in Node::of(*line).members() {
-            if value.starts_with('{') || value.starts_with("\"{") || value.starts_with("\"[") {
+            if value.starts_with('{') || is_quoted(value) {
                 *counts.entry(name.to_string()).or_default() += 1;
             }
         }
@@ -213,16 +238,34 @@ impl Wrapping {
             }
             Self::Member(name) => {
                 let node = Node::of(line.trim());
-                let inner = node.get(name.as_str())?;
-                let at = (inner.written().as_ptr() as usize).saturating_sub(line.as_ptr() as usize);
-                let record = match inner.as_string() {
-                    Some(text) => text.trim().replace(['\n', '\r'], " "),
-                    None => inner.written().to_owned(),
-                };
-                record.starts_with(['{', '[']).then(|| indented(at, &format!("{record}\n")))
+                record_in(&node.get(name.as_str())?, line)
+            }
+            Self::Quoted => record_in(&Node::of(line.trim()), line),
+            Self::Twice(outer, inner) => {
+                let once = outer.unwrap(line).unwrap_or_else(|| line.to_owned());
+                let begins = once.len() - once.trim_start_matches(' ').len();
+                Some(inner.unwrap(&once[begins..]).map_or(once, |twice| indented(begins, &twice)))
             }
         }
     }
+
+    fn has_member(&self) -> bool {
+        match self {
+            Self::Member(_) => true,
+            Self::Twice(outer, inner) => outer.has_member() || inner.has_member(),
+            Self::Prefix { .. } | Self::FirstWord(_) | Self::Quoted => false,
+        }
+    }
+}
+
+/// The record that a value of the line is or holds, where the value stands.
+fn record_in(value: &Node<'_>, line: &str) -> Option<String> {
+    let at = (value.written().as_ptr() as usize).saturating_sub(line.as_ptr() as usize);
+    let record = match value.as_string() {
+        Some(text) => text.trim().replace(['\n', '\r'], " "),
+        None => value.written().to_owned(),
+    };
+    record.starts_with(['{', '[']).then(|| indented(at, &format!("{record}\n")))
 }
 
 fn indented(by: usize, text: &str) -> String {
@@ -252,10 +295,27 @@ mod tests {
             ("{\"n\":1,\"raw\":{\"a\":1}}\n{\"n\":2,\"raw\":{\"b\":2}}\n", {
                 "             {\"a\":1}\n             {\"b\":2}\n"
             }),
+            ("\"{\\\"a\\\":1}\"\n\"{\\\"b\\\":2}\"\n", "{\"a\":1}\n{\"b\":2}\n"),
             ("{\"log\":\"{\\\"a\\\":1}\\n\",\"stream\":\"stdout\"}\n", "       {\"a\":1}\n"),
             ("10:00:01 {\n10:00:02  \"a\": 1\n10:00:03 }\n", "         {\n          \"a\": 1\n         }\n"),
         ] {
             assert_eq!(unwrapped(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_wrapping_in_another_is_taken_off_too() {
+        for (text, expected) in [
+            ("T1 {\"log\":\"{\\\"a\\\":1}\"}\nT2 {\"log\":\"{\\\"b\\\":2}\"}\n", ["{\"a\":1}", "{\"b\":2}"]),
+            ("{\"log\":\"[x] {\\\"a\\\":1}\"}\n{\"log\":\"[x] {\\\"b\\\":2}\"}\n", ["{\"a\":1}", "{\"b\":2}"]),
+            ("{\"e\":{\"raw\":{\"a\":1}}}\n{\"e\":{\"raw\":{\"b\":2}}}\n", ["{\"a\":1}", "{\"b\":2}"]),
+        ] {
+            let outer = candidates(text.as_bytes()).into_iter().next().unwrap();
+            let once: Vec<String> = text.lines().map(|line| outer.unwrap(line).unwrap()).collect();
+            let inner = candidates(once.join("\n").as_bytes()).into_iter().next().unwrap();
+            let twice = Wrapping::Twice(Box::new(outer), Box::new(inner));
+            let found: Vec<String> = text.lines().map(|line| twice.unwrap(line).unwrap().trim().to_owned()).collect();
+            assert_eq!(found, expected, "{text}");
         }
     }
 
