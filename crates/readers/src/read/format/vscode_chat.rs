@@ -8,7 +8,7 @@ use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{EndCause, Grade, Header, Message, PromptedBy, Role, Text, ToolCall};
+use crate::transcript::{EndCause, Event, Grade, Header, Message, PromptedBy, Role, Text, ToolCall, Usage};
 use crate::value::json;
 
 /// Chats of VS Code's Copilot.
@@ -91,6 +91,7 @@ fn push_request(request: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) ->
         None => request.under("message", out).text("text", out),
     };
     turns.say(Role::User, prompt.unwrap_or_default(), ts);
+    let replies_from = turns.len();
     let result = request.under("result", out);
     let metadata = result.under("metadata", out);
     let rounds = metadata.list("toolCallRounds", out);
@@ -101,6 +102,18 @@ fn push_request(request: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) ->
     let parts = request.list("response", out);
     if rounds.is_empty() {
         push_parts(&parts, model.as_deref(), turns, out);
+    }
+    // The counts of a request are those of its last model call: where there were more, the sum is not known.
+    let usage = Usage {
+        input: metadata.tokens("promptTokens", out).or_else(|| request.tokens("promptTokens", out)),
+        output: metadata.tokens("outputTokens", out).or_else(|| request.tokens("completionTokens", out)),
+        ..Usage::default()
+    };
+    let replies = turns.events().iter().skip(replies_from).filter_map(Event::message).filter(|said| said.is_step());
+    if replies.count() == 1
+        && let Some(reply) = turns.last_reply().filter(|_| !usage.is_empty())
+    {
+        reply.usage = Some(usage);
     }
     if request.flag("isCanceled", out) == Some(true) {
         turns.interrupted();
