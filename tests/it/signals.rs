@@ -28,6 +28,7 @@ const LIMITS: &[(&str, &str)] = &[
     ("rounds", "signal = \"rounds\", at_least = 4, at = \"end_of_round\""),
     ("messages", "signal = \"messages\", at_least = 10"),
     ("tool_calls", "signal = \"tool_calls\", at_least = 6"),
+    ("tool_calls.recent", "signal = \"tool_calls.recent\", at_least = 6"),
     ("tokens.total", "signal = \"tokens.total\", at_least = 50_000"),
     ("tokens.input", "signal = \"tokens.input\", at_least = 40_000"),
     ("tokens.output", "signal = \"tokens.output\", at_least = 5_000"),
@@ -52,6 +53,7 @@ const LIMITS: &[(&str, &str)] = &[
     ("result.count", "signal = \"result.count\", at_least = 3"),
     ("novelty", "signal = \"novelty\", at_most = 0.2"),
     ("reply.streak", "signal = \"reply.streak\", at_least = 3"),
+    ("reply.repeats", "signal = \"reply.repeats\", at_least = 3"),
     (
         "tool.share",
         "all = [{ signal = \"tool.share\", at_least = 0.8, window = 5 }, { signal = \"tool_calls\", at_least = 5 }]",
@@ -61,6 +63,7 @@ const LIMITS: &[(&str, &str)] = &[
     ("text.match", "signal = \"text.match\", regex = '\\bDONE\\b'"),
     ("metric", "signal = \"metric\", metric = \"accuracy\", at_least = 0.9"),
     ("experiments.completed", "signal = \"experiments.completed\", at_least = 3"),
+    ("compactions", "signal = \"compactions\", at_least = 3"),
 ];
 
 /// The clause of `LIMITS` for a signal.

@@ -100,10 +100,10 @@ impl Rule {
     /// What the rule needs from a recording. A redacted recording keeps the names of tools, fields and metrics only if
     /// they look like identifiers; a rule that names a tool also needs that no tool's name was redacted.
     pub fn needs(&self) -> impl Iterator<Item = Need> {
-        let Options { identity, exempt_tools, tool, metric, .. } = &self.options;
+        let Options { identity, exempt_tools, only_tools, tool, metric, .. } = &self.options;
         let fields = if let Identity::Fields(fields) = identity { &fields[..] } else { &[] };
-        let mut named = fields.iter().chain(exempt_tools).chain(tool).chain(metric);
-        let names_tool = tool.is_some() || !exempt_tools.is_empty();
+        let mut named = fields.iter().chain(exempt_tools).chain(only_tools).chain(tool).chain(metric);
+        let names_tool = tool.is_some() || !exempt_tools.is_empty() || !only_tools.is_empty();
         let texts = named.any(|name| !is_public_name(name)).then_some(Need::Texts);
         let arguments = matches!(identity, Identity::Raw | Identity::Fields(_)).then_some(Need::Arguments);
         let named = names_tool.then_some(Need::ToolNames);
@@ -113,7 +113,14 @@ impl Rule {
         let by_name = matches!(identity, Identity::Name);
         let contents =
             self.signal.contents.iter().copied().filter(move |need| !(by_name && *need == Need::CallArguments));
-        calls.into_iter().chain(self.signal.need).chain(contents).chain(texts).chain(arguments).chain(named)
+        replies
+            .into_iter()
+            .chain(calls)
+            .chain(self.signal.need)
+            .chain(contents)
+            .chain(texts)
+            .chain(arguments)
+            .chain(named)
     }
 }
 

@@ -7,8 +7,8 @@ use crate::transcript::{Moment, PointView};
 /// How often this step's list of calls has occurred in the run so far, including this time, consecutively or not. With
 /// `window`, only that many latest steps with calls are counted. A step without calls reads 0.
 ///
-/// Unit: times. Changes at: after-tools. Options: `identity`, `exempt_tools`, `window` (default: the whole
-/// run). Always evaluable.
+/// Unit: times. Changes at: after-tools. Options: `identity`, `exempt_tools`, `only_tools`, `any_order` (of parallel
+/// calls), `window` (default: the whole run). Always evaluable.
 ///
 /// ## Fires too early when
 /// Coding agents re-run the same test after each edit: two thirds of such runs repeat a call three times.
@@ -28,7 +28,7 @@ impl Registered for CallCount {
     const SOURCE: &'static str = "agentao 0.5 repeated-call guard; DeerFlow @f1f4af9 loop hash (window 20)";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
-    const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "window"];
+    const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "only_tools", "window", "any_order"];
     const CONTENTS: &'static [Need] = &[Need::CallArguments];
 
     fn start(options: &Options) -> Self {

@@ -8,8 +8,8 @@ use crate::transcript::{Fingerprint, Moment, PointView};
 /// How many times in a row the latest steps with calls went through the same cycle of 1 to `window` (default 5) steps.
 /// The cycle length with the most repeats counts. `A B A B A B` reads 3.
 ///
-/// Unit: times. Changes at: after-tools. Options: `identity`, `exempt_tools`, `window` (longest cycle). Always
-/// evaluable; a step without calls resets it.
+/// Unit: times. Changes at: after-tools. Options: `identity`, `exempt_tools`, `only_tools`, `any_order` (of parallel
+/// calls), `window` (longest cycle). Always evaluable; a step without calls resets it.
 ///
 /// ## Fires too early when
 /// A legitimate edit-test-edit-test rhythm with equal arguments.
@@ -31,7 +31,7 @@ impl Registered for CallCycle {
         "Gemini CLI 0.61 cycle detection (k <= 5, 5 repeats); OpenHands SDK 1.58 alternating_pattern";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
-    const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "window"];
+    const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "only_tools", "window", "any_order"];
     const CONTENTS: &'static [Need] = &[Need::CallArguments];
 
     fn start(options: &Options) -> Self {

@@ -10,7 +10,8 @@ use crate::transcript::{Fingerprint, Moment, PointView};
 /// Share of the latest `window` (default 10) calls that repeat an earlier call of the run. Until there are that many
 /// calls, the missing ones count as new: 2 repeated calls of 4 read 0.2, not 0.5.
 ///
-/// Unit: share, 0 to 1. Changes at: after-tools. Options: `window`, `identity`, `exempt_tools`. Always evaluable.
+/// Unit: share, 0 to 1. Changes at: after-tools. Options: `window`, `identity`, `exempt_tools`, `only_tools`. Always
+/// evaluable.
 ///
 /// ## Fires too early when
 /// The agent re-runs its tests and re-reads its files after each of many edits.
@@ -32,7 +33,7 @@ impl Registered for CallRepeated {
     const SOURCE: &'static str = "browser-use 0.13 loop_detector (equal actions among the latest)";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
-    const OPTIONS: &'static [&'static str] = &["window", "identity", "exempt_tools"];
+    const OPTIONS: &'static [&'static str] = &["window", "identity", "exempt_tools", "only_tools"];
     const CONTENTS: &'static [Need] = &[Need::CallArguments];
 
     fn start(options: &Options) -> Self {

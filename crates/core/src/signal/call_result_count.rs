@@ -8,8 +8,8 @@ use crate::transcript::{Moment, PointView};
 /// consecutively or not. With `window`, only that many latest steps with calls are counted. A step without calls reads
 /// 0; a step whose calls have no recorded result has no reading.
 ///
-/// Unit: times. Changes at: after-tools. Options: `identity`, `exempt_tools`, `window` (default: the whole
-/// run). Not evaluable when: tools were called and no result is recorded.
+/// Unit: times. Changes at: after-tools. Options: `identity`, `exempt_tools`, `only_tools`, `any_order` (of parallel
+/// calls), `window` (default: the whole run). Not evaluable when: tools were called and no result is recorded.
 ///
 /// ## Fires too early when
 /// The agent has good reason to look at an unchanged file twice.
@@ -29,7 +29,7 @@ impl Registered for CallResultCount {
     const SOURCE: &'static str = "CrewAI 1.15 (5th equal tool, arguments, result); Hermes 0.19 read-only same result";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
-    const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "window"];
+    const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "only_tools", "window", "any_order"];
 
     const NEED: Option<Need> = Some(Need::Results);
     const CONTENTS: &'static [Need] = &[Need::CallArguments, Need::ResultTexts];

@@ -8,8 +8,8 @@ use crate::transcript::{Fingerprint, Moment, PointView};
 /// without calls resets it to 0; a step that called only exempt tools is skipped. A step whose calls have no recorded
 /// result has no reading, and the next step starts a new streak.
 ///
-/// Unit: steps. Changes at: after-tools. Options: `identity`, `exempt_tools`. Not evaluable when: tools were called and
-/// no result is recorded.
+/// Unit: steps. Changes at: after-tools. Options: `identity`, `exempt_tools`, `only_tools`, `any_order` (of parallel
+/// calls). Not evaluable when: tools were called and no result is recorded.
 ///
 /// ## Fires too early when
 /// The agent waits for several steps and nothing changes.
@@ -30,7 +30,7 @@ impl Registered for CallResultStreak {
     const SOURCE: &'static str = "OpenHands SDK 1.58 action_observation";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
-    const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools"];
+    const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "only_tools", "any_order"];
 
     const NEED: Option<Need> = Some(Need::Results);
     const CONTENTS: &'static [Need] = &[Need::CallArguments, Need::ResultTexts];

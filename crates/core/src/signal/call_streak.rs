@@ -7,7 +7,8 @@ use crate::transcript::{Fingerprint, Moment, PointView};
 /// How many consecutive steps, up to this one, had the same ordered list of calls. A step without calls resets it to 0;
 /// a step that called only exempt tools is skipped.
 ///
-/// Unit: steps. Changes at: after-tools. Options: `identity`, `exempt_tools`. Always evaluable.
+/// Unit: steps. Changes at: after-tools. Options: `identity`, `exempt_tools`, `only_tools`, `any_order` (of parallel
+/// calls). Always evaluable.
 ///
 /// ## Fires too early when
 /// The agent polls, or re-runs its reproduction script.
@@ -26,7 +27,7 @@ impl Registered for CallStreak {
     const SOURCE: &'static str = "Roo Code 3.52 and Cline @21cb8d2 repetition detectors; Goose max_repetitions";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
-    const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools"];
+    const OPTIONS: &'static [&'static str] = &["identity", "exempt_tools", "only_tools", "any_order"];
     const CONTENTS: &'static [Need] = &[Need::CallArguments];
 
     fn start(options: &Options) -> Self {

@@ -3,7 +3,7 @@
 use super::Options;
 use crate::transcript::{Fingerprint, Identity, Message, PointView, ToolCall, fingerprint};
 
-/// The ordered list of calls of a step, compared under the options' identity.
+/// The calls of a step, in order unless the options say otherwise, compared under their identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     /// The step has no calls.
@@ -22,7 +22,7 @@ pub(super) fn asked(reply: &Message, options: &Options) -> Asked {
     } else if counted.peek().is_none() {
         Asked::OnlyExempt
     } else {
-        Asked::Calls(fingerprint::of_list(counted.map(|call| print_of(call, &options.identity))))
+        Asked::Calls(print_of_all(counted.map(|call| print_of(call, &options.identity)), options))
     }
 }
 
@@ -48,7 +48,17 @@ pub(super) fn got(view: &PointView<'_>, reply: &Message, options: &Options) -> O
 /// Fingerprint of the result texts, in order, without those of exempt tools.
 fn result_print(view: &PointView<'_>, options: &Options) -> Fingerprint {
     let results = view.results().filter(|result| !result.name.as_deref().is_some_and(|name| is_exempt(name, options)));
-    fingerprint::of_list(results.map(Message::content_print))
+    print_of_all(results.map(Message::content_print), options)
+}
+
+/// Fingerprint of the calls or the results of one reply.
+fn print_of_all(prints: impl Iterator<Item = Fingerprint>, options: &Options) -> Fingerprint {
+    if !options.any_order {
+        return fingerprint::of_list(prints);
+    }
+    let mut sorted: Vec<Fingerprint> = prints.collect();
+    sorted.sort_unstable();
+    fingerprint::of_list(sorted)
 }
 
 /// Fingerprint of one call under `identity`.
@@ -60,7 +70,8 @@ pub(super) fn print_of(call: &ToolCall, identity: &Identity) -> Fingerprint {
     }
 }
 
-/// True if the options exempt the tool.
+/// True if the options exempt the tool, or name others only.
 pub(super) fn is_exempt(name: &str, options: &Options) -> bool {
-    options.exempt_tools.iter().any(|exempt| exempt == name)
+    let is_other = !options.only_tools.is_empty() && options.only_tools.iter().all(|only| only != name);
+    is_other || options.exempt_tools.iter().any(|exempt| exempt == name)
 }

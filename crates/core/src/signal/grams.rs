@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use foldhash::HashSet;
+use foldhash::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Words in an n-gram.
@@ -54,14 +54,14 @@ impl Grams {
             for word in words(part) {
                 self.words.push_back(xxh3_64(word.as_bytes()));
                 if self.words.len() == LENGTH {
-                    self.step.insert(hash_of(&self.words));
+                    self.step.insert(hash_of(self.words.iter()));
                     self.words.pop_front();
                     complete = true;
                 }
             }
         }
         if !complete && !self.words.is_empty() {
-            self.step.insert(hash_of(&self.words));
+            self.step.insert(hash_of(self.words.iter()));
         }
     }
 
@@ -78,10 +78,27 @@ impl Grams {
     }
 }
 
-fn hash_of(words: &VecDeque<u64>) -> u64 {
-    words
-        .iter()
-        .fold(words.len() as u64, |hash, word| (hash.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+/// How often the most frequent sequence of `length` words occurs in a text, without overlaps; 1 for a shorter text, 0 for
+/// one without words. The first `most` characters are read.
+pub(super) fn most_frequent(text: &str, length: usize, most: usize) -> usize {
+    let end = text.char_indices().nth(most).map_or(text.len(), |(end, _)| end);
+    let hashes: Vec<u64> = words(&text[..end]).map(|word| xxh3_64(word.as_bytes())).collect();
+    // For each sequence: how often it has occurred, and where the latest one ends.
+    let mut seen: HashMap<u64, (usize, usize)> = HashMap::default();
+    let mut highest = usize::from(!hashes.is_empty());
+    for (at, window) in hashes.windows(length).enumerate() {
+        let (times, ends) = seen.entry(hash_of(window.iter())).or_default();
+        if *times == 0 || at >= *ends {
+            (*times, *ends) = (*times + 1, at + length);
+            highest = highest.max(*times);
+        }
+    }
+    highest
+}
+
+fn hash_of<'w>(words: impl ExactSizeIterator<Item = &'w u64>) -> u64 {
+    let n = words.len() as u64;
+    words.fold(n, |hash, word| (hash.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }
 
 /// The words of a text: sequences of letters, digits and `_`, and every other non-blank character on its own.
@@ -130,6 +147,22 @@ mod tests {
         assert_eq!(step(&mut grams, "", " "), (0, 0));
         // A longer sequence of equal words gives the same n-gram each time.
         assert_eq!(step(&mut grams, "z z z z z z z z z z z", ""), (1, 1));
+    }
+
+    #[test]
+    fn the_most_frequent_sequence_is_counted_without_overlaps() {
+        for (text, length, expected) in [
+            ("", 3, 0),
+            ("a b", 3, 1),
+            ("a b c d", 3, 1),
+            ("a b c a b c a b c", 3, 3),
+            ("z z z z z z z", 3, 2),
+            ("x a b c y a b c", 3, 2),
+            ("one, two.", 2, 1),
+        ] {
+            assert_eq!(most_frequent(text, length, 1_000), expected, "{text}");
+        }
+        assert_eq!(most_frequent("a b c a b c a b c", 3, 11), 2);
     }
 
     #[test]

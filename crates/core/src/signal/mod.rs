@@ -87,6 +87,12 @@ pub struct Options {
     pub identity: Identity,
     /// Tools to ignore, by name.
     pub exempt_tools: Vec<String>,
+    /// The only tools to look at, by name; empty for all.
+    pub only_tools: Vec<String>,
+    /// Whether the order of the calls of one reply is of no matter.
+    pub any_order: bool,
+    /// How many seconds to look back.
+    pub seconds: Option<u64>,
     /// How many of the latest steps, calls or results to look at.
     pub window: Option<usize>,
     /// A tool's name.
@@ -203,6 +209,7 @@ signals! {
     rounds::Rounds,
     messages::Messages,
     tool_calls::ToolCalls,
+    tool_calls_recent::RecentToolCalls,
     tokens_total::TotalTokens,
     tokens_input::InputTokens,
     tokens_output::OutputTokens,
@@ -227,12 +234,14 @@ signals! {
     result_count::ResultCount,
     novelty::Novelty,
     reply_streak::ReplyStreak,
+    reply_repeats::ReplyRepeats,
     tool_share::ToolShare,
     no_text_streak::NoTextStreak,
     tool_named::ToolNamed,
     text_match::TextMatch,
     metric::Metric,
     experiments_completed::ExperimentsCompleted,
+    compactions::Compactions,
 }
 
 /// The built-in signal of that name.

@@ -8,8 +8,8 @@ use crate::transcript::{Moment, PointView};
 /// With `window`, only that many latest steps with calls are counted. A step without calls reads 0; a step whose calls
 /// have no recorded result has no reading.
 ///
-/// Unit: times. Changes at: after-tools. Options: `exempt_tools`, `window` (default: the whole run). Not evaluable
-/// when: tools were called and no result is recorded.
+/// Unit: times. Changes at: after-tools. Options: `exempt_tools`, `only_tools`, `any_order` (of parallel calls),
+/// `window` (default: the whole run). Not evaluable when: tools were called and no result is recorded.
 ///
 /// ## Fires too early when
 /// Different commands succeed with the same word, or without output.
@@ -29,7 +29,7 @@ impl Registered for ResultCount {
     const SOURCE: &'static str = "browser-use 0.13 page_stagnation (equal states, whatever the action)";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
-    const OPTIONS: &'static [&'static str] = &["exempt_tools", "window"];
+    const OPTIONS: &'static [&'static str] = &["exempt_tools", "only_tools", "window", "any_order"];
     const NEED: Option<Need> = Some(Need::Results);
     const CONTENTS: &'static [Need] = &[Need::ResultTexts];
 

@@ -8,8 +8,8 @@ use crate::transcript::{Fingerprint, Moment, PointView};
 /// without calls resets it to 0; a step that called only exempt tools is skipped. A step whose calls have no recorded
 /// result has no reading, and the next step starts a new streak.
 ///
-/// Unit: steps. Changes at: after-tools. Options: `exempt_tools`. Not evaluable when: tools were called and no result
-/// is recorded.
+/// Unit: steps. Changes at: after-tools. Options: `exempt_tools`, `only_tools`, `any_order` (of parallel calls). Not
+/// evaluable when: tools were called and no result is recorded.
 ///
 /// ## Fires too early when
 /// Several consecutive edits or deletions succeed with the same word.
@@ -30,7 +30,7 @@ impl Registered for ResultStreak {
     const SOURCE: &'static str = "browser-use 0.13 page_stagnation (equal states in a row)";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = true;
-    const OPTIONS: &'static [&'static str] = &["exempt_tools"];
+    const OPTIONS: &'static [&'static str] = &["exempt_tools", "only_tools", "any_order"];
     const NEED: Option<Need> = Some(Need::Results);
     const CONTENTS: &'static [Need] = &[Need::ResultTexts];
 

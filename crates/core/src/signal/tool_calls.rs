@@ -4,7 +4,7 @@ use crate::transcript::{Moment, PointView};
 
 /// Tool calls requested so far; parallel calls count one by one.
 ///
-/// Unit: calls. Changes at: after-response. Option: `exempt_tools`. Always evaluable.
+/// Unit: calls. Changes at: after-response. Options: `exempt_tools`, `only_tools`. Always evaluable.
 ///
 /// ## Fires too early when
 /// The agent batches many cheap reads in one reply.
@@ -23,7 +23,7 @@ impl Registered for ToolCalls {
     const SOURCE: &'static str = "pydantic-ai 2.68 tool_calls_limit; Agno 3.1 tool_call_limit";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
-    const OPTIONS: &'static [&'static str] = &["exempt_tools"];
+    const OPTIONS: &'static [&'static str] = &["exempt_tools", "only_tools"];
 
     fn start(options: &Options) -> Self {
         Self { options: options.clone(), calls: 0 }

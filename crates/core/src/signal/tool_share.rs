@@ -7,7 +7,7 @@ use crate::transcript::{Moment, Name, PointView};
 /// Share of the most frequent tool name among the latest `window` (default 10) calls. Until there are that many calls,
 /// the share among those there are.
 ///
-/// Unit: share, 0 to 1. Changes at: after-response. Options: `window`, `exempt_tools`. No reading before
+/// Unit: share, 0 to 1. Changes at: after-response. Options: `window`, `exempt_tools`, `only_tools`. No reading before
 /// the first call.
 ///
 /// ## Fires too early when
@@ -29,7 +29,7 @@ impl Registered for ToolShare {
     const SOURCE: &'static str = "agentao 0.5 is_stuck_on_one_tool (window 10, 0.8)";
     const READS: Reads = Reads::Calls;
     const TAKES_STEPS: bool = false;
-    const OPTIONS: &'static [&'static str] = &["window", "exempt_tools"];
+    const OPTIONS: &'static [&'static str] = &["window", "exempt_tools", "only_tools"];
 
     fn start(options: &Options) -> Self {
         Self { options: options.clone(), window: options.window.unwrap_or(10).max(1), latest: VecDeque::new() }

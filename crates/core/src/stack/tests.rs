@@ -52,6 +52,21 @@ fn call_streak_and_count_differ_in_what_comes_between() {
     check("call.streak >= 3 | identity = \"name\"", "a(1) a(2) a(3) b", "stops after step 2");
     // Parallel calls are one ordered list.
     check("call.streak >= 2", "a+b b+a a+b c", "ran to the end");
+    check("call.streak >= 3 | any_order = true", "a+b b+a a+b c", "stops after step 2");
+    check("call_result.streak >= 2 | any_order = true", "a=x+b=y b=y+a=x c", "stops after step 1");
+    check("call_result.streak >= 2 | any_order = true", "a=x+b=y b=z+a=x c", "ran to the end");
+}
+
+#[test]
+fn only_tools_is_a_limit_for_some_tools() {
+    check("call.streak >= 3 | only_tools = [\"a\"]", "a(1) b a(1) c a(1) d", "stops after step 4");
+    check("call.streak >= 3 | only_tools = [\"a\"]", "b b b b a", "ran to the end");
+    check("tool_calls >= 3 | only_tools = [\"a\"]", "a b+b a c b a b", "stops after step 5");
+    check(
+        "call.count >= 2 | only_tools = [\"a\", \"b\"], exempt_tools = [\"b\"]",
+        "b b a(1) c a(1) d",
+        "stops after step 4",
+    );
 }
 
 #[test]

@@ -77,8 +77,21 @@ fn condition(condition: &Condition) -> Vec<String> {
 }
 
 fn rule(rule: &Rule) -> Vec<String> {
-    let Options { identity, exempt_tools, window, tool, metric, regex, phrases, of, part, between_rounds } =
-        &rule.options;
+    let Options {
+        identity,
+        exempt_tools,
+        only_tools,
+        any_order,
+        seconds,
+        window,
+        tool,
+        metric,
+        regex,
+        phrases,
+        of,
+        part,
+        between_rounds,
+    } = &rule.options;
     let texts = |texts: &[String]| format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(","));
     let mut fields =
         vec![format!("signal = \"{}\"", rule.signal.id), format!("{} = {}", rule.comparator.key(), number(rule.limit))];
@@ -91,6 +104,15 @@ fn rule(rule: &Rule) -> Vec<String> {
     }
     if !exempt_tools.is_empty() {
         add("exempt_tools", texts(exempt_tools));
+    }
+    if !only_tools.is_empty() {
+        add("only_tools", texts(only_tools));
+    }
+    if *any_order {
+        add("any_order", "true".to_owned());
+    }
+    if let Some(seconds) = seconds {
+        add("seconds", seconds.to_string());
     }
     if let Some(window) = window {
         add("window", window.to_string());

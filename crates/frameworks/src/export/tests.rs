@@ -319,6 +319,8 @@ fn a_stack_in_the_words_of_a_stack_file_is_the_same_stack() {
           { all = [{ signal = "errors.streak", at_least = 3 }, { not = { signal = "steps", less_than = 10 } }], latched = true },
           { signal = "text.match", regex = '\bDONE "now"\b', of = "results", part = "closing", name = "done" },
           { signal = "tool.named", tool = "submit" },
+          { signal = "call.streak", at_least = 3, only_tools = ["bash"], any_order = true },
+          { signal = "tool_calls.recent", at_least = 30, seconds = 10 },
           { some = [{ signal = "errors.count", at_least = 3 }, { signal = "steps", at_least = 9 }], least = 1 },
           { lately = { signal = "idle", at_least = 60, between_rounds = true }, within = 3 },
         ]

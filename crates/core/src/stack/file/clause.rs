@@ -265,6 +265,20 @@ fn read_options(fields: &Fields<'_>, info: &SignalInfo) -> Read<(Options, String
                     options.exempt_tools = tools;
                 }
             }
+            "only_tools" => {
+                if let Some(tools) = fields.strings("only_tools")? {
+                    label.push(format!("only {}", tools.join(" ")));
+                    options.only_tools = tools;
+                }
+            }
+            "any_order" => {
+                options.any_order = fields.boolean("any_order")?.unwrap_or(false);
+                label.extend(options.any_order.then(|| "any order".to_owned()));
+            }
+            "seconds" => {
+                options.seconds = fields.count("seconds")?.map(u64::from);
+                label.extend(options.seconds.map(|seconds| format!("{seconds} s")));
+            }
             "window" => {
                 if let Some(window) = fields.count("window")? {
                     label.push(format!("window {window}"));
