@@ -119,6 +119,7 @@ fn need(need: Need, own: bool) -> (Reach, &'static str) {
     match need {
         Need::Times
         | Need::Calls
+        | Need::Replies
         | Need::Results
         | Need::ErrorFlags
         | Need::ToolNames

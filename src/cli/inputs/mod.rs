@@ -122,7 +122,8 @@ pub(super) struct ReadingArgs {
     /// text=utterance,calls=invocations`. A field inside another is written `metrics.cost`. Without `messages`, each line
     /// is a message. Also: task, trial, model, agent, outcome; in a message call_id, tokens, input_tokens,
     /// output_tokens, cost, ts; in a call name, arguments, result, error; `assistant=alice` says whose messages are the
-    /// agent's.
+    /// agent's. A table of runs: `run=id,steps=n_steps,tokens=total,cost=usd,outcome=solved`; limits on these are
+    /// evaluated, with tokens and costs spread evenly over the steps, and no other rules.
     #[arg(long, value_name = "MEANING=FIELD,…", value_parser = FieldMap::parse)]
     pub(super) map: Option<FieldMap>,
     /// Which columns of `--labels` are which, if they have other names: `run_id=session,success=resolved`.

@@ -246,6 +246,8 @@ pub enum Need {
     /// The tool calls that replies asked for, told from the host's own; by any run of the same source: a run without
     /// calls among runs with calls made none.
     Calls,
+    /// What happened step by step, and not only how many steps there were and what they took in all.
+    Replies,
     /// Results of the tool calls.
     Results,
     /// Tool results flagged as failed or successful.
@@ -303,6 +305,7 @@ impl Need {
             Self::Times => "times",
             Self::ExperimentTags => "experiment or conclusion tags",
             Self::Calls => "requested calls",
+            Self::Replies => "single steps",
             Self::Results => "tool results",
             Self::ErrorFlags => "error flags",
             Self::Metrics => "metrics",

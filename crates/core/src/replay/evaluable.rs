@@ -69,6 +69,9 @@ pub fn unread(requirements: &[Requirement], holding: impl Fn(Need) -> Holding) -
         unread.iter().filter(|unread| unread.need == Need::Calls).map(|unread| unread.rule.clone()).collect();
     let follows = |need| matches!(need, Need::Results | Need::ErrorFlags);
     unread.retain(|unread| !(follows(unread.need) && without_calls.contains(&unread.rule)));
+    let of_sums: Vec<RuleName> =
+        unread.iter().filter(|unread| unread.need == Need::Replies).map(|unread| unread.rule.clone()).collect();
+    unread.retain(|unread| unread.need == Need::Replies || !of_sums.contains(&unread.rule));
     // One reason is enough where several contents of a run are missing.
     let mut with_a_reason: Vec<(RuleName, bool)> = Vec::new();
     unread.retain(|unread| {
@@ -228,6 +231,7 @@ impl<'r> Recorded<'r> {
             Need::Cost => messages.any(|message| is_call(message) && message.cost.is_some()),
             Need::Times => messages.any(|message| message.ts.is_some()),
             Need::Calls => self.header.requests == Requests::Recorded,
+            Need::Replies => self.header.requests != Requests::OnlySums,
             // A run without tool calls lacks no results.
             Need::Results => {
                 let mut called = false;

@@ -12,6 +12,9 @@ use crate::transcript::{Identity, PointView, is_public_name};
 pub use condition::Watching;
 pub use condition::{Condition, ConditionValue};
 
+/// Signals that can be read where only sums of a run are known.
+const OF_SUMS: [&str; 6] = ["steps", "tokens.total", "tokens.input", "tokens.output", "tokens.uncached", "cost"];
+
 /// How a reading is compared with a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Comparator {
@@ -109,6 +112,7 @@ impl Rule {
         let named = names_tool.then_some(Need::ToolNames);
         let reads_calls = ["call", "result", "tool", "errors"].iter().any(|of| self.signal.id.starts_with(of));
         let calls = reads_calls.then_some(Need::Calls);
+        let replies = (!OF_SUMS.contains(&self.signal.id)).then_some(Need::Replies);
         // Calls compared by the names of their tools alone need no arguments.
         let by_name = matches!(identity, Identity::Name);
         let contents =

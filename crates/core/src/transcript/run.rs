@@ -70,6 +70,8 @@ pub enum Requests {
     OnlyRuns,
     /// No run of its source has a tool call: it has none because none is recorded, not because none was made.
     NoCalls,
+    /// Only sums of the run are known: its steps and what they took. Its replies stand for the steps.
+    OnlySums,
 }
 
 impl Requests {
@@ -79,6 +81,7 @@ impl Requests {
             Self::Recorded => "recorded",
             Self::OnlyRuns => "only_runs",
             Self::NoCalls => "no_calls",
+            Self::OnlySums => "only_sums",
         }
     }
 }

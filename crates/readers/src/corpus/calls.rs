@@ -43,7 +43,7 @@ impl<'c> CallSources<'c> {
             if !self.has_calls.contains_key(&source) {
                 self.look_ahead(&source);
             }
-            if self.has_calls.get(&source) == Some(&false) {
+            if self.has_calls.get(&source) == Some(&false) && found.run.header.requests != Requests::OnlySums {
                 found.run.header.requests = Requests::NoCalls;
             }
         }

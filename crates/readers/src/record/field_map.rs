@@ -32,9 +32,13 @@ pub(crate) const MEANINGS: &[&str] = &[
     "output_tokens",
     "cost",
     "ts",
+    "steps",
 ];
 /// Which word in the log stands for a role: `assistant=planner`.
 const ROLES: [&str; 4] = ["assistant", "user", "tool", "system"];
+
+/// The longest name of a kind of entry, in bytes.
+const LONGEST: usize = 60;
 
 /// What an entry of a log is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,8 +70,12 @@ impl FieldMap {
                 return Err(format!("`{known}` needs one field"));
             }
         }
-        let reads = ["messages", "text", "calls"].iter().any(|name| map.contains_key(name));
-        if reads { Ok(Self(map)) } else { Err("it names no field for `messages`, `text` or `calls`".to_owned()) }
+        let reads = ["messages", "text", "calls", "steps"].iter().any(|name| map.contains_key(name));
+        if reads {
+            Ok(Self(map))
+        } else {
+            Err("it names no field for `messages`, `text`, `calls` or `steps`".to_owned())
+        }
     }
 
     /// A mapping of these fields.
@@ -94,6 +102,11 @@ impl FieldMap {
         self.0.get(name).map(String::as_str)
     }
 
+    /// Whether each entry is a run of which only numbers are known: how many steps, what they took.
+    pub(crate) fn is_of_table(&self) -> bool {
+        self.0.contains_key("steps") && !self.0.contains_key("messages") && !self.names_inner()
+    }
+
     /// Whether a field inside the messages is named.
     pub(crate) fn names_inner(&self) -> bool {
         ["role", "text", "calls"].iter().any(|name| self.0.contains_key(name))
@@ -109,6 +122,10 @@ impl FieldMap {
     pub(crate) fn speaker(&self, word: &str) -> Option<Speaker> {
         if let Some(role) = self.role(word) {
             return Some(Speaker::Role(role));
+        }
+        // A sentence, or a record as text, is no word for a kind.
+        if word.len() > LONGEST || word.contains(['{', '"', '\n']) {
+            return None;
         }
         let words = words_of(word);
         let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
@@ -196,6 +213,7 @@ mod tests {
             ("llm_request", None),
             ("agent_start", None),
             ("heartbeat", None),
+            (r#"{"role":"assistant","text":"hi"}"#, None),
         ] {
             assert_eq!(map.speaker(word), expected, "{word}");
         }
@@ -208,7 +226,10 @@ mod tests {
         assert_eq!(map.role("bob"), Some(Role::Assistant));
         assert_eq!(map.role("Customer"), Some(Role::User));
         assert_eq!(map.role("carol"), None);
-        assert_eq!(FieldMap::parse("id=a").unwrap_err(), "it names no field for `messages`, `text` or `calls`");
+        assert_eq!(
+            FieldMap::parse("id=a").unwrap_err(),
+            "it names no field for `messages`, `text`, `calls` or `steps`"
+        );
         assert!(FieldMap::parse("mesages=a").unwrap_err().ends_with("did you mean `messages`?"));
         assert_eq!(FieldMap::parse("messages").unwrap_err(), "`messages` is no `name=field`");
     }

@@ -1,5 +1,7 @@
 //! Somebody's own log, read as `--map` says: a run a line or a document with its messages in a list, or a message a
-//! line with the run's id.
+//! line with the run's id. A table of runs has a run a line, of which only numbers are known.
+
+mod run_of_table;
 
 use std::collections::BTreeMap;
 
@@ -9,6 +11,7 @@ use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::turns::Turns;
 use crate::record::field_map::{FieldMap, Speaker};
 use crate::record::node::Node;
+use crate::record::parts::parts_in;
 use crate::record::reading::{Reading, Record};
 use crate::record::usage;
 use crate::transcript::{
@@ -64,6 +67,10 @@ impl Format for Mapped {
         let mut by_id: BTreeMap<String, usize> = BTreeMap::new();
         for value in Node::values(record, out) {
             let Some(value) = value.into_object("line", out) else { continue };
+            if map.is_of_table() {
+                run_of_table::push(&value, map, record, out);
+                continue;
+            }
             let has_lists = map.get("messages").is_some();
             // Where each line is a message, its own `id` may be the message's: only a field that the user names is the run's.
             let usual = ["run_id", "session_id", "id"];
@@ -104,13 +111,13 @@ pub(crate) fn fits(map: &FieldMap, value: &Sketch) -> bool {
     };
     match map.get("messages") {
         Some(_) => has("messages").is_some_and(Sketch::is_array),
-        None => ["text", "calls", "role"].iter().any(|name| has(name).is_some()),
+        None => ["text", "calls", "role", "steps"].iter().any(|name| has(name).is_some()),
     }
 }
 
 /// Whether each line is a message, so that the lines of a file belong together.
 pub(crate) fn joins_lines(map: &FieldMap) -> bool {
-    map.get("messages").is_none()
+    map.get("messages").is_none() && !map.is_of_table()
 }
 
 /// `around` is where the run's own fields stand: the object that has its messages, or the messages.
@@ -126,12 +133,7 @@ fn push_run(
     push_messages(messages, map, &mut turns, out);
     let field = |name: &str| map.get(name).and_then(|_| around.iter().find_map(|node| map.find(node, name, [])));
     let word = |name: &str| field(name).and_then(|found| found.as_word());
-    let stem = &record.file.stem;
-    let run_id = match (id, record.key) {
-        (Some(id), _) => id,
-        (None, "") => stem.clone(),
-        (None, key) => format!("{stem}/{key}"),
-    };
+    let run_id = run_id(id, record);
     let (usage_of_run, cost_of_run) = match around {
         [whole] => (usage(whole, map, out), cost(whole, map)),
         _ => (None, None),
@@ -156,6 +158,16 @@ fn push_run(
     out.run(draft);
 }
 
+/// The id of a run that may have none of its own.
+fn run_id(id: Option<String>, record: &Record<'_>) -> String {
+    let stem = &record.file.stem;
+    match (id, record.key) {
+        (Some(id), _) => id,
+        (None, "") => stem.clone(),
+        (None, key) => format!("{stem}/{key}"),
+    }
+}
+
 /// Reads messages as the mapping says.
 pub(super) fn push_messages(messages: &[Node<'_>], map: &FieldMap, turns: &mut Turns, out: &mut Reading<'_>) {
     for node in messages {
@@ -176,7 +188,7 @@ fn push_message(node: &Node<'_>, map: &FieldMap, turns: &mut Turns, out: &mut Re
     };
     let at = map.find(node, "ts", TIME).and_then(|ts| time::instant(&ts));
     let role = match speaker {
-        None => return out.unknown(&format!("role {}", named.unwrap_or_default()), node),
+        None => return pass_over(node, &format!("role {}", named.unwrap_or_default()), map, out),
         Some(Speaker::Call) => {
             if let Some((call, result)) = call(node, node, map, turns.len(), 0, out) {
                 turns.call(call, at);
@@ -209,11 +221,16 @@ fn push_message(node: &Node<'_>, map: &FieldMap, turns: &mut Turns, out: &mut Re
             .map(Into::into);
     }
     let mut results = Vec::new();
-    for one in calls(node, role, map) {
-        if let Some((call, result)) = call(&one, node, map, turns.len(), results.len(), out) {
-            message.tool_calls.push(call);
-            results.extend(result);
-        }
+    let named = map.get("calls").and_then(|_| map.find(node, "calls", [])).or_else(|| node.get(["tool_calls"]));
+    let (at, mut calls) = (turns.len(), Vec::new());
+    let mut add = |one: &Node<'_>| calls.extend(call(one, node, map, at, calls.len(), out));
+    match &named {
+        Some(named) => listed(named.opened().node()).iter().for_each(&mut add),
+        None => itself(node, role, map).iter().for_each(&mut add),
+    }
+    for (call, result) in calls {
+        message.tool_calls.push(call);
+        results.extend(result);
     }
     turns.push(message);
     for result in results {
@@ -221,21 +238,37 @@ fn push_message(node: &Node<'_>, map: &FieldMap, turns: &mut Turns, out: &mut Re
     }
 }
 
-/// The calls of a message: a list or one, or the message itself where it names a tool.
-fn calls<'a>(node: &Node<'a>, role: Role, map: &FieldMap) -> Vec<Node<'a>> {
-    let named = map.get("calls").and_then(|_| map.find(node, "calls", [])).or_else(|| node.get(["tool_calls"]));
-    if let Some(calls) = named {
-        return calls.elements().unwrap_or_else(|| vec![calls.clone()]);
+/// Passes over an entry of a kind that is no message's. One that holds nothing of a message is only counted.
+fn pass_over(node: &Node<'_>, kind: &str, map: &FieldMap, out: &mut Reading<'_>) {
+    let names = ["text", "calls", "name", "arguments", "result"];
+    let holds = names.iter().any(|name| map.get(name).is_some() && map.find(node, name, []).is_some());
+    if holds || !parts_in(node.written()).is_empty() {
+        out.unknown(kind, node);
+    } else {
+        out.unknown_kind(kind);
     }
+}
+
+/// The calls in a list, or the one that is none; no text is no call.
+fn listed(calls: Node<'_>) -> Vec<Node<'_>> {
+    match calls.elements() {
+        Some(elements) => elements,
+        None if calls.as_string().is_some_and(|text| text.trim().is_empty()) => Vec::new(),
+        None => vec![calls],
+    }
+}
+
+/// The message itself, where it names a tool and no field has calls.
+fn itself<'a>(node: &Node<'a>, role: Role, map: &FieldMap) -> Option<Node<'a>> {
     let is_call = role == Role::Assistant && map.get("calls").is_none() && map.get("name").is_some();
     let name = map.find(node, "name", []).and_then(|name| name.as_word()).filter(|name| !name.is_empty());
-    name.filter(|_| is_call).map(|_| vec![node.clone()]).unwrap_or_default()
+    name.filter(|_| is_call).map(|_| node.clone())
 }
 
 /// A call and its result, if it stands with it.
-fn call<'a>(
-    node: &Node<'a>,
-    step: &Node<'a>,
+fn call(
+    node: &Node<'_>,
+    step: &Node<'_>,
     map: &FieldMap,
     at: usize,
     nth: usize,
@@ -244,8 +277,13 @@ fn call<'a>(
     let id = map.find(node, "call_id", ID).and_then(|id| id.as_word()).unwrap_or_else(|| format!("m{at}-{nth}"));
     let (name, arguments) = if let Some(text) = node.as_string() {
         // A command in words; the first of them is its name.
-        let name = text.split_whitespace().next().unwrap_or_default().to_owned();
-        (name, Text::plain(serde_json::Value::String(text.into_owned()).to_string()))
+        let name = text.split([' ', '\t', '\n', '(']).find(|word| !word.is_empty()).unwrap_or_default().to_owned();
+        let beside = map.get("arguments").and_then(|_| map.find(step, "arguments", []));
+        let arguments = match beside {
+            Some(beside) => usage::arguments(Some(&beside)),
+            None => Text::plain(serde_json::Value::String(text.into_owned()).to_string()),
+        };
+        (name, arguments)
     } else {
         let inner = node.get(["function", "call"]).filter(Node::is_object);
         let inner = inner.as_ref().unwrap_or(node);
@@ -257,14 +295,14 @@ fn call<'a>(
         (name, usage::arguments(map.find(inner, "arguments", ARGUMENTS).as_ref()))
     };
     let call = ToolCall::new(Some(&id), &name, arguments);
-    let own = map.find(node, "result", RESULT);
-    let beside = || map.get("result").and_then(|_| map.find(step, "result", []));
+    let own = map.find(node, "result", RESULT).map(|text| text.as_content());
+    let beside = || map.get("result").and_then(|_| map.find(step, "result", [])).map(|text| text.as_content());
     let returned = own.or_else(beside);
     let failed = error(node, map);
     let result = (returned.is_some() || failed == Some(true)).then(|| {
         let mut result = Message::new(Role::Tool);
         (result.tool_call_id, result.name) = (Some(id.into()), Some(name.into()));
-        result.content = Some(returned.map(|text| text.as_content()).unwrap_or_default());
+        result.content = Some(returned.unwrap_or_default());
         result.is_error = failed;
         result
     });
@@ -286,7 +324,9 @@ fn error(node: &Node<'_>, map: &FieldMap) -> Option<bool> {
 }
 
 fn usage(node: &Node<'_>, map: &FieldMap, out: &mut Reading<'_>) -> Option<Usage> {
-    let count = |name: &str| map.get(name).and_then(|_| map.find(node, name, [])).and_then(|count| json::count(&count));
+    let mut count = |name: &str| {
+        map.get(name).and_then(|_| map.find(node, name, [])).and_then(|count| out.tokens(Some(&count), name))
+    };
     let (total, output) = (count("tokens"), count("output_tokens"));
     let input = count("input_tokens").or_else(|| Some(total?.saturating_sub(output.unwrap_or(0))));
     let usage = Usage { input, output: output.or(total.map(|_| 0)), ..Usage::default() };

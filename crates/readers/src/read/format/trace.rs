@@ -209,8 +209,9 @@ fn requests(raw: Option<&str>, out: &mut Reading<'_>) -> Requests {
         "recorded" => Requests::Recorded,
         "only_runs" => Requests::OnlyRuns,
         "no_calls" => Requests::NoCalls,
+        "only_sums" => Requests::OnlySums,
         _ => {
-            out.wrong(raw, "requests", "recorded, only_runs or no_calls");
+            out.wrong(raw, "requests", "recorded, only_runs, no_calls or only_sums");
             Requests::Recorded
         }
     }
