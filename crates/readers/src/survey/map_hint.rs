@@ -1,12 +1,13 @@
 //! The refusal of somebody's own log: which `--map` would probably read it, with the names of the fields in the file.
 
+mod entry_fields;
 mod kin;
 mod roles;
 mod run_ids;
 mod trial;
 mod words;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::label::words::grade_word;
@@ -14,10 +15,7 @@ use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::format;
 use crate::read::wrappings::{KEYS, MAPPED_KEYS};
 use crate::record::field_map::FieldMap;
-use words::{
-    AROUND, CALLED, CALLS, COMMANDS, COSTS, EXITS, IDS, INPUT_TOKENS, OUTCOMES, OUTPUT_TOKENS, PASSED, RESULTS,
-    RETURNS, ROLES, TEXTS, TIMES, TOKENS,
-};
+use words::{AROUND, OUTCOMES};
 
 /// Levels of objects searched for a list of messages.
 const DEPTH: usize = 3;
@@ -58,21 +56,40 @@ fn tried(asked: &Asked<'_>) -> Result<FieldMap, String> {
         return Err("no field looks like a message's speaker, text or calls".to_owned());
     };
     let values = values_in(asked.probe);
-    let mut candidates = Vec::new();
-    if let Some(field) = run_ids::labelled(&values, asked.label_files) {
-        candidates.push(map.with("run", field));
+    if let Some(field) = run_ids::labelled(&values, asked.label_files)
+        && let Ok(map) = judged(&map.with("run", field), asked, &values)
+    {
+        return Ok(map);
     }
-    candidates.push(map.clone());
-    let mut missing = None;
-    for candidate in &candidates {
-        match judged(candidate, asked, &values) {
-            Ok(map) => return Ok(map),
-            Err(problem) => missing = missing.or(Some(problem)),
+    let mut missing = match judged(&map, asked, &values) {
+        Ok(map) if map.get("messages").is_some() => return Ok(map),
+        Ok(_) => None,
+        Err(problem) => Some(problem),
+    };
+    let mut taken: Vec<String> =
+        map.fields().filter(|(name, _)| *name != "run").map(|(_, field)| field.to_owned()).collect();
+    let mut ids = Vec::new();
+    if map.get("messages").is_none() {
+        for field in run_ids::likely(&values, map.get("run"), &taken) {
+            match judged(&map.with("run", field.clone()), asked, &values) {
+                Ok(map) => ids.push((field, map)),
+                Err(problem) => missing = missing.or(Some(problem)),
+            }
+        }
+    }
+    match ids.as_slice() {
+        [] => {}
+        [(_, map)] => return Ok(map.clone()),
+        several => {
+            let fields: Vec<String> = several.iter().map(|(field, _)| format!("`{field}`")).collect();
+            return Err(format!(
+                "which field is the run's id? {} divide the entries differently",
+                fields.join(" and ")
+            ));
         }
     }
     // Without an id, the entries of a file are one run, unless something divides them.
-    let taken: Vec<String> =
-        map.fields().filter(|(name, _)| *name != "run").map(|(_, field)| field.to_owned()).collect();
+    taken.extend(map.get("run").map(ToOwned::to_owned));
     let dividing = if map.get("messages").is_some() { Vec::new() } else { run_ids::dividing(&values, &taken) };
     let mut by_part = Vec::new();
     for (field, _) in &dividing {
@@ -80,7 +97,9 @@ fn tried(asked: &Asked<'_>) -> Result<FieldMap, String> {
     }
     match (by_part.as_slice(), dividing.first()) {
         ([only], _) => return Ok(only.clone()),
-        (_, Some((field, n))) => return Err(format!("which field is the run's id? `{field}` has {n} values")),
+        (_, Some((field, n))) if missing.is_none() || map.get("run").is_none() => {
+            return Err(format!("which field is the run's id? `{field}` has {n} values"));
+        }
         _ => {}
     }
     judged(&map.without("run"), asked, &values).map_err(|problem| missing.unwrap_or(problem))
@@ -95,6 +114,9 @@ fn judged(map: &FieldMap, asked: &Asked<'_>, values: &[&Sketch]) -> Result<Field
         }
         None => grouped(values, map.get("run")),
     };
+    if ["messages", "text", "calls"].iter().all(|meaning| map.get(meaning).is_none()) {
+        return Err("no field looks like a message's text or calls".to_owned());
+    }
     let (map, strange) = roles::named(map, &runs);
     if !strange.is_empty() {
         let words: Vec<String> = strange.iter().map(|word| format!("`{word}`")).collect();
@@ -172,7 +194,7 @@ pub(crate) fn guess(probe: &Probe) -> Option<FieldMap> {
         Some((path, list)) => (list.elements().iter().collect(), Some(path)),
         None => (values.clone(), None),
     };
-    let mut inner = entry_fields(&entries);
+    let mut inner = entry_fields::of_message(&entries);
     if path.is_none() && !inner.iter().any(|(name, _)| matches!(*name, "role" | "text" | "calls")) {
         return None;
     }
@@ -207,131 +229,6 @@ pub(crate) fn guess(probe: &Probe) -> Option<FieldMap> {
     fields.extend(path.map(|path| ("messages", path)));
     fields.append(&mut inner);
     Some(FieldMap::of(fields))
-}
-
-/// The fields of one message.
-fn entry_fields(entries: &[&Sketch]) -> Vec<(&'static str, String)> {
-    let mut fields = Fields::default();
-    let map = FieldMap::default();
-    let speaker = |value: &Sketch| value.text().and_then(|word| map.speaker(&word));
-    fields.add(entries, "role", ROLES, &|value| speaker(value).is_some());
-    if fields.path("role").is_none()
-        && let Some(field) = field_of_speakers(entries, &map)
-    {
-        fields.0.push(("role", field));
-    }
-    let has_role = fields.path("role").is_some();
-    fields.add(entries, "calls", CALLS, &|value| value.is_object() || value.elements().iter().any(Sketch::is_object));
-    if fields.path("calls").is_none() && !has_role {
-        // A command in words.
-        fields.add(entries, "calls", COMMANDS, &|value| value.text().is_some());
-    }
-    fields.add(entries, "text", TEXTS, &|value| matches!(value, Sketch::Head(_)) || value.text().is_some());
-    match fields.path("calls") {
-        Some(calls) => {
-            let lists = entries.iter().filter_map(|entry| below(entry, &calls));
-            fields.call(&lists.flat_map(calls_in).collect::<Vec<_>>());
-            if !has_role {
-                fields.add(entries, "result", RESULTS, &|_| true);
-            }
-        }
-        None if has_role => fields.events(entries),
-        None => fields.add(entries, "result", RESULTS, &|_| true),
-    }
-    let is_number = |value: &Sketch| matches!(value, Sketch::Scalar(raw) if raw.parse::<f64>().is_ok());
-    if has_role {
-        fields.add(entries, "error", EXITS, &is_number);
-    }
-    fields.add(entries, "input_tokens", INPUT_TOKENS, &is_number);
-    fields.add(entries, "output_tokens", OUTPUT_TOKENS, &is_number);
-    if fields.0.iter().all(|(meaning, _)| !meaning.ends_with("_tokens")) {
-        fields.add(entries, "tokens", TOKENS, &is_number);
-    }
-    fields.add(entries, "cost", COSTS, &is_number);
-    fields.add(entries, "ts", TIMES, &is_scalar);
-    fields.0
-}
-
-/// The field whose values are words for several roles, whatever it is called.
-fn field_of_speakers(entries: &[&Sketch], map: &FieldMap) -> Option<String> {
-    let Some(Sketch::Object(fields)) = entries.first() else { return None };
-    let is_of_speakers = |(name, _): &&(String, Sketch)| {
-        let words: BTreeSet<String> = entries.iter().filter_map(|entry| entry.get(name)?.text()).collect();
-        words.len() > 1 && words.iter().filter(|word| map.speaker(word).is_some()).count() > 1
-    };
-    fields.iter().find(is_of_speakers).map(|(name, _)| name.clone())
-}
-
-/// The calls that a value holds: it may be one, or a list of them.
-fn calls_in(value: &Sketch) -> Vec<&Sketch> {
-    if value.is_object() { vec![value] } else { value.elements().iter().filter(|one| one.is_object()).collect() }
-}
-
-/// Fields found so far, with what they mean.
-#[derive(Default)]
-struct Fields(Vec<(&'static str, String)>);
-
-impl Fields {
-    fn path(&self, meaning: &str) -> Option<String> {
-        self.0.iter().find(|(known, _)| *known == meaning).map(|(_, path)| path.clone())
-    }
-
-    /// Adds the best field of these names that fits and means nothing else yet. What is inside a call is its own.
-    fn add(&mut self, entries: &[&Sketch], meaning: &'static str, words: &[&str], fits: &dyn Fn(&Sketch) -> bool) {
-        if self.path(meaning).is_some() {
-            return;
-        }
-        let calls = self.path("calls").map(|calls| format!("{calls}."));
-        let is_free = |path: &str| {
-            let inside = calls.as_ref().is_some_and(|calls| path.starts_with(calls.as_str()));
-            !inside && self.0.iter().all(|(_, known)| known != path)
-        };
-        let found = named(entries, words, fits, &is_free).or_else(|| kin::of(meaning, entries, fits, &is_free));
-        self.0.extend(found.map(|path| (meaning, path)));
-    }
-
-    /// The fields inside calls, where they do not have the usual names.
-    fn call(&mut self, calls: &[&Sketch]) {
-        let is_usual = |names: &[&str]| {
-            calls.iter().any(|call| names.iter().any(|name| call.get(name).is_some()) || call.has(&["function"]))
-        };
-        let any = |fits: &dyn Fn(&Sketch) -> bool, taken: &[String]| {
-            calls.iter().find_map(|call| {
-                let Sketch::Object(fields) = call else { return None };
-                let found = fields.iter().find(|(name, value)| fits(value) && !taken.contains(name));
-                found.map(|(name, _)| name.clone())
-            })
-        };
-        let mut taken: Vec<String> = format::CALL_IDS.iter().map(|name| (*name).to_owned()).collect();
-        if !is_usual(&format::CALL_NAMES)
-            && let Some(name) = any(&is_name, &taken)
-        {
-            taken.push(name.clone());
-            self.0.push(("name", name));
-        }
-        if !is_usual(&format::CALL_ARGUMENTS)
-            && let Some(arguments) = any(&Sketch::is_object, &taken)
-        {
-            taken.push(arguments.clone());
-            self.0.push(("arguments", arguments));
-        }
-        if !is_usual(&format::CALL_RESULTS) {
-            self.add(calls, "result", RETURNS, &|_| true);
-        }
-    }
-
-    /// The fields of calls and results that are entries of their own.
-    fn events(&mut self, entries: &[&Sketch]) {
-        self.add(entries, "name", CALLED, &is_name);
-        let Some(name) = self.path("name") else { return };
-        self.add(entries, "arguments", PASSED, &|_| true);
-        let id = name.rsplit_once('.').map(|(parent, _)| format!("{parent}.id"));
-        match id.filter(|id| entries.iter().any(|entry| below(entry, id).is_some())) {
-            Some(id) => self.0.push(("call_id", id)),
-            None => self.add(entries, "call_id", IDS, &is_scalar),
-        }
-        self.add(entries, "result", RESULTS, &|_| true);
-    }
 }
 
 /// The value at a path of names.
@@ -389,15 +286,19 @@ fn messages<'v>(value: &'v Sketch, path: &str, depth: usize) -> Option<(String, 
     let join = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     let is_list = |value: &&(String, Sketch)| {
         let elements: Vec<&Sketch> = value.1.elements().iter().collect();
-        let found = entry_fields(&elements);
+        let found = entry_fields::of_message(&elements);
         let has = |wanted: &str| found.iter().any(|(meaning, _)| *meaning == wanted);
         // The calls of a message are a list too, but of names and arguments.
         elements.iter().any(|element| element.is_object())
             && (has("role") || has("text") && (has("calls") || has("ts")) || has("calls") && has("result"))
     };
-    let here = fields.iter().filter(is_list).max_by_key(|(_, list)| list.elements().len());
-    here.map(|(name, list)| (join(name), list))
-        .or_else(|| fields.iter().find_map(|(name, inner)| messages(inner, &join(name), depth)))
+    let here: Vec<&(String, Sketch)> = fields.iter().filter(is_list).collect();
+    match here.as_slice() {
+        [] => fields.iter().find_map(|(name, inner)| messages(inner, &join(name), depth)),
+        [(name, list)] => Some((join(name), list)),
+        // Which of several has the run, or what each of them is, is not sure.
+        _ => None,
+    }
 }
 
 /// The file as a log that the mapping describes, if it fits.

@@ -1,6 +1,8 @@
 //! Chat messages in any wrapping: an array of messages, objects with `messages` (or another name), or one message per
 //! line. Messages in the blocks, parts or items of other APIs are read in those dialects.
 
+use std::collections::BTreeMap;
+
 use super::{Format, Layout, codex};
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::{dialect, openai};
@@ -50,6 +52,34 @@ const MESSAGES: [&str; 13] = [
     "prompt",
 ];
 
+/// Members with what a message says or asks for. Messages without any are somebody's own.
+const SAYING: [&str; 10] = [
+    "content",
+    "value",
+    "parts",
+    "tool_calls",
+    "function_call",
+    "reasoning_content",
+    "reasoning",
+    "refusal",
+    "output",
+    "result",
+];
+
+/// Members that say which run a message on a line of its own belongs to, best first.
+const RUN_OF_LINE: [&str; 10] = [
+    "run_id",
+    "session_id",
+    "conversation_id",
+    "trajectory_id",
+    "episode_id",
+    "thread_id",
+    "session",
+    "conversation",
+    "sessionId",
+    "conversationId",
+];
+
 /// Objects that may contain the outcome instead.
 const AROUND: &[&str] = &["result", "outcome", "evaluation", "eval", "metadata", "meta", "info", "verdict"];
 
@@ -83,7 +113,11 @@ impl Format for Chat {
             let role = value.text_of("role").or_else(|| value.text_of("from"));
             role.is_some_and(|role| openai::role(&role).is_some())
         };
-        let are_messages = |list: &Sketch| list.elements().first().is_some_and(is_message);
+        let says = |value: &Sketch| {
+            SAYING.iter().any(|name| value.get(name).is_some()) || value.get("message").is_some_and(Sketch::is_object)
+        };
+        let are_messages =
+            |list: &Sketch| list.elements().first().is_some_and(is_message) && list.elements().iter().any(says);
         let holds = |value: &Sketch| {
             MESSAGES
                 .iter()
@@ -100,7 +134,7 @@ impl Format for Chat {
         if let Some(why) = first.elements().first().and_then(holds) {
             return Some(format!("an array of objects: {why}"));
         }
-        let lines = probe.shape == Shape::Lines && probe.values.iter().all(is_message);
+        let lines = probe.shape == Shape::Lines && probe.values.iter().all(is_message) && probe.values.iter().any(says);
         lines.then(|| "lines that are messages with roles".to_owned())
     }
 
@@ -130,7 +164,7 @@ impl Format for Chat {
             Err(_) if looks_like_lines(record) => {
                 let line = |line| Node::parsed(line, record).map_err(|diagnostic| out.error(diagnostic)).ok();
                 let messages: Vec<Node<'_>> = record.lines().filter_map(line).collect();
-                return push_run(record, &Node::of("{}"), &messages, out);
+                return push_runs(record, messages, out);
             }
             Err(diagnostic) => return out.error(diagnostic),
         };
@@ -146,6 +180,27 @@ impl Format for Chat {
         // Training pairs have the reply in a separate field.
         messages.extend(whole.some_list(["completion", "chosen"]));
         push_run(record, &whole, &messages, out);
+    }
+}
+
+/// Messages on lines of their own: one run, or several if the lines say which one each belongs to.
+fn push_runs(record: &Record<'_>, messages: Vec<Node<'_>>, out: &mut Reading<'_>) {
+    let by = RUN_OF_LINE.into_iter().find(|name| messages.iter().all(|message| message.some_word(*name).is_some()));
+    let mut runs: BTreeMap<String, Vec<Node<'_>>> = BTreeMap::new();
+    let mut order = Vec::new();
+    for message in messages {
+        let id = by.and_then(|name| message.some_word(name)).unwrap_or_default();
+        let run = runs.entry(id.clone()).or_default();
+        if run.is_empty() {
+            order.push(id);
+        }
+        run.push(message);
+    }
+    let is_one = runs.len() < 2;
+    for id in order {
+        let fields = serde_json::json!({ "run_id": id }).to_string();
+        let fields = if is_one { "{}" } else { &fields };
+        push_run(record, &Node::of(fields), runs.get(&id).map_or(&[][..], |run| run), out);
     }
 }
 

@@ -13,6 +13,22 @@ struct Kin {
 const TOKEN: &[&str] = &["token", "tokens", "tok", "toks"];
 const SENT: &[&str] = &["prompt", "input", "in", "sent", "read"];
 const WRITTEN: &[&str] = &["completion", "output", "out", "gen", "generated", "response", "reply", "written"];
+/// Parts of names that tell that a number is not what one reply took.
+const NOT_SPENT: &[&str] = &[
+    "cached",
+    "cache",
+    "max",
+    "limit",
+    "budget",
+    "left",
+    "remaining",
+    "saved",
+    "far",
+    "cumulative",
+    "cum",
+    "running",
+    "cents",
+];
 /// Parts of names that tell that a number counts something else.
 const NOT_ID: &[&str] = &["count", "n", "num", "len", "ms", "time", "at", "start", "end"];
 
@@ -39,10 +55,10 @@ const KIN: [Kin; 8] = [
     Kin { meaning: "task", parts: &[&["task", "case", "scenario", "problem", "ticket", "question"]], not: NOT_ID },
     Kin { meaning: "model", parts: &[&["model", "llm"]], not: NOT_ID },
     Kin { meaning: "role", parts: &[&["role", "speaker", "actor", "sender", "author"]], not: &["id"] },
-    Kin { meaning: "input_tokens", parts: &[TOKEN, SENT], not: &["cached", "cache"] },
-    Kin { meaning: "output_tokens", parts: &[TOKEN, WRITTEN], not: &[] },
-    Kin { meaning: "tokens", parts: &[TOKEN], not: &["cached", "cache", "max", "limit"] },
-    Kin { meaning: "cost", parts: &[&["cost", "usd", "dollars", "price"]], not: &["max", "limit", "budget", "cents"] },
+    Kin { meaning: "input_tokens", parts: &[TOKEN, SENT], not: NOT_SPENT },
+    Kin { meaning: "output_tokens", parts: &[TOKEN, WRITTEN], not: NOT_SPENT },
+    Kin { meaning: "tokens", parts: &[TOKEN], not: NOT_SPENT },
+    Kin { meaning: "cost", parts: &[&["cost", "usd", "dollars", "price"]], not: NOT_SPENT },
 ];
 
 /// The parts of a name: `sessionKey` and `session_key` have the same.
@@ -60,6 +76,11 @@ fn parts(name: &str) -> Vec<String> {
     }
     parts.retain(|part| !part.is_empty());
     parts
+}
+
+/// Whether the name of a field is one of a run's id, by its parts.
+pub(super) fn is_run_id(name: &str) -> bool {
+    KIN.iter().any(|kin| kin.meaning == "run" && is_like(kin, name))
 }
 
 /// Whether the parts of a name tell that the field has this meaning.
@@ -106,6 +127,8 @@ mod tests {
             ("prompt_toks", Some("input_tokens")),
             ("tokensOut", Some("output_tokens")),
             ("cachedInputTokens", None),
+            ("tokens_so_far", None),
+            ("token_budget_left", None),
             ("cost_cents", None),
             ("total_cost", Some("cost")),
             ("speaker_role", Some("role")),

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use super::{WITHIN, below_objects};
+use super::{WITHIN, below, below_objects, kin};
 use crate::open::probe::Sketch;
 
 /// Rows of a label file that are looked at.
@@ -72,6 +72,36 @@ fn columns(path: &PathBuf) -> Option<Vec<(String, BTreeSet<String>)>> {
         }
     }
     Some(columns)
+}
+
+/// The fields that may be the run's id by their names, the one that was `guessed` among them: one for each way in which
+/// they divide the entries.
+pub(super) fn likely(entries: &[&Sketch], guessed: Option<&str>, taken: &[String]) -> Vec<String> {
+    let mut fields: Vec<String> = guessed.map(ToOwned::to_owned).into_iter().collect();
+    for (field, values) in values_of(entries) {
+        let name = field.rsplit('.').next().unwrap_or(&field);
+        if kin::is_run_id(name) && 2 * values.len() > entries.len() && !taken.contains(&field) {
+            fields.push(field);
+        }
+    }
+    let mut ways = BTreeSet::new();
+    fields.retain(|field| ways.insert(division(entries, field)));
+    fields
+}
+
+/// For each entry, the number of its group. One without the field is in the group of the entry before it.
+fn division(entries: &[&Sketch], field: &str) -> Vec<usize> {
+    let mut groups: BTreeMap<String, usize> = BTreeMap::new();
+    let mut division = Vec::new();
+    for entry in entries {
+        let Some(Sketch::Scalar(raw)) = below(entry, field) else {
+            division.push(division.last().copied().unwrap_or(0));
+            continue;
+        };
+        let next = groups.len();
+        division.push(*groups.entry(raw.clone()).or_insert(next));
+    }
+    division
 }
 
 /// The fields that divide entries into parts of several each, other than those that divide a run; with how many values

@@ -7,7 +7,7 @@ use crate::read::format::MAPPED;
 use crate::read::{in_memory, wrappings};
 use crate::record::field_map::FieldMap;
 use crate::record::options::ReadOptions;
-use crate::transcript::{Draft, Event, Message, Role};
+use crate::transcript::{Draft, Event, Fingerprint, Message, Role, ToolCall, fingerprint};
 
 /// What a mapping makes of the file.
 #[derive(Debug, Default)]
@@ -61,6 +61,54 @@ impl Trial {
         if map.get("run").is_some() && ids.len() < n {
             return Some(format!("`{run}` is the same in several runs"));
         }
-        (self.n_unread > 0).then(|| format!("{} entries would not be read", self.n_unread))
+        if self.n_unread > 0 {
+            return Some(format!("{} entries would not be read", self.n_unread));
+        }
+        self.problem_of_replies(map)
     }
+
+    /// The replies that directly follow another one that asked for nothing.
+    fn pieces(&self) -> usize {
+        let mut n = 0;
+        for draft in &self.runs {
+            let messages: Vec<&Message> = draft.events.iter().filter_map(Event::message).collect();
+            for pair in messages.windows(2) {
+                let are_replies = pair.iter().all(|message| message.role == Role::Assistant);
+                n += usize::from(are_replies && pair[0].tool_calls.is_empty());
+            }
+        }
+        n
+    }
+
+    /// What is wrong with the replies themselves.
+    fn problem_of_replies(&self, map: &FieldMap) -> Option<String> {
+        let messages = || self.runs.iter().flat_map(|draft| &draft.events).filter_map(Event::message);
+        let replies = || messages().filter(|message| message.role == Role::Assistant);
+        let empty = replies().filter(|reply| reply.text().is_empty() && reply.tool_calls.is_empty()).count();
+        if empty > 0 && (map.get("role").is_none() || empty == replies().count()) {
+            return Some(format!("{empty} entries would be replies without text or calls: who speaks is not sure"));
+        }
+        if map.get("role").is_some() && 2 * self.pieces() > replies().count() {
+            return Some("most replies follow another one: each may be a piece of a reply".to_owned());
+        }
+        // A log of requests repeats what was said before each of them.
+        let mut runs: Vec<Vec<(Role, Fingerprint)>> = self.runs.iter().map(prints).collect();
+        runs.sort_unstable();
+        let goes_on = |pair: &[Vec<(Role, Fingerprint)>]| {
+            pair[0].len() < pair[1].len()
+                && pair[1].starts_with(&pair[0])
+                && pair[0].iter().any(|(role, _)| *role == Role::Assistant)
+        };
+        let list = map.get("messages").filter(|_| runs.windows(2).any(goes_on))?;
+        Some(format!("`{list}` repeats in one entry what it has in another: each may be a conversation so far"))
+    }
+}
+
+/// Who says what in a run, calls included.
+fn prints(draft: &Draft) -> Vec<(Role, Fingerprint)> {
+    let print = |message: &Message| {
+        let calls = message.tool_calls.iter().map(ToolCall::canonical_print);
+        (message.role, fingerprint::of_list(calls.chain([message.content_print()])))
+    };
+    draft.events.iter().filter_map(Event::message).map(print).collect()
 }

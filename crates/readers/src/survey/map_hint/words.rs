@@ -43,6 +43,8 @@ pub(super) const TEXTS: &[&str] = &[
     "output",
     "response",
     "value",
+    "model_output",
+    "llm_output",
 ];
 pub(super) const CALLS: &[&str] = &[
     "tool_calls",
