@@ -73,14 +73,18 @@ fn what_a_result_says_holds_for_the_session_beside_it() {
 
 #[test]
 fn a_fork_with_new_times_counts_only_what_is_new() {
-    let (runs, report) = read(&[fixtures().join("codex/fork")]);
-    let counts = counts(&runs);
-    assert_eq!(
-        counts.iter().map(|(_, steps, tokens)| (*steps, *tokens)).collect::<Vec<_>>(),
-        [(2, Some(2120)), (1, Some(1210))]
-    );
-    let what = &report.findings[0].diagnostic.what;
-    assert!(what.starts_with("2 of 3 replies stand in other files already"), "{what}");
+    // Claude Code's lines without ids of requests, as other hosts of its API give none.
+    for format in ["codex", "claude-code"] {
+        let (runs, report) = read(&[fixtures().join(format).join("fork")]);
+        let counts = counts(&runs);
+        assert_eq!(
+            counts.iter().map(|(_, steps, tokens)| (*steps, *tokens)).collect::<Vec<_>>(),
+            [(2, Some(2120)), (1, Some(1210))],
+            "{format}"
+        );
+        let what = &report.findings[0].diagnostic.what;
+        assert!(what.starts_with("2 of 3 replies stand in other files already"), "{what}");
+    }
 }
 
 #[test]

@@ -23,6 +23,8 @@ pub(crate) struct Conversation {
     replies: BTreeMap<String, usize>,
     /// The indices of the replies with hashes that are equal in every file a line was copied to.
     pub(crate) prints: Vec<ReplyId>,
+    /// Whether the lines have ids of requests; without them, messages of unrelated files may have one id.
+    pub(crate) has_requests: bool,
     /// The model of the first call.
     pub(crate) model: Option<String>,
     /// The requests that a reply took besides its own, by the index of the reply.
@@ -42,6 +44,7 @@ impl Conversation {
         if !wire.expect_object("message", "an object", out) {
             return;
         }
+        self.has_requests |= request.is_some();
         let model = wire.string("model", out);
         let id = wire.string("id", out).map(|id| format!("{id} {}", request.unwrap_or_default()));
         let at = id.as_ref().and_then(|id| self.replies.get(id).copied()).unwrap_or_else(|| {

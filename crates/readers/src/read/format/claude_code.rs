@@ -114,7 +114,11 @@ impl Format for ClaudeCode {
         };
         let grade = Grade { end, ..Grade::default() };
         let draft = Draft { header, events: conversation.events, grade, warnings: Vec::new() };
-        out.run_of_replies(draft, conversation.prints);
+        if conversation.has_requests {
+            out.run_of_replies(draft, conversation.prints);
+        } else {
+            out.run(draft);
+        }
     }
 }
 
