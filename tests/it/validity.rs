@@ -79,7 +79,7 @@ const KINDS: [Kind; 12] = [
         "certificate broken",
         "at most 10",
         &[["certificate", "gaffke", "violated"], ["certificate", "betting", "violated"]],
-        &[["tune-*", "broken"], ["labels-*", "drawn broken"], ["proxies-*", "broken"], ["certify-*", "certified"]],
+        &[["tune-*", "broken"], ["labels-*", "drawn broken"], ["proxies-*", "broken"]],
     ),
 ];
 

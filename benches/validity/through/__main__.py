@@ -16,12 +16,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import compared
+import kills
 import labelled
 import rounds
 import tuned
 from tell import Program, Tally
 
-CELLS = {cell.name: cell for cell in tuned.CELLS + compared.CELLS + labelled.CELLS + rounds.CELLS}
+CELLS = {cell.name: cell for cell in tuned.CELLS + compared.CELLS + kills.CELLS + labelled.CELLS + rounds.CELLS}
 
 
 def answers(cell, program, path, corpora, first):

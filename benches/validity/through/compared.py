@@ -92,7 +92,7 @@ class Many:
     def __init__(self, name, stacks, killed, tasks, *options, before=None):
         self.name, self.stacks, self.killed, self.tasks, self.options = name, stacks, killed, tasks, options
         self.befores = {"false Ship": before} if before else {}
-        self.promises = {"false Ship": ("fails", 0.0, 0.025)}
+        self.promises = {"false Ship": ("fails", 0.0, 0.05)}
 
     def ask(self, program, seed):
         rng = seeded(self.name, seed)

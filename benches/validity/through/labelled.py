@@ -78,7 +78,7 @@ class Labelled:
         done = program.call("tune", *graded, "--signal", "steps >=", "--limits", "4..40", "--max-killed", "0.05", "--format", "json")
         answer = {"ship": told.get("ship"), "noticed": "were picked" in told["verdict"], "certified": None}
         if done.returncode == 0:
-            answer["certified"] = int(json.loads(done.stdout)["certified"].split()[-1])
+            answer["certified"] = int(json.loads(done.stdout)["ship"].split()[-1])
         for key in self.stacks:
             of = estimates(told, key)
             answer[key] = [{part: of[name].get(part) for part in ("low", "high")} for name in ("killed_rate", "tokens_saved_share")]
@@ -212,7 +212,7 @@ class Proxied:
         told = program.json("compare", "runs.jsonl", "--stacks", "stacks.toml", *marks, *checked)
         one = estimates(told, "s7")["killed_rate_corrected"]
         done = program.call("tune", "runs.jsonl", *marks, *checked, "--signal", "steps >=", "--limits", "4..40", "--max-killed", "0.1", "--format", "json")
-        certified = int(json.loads(done.stdout)["certified"].split()[-1]) if done.returncode == 0 else None
+        certified = int(json.loads(done.stdout)["ship"].split()[-1]) if done.returncode == 0 else None
         return {"killed": {part: one[part] for part in ("low", "high")}, "counts": counts, "certified": certified}
 
     def settle(self, _program, answers, tally):

@@ -1,4 +1,4 @@
-"""Rounds of sessions of which nobody graded any; and certificates that are looked at again and again."""
+"""Rounds of sessions of which nobody graded any; and the share at which a stack breaks even."""
 
 import json
 import math
@@ -72,27 +72,6 @@ def uneven(n, most):
     return lambda rng: [max(1, round(math.exp(rng.random() * math.log(most)))) for _ in range(n)]
 
 
-class Looks:
-    """`certify --anytime` on the true rate's edge, looked at as tasks come in, until it certifies."""
-
-    def __init__(self, name, before):
-        self.name, self.befores, self.promises = name, {"certified": before}, {"certified": ("fails", 0.0, 0.1)}
-
-    def ask(self, program, seed):
-        rng = seeded(self.name, seed)
-        runs = [Run(f"{task}", f"t{task}", 12 if rng.random() < 0.102 else 5, True) for task in range(180)]
-        for tasks in range(20, 181, 20):
-            write(program.folder / "runs.jsonl", runs[:tasks])
-            asked = ["--signal", "steps >=", "--limits", "8", "--max-killed", "0.1", "--anytime"]
-            if program.call("tune", "runs.jsonl", *asked).returncode == 0:
-                return {"at": tasks}
-        return {"at": None}
-
-    def settle(self, _program, answers, tally):
-        for answer in answers:
-            tally.note("certified", answer["at"] is not None)
-
-
 class Tipping:
     """The share of stopped runs that must have been successes for a stack to break even, against what they were."""
 
@@ -127,7 +106,6 @@ CELLS = [
     Rounds("rounds-30-longer-cut-less", uneven(30, 100), -0.2, "95.8–99.2"),
     Rounds("rounds-10", uneven(10, 60), 0.0, "93.0"),
     Rounds("rounds-giant", lambda rng: [300] + [rng.randint(1, 10) for _ in range(20)], 0.0, "94.0"),
-    Looks("certify-anytime", "6.7"),
     Tipping("tipping-fifth", 0.2),
     Tipping("tipping-half", 0.5),
 ]
