@@ -86,8 +86,8 @@ pub(super) fn show(
     output.table(&table(&judges.fuse, &all, &chosen, level), Format::Table)?;
     output.paragraph(
         "cut short: work followed the stop, at least and at most; a round that lacks what the limit reads, and had work left to cut, counts as cut. \
-         at most: the share of a session's rounds that the limit cuts, on average over the sessions so far, and over later ones \
-         while the work stays as it was; sure to 90 % for all limits tried together, however often you look.",
+         at most: the share of a session's rounds that the limit cuts, on average over all sessions so far, as is known now \
+         (of later ones only while the work stays as it was); sure to 90 % for all limits tried together, however often you look.",
     );
     say_missing(&all, &chosen, level, output);
     if !chosen.is_empty() {

@@ -12,10 +12,13 @@ use super::super::failure::Failure;
 use super::super::output::{Format, Output};
 use super::fuse::{DELTA, GOAL, table};
 use super::instant;
-use crate::compare::fuse::{Fuses, RoundEffect, Session, known};
+use crate::compare::fuse::{ClauseRecord, Fuses, RoundEffect, Session, known};
 use crate::diagnostic::{count, one_line};
 use crate::stack::Stack;
 use crate::transcript::{Event, Instant, Run};
+
+/// How many sessions it takes on average until one of the limits is reported that cut no more than they may.
+const SESSIONS_TO_A_FALSE_ALARM: f64 = 100.0;
 
 /// The stacks that the hook holds for one agent.
 pub(super) struct Held {
@@ -161,19 +164,27 @@ impl Held {
         }
         let known = known(self.fuses.clauses().len(), &mut evidence.sessions);
         output.data("\n");
-        let level = DELTA / known.len().max(1) as f64;
+        let all_limits = known.len().max(1) as f64;
+        let level = DELTA / all_limits;
         let every: Vec<usize> = (0..known.len()).collect();
         output.table(&table(&self.fuses, &known, &every, level), Format::Table)?;
         for (clause, known) in self.fuses.clauses().iter().zip(&known) {
-            if known.watched.alarm(GOAL, level).is_some() {
-                output.paragraph(&format!(
-                    "`{}` cuts more than 5 % of a session's rounds, as is now known: raise it or take it out.",
-                    clause.name
-                ));
+            if let Some(words) = alarm(clause.name.as_str(), known, all_limits) {
+                output.paragraph(&words);
             }
         }
         Ok(())
     }
+}
+
+/// What is said of a limit that lately cut too much, though it may not have done so before.
+fn alarm(limit: &str, known: &ClauseRecord, all_limits: f64) -> Option<String> {
+    let rang = known.watched.alarm(GOAL, 1.0 / (SESSIONS_TO_A_FALSE_ALARM * all_limits))?;
+    Some(format!(
+        "`{limit}` began to cut more than 5 % of a session's rounds, as was noticed after session {rang} of {}: raise it or \
+         take it out. (Of limits that do not, one is reported in {SESSIONS_TO_A_FALSE_ALARM} sessions at most, on average.)",
+        known.watched.len()
+    ))
 }
 
 impl Evidence {
@@ -206,6 +217,7 @@ impl Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::anytime::Watched;
 
     fn held() -> Held {
         let (ended, continued, said) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
@@ -252,6 +264,16 @@ mod tests {
         assert!(words.ends_with("With that version it began anew: 3 sessions with another do not count."), "{words}");
         let (ids, words) = evidence(&all[..1]);
         assert!(ids.is_empty() && words.contains("no closed session since"), "{words}");
+    }
+
+    #[test]
+    fn a_limit_that_begins_to_cut_is_reported_whatever_came_before() {
+        let mut known = ClauseRecord { ended: 0, cut: (0, 0), spared: None, watched: Watched::new() };
+        (0..80).for_each(|_| known.watched.push(0.0));
+        assert_eq!(alarm("steps >= 30", &known, 3.0), None);
+        (0..5).for_each(|_| known.watched.push(0.3));
+        let words = alarm("steps >= 30", &known, 3.0).unwrap_or_default();
+        assert!(words.starts_with("`steps >= 30` began to cut more than 5 %") && words.contains("84 of 85"), "{words}");
     }
 
     #[test]

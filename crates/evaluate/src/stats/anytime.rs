@@ -1,8 +1,10 @@
-//! What is known of a mean loss at every moment of watching: a bound and an alarm that hold however often one looks.
+//! What is known now of a mean loss that is watched: a bound that holds however often one looks, and an alarm that
+//! forgets.
 //!
 //! Losses in [0, 1] come one after the other. While what was to be expected of them, on average so far, is at least
 //! alpha, the wealth of [`Surpluses::wealth`] is at most a martingale that begins at 1: that it ever reaches `1 / delta`
-//! then has probability at most `delta` (Ville 1939), whether the losses are independent or not.
+//! then has probability at most `delta` (Ville 1939), whether the losses are independent or not. Both bound and alarm
+//! speak of the wealth after the last loss: an earlier one says nothing of work that has changed since.
 
 use super::gaffke::{BETS, Surpluses};
 
@@ -41,59 +43,101 @@ impl Watched {
         (!self.is_empty()).then(|| self.losses.iter().sum::<f64>() / self.len() as f64)
     }
 
-    /// After how many losses a mean of `alpha` or more was first rejected at level `delta`; `None` if it was not yet.
-    pub fn known_after(&self, alpha: f64, delta: f64) -> Option<usize> {
-        first_rejection(self.losses.iter().copied(), alpha, delta)
-    }
-
-    /// The least bound on the mean that was known at some moment, and so still is: 1 if there is none.
+    /// The least mean so far that the wealth after the last loss rejects at level `delta`; 1 if there is none.
     pub fn upper(&self, delta: f64) -> f64 {
         let (mut low, mut high) = (0.0, 1.0);
         for _ in 0..50 {
             let middle = 0.5 * (low + high);
-            if self.known_after(middle, delta).is_some() { high = middle } else { low = middle }
+            if self.is_below(middle, delta) { high = middle } else { low = middle }
         }
         high
+    }
+
+    fn is_below(&self, alpha: f64, delta: f64) -> bool {
+        Wealth::against(alpha).is_some_and(|wealth| wealth.after(&self.losses).reaches(delta))
     }
 
     /// How many further losses of 0 it takes until the mean is known to be at most `alpha`; 0 if it is. `None` for more
     /// than a hundred thousand.
     pub fn clean_needed(&self, alpha: f64, delta: f64) -> Option<u64> {
-        if self.known_after(alpha, delta).is_some() {
-            return Some(0);
+        let mut wealth = Wealth::against(alpha)?.after(&self.losses);
+        for clean in 0..=MOST {
+            if wealth.reaches(delta) {
+                return Some(clean);
+            }
+            wealth.add(0.0);
         }
-        let more = std::iter::repeat_n(0.0, usize::try_from(MOST).unwrap_or(usize::MAX));
-        let all = first_rejection(self.losses.iter().copied().chain(more), alpha, delta)?;
-        Some((all - self.len()) as u64)
+        None
     }
 
-    /// After how many losses it was first known, at level `delta`, that the mean is at least `beta`; `None` if it is
-    /// not.
+    /// After how many losses it was last noticed that the mean had risen to more than `beta`, whatever it was before;
+    /// `None` if it never was. While every loss is expected to be at most `beta`, this takes at least `1 / delta` losses
+    /// on average.
+    ///
+    /// The sum of the wealth since each loss, which begins anew when it rings: an e-detector. Shin, Ramdas & Rinaldo
+    /// (2023), E-detectors: a nonparametric framework for sequential change detection, NEJSDS 2.
     pub fn alarm(&self, beta: f64, delta: f64) -> Option<usize> {
-        first_rejection(self.losses.iter().map(|loss| 1.0 - loss), 1.0 - beta, delta)
+        let mut sums = Wealth::against(1.0 - beta)?.since_each();
+        let mut rang = None;
+        for (nth, loss) in self.losses.iter().enumerate() {
+            sums.add_since_each(1.0 - loss);
+            if sums.reaches(delta) {
+                rang = Some(nth + 1);
+                sums = sums.since_each();
+            }
+        }
+        rang
     }
 }
 
-/// After how many losses the wealth against "the mean is at least `alpha`" first reaches `1 / delta`.
-fn first_rejection(losses: impl Iterator<Item = f64>, alpha: f64, delta: f64) -> Option<usize> {
-    let against = Surpluses::of_losses([], alpha);
-    if against.slack <= 0.0 || !alpha.is_finite() {
-        return None;
+/// The wealth of each bet against "the mean is at least `alpha`", in logarithms, since the wealth of many clean losses
+/// is no finite number.
+#[derive(Clone, Copy)]
+struct Wealth {
+    alpha: f64,
+    slack: f64,
+    bets: [f64; BETS.len()],
+}
+
+impl Wealth {
+    /// Before the first loss. `None` if no loss could be evidence.
+    fn against(alpha: f64) -> Option<Self> {
+        let slack = Surpluses::of_losses([], alpha).slack;
+        (slack > 0.0 && alpha.is_finite()).then_some(Self { alpha, slack, bets: [0.0; BETS.len()] })
     }
-    let goal = -delta.ln();
-    let mut paths = [0.0; BETS.len()];
-    for (nth, loss) in losses.enumerate() {
-        for (path, (eighths, _)) in paths.iter_mut().zip(BETS) {
-            *path += (eighths / 8.0 * (alpha - loss) / against.slack).max(-1.0).ln_1p();
+
+    fn after(mut self, losses: &[f64]) -> Self {
+        for loss in losses {
+            self.add(*loss);
         }
-        // In logarithms, since the wealth of many clean losses is no finite number.
-        let highest = paths.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let sum: f64 = paths.iter().zip(BETS).map(|(path, (_, weight))| weight * (path - highest).exp()).sum();
-        if highest > f64::NEG_INFINITY && highest + sum.ln() >= goal {
-            return Some(nth + 1);
+        self
+    }
+
+    fn add(&mut self, loss: f64) {
+        for (bet, (eighths, _)) in self.bets.iter_mut().zip(BETS) {
+            *bet += (eighths / 8.0 * (self.alpha - loss) / self.slack).max(-1.0).ln_1p();
         }
     }
-    None
+
+    /// The sum of the wealth since each loss, before the first.
+    fn since_each(self) -> Self {
+        Self { bets: [f64::NEG_INFINITY; BETS.len()], ..self }
+    }
+
+    /// Adds a loss to the sums; a further wealth of 1 begins with it.
+    fn add_since_each(&mut self, loss: f64) {
+        for bet in &mut self.bets {
+            *bet = bet.max(0.0) + (-bet.abs()).exp().ln_1p();
+        }
+        self.add(loss);
+    }
+
+    /// True if the bets together are worth `1 / delta` or more.
+    fn reaches(&self, delta: f64) -> bool {
+        let highest = self.bets.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let sum: f64 = self.bets.iter().zip(BETS).map(|(bet, (_, weight))| weight * (bet - highest).exp()).sum();
+        highest > f64::NEG_INFINITY && highest + sum.ln() >= -delta.ln()
+    }
 }
 
 #[cfg(test)]
@@ -107,22 +151,21 @@ mod tests {
     }
 
     #[test]
-    fn it_is_the_wealth_looked_at_after_every_loss() {
+    fn the_bound_is_the_wealth_after_the_last_loss() {
         let losses = [0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-        for (alpha, delta) in [(0.3, 0.5), (0.4, 0.2), (0.6, 0.1), (0.2, 0.9)] {
-            let wealth = |n: usize| Surpluses::of_losses(losses[..n].iter().copied(), alpha).wealth();
-            let first = (1..=losses.len()).find(|&n| wealth(n) >= 1.0 / delta);
-            assert_eq!(watched(losses).known_after(alpha, delta), first, "{alpha} {delta}");
+        for n in 1..=losses.len() {
+            let upper = watched(losses[..n].iter().copied()).upper(0.2);
+            let wealth = |alpha| Surpluses::of_losses(losses[..n].iter().copied(), alpha).wealth();
+            assert!(wealth(upper) >= 5.0 - 1e-6 && (upper < 1e-9 || wealth(upper - 1e-9) < 5.0), "{n}: {upper}");
         }
     }
 
     /// Design figures: sessions of which none was cut.
     #[test]
     fn clean_sessions_are_known_as_the_design_has_it() {
-        let clean = watched(vec![0.0; 142]);
-        let known = [0.10, 0.05, 0.02].map(|alpha| clean.known_after(alpha, 0.1));
-        assert_eq!(known, [Some(26), Some(53), Some(135)]);
-        let upper = clean.upper(0.1);
+        let needed = [0.10, 0.05, 0.02].map(|alpha| watched([]).clean_needed(alpha, 0.1));
+        assert_eq!(needed, [Some(26), Some(53), Some(135)]);
+        let upper = watched(vec![0.0; 142]).upper(0.1);
         assert!((upper - 0.019).abs() < 5e-4, "{upper}");
         assert_eq!(watched([]).upper(0.1).to_bits(), 1.0_f64.to_bits());
         assert_eq!(watched(vec![0.0; 40]).clean_needed(0.05, 0.1), Some(13));
@@ -134,15 +177,51 @@ mod tests {
         assert!(wealth(needed) >= 10.0 && wealth(needed - 1) < 10.0, "{needed}");
     }
 
+    /// Steady work costs nothing; 560 sessions of which the last 114 are cut do not have the bound of the first 446.
     #[test]
-    fn a_bound_that_was_known_is_not_lost_and_bad_sessions_ring() {
-        let mut losses = vec![0.0; 60];
-        let before = watched(losses.clone()).upper(0.1);
-        losses.extend(vec![1.0; 40]);
-        let after = watched(losses);
-        assert!((after.upper(0.1) - before).abs() < 1e-12);
-        assert_eq!(watched(vec![0.0; 60]).alarm(0.05, 0.1), None);
-        assert!(after.alarm(0.05, 0.1).is_some_and(|at| at > 60 && at < 80), "{:?}", after.alarm(0.05, 0.1));
+    fn the_bound_is_that_of_now() {
+        let steady = watched((0..200).map(|nth| if nth % 20 == 10 { 1.0 } else { 0.0 })).upper(0.1);
+        assert!((0.05..0.11).contains(&steady), "{steady}");
+        let changed = watched((0..560).map(|nth| if nth < 446 { 0.0 } else { 1.0 }));
+        assert!(changed.upper(0.1) > 114.0 / 560.0, "{}", changed.upper(0.1));
+        assert!(changed.clean_needed(0.05, 0.1).is_some_and(|clean| clean > 1_000));
+    }
+
+    /// The losses of sessions of eight rounds that are cut with that chance, in one of many orders.
+    fn sessions(n: u64, chance: f64, seed: u64) -> impl Iterator<Item = f64> {
+        (0..n).map(move |session| {
+            (0..8).filter(|round| uniform(seed, 9_000 + session * 8 + round) < chance).count() as f64 / 8.0
+        })
+    }
+
+    /// One of four limits that cuts 30 % of the rounds, after any number of sessions that it did not touch.
+    #[test]
+    fn the_alarm_rings_after_a_few_sessions_whatever_came_before() {
+        let delta = 0.01 / 4.0;
+        for clean in [0, 5, 80, 500] {
+            let steady = watched(std::iter::repeat_n(0.0, clean).chain([0.3; 5]));
+            assert_eq!(steady.alarm(0.05, delta), Some(clean + 4), "{clean} clean sessions");
+            let late = (0..200).filter(|&seed| {
+                let losses = std::iter::repeat_n(0.0, clean).chain(sessions(8, 0.3, seed));
+                watched(losses).alarm(0.05, delta).is_none()
+            });
+            let late = late.count();
+            assert!(late <= 10, "{clean} clean sessions: {late} of 200 after more than 8");
+        }
+    }
+
+    /// Sessions that are cut as often as is allowed ring after 100 sessions on average, or later.
+    #[test]
+    fn a_false_alarm_is_as_rare_as_promised() {
+        let first = |seed: u64| {
+            let losses: Vec<f64> = sessions(1_000, 0.05, seed).collect();
+            let lengths: Vec<usize> = (1..=losses.len()).collect();
+            lengths.partition_point(|&n| watched(losses[..n].iter().copied()).alarm(0.05, 0.01).is_none())
+        };
+        let mean = (0..20).map(|seed| first(seed) as f64).sum::<f64>() / 20.0;
+        assert!(mean >= 100.0, "{mean}");
+        assert_eq!(watched(vec![0.05; 5_000]).alarm(0.05, 0.000_1), None);
+        assert_eq!(watched([]).alarm(0.05, 0.1), None);
     }
 
     #[test]
@@ -150,10 +229,9 @@ mod tests {
         let odd = watched([f64::NAN, -1.0, 2.0, f64::INFINITY]);
         assert_eq!(odd.mean(), Some(1.0));
         assert_eq!(odd.upper(0.1).to_bits(), 1.0_f64.to_bits());
-        assert_eq!(
-            (odd.known_after(0.0, 0.1), odd.known_after(1.0, 0.1), odd.known_after(f64::NAN, 0.1)),
-            (None, None, None)
-        );
+        let needed = [0.0, 1.0, f64::NAN].map(|alpha| odd.clean_needed(alpha, 0.1));
+        assert_eq!(needed, [None, None, None]);
+        assert_eq!([0.0, 1.0, f64::NAN].map(|beta| odd.alarm(beta, 0.1)), [None, None, None]);
     }
 
     /// A number in [0, 1) for each (seed, n): deterministic.
