@@ -99,7 +99,14 @@ pub fn differences(sums: impl IntoIterator<Item = Vec<PairedSums>>, resamples: &
         (ratio_difference(&tasks, LEVEL), test)
     };
     // Keeps only the results: the sums of all comparisons at once would take more memory than the rows.
-    let (comparisons, tests): (Vec<DifferenceEstimate>, Vec<SweepTest>) = sums.into_iter().map(test).unzip();
+    let (mut comparisons, mut tests): (Vec<DifferenceEstimate>, Vec<SweepTest>) = sums.into_iter().map(test).unzip();
+    // The p-values that are shown are those that are adjusted. One alone needs no such care in its tail.
+    if let ([comparison], [test]) = (&comparisons[..], &mut tests[..]) {
+        test.p = comparison.p;
+    }
+    for (comparison, test) in comparisons.iter_mut().zip(&tests) {
+        comparison.p = test.p;
+    }
     let (adjusted, adjusted_by) = adjust_sweep(&tests, resamples);
     comparisons
         .into_iter()
