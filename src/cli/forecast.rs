@@ -158,7 +158,7 @@ fn covered(of_steps: &[Forecast]) -> Cell {
 fn notes(all: &[Forecast], courses: &[RunCourse]) -> Vec<String> {
     let mut notes = vec![
         "what remains: the median, and in brackets P10 to P90. 19 of 20: the wider interval of the steps. covered: how often \
-         runs of tasks left out were within the two, of the amount that is covered least; each task counts once"
+         runs of tasks left out were within the two, of the amount that is covered least"
             .to_owned(),
     ];
     let unclassed = courses.iter().filter(|course| course.class().is_none()).count();

@@ -1,11 +1,11 @@
-//! Conformal quantiles over tasks.
+//! Quantiles over runs, with room for one task more.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-/// Values in rising order, each with its weight: the runs of a task share a weight of 1.
+/// Values in rising order, and the number of tasks they are from.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Sample {
-    values: Vec<(f64, f64)>,
+    values: Vec<f64>,
     tasks: u64,
 }
 
@@ -19,19 +19,16 @@ pub(super) struct ForecastSpread {
     pub(super) covered: [Option<f64>; 2],
 }
 
-/// Sums of weights differ from whole numbers by no more than this.
+/// Numbers of runs differ from whole numbers by no more than this.
 const ROUNDING: f64 = 1e-9;
 
 impl Sample {
     /// From values with their tasks.
     pub(super) fn of(known: &[(u64, f64)]) -> Self {
-        let mut runs: BTreeMap<u64, f64> = BTreeMap::new();
-        for (task, _) in known {
-            *runs.entry(*task).or_default() += 1.0;
-        }
-        let mut values: Vec<(f64, f64)> = known.iter().map(|(task, value)| (*value, 1.0 / runs[task])).collect();
-        values.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        Self { values, tasks: runs.len() as u64 }
+        let tasks: BTreeSet<u64> = known.iter().map(|(task, _)| *task).collect();
+        let mut values: Vec<f64> = known.iter().map(|(_, value)| *value).collect();
+        values.sort_by(f64::total_cmp);
+        Self { values, tasks: tasks.len() as u64 }
     }
 
     /// How many tasks there are.
@@ -39,50 +36,31 @@ impl Sample {
         self.tasks
     }
 
-    /// The largest value with a weight of at most `tail` below it, where the new task counts as one below; 0 if there is
-    /// none, since nothing less than 0 can remain.
+    /// The largest value with at most the share `tail` below it, where the runs of one more task, as many as others have,
+    /// count as below; 0 if there is none, since nothing less than 0 can remain.
     pub(super) fn low(&self, tail: f64) -> f64 {
-        edge(self.values.iter(), self.room(tail)).unwrap_or(0.0)
+        self.room(tail).and_then(|room| self.values.get(room)).copied().unwrap_or(0.0)
     }
 
-    /// The smallest value with a weight of at most `tail` above it, where the new task counts as one above; `None` if
+    /// The smallest value with at most the share `tail` above it, where the runs of one more task count as above; `None` if
     /// there is none.
     pub(super) fn high(&self, tail: f64) -> Option<f64> {
-        edge(self.values.iter().rev(), self.room(tail))
+        let room = self.room(tail)?;
+        self.values.iter().rev().nth(room).copied()
     }
 
-    /// The median: half the weight is at most as large.
+    /// The median: half the runs are at most as large.
     pub(super) fn median(&self) -> f64 {
-        let mut below = 0.0;
-        for (value, weight) in &self.values {
-            below += weight;
-            if below >= 0.5 * self.tasks as f64 - ROUNDING {
-                return *value;
-            }
-        }
-        f64::NAN
+        self.values.get(self.values.len().saturating_sub(1) / 2).copied().unwrap_or(f64::NAN)
     }
 
-    /// The weight of recorded values that may lie outside.
-    fn room(&self, tail: f64) -> f64 {
-        tail * (self.tasks + 1) as f64 - 1.0 + ROUNDING
+    /// How many recorded values may lie outside.
+    fn room(&self, tail: f64) -> Option<usize> {
+        let runs_a_task = self.values.len() as f64 / self.tasks as f64;
+        let room = (tail * (self.tasks + 1) as f64 - 1.0) * runs_a_task + ROUNDING;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the number of values")]
+        (room >= 0.0).then_some(room as usize)
     }
-}
-
-/// The last value, from the outside in, with no more than `room` further outside.
-fn edge<'v>(values: impl Iterator<Item = &'v (f64, f64)>, room: f64) -> Option<f64> {
-    let (mut outside, mut edge) = (0.0, None);
-    if room < 0.0 {
-        return None;
-    }
-    for (value, weight) in values {
-        if outside > room {
-            break;
-        }
-        edge = Some(*value);
-        outside += weight;
-    }
-    edge
 }
 
 #[cfg(test)]
@@ -90,15 +68,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_task_counts_once_whatever_its_runs() {
+    fn a_run_counts_once_and_one_more_task_is_allowed_for() {
         let one_each: Vec<(u64, f64)> = (1..=9).map(|value| (value, value as f64)).collect();
         let sample = Sample::of(&one_each);
         assert_eq!((sample.low(0.1), sample.median(), sample.high(0.1)), (1.0, 5.0, Some(9.0)));
         assert_eq!((sample.low(0.2), sample.high(0.2)), (2.0, Some(8.0)));
         assert_eq!((sample.low(0.05), sample.high(0.05)), (0.0, None), "19 tasks would do");
-        let many: Vec<(u64, f64)> =
-            one_each.iter().flat_map(|one| std::iter::repeat_n(*one, if one.0 == 9 { 100 } else { 1 })).collect();
+        // The same with ten runs of each task: the places are those of the tasks.
+        let many: Vec<(u64, f64)> = one_each.iter().flat_map(|one| std::iter::repeat_n(*one, 10)).collect();
         let of_many = Sample::of(&many);
         assert_eq!((of_many.low(0.2), of_many.median(), of_many.high(0.2)), (2.0, 5.0, Some(8.0)));
+        // A task with most of the runs is most of what is to come.
+        let one_large: Vec<(u64, f64)> =
+            one_each.iter().flat_map(|one| std::iter::repeat_n(*one, if one.0 == 9 { 100 } else { 1 })).collect();
+        assert_eq!(Sample::of(&one_large).median().to_bits(), 9.0_f64.to_bits());
     }
 }
