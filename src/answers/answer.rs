@@ -25,7 +25,11 @@ impl FollowedReport {
     /// The answer on runs that nobody graded; `headline` says what was compared.
     pub fn answer(&self, headline: Option<Headline>) -> CompareAnswer {
         CompareAnswer {
-            verdict: CompareVerdict { conclusion: Conclusion::Followed(self.verdict()), picked: None },
+            verdict: CompareVerdict {
+                conclusion: Conclusion::Followed(self.verdict()),
+                picked: None,
+                passed_over: None,
+            },
             ship: None,
             headline,
             table: Some(self.table()),

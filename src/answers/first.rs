@@ -8,8 +8,8 @@ use super::choice::Choice;
 use serde::{Deserialize, Serialize};
 
 use crate::aggregate::{
-    Candidate, Contest, Count, LEVEL, Label, LostSuccess, MIN_KNOWN, Picked, Rows, ShipDecision, ShipTerms, Standing,
-    Summary, Unit, WorseStratum, worse_stratum,
+    BestUnit, Candidate, Contest, Count, LEVEL, Label, LostSuccess, MIN_KNOWN, PassedOver, Picked, Rows, ShipDecision,
+    ShipTerms, Standing, Summary, Unit, WorseStratum, worse_stratum,
 };
 
 /// Maximum stacks in the table unless all are asked for.
@@ -84,6 +84,7 @@ pub struct Field<'r> {
     pub(crate) contest: Contest<'r>,
     pub(super) tuned: Option<Tuned>,
     pub(super) picked: Option<Picked>,
+    pub(super) passed_over: Option<PassedOver>,
     rows: &'r Rows,
     /// In which suite and model each stack does far worse than overall, as far as anybody asked: it takes a pass over
     /// the rows of a stack.
@@ -94,7 +95,8 @@ impl<'r> Field<'r> {
     /// The stacks in `rows`.
     pub fn new(rows: &'r Rows, contest: Contest<'r>, tuned: Option<Tuned>) -> Rc<Self> {
         let picked = Picked::of(contest.groups());
-        Rc::new(Self { contest, tuned, picked, rows, strata: RefCell::default() })
+        let passed_over = BestUnit::of_rows(rows).passed_over;
+        Rc::new(Self { contest, tuned, picked, passed_over, rows, strata: RefCell::default() })
     }
 
     /// Whether tuning chose the stack.

@@ -5,7 +5,7 @@ use super::first::FirstTable;
 use super::followed::FollowedVerdict;
 use super::known::{Lack, MissingRecord, missing};
 use crate::aggregate::{
-    Candidate, CostOfSuccess, Count, Label, NetBenefit, Picked, Refused, Standing, Summary, TieBreak, Unit,
+    Candidate, CostOfSuccess, Count, Label, NetBenefit, PassedOver, Picked, Refused, Standing, Summary, TieBreak, Unit,
     WorseStratum,
 };
 use crate::stats::{Estimate, RangeEstimate};
@@ -18,6 +18,8 @@ pub struct CompareVerdict {
     pub conclusion: Conclusion,
     /// In what the graded runs differ from the others, if they do.
     pub picked: Option<Picked>,
+    /// The unit in which savings are not told, and why.
+    pub passed_over: Option<PassedOver>,
 }
 
 /// What to ship, or why nothing.
@@ -236,9 +238,13 @@ impl FirstTable<'_> {
                 Some(summary) => Conclusion::Ship(Box::new(self.to_ship(summary))),
                 None => self.refusal(),
             };
-            return CompareVerdict { conclusion, picked: self.field.picked.clone() };
+            return CompareVerdict {
+                conclusion,
+                picked: self.field.picked.clone(),
+                passed_over: self.field.passed_over,
+            };
         };
-        CompareVerdict { conclusion, picked: None }
+        CompareVerdict { conclusion, picked: None, passed_over: None }
     }
 
     fn candidate(&self, summary: &Summary) -> Option<&Candidate> {

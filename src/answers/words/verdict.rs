@@ -1,7 +1,7 @@
 //! The verdict in a few sentences.
 
 use super::{apart, ends, known_on, missing};
-use crate::aggregate::{NetBenefit, Refused, TieBreak};
+use crate::aggregate::{NetBenefit, PassedOver, Picked, Refused, TieBreak};
 use crate::answers::verdict::{
     ChosenOn, CompareVerdict, Conclusion, Fault, KillPromise, NotWorth, Saving, Ship, Tie, Tied, WhyNot,
 };
@@ -10,11 +10,10 @@ use crate::words::{chosen_percent, digits, dollars};
 
 /// The verdict in a few sentences.
 pub fn verdict(verdict: &CompareVerdict) -> String {
-    let text = conclusion(&verdict.conclusion);
-    match &verdict.picked {
-        Some(picked) => format!("{text} {}", picked.sentence()),
-        None => text,
-    }
+    let mut sentences = vec![conclusion(&verdict.conclusion)];
+    sentences.extend(verdict.passed_over.as_ref().map(PassedOver::sentence));
+    sentences.extend(verdict.picked.as_ref().map(Picked::sentence));
+    sentences.join(" ")
 }
 
 fn conclusion(conclusion: &Conclusion) -> String {

@@ -14,6 +14,7 @@ mod frontier;
 mod further;
 mod group;
 mod label;
+mod measure;
 mod metrics;
 mod outcomes;
 mod pairs;
@@ -48,6 +49,7 @@ pub use further::{
 };
 pub use group::{Group, by_stack, by_stratum};
 pub use label::Label;
+pub use measure::{BestUnit, MeasuredRun, PassedOver, unit_of};
 pub use metrics::{
     Made, Measure, Measured, MetricPart, Named, Needs, SUMMARY_VERSION, Shown, SummaryMetric, metric_names, metrics,
     named,
@@ -61,7 +63,7 @@ pub use row::{ExactnessName, Row, RunRows};
 pub use rows::{AllRows, Firings, FiringsBuilder, FollowedBuilder, FollowedRows, RowView, Rows, RowsBuilder};
 pub use rules::{RuleShare, rule_shares};
 pub use run_effect::{Ends, RunEffect, Saving, Spending, killed_parts, useful_parts};
-pub use savings::{Savings, Unit, unit_of};
+pub use savings::{Savings, Unit};
 pub use ship::{Candidate, LEAST_SAVED, MIN_KNOWN, ShipDecision, ShipTerms, Standing, TieBreak, decide, is_open};
 pub use strata::{WorseStratum, worse_stratum};
 pub use summary::{LostSuccess, NetBenefit, Summary, bound_kills, price_lost_successes, summarise, summarise_at};

@@ -1,5 +1,6 @@
 //! Savings as shares with intervals, clustered by task, and the cost of a success.
 
+use super::measure::is_misleading;
 use super::task_sums::by_task;
 use super::tasks::Tasks;
 use super::{Ends, Group, Over, TaskSums, Unit};
@@ -24,7 +25,14 @@ pub struct SavingRatios {
 }
 
 impl SavingRatios {
-    /// Computes all ratios from the sums over the judged runs, in `unit`.
+    /// Computes all ratios over the judged runs of a group, in `unit`. They are undefined if the runs that do not record it
+    /// are not like the others.
+    pub(super) fn of_group(group: &Group<'_>, tasks: &Tasks, unit: Unit, level: f64) -> Self {
+        let sums = if is_misleading(group, unit) { Vec::new() } else { by_task(group, tasks, unit, Over::Judged) };
+        Self::from_sums(&sums, unit, level)
+    }
+
+    /// The same from the sums by task.
     pub(super) fn from_sums(tasks: &[TaskSums], unit: Unit, level: f64) -> Self {
         let (saved_low, saved_high) = both_ends(tasks, |task| task.saved);
         let (useful_low, useful_high) = both_ends(tasks, |task| task.useful);
@@ -77,7 +85,7 @@ fn worth_range(tasks: &[TaskSums], estimate: impl Fn(&[WorthSums]) -> Estimate) 
 /// Net benefit of stopping per run when a lost success costs `price` (in `unit`): what was not spent, less the price
 /// of the successes killed. Over the judged runs.
 pub(super) fn net_benefit(group: &Group<'_>, tasks: &Tasks, unit: Unit, price: f64, level: f64) -> RangeEstimate {
-    let sums = by_task(group, tasks, unit, Over::Judged);
+    let sums = if is_misleading(group, unit) { Vec::new() } else { by_task(group, tasks, unit, Over::Judged) };
     worth_range(&sums, |tasks| worth::net_worth(tasks, price, level))
 }
 

@@ -1,7 +1,7 @@
 //! What stops saved, split by the run's outcome: a success stopped early saves nothing.
 
+use super::RowView;
 use super::sums::{Class, Count, Sum, Sums};
-use super::{MIN_KNOWN, RowView, Rows};
 use crate::verdict::{Amounts, Verdict};
 
 /// What a cost or a saving is measured in.
@@ -18,18 +18,6 @@ pub enum Unit {
 impl Unit {
     /// All units.
     pub const ALL: [Self; 3] = [Self::Steps, Self::Tokens, Self::CostUsd];
-
-    /// Dollars where nearly all runs have a cost, else tokens where nearly all have them, else steps: an answer needs what
-    /// it counts in to be known on [`MIN_KNOWN`] of the runs.
-    pub fn best(with_costs: f64, with_tokens: f64) -> Self {
-        if with_costs >= MIN_KNOWN {
-            Self::CostUsd
-        } else if with_tokens >= MIN_KNOWN {
-            Self::Tokens
-        } else {
-            Self::Steps
-        }
-    }
 
     /// The prefix of the unit's column names.
     pub fn name(self) -> &'static str {
@@ -115,12 +103,6 @@ impl Unit {
             Self::CostUsd => Some((row.cost_usd_low()?, row.cost_usd_high())),
         }
     }
-}
-
-/// The unit that suits a corpus best: see [`Unit::best`].
-pub fn unit_of(rows: &Rows) -> Unit {
-    let share = |has: fn(RowView<'_>) -> bool| rows.iter().filter(|row| has(*row)).count() as f64 / rows.len() as f64;
-    Unit::best(share(|row| row.cost_usd_recorded().is_some()), share(|row| row.tokens_recorded().is_some()))
 }
 
 /// What a group's stops saved in one unit: sums on the recorded path, over every run with a known amount.

@@ -177,8 +177,8 @@ pub fn summarise_at(groups: &[Group<'_>], errors: Option<ErrorRates>, level: f64
             savings: Unit::ALL.map(|unit| (unit, Savings::of(&sums, unit))),
             ratios: [
                 SavingRatios::from_sums(&in_steps, Unit::Steps, level),
-                SavingRatios::from_sums(&by_task(group, &tasks, Unit::Tokens, Over::Judged), Unit::Tokens, level),
-                SavingRatios::from_sums(&by_task(group, &tasks, Unit::CostUsd, Over::Judged), Unit::CostUsd, level),
+                SavingRatios::of_group(group, &tasks, Unit::Tokens, level),
+                SavingRatios::of_group(group, &tasks, Unit::CostUsd, level),
             ],
             net_benefit: None,
             killed_at_most: None,

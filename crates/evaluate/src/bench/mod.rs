@@ -18,8 +18,9 @@ pub use training::{Training, Treatment, after_truncated, training};
 
 use std::collections::BTreeMap;
 
-use crate::aggregate::{Label, Unit};
+use crate::aggregate::{BestUnit, Label, MeasuredRun, Unit};
 use crate::class::Trial;
+use crate::stats::cluster_key;
 use crate::stats::multiplicity::holm;
 
 /// How a benchmark is judged.
@@ -108,12 +109,13 @@ pub fn spared<'t>(trials: impl Iterator<Item = &'t Trial>, stack: Option<usize>,
     sums
 }
 
-/// The unit that nearly all trials record.
+/// The unit that nearly all trials record, if the others are like these.
 pub fn unit(trials: &[Trial]) -> Unit {
-    let share = |unit: Unit| {
-        trials.iter().filter(|trial| unit.of_amounts(trial.whole).is_some()).count() as f64 / trials.len() as f64
+    let measured = |trial: &Trial| {
+        let (suite, task) = &trial.task;
+        MeasuredRun::new(cluster_key(&format!("{suite}\u{0}{task}")), trial.outcome, trial.whole)
     };
-    Unit::best(share(Unit::CostUsd), share(Unit::Tokens))
+    BestUnit::of_runs(&trials.iter().map(measured).collect::<Vec<_>>()).unit
 }
 
 #[cfg(test)]

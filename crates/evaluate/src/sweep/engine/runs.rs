@@ -2,7 +2,7 @@
 
 use super::extract::Extract;
 use super::kernel::NARROW;
-use crate::aggregate::Unit;
+use crate::aggregate::{BestUnit, MeasuredRun, Unit};
 use crate::transcript::{Outcome, Point, Secured};
 use crate::verdict::{Amounts, Verdict};
 
@@ -115,11 +115,8 @@ impl<'e> Runs<'e> {
 
     /// The unit that suits these recordings best, equal to [`crate::aggregate::unit_of`] on their rows.
     pub fn unit_of(extracts: &[Extract]) -> Unit {
-        let share = |unit: Unit| {
-            let known = extracts.iter().filter(|on| on.amount(None, unit).is_some());
-            known.count() as f64 / extracts.len() as f64
-        };
-        Unit::best(share(Unit::CostUsd), share(Unit::Tokens))
+        let measured: Vec<MeasuredRun> = extracts.iter().map(|on| MeasuredRun::of_run(on.shared())).collect();
+        BestUnit::of_runs(&measured).unit
     }
 
     /// The unit of the amounts.

@@ -5,7 +5,7 @@ mod tasks;
 mod totals;
 
 use super::Family;
-use crate::aggregate::{Picked, PrintedRun, Unit, fingerprint};
+use crate::aggregate::{BestUnit, MeasuredRun, Picked, PrintedRun, Unit, fingerprint};
 use crate::replay::Holding;
 use crate::rule::{Comparator, Rule};
 use crate::sweep::engine::{Extract, Plan};
@@ -61,9 +61,8 @@ impl Study {
     /// Sorts the runs. `extracts` must be made with `plan`, which contains [`Study::plan`]. Families that cannot be read
     /// on too many runs are left out, whatever the outcome of those runs.
     pub fn new(extracts: Vec<Extract>, families: Vec<Family>, plan: &Plan) -> Self {
-        let share =
-            |unit| extracts.iter().filter(|on| on.amount(None, unit).is_some()).count() as f64 / extracts.len() as f64;
-        let unit = Unit::best(share(Unit::CostUsd), share(Unit::Tokens));
+        let measured: Vec<MeasuredRun> = extracts.iter().map(|on| MeasuredRun::of_run(on.shared())).collect();
+        let unit = BestUnit::of_runs(&measured).unit;
         let mut runs: Vec<StudyRun> = extracts.into_iter().map(|on| StudyRun::new(on, unit)).collect();
         runs.sort_by(|a, b| {
             let (a, b) = (a.on.shared(), b.on.shared());
