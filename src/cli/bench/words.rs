@@ -12,7 +12,12 @@ pub(super) struct Totals {
     pub(super) saved: Option<f64>,
     pub(super) mean_change: f64,
     pub(super) largest_change: f64,
+    /// The most that is taken from any score of a model with [`ENOUGH`] tasks; of any model if none has.
     pub(super) at_most: f64,
+    /// Models with fewer tasks, beside others with enough.
+    pub(super) small: usize,
+    /// Whether anything was stopped, or may have been.
+    pub(super) acted: bool,
     pub(super) pairs: usize,
     pub(super) tied: usize,
     pub(super) flipped: usize,
@@ -22,6 +27,9 @@ pub(super) struct Totals {
     pub(super) tau: Option<f64>,
     pub(super) audited: Option<Audited>,
 }
+
+/// The limit of a model with fewer tasks says how few they are, and nothing of the stack.
+const ENOUGH: usize = 20;
 
 /// What an audit adds, on average over the models.
 pub(super) struct Audited {
@@ -40,12 +48,16 @@ impl Line {
         let n = models().count() as f64;
         let mean = |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
         let sum = |of: fn(&Benchmark) -> usize| self.benchmarks.iter().map(of).sum();
+        let large = models().filter(|model| model.n_tasks() >= ENOUGH).count();
+        let counts = |model: &&ModelScore| large == 0 || model.n_tasks() >= ENOUGH;
         let audits = || models().filter_map(|model| model.audit.as_ref());
         Totals {
             saved: mean(models().filter_map(|model| model.saved[unit]).collect()),
             mean_change: models().map(ModelScore::change).sum::<f64>() / n,
             largest_change: models().map(ModelScore::change).fold(0.0, f64::min),
-            at_most: models().map(|model| model.at_most).fold(0.0, f64::max),
+            at_most: models().filter(counts).map(|model| model.at_most).fold(0.0, f64::max),
+            small: models().filter(|model| !counts(model)).count(),
+            acted: models().any(|model| model.stopped > 0 || model.doubtful > 0),
             pairs: sum(|of| of.pairs.pairs.len()),
             tied: sum(|of| of.pairs.tied),
             flipped: sum(|of| of.pairs.flipped()),
@@ -80,6 +92,13 @@ impl Answer<'_> {
             Some(stack) => format!("Stopping by `{stack}`"),
             None => "Stopping by the stack that is best on the other models".to_owned(),
         };
+        if !totals.acted {
+            return format!("{how} takes 0 points from any score and saves nothing: it never acted on these runs.");
+        }
+        let small = match totals.small {
+            0 => String::new(),
+            n => format!(" with {ENOUGH} tasks or more ({n} of the models have fewer)"),
+        };
         let confidence = percent(1.0 - self.args.delta);
         let certain = if totals.pairs == 0 {
             String::new()
@@ -93,7 +112,7 @@ impl Answer<'_> {
         };
         format!(
             "{how} saves {saved} of the {}, on average over the models, and lowers their scores by {} points, at most {}.{certain} \
-             On tasks like these it takes at most {} points from any score, so models further apart cannot change places \
+             On tasks like these it takes at most {} points from any score{small}, so models further apart cannot change places \
              through it ({confidence} %, all models together): that is {} of them.",
             self.unit.noun(),
             points(-totals.mean_change),

@@ -19,7 +19,7 @@ pub use training::{Training, Treatment, after_truncated, training};
 use std::collections::BTreeMap;
 
 use crate::aggregate::{BestUnit, Label, MeasuredRun, Unit};
-use crate::class::Trial;
+use crate::class::{Certainty, Trial};
 use crate::stats::cluster_key;
 use crate::stats::multiplicity::holm;
 
@@ -58,9 +58,16 @@ pub fn benchmarks(
     }
     let n_models: usize = classes.values().map(BTreeMap::len).sum();
     let delta = terms.delta / (n_models.max(1) * tried.max(1)) as f64;
+    // What never acted on any run takes nothing from a score; nor does no stack.
+    let acts = |stack: usize| {
+        trials.iter().any(|trial| trial.under[stack].early || trial.under[stack].certainty != Certainty::Certain)
+    };
+    let acting: Vec<bool> = (0..trials.first().map_or(0, |trial| trial.under.len())).map(acts).collect();
+    let delta_of = |stack: Option<usize>| stack.is_some_and(|stack| acting[stack]).then_some(delta);
     let of_class = |(class, models): (&Label, BTreeMap<&Label, Vec<&Trial>>)| {
-        let of_model =
-            |(model, trials): (&Label, Vec<&Trial>)| ModelScore::of(model, &trials, rule(model), delta, terms.audit);
+        let of_model = |(model, trials): (&Label, Vec<&Trial>)| {
+            ModelScore::of(model, &trials, rule(model), delta_of(rule(model)), terms.audit)
+        };
         let models: Vec<ModelScore> = models.into_iter().filter_map(of_model).collect();
         let pairs = Pairs::of(&models);
         Benchmark { class: class.clone(), models, pairs }

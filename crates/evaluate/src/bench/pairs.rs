@@ -40,7 +40,8 @@ pub struct Pairs {
     pub tied: usize,
     /// How many were run on no common task.
     pub apart: usize,
-    /// Kendall's tau-b between the scores without and with stops; `None` where all scores are equal.
+    /// Kendall's tau-b between the scores without and with stops; `None` where no pair is compared, or all scores are
+    /// equal.
     pub tau: Option<f64>,
 }
 
@@ -49,12 +50,15 @@ const ROUNDING: f64 = 1e-9;
 
 impl Pairs {
     pub(super) fn of(models: &[ModelScore]) -> Self {
-        let scores: Vec<(f64, f64)> = models.iter().map(|model| (model.score, model.with_stops)).collect();
-        let mut all = Self { tau: tau(&scores), ..Self::default() };
+        let mut all = Self::default();
         for a in 0..models.len() {
             for b in a + 1..models.len() {
                 all.add(models, a, b);
             }
+        }
+        // Scores on different tasks are not ranked.
+        if !all.pairs.is_empty() {
+            all.tau = tau(&models.iter().map(|model| (model.score, model.with_stops)).collect::<Vec<_>>());
         }
         all
     }

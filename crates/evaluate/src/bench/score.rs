@@ -79,12 +79,12 @@ pub(super) fn goes_on(run_id: &str, share: f64) -> bool {
 
 impl ModelScore {
     /// Judges a model's trials under a stack; `None` if none of them is graded. `delta` is the probability that its limit is
-    /// wrong.
+    /// wrong; `None` for a stack that never acts, and takes nothing.
     pub(super) fn of(
         model: &Label,
         trials: &[&Trial],
         stack: Option<usize>,
-        delta: f64,
+        delta: Option<f64>,
         audit: Option<f64>,
     ) -> Option<Self> {
         let mut tasks: BTreeMap<(Label, Label), TaskScore> = BTreeMap::new();
@@ -154,7 +154,7 @@ impl ModelScore {
             score,
             with_stops: mean(|task| task.kept),
             sampling_error: (tasks.len() > 1).then(|| (squares / (n_tasks - 1.0) / n_tasks).sqrt()),
-            at_most: upper_bound(&losses, delta),
+            at_most: delta.map_or(0.0, |delta| upper_bound(&losses, delta)),
             saved,
             audit,
             tasks,
@@ -192,8 +192,8 @@ mod tests {
             let stop = |task: usize| (task < 8).then_some(1);
             let trials: Vec<Trial> =
                 (0..20).map(|task| trial(&format!("{repetition}-{task}"), "m", 0, true, 4, stop(task))).collect();
-            let of =
-                ModelScore::of(&"m".into(), &trials.iter().collect::<Vec<_>>(), Some(0), 0.05, Some(0.25)).unwrap();
+            let of = ModelScore::of(&"m".into(), &trials.iter().collect::<Vec<_>>(), Some(0), Some(0.05), Some(0.25))
+                .unwrap();
             assert_eq!((of.score, of.with_stops), (1.0, 0.6));
             let audit = of.audit.unwrap();
             let error = audit.score.value.unwrap() - 1.0;
