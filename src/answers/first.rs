@@ -86,7 +86,7 @@ pub struct Field<'r> {
     pub(super) picked: Option<Picked>,
     pub(super) passed_over: Option<PassedOver>,
     rows: &'r Rows,
-    /// In which suite and model each stack does far worse than overall, as far as anybody asked: it takes a pass over
+    /// In which suite or model each stack does far worse than elsewhere, as far as anybody asked: it takes a pass over
     /// the rows of a stack.
     strata: RefCell<BTreeMap<Label, Option<WorseStratum>>>,
 }

@@ -29,10 +29,10 @@ fn apart(worse: &WorseStratum) -> String {
     let rate = |range: &RangeEstimate| range.high.value.map(digits).unwrap_or_default();
     let named: Vec<&str> = [worse.suite.as_deref(), worse.model.as_deref()].into_iter().flatten().collect();
     format!(
-        "{} {} % of successes on {}, and {} % over all",
+        "{} {} % of successes on {}, and {} % on all others",
         if worse.fes_rate.is_point() { "kills" } else { "may kill" },
         rate(&worse.fes_rate),
         if named.is_empty() { "runs without suite and model".to_owned() } else { named.join(", ") },
-        rate(&worse.pooled),
+        rate(&worse.rest),
     )
 }

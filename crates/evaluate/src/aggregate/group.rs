@@ -85,11 +85,30 @@ impl<'r> Group<'r> {
         self.rows
     }
 
-    /// Splits the group into strata, ordered by name.
+    /// Splits the group into strata, by suite and model, ordered by name.
     pub(super) fn strata(&self) -> Vec<Self> {
+        self.parts(|row| (row.suite(), row.model()))
+    }
+
+    /// Splits the group by suite alone, or by model alone.
+    pub(super) fn margins(&self) -> Vec<Self> {
+        let by_suite = self.parts(|row| (row.suite(), None));
+        let by_model = self.parts(|row| (None, row.model()));
+        by_suite.into_iter().chain(by_model).collect()
+    }
+
+    /// The rows that are not in `part`, which is of this group.
+    pub(super) fn without(&self, part: &Self) -> Self {
+        let mut out = part.places.iter().peekable();
+        let left = self.places.iter().copied().filter(|place| out.next_if_eq(&place).is_none());
+        let places = Cow::Owned(left.collect());
+        Self { places, ..self.clone() }
+    }
+
+    fn parts(&self, name: impl Fn(RowView<'r>) -> (Option<&'r Label>, Option<&'r Label>)) -> Vec<Self> {
         let mut parts: BTreeMap<_, Vec<Place>> = BTreeMap::new();
         for (row, place) in self.rows().zip(&*self.places) {
-            parts.entry((row.suite(), row.model())).or_default().push(*place);
+            parts.entry(name(row)).or_default().push(*place);
         }
         let part = |((suite, model), mut places): ((Option<&Label>, Option<&Label>), Vec<Place>)| {
             places.shrink_to_fit();

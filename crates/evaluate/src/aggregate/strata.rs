@@ -1,4 +1,4 @@
-//! Detects misleading pooling: a suite or model in which a stack kills far more than on average.
+//! Detects misleading pooling: a suite or model in which a stack kills far more than elsewhere.
 
 use super::estimates::LEVEL;
 use super::task_sums::{by_task, killed_rate};
@@ -6,45 +6,47 @@ use super::tasks::Tasks;
 use super::{Group, Label, Over, TaskSums, Unit};
 use crate::stats::RangeEstimate;
 
-/// A stratum is judged from so many tasks with a success on.
+/// A stratum is judged from so many tasks with a success on, and so is the rest.
 pub(super) const MIN_TASKS: u64 = 20;
 
-/// A stratum in which a stack kills more successes than overall.
+/// A stratum in which a stack kills more successes than elsewhere.
 #[derive(Clone, Debug)]
 pub struct WorseStratum {
     /// The stack.
     pub stack: Label,
-    /// The suite; `None` if the recordings name none.
+    /// The suite; `None` if the recordings name none, or it is all of a model.
     pub suite: Option<Label>,
-    /// The model; `None` if the recordings name none.
+    /// The model; `None` if the recordings name none, or it is all of a suite.
     pub model: Option<Label>,
     /// The rate in this stratum.
     pub fes_rate: RangeEstimate,
-    /// The rate over all strata.
-    pub pooled: RangeEstimate,
+    /// The rate on all other runs.
+    pub rest: RangeEstimate,
 }
 
-/// The stratum of one stack with the highest rate of false early stops among those whose whole interval lies above the
-/// pooled interval, every unknown at its worst. `None` if there is no such stratum, or only one stratum. Strata with fewer than 20 tasks
-/// with a success are not judged.
+/// The suite, the model, or the runs of one model in one suite, with the highest rate of false early stops among those
+/// whose whole interval lies above that of all other runs, every unknown at its worst. `None` if there is none. One with
+/// fewer than 20 tasks with a success is not judged.
 pub fn worse_stratum(pool: &Group<'_>) -> Option<WorseStratum> {
     let rate = |group: &Group<'_>| {
         let sums = by_task(group, &Tasks::of(group), Unit::Steps, Over::Judged);
         killed_rate(&sums.iter().collect::<Vec<&TaskSums>>(), LEVEL)
     };
-    let strata = pool.strata();
-    let pooled = rate(pool);
-    let rates = strata.iter().map(|group| (group, rate(group)));
     let most = |range: &RangeEstimate| range.high.value.unwrap_or(0.0);
-    let judged = rates.filter(|(_, rate)| rate.high.clusters >= MIN_TASKS);
-    let above =
-        judged.filter(|(_, rate)| rate.high.low().zip(pooled.high.high()).is_some_and(|(low, high)| low > high));
-    let (group, fes_rate) = above.max_by(|(_, a), (_, b)| most(a).total_cmp(&most(b)))?;
-    Some(WorseStratum {
-        stack: group.stack.clone(),
-        suite: group.suite.clone(),
-        model: group.model.clone(),
-        fes_rate,
-        pooled,
-    })
+    let pooled = rate(pool);
+    let mut worst: Option<WorseStratum> = None;
+    for group in pool.margins().iter().chain(&pool.strata()) {
+        let fes_rate = rate(group);
+        let is_candidate = group.len() < pool.len() && fes_rate.high.clusters >= MIN_TASKS;
+        if !is_candidate || most(&fes_rate) <= most(&pooled) {
+            continue;
+        }
+        let rest = rate(&pool.without(group));
+        let is_above = fes_rate.high.low().zip(rest.high.high()).is_some_and(|(low, high)| low > high);
+        if is_above && worst.as_ref().is_none_or(|worst| most(&fes_rate) > most(&worst.fes_rate)) {
+            let (suite, model) = (group.suite.clone(), group.model.clone());
+            worst = Some(WorseStratum { stack: group.stack.clone(), suite, model, fes_rate, rest });
+        }
+    }
+    worst
 }
