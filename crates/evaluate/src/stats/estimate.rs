@@ -18,6 +18,10 @@ pub const MIN_CLUSTERS_FOR_AMOUNTS: u64 = 50;
 /// If tasks are so unequal that their effective number (Kish) is below this, the interval carries a warning.
 pub const MIN_EFFECTIVE_CLUSTERS: f64 = 8.0;
 
+/// Where few tasks carry an amount, the t interval's upper end is at most so many times as far out as with the degrees of
+/// freedom of all tasks: covers 93.5 % or more in 116 worlds, where 1 covers 86 % (600 corpora each).
+const FARTHEST_BY_FEW: f64 = 1.4;
+
 /// With one run per task and fewer runs than this with (or without) the property, the exact interval replaces
 /// Wilson's.
 pub const MIN_HITS_FOR_WILSON: u64 = 5;
@@ -137,6 +141,15 @@ impl Estimate {
         Self { interval, ..self }
     }
 
+    /// How many more clusters like these would bring the lower end above `limit`, if the value stays as it is. `None` if the
+    /// value is not above it, or has no interval.
+    pub fn clusters_missing(&self, limit: f64) -> Option<u64> {
+        let (value, low) = (self.value?, self.low()?);
+        let factor = ((value - low) / (value - limit)).powi(2) - 1.0;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 1; too large saturates")]
+        (value > limit && factor.is_finite()).then(|| (factor * self.clusters as f64).ceil().max(1.0) as u64)
+    }
+
     /// Lower end of the interval.
     pub fn low(&self) -> Option<f64> {
         self.interval.map(|interval| interval.low)
@@ -154,8 +167,8 @@ impl Estimate {
 /// - a share of runs, several runs per task: Wilson on the effective n, with t quantiles. The design effect is at
 ///   least 1; if every run agrees (0 % or 100 %) it cannot be estimated, and the effective n is the number of tasks,
 ///   the worst case;
-/// - a part of an amount (tokens saved of tokens recorded): t on the logit scale; if few tasks carry it, allowing for
-///   one more;
+/// - a part of an amount (tokens saved of tokens recorded): t on the logit scale; if few tasks carry it, the upper end
+///   allows for one more, and the lower end is the nearer of t and gamma;
 /// - any other ratio: t, corrected for skewness.
 ///
 /// All t quantiles use the [degrees of freedom](super::residual::Residuals::degrees_of_freedom) that the tasks'
@@ -247,12 +260,18 @@ fn logit_interval(spread: &Spread, level: f64) -> Option<Interval> {
     let half = spread.residuals.half_width(level)? / (p * (1.0 - p));
     let back = |logit: f64| 1.0 / (1.0 + (-logit).exp());
     let interval = Interval { low: back(centre - half), high: back(centre + half) };
+    if !centre.is_finite() || !half.is_finite() {
+        return None;
+    }
+    let Some(carried) = spread.carried else { return Some(interval) };
     let z = normal_quantile(0.5 + 0.5 * level);
-    let beside = spread.carried.map(|carried| Interval {
-        low: p - carried.below(z).min(p),
-        high: (p + carried.above(z, Allowance::Full)).min(1.0),
-    });
-    (centre.is_finite() && half.is_finite()).then(|| beside.map_or(interval, |beside| interval.hull(beside)))
+    // One task more can only add to what was seen. So few tasks support few degrees of freedom, which make the upper end
+    // of the t interval as far out as any; beyond that of all tasks it is not followed far.
+    let farthest = FARTHEST_BY_FEW * spread.residuals.half_width_of_all(level)? / (p * (1.0 - p));
+    Some(Interval {
+        low: interval.low.max(p - carried.below(z).min(p)),
+        high: back(centre + half.min(farthest)).max((p + carried.above(z, Allowance::Full)).min(1.0)),
+    })
 }
 
 /// A ratio of positive sums, such as the cost of a success, with an interval on the logarithm, where it is symmetric.

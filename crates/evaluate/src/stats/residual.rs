@@ -140,6 +140,13 @@ impl Residuals {
         Some(self.exchangeable.map_or(own, |spread| own.max(spread.half_width(level))))
     }
 
+    /// The same with the degrees of freedom of all tasks, whatever the skewness.
+    pub fn half_width_of_all(&self, level: f64) -> Option<f64> {
+        let all = (self.clusters as f64 - 1.0).max(1.0);
+        let own = t_quantile(0.5 + 0.5 * level, all) * self.variance()?.sqrt();
+        Some(self.exchangeable.map_or(own, |spread| own.max(spread.half_width(level))))
+    }
+
     /// Two-sided p-value of "the statistic is 0": the smallest level at which [`Self::interval`] excludes 0, so that
     /// interval and test cannot disagree. `None` as [`Self::variance`].
     pub fn p_value(&self, value: f64) -> Option<f64> {
