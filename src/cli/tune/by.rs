@@ -68,12 +68,8 @@ struct Answer<'a> {
 
 impl Answer<'_> {
     fn promise(&self) -> String {
-        self.promised("successes")
-    }
-
-    fn promised(&self, whose: &str) -> String {
         format!(
-            "at most {} of {whose} killed, averaged over tasks, with {} confidence over all classes together",
+            "at most {} of successes killed, averaged over tasks, with {} confidence over all classes together",
             percent(self.args.promise.max_killed),
             percent(self.args.promise.confidence)
         )
@@ -81,10 +77,10 @@ impl Answer<'_> {
 
     fn verdict(&self) -> String {
         let classes = &self.tuned.classes;
-        let own = classes.iter().filter(|class| !class.is_pooled).count();
+        let enough = classes.iter().filter(|class| class.is_certified).count();
         let caps = classes.iter().filter(|class| class.cap.is_some()).count();
         format!(
-            "{} by {}: {caps} with a certified cap, {own} of them on their own tasks ({} with a success are needed). Promised: {}.",
+            "{} by {}: {enough} with the {} tasks with a success that a certificate takes, {caps} with a certified cap. Promised: {}.",
             count(classes.len() as u64, "class").replace("classs", "classes"),
             self.by.noun(),
             self.tuned.needed,
@@ -94,16 +90,15 @@ impl Answer<'_> {
 
     /// The answer for a class, in one sentence.
     fn sentence(&self, class: &TunedClass) -> String {
-        let whose = if class.is_pooled {
-            let some = count(class.with_success, "task");
-            format!("certified on all classes together: a success in only {some} of its own")
-        } else {
-            format!("certified on its own {}", count(class.with_success, "task"))
-        };
+        let tasks = count(class.with_success, "task");
         let name = &class.class;
+        if !class.is_certified {
+            let more = self.tuned.needed - class.with_success;
+            return format!("`{name}`: nothing can be certified on {tasks} with a success: {more} more.");
+        }
         let unit = if self.args.budget == "steps" { "steps" } else { self.args.budget.as_str() };
         let Some(cap) = &class.cap else {
-            return format!("`{name}`: no cap can be {whose}.");
+            return format!("`{name}`: no cap can be certified on its {tasks} with a success.");
         };
         let cut = |of: &ClassLimit| format!("{} of {} successes", of.killed, of.successes);
         let half = class.half.as_ref().filter(|half| half.killed > cap.killed);
@@ -119,7 +114,7 @@ impl Answer<'_> {
             )
         });
         format!(
-            "`{name}`: {} {unit} cut at most {} ({whose}; {} here{half}).{ship}",
+            "`{name}`: {} {unit} cut at most {} (certified on its {tasks}; {} here{half}).{ship}",
             number(cap.limit),
             percent(self.args.promise.max_killed),
             cut(cap)
@@ -137,7 +132,7 @@ impl Answer<'_> {
         let row = |class: &TunedClass| {
             let mut row = vec![
                 Cell::Text(class.class.to_string()),
-                Cell::Text(if class.is_pooled { "all classes" } else { "own" }.to_owned()),
+                Cell::Text(if class.is_certified { "own" } else { "none" }.to_owned()),
                 Cell::Count(class.with_success),
             ];
             row.extend(limit(class.cap.as_ref(), |of| number(of.limit)));
@@ -156,13 +151,10 @@ impl Answer<'_> {
         output.data("\n");
         output.table(&self.table(), Format::Table)?;
         output.data("\n");
-        output.paragraph(
-            "killed and saved: in the recorded runs of the class, on which it was chosen. A certificate on all classes together says \
-             nothing of one of them: there it may kill more.",
-        );
+        output.paragraph("killed and saved: in the recorded runs of the class, on which it was chosen.");
         if self.tuned.unclassed > 0 {
             let runs = count(self.tuned.unclassed as u64, "run");
-            output.paragraph(&format!("{runs} without what `--by` asks for: in the certificate of all classes alone"));
+            output.paragraph(&format!("{runs} without what `--by` asks for: in no certificate"));
         }
         Ok(())
     }
@@ -178,7 +170,7 @@ impl Answer<'_> {
             json!({
                 "class": &*class.class,
                 "sentence": self.sentence(class),
-                "certificate": if class.is_pooled { "all classes" } else { "own" },
+                "certificate": if class.is_certified { "own" } else { "none" },
                 "runs": class.study.runs().len(),
                 "tasks_with_success": class.with_success,
                 "cap": class.cap.as_ref().map(limit),
@@ -215,14 +207,12 @@ impl Answer<'_> {
         let mut names = std::collections::BTreeSet::new();
         for class in &self.tuned.classes {
             let Some(best) = &class.best else { continue };
-            let study = if class.is_pooled { &self.tuned.pooled } else { &class.study };
             let mut name = stack_name(&class.class);
             while !names.insert(name.clone()) {
                 name.push('-');
             }
             let _ = writeln!(text, "\n# {}", one_line(&self.sentence(class)));
-            let whose = if class.is_pooled { "the successes of all classes" } else { "successes" };
-            text += &certified_stack(study, &Shipped::Limit(best.choice), &name, self.promised(whose));
+            text += &certified_stack(&class.study, &Shipped::Limit(best.choice), &name, self.promise());
         }
         let write = |folder: &Path| {
             let put =
