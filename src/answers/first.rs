@@ -73,8 +73,8 @@ impl Default for Appetite {
 /// A stack that tuning chose, with its answer: nothing is decided anew.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tuned {
-    /// The stack to ship.
-    pub stack: String,
+    /// The stack to ship; `None` if there is none.
+    pub stack: Option<String>,
     /// The answer in a few sentences.
     pub verdict: String,
 }
@@ -112,9 +112,10 @@ impl<'r> Field<'r> {
     /// What to ship at the given appetite: what tuning chose, or else what the stacks themselves decide.
     fn decide(&self, summaries: &[Summary], appetite: Appetite) -> ShipDecision {
         let decision = self.contest.decide(appetite.terms());
-        let tuned = self.tuned.as_ref();
-        let Some(at) = tuned.and_then(|tuned| summaries.iter().position(|of| *of.stack == *tuned.stack)) else {
-            return decision;
+        let Some(tuned) = &self.tuned else { return decision };
+        let is_tuned = |of: &Summary| Some(&*of.stack) == tuned.stack.as_deref();
+        let Some(at) = summaries.iter().position(is_tuned) else {
+            return ShipDecision { ship: None, tie: None, nearest: None, ..decision };
         };
         let mut standings = decision.standings;
         if let Some(standing) = standings.get_mut(at) {

@@ -5,8 +5,8 @@ use super::first::FirstTable;
 use super::followed::FollowedVerdict;
 use super::known::{Lack, MissingRecord, missing};
 use crate::aggregate::{
-    Candidate, CostOfSuccess, Count, Label, NetBenefit, PassedOver, Picked, Refused, Standing, Summary, TieBreak, Unit,
-    WorseStratum,
+    Candidate, CostOfSuccess, Count, LEAST_SAVED, Label, NetBenefit, PassedOver, Picked, Refused, Standing, Summary,
+    TieBreak, Unit, WorseStratum,
 };
 use crate::stats::{Estimate, RangeEstimate};
 use crate::transcript::Outcome;
@@ -189,11 +189,11 @@ pub enum WhyNot {
         /// What is missing on the others.
         missing: Vec<MissingRecord>,
     },
-    /// It is safe, but not worth shipping.
+    /// It is safe, but makes successes dearer, or is not shown to pay.
     NotWorth(Box<NotWorth>),
 }
 
-/// What a safe stack does that is not worth shipping.
+/// What a safe stack does that is not shipped.
 #[derive(Clone, Debug)]
 pub struct NotWorth {
     /// Runs that it stops.
@@ -204,12 +204,14 @@ pub struct NotWorth {
     pub saved: Saving,
     /// What it fails at.
     pub fault: Fault,
+    /// How many more tasks like these would show that it pays, as far as they are enough.
+    pub tasks_missing: Option<u64>,
 }
 
-/// Why a safe stack is not worth shipping.
+/// Why a safe stack is not shipped.
 #[derive(Clone, Copy, Debug)]
 pub enum Fault {
-    /// It costs more in lost successes than it saves.
+    /// It is not shown to save more than it costs in lost successes.
     DoesNotPay(Option<NetBenefit>),
     /// Each success left costs more than without it.
     Dearer(Option<Estimate>),
@@ -346,8 +348,14 @@ impl FirstTable<'_> {
             Standing::Dearer => Fault::Dearer(self.candidate(summary).map(|candidate| candidate.cost)),
             _ => Fault::SavesNothing,
         };
+        let candidate = self.candidate(summary);
+        let tasks_missing = match fault {
+            Fault::SavesNothing => candidate.and_then(|candidate| candidate.saved.clusters_missing(LEAST_SAVED)),
+            Fault::DoesNotPay(_) => candidate.and_then(|candidate| candidate.worth?.clusters_missing(0.0)),
+            Fault::Dearer(_) => None,
+        };
         let (stops, runs, saved) = (summary.stops(), summary.runs, self.saved(summary));
-        WhyNot::NotWorth(Box::new(NotWorth { stops, runs, saved, fault }))
+        WhyNot::NotWorth(Box::new(NotWorth { stops, runs, saved, fault, tasks_missing }))
     }
 
     fn unknown(&self, summary: &Summary) -> WhyNot {

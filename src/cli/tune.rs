@@ -358,16 +358,14 @@ fn tune<T>(
     let answer = answer(args, &recordings)?;
     let words = Words { study: &recordings.study, answer: &answer, args };
     let shown = show(&words)?;
-    if let (Some(out), Ok((shipped, _))) = (&args.out, &answer.shipped) {
+    if let Some(out) = &args.out {
+        let shipped = answer.shipped.as_ref().ok().map(|(shipped, _)| shipped);
         files::write(&words, shipped, out, output)?;
-        output.note(&format!(
-            "written to {}; ship {}, open {}",
-            out.display(),
-            out.join("tuned.toml").display(),
-            out.join("report.html").display()
-        ));
-    } else if let Some(out) = &args.out {
-        output.note(&format!("nothing is written to {}: there is nothing to ship", out.display()));
+        let ship = match shipped {
+            Some(_) => format!("ship {}", out.join("tuned.toml").display()),
+            None => "there is nothing to ship".to_owned(),
+        };
+        output.note(&format!("written to {}; {ship}, open {}", out.display(), out.join("report.html").display()));
     }
     Ok((shown, if answer.shipped.is_ok() { Exit::Done } else { Exit::GateFailed }))
 }

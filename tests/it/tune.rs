@@ -122,7 +122,12 @@ fn refusals_give_the_reason_first_and_the_missing_count() {
     insta::assert_snapshot!("tune_refusals", told);
     let scratch = scratch(40);
     let (_, _, stderr) = scratch.run("tune runs.jsonl --out tuned --no-presets");
-    assert!(stderr.contains("nothing is written") && !scratch.path("tuned").exists(), "{stderr}");
+    assert!(
+        one_line(&stderr).contains("there is nothing to ship") && !scratch.path("tuned/tuned.toml").exists(),
+        "{stderr}"
+    );
+    assert!(scratch.read("tuned/tune.md").contains("Nothing can be recommended"));
+    assert!(scratch.path("tuned/tune.csv").exists() && scratch.path("tuned/report.html").exists());
 }
 
 #[test]

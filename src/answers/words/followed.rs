@@ -84,6 +84,12 @@ pub(super) fn perfect_stop(tail: Option<(f64, f64)>, idle: u64, runs: u64, noun:
 /// How many of the successes that a stack kills had their final edit.
 pub(super) fn killed_standing(stack: &Label, killed: (u64, u64), standing: (u64, u64)) -> String {
     let (sure, most) = killed;
+    if standing == (0, sure) && sure > 0 {
+        return format!(
+            "whether the final edit of the {sure} successes that `{stack}` stops early was already made cannot be told from \
+             their calls; `--keeps work` needs that"
+        );
+    }
     let unknown = if most > sure { format!(" ({} more could not be judged)", most - sure) } else { String::new() };
     format!(
         "in {} of the {sure} successes that `{stack}` stops early{unknown} the final edit was already made; `--keeps work` \

@@ -12,7 +12,7 @@ pub use followed::{agreement, verdict as followed_verdict};
 pub use headline::headline;
 pub use known::{known_on, missing};
 pub use notes::{lacking, note, notes};
-pub use verdict::{dearer, passed_over, verdict};
+pub use verdict::{dearer, more_tasks, passed_over, verdict};
 
 use crate::aggregate::WorseStratum;
 use crate::stats::{Interval, RangeEstimate};

@@ -32,7 +32,9 @@ fn conclusion(conclusion: &Conclusion) -> String {
             "Nothing can be said in dollars: no run has a cost. `--price FILE` computes it from tokens.".to_owned()
         }
         Conclusion::NothingActed { unread: 0, .. } => {
-            "None of these stacks acted on any run: there is nothing to ship, and nothing to fear.".to_owned()
+            "None of these stacks acted on any run: there is nothing to ship, and what they would do to longer runs is not \
+             known."
+                .to_owned()
         }
         Conclusion::NothingActed { idle: 0, .. } => {
             "None of these stacks can be judged on these recordings: their rules need what is not recorded.".to_owned()
@@ -59,7 +61,11 @@ fn conclusion(conclusion: &Conclusion) -> String {
                 (_, 1) => format!(", all that is safe at {limit},"),
                 (_, safe) => format!(", the best of {safe} that are safe at {limit},"),
             };
-            format!("Safe, but not worth shipping: `{stack}`{best} {}.", why_not(why))
+            let found = match why {
+                WhyNot::NotWorth(what) if matches!(what.fault, Fault::Dearer(_)) => "Safe, but dearer",
+                _ => "Safe, but not shown to pay",
+            };
+            format!("{found}: `{stack}`{best} {}.", why_not(why))
         }
         Conclusion::Refused { limit, tried: 1, stack, why } => {
             format!("`{stack}` cannot be shipped at {}: {}.", chosen_percent(*limit), why_not(why))
@@ -137,12 +143,7 @@ fn lacks(promise: &KillPromise, refused: &Refused) -> String {
         }
         _ => String::new(),
     };
-    let tasks = match refused.tasks_missing {
-        Some(1) => "; about 1 more task like these would show that it is safe".to_owned(),
-        Some(more) => format!("; about {more} more tasks like these would show that it is safe"),
-        None => String::new(),
-    };
-    alone + &tasks
+    alone + &more_tasks(refused.tasks_missing, "that it is safe")
 }
 
 /// Formats `26 % of the cost (20–33)`.
@@ -181,16 +182,29 @@ fn why_not(why: &WhyNot) -> String {
     }
 }
 
-fn not_worth(NotWorth { stops, runs, saved: share, fault }: &NotWorth) -> String {
+fn not_worth(NotWorth { stops, runs, saved: share, fault, tasks_missing }: &NotWorth) -> String {
     let does = format!("stops {stops} of {runs} runs and saves {}", saved(share));
     match fault {
         Fault::DoesNotPay(Some(benefit)) => {
             let price = dollars(benefit.price.costs);
-            format!("{does}: at ${price} for a lost success it is worth {} a run", worth(benefit))
+            let more = more_tasks(*tasks_missing, "that it pays");
+            format!("{does}: at ${price} for a lost success it is worth {} a run{more}", worth(benefit))
         }
-        Fault::DoesNotPay(None) => format!("{does}: at $ for a lost success it is worth an unknown amount a run"),
+        Fault::DoesNotPay(None) => format!("{does}, and what it is worth a run is not known"),
         Fault::Dearer(cost) => format!("{does}, and {}", dearer(cost.as_ref())),
-        Fault::SavesNothing => format!("{does}, which is not shown to be more than 1 %"),
+        Fault::SavesNothing => {
+            let more = more_tasks(*tasks_missing, "a saving of more than that");
+            format!("{does}, which is not shown to be more than 1 %{more}")
+        }
+    }
+}
+
+/// Formats `; about 40 more tasks like these would show that it pays`; nothing if no number of tasks would.
+pub fn more_tasks(missing: Option<u64>, what: &str) -> String {
+    match missing {
+        Some(1) => format!("; about 1 more task like these would show {what}"),
+        Some(more) => format!("; about {more} more tasks like these would show {what}"),
+        None => String::new(),
     }
 }
 
@@ -221,7 +235,7 @@ pub fn dearer(cost: Option<&Estimate>) -> String {
 
 /// Formats `$0.02 (0.01 to 0.04)`.
 fn worth(benefit: &NetBenefit) -> String {
-    let value = benefit.a_run.low.value.unwrap_or_default();
+    let Some(value) = benefit.a_run.low.value else { return "an unknown amount".to_owned() };
     let interval = match benefit.a_run.interval() {
         Some(interval) => format!(" ({} to {})", dollars(interval.low), dollars(interval.high)),
         None => String::new(),

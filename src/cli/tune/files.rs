@@ -16,6 +16,7 @@ use crate::cli::output::Output;
 use crate::compare::Options;
 use crate::diagnostic::one_line;
 use crate::export::{Export, hosts};
+use crate::framework::Kind;
 use crate::report::{self, FolderFormat, Manifest, Publication, write_atomically};
 use crate::stack::{Grounds, Stack, StackFile};
 use crate::tune::{Family, Shipped, Study, grounds};
@@ -23,10 +24,10 @@ use crate::tune::{Family, Shipped, Study, grounds};
 /// The name of the shipped stack.
 pub(super) const TUNED: &str = "tuned";
 
-/// Writes the folder: all files, or none.
-pub(super) fn write(words: &Words<'_>, shipped: &Shipped, out: &Path, output: &Output) -> Result<(), Failure> {
-    let text = tuned_stack(words, shipped);
-    let strategies = beside(words, &text)?;
+/// Writes the folder: all files, or none. If there is nothing to ship, there is no stack among them.
+pub(super) fn write(words: &Words<'_>, shipped: Option<&Shipped>, out: &Path, output: &Output) -> Result<(), Failure> {
+    let text = shipped.map(|shipped| tuned_stack(words, shipped));
+    let strategies = beside(words, text.as_deref())?;
     let options = Options { stories: Some(words.args.embed_text.texts()), ..Options::default() };
     let stacks = LoadedStacks::without_files(strategies);
     let GatheredRuns { evidence, stacks, found, .. } = gather(&words.args.corpus.runs(), &stacks, &options, output)?;
@@ -36,20 +37,24 @@ pub(super) fn write(words: &Words<'_>, shipped: &Shipped, out: &Path, output: &O
         lost_success_costs: words.args.lost_success_costs,
         ..Appetite::default()
     };
-    let tuned = Tuned { stack: TUNED.to_owned(), verdict: words.verdict() };
+    let tuned = Some(Tuned { stack: text.as_ref().map(|_| TUNED.to_owned()), verdict: words.verdict() });
     let remarks = vec![
         "What follows is judged on the very runs it was tuned on, with 95 % intervals over all successful runs; the certificate is \
          of the mean over tasks."
             .to_owned(),
     ];
-    let file = StackFile::parse("tuned.toml", &text).map_err(Failure::usage)?;
-    let (configurations, tuned) = (configurations_of(&file), Some(tuned));
+    let configurations = match &text {
+        Some(text) => configurations_of(&StackFile::parse("tuned.toml", text).map_err(Failure::usage)?),
+        None => Vec::new(),
+    };
     let manifest = Manifest { appetite, found, remarks, tuned, configurations, ..Manifest::new(stacks) };
     let publication = Publication::new(evidence, manifest);
     let summaries = publication.summaries();
     let write_own = |folder: &Path| {
         let put = |name: &str, text: &str| write_atomically(&folder.join(name), |file| file.write_all(text.as_bytes()));
-        put("tuned.toml", &text)?;
+        if let Some(text) = &text {
+            put("tuned.toml", text)?;
+        }
         if let Some((budget, sentence)) = words.budget() {
             put("budget.toml", &stack_file(words, &budget, "budget", &sentence))?;
         }
@@ -122,12 +127,13 @@ pub(super) fn grounds_text(grounds: Grounds) -> String {
 }
 
 /// The tuned stack, then what runs today, the certified budget, and the best preset.
-fn beside(words: &Words<'_>, text: &str) -> Result<Strategies, Failure> {
-    let mut strategies = own(text)?;
+fn beside(words: &Words<'_>, text: Option<&str>) -> Result<Strategies, Failure> {
+    let mut strategies = text.map(own).transpose()?.unwrap_or_default();
     strategies.extend(StackArgs::named(words.args.today.clone()).load()?.strategies);
     let preset = words.answer.beside.others.iter().find(|other| other.rival == Rival::Preset);
     if let Some(name) = preset.and_then(|preset| preset.name.as_ref()) {
-        strategies.extend(StackArgs::named(vec![format!("preset:{name}")]).load()?.strategies);
+        // Not by its name as an argument: that of a profile is none.
+        strategies.extend(catalog::all(Kind::Preset).into_iter().filter(|preset| preset.name() == name));
     }
     if let Some(budget) = words.answer.tuned.budget() {
         strategies.push(words.study.families()[budget.at.family].stack("budget alone", budget.at.limit));

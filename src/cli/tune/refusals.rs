@@ -2,8 +2,8 @@
 
 use super::words::{ALPHAS, Words};
 use super::{Elsewhere, Why};
-use crate::aggregate::{MIN_KNOWN, Standing};
-use crate::answers::words::dearer;
+use crate::aggregate::{LEAST_SAVED, MIN_KNOWN, Standing};
+use crate::answers::words::{dearer, more_tasks};
 use crate::cli::inputs::unnamed_tasks;
 use crate::diagnostic::count;
 use crate::transcript::Outcome;
@@ -100,19 +100,23 @@ impl Words<'_> {
             _ => {
                 let why = match standing {
                     Standing::DoesNotPay => {
+                        let missing = candidate.and_then(|candidate| candidate.worth?.clusters_missing(0.0));
                         format!(
-                            ", at ${} for a lost success",
-                            dollars(self.args.lost_success_costs.unwrap_or_default())
+                            ", at ${} for a lost success{}",
+                            dollars(self.args.lost_success_costs.unwrap_or_default()),
+                            more_tasks(missing, "that it pays")
                         )
                     }
                     Standing::Dearer => String::new(),
-                    _ => ", and is not shown to save more than 1 %".to_owned(),
+                    _ => {
+                        let missing = candidate.and_then(|candidate| candidate.saved.clusters_missing(LEAST_SAVED));
+                        let more = more_tasks(missing, "a saving of more than that");
+                        format!(", which is not shown to be more than 1 %{more}")
+                    }
                 };
                 let nearest = if standing == Standing::SavesNothing { self.first_refused() } else { String::new() };
-                format!(
-                    "Safe, but not worth shipping: {condition}, {} at {alpha}, {own}{why}.{nearest}",
-                    self.best_of()
-                )
+                let found = if standing == Standing::Dearer { "dearer" } else { "not shown to pay" };
+                format!("Safe, but {found}: {condition}, {} at {alpha}, {own}{why}.{nearest}", self.best_of())
             }
         }
     }
@@ -135,7 +139,7 @@ impl Words<'_> {
             Elsewhere::Dearer(cost) => format!("made it so that {}", dearer(Some(cost))),
         };
         format!(
-            "Safe, but not worth shipping: {} {own}, but it was chosen on these tasks. A rule chosen this way, on tasks left \
+            "Safe, but not shown to pay: {} {own}, but it was chosen on these tasks. A rule chosen this way, on tasks left \
              out, {told}.",
             shipped.condition(self.study)
         )
