@@ -93,6 +93,10 @@ fn to_ship(ship: &Ship) -> String {
         format!("Ship `{stack}`: it kills at most {promise}, saves {saved}{cost}.{pays}")
     };
     let mut sentences = vec![first];
+    if ship.promise.of_all {
+        sentences
+            .push("What is saved goes by the labels as they are, without a correction for their errors.".to_owned());
+    }
     let (judged, runs) = ship.judged;
     if judged < runs {
         sentences.push(format!("Judged on the {judged} of {runs} runs that tell."));
