@@ -3,14 +3,31 @@
 
 use super::{Event, Header, Instant, Lane, Message, Moment, Point, PointView, Role, Step};
 
-/// A point and the number of events known at it.
+/// A point and the number of events known at it, in few bytes: a step has up to four.
 #[derive(Clone, Copy, Debug)]
 struct PointSpan {
     point: Point,
     /// Events before this index have happened.
-    seen: usize,
-    /// The latest timestamp among those events.
-    now: Option<Instant>,
+    seen: u32,
+    /// The latest timestamp among those events, or [`NO_TIME`].
+    now: Instant,
+}
+
+/// Stands for no timestamp.
+const NO_TIME: Instant = Instant(i64::MIN);
+
+impl PointSpan {
+    fn new(point: Point, seen: usize, now: Option<Instant>) -> Self {
+        Self { point, seen: u32::try_from(seen).unwrap_or(u32::MAX), now: now.unwrap_or(NO_TIME) }
+    }
+
+    fn seen(&self) -> usize {
+        self.seen as usize
+    }
+
+    fn now(&self) -> Option<Instant> {
+        (self.now != NO_TIME).then_some(self.now)
+    }
 }
 
 /// The steps and points derived from the events so far.
@@ -33,7 +50,10 @@ impl Layout {
     /// The layout of a finished recording.
     pub(super) fn of(events: &[Event]) -> Self {
         let mut layout = Self::default();
+        let is_final = |message: &&Message| message.is_step() && message.tool_calls.is_empty();
+        let n_final = events.iter().filter_map(Event::message).filter(is_final).count();
         layout.reserve(events.iter().filter(|event| is_reply(event)).count());
+        layout.points.reserve_exact(layout.points.capacity().saturating_add(n_final));
         for n in 1..=events.len() {
             layout.take(&events[..n]);
         }
@@ -97,9 +117,9 @@ impl Layout {
     /// Adds a point, at which `seen` events are known, for the step after the finished ones.
     fn lay(&mut self, moment: Moment, seen: usize, events: &[Event]) {
         // Visits each event once: searching all events at every point would be slow for a recording without timestamps.
-        let from = self.points.last().map_or(0, |span| span.seen);
+        let from = self.points.last().map_or(0, PointSpan::seen);
         self.now = events[from..seen].iter().rev().find_map(Event::ts).or(self.now);
-        self.points.push(PointSpan { point: Point::new(self.steps.len(), moment), seen, now: self.now });
+        self.points.push(PointSpan::new(Point::new(self.steps.len(), moment), seen, self.now));
     }
 
     /// The finished steps.
@@ -138,7 +158,7 @@ impl Layout {
         let point = Point::new(self.steps.len(), Moment::BeforeRequest);
         let last = self.points.last();
         let now = events.iter().rev().find_map(Event::ts);
-        let span = PointSpan { point, seen: events.len(), now };
+        let span = PointSpan::new(point, events.len(), now);
         let view = self.view(header, events, &span, last);
         last.is_none_or(|last| last.point != point).then_some(PointView { is_after_end: true, ..view })
     }
@@ -150,7 +170,7 @@ impl Layout {
         span: &PointSpan,
         before: Option<&PointSpan>,
     ) -> PointView<'r> {
-        let PointSpan { point, seen, now } = *span;
+        let (point, seen, now) = (span.point, span.seen(), span.now());
         let nth = point.step as usize;
         let (n_over, reply) = match point.moment {
             Moment::BeforeRequest => (nth, None),
@@ -163,9 +183,9 @@ impl Layout {
             steps: &self.steps[..n_over.min(self.steps.len())],
             reply,
             point,
-            news_from: before.map_or(0, |before| before.seen),
+            news_from: before.map_or(0, PointSpan::seen),
             now,
-            earlier: before.and_then(|before| before.now),
+            earlier: before.and_then(PointSpan::now),
             first_time: self.first_time.filter(|(index, _)| *index < seen).map(|(_, time)| time),
             is_after_end: false,
         }

@@ -24,18 +24,23 @@ fn source_of(file: &OpenFile) -> Source {
 pub(super) struct CallSources<'c> {
     corpus: &'c Corpus,
     has_calls: BTreeMap<Source, bool>,
+    /// The pieces of the corpus that were marked.
+    n_marked: usize,
     /// A second reading of the corpus, which is begun when a source begins with a run without calls, and goes on only
     /// until its first call.
     ahead: Option<Stream<'c>>,
+    /// The pieces that the second reading has taken.
+    n_ahead: usize,
 }
 
 impl<'c> CallSources<'c> {
     pub(super) fn new(corpus: &'c Corpus) -> Self {
-        Self { corpus, has_calls: BTreeMap::new(), ahead: None }
+        Self { corpus, has_calls: BTreeMap::new(), n_marked: 0, ahead: None, n_ahead: 0 }
     }
 
     /// Marks the runs that have no calls because their source records none.
     pub(super) fn mark(&mut self, parsed: &mut Parsed) {
+        self.n_marked += 1;
         let Parsed::Runs { file, runs, .. } = parsed else { return };
         self.take(file, runs.iter().any(|found| found.run.has_calls()));
         let source = source_of(file);
@@ -74,11 +79,17 @@ impl<'c> CallSources<'c> {
                 self.has_calls.insert(source.clone(), false);
                 break;
             }
-            let parsed: Vec<Parsed> = batch.into_par_iter().map(|piece| corpus.parse(piece)).collect();
-            for parsed in &parsed {
-                if let Parsed::Runs { file, runs, .. } = parsed {
-                    self.take(file, runs.iter().any(|found| found.run.has_calls()));
-                }
+            // What was marked is known already, and its runs, which may be large, are still in memory.
+            let n_known = self.n_marked.saturating_sub(self.n_ahead).min(batch.len());
+            self.n_ahead += batch.len();
+            let has_calls = |piece| match corpus.parse(piece) {
+                Parsed::Runs { file, runs, .. } => Some((file, runs.iter().any(|found| found.run.has_calls()))),
+                _ => None,
+            };
+            let unknown: Vec<_> = batch.into_iter().skip(n_known).collect();
+            let found: Vec<_> = unknown.into_par_iter().filter_map(has_calls).collect();
+            for (file, has_calls) in found {
+                self.take(&file, has_calls);
             }
         }
         self.ahead = Some(ahead);
