@@ -363,7 +363,8 @@ fn run_of(nth: usize, steps: usize) -> String {
     format!("{{\"type\":\"run\",\"run_id\":\"r{nth:02}\"}}\n{step}")
 }
 
-/// What a guard fails on is unknown, and nothing else, in whatever order the runs come to it.
+/// What a guard fails on is unknown, and nothing else, in whatever order the runs come to it, and however long another
+/// guard takes.
 #[test]
 fn rows_do_not_depend_on_the_threads_where_a_guard_fails_often() {
     let folder = tempfile::tempdir().unwrap();
@@ -374,8 +375,10 @@ fn rows_do_not_depend_on_the_threads_where_a_guard_fails_often() {
     std::fs::write(folder.path().join("runs.jsonl"), runs).unwrap();
     // It fails on runs of more than three steps: on the first 24 in a row, and on every seventh after them.
     let point = "[ $n -gt 3 ] && exit 3; say '\"answer\":\"continue\"'";
-    let stack = entry(&Sh { point, ..CONTINUES }, folder.path(), "fails");
-    std::fs::write(folder.path().join("stacks.toml"), stack).unwrap();
+    let fails = entry(&Sh { point, ..CONTINUES }, folder.path(), "fails");
+    let point = "[ $n -gt 4 ] && sleep 0.05; say '\"answer\":\"continue\"'";
+    let slow = entry(&Sh { point, ..CONTINUES }, folder.path(), "slow");
+    std::fs::write(folder.path().join("stacks.toml"), fails + &slow).unwrap();
     let rows = ["1", "2", "4", "8"].map(|threads| {
         let command = ["--threads", threads, "compare", "runs.jsonl", "--stacks", "stacks.toml", "--out", "out"];
         let output = whenstop(folder.path(), &command);

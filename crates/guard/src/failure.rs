@@ -1,8 +1,12 @@
 //! The ways in which a guard can fail, in words.
 
 use std::fmt;
+use std::time::Duration;
 
 use whenstop_core::diagnostic::one_line;
+
+/// After waiting this long in all for late answers, a guard is given up.
+pub(super) const MOST_WAITED: Duration = Duration::from_mins(10);
 
 /// Why a guard gave no valid answer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -11,6 +15,8 @@ pub enum Failure {
     NotStarted(String),
     /// It gave no answer within this many seconds.
     Silent(u32),
+    /// Its answers came late but in time, and took too long in all.
+    Late,
     /// It ended, with this status and these last words on stderr.
     Ended {
         /// How it ended.
@@ -70,6 +76,7 @@ impl Failure {
         match self {
             Self::NotStarted(_) => "not started",
             Self::Silent(_) => Self::SILENT,
+            Self::Late => "late",
             Self::Ended { .. } => "ended",
             Self::Raised(_) => "raised",
             Self::Long(_) => "long",
@@ -87,6 +94,7 @@ impl Failure {
             Self::Silent(_) => {
                 "answer every line that has an `id`, and flush stdout; `time_limit` in a stack file allows more seconds"
             }
+            Self::Late => "answer within a second, or ask it about fewer runs",
             Self::Ended { .. } => {
                 "run the command by itself to see why; `whenstop guard test` asks it about the bundled runs"
             }
@@ -106,6 +114,7 @@ impl fmt::Display for Failure {
         match self {
             Self::NotStarted(why) => write!(f, "cannot be started: {why}"),
             Self::Silent(seconds) => write!(f, "gave no answer within {seconds} s"),
+            Self::Late => write!(f, "took {} minutes for late answers", MOST_WAITED.as_secs() / 60),
             Self::Ended { status, last_words } if last_words.is_empty() => write!(f, "ended ({status})"),
             Self::Ended { status, last_words } => write!(f, "ended ({status}) and wrote to stderr `{last_words}`"),
             Self::Raised(error) => write!(f, "raised `{}`", beginning(error)),

@@ -1,12 +1,14 @@
 //! Which runs a guard failed on, and how: each kind of failure once, with a count.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use whenstop_core::decision::Trouble;
 use whenstop_core::diagnostic::{count, one_line};
 use whenstop_core::transcript::Point;
 
 use super::Failure;
+use super::failure::MOST_WAITED;
 
 /// A failure: where it happened first, in the order of run ids.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,11 +22,15 @@ struct First {
 const MOST_SILENT: usize = 10;
 /// After so many failed runs of any kind, too.
 const MOST_FAILED: usize = 1000;
+/// An answer that takes as long as this is late, though in time.
+const LATE: Duration = Duration::from_secs(1);
 
 /// The failures of a guard. A run that is replayed twice counts once.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     kinds: BTreeMap<&'static str, (BTreeSet<u64>, First)>,
+    /// How long the late answers took.
+    waited: Duration,
 }
 
 impl Ledger {
@@ -39,6 +45,14 @@ impl Ledger {
         runs.insert(fingerprint);
     }
 
+    /// Adds the time that an answer took. Whether too much time is lost by now.
+    pub(super) fn is_too_late(&mut self, took: Duration) -> bool {
+        if took >= LATE {
+            self.waited = self.waited.saturating_add(took);
+        }
+        self.waited >= MOST_WAITED
+    }
+
     /// Whether the guard is given up, for its whole stack: the number of failed runs does not depend on their order, and
     /// so not on the number of threads.
     pub(super) fn is_given_up(&self) -> bool {
@@ -46,7 +60,9 @@ impl Ledger {
             if *kind == Failure::GIVEN_UP { 0 } else { runs.len() }
         };
         let silent = self.kinds.get(Failure::SILENT).map_or(0, |(runs, _)| runs.len());
-        silent >= MOST_SILENT || self.kinds.iter().map(failed).sum::<usize>() >= MOST_FAILED
+        self.waited >= MOST_WAITED
+            || silent >= MOST_SILENT
+            || self.kinds.iter().map(failed).sum::<usize>() >= MOST_FAILED
     }
 
     /// One line for each kind of failure.
@@ -66,5 +82,26 @@ impl Ledger {
             Trouble { what, help: first.failure.help().to_owned(), gave_up }
         };
         failures.map(of_kind).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guard_that_always_answers_late_is_given_up() {
+        let mut ledger = Ledger::default();
+        // Any number of answers at once, and 66 that take nine seconds.
+        let is_late =
+            |ledger: &mut Ledger, n: usize, millis| (0..n).any(|_| ledger.is_too_late(Duration::from_millis(millis)));
+        assert!(!is_late(&mut ledger, 1_000_000, 999));
+        assert!(!is_late(&mut ledger, 66, 9000) && !ledger.is_given_up());
+        assert!(is_late(&mut ledger, 1, 9000) && ledger.is_given_up());
+        ledger.put("r", None, Failure::Late);
+        assert_eq!(
+            ledger.troubles("g")[0].what,
+            "guard `g` took 10 minutes for late answers; given up after 1 run, such as `r`"
+        );
     }
 }

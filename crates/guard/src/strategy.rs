@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use whenstop_core::decision::{Program, Requirement, RuleName, Strategy, Trouble, Watch};
 use whenstop_core::transcript::{Header, Point};
@@ -131,9 +132,14 @@ impl Guard {
     }
 
     /// Sends lines that end with the question `id`, and returns its answer.
+    #[expect(clippy::disallowed_methods, reason = "how long it takes decides nothing but when to give up")]
     pub(super) fn ask(&self, link: &mut dyn Link, lines: &[u8], id: &str) -> Result<Answer, Failure> {
+        let begun = Instant::now();
         let answer = Answer::parse(&link.exchange(lines)?, id, &self.hello)?;
         link.is_quiet()?;
+        if locked(&self.ledger).is_too_late(begun.elapsed()) {
+            return Err(Failure::Late);
+        }
         Ok(answer)
     }
 
