@@ -19,7 +19,8 @@ struct Cell {
 /// end stands for anything.
 struct Kind(&'static str, &'static str, &'static [[&'static str; 3]], &'static [[&'static str; 2]]);
 
-const KINDS: [Kind; 12] = [
+const KINDS: [Kind; 13] = [
+    Kind("killed at most: the truth is above", "at most 5", &[], &[["kills-*", "false certificate"]]),
     Kind("share of successes killed", "95", &[["rate*", "printed", "coverage"]], &[["compare-*", "killed *"]]),
     Kind(
         "… graded in part, or by a judge",
@@ -154,8 +155,29 @@ fn table() -> String {
     text + "\n\
         Each 95 % interval should hold in 95 of 100 corpora; an alarm, a wrong \"Ship\" and a broken\n\
         certificate may happen as often as promised at most. Worst cells are small or lopsided corpora,\n\
-        mostly called `rough`. Measured with the bounds on kills before today's. reports/2026-11-23-validity\n"
+        mostly called `rough`. The first line is of today's program, the others of earlier ones.\n\
+        reports/2026-11-23-validity\n"
+        + &shipped(&asked)
         + MEASURED
+}
+
+/// How often a stack is shipped that may be, and what it takes.
+fn shipped(asked: &[Cell]) -> String {
+    let share = |tasks: u32| {
+        let name = format!("kills-true-{tasks}");
+        let cell = asked.iter().find(|cell| cell.name[0] == name && cell.name[1] == "ships").unwrap();
+        format!("{:.0}", 100.0 * cell.events as f64 / cell.answered as f64)
+    };
+    format!(
+        "\nShipped, of those that should be: a stack that kills 1.4 % (5 % are tolerated; 2 successes a task), on\n\
+         100, 150 and 200 tasks: {}, {} and {} of 100. Tasks that show it at 5 %, with 0 to 5 killed runs:\n\
+         one success a task: 59  93 124 153 181 208 (as by the exact binomial)\n\
+         two:                59  72  85  98 111 123\n\
+         four:               59  65  70  76  81  87\n",
+        share(100),
+        share(150),
+        share(200)
+    )
 }
 
 #[test]
