@@ -117,9 +117,7 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
     let watches = options.detail != Detail::Counts && file.format.id() != "trace";
     match file.within {
         None => {
-            if watches {
-                looked_up::watch();
-            }
+            looked_up::watch(watches);
             file.format.read(&record, &mut reading);
         }
         Some(layout) => gathered.parts(file, &record, layout),
@@ -164,9 +162,7 @@ impl Gathered {
                 ..*whole
             };
             let mut reading = Reading::of(record);
-            if whole.options.detail != Detail::Counts && file.format.id() != "trace" {
-                looked_up::watch();
-            }
+            looked_up::watch(whole.options.detail != Detail::Counts && file.format.id() != "trace");
             file.format.read(&record, &mut reading);
             self.take(reading, file, whole.options);
         }

@@ -220,7 +220,7 @@ impl<R: Read> Records<R> {
                     (object, 0)
                 } else {
                     self.state = State::Done;
-                    return Ok(None);
+                    return self.no_container(at);
                 }
             }
         };
@@ -238,6 +238,17 @@ impl<R: Read> Records<R> {
             return Ok(Some(self.too_long(line, "run")));
         }
         Ok(Some(Item::Record(Cut { bytes, key, line, column, member: None })))
+    }
+
+    /// The finding that a scalar stands where the elements should be.
+    fn no_container(&mut self, at: Option<&str>) -> Result<Option<Item>, ScanError> {
+        let (Some(key), Some(b'"' | b't' | b'f' | b'-' | b'0'..=b'9')) = (at, self.scanner.skip_space()?) else {
+            return Ok(None);
+        };
+        let at = Location { path: self.path.clone(), line: self.scanner.line_number(), column: self.scanner.column() };
+        let what = format!("`{key}` should be an array or an object");
+        let diagnostic = Diagnostic::new(at, what, "the runs of this file stand there; none is read");
+        Ok(Some(Item::Finding(Finding { severity: Severity::Error, diagnostic })))
     }
 
     fn too_long(&self, line: usize, what: &str) -> Item {

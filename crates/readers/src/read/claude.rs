@@ -138,7 +138,8 @@ impl Conversation {
             }
             if block.string("type", out).as_deref() != Some("tool_result") {
                 out.plain_content(&block);
-                self.say(role, json::content(&block), ts, lane);
+                let said = out.content(Some(&block), "content");
+                self.say(role, said, ts, lane);
                 continue;
             }
             let mut result = Message::new(Role::Tool);

@@ -224,7 +224,7 @@ fn parts_of<'a>(content: &Node<'a>, role: Role) -> Option<Vec<Node<'a>>> {
 fn is_part(value: &Node<'_>) -> bool {
     let fields =
         ["type", "text", "functionCall", "function_call", "functionResponse", "function_response", "inlineData"];
-    value.as_string().is_some() || fields.iter().any(|field| value.mentions(field))
+    value.written().starts_with('"') || fields.iter().any(|field| value.mentions(field))
 }
 
 /// One part of a message.
@@ -311,7 +311,7 @@ fn text_of(value: &Node<'_>) -> Option<Text> {
     }
     match value.get("json") {
         Some(data) => Some(data.compact_text()),
-        None => value.get(["text", "content"]).and_then(|inner| json::text(&inner)),
+        None => value.get(["text", "content"]).and_then(|inner| json::text(inner.written())),
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn parts(content: Option<&Node<'_>>, out: &mut Reading<'_>) -> Conten
             texts.push(text.into_owned());
             continue;
         }
-        if !part.is_object() {
+        if !part.is_object() || part.members().is_empty() {
             out.wrong_at(part.place(), part.written(), "parts", "text or an object");
             continue;
         }

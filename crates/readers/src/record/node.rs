@@ -25,6 +25,8 @@ pub(crate) struct Node<'a> {
     written: &'a str,
     /// The part of the record that findings point to: the value itself, or the string it was decoded from.
     place: &'a str,
+    /// The key it stands under, or the key of the array it is an element of; empty if it was not found by a key.
+    key: &'a str,
     members: OnceCell<Members<'a>>,
 }
 
@@ -34,6 +36,10 @@ type Members<'a> = Vec<(Cow<'a, str>, &'a str)>;
 impl<'a> Written<'a> for &Node<'a> {
     fn written(self) -> &'a str {
         self.written
+    }
+
+    fn tried(self, wanted: &'static str, fits: bool) {
+        looked_up::tried(self.written, self.place, self.key, wanted, fits);
     }
 }
 
@@ -59,7 +65,12 @@ impl<'a> Node<'a> {
     /// A node for a value that is already known to be valid JSON.
     pub(crate) fn of(written: impl Written<'a>) -> Self {
         let written = written.written();
-        Self { written, place: written, members: OnceCell::new() }
+        Self { written, place: written, key: "", members: OnceCell::new() }
+    }
+
+    /// A node for a value that was moved out of its object, where it stood under `key`.
+    pub(crate) fn under_key(key: &'a str, written: &'a str) -> Self {
+        Self { key, ..Self::of(written) }
     }
 
     /// The whole record; reported with its location if it is not JSON.
@@ -78,11 +89,12 @@ impl<'a> Node<'a> {
     /// A node for `decoded`, a text that is encoded in a string at `place` of the record.
     pub(crate) fn inside(decoded: &'a str, place: &'a str) -> Option<Self> {
         let raw: &serde_json::value::RawValue = serde_json::from_str(decoded).ok()?;
-        Some(Self { written: raw.get(), place, members: OnceCell::new() })
+        Some(Self { place, ..Self::of(raw) })
     }
 
-    /// The JSON text.
+    /// The JSON text, whatever its type.
     pub(crate) fn written(&self) -> &'a str {
+        self.tried(looked_up::ANY, true);
         self.written
     }
 
@@ -91,19 +103,35 @@ impl<'a> Node<'a> {
         self.place
     }
 
-    fn part(&self, written: &'a str) -> Self {
+    /// A node for a member or an element.
+    fn part(&self, key: &'a str, written: &'a str) -> Self {
         let is_decoded = self.place.as_ptr() != self.written.as_ptr();
-        Self { written, place: if is_decoded { self.place } else { written }, members: OnceCell::new() }
+        let place = if is_decoded { self.place } else { written };
+        Self { written, place, key, members: OnceCell::new() }
     }
 
     /// The members in file order; empty if it is not an object.
     pub(crate) fn members(&self) -> &[(Cow<'a, str>, &'a str)] {
+        self.tried("an object", self.written.starts_with('{'));
+        self.own_members()
+    }
+
+    fn own_members(&self) -> &[(Cow<'a, str>, &'a str)] {
         self.members.get_or_init(|| members_of(self.written).unwrap_or_default())
+    }
+
+    /// The members as nodes, in file order.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (&str, Self)> {
+        self.members().iter().map(|(key, value)| {
+            let plain = if let Cow::Borrowed(plain) = key { *plain } else { "" };
+            (key.as_ref(), self.part(plain, value))
+        })
     }
 
     /// The first member with one of these names that is not null. Of duplicate members the last one counts.
     pub(crate) fn get(&self, names: impl Names) -> Option<Self> {
-        self.named(&names).map(|(_, value)| self.part(value))
+        self.tried("an object", self.written.starts_with('{'));
+        self.named(&names).map(|(key, value)| self.part(key, value))
     }
 
     /// Whether it has such a member that is not null.
@@ -111,12 +139,22 @@ impl<'a> Node<'a> {
         self.named(&names).is_some()
     }
 
-    fn named<'n>(&self, names: &'n impl Names) -> Option<(&'n str, &'a str)> {
+    /// The key and the member, whose type the caller checks or which may have any.
+    fn taken(&self, names: &impl Names) -> Option<(&'a str, Self)> {
+        self.tried("an object", self.written.starts_with('{'));
+        let (key, raw) = self.named(names)?;
+        let part = self.part(key, raw);
+        part.tried(looked_up::ANY, true);
+        Some((key, part))
+    }
+
+    /// The key, empty if it has escapes, and the value.
+    fn named(&self, names: &impl Names) -> Option<(&'a str, &'a str)> {
         names.names().iter().find_map(|name| {
-            let found = self.members().iter().rev().find(|(key, value)| key == name && *value != "null");
-            let (_, value) = found?;
+            let found = self.own_members().iter().rev().find(|(key, value)| key == name && *value != "null");
+            let (key, value) = found?;
             looked_up::used(value);
-            Some((*name, *value))
+            Some((if let Cow::Borrowed(key) = key { *key } else { "" }, *value))
         })
     }
 
@@ -128,19 +166,21 @@ impl<'a> Node<'a> {
 
     /// The object with that name; anything else is reported.
     pub(crate) fn object(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Self> {
-        self.read(&names, out, "an object", |raw| raw.starts_with('{').then_some(raw)).map(|raw| self.part(raw))
+        self.read(&names, out, "an object", |raw| raw.starts_with('{').then_some(raw))
+            .map(|(key, raw)| self.part(key, raw))
     }
 
     /// The elements of the array with that name, empty if it is absent; anything else is reported.
     pub(crate) fn list(&self, names: impl Names, out: &mut Reading<'_>) -> Vec<Self> {
-        let elements = self.read(&names, out, "an array", listed).unwrap_or_default();
-        elements.into_iter().map(|element| self.part(element)).collect()
+        let (key, elements) = self.read(&names, out, "an array", listed).unwrap_or_default();
+        elements.into_iter().map(|element| self.part(key, element)).collect()
     }
 
     /// The elements if it is an array.
     pub(crate) fn elements(&self) -> Option<Vec<Self>> {
-        let elements = self.written.starts_with('[').then(|| listed(self.written)).flatten()?;
-        Some(elements.into_iter().map(|element| self.part(element)).collect())
+        let elements = self.written.starts_with('[').then(|| listed(self.written)).flatten();
+        self.tried("an array", elements.is_some());
+        Some(elements?.into_iter().map(|element| self.part(self.key, element)).collect())
     }
 
     /// The object in a line or a whole record; anything else is reported with its location and left out.
@@ -169,101 +209,101 @@ impl<'a> Node<'a> {
         out: &mut Reading<'_>,
         wanted: &str,
         read: impl Fn(&'a str) -> Option<T>,
-    ) -> Option<T> {
-        let (name, raw) = self.named(names)?;
-        let value = read(raw);
+    ) -> Option<(&'a str, T)> {
+        let (key, part) = self.taken(names)?;
+        let value = read(part.written);
         if value.is_none() {
-            out.wrong_at(self.part(raw).place, raw, name, wanted);
+            out.wrong_at(part.place, part.written, key, wanted);
         }
-        value
+        Some((key, value?))
     }
 
     /// A short string, decoded.
     pub(crate) fn string(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Cow<'a, str>> {
-        self.read(&names, out, "a string", json::string)
+        Some(self.read(&names, out, "a string", json::string)?.1)
     }
 
     /// A name that may be written as a string or as a number.
     pub(crate) fn word(&self, names: impl Names, out: &mut Reading<'_>) -> Option<String> {
-        self.read(&names, out, "a string or a number", json::word)
+        Some(self.read(&names, out, "a string or a number", json::word)?.1)
     }
 
     /// The decoded string if it is one.
     pub(crate) fn as_string(&self) -> Option<Cow<'a, str>> {
-        json::string(self.written)
+        json::string(self)
     }
 
     /// Whether the member with that name is the string `wanted`.
     pub(crate) fn is(&self, name: &str, wanted: &str) -> bool {
-        self.named(&name).and_then(|(_, raw)| json::string(raw)).is_some_and(|word| word == wanted)
+        self.some_string(name).is_some_and(|word| word == wanted)
     }
 
     /// A long string, kept undecoded.
     pub(crate) fn text(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Text> {
-        self.read(&names, out, "a string", json::text)
+        Some(self.read(&names, out, "a string", json::text)?.1)
     }
 
     /// The content of a message: a string, or parts whose texts are joined by line feeds.
     pub(crate) fn content(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Text> {
-        let (name, raw) = self.named(&names)?;
-        out.content(Some(raw), name)
+        let (key, part) = self.taken(&names)?;
+        out.content(Some(part.written), key)
     }
 
     /// The arguments of a call: JSON, or a string that holds JSON; empty if absent.
     pub(crate) fn arguments(&self, names: impl Names) -> Text {
-        usage::arguments(self.named(&names).map(|(_, raw)| raw))
+        usage::arguments(self.taken(&names).map(|(_, part)| part.written))
     }
 
     /// A count, 0 or more.
     pub(crate) fn count(&self, names: impl Names, out: &mut Reading<'_>) -> Option<u64> {
-        self.read(&names, out, "a whole number, 0 or more", json::count)
+        Some(self.read(&names, out, "a whole number, 0 or more", json::count)?.1)
     }
 
     /// A count of tokens; see [`Reading::tokens`].
     pub(crate) fn tokens(&self, names: impl Names, out: &mut Reading<'_>) -> Option<u64> {
-        let (name, raw) = self.named(&names)?;
-        out.tokens_at(self.part(raw).place, raw, name)
+        let (key, part) = self.taken(&names)?;
+        out.tokens_at(part.place, part.written, key)
     }
 
     /// An object of token counts; anything else makes them unreadable.
     pub(crate) fn counts(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Self> {
-        let (name, raw) = self.named(&names)?;
-        if !raw.starts_with('{') {
-            out.unreadable_tokens(self.part(raw).place, raw, name, "an object");
+        let (key, part) = self.taken(&names)?;
+        if !part.written.starts_with('{') {
+            out.unreadable_tokens(part.place, part.written, key, "an object");
             return None;
         }
-        Some(self.part(raw))
+        Some(part)
     }
 
     /// A number.
     pub(crate) fn number(&self, names: impl Names, out: &mut Reading<'_>) -> Option<f64> {
-        self.read(&names, out, "a number", json::number)
+        Some(self.read(&names, out, "a number", json::number)?.1)
     }
 
     /// The cost of a model call in US dollars.
     pub(crate) fn dollars(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Usd> {
         let dollars = |raw| json::number(raw).and_then(plausible).map(Usd);
-        self.read(&names, out, "dollars, from 0 to a billion", dollars)
+        Some(self.read(&names, out, "dollars, from 0 to a billion", dollars)?.1)
     }
 
     /// True or false.
     pub(crate) fn flag(&self, names: impl Names, out: &mut Reading<'_>) -> Option<bool> {
-        self.read(&names, out, "true or false", json::flag)
+        Some(self.read(&names, out, "true or false", json::flag)?.1)
     }
 
     /// A time: ISO 8601, or seconds, milliseconds … since 1970.
     pub(crate) fn instant(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Instant> {
-        self.read(&names, out, "a time, as in `2026-01-05T10:00:00Z`", time::instant)
+        Some(self.read(&names, out, "a time, as in `2026-01-05T10:00:00Z`", time::instant)?.1)
     }
 
     /// Tokens of one call in any spelling; see [`usage::usage`].
     pub(crate) fn usage(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Usage> {
-        usage::usage(self.named(&names).map(|(_, raw)| raw), out)
+        usage::usage(self.taken(&names).map(|(_, part)| part.written), out)
     }
 
     /// A copy that can be kept after the record is gone.
     pub(crate) fn kept(&self) -> Option<Json> {
-        json::kept(self.written)
+        json::kept(self)
     }
 
     /// A note event holding the value, for frameworks whose rules read it.

@@ -6,6 +6,9 @@ use crate::record::node::{Names, Node};
 use crate::record::reading::Reading;
 use crate::value::json;
 
+/// The largest plausible score.
+const MOST: f64 = 1e9;
+
 /// Whether the run did its task, and the score if it is one.
 pub(crate) type Graded = (bool, Option<f64>);
 
@@ -15,7 +18,7 @@ impl Node<'_> {
         if let Some(flag) = json::flag(self) {
             return Some((flag, None));
         }
-        if let Some(score) = json::number(self) {
+        if let Some(score) = json::number(self).filter(|score| score.abs() <= MOST) {
             return Some((score >= 1.0, Some(score)));
         }
         self.as_string().and_then(|word| grade_word(word.trim())).map(|graded| (graded, None))
@@ -25,7 +28,7 @@ impl Node<'_> {
     pub(crate) fn outcome(&self, names: impl Names, out: &mut Reading<'_>) -> Option<Graded> {
         let found = self.get(names)?;
         let graded = found.as_outcome();
-        if graded.is_none() && !matches!(found.written(), "\"\"" | "{}" | "[]") {
+        if graded.is_none() && found.written() != "\"\"" {
             let name = names.names().iter().find(|name| self.has(**name)).unwrap_or(&"outcome");
             out.wrong_at(found.place(), found.written(), name, "an outcome: true, false, or a score");
         }

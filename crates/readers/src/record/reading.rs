@@ -10,11 +10,13 @@ use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::find::file_name::{FileName, OtherFile};
 use crate::json_text::{Inner, trimmed};
 use crate::label::report_files::FolderGrades;
+use crate::label::words::may_be_outcome;
 use crate::open::finding::Finding;
+use crate::record::looked_up::{self, WrongType};
 use crate::record::options::ReadOptions;
 use crate::record::parts::Part;
 use crate::record::tokens;
-use crate::transcript::{Draft, Event, Instant, Usd};
+use crate::transcript::{Draft, Event, Grade, Instant, Usd};
 use crate::value::json::{Fields, STEPS, Written, plausible};
 use crate::value::{json, time};
 
@@ -46,6 +48,22 @@ const NO_CONTENT: &[&str] = &[
     "uuid",
     "provider_specific_fields",
 ];
+
+/// Objects and arrays that hold no token counts.
+const COUNTS_NOTHING: &[&str] = &["name", "content", "text", "parts", "thinking", "arguments", "args", "function"];
+/// Members that decide what a record is, or which records are the same.
+const DECIDES: &[&str] =
+    &["type", "role", "kind", "say", "from", "event", "source", "run_type", "key", "cache", "is_copied_context"];
+
+/// Whether, without this member's value, it is unknown which token counts belong to the run.
+fn may_count(key: &str, wanted: &str) -> bool {
+    let is_identity = DECIDES.contains(&key) || key == "id" || key.ends_with("_id") || key.ends_with("Id");
+    let is_container = wanted.contains("object") || wanted.contains("array");
+    is_identity || is_container && !COUNTS_NOTHING.contains(&key)
+}
+
+/// Members that hold an outcome deeper inside.
+const OUTCOMES_WITHIN: &[&str] = &["judgement", "final_metrics", "extra", "metrics", "report", "result", "info"];
 
 /// Index of a reply among the run's events, and a hash of its message id.
 pub(crate) type ReplyId = (usize, u64);
@@ -240,6 +258,8 @@ pub struct Reading<'r> {
     pub(crate) untaken: BTreeMap<(Of, String), Untaken>,
     /// The number of token counts that could not be read.
     pub(crate) broken_tokens: u64,
+    /// Whether a value that may have been an outcome could not be read.
+    pub(crate) broken_outcome: bool,
 }
 
 /// What an unread text belongs to.
@@ -277,6 +297,7 @@ impl<'r> Reading<'r> {
             unread: BTreeMap::new(),
             untaken: BTreeMap::new(),
             broken_tokens: 0,
+            broken_outcome: false,
         }
     }
 
@@ -295,8 +316,10 @@ impl<'r> Reading<'r> {
     }
 
     /// Adds what was found in another file that is read with this one.
-    pub(crate) fn take_in(&mut self, other: Reading<'_>) {
+    pub(crate) fn take_in(&mut self, mut other: Reading<'_>) {
+        other.wrong_types(looked_up::wrong_types(other.record.text));
         self.findings.extend(other.findings);
+        self.broken_tokens += other.broken_tokens;
         for (kind, n) in other.unknown {
             *self.unknown.entry(kind).or_default() += n;
         }
@@ -315,9 +338,16 @@ impl<'r> Reading<'r> {
         self.drafts.push(draft);
     }
 
-    /// Settles what no format decides: implausible costs, and token counts that cannot be read.
+    /// Settles what no format decides: values of wrong types, implausible costs, and token counts that cannot be read.
     pub(crate) fn settle(&mut self) {
+        self.wrong_types(looked_up::wrong_types(self.record.text));
+        self.wrong_types(looked_up::wrong_types_elsewhere(self.record.text));
         self.check_costs();
+        if self.broken_outcome {
+            for draft in &mut self.drafts {
+                draft.grade = Grade { end: draft.grade.end, ..Grade::default() };
+            }
+        }
         tokens::settle(&mut self.drafts, self.broken_tokens);
     }
 
@@ -391,10 +421,43 @@ impl<'r> Reading<'r> {
 
     /// Like [`Self::wrong`], for a value that is encoded in a string at `place`.
     pub(crate) fn wrong_at(&mut self, place: &str, raw: &str, field: &str, wanted: &str) {
+        looked_up::told(raw);
+        let help = self.lost(field, wanted);
         if !self.findings.only_counted(Severity::Error) {
             let what = format!("`{field}` should be {wanted}, not `{}`", shown(raw));
-            self.error_at(place, what, "this field is left out");
+            self.error_at(place, what, help);
         }
+    }
+
+    /// Reports values that are of none of the types that a reader looks for under their keys.
+    fn wrong_types(&mut self, wrong: Vec<WrongType>) {
+        for WrongType { offset, key, found, wanted } in wrong {
+            let wanted = wanted.join(" or ");
+            let help = self.lost(&key, &wanted);
+            if self.findings.only_counted(Severity::Error) {
+                continue;
+            }
+            let before = self.record.text.get(..offset).unwrap_or_default().trim_end();
+            let element = if before.ends_with(['[', ',']) { "an element of " } else { "" };
+            let what = format!("{element}`{key}` should be {wanted}, not {found}");
+            self.error(Diagnostic::new(self.record.at(offset), what, help));
+        }
+    }
+
+    /// Notes that a member's value cannot be read, and says what is unknown without it.
+    fn lost(&mut self, key: &str, wanted: &str) -> &'static str {
+        // Where more is lost than is told, it may have been anything.
+        if self.findings.errors >= KEPT as u64 {
+            self.broken_outcome = true;
+            self.broken_tokens += 1;
+            return "";
+        }
+        self.broken_outcome |= may_be_outcome(key) || OUTCOMES_WITHIN.contains(&key);
+        if may_count(key, wanted) {
+            self.broken_tokens += 1;
+            return "this field is left out, and the tokens of this run are unknown";
+        }
+        "this field is left out"
     }
 
     /// Parses a part of the record; a part that does not parse is reported and left out.

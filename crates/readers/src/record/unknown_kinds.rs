@@ -190,6 +190,7 @@ impl Reading<'_> {
     pub(crate) fn part_of_run(&mut self, kind: &str, node: &Node<'_>) {
         self.left_unread(Part::Texts, kind);
         for part in parts_in(node.written()) {
+            self.broken_tokens += u64::from(part == Part::Usage);
             self.left_unread(part, kind);
         }
     }

@@ -7,7 +7,9 @@ use crate::value::json::{self, Written, fields};
 
 /// The arguments of a call, which may be JSON or a string that holds JSON; empty if absent.
 pub(crate) fn arguments<'a>(raw: Option<impl Written<'a>>) -> Text {
-    raw.map_or_else(Text::default, |raw| json::text(raw).unwrap_or_else(|| Text::plain(raw.written())))
+    let Some(raw) = raw else { return Text::default() };
+    raw.tried("any value", true);
+    json::text(raw.written()).unwrap_or_else(|| Text::plain(raw.written()))
 }
 
 fields! {

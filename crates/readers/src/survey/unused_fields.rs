@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn what_is_looked_at_is_used() {
         let text = r#"{"a":1,"b":{"c":true,"d":[{"role":"user"}]}}"#;
-        looked_up::watch();
+        looked_up::watch(true);
         let node = Node::of(text);
         assert!(node.get("a").is_some());
         let mut fields = Vec::new();

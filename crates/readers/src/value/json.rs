@@ -12,6 +12,15 @@ use crate::transcript::{Json, Text, is_dense};
 pub trait Written<'a>: Copy {
     /// The JSON text.
     fn written(self) -> &'a str;
+
+    /// Notes that the value was read as the `wanted` type, and whether it is of that type.
+    fn tried(self, _wanted: &'static str, _fits: bool) {}
+}
+
+/// What was read from the value as the `wanted` type.
+fn tried<'a, T>(raw: impl Written<'a>, wanted: &'static str, found: Option<T>) -> Option<T> {
+    raw.tried(wanted, found.is_some());
+    found
 }
 
 impl<'a> Written<'a> for &'a RawValue {
@@ -23,6 +32,10 @@ impl<'a> Written<'a> for &'a RawValue {
 impl<'a, W: Written<'a>> Written<'a> for &W {
     fn written(self) -> &'a str {
         (*self).written()
+    }
+
+    fn tried(self, wanted: &'static str, fits: bool) {
+        (*self).tried(wanted, fits);
     }
 }
 
@@ -112,10 +125,10 @@ pub(crate) fn parsed_members<'a>(text: &'a str, mut each: impl FnMut(&str, &'a s
 pub(crate) fn elements<'a>(raw: impl Written<'a>) -> Option<Vec<&'a str>> {
     let mut elements = Vec::new();
     if json_text::array(raw.written(), |element| elements.push(element)) {
-        return Some(elements);
+        return tried(raw, "an array", Some(elements));
     }
-    let parsed: Vec<&RawValue> = serde_json::from_str(raw.written()).ok()?;
-    Some(parsed.into_iter().map(RawValue::get).collect())
+    let parsed: Option<Vec<&RawValue>> = serde_json::from_str(raw.written()).ok();
+    tried(raw, "an array", parsed.map(|parsed| parsed.into_iter().map(RawValue::get).collect()))
 }
 
 /// A fully parsed value, for formats whose fields may be anywhere and of any type.
@@ -130,7 +143,7 @@ pub(crate) fn too_many() -> serde_json::Error {
 
 /// A copy that can be kept after the record is gone.
 pub(crate) fn kept<'a>(raw: impl Written<'a>) -> Option<Json> {
-    RawValue::from_string(raw.written().to_owned()).ok()
+    tried(raw, "any value", RawValue::from_string(raw.written().to_owned()).ok())
 }
 
 /// The content of a string literal, still escaped.
@@ -140,7 +153,7 @@ fn body<'a>(raw: impl Written<'a>) -> Option<&'a str> {
 
 /// A string, decoded.
 pub(crate) fn string<'a>(raw: impl Written<'a>) -> Option<Cow<'a, str>> {
-    let body = body(raw)?;
+    let body = tried(raw, "a string", body(raw))?;
     // Most strings are too short to be worth setting up a search.
     let escaped = if body.len() < 16 { body.bytes().any(|byte| byte == b'\\') } else { body.contains('\\') };
     if !escaped {
@@ -151,7 +164,7 @@ pub(crate) fn string<'a>(raw: impl Written<'a>) -> Option<Cow<'a, str>> {
 
 /// A string, kept undecoded.
 pub(crate) fn text<'a>(raw: impl Written<'a>) -> Option<Text> {
-    body(raw).map(Text::from_json_body)
+    tried(raw, "a string", body(raw)).map(Text::from_json_body)
 }
 
 /// A string, or a number as written.
@@ -162,32 +175,35 @@ pub(crate) fn word<'a>(raw: impl Written<'a>) -> Option<String> {
 /// Like [`word`], borrowed if possible.
 pub(crate) fn name<'a>(raw: impl Written<'a>) -> Option<Cow<'a, str>> {
     let is_number = |written: &str| matches!(written.as_bytes().first(), Some(b'-' | b'0'..=b'9'));
-    string(raw).or_else(|| is_number(raw.written()).then(|| Cow::Borrowed(raw.written())))
+    let found = string(raw.written()).or_else(|| is_number(raw.written()).then(|| Cow::Borrowed(raw.written())));
+    tried(raw, "a string or a number", found)
 }
 
 /// A number; may be written as a string.
 pub(crate) fn number<'a>(raw: impl Written<'a>) -> Option<f64> {
     let text = body(raw).unwrap_or(raw.written());
-    text.trim().parse::<f64>().ok().filter(|number| number.is_finite())
+    tried(raw, "a number", text.trim().parse::<f64>().ok().filter(|number| number.is_finite()))
 }
 
 /// A whole number, 0 or more.
 pub(crate) fn count<'a>(raw: impl Written<'a>) -> Option<u64> {
     if let Ok(count) = raw.written().parse() {
-        return Some(count);
+        return tried(raw, "a whole number, 0 or more", Some(count));
     }
-    let number = number(raw).filter(|number| *number >= 0.0 && *number < 9e15)?;
+    let number = number(raw.written()).filter(|number| *number >= 0.0 && *number < 9e15);
+    let number = tried(raw, "a whole number, 0 or more", number)?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "just checked to lie in 0..9e15")]
     Some(number.round() as u64)
 }
 
 /// True or false.
 pub(crate) fn flag<'a>(raw: impl Written<'a>) -> Option<bool> {
-    match raw.written() {
+    let found = match raw.written() {
         "true" => Some(true),
         "false" => Some(false),
         _ => None,
-    }
+    };
+    tried(raw, "true or false", found)
 }
 
 /// The kind of value that a JSON text begins with, in words.
@@ -228,7 +244,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
 
 /// The fields of an object, in order; `None` if it is not an object.
 pub(crate) fn fields_of<'a>(raw: impl Written<'a>) -> Option<Vec<(String, &'a RawValue)>> {
-    serde_json::from_str::<Members<'_>>(raw.written()).ok().map(|fields| fields.0)
+    tried(raw, "an object", serde_json::from_str::<Members<'_>>(raw.written()).ok().map(|fields| fields.0))
 }
 
 fields! {
@@ -257,7 +273,7 @@ pub(crate) fn content<'a>(raw: impl Written<'a>) -> Option<Text> {
 
 /// Like [`content`]; `each` is called with the kind and the JSON of every part that has a kind other than `text`.
 pub(crate) fn content_of<'a>(raw: impl Written<'a>, each: &mut dyn FnMut(&str, &'a str)) -> Option<Text> {
-    content_within(raw.written(), PARTS, each)
+    tried(raw, "a string or an array of parts", content_within(raw.written(), PARTS, each))
 }
 
 /// Limit on parts nested within parts: deeper nesting is not a message, and would need as much stack.
@@ -280,14 +296,17 @@ fn content_within<'a>(raw: &'a str, depth: usize, each: &mut dyn FnMut(&str, &'a
             continue;
         }
         let Part { kind, text, refusal, content: inner, output } = Part::of(part).ok()?;
-        if let Some(kind) = kind.filter(|kind| *kind != "\"text\"").and_then(string) {
-            each(&kind, part);
+        if let Some(kind) = kind.filter(|kind| *kind != "\"text\"") {
+            each(&string(kind)?, part);
         }
         let mut said = [text, refusal, inner, output].into_iter().flatten();
         let said = said.find_map(|inner| content_within(inner, depth, each));
         if let Some(said) = said {
             texts.push(said.as_str().into_owned());
         } else if let Some(kind) = kind.and_then(string) {
+            if text.is_some() {
+                return None;
+            }
             if kind != "thinking" && kind != "reasoning" {
                 texts.push(mark(&kind, part));
             }

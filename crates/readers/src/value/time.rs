@@ -6,7 +6,13 @@ use crate::value::json::{self, Written};
 /// A time: ISO 8601 with a zone, with an offset, or without a zone (read as UTC); or a number since
 /// 1970 in seconds, milliseconds, microseconds or nanoseconds, told apart by its size.
 pub(crate) fn instant<'a>(raw: impl Written<'a>) -> Option<Instant> {
-    if let Some(instant) = raw.written().strip_prefix('"').and_then(|text| utc(text.strip_suffix('"')?)) {
+    let found = instant_in(raw.written());
+    raw.tried("a time, as in `2026-01-05T10:00:00Z`", found.is_some());
+    found
+}
+
+fn instant_in(raw: &str) -> Option<Instant> {
+    if let Some(instant) = raw.strip_prefix('"').and_then(|text| utc(text.strip_suffix('"')?)) {
         return Some(instant);
     }
     match json::number(raw) {

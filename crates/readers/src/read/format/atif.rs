@@ -90,7 +90,7 @@ impl Format for Atif {
 
 /// The totals of the run, which its steps may lack.
 fn run_totals(head: &Node<'_>) -> Option<Json> {
-    let totals = head.get("final_metrics")?;
+    let totals = head.get("final_metrics").filter(Node::is_object)?;
     json::kept(&*format!("{{\"final_metrics\":{}}}", totals.written()))
 }
 

@@ -376,7 +376,7 @@ fn grade_among(fields: &Node<'_>, wanted: Option<&str>, out: &mut Reading<'_>) -
     let candidates: Vec<&str> = wanted.map_or_else(|| OUTCOME_KEYS.to_vec(), |key| vec![key]);
     candidates.into_iter().find_map(|key| {
         // An object of that name has the outcome inside.
-        let is_loose = wanted.is_none() && (LOOSE.contains(&key) || fields.get(key)?.is_object());
+        let is_loose = wanted.is_none() && (LOOSE.contains(&key) || fields.get(key)?.is_object_with_members());
         let (graded, score) = if is_loose { fields.get(key)?.as_outcome() } else { fields.outcome(key, out) }?;
         let source = OUTCOME_KEYS.iter().find(|known| **known == key).copied().unwrap_or("the one named");
         let outcome = Outcome::from_grade(Some(graded));

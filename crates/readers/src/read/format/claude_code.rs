@@ -130,11 +130,7 @@ fn parse_lines<'r>(record: &Record<'r>, out: &mut Reading<'_>) -> Vec<Node<'r>> 
 }
 
 fn is_side(line: &Node<'_>) -> bool {
-    is_true(line, "isSidechain")
-}
-
-fn is_true(line: &Node<'_>, name: &str) -> bool {
-    line.get(name).is_some_and(|flag| flag.written() == "true")
+    line.is_true("isSidechain")
 }
 
 /// A session being read.
@@ -250,7 +246,7 @@ impl Session {
             }
             ("user", Some(message)) => {
                 // Text that the program wrote in the user's name is an instruction, not a turn of the user's.
-                let put_in = is_true(line, "isMeta") || is_true(line, "isCompactSummary");
+                let put_in = line.is_true("isMeta") || line.is_true("isCompactSummary");
                 let role = if put_in { Role::System } else { Role::User };
                 self.conversation.user(&message, role, ts, &whose, out);
             }

@@ -167,12 +167,12 @@ impl Session {
     fn add(&mut self, line: &Node<'_>, out: &mut Reading<'_>) {
         let kind = line.string("type", out).unwrap_or_default();
         let ts = line.instant("timestamp", out);
-        let payload = line.get("payload");
-        let is_bare = payload.is_none();
-        let item = payload.as_ref().unwrap_or(line);
-        if !item.written().starts_with('{') {
-            return out.error_at(item.place(), "a `payload` that is no object", "the line is left out");
+        let payload = line.object("payload", out);
+        let is_bare = !line.has("payload");
+        if payload.is_none() && !is_bare {
+            return;
         }
+        let item = payload.as_ref().unwrap_or(line);
         match &*kind {
             "response_item" => self.item(item, ts, out),
             "event_msg" => self.event(item, ts, out),
@@ -397,7 +397,7 @@ pub(super) fn usage(counts: &Node<'_>, out: &mut Reading<'_>) -> Usage {
 /// Whether a tool of an MCP server failed: `{"Ok": {"isError": …}}` or `{"Err": …}`.
 fn has_failed(result: &Node<'_>) -> Option<bool> {
     if let Some(given) = result.get("Ok") {
-        return Some(given.get(["isError", "is_error"]).is_some_and(|flag| flag.written() == "true"));
+        return Some(given.some_flag(["isError", "is_error"]) == Some(true));
     }
     result.has("Err").then_some(true)
 }

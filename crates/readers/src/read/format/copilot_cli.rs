@@ -226,8 +226,8 @@ fn totals(shutdown: &Node<'_>, out: &mut Reading<'_>) -> Option<Totals> {
             *sum = Some(sum.unwrap_or(0).saturating_add(more));
         }
     };
-    for (_, model) in metrics.members() {
-        let Some(used) = Node::of(*model).counts("usage", out) else { continue };
+    for (_, model) in metrics.each() {
+        let Some(used) = model.counts("usage", out) else { continue };
         add(&mut usage.input, used.tokens("inputTokens", out));
         add(&mut usage.output, used.tokens("outputTokens", out));
         add(&mut usage.cache_read, used.tokens("cacheReadTokens", out));

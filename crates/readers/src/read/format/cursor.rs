@@ -135,7 +135,7 @@ impl Session {
                 result.ts = ts;
                 if let Some(said) = call.get("result") {
                     result.is_error = Some(!said.has("success"));
-                    let inner = said.members().first().map(|(_, inner)| Node::of(*inner));
+                    let inner = said.each().next().map(|(_, inner)| inner);
                     let text = inner.as_ref().and_then(|inner| inner.some_text(["content", "stdout", "message"]));
                     result.content = Some(text.unwrap_or_else(|| Text::plain(said.compact())));
                 }

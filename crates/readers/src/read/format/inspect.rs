@@ -323,7 +323,7 @@ fn grade(sample: &Node<'_>, wanted: Option<&str>) -> Grade {
     let scores = sample.within("scores");
     let chosen = match wanted {
         Some(name) => scores.get(name),
-        None => scores.members().first().map(|(_, score)| Node::of(*score)),
+        None => scores.each().next().map(|(_, score)| score),
     };
     let value = chosen.or_else(|| sample.get("score")).and_then(|score| score.get("value"));
     let (graded, score) = value.as_ref().map_or((None, None), score_value);

@@ -254,10 +254,9 @@ impl History {
                 let value = event.within("value");
                 let stats = value.get("stats").filter(Node::is_object).unwrap_or(value);
                 let uses = stats.within("usage_to_metrics");
-                for (name, metrics) in uses.members() {
-                    if let Some(total) =
-                        counts_of(&Node::of(*metrics).counts("accumulated_token_usage", out).unwrap_or_default(), out)
-                    {
+                for (name, metrics) in uses.each() {
+                    let counts = metrics.counts("accumulated_token_usage", out).unwrap_or_default();
+                    if let Some(total) = counts_of(&counts, out) {
                         self.spent(name, total);
                     }
                 }

@@ -239,7 +239,7 @@ fn push_blocks(blocks: Vec<Node<'_>>, message: &mut Message, out: &mut Reading<'
             },
             _ => {
                 out.plain_content(&block);
-                texts.extend(json::content(&block).map(|text| text.as_str().into_owned()));
+                texts.extend(out.content(Some(&block), "content").map(|text| text.as_str().into_owned()));
             }
         }
     }

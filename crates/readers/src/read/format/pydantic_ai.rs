@@ -199,7 +199,8 @@ impl History {
 
 /// A part's content: a string, several strings, or else its JSON.
 fn said(content: &Node<'_>) -> Text {
-    let items = content.elements().filter(|items| items.iter().any(|item| item.as_string().is_some()));
+    let is_text = |item: &Node<'_>| item.written().starts_with('"');
+    let items = content.elements().filter(|items| items.iter().any(is_text));
     let Some(items) = items else { return content.as_text() };
     let mark = |item: &Node<'_>| {
         let kind = item.some_word("kind").unwrap_or_else(|| "data".to_owned());

@@ -79,7 +79,10 @@ impl Format for SweAgent {
         }
         let graded = record.grades.of(&record.file.stem);
         let exit = info.some_word("exit_status");
-        let meta = info.get("model_stats").map(|stats| format!("{{\"model_stats\":{}}}", stats.written()));
+        let meta = info
+            .get("model_stats")
+            .filter(Node::is_object)
+            .map(|stats| format!("{{\"model_stats\":{}}}", stats.written()));
         let header = Header {
             run_id: record.file.stem.clone(),
             task_id: Some(record.file.stem.clone()),

@@ -5,9 +5,11 @@ use std::borrow::Cow;
 
 use super::{Names, Node};
 use crate::json_text::{self, trimmed};
+use crate::record::looked_up;
 use crate::record::reading::{Reading, Record};
 use crate::transcript::{Instant, Text, is_dense};
-use crate::value::{json, time};
+use crate::value::json::{self, Written as _};
+use crate::value::time;
 
 impl<'a> Node<'a> {
     /// A value that is checked to its full depth. One that is nested too deeply, or has more short values than a
@@ -54,32 +56,34 @@ impl<'a> Node<'a> {
 
     /// The boolean under the first of `names` that has one; other types are skipped.
     pub(crate) fn some_flag(&self, names: impl Names) -> Option<bool> {
-        self.named(&names).and_then(|(_, raw)| json::flag(raw))
+        self.get(names).and_then(|node| json::flag(&node))
     }
 
     /// The long string under the first of `names` that has one; other types are skipped.
     pub(crate) fn some_text(&self, names: impl Names) -> Option<Text> {
-        self.named(&names).and_then(|(_, raw)| json::text(raw))
+        self.get(names).and_then(|node| json::text(&node))
     }
 
     /// Its content: the string, the joined texts of its parts, or else its JSON.
     pub(crate) fn as_content(&self) -> Text {
-        json::content(self.written).unwrap_or_else(|| Text::plain(self.written))
+        let written = self.written();
+        json::content(written).unwrap_or_else(|| Text::plain(written))
     }
 
     /// Its text: the string, or else its JSON.
     pub(crate) fn as_text(&self) -> Text {
-        json::text(self.written).unwrap_or_else(|| Text::plain(self.written))
+        let written = self.written();
+        json::text(written).unwrap_or_else(|| Text::plain(written))
     }
 
     /// The string or number under the first of `names` that has one; other types are skipped.
     pub(crate) fn some_word(&self, names: impl Names) -> Option<String> {
-        self.named(&names).and_then(|(_, raw)| json::word(raw))
+        self.get(names).and_then(|node| json::word(&node))
     }
 
     /// Whether it has such a member, even a null one.
     pub(crate) fn mentions(&self, name: &str) -> bool {
-        self.members().iter().any(|(key, _)| key == name)
+        self.own_members().iter().any(|(key, _)| key == name)
     }
 
     /// The value if it is a string or number.
@@ -89,7 +93,14 @@ impl<'a> Node<'a> {
 
     /// Whether it is an object.
     pub(crate) fn is_object(&self) -> bool {
-        self.written.starts_with('{')
+        let fits = self.written.starts_with('{');
+        self.tried("an object", fits);
+        fits
+    }
+
+    /// Whether it is an object that is not empty.
+    pub(crate) fn is_object_with_members(&self) -> bool {
+        self.is_object() && !self.members().is_empty()
     }
 
     /// Whether it is null. Members found by name never are.
@@ -99,7 +110,9 @@ impl<'a> Node<'a> {
 
     /// Whether it is an array.
     pub(crate) fn is_list(&self) -> bool {
-        self.written.starts_with('[')
+        let fits = self.written.starts_with('[');
+        self.tried("an array", fits);
+        fits
     }
 
     /// The elements of the array with that name; empty for anything else.
@@ -109,7 +122,8 @@ impl<'a> Node<'a> {
 
     /// The JSON without white space.
     pub(crate) fn compact(&self) -> String {
-        json::value(self.written).map_or_else(|_| self.written.to_owned(), |value| value.to_string())
+        let written = self.written();
+        json::value(written).map_or_else(|_| written.to_owned(), |value| value.to_string())
     }
 
     /// A string as it is, anything else as JSON without white space.
@@ -119,8 +133,12 @@ impl<'a> Node<'a> {
 
     /// The object or array encoded in a string as JSON, or else the value itself.
     pub(crate) fn opened(&self) -> Opened<'a> {
-        let held = self.as_string().filter(|text| text.trim_start().starts_with(['{', '[']) && sound(text).is_ok());
-        Opened { text: held.unwrap_or(Cow::Borrowed(self.written)), place: self.place }
+        let held = json::string(self.written);
+        let held = held.filter(|text| text.trim_start().starts_with(['{', '[']) && sound(text).is_ok());
+        if held.is_some() {
+            self.tried(looked_up::ANY, true);
+        }
+        Opened { text: held.unwrap_or(Cow::Borrowed(self.written)), place: self.place, key: self.key }
     }
 
     /// Like [`Self::opened`] for a member; null if it is absent.
@@ -134,28 +152,29 @@ impl<'a> Node<'a> {
 pub(crate) struct Opened<'a> {
     text: Cow<'a, str>,
     place: &'a str,
+    key: &'a str,
 }
 
 impl<'a> Opened<'a> {
     /// A null value.
     pub(crate) fn null() -> Self {
-        Self { text: Cow::Borrowed("null"), place: "" }
+        Self { text: Cow::Borrowed("null"), place: "", key: "" }
     }
 
     /// The value `text`, located where `node` is.
     pub(crate) fn of(text: Cow<'a, str>, node: &Node<'a>) -> Self {
-        Self { text, place: node.place }
+        Self { text, place: node.place, key: node.key }
     }
 
     /// The value.
     pub(crate) fn node(&self) -> Node<'_> {
-        Node { place: self.place, ..Node::of(trimmed(&self.text)) }
+        Node { place: self.place, key: self.key, ..Node::of(trimmed(&self.text)) }
     }
 
     /// Like [`Node::opened`] for a member, if it has that member.
     pub(crate) fn inner(&self, name: &str) -> Option<Self> {
         let text = self.node().get(name)?.opened().text.into_owned();
-        Some(Self { text: Cow::Owned(text), place: self.place })
+        Some(Self { text: Cow::Owned(text), place: self.place, key: self.key })
     }
 }
 

@@ -29,8 +29,10 @@ impl<'r> Attributes<'r> {
 
     /// The first of `names` that is present and not null.
     pub(super) fn get(&self, names: &[&str]) -> Option<Node<'_>> {
-        let node = |name: &&str| self.0.get(*name).map(|value| Node::of(&**value));
-        names.iter().filter_map(node).find(|value| !value.is_null())
+        names.iter().find_map(|name| {
+            let (key, value) = self.0.get_key_value(*name)?;
+            (*value != "null").then(|| Node::under_key(key, value))
+        })
     }
 
     /// Like [`Self::get`], as a word that is not empty.
