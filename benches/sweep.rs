@@ -87,8 +87,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut plan = Plan::default();
     let atoms = GridWalk::plan(&product, &mut plan).ok_or("rules that stop")?;
     let (reading, extracts) =
-        timed(now, || runs.iter().map(|run| Extract::of(run, &plan, Assumptions::default())).collect::<Vec<_>>());
-    let columns = Runs::of(&extracts, Unit::Tokens);
+        timed(now, || runs.iter().map(|run| Extract::from_run(run, &plan, Assumptions::default())).collect::<Vec<_>>());
+    let columns = Runs::from_extracts(&extracts, Unit::Tokens);
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
     let two = rayon::ThreadPoolBuilder::new().num_threads(2).build()?;
     let (building, walk) = one.install(|| timed(now, || GridWalk::new(&product, &atoms, &columns)));

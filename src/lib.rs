@@ -28,7 +28,7 @@
 //! // Any format, detected from the content; runs are replayed on all threads and returned in the order of the files.
 //! let corpus = Corpus::open(&["traces/verdicts".into()], ReadOptions::default())?;
 //! let mut gathered = evaluator.gather();
-//! corpus.process(|run| evaluator.of(&run), |of_run| gathered.take(of_run))?;
+//! corpus.process(|run| evaluator.evaluate(&run), |of_run| gathered.take(of_run))?;
 //!
 //! let evaluation = gathered.finish();
 //! for summary in summarise(&by_stack(&evaluation.rows), None) {

@@ -80,7 +80,10 @@ fn read(case: &Case, corpora: &Path) -> Result<Recordings, Box<dyn Error>> {
     let corpus = Corpus::open(&[corpora.join(case.folder)], ReadOptions::default())?;
     let (mut extracts, mut rows) = (Vec::new(), RowsBuilder::default());
     corpus.process(
-        |run| (case.keep)(&run).then(|| (Extract::of(&run, &plan, Assumptions::default()), comparison.rows_of(&run).0)),
+        |run| {
+            (case.keep)(&run)
+                .then(|| (Extract::from_run(&run, &plan, Assumptions::default()), comparison.rows_of(&run).0))
+        },
         |of_run| {
             if let Some((extract, of_run)) = of_run {
                 extracts.push(extract);
@@ -94,7 +97,7 @@ fn read(case: &Case, corpora: &Path) -> Result<Recordings, Box<dyn Error>> {
     };
     let study = in_unit(Study::new(extracts.clone(), catalogue(case.budget), &plan));
     let pool = in_unit(Study::new(extracts.clone(), families, &plan));
-    let presets = Contender::of(&rows.finish(), &study);
+    let presets = Contender::from_rows(&rows.finish(), &study);
     Ok(Recordings { study, pool, presets, extracts, plan, budget: case.budget })
 }
 

@@ -48,7 +48,7 @@ const COMMANDS: [&str; 24] = [
 pub type Seed = (String, Vec<u8>);
 
 /// The seeds of the target called `target`; `root` is the project's folder. Sorted by name.
-pub fn of(target: &str, root: &Path) -> io::Result<Vec<Seed>> {
+pub fn seeds(target: &str, root: &Path) -> io::Result<Vec<Seed>> {
     let readers = root.join("fixtures/readers");
     let mut seeds = match target {
         "reader" => recordings(&readers, |format, _| format)?,
@@ -62,7 +62,7 @@ pub fn of(target: &str, root: &Path) -> io::Result<Vec<Seed>> {
             "labels",
             "run_id,task_id,success,score,end,secured_step\na,t,true,0.5,self_finish,1\nb,,no,,cap,\n",
         )],
-        "snapshot" => vec![("stops".to_owned(), Snapshot::of(&results(&readers)?.0).to_text().into_bytes())],
+        "snapshot" => vec![("stops".to_owned(), Snapshot::from_rows(&results(&readers)?.0).to_text().into_bytes())],
         "effects" => numbered(|command| format!("bash\n{command}")),
         "repeated" => numbered(|command| format!("\u{5}{command} ")),
         "rows" => vec![("folder".to_owned(), results(&readers)?.1)],

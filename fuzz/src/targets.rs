@@ -47,7 +47,7 @@ pub fn reader(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else { return };
     let format = FORMATS[usize::from(*first) % FORMATS.len()];
     let text = String::from_utf8_lossy(rest);
-    if let Ok(probe) = Probe::of("x.json", text.as_bytes()) {
+    if let Ok(probe) = Probe::from_name("x.json", text.as_bytes()) {
         let _ = (format.recognise(&probe), format.layout(&probe));
     }
     let ReadText { runs, findings } = reader::read_text(format, &text);
@@ -104,7 +104,7 @@ pub fn prices(data: &[u8]) {
     match PriceTable::parse("prices.toml", &String::from_utf8_lossy(data)) {
         Ok(table) => {
             for model in ["m", "gpt-4o", "openai/gpt-4o-2024-08-06", "claude-3.7-sonnet:beta", ""] {
-                let _ = table.of(model);
+                let _ = table.price_for(model);
             }
         }
         Err(error) => told(&error),
@@ -198,8 +198,8 @@ pub fn replayed(data: &[u8]) {
     for run in trace::read_text(&String::from_utf8_lossy(data)).runs.iter().take(2) {
         let _ = comparison.rows_of(run);
         for around in [None, Some(1)] {
-            let story =
-                Explanation::of(run, &strategies[..3], Extent { text: 60, columns: 80, around }, &table).to_string();
+            let story = Explanation::from_run(run, &strategies[..3], Extent { text: 60, columns: 80, around }, &table)
+                .to_string();
             assert!(!story.contains(|c| c != '\n' && is_hostile(c)), "{story:?}");
         }
     }
@@ -262,7 +262,7 @@ fn through_lines(run: &Run) -> Run {
 /// Everything that is derived from a run can be asked for.
 fn derived(run: &Run) {
     let _ = (run.secured(), run.last_point(), run.points().count(), reader::tokens(run), run.steps().len());
-    let _ = (verdict::Course::of(run), verdict::Ledger::of(run));
+    let _ = (verdict::Course::from_run(run), verdict::Ledger::from_run(run));
 }
 
 /// A message has something to say, and shows nothing a terminal would obey.

@@ -94,7 +94,7 @@ pub struct Field<'r> {
 impl<'r> Field<'r> {
     /// The stacks in `rows`.
     pub fn new(rows: &'r Rows, contest: Contest<'r>, tuned: Option<Tuned>) -> Rc<Self> {
-        let picked = Picked::of(contest.groups());
+        let picked = Picked::from_groups(contest.groups());
         let passed_over = BestUnit::of_rows(rows).passed_over;
         Rc::new(Self { contest, tuned, picked, passed_over, rows, strata: RefCell::default() })
     }

@@ -230,7 +230,7 @@ pub(super) fn gather(
     let evaluator = Evaluator::new(&stacks.strategies, options);
     let mut gathered = evaluator.gather();
     let mut agents = BTreeSet::new();
-    let evaluate = |run: Run| (evaluator.of(&run), run.header.agent);
+    let evaluate = |run: Run| (evaluator.evaluate(&run), run.header.agent);
     let report = runs.each(output, evaluate, |(run, agent)| {
         gathered.take(run);
         agents.extend(agent);
@@ -238,7 +238,7 @@ pub(super) fn gather(
     tell_troubles(&stacks.strategies, output)?;
     let Evaluation { rows, firings, followed, stacks, stories, void } = gathered.finish();
     let followed = Some(FollowedReport::new(followed, runs.noun()));
-    let found = Found::of(&report);
+    let found = Found::from_report(&report);
     let found = if hides_texts { found.without_values().lines() } else { found.lines() };
     Ok(GatheredRuns { evidence: RunEvidence { rows, firings, followed, stories }, stacks, found, report, void, agents })
 }
@@ -368,7 +368,7 @@ impl Args {
     /// The command and the files it reads, if the result goes to a folder.
     pub(super) fn made(&self, runs: &RecordedRuns<'_>, output: &Output) -> Result<Option<Made>, Failure> {
         let Some(command) = output.command().filter(|_| self.out.is_some()) else { return Ok(None) };
-        Ok(Some(Made::of(command, runs.files()?.into_iter().map(|(path, _)| PathBuf::from(path)))))
+        Ok(Some(Made::from_arguments(command, runs.files()?.into_iter().map(|(path, _)| PathBuf::from(path)))))
     }
 
     /// The recordings.

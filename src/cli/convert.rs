@@ -133,7 +133,7 @@ fn convert(
 fn lines_of(run: &Run) -> Result<Written, Diagnostic> {
     let mut lines = Vec::new();
     match trace::write(run, &mut lines) {
-        Ok(()) => Ok(Written { run_id: run.header.run_id.clone(), lines, about: About::of(run) }),
+        Ok(()) => Ok(Written { run_id: run.header.run_id.clone(), lines, about: About::from_run(run) }),
         Err(error) => Err(Diagnostic::new(
             Location::default(),
             format!("cannot write run `{}` as a trace: {error}", run.header.run_id),

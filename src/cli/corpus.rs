@@ -75,8 +75,8 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let (effects, mut tails) = (EffectTable::default(), Tails::default());
     let is_told = args.format == Format::Table;
     let tail_of = |run: Run| {
-        let work = is_told.then(|| Work::of(&run, &effects, &Ledger::of(&run)));
-        work.map(|work| Tails::of(run.grade.outcome, run.header.model.as_deref(), work.tail()))
+        let work = is_told.then(|| Work::from_run(&run, &effects, &Ledger::from_run(&run)));
+        work.map(|work| Tails::from_outcome(run.grade.outcome, run.header.model.as_deref(), work.tail()))
     };
     let report = corpus.process(tail_of, |tail| {
         tails.extend(tail.unwrap_or_default());

@@ -70,7 +70,7 @@ pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
     args.corpus.classed(forecasts.by().as_ref()).process(
         output,
         |run| {
-            let explained = || (Explanation::of(&run, strategies, extent, &effects), forecasts.told(&run));
+            let explained = || (Explanation::from_run(&run, strategies, extent, &effects), forecasts.told(&run));
             wanted(&run.header.run_id).then(explained)
         },
         |told| match told {

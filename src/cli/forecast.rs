@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let by = ByArg::by(args.by.as_ref());
     let mut courses = Vec::new();
     let corpus = args.corpus.classed(args.by.as_ref());
-    corpus.process(output, |run| RunCourse::of(&run, by, &after), |course| courses.push(course))?;
+    corpus.process(output, |run| RunCourse::from_run(&run, by, &after), |course| courses.push(course))?;
     let all = forecasts(&courses, &after);
     if all.is_empty() {
         let what = format!("no forecast: fewer than {LEAST_TASKS} tasks have a run that is still going");

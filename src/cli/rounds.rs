@@ -29,7 +29,7 @@ pub(super) fn rows(run: &Run, effects: &EffectTable) -> Vec<Vec<Cell>> {
         }
         let events: &[Event] = &run.events()[round.begins..round.ends];
         let seconds = |Millis(ms): Millis| Cell::Text(format!("{}.{:03}", ms / 1000, ms % 1000));
-        let spend = Spend::of(events);
+        let spend = Spend::from_events(events);
         rows.push(vec![
             run.header.file.clone().map_or(Cell::Missing, Cell::Text),
             Cell::Text(run.header.run_id.clone()),

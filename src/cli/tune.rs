@@ -209,7 +209,7 @@ fn read(args: &Args, output: &Output) -> Result<Recordings, Failure> {
     let (mut extracts, mut rows): (Vec<Extract>, _) = (Vec::new(), RowsBuilder::default());
     let report = args.corpus.process(
         output,
-        |run| (Extract::of(&run, &plan, Assumptions::default()), comparison.rows_of(&run).0),
+        |run| (Extract::from_run(&run, &plan, Assumptions::default()), comparison.rows_of(&run).0),
         |(extract, of_run)| {
             extracts.push(extract);
             rows.extend(of_run);
@@ -288,7 +288,7 @@ fn answer(args: &Args, recordings: &Recordings) -> Result<Answer, Failure> {
         }
         Err(why) => (None, Err(why)),
     };
-    let beside = Beside::of(&tuner, recordings, appetite, &found);
+    let beside = Beside::from_tuner(&tuner, recordings, appetite, &found);
     Ok(Answer { appetite, tuned: found, shipped, rated, beside })
 }
 

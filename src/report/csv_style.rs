@@ -35,7 +35,7 @@ impl CsvStyle {
     }
 
     /// Detects the style from the first bytes of a file.
-    pub(super) fn of(csv: &[u8]) -> Self {
+    pub(super) fn from_csv(csv: &[u8]) -> Self {
         if csv.starts_with(MARK) { Self::Spreadsheet } else { Self::Plain }
     }
 
@@ -77,7 +77,7 @@ mod tests {
             let mut writer = csv::Writer::from_writer(Vec::new());
             writer.write_record(&fields).unwrap();
             let styled = CsvStyle::Spreadsheet.styled(writer.into_inner().unwrap()).unwrap();
-            prop_assert_eq!(CsvStyle::of(&styled), CsvStyle::Spreadsheet);
+            prop_assert_eq!(CsvStyle::from_csv(&styled), CsvStyle::Spreadsheet);
             let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(&styled[..]);
             let record = reader.records().next().unwrap().unwrap();
             let read: Vec<&str> = record.iter().map(|field| CsvStyle::Spreadsheet.unguarded(field)).collect();

@@ -147,7 +147,7 @@ pub fn read_rows<T: DeserializeOwned, R: FromIterator<T>>(path: &Path) -> Result
     };
     let left = Rc::new(Cell::new(LONGEST_ROW));
     let mut text = BufReader::new(Paced { input: open_regular(path).map_err(unread)?, left: Rc::clone(&left) });
-    let style = CsvStyle::of(text.fill_buf().map_err(unread)?);
+    let style = CsvStyle::from_csv(text.fill_buf().map_err(unread)?);
     let wrong = |error: csv::Error| {
         if let csv::ErrorKind::Io(_) = error.kind() {
             return unread(error.into());

@@ -95,7 +95,7 @@ impl Staged {
     fn commit(self, csv: CsvStyle) -> Result<(), Diagnostic> {
         let failed = |error: io::Error| cannot_write(&self.folder, &error);
         let names = self.names().map_err(failed)?;
-        let owned = Owned::of(&self.folder);
+        let owned = Owned::from_folder(&self.folder);
         names.iter().try_for_each(|name| owned.refuse(&self.folder, name))?;
         for name in names.iter().filter(|name| csv != CsvStyle::Plain && name.extension().is_some_and(|e| e == "csv")) {
             let path = self.path().join(name);

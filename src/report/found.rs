@@ -22,7 +22,7 @@ pub struct Found {
 
 impl Found {
     /// Takes the findings of one reading.
-    pub fn of(report: &CorpusReport) -> Self {
+    pub fn from_report(report: &CorpusReport) -> Self {
         let line = |(finding, times): &(&Finding, u64)| match times {
             1 => finding.diagnostic.to_string(),
             times => format!("{} ({times} such; the first is here)", finding.diagnostic),

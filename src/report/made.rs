@@ -38,7 +38,7 @@ pub struct MadeFile {
 
 impl Made {
     /// From the arguments and the recordings. Files named in the arguments and a `whenstop.toml` here are added.
-    pub fn of(arguments: &[String], recordings: impl IntoIterator<Item = PathBuf>) -> Self {
+    pub fn from_arguments(arguments: &[String], recordings: impl IntoIterator<Item = PathBuf>) -> Self {
         let mut command = Vec::new();
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
@@ -55,14 +55,14 @@ impl Made {
             command.iter().map(|argument| argument.split_once('=').map_or(argument.as_str(), |(_, value)| value));
         let named = named.chain(["whenstop.toml"]).map(PathBuf::from).filter(|path| path.is_file());
         let paths: BTreeSet<PathBuf> = recordings.into_iter().chain(named).collect();
-        let files = paths.iter().filter_map(|path| MadeFile::of(path)).collect();
+        let files = paths.iter().filter_map(|path| MadeFile::from_path(path)).collect();
         Self { command, files }
     }
 }
 
 impl MadeFile {
     /// `None` for what cannot be read again.
-    fn of(path: &Path) -> Option<Self> {
+    fn from_path(path: &Path) -> Option<Self> {
         if !std::fs::metadata(path).ok()?.is_file() {
             return None;
         }
@@ -89,7 +89,7 @@ mod tests {
     fn the_command_is_kept_without_what_changes_nothing() {
         let given = "compare runs --stacks s.toml --out a --threads 2 --shard=1/2 --out=b --quiet --max-killed 0.1";
         let given: Vec<String> = given.split(' ').map(str::to_owned).collect();
-        let kept = Made::of(&given, []).command;
+        let kept = Made::from_arguments(&given, []).command;
         assert_eq!(kept.join(" "), "compare runs --stacks s.toml --max-killed 0.1");
     }
 }

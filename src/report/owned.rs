@@ -32,7 +32,7 @@ pub(super) struct Owned(BTreeSet<String>);
 
 impl Owned {
     /// As the folder's list says; nothing without a list.
-    pub(super) fn of(folder: &Path) -> Self {
+    pub(super) fn from_folder(folder: &Path) -> Self {
         let text = read_whole_text(&folder.join(LIST), LARGEST_LIST).unwrap_or_default();
         Self(text.lines().map(str::to_owned).collect())
     }
@@ -58,6 +58,6 @@ impl Owned {
 
 /// Refuses a folder that holds files of these names that whenstop did not write: before the work, not after it.
 pub fn refuse_foreign<'n>(folder: &Path, names: impl Iterator<Item = &'n str>) -> Result<(), Diagnostic> {
-    let owned = Owned::of(folder);
+    let owned = Owned::from_folder(folder);
     names.map(Path::new).try_for_each(|name| owned.refuse(folder, name))
 }

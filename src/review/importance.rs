@@ -32,7 +32,7 @@ pub enum Importance {
 
 impl Importance {
     /// The importance of a change from `before` to `now`.
-    pub(super) fn of(before: &StopLine, now: &StopLine) -> Self {
+    pub(super) fn between(before: &StopLine, now: &StopLine) -> Self {
         let is = |line: &StopLine, verdicts: &[Verdict]| verdicts.iter().any(|verdict| verdict.name() == line.verdict);
         let kills = |line: &StopLine| is(line, &[Verdict::FalseEarlyStop, Verdict::UnverifiedFalseEarlyStop]);
         let catches = |line: &StopLine| is(line, &[Verdict::TrueStop, Verdict::Rescued]);
@@ -108,7 +108,7 @@ pub enum Shift {
 }
 
 impl Shift {
-    fn of(before: &StopLine, now: &StopLine) -> Self {
+    fn between(before: &StopLine, now: &StopLine) -> Self {
         match (step(before), step(now)) {
             (None, Some(_)) => Self::New,
             (Some(_), None) => Self::Gone,
@@ -188,7 +188,7 @@ pub(super) fn groups(changes: &[Changed]) -> Vec<Group> {
             (&before.rule, &now.rule),
             // Runs whose verdict did not change may have any verdict.
             (before.verdict != now.verdict).then_some((&before.verdict, &now.verdict)),
-            Shift::of(before, now),
+            Shift::between(before, now),
         );
         groups.entry(key).or_default().push(change.run.clone());
     }

@@ -118,7 +118,7 @@ pub struct Review {
 
 impl Review {
     /// Compares `now` with `before`. `words` are keyed by stack (its current name) and run.
-    pub fn of(before: &Snapshot, now: &Snapshot, mut words: BTreeMap<(String, String), Words>) -> Self {
+    pub fn between(before: &Snapshot, now: &Snapshot, mut words: BTreeMap<(String, String), Words>) -> Self {
         let renames = effect::renames(before, now);
         let earlier = |stack: &str| renames.iter().find(|rename| rename.now == stack).map(|rename| &*rename.before);
         let (runs_before, runs_now) = (before.runs(), now.runs());
@@ -131,7 +131,7 @@ impl Review {
                 changes.push(Changed {
                     run: run.clone(),
                     stack: stack.clone(),
-                    importance: Importance::of(was, line),
+                    importance: Importance::between(was, line),
                     before: was.clone(),
                     now: line.clone(),
                     words: words.remove(&(stack.clone(), run.clone())),

@@ -19,7 +19,7 @@ pub struct CorpusPrint {
 
 impl CorpusPrint {
     /// Summarises runs given by id, each with a fingerprint of its content.
-    pub fn of(mut runs: Vec<(String, Fingerprint)>, formats: BTreeMap<String, u64>) -> Self {
+    pub fn from_runs(mut runs: Vec<(String, Fingerprint)>, formats: BTreeMap<String, u64>) -> Self {
         runs.sort();
         let parts = runs.iter().flat_map(|(id, print)| [fingerprint::of_text(id), *print]);
         Self { runs: runs.len() as u64, formats, print: format!("{:016x}", fingerprint::of_list(parts).0) }

@@ -23,10 +23,15 @@ impl CutShortGate {
     pub fn parse(text: &str, stacks: &[String]) -> Option<Result<Self, Diagnostic>> {
         let written = Written::read(text).ok()?;
         let metric = METRICS.into_iter().find(|known| *known == written.metric)?;
-        Some(Self::of(text, metric, written, stacks))
+        Some(Self::from_text(text, metric, written, stacks))
     }
 
-    fn of(text: &str, metric: &'static str, written: Written<'_>, stacks: &[String]) -> Result<Self, Diagnostic> {
+    fn from_text(
+        text: &str,
+        metric: &'static str,
+        written: Written<'_>,
+        stacks: &[String],
+    ) -> Result<Self, Diagnostic> {
         written.refuse_unknown_stack(stacks)?;
         let Written { stack, sign, limit, .. } = written;
         if !(0.0..=1.0).contains(&limit) {

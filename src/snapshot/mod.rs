@@ -46,7 +46,7 @@ impl StopLine {
     }
 
     /// The stop of a row.
-    fn of(row: RowView<'_>) -> Self {
+    fn from_row(row: RowView<'_>) -> Self {
         Self::new(row.rule().map(|rule| &**rule), row.stop_point(), row.verdict())
     }
 
@@ -112,11 +112,11 @@ pub struct Change {
 
 impl Snapshot {
     /// Takes only the stop points of `rows`.
-    pub fn of(rows: &Rows) -> Self {
+    pub fn from_rows(rows: &Rows) -> Self {
         let mut stacks: BTreeMap<String, StackStops> = BTreeMap::new();
         for row in rows {
             let stack = stacks.entry(row.stack().to_string()).or_default();
-            stack.stops.insert(row.run_id().to_string(), StopLine::of(row));
+            stack.stops.insert(row.run_id().to_string(), StopLine::from_row(row));
         }
         Self { stacks, ..Self::default() }
     }
@@ -124,14 +124,14 @@ impl Snapshot {
     /// Takes the stop points with everything that makes them comparable: the recordings, each stack's rules by its
     /// name, and the numbers.
     pub fn accepted(rows: &Rows, corpus: CorpusPrint, rules: &BTreeMap<String, RuleSet>) -> Self {
-        let mut snapshot = Self::of(rows);
+        let mut snapshot = Self::from_rows(rows);
         snapshot.whenstop = Some(env!("CARGO_PKG_VERSION").to_owned());
         snapshot.corpus = Some(corpus);
         let (groups, unit) = (by_stack(rows), unit_of(rows));
         for (summary, group) in summarise(&groups, None).iter().zip(&groups) {
             if let Some(stack) = snapshot.stacks.get_mut(&*summary.stack) {
                 stack.rules = rules.get(&*summary.stack).cloned();
-                stack.numbers = Some(Numbers::of(summary, group, unit));
+                stack.numbers = Some(Numbers::from_summary(summary, group, unit));
             }
         }
         snapshot

@@ -69,7 +69,7 @@ pub struct Numbers {
 impl Numbers {
     /// Computes the numbers from a stack's rows and their summary.
     #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime, the closure of any")]
-    pub(super) fn of(summary: &Summary, group: &Group<'_>, unit: Unit) -> Self {
+    pub(super) fn from_summary(summary: &Summary, group: &Group<'_>, unit: Unit) -> Self {
         let sum = |of: fn(RowView<'_>) -> u8, counts: fn(RowView<'_>) -> bool| -> u64 {
             group.rows().filter(|row| counts(*row)).map(|row| u64::from(of(row))).sum()
         };

@@ -172,7 +172,7 @@ fn rows_and_firings_come_back_from_their_columns() {
 #[test]
 fn stop_points_of_the_example_on_the_hand_written_runs() {
     let (runs, _) = read("traces/verdicts");
-    insta::assert_snapshot!(Snapshot::of(&compared(&runs).1.into_iter().collect()).to_text());
+    insta::assert_snapshot!(Snapshot::from_rows(&compared(&runs).1.into_iter().collect()).to_text());
 }
 
 #[test]

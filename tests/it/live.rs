@@ -27,7 +27,7 @@ fn is_reply(event: &Event) -> bool {
 
 /// Everything the strategy says to the events of the run, one after the other.
 fn live_trail(run: &Run, strategy: &Arc<dyn Strategy>, feed: Feed) -> Vec<Decision> {
-    let terms = Terms::of(run, &strategy.requirements());
+    let terms = Terms::from_run(run, &strategy.requirements());
     let mut live = Live::start_on(terms, strategy, run.header.clone());
     let mut trail = Vec::new();
     for event in run.events() {

@@ -43,7 +43,7 @@ impl Dice {
 /// Runs one target on so many mutations of its seeds.
 fn check(name: &str, executions: usize) {
     let (_, target) = targets::ALL.into_iter().find(|(known, _)| *known == name).unwrap();
-    let seeds = seeds::of(name, Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let seeds = seeds::seeds(name, Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
     assert!(!seeds.is_empty(), "{name} has no seeds");
     let mut dice = Dice(name.bytes().fold(14, |sum, byte| sum * 31 + u64::from(byte)));
     for nth in 0..executions {
@@ -67,7 +67,7 @@ fn check(name: &str, executions: usize) {
 fn every_target_has_seeds() {
     let asked = std::env::var_os("WHENSTOP_FUZZ_SEEDS").map(std::path::PathBuf::from);
     for (name, target) in targets::ALL {
-        let seeds = seeds::of(name, Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let seeds = seeds::seeds(name, Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
         assert!(!seeds.is_empty(), "{name}");
         target(&seeds[0].1);
         let Some(folder) = asked.as_ref().map(|asked| asked.join(name)) else { continue };

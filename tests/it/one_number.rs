@@ -72,8 +72,8 @@ fn swept(stack: &Stack, runs: &[Run], unit: Unit) -> Option<Numbers> {
     let product = Product::new(clauses.chain(caps).collect(), Join::Any);
     let mut plan = Plan::default();
     let atoms = GridWalk::plan(&product, &mut plan)?;
-    let extracts: Vec<Extract> = runs.iter().map(|run| Extract::of(run, &plan, Assumptions::default())).collect();
-    let columns = Runs::of(&extracts, unit);
+    let extracts: Vec<Extract> = runs.iter().map(|run| Extract::from_run(run, &plan, Assumptions::default())).collect();
+    let columns = Runs::from_extracts(&extracts, unit);
     let walk = GridWalk::new(&product, &atoms, &columns)?;
     let (_, tally) = walk.chunks(0, walk.n_chunks()).into_iter().next()?;
     Some(Numbers {
@@ -133,7 +133,7 @@ impl Found {
 fn study(runs: &[Run]) -> Study {
     let families = catalogue("steps");
     let plan = Study::plan(&families);
-    Study::new(runs.iter().map(|run| Extract::of(run, &plan, Assumptions::default())).collect(), families, &plan)
+    Study::new(runs.iter().map(|run| Extract::from_run(run, &plan, Assumptions::default())).collect(), families, &plan)
 }
 
 /// Every stack of a file, under all three.
@@ -145,7 +145,7 @@ fn hold_file(found: &mut Found, name: &str, runs: &[Run]) {
     let mut study = study(runs);
     for unit in Unit::ALL {
         study = study.in_unit(unit);
-        let contenders = Contender::of(&rows, &study);
+        let contenders = Contender::from_rows(&rows, &study);
         for ((group, summary), contender) in groups.iter().zip(&summaries).zip(&contenders) {
             let ours = compared(group, summary, unit);
             let what = format!("{name}, {}: compare and tune", group.stack);

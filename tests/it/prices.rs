@@ -18,7 +18,9 @@ fn costs_are_computed_once_for_each_part_and_never_over_a_recorded_one() {
     let (runs, report) = Corpus::open(&[fixture("runs.jsonl")], options).unwrap().runs().unwrap();
     let costs: Vec<(String, Option<f64>)> = runs
         .iter()
-        .map(|run| (run.header.run_id.clone(), Spend::of(run.events()).cost.map(|cost| (cost.0 * 1e9).round() / 1e3)))
+        .map(|run| {
+            (run.header.run_id.clone(), Spend::from_events(run.events()).cost.map(|cost| (cost.0 * 1e9).round() / 1e3))
+        })
         .collect();
     // In millionths of a dollar. 400 fresh x 3 + 600 cached x 0.3 + 50 out x 15 = 2130, however it is counted.
     let expected = [

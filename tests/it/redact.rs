@@ -176,7 +176,7 @@ fn leaks(run: &Run, lines: &str) -> Vec<String> {
     let mut found = Vec::new();
     strings_of_lines(lines, &mut found);
     let is_mark = |line: &str| {
-        let marks = marks::of(line);
+        let marks = marks::marks_in(line);
         marks.leading == Some(line) || marks.anywhere.contains(&line) || marks.closing.contains(&line)
     };
     let mut kept: Vec<String> = Vec::new();

@@ -158,7 +158,7 @@ fn what_followed_a_stop_is_counted_from_the_calls_after_it() {
             cut_short_low,
             cut_short_high,
             ..
-        } = evaluator.of(&run).followed.remove(0);
+        } = evaluator.evaluate(&run).followed.remove(0);
         let told = format!(
             "edits {edits_low}-{edits_high} hand-overs {handovers_low}-{handovers_high} greens {greens_low}-{greens_high} cut {cut_short_low}-{cut_short_high}"
         );
@@ -175,7 +175,7 @@ fn tasks_of_one_name_in_two_suites_are_two_clusters() {
         draft.header.task_id = task.map(str::to_owned);
         draft.header.run_id = "run".to_owned();
         let evaluator = Evaluator::new(&strategies, Options::default());
-        evaluator.of(&Run::new(draft)).followed.remove(0).cluster.to_string()
+        evaluator.evaluate(&Run::new(draft)).followed.remove(0).cluster.to_string()
     };
     assert_ne!(cluster(Some("a"), Some("1")), cluster(Some("b"), Some("1")));
     let named =
@@ -364,7 +364,7 @@ fn the_step_from_which_a_patch_stood_is_within_the_interval() {
     for line in lines("standing-shared.jsonl") {
         let file = line["file"].as_str().unwrap();
         let run = runs(&shared("..").join(file)).remove(0);
-        let (low, high) = Work::of(&run, &EffectTable::default(), &Ledger::of(&run)).standing();
+        let (low, high) = Work::from_run(&run, &EffectTable::default(), &Ledger::from_run(&run)).standing();
         let truth = line["last_patch_edit"].as_u64().map(|step| usize::try_from(step).unwrap());
         assert!(low <= truth && truth <= high, "{file}: {truth:?} is not within {low:?} to {high:?}");
     }

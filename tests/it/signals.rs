@@ -144,7 +144,7 @@ fn each_limit_on_its_own_fixtures() {
         assert!(of_signal.iter().any(|row| row.stop_point.is_some()), "`{}` never fires on its fixtures", info.id);
         rows.extend(of_signal);
     }
-    insta::assert_snapshot!(Snapshot::of(&rows.into_iter().collect()).to_text());
+    insta::assert_snapshot!(Snapshot::from_rows(&rows.into_iter().collect()).to_text());
 }
 
 #[test]

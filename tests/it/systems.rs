@@ -113,8 +113,8 @@ fn mira_answers_for_its_other_releases_too() {
         ("replan", "replan"),
     ];
     // What the repository had before 0.3: as 0.2.0, but an empty queue is filled again within the budget.
-    let before = Rules { replan: Replan::WithinBudget, ..Rules::of(Profile::Published020) };
-    let releases = [("v0_2", before), ("later", Rules::of(Profile::Published050))];
+    let before = Rules { replan: Replan::WithinBudget, ..Rules::from_profile(Profile::Published020) };
+    let releases = [("v0_2", before), ("later", Rules::from_profile(Profile::Published050))];
     for ((table, field), (key, rules)) in tables.into_iter().flat_map(|t| releases.map(|r| (t, r))) {
         for case in mira_cases(table) {
             let answer = conformance::mira_answer(rules, table, &case["input"]).unwrap();
@@ -125,7 +125,7 @@ fn mira_answers_for_its_other_releases_too() {
 
 #[test]
 fn mira_knows_the_reason_of_the_documented_order() {
-    let documented = Rules::of(Profile::Documented);
+    let documented = Rules::from_profile(Profile::Documented);
     let rules = Rules { metrics: MetricsScope::Merged, ..documented };
     for case in mira_cases("round_decision") {
         let answer = conformance::mira_answer(rules, "round_decision", &case["input"]).unwrap();

@@ -97,7 +97,7 @@ fn study(runs: &[Run]) -> (Study, whenstop::sweep::engine::Plan) {
     let families = pool("steps");
     let mut plan = Study::plan(&families);
     GridStudy::plan(&grid(), &mut plan);
-    let extracts = runs.iter().map(|run| Extract::of(run, &plan, Assumptions::default())).collect();
+    let extracts = runs.iter().map(|run| Extract::from_run(run, &plan, Assumptions::default())).collect();
     (Study::new(extracts, families, &plan), plan)
 }
 
@@ -105,7 +105,7 @@ fn study(runs: &[Run]) -> (Study, whenstop::sweep::engine::Plan) {
 fn catalogued(runs: &[Run]) -> Study {
     let families = catalogue("steps");
     let plan = Study::plan(&families);
-    let extracts = runs.iter().map(|run| Extract::of(run, &plan, Assumptions::default())).collect();
+    let extracts = runs.iter().map(|run| Extract::from_run(run, &plan, Assumptions::default())).collect();
     Study::new(extracts, families, &plan)
 }
 

@@ -134,7 +134,7 @@ pub(crate) fn kept_work(corpus: Corpus, repetitions: u64) -> Vec<Row> {
                 run.header.run_id = format!("{task}-{trial}");
                 run.header.task_id = Some(format!("{task}"));
                 run.grade.outcome = Outcome::Success;
-                for row in &evaluator.of(&Run::new(run)).rows {
+                for row in &evaluator.evaluate(&Run::new(run)).rows {
                     rows.push(row);
                 }
             }

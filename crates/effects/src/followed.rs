@@ -100,7 +100,7 @@ impl Followed {
 
 impl Work {
     /// Derives it from a run.
-    pub fn of(run: &Run, table: &EffectTable, ledger: &Ledger) -> Self {
+    pub fn from_run(run: &Run, table: &EffectTable, ledger: &Ledger) -> Self {
         let mut reader = EffectReader::new(table);
         let calls = |step| run.reply(step).map_or(&[][..], |reply| reply.tool_calls.as_slice());
         let told: Vec<Vec<CallEffect>> =

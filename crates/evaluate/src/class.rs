@@ -26,7 +26,7 @@ pub enum By {
 
 impl By {
     /// The class of a run; `None` if the recording does not say.
-    pub fn of(self, run: &Run) -> Option<Label> {
+    pub fn label(self, run: &Run) -> Option<Label> {
         let header = &run.header;
         let named = match self {
             Self::Nothing => return Some("all runs".into()),
@@ -85,7 +85,7 @@ pub struct Stopped {
 
 impl Stopped {
     /// Reads it from the row of a stack.
-    pub fn of(row: &Row) -> Self {
+    pub fn from_row(row: &Row) -> Self {
         Self {
             early: row.stopped_high == 1,
             killed: row.killed_high == 1 && row.outcome == Outcome::Success,
@@ -138,21 +138,21 @@ pub struct Trial {
 
 impl Trial {
     /// Reads a run and its rows, one per stack.
-    pub fn of(run: &Run, rows: &[Row], by: By) -> Self {
+    pub fn from_run(run: &Run, rows: &[Row], by: By) -> Self {
         let (suite, task) = run.cluster();
         Self {
             run_id: run.header.run_id.as_str().into(),
             task: (suite.as_str().into(), task.as_str().into()),
-            class: by.of(run),
+            class: by.label(run),
             model: run.header.model.as_deref().unwrap_or_default().into(),
             settings: settings(run),
             label: run.header.trial.as_deref().map(Label::from),
             began: run.started_at().map(|at| at.0),
             outcome: run.grade.outcome,
             end: run.grade.end,
-            whole: rows.first().map_or_else(|| Ledger::of(run).whole(), recorded),
+            whole: rows.first().map_or_else(|| Ledger::from_run(run).whole(), recorded),
             after_truncated: after_truncated(run),
-            under: rows.iter().map(Stopped::of).collect(),
+            under: rows.iter().map(Stopped::from_row).collect(),
         }
     }
 
@@ -178,7 +178,7 @@ fn after_truncated(run: &Run) -> Option<Amounts> {
         let Some(reason) = reply.finish_reason.as_deref() else { continue };
         is_said = true;
         if matches!(reason, "length" | "max_tokens" | "MAX_TOKENS") {
-            let ledger = Ledger::of(run);
+            let ledger = Ledger::from_run(run);
             return Some(ledger.whole().less(ledger.until(Point::new(step, Moment::AfterResponse))));
         }
     }

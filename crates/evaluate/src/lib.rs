@@ -16,7 +16,7 @@
 //! let events = ["a", "b", "c"].map(|text| Event::Message(Message::saying(Role::Assistant, text))).to_vec();
 //! let mut draft = Draft { events, ..Draft::default() };
 //! draft.grade.outcome = Outcome::Success;
-//! let evaluation = Evaluation::of(&[Run::new(draft)], &[stack], Options::default());
+//! let evaluation = Evaluation::from_runs(&[Run::new(draft)], &[stack], Options::default());
 //!
 //! let row = evaluation.rows.iter().next().expect("one run under one stack");
 //! assert_eq!(row.stop_point().expect("it stops").to_string(), "1:after_tools");

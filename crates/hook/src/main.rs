@@ -45,13 +45,13 @@ fn answered(host: Host) -> Result<serde_json::Value, String> {
     let mut bytes = Vec::new();
     std::io::stdin().take(LONGEST).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&bytes);
-    let folders = Folders::of(host).ok_or("no home folder is known")?;
+    let folders = Folders::from_host(host).ok_or("no home folder is known")?;
     call::answer(host, &folders, &text, now())
 }
 
 /// Notes what went wrong, and lets the agent go on.
 fn failed(host: Host, error: &str) -> serde_json::Value {
-    if let Some(folders) = Folders::of(host) {
+    if let Some(folders) = Folders::from_host(host) {
         log::append(&folders.log(), &[Line { did: format!("failed: {error}"), ..Line::default() }]);
     }
     answer::nothing()

@@ -79,7 +79,7 @@ impl Kind {
         Self::Notification,
     ];
 
-    fn of(byte: u8) -> Option<Self> {
+    fn from_byte(byte: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| *kind as u8 == byte)
     }
 }
@@ -203,7 +203,7 @@ impl Record {
         let n_name = usize::from(u16::from_le_bytes(whole[10..12].try_into().ok()?));
         let (name, text) = whole[HEAD..].split_at_checked(n_name)?;
         Some(Self {
-            kind: Kind::of(whole[8])?,
+            kind: Kind::from_byte(whole[8])?,
             flags: Flag(whole[9]),
             time: number(16)?.cast_signed(),
             id: number(24)?,

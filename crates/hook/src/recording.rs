@@ -8,7 +8,7 @@ use super::state::{self, State};
 use crate::transcript::{Draft, Event, Grade, Header, Message, PromptedBy, ToolCall};
 
 /// The recording of a state file; `None` if it holds no events.
-pub fn of(path: &Path) -> std::io::Result<Option<Draft>> {
+pub fn read(path: &Path) -> std::io::Result<Option<Draft>> {
     let records = State::read(path)?;
     Ok(draft(&records))
 }

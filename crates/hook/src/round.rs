@@ -117,7 +117,7 @@ struct Known {
 }
 
 impl Known {
-    fn of(records: &[Record]) -> Self {
+    fn from_records(records: &[Record]) -> Self {
         let n = records.iter().filter(|record| record.kind == Kind::Usage).count();
         let mut known = Self::default();
         known.usage.reserve(n);
@@ -150,7 +150,7 @@ impl Known {
 /// Hands over the events that records stand for, with the requests between them. Nothing is collected on the way: at
 /// each call of the hook, what takes the time is memory that is touched for the first time.
 pub fn show(records: &[Record], mut to: impl FnMut(Shown)) {
-    let known = Known::of(records);
+    let known = Known::from_records(records);
     let mut reply: Option<Message> = None;
     let mut results: Vec<Message> = Vec::new();
     let mut sides = Ids::default();

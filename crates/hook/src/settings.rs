@@ -73,7 +73,7 @@ pub struct Folders {
 
 impl Folders {
     /// Those of this machine; `None` if no home folder is known.
-    pub fn of(host: Host) -> Option<Self> {
+    pub fn from_host(host: Host) -> Option<Self> {
         let place = |variable: &str, base: &str| {
             let named = std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
             let home = ["HOME", "USERPROFILE"].into_iter().find_map(std::env::var_os).filter(|home| !home.is_empty());
@@ -123,11 +123,11 @@ impl Setup {
             let at = Location::file(path.display().to_string());
             Diagnostic::new(at, "no stack file", "`whenstop hook install --stacks FILE` puts one there")
         })?;
-        Self::of(settings, &path, &text)
+        Self::from_settings(settings, &path, &text)
     }
 
     /// The rules of a stack file.
-    pub fn of(settings: Settings, path: &Path, text: &str) -> Result<Self, Diagnostics> {
+    pub fn from_settings(settings: Settings, path: &Path, text: &str) -> Result<Self, Diagnostics> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let read_config = |config: &str| {
             let path = folder.join(config).display().to_string();

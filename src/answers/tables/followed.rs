@@ -22,5 +22,5 @@ pub fn followed(summaries: &[FollowedSummary]) -> Table {
         line.push("saved_in_all", Cell::number(summary.saved));
         line
     });
-    Table::of(lines.collect())
+    Table::from_lines(lines.collect())
 }

@@ -51,7 +51,7 @@ pub fn grid(grid: &WideGrid, kept: &[KeptStack<'_>], unit: Unit) -> Table {
         line.push_estimate("cost_of_success", "cost of a success without stopping", &ratios.cost_of_success.ratio);
         line
     });
-    Table::of(lines.collect())
+    Table::from_lines(lines.collect())
 }
 
 /// Lines of `sweep-all.csv`: stacks by their position in the grid, with their counts and sums. `scale`: how many whole
@@ -82,7 +82,7 @@ pub fn grid_lines(grid: &WideGrid, stacks: &[(u64, Tally)], unit: Unit, scale: f
         line.push("cost_of_success", Cell::number(tally.cost_of_success()));
         line
     };
-    Table::of(stacks.iter().map(line).collect())
+    Table::from_lines(stacks.iter().map(line).collect())
 }
 
 /// The kept stacks for a terminal; `*` marks the chosen one.
@@ -101,7 +101,7 @@ pub fn grid_overview(kept: &[&KeptStack<'_>], unit: Unit, chosen: Option<&str>) 
         line.push("alike", Cell::Count(find.alike));
         line
     });
-    Table::of(lines.collect())
+    Table::from_lines(lines.collect())
 }
 
 /// Formats `limit_1 signal = "steps", at_least = …`: numbered, because axes may have the same name.

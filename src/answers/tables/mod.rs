@@ -121,7 +121,7 @@ fn method(method: Method, warning: Option<Warning>) -> Cell {
 
 impl Table {
     /// A table from lines that all have the same columns.
-    pub(super) fn of(lines: Vec<Line>) -> Self {
+    pub(super) fn from_lines(lines: Vec<Line>) -> Self {
         let columns =
             lines.first().map(|line| line.0.iter().map(|(name, _)| name.clone()).collect()).unwrap_or_default();
         Self {

@@ -22,7 +22,7 @@ pub fn overview<'s>(summaries: impl IntoIterator<Item = &'s Summary>, unit: Unit
         line.push("cost per success", change(&summary.ratios_in(unit).cost_of_success));
         line
     });
-    Table::of(lines.collect())
+    Table::from_lines(lines.collect())
 }
 
 /// The overview if no run is graded: what was stopped and saved, without judging it.
@@ -36,7 +36,7 @@ pub fn ungraded<'s>(summaries: impl IntoIterator<Item = &'s Summary>, unit: Unit
         line.push("successes killed", Cell::Text("unknown".to_owned()));
         line
     });
-    Table::of(lines.collect())
+    Table::from_lines(lines.collect())
 }
 
 /// Runs that were certainly stopped; `≥` if unread or diverged runs may add to them.

@@ -11,5 +11,5 @@ pub fn strata(summaries: &[Summary]) -> Table {
         line.push("model", Cell::text(stratum.model.as_deref()));
         summary::line(stratum, line)
     });
-    Table::of(lines.collect())
+    Table::from_lines(lines.collect())
 }

@@ -6,7 +6,7 @@ use crate::aggregate::{Made, Measured, MetricPart, Shown, Summary, SummaryMetric
 
 /// The table of all summaries.
 pub fn summary(summaries: &[Summary]) -> Table {
-    Table::of(summaries.iter().map(|summary| line(summary, Line::default())).collect())
+    Table::from_lines(summaries.iter().map(|summary| line(summary, Line::default())).collect())
 }
 
 /// Appends the columns of one summary to `line`.
@@ -52,7 +52,7 @@ pub fn estimates<'s>(summaries: impl IntoIterator<Item = &'s Summary>) -> Table 
     let lines = summaries
         .into_iter()
         .flat_map(|summary| metrics().iter().filter(is_listed).filter_map(|metric| estimate(summary, metric)));
-    Table::of(lines.collect())
+    Table::from_lines(lines.collect())
 }
 
 /// `None` for a number that was not asked for or that nothing is known of.

@@ -119,7 +119,7 @@ fn answer<'a>(args: &'a Args, output: &Output) -> Result<Answer<'a>, Failure> {
     let by = ByArg::by(args.by.as_ref());
     let mut trials = Vec::new();
     let corpus = args.corpus.classed(args.by.as_ref());
-    corpus.process(output, |run| Trial::of(&run, &comparison.rows_of(&run).0, by), |trial| trials.push(trial))?;
+    corpus.process(output, |run| Trial::from_run(&run, &comparison.rows_of(&run).0, by), |trial| trials.push(trial))?;
     super::inputs::tell_troubles(&strategies, output)?;
     check(&trials)?;
     let not_judged = leave_out_unread(&mut stacks, &mut trials)?;

@@ -78,7 +78,7 @@ pub(in crate::cli) fn write(
     let mut runs = 0_u64;
     let written = write_part(out, |part| {
         let mut state = Ok(());
-        let work = |run: Run| extent.holds(&run).then(|| evaluator.of(&run));
+        let work = |run: Run| extent.holds(&run).then(|| evaluator.evaluate(&run));
         let report = recordings.each_if_any(output, work, |run| {
             if state.is_ok() {
                 match run {
@@ -111,7 +111,7 @@ pub(in crate::cli) fn write(
             unit: (args.corpus.unit == UnitOfRun::Round).then(|| args.corpus.unit.noun().to_owned()),
             ..question.manifest(evaluator.stacks().to_vec(), &stacks)
         };
-        let mut found = Found::of(&report);
+        let mut found = Found::from_report(&report);
         if matches!(args.embed_text, EmbedText::None) {
             found = found.without_values();
         }

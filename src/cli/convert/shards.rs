@@ -25,8 +25,8 @@ pub(super) struct About {
 }
 
 impl About {
-    pub(super) fn of(run: &Run) -> Self {
-        let spend = Spend::of(run.events());
+    pub(super) fn from_run(run: &Run) -> Self {
+        let spend = Spend::from_events(run.events());
         Self {
             task_id: run.header.task_id.clone(),
             suite: run.header.suite.clone(),

@@ -52,7 +52,7 @@ pub(in crate::cli) fn accept(args: &AcceptArgs, output: &Output) -> Result<Exit,
         _ => now.snapshot,
     };
     if let Some(before) = &before {
-        told::review(&Review::of(before, &snapshot, now.words), false, output)?;
+        told::review(&Review::between(before, &snapshot, now.words), false, output)?;
     }
     write_atomically(path, |out| out.write_all(snapshot.to_text().as_bytes())).map_err(Failure::input)?;
     output.note(&format!("{} stop points written to {name}", snapshot.len()));

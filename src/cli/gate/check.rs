@@ -109,7 +109,7 @@ pub(in crate::cli) fn check(args: &CheckArgs, output: &Output) -> Result<Exit, F
     let Replayed { rows, firings, snapshot, words, places, followed, stories, .. } = replayed;
     let checked = Checked {
         snapshot: inputs.snapshot.as_ref().map(|path| path.display().to_string()),
-        review: before.as_ref().map(|before| Review::of(before, &snapshot, words)),
+        review: before.as_ref().map(|before| Review::between(before, &snapshot, words)),
         gates: held,
         places,
     };

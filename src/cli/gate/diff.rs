@@ -75,7 +75,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(path: &Path) -> Self {
+    fn from_path(path: &Path) -> Self {
         let name = path.to_string_lossy();
         if name.starts_with("preset:") || name.starts_with("system:") {
             return Self::Stacks;
@@ -121,7 +121,7 @@ fn against_snapshot(args: &DiffArgs, output: &Output) -> Result<(Review, Option<
     let path = inputs.snapshot()?;
     let before = read_snapshot(path)?;
     let now = replayed(&inputs.corpus, &inputs.stacks.load()?, &[], Some(&before), None, output)?;
-    Ok((Review::of(&before, &now.snapshot, now.words), Some(path.display().to_string())))
+    Ok((Review::between(&before, &now.snapshot, now.words), Some(path.display().to_string())))
 }
 
 /// What changed from `old` to `new`.
@@ -131,17 +131,19 @@ fn between(args: &DiffArgs, old: &Path, new: &Path, output: &Output) -> Result<R
         replayed(&inputs.corpus, &inputs.stacks.load()?, &[], before, None, output)
     };
     let stacks = |path: &Path| vec![path.display().to_string()];
-    match (Kind::of(old), Kind::of(new)) {
-        (Kind::Snapshot, Kind::Snapshot) => Ok(Review::of(&read_snapshot(old)?, &read_snapshot(new)?, BTreeMap::new())),
+    match (Kind::from_path(old), Kind::from_path(new)) {
+        (Kind::Snapshot, Kind::Snapshot) => {
+            Ok(Review::between(&read_snapshot(old)?, &read_snapshot(new)?, BTreeMap::new()))
+        }
         (Kind::Snapshot, Kind::Stacks) => {
             let before = read_snapshot(old)?;
             let now = pass(args.on.clone(), stacks(new), Some(&before))?;
-            Ok(Review::of(&before, &now.snapshot, now.words))
+            Ok(Review::between(&before, &now.snapshot, now.words))
         }
         (Kind::Stacks, Kind::Stacks) => {
             let before = pass(args.on.clone(), stacks(old), None)?.snapshot;
             let now = pass(args.on.clone(), stacks(new), Some(&before))?;
-            Ok(Review::of(&before, &now.snapshot, now.words))
+            Ok(Review::between(&before, &now.snapshot, now.words))
         }
         (Kind::Corpus, Kind::Corpus) => {
             let before = pass(vec![old.to_owned()], args.stacks.clone(), None)?;
@@ -152,7 +154,7 @@ fn between(args: &DiffArgs, old: &Path, new: &Path, output: &Output) -> Result<R
                      --stacks FILE --against NEW` says whether it did what was predicted"
                 ));
             }
-            Ok(Review::of(&before.snapshot, &now.snapshot, now.words))
+            Ok(Review::between(&before.snapshot, &now.snapshot, now.words))
         }
         (old, new) => Err(Failure::usage(Diagnostic::new(
             Location::default(),

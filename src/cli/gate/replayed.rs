@@ -51,7 +51,7 @@ pub(in crate::cli) fn replayed(
     output: &Output,
 ) -> Result<Replayed, Failure> {
     let mut strategies = stacks.strategies.clone();
-    let all: Vec<StackInfo> = strategies.iter().map(|strategy| StackInfo::of(&**strategy)).collect();
+    let all: Vec<StackInfo> = strategies.iter().map(|strategy| StackInfo::from_strategy(&**strategy)).collect();
     let sets = RuleSets::new(stacks, &all);
     strategies.retain(|strategy| only.is_empty() || only.iter().any(|name| name == strategy.name()));
     if all.is_empty() {
@@ -68,7 +68,7 @@ pub(in crate::cli) fn replayed(
     let report = corpus.process(
         output,
         |run| {
-            let of = evaluator.of(&run);
+            let of = evaluator.evaluate(&run);
             let changed: Vec<_> = of
                 .rows
                 .iter()
@@ -91,7 +91,7 @@ pub(in crate::cli) fn replayed(
     let formats = report.formats.iter().filter(|counts| counts.runs > 0);
     let formats = formats.map(|counts| (counts.format.clone(), counts.runs)).collect();
     let Evaluation { rows, firings, followed, stacks, stories, .. } = gathered.finish();
-    let snapshot = Snapshot::accepted(&rows, CorpusPrint::of(prints, formats), &sets.by_stack);
+    let snapshot = Snapshot::accepted(&rows, CorpusPrint::from_runs(prints, formats), &sets.by_stack);
     let followed = FollowedReport::new(followed, corpus.unit.noun());
     let (places, unreadable, errors) = (sets.places, report.unreadable, report.errors);
     Ok(Replayed { rows, firings, stacks, snapshot, words, places, followed, stories, unreadable, troubles, errors })

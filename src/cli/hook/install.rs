@@ -210,7 +210,8 @@ pub(super) fn install(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let folders = folders(host)?;
     let stacks = read_text(&args.stacks, "give a stack file: `whenstop local` prints one").map_err(Failure::usage)?;
     let mode = args.mode.mode();
-    let setup = Setup::of(Settings { mode, ..Settings::default() }, &args.stacks, &stacks).map_err(Failure::usage)?;
+    let setup = Setup::from_settings(Settings { mode, ..Settings::default() }, &args.stacks, &stacks)
+        .map_err(Failure::usage)?;
     let program = program(args.program.as_deref())?;
     let path = target(host, &args.edit)?;
     refuse_second(&folders, &path)?;

@@ -78,9 +78,9 @@ fn write_sessions(hosts: &[Host], to: &Path) -> Result<u64, Diagnostic> {
     };
     let mut n = 0;
     for host in hosts {
-        let Some(folders) = Folders::of(*host) else { continue };
+        let Some(folders) = Folders::from_host(*host) else { continue };
         for path in state::sessions(&folders.state) {
-            let Some(draft) = recording::of(&path).map_err(|error| unread(&path, error))? else { continue };
+            let Some(draft) = recording::read(&path).map_err(|error| unread(&path, error))? else { continue };
             let to = to.join(format!("{}-{n:04}.jsonl", host.id()));
             write_atomically(&to, |out| trace::write(&Run::new(draft), out))?;
             n += 1;

@@ -109,7 +109,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 
 /// The hook's folders of one agent.
 fn folders(host: Host) -> Result<Folders, Failure> {
-    Folders::of(host).ok_or_else(|| Failure::nothing("no home folder is known", "set `HOME`"))
+    Folders::from_host(host).ok_or_else(|| Failure::nothing("no home folder is known", "set `HOME`"))
 }
 
 fn failed(path: &std::path::Path, what: impl std::fmt::Display, help: &str) -> Failure {

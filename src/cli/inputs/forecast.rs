@@ -48,8 +48,8 @@ impl Kept {
     }
 
     /// The forecasts for the class of a run, by steps taken.
-    fn of(&self, run: &Run) -> Vec<&[Forecast]> {
-        let class = ByArg::by(self.by().as_ref()).of(run);
+    fn for_run(&self, run: &Run) -> Vec<&[Forecast]> {
+        let class = ByArg::by(self.by().as_ref()).label(run);
         let of_steps = self.forecasts.chunk_by(|a, b| (&a.class, a.after) == (&b.class, b.after));
         of_steps.filter(|all| all.iter().all(|of| class.as_deref() == Some(of.class.as_str()))).collect()
     }
@@ -57,18 +57,18 @@ impl Kept {
     /// The forecasts for a run that has taken `steps`: those made closest before.
     pub(in crate::cli) fn reached(&self, run: &Run, steps: usize) -> &[Forecast] {
         let before = |all: &&[Forecast]| all.iter().all(|of| of.after <= steps as u64);
-        self.of(run).into_iter().rfind(before).unwrap_or_default()
+        self.for_run(run).into_iter().rfind(before).unwrap_or_default()
     }
 
     /// For each number of steps that a finished run got to: what was to come, and what came.
     pub(in crate::cli) fn told(&self, run: &Run) -> Vec<String> {
-        let of_class = self.of(run);
+        let of_class = self.for_run(run);
         let after: Vec<u64> = of_class.iter().filter_map(|all| Some(all.first()?.after)).collect();
-        let course = RunCourse::of(run, ByArg::by(self.by().as_ref()), &after);
+        let course = RunCourse::from_run(run, ByArg::by(self.by().as_ref()), &after);
         let told = |(all, left): (&&[Forecast], &_)| {
             let came: Vec<String> = all
                 .iter()
-                .map(|of| of.amount.of(*left).map_or_else(|| "?".to_owned(), |left| with_unit(of.amount, left)))
+                .map(|of| of.amount.pick(*left).map_or_else(|| "?".to_owned(), |left| with_unit(of.amount, left)))
                 .collect();
             format!("=> {}; came: {}", to_come(all), came.join(", "))
         };

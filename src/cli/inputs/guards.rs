@@ -157,7 +157,7 @@ pub(in crate::cli) fn tell_troubles(strategies: &[Arc<dyn Strategy>], output: &O
             output.error(&diagnostic);
         }
     }
-    match Diagnostics::of(given_up) {
+    match Diagnostics::from_list(given_up) {
         None => Ok(n),
         Some(diagnostics) => Err(Failure { diagnostics, exit: Exit::BadInput }),
     }

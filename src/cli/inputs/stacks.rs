@@ -179,7 +179,7 @@ impl LoadedStacks {
     pub(in crate::cli) fn grounds(&self) -> Vec<Tuned> {
         let mut all = Vec::new();
         for file in &self.files {
-            all.extend(Tuned::of(&file.parsed));
+            all.extend(Tuned::from_file(&file.parsed));
         }
         all
     }

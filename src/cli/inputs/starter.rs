@@ -19,7 +19,7 @@ pub(in crate::cli) fn starter(runs: &RecordedRuns<'_>) -> Result<String, Failure
     // What cannot be read is reported when the recordings are compared.
     runs.each(
         &Output::keeping(),
-        |run| (run.steps().len() as u64, Spend::of(run.events()).total),
+        |run| (run.steps().len() as u64, Spend::from_events(run.events()).total),
         |(n_steps, total)| {
             steps.push(n_steps);
             tokens.extend(total.map(|total| total.0));

@@ -40,7 +40,7 @@ pub(super) struct Judged {
 
 impl Judges {
     pub(super) fn new(now: Instant) -> Self {
-        Self { fuse: Fuses::default(), held: Host::ALL.into_iter().filter_map(Held::of).collect(), now }
+        Self { fuse: Fuses::default(), held: Host::ALL.into_iter().filter_map(Held::from_host).collect(), now }
     }
 
     /// The session of which these are the rounds; `None` while it is open.
@@ -60,7 +60,7 @@ impl Judges {
             by.correct(&mut fuse);
             by.correct(under_held);
         }
-        Some(Judged { fuse, held, about: About::of(session) })
+        Some(Judged { fuse, held, about: About::from_session(session) })
     }
 }
 

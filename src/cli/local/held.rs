@@ -58,7 +58,7 @@ pub(super) struct Evidence {
 }
 
 impl About {
-    pub(super) fn of(session: &Run) -> Self {
+    pub(super) fn from_session(session: &Run) -> Self {
         Self {
             agent: session.header.agent.as_deref().unwrap_or_default().to_owned(),
             model: session.header.model.as_deref().map(str::to_owned),
@@ -86,8 +86,8 @@ impl About {
 
 impl Held {
     /// What the hook holds for an agent, if it is set up; rules of systems and presets are left out.
-    pub(super) fn of(host: Host) -> Option<Self> {
-        let folders = Folders::of(host)?;
+    pub(super) fn from_host(host: Host) -> Option<Self> {
+        let folders = Folders::from_host(host)?;
         let setup = Setup::load(&folders).ok()?;
         let clauses =
             setup.rules.iter().filter_map(|rules| rules.own.as_deref()).flat_map(|stack| stack.clauses.clone());
@@ -108,7 +108,7 @@ impl Held {
             }
             *said.entry(line.did).or_insert(0) += 1;
         }
-        Some(Self { host, fuses: Fuses::of(stack), since: changed.ok().map(instant), ended, continued, said })
+        Some(Self { host, fuses: Fuses::from_stack(stack), since: changed.ok().map(instant), ended, continued, said })
     }
 
     /// Corrects what the recording says by what the log says. What the hook ended has no end of its own: nobody can judge

@@ -249,13 +249,13 @@ fn compare(corpus: &Corpus, agents: &[&str], older: u64, args: &Args, output: &O
     let judges = fuse::Judges::new(instant(now()));
     let mut of_sessions = Vec::new();
     let work = |run: Run| {
-        let spend = Spend::of(run.events());
+        let spend = Spend::from_events(run.events());
         // What a sub-agent spent belongs to its session; it has no prompts of its own.
         let rounds = if run.header.parent.is_some() { Vec::new() } else { run.clone().into_rounds() };
         let n = rounds.len() as u64;
         let session = if n > 0 { judges.judge(&run, &rounds) } else { None };
         let group = args.by.map(|by| group_of(run.header.file.as_deref(), &home, by));
-        (spend, n, session, group, rounds.iter().map(|round| evaluator.of(round)).collect::<Vec<_>>())
+        (spend, n, session, group, rounds.iter().map(|round| evaluator.evaluate(round)).collect::<Vec<_>>())
     };
     process_telling(Tell::Lost, corpus, output, work, |(spend, n, session, group, replayed)| {
         of_sessions.extend(session);

@@ -18,7 +18,7 @@ pub(super) struct Answer {
 
 impl Answer {
     /// The answer from the rows reported and, if they are others, those to choose on. These are the best of `whole`.
-    pub(super) fn of(
+    pub(super) fn from_reported(
         reported: &Rows,
         chosen_on: Option<&Rows>,
         split: &SplitArgs,

@@ -49,7 +49,7 @@ impl<'a> Cache<'a> {
     }
 
     /// Hashes the inputs. `None` if that fails: without a key nothing is cached.
-    pub(super) fn of(root: &'a Path, corpus: &'a CorpusArgs, assumptions: Assumptions) -> Option<Self> {
+    pub(super) fn from_root(root: &'a Path, corpus: &'a CorpusArgs, assumptions: Assumptions) -> Option<Self> {
         Some(Self { corpus, assumptions, root, key: key(corpus, assumptions).ok()? })
     }
 

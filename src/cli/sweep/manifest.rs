@@ -23,7 +23,7 @@ pub(super) struct Swept {
 
 impl Swept {
     /// From the rows reported; `is_test`: others were chosen on.
-    pub(super) fn of(args: &Args, reported: &Rows, is_test: bool) -> Self {
+    pub(super) fn from_args(args: &Args, reported: &Rows, is_test: bool) -> Self {
         let one: Vec<RowView<'_>> =
             reported.get(0).into_iter().flat_map(|row| reported.of_stack(row.stack())).collect();
         Self {
@@ -72,7 +72,7 @@ struct WideAxis {
 
 impl WideManifest {
     /// The manifest of a completed walk; `chosen`: the kept stack to ship, by index.
-    pub(super) fn of(
+    pub(super) fn from_args(
         args: &Args,
         path: &Path,
         grid: &WideGrid,

@@ -58,7 +58,7 @@ impl Reading<'_> {
             let at = Location::file(root.display().to_string());
             return Err(Failure::usage(Diagnostic::new(at, what, "name a folder outside of them")));
         }
-        let cache = root.and_then(|root| Cache::of(root, corpus, assumptions));
+        let cache = root.and_then(|root| Cache::from_root(root, corpus, assumptions));
         if let (Some(cached), Some(root)) = (cache.as_ref().and_then(|cache| cache.read(plan)), root) {
             output.note(&format!(
                 "{} {} from {}: no recording was read; what is odd about them was said when they were",
@@ -69,8 +69,11 @@ impl Reading<'_> {
             return Ok(cached);
         }
         let mut extracts: Vec<Extract> = Vec::new();
-        let report =
-            corpus.process(output, |run| Extract::of(&run, plan, assumptions), |extract| extracts.push(extract))?;
+        let report = corpus.process(
+            output,
+            |run| Extract::from_run(&run, plan, assumptions),
+            |extract| extracts.push(extract),
+        )?;
         match cache.map(|cache| cache.write(plan, &extracts, &report)) {
             None | Some(Ok(())) => {}
             Some(Err(NotKept::Because(why))) => output.note(&format!("nothing is kept in the cache: {why}")),

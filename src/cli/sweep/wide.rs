@@ -149,7 +149,7 @@ impl WideSweep<'_> {
             return Err(io::Error::other("a rule reads what was not planned for"));
         }
         let unit = Runs::unit_of(&self.recordings.searched);
-        let runs = Runs::of(&self.recordings.searched, unit);
+        let runs = Runs::from_extracts(&self.recordings.searched, unit);
         let walk = GridWalk::new(product, &atoms, &runs)
             .ok_or_else(|| io::Error::other("the recordings lack more than 128 different things"))?;
         let mut search = Search::new(self.grid, self.args.max_killed, self.args.wide.best);
@@ -198,7 +198,15 @@ impl WideSweep<'_> {
         };
         let entrants: Vec<Entrant> = walked.finds.iter().map(entrant).collect();
         let whole = Whole { stacks: walked.tried, chains: self.grid.n_chains() };
-        let answer = Answer::of(&rows, searched_on.as_ref(), &self.args.split, walked.unit, appetite, &entrants, whole);
+        let answer = Answer::from_reported(
+            &rows,
+            searched_on.as_ref(),
+            &self.args.split,
+            walked.unit,
+            appetite,
+            &entrants,
+            whole,
+        );
         for (summary, most) in summaries.iter_mut().zip(&answer.killed_at_most) {
             summary.killed_at_most = *most;
         }
@@ -358,7 +366,7 @@ impl WideSweep<'_> {
     }
 
     fn manifest(&self, walked: &Walked, judged: &Judged) -> serde_json::Value {
-        let swept = Swept::of(self.args, &judged.rows, self.recordings.reported.is_some());
-        WideManifest::of(self.args, self.path, self.grid, swept, walked, judged.chosen)
+        let swept = Swept::from_args(self.args, &judged.rows, self.recordings.reported.is_some());
+        WideManifest::from_args(self.args, self.path, self.grid, swept, walked, judged.chosen)
     }
 }

@@ -62,14 +62,14 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    pub(super) fn of(tuner: &Tuner<'_>, recordings: &Recordings, appetite: Appetite, found: &Tuned) -> Self {
+    pub(super) fn from_tuner(tuner: &Tuner<'_>, recordings: &Recordings, appetite: Appetite, found: &Tuned) -> Self {
         let study = tuner.study();
         let tasks = study.all_tasks();
         let rule = |at: LimitIx| study.rule(at).to_string();
         let budget = tuner.budget(&tasks, appetite).map(|limit| rule(LimitIx { family: 0, limit }));
         let single = tuner.single(&tasks, appetite).map(rule);
         let mut others = Vec::new();
-        let mut contenders = Contender::of(&recordings.rows, study);
+        let mut contenders = Contender::from_rows(&recordings.rows, study);
         let presets = contenders.split_off(recordings.n_today.min(contenders.len()));
         for today in &contenders {
             let (name, totals) = (Some(today.name.clone()), today.totals(&tasks));

@@ -29,7 +29,7 @@ pub(super) fn run(args: &Args, by: &ByArg, output: &Output) -> Result<Exit, Fail
     let mut extracts = Vec::new();
     let report = args.corpus.classed(Some(by)).process(
         output,
-        |run| (read.of(&run), Extract::of(&run, &plan, Assumptions::default())),
+        |run| (read.label(&run), Extract::from_run(&run, &plan, Assumptions::default())),
         |one| extracts.push(one),
     )?;
     let tuned = tune_classes(extracts, &families, &plan, &args.budget, args.appetite());

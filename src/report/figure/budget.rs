@@ -99,7 +99,7 @@ impl Picture for BudgetFigure<'_> {
         let right = if right > 0.0 { ends.min(right) } else { ends };
         let right = if right > 0.0 { right * 1.03 } else { 1.0 };
         let top = head.bottom() + 40;
-        let quantity = Quantity::of(self.unit());
+        let quantity = Quantity::from_unit(self.unit());
         let (x, x_ticks) = match logarithmic_from(&drawn) {
             Some(left) => (Scale::new((left, right), PLANE).logged(), log_ticks(left, right, quantity)),
             None => (Scale::new((0.0, right), PLANE), ticks(0.0, right, 8, quantity, self.unit() != Unit::CostUsd)),

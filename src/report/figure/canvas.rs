@@ -20,7 +20,7 @@ pub struct FigureError(pub String);
 
 impl FigureError {
     /// Converts an error of the drawing library.
-    pub fn of(error: &dyn std::fmt::Display) -> Self {
+    pub fn from_error(error: &dyn std::fmt::Display) -> Self {
         Self(error.to_string())
     }
 }
@@ -56,9 +56,9 @@ pub fn svg<P: Picture>(picture: &P) -> Result<String, FigureError> {
     let mut text = String::new();
     {
         let area = PlainText(SVGBackend::with_string(&mut text, picture.size())).into_drawing_area();
-        area.fill(&WHITE).map_err(|error| FigureError::of(&error))?;
+        area.fill(&WHITE).map_err(|error| FigureError::from_error(&error))?;
         picture.draw(&area)?;
-        area.present().map_err(|error| FigureError::of(&error))?;
+        area.present().map_err(|error| FigureError::from_error(&error))?;
     }
     Ok(text)
 }
@@ -80,9 +80,9 @@ fn png<P: Picture>(picture: &P) -> Result<Vec<u8>, FigureError> {
     let mut pixels = vec![0; width as usize * height as usize * 3];
     {
         let area = PlainText(BitMapBackend::with_buffer(&mut pixels, (width, height))).into_drawing_area();
-        area.fill(&WHITE).map_err(|error| FigureError::of(&error))?;
+        area.fill(&WHITE).map_err(|error| FigureError::from_error(&error))?;
         picture.draw(&area)?;
-        area.present().map_err(|error| FigureError::of(&error))?;
+        area.present().map_err(|error| FigureError::from_error(&error))?;
     }
     let mut file = Vec::new();
     let mut encoder = png::Encoder::new(&mut file, width, height);
@@ -90,8 +90,8 @@ fn png<P: Picture>(picture: &P) -> Result<Vec<u8>, FigureError> {
     encoder.set_depth(png::BitDepth::Eight);
     // Areas of one colour pack better as they are, and choosing a filter for each row takes longer than drawing.
     encoder.set_filter(png::Filter::NoFilter);
-    let mut writer = encoder.write_header().map_err(|error| FigureError::of(&error))?;
-    writer.write_image_data(&pixels).map_err(|error| FigureError::of(&error))?;
-    writer.finish().map_err(|error| FigureError::of(&error))?;
+    let mut writer = encoder.write_header().map_err(|error| FigureError::from_error(&error))?;
+    writer.write_image_data(&pixels).map_err(|error| FigureError::from_error(&error))?;
+    writer.finish().map_err(|error| FigureError::from_error(&error))?;
     Ok(file)
 }

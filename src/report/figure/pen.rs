@@ -75,7 +75,7 @@ impl<'a, B: DrawingBackend> Pen<'a, B> {
         for<'e> &'e E: PointCollection<'e, At>,
         E: Drawable<B>,
     {
-        self.area.draw(element).map_err(|error| FigureError::of(&error))
+        self.area.draw(element).map_err(|error| FigureError::from_error(&error))
     }
 
     /// Draws a text vertically centred at `at`.

@@ -130,7 +130,7 @@ mod tests {
 
         fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError> {
             let style = ("sans-serif", 13).into_font().color(&BLACK);
-            area.draw(&Text::new(self.0.clone(), (4, 4), style)).map_err(|error| FigureError::of(&error))
+            area.draw(&Text::new(self.0.clone(), (4, 4), style)).map_err(|error| FigureError::from_error(&error))
         }
     }
 

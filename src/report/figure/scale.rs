@@ -20,7 +20,7 @@ pub(super) enum Quantity {
 
 impl Quantity {
     /// The quantity that `unit` measures.
-    pub(super) fn of(unit: Unit) -> Self {
+    pub(super) fn from_unit(unit: Unit) -> Self {
         if unit == Unit::CostUsd { Self::Dollars } else { Self::Count }
     }
 

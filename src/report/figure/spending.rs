@@ -55,7 +55,7 @@ struct Bars {
 }
 
 impl Bars {
-    fn of(groups: &[Group<'_>], unit: Unit) -> Self {
+    fn from_groups(groups: &[Group<'_>], unit: Unit) -> Self {
         let (mut idle, mut unread) = (Vec::new(), Vec::new());
         let first = groups.first();
         let rows = first.iter().flat_map(|group| group.rows());
@@ -113,7 +113,7 @@ impl Bars {
 
 impl Picture for SpendingFigure<'_> {
     fn size(&self) -> (u32, u32) {
-        let bars = Bars::of(self.groups, self.unit);
+        let bars = Bars::from_groups(self.groups, self.unit);
         let top = bars.head(self.unit, &self.subtitle).bottom();
         let below = if bars.all.is_empty() { 20 } else { bars.legend_height() + bars.height() + 74 };
         (WIDTH, top.saturating_add(below).unsigned_abs())
@@ -121,7 +121,7 @@ impl Picture for SpendingFigure<'_> {
 
     fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError> {
         let pen = Pen::on(area);
-        let bars = Bars::of(self.groups, self.unit);
+        let bars = Bars::from_groups(self.groups, self.unit);
         let head = bars.head(self.unit, &self.subtitle);
         head.draw(&pen)?;
         let Some((_, recorded)) = bars.all.first() else { return Ok(()) };
@@ -135,7 +135,7 @@ impl Picture for SpendingFigure<'_> {
         let most = bars.all.iter().map(|(_, parts)| parts.iter().sum()).fold(0.0, f64::max);
         let scale = Scale::new((0.0, most), (LEFT, RIGHT));
         let bottom = top + bars.height();
-        for (at, label) in ticks(0.0, most, 8, Quantity::of(self.unit), self.unit != Unit::CostUsd) {
+        for (at, label) in ticks(0.0, most, 8, Quantity::from_unit(self.unit), self.unit != Unit::CostUsd) {
             let at = scale.at(at);
             pen.line(&[(at, top), (at, bottom + 4)], FAINT)?;
             pen.text(&label, (at, bottom + 16), Look::SMALL.colour(GREY).centred())?;

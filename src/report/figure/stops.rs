@@ -79,7 +79,7 @@ struct Strips {
 }
 
 impl Strips {
-    fn of(figure: &StopsFigure<'_>) -> Self {
+    fn from_figure(figure: &StopsFigure<'_>) -> Self {
         let (stopping, others): (Vec<&Group<'_>>, Vec<&Group<'_>>) =
             figure.groups.iter().partition(|group| group.rows().any(RowView::is_stop));
         let named = |kind: &dyn Fn(&Group<'_>) -> bool| -> Vec<String> {
@@ -90,7 +90,7 @@ impl Strips {
         let quiet = named(&|group| !is_open(group));
         let open = named(&|group| is_open(group) && !is_unread(group));
         let unread = named(&is_unread);
-        let last = figure.followed.filter(|_| !stopping.is_empty()).map(LastEffects::of);
+        let last = figure.followed.filter(|_| !stopping.is_empty()).map(LastEffects::from_report);
         let stops = stopping.iter().flat_map(|group| group.rows()).filter(|row| row.is_stop());
         let longest = stops.map(RowView::steps_at_stop).chain(last.iter().flat_map(|last| last.steps.iter().copied()));
         let longest = longest.max().unwrap_or(0);
@@ -169,7 +169,7 @@ pub(super) fn named(names: &[String]) -> String {
 
 impl Picture for StopsFigure<'_> {
     fn size(&self) -> (u32, u32) {
-        let strips = Strips::of(self);
+        let strips = Strips::from_figure(self);
         let top = strips.head(&self.subtitle).bottom();
         if strips.drawn.is_empty() {
             return (WIDTH, top.unsigned_abs() + 20);
@@ -179,7 +179,7 @@ impl Picture for StopsFigure<'_> {
 
     fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError> {
         let pen = Pen::on(area);
-        let strips = Strips::of(self);
+        let strips = Strips::from_figure(self);
         let head = strips.head(&self.subtitle);
         head.draw(&pen)?;
         if strips.drawn.is_empty() {
@@ -266,7 +266,7 @@ struct LastEffects {
 }
 
 impl LastEffects {
-    fn of(report: &FollowedReport) -> Self {
+    fn from_report(report: &FollowedReport) -> Self {
         let rows = report.rows();
         let stopped = rows.iter().filter(|row| row.stopped_high == 1);
         Self {

@@ -53,7 +53,7 @@ impl Merge {
             }
             None => {}
         }
-        match Diagnostics::of(wrong) {
+        match Diagnostics::from_list(wrong) {
             None => Ok(Self { parts }),
             Some(wrong) => Err(wrong),
         }

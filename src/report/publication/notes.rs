@@ -127,7 +127,7 @@ impl Publication {
         let mut all = Tails::default();
         for row in by_stack(&self.rows).into_iter().next()?.rows() {
             let tail = tails.get(row.run_id()).copied();
-            all.extend(Tails::of(row.outcome(), row.model().map(|model| &**model), tail));
+            all.extend(Tails::from_outcome(row.outcome(), row.model().map(|model| &**model), tail));
         }
         let rows = all.rows();
         let mut groups = Vec::new();

@@ -25,8 +25,8 @@ fn n_stacks(few: usize) -> usize {
 
 /// Holds the engine against the fold, run by run: everything a replay says, and every field of the row.
 fn check(stacks: &[Arc<Stack>], run: &Run, plan: &Plan, formulas: &[Formula]) -> usize {
-    let extract = Extract::of(run, plan, Assumptions::default());
-    let shared = RunRows::of(run, Assumptions::default());
+    let extract = Extract::from_run(run, plan, Assumptions::default());
+    let shared = RunRows::from_run(run, Assumptions::default());
     let mut stops = 0;
     for (stack, formula) in stacks.iter().zip(formulas) {
         let (engine, fold) = (formula.replay(&extract), replay(run, stack));
@@ -42,7 +42,7 @@ fn check(stacks: &[Arc<Stack>], run: &Run, plan: &Plan, formulas: &[Formula]) ->
 
 fn formulas(stacks: &[Arc<Stack>]) -> (Plan, Vec<Formula>) {
     let mut plan = Plan::default();
-    let formulas = stacks.iter().map(|stack| Formula::of(stack, &mut plan).unwrap()).collect();
+    let formulas = stacks.iter().map(|stack| Formula::from_stack(stack, &mut plan).unwrap()).collect();
     (plan, formulas)
 }
 
@@ -100,12 +100,12 @@ fn a_stack_that_does_more_than_stop_has_no_formula() {
     let stopping = || Clause::stop_on(Condition::Rule(Box::new(Rule::new(&REGISTRY[0], Comparator::AtLeast, 3.0))));
     let of = |clause: Clause, cap: Option<Cap>| Stack { name: "s".into(), clauses: vec![clause], cap };
     let mut plan = Plan::default();
-    assert!(Formula::of(&of(stopping(), None), &mut plan).is_some());
+    assert!(Formula::from_stack(&of(stopping(), None), &mut plan).is_some());
     for then in [Action::Warn, Action::Inject, Action::Deny, Action::Ask, Action::ForceFinal] {
-        assert!(Formula::of(&of(Clause { then, ..stopping() }, None), &mut plan).is_none());
+        assert!(Formula::from_stack(&of(Clause { then, ..stopping() }, None), &mut plan).is_none());
     }
-    assert!(Formula::of(&of(Clause { scope: Scope::Round, ..stopping() }, None), &mut plan).is_none());
+    assert!(Formula::from_stack(&of(Clause { scope: Scope::Round, ..stopping() }, None), &mut plan).is_none());
     let table = Cap { steps: 3, on_hit: OnHit::Table(Vec::new()), scope: Scope::Run };
-    assert!(Formula::of(&of(stopping(), Some(table)), &mut plan).is_none());
-    assert!(Formula::of(&stack(&mut dice, 0), &mut plan).is_some());
+    assert!(Formula::from_stack(&of(stopping(), Some(table)), &mut plan).is_none());
+    assert!(Formula::from_stack(&stack(&mut dice, 0), &mut plan).is_some());
 }

@@ -31,18 +31,18 @@ impl Dice {
         self.below(n) == 0
     }
 
-    pub(super) fn of<'t, T>(&mut self, list: &'t [T]) -> &'t T {
+    pub(super) fn pick<'t, T>(&mut self, list: &'t [T]) -> &'t T {
         &list[self.below(list.len())]
     }
 }
 
 /// A rule over any signal, with options where it takes some.
 pub(super) fn rule(dice: &mut Dice) -> Rule {
-    let info = dice.of(REGISTRY);
+    let info = dice.pick(REGISTRY);
     let needed = match info.id {
         "tool.named" => "tool = \"a\"",
         "metric" => "metric = \"loss\"",
-        "text.match" => *dice.of(&["phrases = [\"done\"]", "phrases = [\"error\", \"sorry\"]", "regex = \"[0-9]+\""]),
+        "text.match" => *dice.pick(&["phrases = [\"done\"]", "phrases = [\"error\", \"sorry\"]", "regex = \"[0-9]+\""]),
         _ if info.options.contains(&"window") && dice.one_in(3) => "window = 4",
         _ if info.options.contains(&"identity") && dice.one_in(3) => "identity = \"name\"",
         _ => "",
@@ -61,7 +61,7 @@ pub(super) fn rule(dice: &mut Dice) -> Rule {
         3 => Comparator::MoreThan,
         _ => Comparator::AtLeast,
     };
-    parse_rule("random", info.id, comparator, *dice.of(limits), needed).unwrap()
+    parse_rule("random", info.id, comparator, *dice.pick(limits), needed).unwrap()
 }
 
 /// A condition of any kind, nested at most three deep.
@@ -94,7 +94,7 @@ pub(super) fn stack(dice: &mut Dice, nth: usize) -> Stack {
             let name = if dice.one_in(10) { "same".to_owned() } else { format!("{at}: {condition}") };
             Clause {
                 name: RuleName::new(name),
-                at: if dice.one_in(3) { *dice.of(&Moment::ALL) } else { Moment::AfterTools },
+                at: if dice.one_in(3) { *dice.pick(&Moment::ALL) } else { Moment::AfterTools },
                 strikes: if dice.one_in(5) { 2 } else { 1 },
                 cooldown: u32::from(dice.one_in(8)),
                 then: if dice.one_in(9) { Action::Fail } else { Action::Stop },
@@ -114,7 +114,7 @@ pub(super) fn random_run(dice: &mut Dice, nth: usize) -> Run {
     let n = if dice.one_in(12) { 60 + dice.below(140) } else { dice.below(24) };
     let steps: Vec<String> = (0..n)
         .map(|_| {
-            let call = *dice.of(&[
+            let call = *dice.pick(&[
                 "a(1)=x",
                 "a(1)=x",
                 "a(2)=y",
@@ -140,8 +140,8 @@ pub(super) fn random_run(dice: &mut Dice, nth: usize) -> Run {
     draft.header.run_id = format!("run-{nth}");
     draft.header.task_id = (!dice.one_in(6)).then(|| format!("task-{}", nth / 3));
     draft.header.redacted = dice.one_in(8);
-    draft.grade.end = *dice.of(&EndCause::ALL);
-    draft.grade.outcome = *dice.of(&[Outcome::Success, Outcome::Success, Outcome::Failure, Outcome::Unknown]);
+    draft.grade.end = *dice.pick(&EndCause::ALL);
+    draft.grade.outcome = *dice.pick(&[Outcome::Success, Outcome::Success, Outcome::Failure, Outcome::Unknown]);
     draft.grade.secured_step = (n > 0 && dice.one_in(5)).then(|| dice.below(n));
     let (costs, times, checkpoints) = (dice.below(3), dice.one_in(2), dice.one_in(4));
     let mut events = Vec::new();

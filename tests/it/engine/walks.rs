@@ -40,17 +40,17 @@ pub(super) fn check_walk(dice: &mut Dice, runs: &[Run], join: Join) -> usize {
     let product = Product::new(axes, join);
     let mut plan = Plan::default();
     let atoms = GridWalk::plan(&product, &mut plan).unwrap();
-    let extracts: Vec<Extract> = runs.iter().map(|run| Extract::of(run, &plan, Assumptions::default())).collect();
+    let extracts: Vec<Extract> = runs.iter().map(|run| Extract::from_run(run, &plan, Assumptions::default())).collect();
     let all = product.len().unwrap();
     let stacks: Vec<Arc<Stack>> = (0..all).map(|index| Arc::new(product.stack(index, "s"))).collect();
-    let shared: Vec<RunRows> = runs.iter().map(|run| RunRows::of(run, Assumptions::default())).collect();
+    let shared: Vec<RunRows> = runs.iter().map(|run| RunRows::from_run(run, Assumptions::default())).collect();
     let (name, profile) = (Label::from("s"), Label::from(""));
     let rows: Vec<Rows> = stacks
         .iter()
         .map(|stack| runs.iter().zip(&shared).map(|(run, of)| of.row(&name, &profile, &replay(run, stack))).collect())
         .collect();
     for unit in Unit::ALL {
-        let columns = Runs::of(&extracts, unit);
+        let columns = Runs::from_extracts(&extracts, unit);
         let walk = GridWalk::new(&product, &atoms, &columns).unwrap();
         let mut tallies = on_threads(1, &walk);
         assert_eq!(tallies, on_threads(2, &walk), "one thread and two, {unit:?}");
@@ -120,8 +120,8 @@ fn threads_change_no_tally() {
     let product = Product::new(vec![choices(&mut dice, 30), choices(&mut dice, 20), choices(&mut dice, 40)], Join::Any);
     let mut plan = Plan::default();
     let atoms = GridWalk::plan(&product, &mut plan).unwrap();
-    let extracts: Vec<Extract> = runs.iter().map(|run| Extract::of(run, &plan, Assumptions::default())).collect();
-    let columns = Runs::of(&extracts, Unit::Steps);
+    let extracts: Vec<Extract> = runs.iter().map(|run| Extract::from_run(run, &plan, Assumptions::default())).collect();
+    let columns = Runs::from_extracts(&extracts, Unit::Steps);
     let walk = GridWalk::new(&product, &atoms, &columns).unwrap();
     assert!(walk.n_chunks() > 2);
     assert_eq!(on_threads(1, &walk), on_threads(3, &walk));

@@ -215,7 +215,7 @@ fn compare(paths: &[PathBuf], usage: Usage) -> Differences {
         let mut runs = Vec::new();
         Corpus::open(std::slice::from_ref(path), options).unwrap().process(|run| run, |run| runs.push(run)).unwrap();
         for run in runs {
-            let Some(session) = Session::of(path, &run) else { continue };
+            let Some(session) = Session::from_path(path, &run) else { continue };
             let lived = lived(&session, usage);
             differences.events += session.n_events();
             differences.add(&session, &replayed(run, &strategies), &lived, usage);

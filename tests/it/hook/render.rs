@@ -56,7 +56,7 @@ pub(super) struct Session {
 
 impl Session {
     /// `None` for a file that is no session of Claude Code's, or a sub-agent's.
-    pub(super) fn of(path: &Path, run: &Run) -> Option<Self> {
+    pub(super) fn from_path(path: &Path, run: &Run) -> Option<Self> {
         if !run.header.agent.as_deref().is_some_and(|agent| agent.starts_with("claude-code"))
             || run.header.parent.is_some()
         {
@@ -64,7 +64,7 @@ impl Session {
         }
         // A host ends every line, and some of the files were cut.
         let text = format!("{}\n", std::fs::read_to_string(path).ok()?.trim_end_matches('\n'));
-        let ends = Ends::of(&text);
+        let ends = Ends::from_text(&text);
         let rounds: Vec<Round> = run
             .rounds()
             .iter()
@@ -234,7 +234,7 @@ struct Ends {
 }
 
 impl Ends {
-    fn of(text: &str) -> Self {
+    fn from_text(text: &str) -> Self {
         let (mut of_message, mut calls) = (BTreeMap::new(), Vec::new());
         let (mut of_call, mut of_time) = (BTreeMap::new(), BTreeMap::new());
         let mut end = 0;

@@ -41,7 +41,7 @@ fn where_replies_record_requests_what_none_asked_for_is_the_hosts() {
     let tests = vec![answered("bash", "1 failed"), answered("bash", "cet"), ("note_progress".to_owned(), None)];
     assert_eq!(calls(&run), [vec![answered("read", "offset = 1")], tests, vec![]]);
     assert_eq!(hosts_calls(&run), 7);
-    assert_eq!((run.header.requests, Holding::of(&run, Need::Calls)), (Requests::Recorded, Holding::Throughout));
+    assert_eq!((run.header.requests, Holding::from_run(&run, Need::Calls)), (Requests::Recorded, Holding::Throughout));
     let failed = |message: &&Message| message.is_result() && message.is_error == Some(true);
     let messages = run.events().iter().filter_map(Event::message);
     assert_eq!(messages.filter(failed).count(), 1, "the host's seven failures are none of the agent's");
@@ -53,7 +53,7 @@ fn where_replies_record_no_requests_rules_on_calls_are_not_evaluable() {
     let looked = vec![answered("bash", "clock.py"), answered("bash", "read-only")];
     assert_eq!(calls(&run), [looked, vec![answered("edit", "edited")], vec![]]);
     assert_eq!(hosts_calls(&run), 6, "one before the first reply, five after the final answer");
-    assert_eq!((run.header.requests, Holding::of(&run, Need::Calls)), (Requests::OnlyRuns, Holding::Nothing));
+    assert_eq!((run.header.requests, Holding::from_run(&run, Need::Calls)), (Requests::OnlyRuns, Holding::Nothing));
     let is_host = |message: &Message| message.lane == Lane::Host;
     let first = run.events().iter().find_map(Event::message).unwrap();
     assert!(is_host(first));

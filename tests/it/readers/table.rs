@@ -22,7 +22,7 @@ fn good(folder: &Path) -> Vec<PathBuf> {
 fn run_is(format: &dyn reader::Format, files: &[PathBuf]) -> &'static str {
     let layouts = files.iter().filter_map(|file| {
         let name = file.file_name()?.to_string_lossy().into_owned();
-        Some(format.layout(&Probe::of(&name, File::open(file).ok()?).ok()?))
+        Some(format.layout(&Probe::from_name(&name, File::open(file).ok()?).ok()?))
     });
     let several = files.iter().any(|file| read(std::slice::from_ref(file)).0.len() > 1);
     match layouts.last() {

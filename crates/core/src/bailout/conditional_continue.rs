@@ -27,7 +27,7 @@ impl Bailout for ConditionalContinue {
             return Reply::instruct(&self.message).because("grants_used_up");
         }
         let mut names: Vec<_> = Vec::new();
-        for entry in Window(self.window).of(at.history).filter(|entry| entry.speaker == Speaker::Tool) {
+        for entry in Window(self.window).within(at.history).filter(|entry| entry.speaker == Speaker::Tool) {
             names.push(entry.name);
         }
         let same = names.windows(2).all(|pair| pair.first() == pair.last());

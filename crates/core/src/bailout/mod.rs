@@ -191,7 +191,7 @@ pub struct BailoutInfo {
 }
 
 impl BailoutInfo {
-    const fn of<B: Registered>() -> Self {
+    const fn new<B: Registered>() -> Self {
         Self { id: B::ID, summary: B::SUMMARY, source: B::SOURCE, params: B::PARAMS, build: build_one::<B> }
     }
 }
@@ -208,7 +208,7 @@ macro_rules! bailouts {
     ($($module:ident::$bailout:ident,)*) => {
         $(mod $module; pub use $module::$bailout;)*
         /// Every bailout, in manual order.
-        pub static REGISTRY: &[BailoutInfo] = &[$(BailoutInfo::of::<$bailout>(),)*];
+        pub static REGISTRY: &[BailoutInfo] = &[$(BailoutInfo::new::<$bailout>(),)*];
     };
 }
 

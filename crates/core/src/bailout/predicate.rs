@@ -13,7 +13,7 @@ pub struct Window(pub i64);
 
 impl Window {
     /// The messages in the window, oldest first.
-    pub fn of(self, history: &dyn History) -> impl Iterator<Item = HistoryEntry<'_>> + '_ {
+    pub fn within(self, history: &dyn History) -> impl Iterator<Item = HistoryEntry<'_>> + '_ {
         let len = history.len();
         let wanted = usize::try_from(self.0.unsigned_abs()).unwrap_or(usize::MAX);
         let from = match self.0 {
@@ -24,7 +24,7 @@ impl Window {
     }
 
     fn tools(self, history: &dyn History) -> impl Iterator<Item = HistoryEntry<'_>> + '_ {
-        self.of(history).filter(|entry| entry.speaker == Speaker::Tool)
+        self.within(history).filter(|entry| entry.speaker == Speaker::Tool)
     }
 }
 
@@ -55,5 +55,5 @@ pub fn all_errors(history: &dyn History, window: Window) -> bool {
 
 /// True if the agent has written no text. True for an empty history.
 pub fn no_text_progress(history: &dyn History, window: Window) -> bool {
-    !window.of(history).any(|entry| entry.speaker == Speaker::Assistant && entry.has_content)
+    !window.within(history).any(|entry| entry.speaker == Speaker::Assistant && entry.has_content)
 }

@@ -202,7 +202,7 @@ impl Diagnostics {
     pub const SYNTAX_ERRORS: usize = 20;
 
     /// The errors found, sorted by position; `None` if there are none.
-    pub fn of(mut found: Vec<Diagnostic>) -> Option<Self> {
+    pub fn from_list(mut found: Vec<Diagnostic>) -> Option<Self> {
         found.sort_by(|a, b| a.at.cmp(&b.at));
         (!found.is_empty()).then_some(Self(found))
     }

@@ -97,7 +97,7 @@ mod tests {
         let share = |outcome| {
             let says = |index: u32| {
                 let run = run(format!("run-{index}"), outcome);
-                run.views().last().and_then(|view| judge.says_done(&view, Truth::of(&run)))
+                run.views().last().and_then(|view| judge.says_done(&view, Truth::from_run(&run)))
             };
             let verdicts: Option<Vec<bool>> = (0..4000).map(says).collect();
             verdicts.map(|verdicts| verdicts.iter().filter(|done| **done).count())

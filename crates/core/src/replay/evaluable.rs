@@ -47,8 +47,8 @@ pub enum Holding {
 
 impl Holding {
     /// How much of `need` is in `run`.
-    pub fn of(run: &Run, need: Need) -> Self {
-        Recorded::of(run).holding(need)
+    pub fn from_run(run: &Run, need: Need) -> Self {
+        Recorded::from_run(run).holding(need)
     }
 }
 
@@ -88,7 +88,7 @@ pub fn unread(requirements: &[Requirement], holding: impl Fn(Need) -> Holding) -
 
 /// The requirements that `run` does not meet, or meets only at some steps.
 pub fn not_evaluable(run: &Run, requirements: &[Requirement]) -> Vec<Unread> {
-    unread(requirements, |need| Holding::of(run, need))
+    unread(requirements, |need| Holding::from_run(run, need))
 }
 
 /// What a recording holds, finished or not.
@@ -101,7 +101,7 @@ pub(super) struct Recorded<'r> {
 }
 
 impl<'r> Recorded<'r> {
-    fn of(run: &'r Run) -> Self {
+    fn from_run(run: &'r Run) -> Self {
         Self { header: &run.header, events: run.events(), is_graded: run.secured() != Secured::Unknown }
     }
 
@@ -288,12 +288,12 @@ fn lacks_its_text(reply: &Message) -> bool {
 
 /// True if the recording contains what `need` names, at any step.
 pub fn has(run: &Run, need: Need) -> bool {
-    Recorded::of(run).has(need)
+    Recorded::from_run(run).has(need)
 }
 
 /// True if redaction removed what `need` names from the recording, or if only fingerprints of it were kept.
 pub(super) fn is_taken_out(run: &Run, need: Need) -> bool {
-    Recorded::of(run).is_taken_out(need)
+    Recorded::from_run(run).is_taken_out(need)
 }
 
 /// True if the message has a field that only one framework records.

@@ -111,7 +111,7 @@ pub struct RecordedEnd {
 
 impl RecordedEnd {
     /// The end of `run`.
-    pub fn of(run: &Run) -> Self {
+    pub fn from_run(run: &Run) -> Self {
         Self { last_point: run.last_point(), is_cut_off: run.grade.end.is_censoring() }
     }
 }
@@ -120,7 +120,7 @@ impl Replay {
     /// The result of a strategy having said this on `run`. `requirements` and `may_leave_path` are those of the
     /// strategy.
     pub fn new(run: &Run, said: Decisions, requirements: &[Requirement], may_leave_path: bool) -> Self {
-        Self::concluded(RecordedEnd::of(run), said, not_evaluable(run, requirements), may_leave_path)
+        Self::concluded(RecordedEnd::from_run(run), said, not_evaluable(run, requirements), may_leave_path)
     }
 
     /// The same when the recording itself is no longer available; `not_evaluable` is what it lacked.
@@ -162,7 +162,7 @@ pub fn replay_seen<S: Strategy + ?Sized>(
     mut seen: impl FnMut(&PointView<'_>, &dyn Watch),
 ) -> Replay {
     let requirements = strategy.requirements();
-    let watch = Terms::of(run, &requirements).start(strategy, &run.header);
+    let watch = Terms::from_run(run, &requirements).start(strategy, &run.header);
     let said = follow(run, watch, true, &mut seen);
     Replay::new(run, said, &requirements, strategy.may_leave_path())
 }
@@ -179,7 +179,7 @@ pub fn trail_seen<S: Strategy + ?Sized>(
     strategy: &Arc<S>,
     mut seen: impl FnMut(&PointView<'_>, &dyn Watch),
 ) -> Vec<Decision> {
-    let watch = Terms::of(run, &strategy.requirements()).start(strategy, &run.header);
+    let watch = Terms::from_run(run, &strategy.requirements()).start(strategy, &run.header);
     follow(run, watch, false, &mut seen).trail
 }
 

@@ -19,7 +19,7 @@ pub struct Terms {
 
 impl Terms {
     /// The terms for starting a strategy with these requirements on `run`.
-    pub fn of(run: &Run, requirements: &[Requirement]) -> Self {
+    pub fn from_run(run: &Run, requirements: &[Requirement]) -> Self {
         let is_of_contents = |need| matches!(need, Need::CallArguments | Need::ResultTexts | Need::ReplyTexts);
         let misreads = |requirement: &&Requirement| {
             let need = requirement.need;
@@ -28,7 +28,7 @@ impl Terms {
         let asks_truth = requirements.iter().any(|requirement| requirement.need == Need::Outcome);
         Self {
             dropped: requirements.iter().filter(misreads).map(|requirement| requirement.rule.clone()).collect(),
-            truth: asks_truth.then(|| Truth::of(run)),
+            truth: asks_truth.then(|| Truth::from_run(run)),
         }
     }
 

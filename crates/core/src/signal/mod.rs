@@ -158,10 +158,10 @@ impl SignalInfo {
     /// ([`StackFile::parse_with`](crate::stack::StackFile::parse_with)). `manual` should say what it reads and when
     /// that is misleading.
     pub const fn new<S: Registered>(manual: &'static str) -> Self {
-        Self::of::<S>(Manual::Text(manual))
+        Self::from_manual::<S>(Manual::Text(manual))
     }
 
-    const fn of<S: Registered>(manual: Manual) -> Self {
+    const fn from_manual<S: Registered>(manual: Manual) -> Self {
         Self {
             id: S::ID,
             summary: S::SUMMARY,
@@ -200,7 +200,7 @@ macro_rules! signals {
         $(mod $module; pub use $module::$signal;)*
         /// Every built-in signal, in manual order.
         pub static REGISTRY: &[SignalInfo] =
-            &[$(SignalInfo::of::<$signal>(Manual::SourceFile(include_str!(concat!(stringify!($module), ".rs")))),)*];
+            &[$(SignalInfo::from_manual::<$signal>(Manual::SourceFile(include_str!(concat!(stringify!($module), ".rs")))),)*];
     };
 }
 

@@ -60,7 +60,7 @@ pub fn failure(text: &str, wording: Wording) -> Option<&'static str> {
 /// The same with a chosen window for the soft signals; hard signals are always searched in the whole text. The wording
 /// of 0.2 has no soft signals: there the window applies to all phrases.
 pub fn failure_in(text: &str, wording: Wording, window: Window) -> Option<&'static str> {
-    let part = window.of(text);
+    let part = window.within(text);
     match wording {
         Wording::V02 => first_phrase(part, &SIGNALS_V02).or_else(|| line_start(part)),
         Wording::V03 => first_phrase(text, &HARD_SIGNALS).or_else(|| first_phrase(part, &SOFT_SIGNALS)),

@@ -31,7 +31,7 @@ pub struct Marks {
 }
 
 /// Finds the published phrases in a text.
-pub fn of(text: &str) -> Marks {
+pub fn marks_in(text: &str) -> Marks {
     let leading = LEADING.into_iter().find(|mark| text.trim_start().starts_with(mark));
     let lowered = text.to_lowercase();
     let lists: [&[&'static str]; 7] =
@@ -72,10 +72,10 @@ mod tests {
 
     #[test]
     fn the_closing_paragraph_is_told_apart() {
-        let marks = of("Please confirm this.\nERROR: no\n\nI am blocked by the Error in it.");
+        let marks = marks_in("Please confirm this.\nERROR: no\n\nI am blocked by the Error in it.");
         assert_eq!(marks.anywhere, ["Error", "blocked by", "blocked by ", "please confirm", "error:"]);
         assert_eq!(marks.closing, ["blocked by "]);
-        assert_eq!(of(" COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT\nall").leading, Some(LEADING[1]));
+        assert_eq!(marks_in(" COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT\nall").leading, Some(LEADING[1]));
         assert!(is_command(" /NEW\n") && !is_command("/new plan"));
     }
 }

@@ -36,7 +36,7 @@ pub enum Window {
 
 impl Window {
     /// That part of `text`.
-    pub fn of(self, text: &str) -> &str {
+    pub fn within(self, text: &str) -> &str {
         match self {
             Self::Whole => text,
             Self::Closing => closing_paragraph(text),

@@ -63,5 +63,5 @@ pub fn user_request_in(text: &str, wording: Wording, window: Window) -> Option<&
         Wording::V02 => &PHRASES_V02,
         Wording::V03 | Wording::Later => &PHRASES_V03,
     };
-    first_phrase(window.of(text), phrases)
+    first_phrase(window.within(text), phrases)
 }

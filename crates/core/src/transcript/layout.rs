@@ -48,7 +48,7 @@ pub(super) struct Layout {
 
 impl Layout {
     /// The layout of a finished recording.
-    pub(super) fn of(events: &[Event]) -> Self {
+    pub(super) fn from_events(events: &[Event]) -> Self {
         let mut layout = Self::default();
         let is_final = |message: &&Message| message.is_step() && message.tool_calls.is_empty();
         let n_final = events.iter().filter_map(Event::message).filter(is_final).count();

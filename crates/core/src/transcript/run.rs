@@ -146,7 +146,7 @@ impl Run {
             }
         }
         let (ended_at, totals) = (header.ended_at.take(), header.totals.take());
-        let layout = Layout::of(&events);
+        let layout = Layout::from_events(&events);
         Self { header, ended_at, totals, grade, warnings, round_grades: BTreeMap::new(), events, layout }
     }
 

@@ -47,7 +47,7 @@ impl Spend {
 
     /// What a whole run spent: the recording's own totals where it states them, else the sums over its calls.
     pub fn of_run(run: &Run) -> Self {
-        let calls = Self::of(run.events());
+        let calls = Self::from_events(run.events());
         let Some(Totals { usage, cost }) = run.totals else { return calls };
         Self {
             total: usage.total().or(calls.total),
@@ -59,7 +59,7 @@ impl Spend {
     }
 
     /// Sums over a list of events.
-    pub fn of(events: &[Event]) -> Self {
+    pub fn from_events(events: &[Event]) -> Self {
         let mut spend = Self::default();
         for event in events {
             spend.add(event);

@@ -20,7 +20,7 @@ impl Truth {
     pub const UNKNOWN: Self = Self { secured: Secured::Unknown, end: None };
 
     /// The truth about a recorded run.
-    pub fn of(run: &Run) -> Self {
+    pub fn from_run(run: &Run) -> Self {
         Self { secured: run.secured(), end: run.last_point() }
     }
 

@@ -75,7 +75,7 @@ pub struct Ledger {
 
 impl Ledger {
     /// Sums up the run once.
-    pub fn of(run: &Run) -> Self {
+    pub fn from_run(run: &Run) -> Self {
         let mut spend = Spend::default();
         let mut clock = Clock { start: run.header.started_at, elapsed: None };
         let mut added = 0;
@@ -88,7 +88,7 @@ impl Ledger {
         }
         take(&run.events()[added..], &mut spend, &mut clock);
         clock.tick(run.ended_at);
-        let complete = Complete::of(run);
+        let complete = Complete::from_run(run);
         for (_, amounts) in &mut by_point {
             complete.keep(amounts);
         }
@@ -144,7 +144,7 @@ struct Complete {
 }
 
 impl Complete {
-    fn of(run: &Run) -> Self {
+    fn from_run(run: &Run) -> Self {
         let (mut tokens, mut cost) = (true, true);
         for reply in run.replies() {
             tokens &= reply.has_usage();

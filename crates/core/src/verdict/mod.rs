@@ -113,7 +113,7 @@ pub struct Course {
 
 impl Course {
     /// Derives it from a run.
-    pub fn of(run: &Run) -> Self {
+    pub fn from_run(run: &Run) -> Self {
         Self { outcome: run.grade.outcome, secured: run.secured(), checkpoints: run.checkpoints() }
     }
 

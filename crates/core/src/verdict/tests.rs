@@ -24,7 +24,7 @@ fn run(outcome: Outcome, secured: Option<usize>, grades: &str) -> Run {
 }
 
 fn verdict(run: &Run, stop: Option<(usize, Moment)>) -> Verdict {
-    Course::of(run).verdict(stop.map(|(step, moment)| Point::new(step, moment)))
+    Course::from_run(run).verdict(stop.map(|(step, moment)| Point::new(step, moment)))
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn at_the_secured_step_the_moment_decides() {
 #[test]
 fn before_a_request_its_step_is_not_paid_for() {
     let run = run(Outcome::Failure, None, "");
-    let ledger = Ledger::of(&run);
+    let ledger = Ledger::from_run(&run);
     let until = |step, moment| ledger.until(Point::new(step, moment));
     assert_eq!(until(2, Moment::BeforeRequest).tokens, Some(crate::transcript::Tokens(20)));
     assert_eq!(until(2, Moment::BeforeRequest).steps, 2);
@@ -118,13 +118,13 @@ fn unread(stop: Option<(usize, Action)>) -> Replay {
 }
 
 fn bound(run: &Run, stop: Option<(usize, Action)>, exactness: Exactness, assumptions: Assumptions) -> (u8, u8) {
-    let bounds = bounds(&Course::of(run), &replay(stop, exactness), assumptions);
+    let bounds = bounds(&Course::from_run(run), &replay(stop, exactness), assumptions);
     (u8::from(bounds.low), u8::from(bounds.high))
 }
 
 /// Lower and upper bounds for stopped, killed, true stop and the steps spent.
 fn known_of(run: &Run, replay: &Replay) -> String {
-    let known = known(&Course::of(run), &Ledger::of(run), replay);
+    let known = known(&Course::from_run(run), &Ledger::from_run(run), replay);
     let show = |bounds: Bounds| format!("{}{}", u8::from(bounds.low), u8::from(bounds.high));
     let high = known.spent.high.map_or_else(|| "any".to_owned(), |high| high.steps.to_string());
     let Known { stopped, killed, true_stop, spent, .. } = known;

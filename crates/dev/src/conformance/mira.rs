@@ -69,7 +69,7 @@ fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
         Some(version) => Profile::from_name(&format!("published-{version}"))
             .ok_or_else(|| CaseError::BadCase(format!("no profile has the rules of release {version}")))?,
     };
-    answer_of(Rules::of(profile), case.table, case.input)
+    answer_of(Rules::from_profile(profile), case.table, case.input)
 }
 
 /// The answer under `rules`.
@@ -119,7 +119,7 @@ fn reason_json(reason: Option<&Reason>) -> Value {
 }
 
 fn tokens(input: &Value) -> i128 {
-    Int::of(&input["tokens_used"]).map_or(0, |tokens| tokens.value())
+    Int::from_value(&input["tokens_used"]).map_or(0, |tokens| tokens.value())
 }
 
 /// Runs a text test. A value that is not a string has no string methods, so Python raises unless it is empty or null.
@@ -204,7 +204,7 @@ fn situation_of<'s>(rules: Rules, policy: Option<&'s Policy>, input: &'s Value) 
 
 /// The loop's profile: none if empty, the default if unknown.
 fn agent_profile(value: &Value) -> Option<AgentProfile> {
-    python::is_true(value).then(|| AgentProfile::of(value).unwrap_or_default())
+    python::is_true(value).then(|| AgentProfile::from_value(value).unwrap_or_default())
 }
 
 /// The plan of a case: none, an object, or the raw text of a file.
@@ -315,7 +315,7 @@ fn export_guard(rules: Rules, input: &Value) -> Result<Value, Raised> {
 
 fn token_accounting(input: &Value) -> Value {
     if let Some(usages) = input["usages_of_one_round"].as_array() {
-        let total = |usage: &Value| Int::of(usage.get("total_tokens")?).filter(|total| total.value() > 0);
+        let total = |usage: &Value| Int::from_value(usage.get("total_tokens")?).filter(|total| total.value() > 0);
         let sum: i128 = usages.iter().filter_map(total).map(|total| total.value()).sum();
         return json!({"round_tokens": i64::try_from(sum).unwrap_or(i64::MAX)});
     }
@@ -329,7 +329,7 @@ fn token_accounting(input: &Value) -> Value {
             continue;
         }
         let before = totals.get(session).and_then(Value::as_i64).unwrap_or(0);
-        let added = Int::of(&step[1]).map_or(0, |delta| i64::try_from(delta.value()).unwrap_or(i64::MAX));
+        let added = Int::from_value(&step[1]).map_or(0, |delta| i64::try_from(delta.value()).unwrap_or(i64::MAX));
         let total = before.saturating_add(added.max(0));
         if added > 0 {
             totals.insert(session.to_owned(), Value::from(total));
@@ -351,7 +351,7 @@ fn message_trace(rules: Rules, input: &Value) -> Result<Value, Raised> {
         is_guarded(rules, &input["channel"]) && !export::is_result_request(&input["user_message"], &input["metadata"]);
     let mut kinds = vec![RunKind::Initial];
     let mut progress = Vec::new();
-    let mut session = Int::of(&input["session_tokens_before"]).map_or(0, |tokens| tokens.value());
+    let mut session = Int::from_value(&input["session_tokens_before"]).map_or(0, |tokens| tokens.value());
     for round in input["rounds"].as_array().into_iter().flatten() {
         if let Some(project) = message.project.as_mut().filter(|_| !round["plan_after"].is_null()) {
             project.plan = plan_file(&round["plan_after"]);
@@ -359,7 +359,7 @@ fn message_trace(rules: Rules, input: &Value) -> Result<Value, Raised> {
         if !round["switch_mode_to"].is_null() {
             message.is_auto = is_auto(&round["switch_mode_to"]);
         }
-        let tokens = Int::of(&round["tokens"]).map_or(0, |tokens| tokens.value());
+        let tokens = Int::from_value(&round["tokens"]).map_or(0, |tokens| tokens.value());
         session += tokens.max(0);
         let turn = message.after_run(round["final_content"].as_str().unwrap_or_default(), tokens)?;
         progress.extend(turn.progress);

@@ -210,7 +210,7 @@ fn run_table(
     report: &mut ConformanceReport,
 ) {
     for (index, line) in file.text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let case = Case::of(file, index + 1, oracle.read(line), recordings);
+        let case = Case::from_file(file, index + 1, oracle.read(line), recordings);
         let answer = case.row.as_ref().map_err(Clone::clone).and_then(|row| oracle.answer(table, row, &case.asked));
         if answer == Err(CaseError::UnknownTable) {
             report.unknown_tables.push(file.path.clone());
@@ -259,7 +259,7 @@ struct Case {
 }
 
 impl Case {
-    fn of(
+    fn from_file(
         file: &TableFile,
         line_number: usize,
         line: Result<Value, serde_json::Error>,

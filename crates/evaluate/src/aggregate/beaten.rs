@@ -18,7 +18,7 @@ use crate::stats::{PairedSums, RatioDifference};
 /// winner and at their best for the loser.
 pub fn beaten(groups: &[Group<'_>], unit: Unit) -> Vec<Option<usize>> {
     let Some(rows) = rows_of_all(groups) else { return Vec::new() };
-    let tasks = Tasks::of(&groups[0]);
+    let tasks = Tasks::from_group(&groups[0]);
     // A row's ending determines what is known about it, and many rows share an ending: compute it once per ending.
     let endings: Vec<RunEffect> = rows.endings().map(|row| RunEffect::from_row(row, unit)).collect();
     let acted: Vec<usize> = (0..groups.len()).filter(|at| groups[*at].rows().any(has_acted)).collect();
@@ -235,7 +235,7 @@ mod tests {
             let known =
                 |at: usize| groups[at].rows().map(|row| RunEffect::from_row(row, Unit::Steps)).collect::<Vec<_>>();
             for (better, worse) in (0..4).flat_map(|a| (0..4).map(move |b| (a, b))) {
-                let (better, worse, tasks) = (known(better), known(worse), Tasks::of(&groups[0]));
+                let (better, worse, tasks) = (known(better), known(worse), Tasks::from_group(&groups[0]));
                 let killed = |known: &[RunEffect]| known.iter().map(killed_success).collect::<Vec<_>>();
                 let (difference, _) = differences(better.iter(), worse.iter(), &tasks).unwrap();
                 assert_eq!(kills_no_more(&killed(&better), &killed(&worse)), difference.value >= 0.0);

@@ -203,7 +203,7 @@ fn places(entrants: &[Entrant], n: usize) -> Vec<ChainPlace> {
 /// A stack as a candidate, but for its bound, and what it kills.
 fn candidate<'g, 'r>(group: &'g Group<'r>, premises: Premises, entrant: Entrant) -> (Candidate, Kills<'g, 'r>) {
     let Premises { errors, unit, price, .. } = premises;
-    let tasks = Tasks::of(group);
+    let tasks = Tasks::from_group(group);
     let sums = by_task(group, &tasks, unit, Over::All);
     let sums: Vec<&TaskSums> = sums.iter().collect();
     let kills = Kills::new(group, &sums, errors);
@@ -246,7 +246,7 @@ impl<'g, 'r> Kills<'g, 'r> {
     }
 
     fn from_group(group: &'g Group<'r>, errors: Option<ErrorRates>) -> Self {
-        let sums = by_task(group, &Tasks::of(group), Unit::Steps, Over::All);
+        let sums = by_task(group, &Tasks::from_group(group), Unit::Steps, Over::All);
         Self::new(group, &sums.iter().collect::<Vec<_>>(), errors)
     }
 
@@ -284,7 +284,7 @@ impl KillBound for Kills<'_, '_> {
 /// Whether the data leave open which of two stacks makes successes cheaper, or is worth more at a price: a comparison
 /// paired by run, over the runs both could be judged on, clustered by task.
 fn is_equal(a: &Group<'_>, b: &Group<'_>, unit: Unit, price: Option<LostSuccess>) -> bool {
-    let tasks = Tasks::of(a);
+    let tasks = Tasks::from_group(a);
     let unit = price.map_or(unit, |price| price.unit);
     let mut worths = vec![ClusterSums::default(); tasks.len()];
     let mut costs = vec![CostSums::default(); tasks.len()];

@@ -33,7 +33,7 @@ pub fn corrected_fes_rate(group: &Group<'_>, rates: ErrorRates, level: f64) -> C
             runs: 1,
         })
     };
-    let sums = Tasks::of(group).sums(group, parts, |sums: &mut LabelSums, run| {
+    let sums = Tasks::from_group(group).sums(group, parts, |sums: &mut LabelSums, run| {
         sums.killed += run.killed;
         sums.at_risk += run.at_risk;
         sums.successes += run.successes;

@@ -41,7 +41,7 @@ pub struct Estimates {
 impl Estimates {
     /// Computes all rates; `sums` are those of the group by task, in any unit. Rows are taken in corpus order and tasks in name order, so the sums do not depend on how
     /// the corpus was read.
-    pub(super) fn of(group: &Group<'_>, tasks: &Tasks, sums: &[TaskSums], level: f64) -> Self {
+    pub(super) fn from_group(group: &Group<'_>, tasks: &Tasks, sums: &[TaskSums], level: f64) -> Self {
         let share = |population: fn(RowView<'_>) -> bool, hit: fn(RowView<'_>) -> bool| {
             share(group, tasks, population, hit, level)
         };
@@ -96,12 +96,12 @@ fn range(
 ) -> RangeEstimate {
     let end =
         |at: fn((u8, u8)) -> u8| sums_over(group, tasks, |row| population(row).then(|| (f64::from(at(hit(row))), 1.0)));
-    RangeEstimate::of(Some(&end(|(low, _)| low)), Some(&end(|(_, high)| high)), level)
+    RangeEstimate::from_ends(Some(&end(|(low, _)| low)), Some(&end(|(_, high)| high)), level)
 }
 
 /// A ratio of sums over the rows for which `parts` gives (numerator, denominator).
 pub(super) fn ratio(group: &Group<'_>, parts: impl Fn(RowView<'_>) -> Option<(f64, f64)>) -> Estimate {
-    ratio_estimate(&sums_over(group, &Tasks::of(group), parts), LEVEL)
+    ratio_estimate(&sums_over(group, &Tasks::from_group(group), parts), LEVEL)
 }
 
 /// Sums of (numerator, denominator) by task.

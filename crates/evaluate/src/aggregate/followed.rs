@@ -71,10 +71,10 @@ impl FollowedRow {
     pub fn of_run(rows: &[Row], work: &Work, ledger: &Ledger) -> Vec<Self> {
         let Some(first) = rows.first() else { return Vec::new() };
         let facts = RunFacts { cluster: cluster_of(first), tail: work.tail(), last_effect: work.last_effect() };
-        rows.iter().map(|row| Self::of(row, &facts, work, ledger)).collect()
+        rows.iter().map(|row| Self::from_row(row, &facts, work, ledger)).collect()
     }
 
-    fn of(row: &Row, facts: &RunFacts, work: &Work, ledger: &Ledger) -> Self {
+    fn from_row(row: &Row, facts: &RunFacts, work: &Work, ledger: &Ledger) -> Self {
         let stopped = row.stopped_high > 0;
         let point = row.stop_point;
         // A stop that is only possible has no known point, so nothing is counted after it.

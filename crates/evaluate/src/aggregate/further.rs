@@ -54,10 +54,10 @@ pub fn chosen_elsewhere(
     let is_in = |half: &Half, task: usize| half.tasks.get(task) == Some(&Some(half.part));
     // Each thread holds the sums of one stack at a time: those of all stacks would take more memory than the rows.
     let everything = groups.get(ship?)?;
-    let seen = values(StackSums::of(everything, unit).estimates(|_| true))?;
+    let seen = values(StackSums::from_group(everything, unit).estimates(|_| true))?;
     let level = 1.0 - (1.0 - LEVEL) / groups.len().max(1) as f64;
     let candidates_of = |group: &Group<'_>| -> Vec<Candidate> {
-        let sums = StackSums::of(group, unit);
+        let sums = StackSums::from_group(group, unit);
         halves.iter().map(|half| sums.candidate(|task| is_in(half, task), level)).collect()
     };
     let candidates: Vec<Vec<Candidate>> = groups.par_iter().map(candidates_of).collect();
@@ -70,7 +70,7 @@ pub fn chosen_elsewhere(
     let mut elsewhere: Vec<Option<(f64, f64)>> = vec![None; halves.len()];
     let chosen: BTreeSet<usize> = best_of.iter().copied().flatten().collect();
     for (at, group) in chosen.into_iter().filter_map(|at| Some((at, groups.get(at)?))) {
-        let sums = StackSums::of(group, unit);
+        let sums = StackSums::from_group(group, unit);
         for ((values_of, best), half) in elsewhere.iter_mut().zip(&best_of).zip(&halves) {
             if *best == Some(at) {
                 *values_of = values(sums.estimates(|task| !is_in(half, task)));
@@ -118,7 +118,7 @@ fn halves(group: &Group<'_>, present: &BTreeSet<usize>) -> Vec<Half> {
 struct StackSums(Vec<(usize, TaskSums)>);
 
 impl StackSums {
-    fn of(group: &Group<'_>, unit: Unit) -> Self {
+    fn from_group(group: &Group<'_>, unit: Unit) -> Self {
         let mut tasks: Vec<Option<TaskSums>> = vec![None; group.all_rows().tasks().len()];
         for row in group.rows() {
             tasks[row.task()].get_or_insert_default().add(&RunEffect::from_row(row, unit), Over::All);
@@ -181,7 +181,7 @@ pub struct WorstStratum {
 pub fn worst_stratum(group: &Group<'_>) -> Option<WorstStratum> {
     let mut strata = Vec::new();
     for stratum in group.strata() {
-        let sums = by_task(&stratum, &Tasks::of(&stratum), Unit::Steps, Over::Judged);
+        let sums = by_task(&stratum, &Tasks::from_group(&stratum), Unit::Steps, Over::Judged);
         let losses: Vec<f64> = sums.iter().filter_map(TaskSums::killed_rate).collect();
         if !losses.is_empty() {
             strata.push((stratum, losses));
@@ -228,7 +228,7 @@ pub fn saved_at(group: &Group<'_>, unit: Unit, failure_rate: f64) -> Estimate {
         Outcome::Success => (1.0 - failure_rate) / successes,
         Outcome::Unknown => 0.0,
     };
-    let tasks = Tasks::of(group);
+    let tasks = Tasks::from_group(group);
     let parts = |row: RowView<'_>| useful(row).map(|(saved, all)| (saved * weigh(row), all * weigh(row)));
     let sums = tasks.sums(group, parts, |sums: &mut ClusterSums, (saved, all)| sums.add(saved, all));
     ratio_estimate(&sums, LEVEL)
@@ -248,7 +248,7 @@ pub struct OracleShare {
 /// its first request, which no rule can do, so 1 is out of reach. On a success with no known secured point the oracle
 /// saves nothing.
 pub fn oracle_share(group: &Group<'_>, unit: Unit) -> OracleShare {
-    let tasks = Tasks::of(group);
+    let tasks = Tasks::from_group(group);
     let parts = |row: RowView<'_>| {
         let effect = RunEffect::from_row(row, unit);
         Some((effect.useful()?.least?, effect.spending?.possible?))

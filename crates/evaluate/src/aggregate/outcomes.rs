@@ -22,7 +22,7 @@ pub struct OutcomeBounds {
 
 impl OutcomeBounds {
     /// Computes the bounds and the tipping point.
-    pub(super) fn of(group: &Group<'_>, tasks: &Tasks, level: f64) -> Self {
+    pub(super) fn from_group(group: &Group<'_>, tasks: &Tasks, level: f64) -> Self {
         let success = bounded(group, tasks, |_| true, level);
         let graded = |outcome: Outcome| group.rows().filter(|row| row.outcome() == outcome).count() as f64;
         let (successes, failures) = (graded(Outcome::Success), graded(Outcome::Failure));

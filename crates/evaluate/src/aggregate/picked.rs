@@ -65,7 +65,7 @@ impl Picked {
 
     /// The same for the stacks of a comparison, which stand for the same runs: facts are whether each stack stops a run,
     /// and how many steps it took.
-    pub fn of(groups: &[Group<'_>]) -> Option<Self> {
+    pub fn from_groups(groups: &[Group<'_>]) -> Option<Self> {
         let first = groups.first()?;
         let runs: Vec<(usize, bool)> =
             first.rows().map(|row| (row.task(), row.outcome() != Outcome::Unknown)).collect();

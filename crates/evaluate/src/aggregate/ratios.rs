@@ -41,8 +41,8 @@ impl SavingRatios {
         let is_saved_limited = tasks.iter().all(|task| task.unlimited_saved == 0);
         Self {
             unit,
-            saved: RangeEstimate::of(is_saved_limited.then_some(&saved_low), Some(&saved_high), level),
-            useful: RangeEstimate::of(is_limited.then_some(&useful_low), Some(&useful_high), level),
+            saved: RangeEstimate::from_ends(is_saved_limited.then_some(&saved_low), Some(&saved_high), level),
+            useful: RangeEstimate::from_ends(is_limited.then_some(&useful_low), Some(&useful_high), level),
             per_success: RangeEstimate::of_positive(
                 Some(&per_success_low),
                 is_limited.then_some(&per_success_high),

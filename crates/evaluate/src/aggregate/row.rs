@@ -57,7 +57,7 @@ fn nothing() -> Label {
 
 impl RunRows {
     /// Computes what all rows of this run share.
-    pub fn of(run: &Run, assumptions: Assumptions) -> Self {
+    pub fn from_run(run: &Run, assumptions: Assumptions) -> Self {
         let shared = |text: &Option<String>| text.as_deref().map(Label::from);
         Self {
             run_id: run.header.run_id.as_str().into(),
@@ -67,8 +67,8 @@ impl RunRows {
             agent: shared(&run.header.agent),
             outcome: run.grade.outcome,
             end: run.grade.end,
-            course: Course::of(run),
-            ledger: Ledger::of(run),
+            course: Course::from_run(run),
+            ledger: Ledger::from_run(run),
             assumptions,
             nothing: nothing(),
         }

@@ -130,7 +130,7 @@ pub struct Savings {
 
 impl Savings {
     /// Reads the totals of `unit` from `sums`. `None` if no run records it.
-    pub(super) fn of(sums: &Sums, unit: Unit) -> Option<Self> {
+    pub(super) fn from_sums(sums: &Sums, unit: Unit) -> Option<Self> {
         let runs = sums.count(match unit {
             Unit::Steps => Count::StepsRuns,
             Unit::Tokens => Count::TokensRuns,

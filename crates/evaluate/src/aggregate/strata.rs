@@ -29,7 +29,7 @@ pub struct WorseStratum {
 /// fewer than 20 tasks with a success is not judged.
 pub fn worse_stratum(pool: &Group<'_>) -> Option<WorseStratum> {
     let rate = |group: &Group<'_>| {
-        let sums = by_task(group, &Tasks::of(group), Unit::Steps, Over::Judged);
+        let sums = by_task(group, &Tasks::from_group(group), Unit::Steps, Over::Judged);
         killed_rate(&sums.iter().collect::<Vec<&TaskSums>>(), LEVEL)
     };
     let most = |range: &RangeEstimate| range.high.value.unwrap_or(0.0);

@@ -132,7 +132,7 @@ pub struct LostSuccess {
 /// Sets the net benefit of each summary at this price of a lost success; `summaries` must be in the order of `groups`.
 pub fn price_lost_successes(summaries: &mut [Summary], groups: &[Group<'_>], price: LostSuccess) {
     for (summary, group) in summaries.iter_mut().zip(groups) {
-        let a_run = net_benefit(group, &Tasks::of(group), price.unit, price.costs, LEVEL);
+        let a_run = net_benefit(group, &Tasks::from_group(group), price.unit, price.costs, LEVEL);
         summary.net_benefit = Some(NetBenefit { price, a_run });
     }
 }
@@ -159,10 +159,10 @@ pub fn summarise(groups: &[Group<'_>], errors: Option<ErrorRates>) -> Vec<Summar
 /// As [`summarise`], with intervals at `level`.
 pub fn summarise_at(groups: &[Group<'_>], errors: Option<ErrorRates>, level: f64) -> Vec<Summary> {
     let Some(rows) = rows_of_all(groups) else { return Vec::new() };
-    let addends = Addends::of(rows);
+    let addends = Addends::from_rows(rows);
     let summarise = |group: &Group<'_>| {
-        let sums = Sums::of(group, &addends);
-        let tasks = Tasks::of(group);
+        let sums = Sums::from_group(group, &addends);
+        let tasks = Tasks::from_group(group);
         let in_steps = by_task(group, &tasks, Unit::Steps, Over::Judged);
         Summary {
             stack: group.stack.clone(),
@@ -171,10 +171,10 @@ pub fn summarise_at(groups: &[Group<'_>], errors: Option<ErrorRates>, level: f64
             model: group.model.clone(),
             runs: group.len() as u64,
             tasks: tasks.len() as u64,
-            estimates: Estimates::of(group, &tasks, &in_steps, level),
+            estimates: Estimates::from_group(group, &tasks, &in_steps, level),
             corrected: errors.map(|errors| corrected_fes_rate(group, errors, level)),
-            outcomes: OutcomeBounds::of(group, &tasks, level),
-            savings: Unit::ALL.map(|unit| (unit, Savings::of(&sums, unit))),
+            outcomes: OutcomeBounds::from_group(group, &tasks, level),
+            savings: Unit::ALL.map(|unit| (unit, Savings::from_sums(&sums, unit))),
             ratios: [
                 SavingRatios::from_sums(&in_steps, Unit::Steps, level),
                 SavingRatios::of_group(group, &tasks, Unit::Tokens, level),

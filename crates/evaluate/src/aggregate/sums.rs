@@ -113,7 +113,7 @@ const AMOUNTS: [Sum; 11] = [
 
 impl Sum {
     /// What a row adds; `None` if it does not record the amount.
-    fn of(self, row: RowView<'_>) -> Option<f64> {
+    fn amount(self, row: RowView<'_>) -> Option<f64> {
         match self {
             Self::Recorded(unit) => unit.saved(row).and(unit.recorded(row)),
             Self::AtStop(unit) => unit.saved(row).and(unit.at_stop(row)),
@@ -129,7 +129,7 @@ impl Sum {
 pub(super) struct Class(u32);
 
 impl Class {
-    fn of(row: RowView<'_>) -> Self {
+    fn from_row(row: RowView<'_>) -> Self {
         let verdicts = Verdict::ALL.iter().map(|verdict| *verdict == row.verdict());
         let counts = Count::ALL.iter().map(|count| count.holds(row));
         Self(verdicts.chain(counts).zip(0_u32..).fold(0, |bits, (holds, bit)| bits | u32::from(holds) << bit))
@@ -160,8 +160,8 @@ pub(super) struct Addends(Vec<(Class, [f64; AMOUNTS.len()])>);
 
 impl Addends {
     /// Those of all rows of a comparison. An unknown amount adds nothing; the row's class marks it as unknown.
-    pub(super) fn of(rows: &Rows) -> Self {
-        let of_ending = |row| (Class::of(row), AMOUNTS.map(|amount| amount.of(row).unwrap_or_default()));
+    pub(super) fn from_rows(rows: &Rows) -> Self {
+        let of_ending = |row| (Class::from_row(row), AMOUNTS.map(|amount| amount.amount(row).unwrap_or_default()));
         Self(rows.endings().map(of_ending).collect())
     }
 }
@@ -172,7 +172,7 @@ pub(super) struct Sums(Vec<ClassSums>);
 
 impl Sums {
     /// The counts and sums of a group, added up in the order of its rows.
-    pub(super) fn of(group: &Group<'_>, addends: &Addends) -> Self {
+    pub(super) fn from_group(group: &Group<'_>, addends: &Addends) -> Self {
         let mut parts: Vec<ClassSums> = Vec::new();
         for row in group.rows() {
             let (class, amounts) = addends.0[row.ending()];

@@ -37,7 +37,7 @@ pub struct Tails(BTreeMap<(Outcome, Option<String>), Tail>);
 
 impl Tails {
     /// The tail of one run; empty if its tokens are unknown.
-    pub fn of(outcome: Outcome, model: Option<&str>, tail: Option<TailTokens>) -> Self {
+    pub fn from_outcome(outcome: Outcome, model: Option<&str>, tail: Option<TailTokens>) -> Self {
         let Some(TailTokens { least, most, whole }) = tail.filter(|tail| tail.whole > 0) else {
             return Self::default();
         };

@@ -37,7 +37,7 @@ pub(super) struct Tasks {
 
 impl Tasks {
     /// Finds the tasks of `group`.
-    pub(super) fn of(group: &Group<'_>) -> Self {
+    pub(super) fn from_group(group: &Group<'_>) -> Self {
         let of_all: Vec<u32> =
             group.rows().map(|row| u32::try_from(row.task()).expect("fewer than 2^32 tasks fit into memory")).collect();
         let n_tasks = group.all_rows().tasks().len();

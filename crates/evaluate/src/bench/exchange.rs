@@ -73,7 +73,7 @@ pub fn exchangeable(trials: &[Trial], groups: &[TrialGroup], differing: &[String
         });
     }
     let tests = [Factor::Date, Factor::Trial].into_iter().flat_map(|factor| {
-        let design = Design::of(trials, &groups, factor);
+        let design = Design::from_trials(trials, &groups, factor);
         [TrialScore::Success, TrialScore::Steps].map(|of| Some((factor, of, design.as_ref()?.p(trials, of))))
     });
     let tests: Vec<(Factor, TrialScore, f64)> = tests.flatten().collect();
@@ -96,7 +96,7 @@ struct Design {
 
 impl Design {
     /// `None` if the factor is the same, unknown, or never repeated.
-    fn of(trials: &[Trial], groups: &[&TrialGroup], factor: Factor) -> Option<Self> {
+    fn from_trials(trials: &[Trial], groups: &[&TrialGroup], factor: Factor) -> Option<Self> {
         let graded = |group: &&TrialGroup| -> Vec<usize> {
             group.trials.iter().copied().filter(|at| trials[*at].success().is_some()).collect()
         };

@@ -66,10 +66,10 @@ pub fn benchmarks(
     let delta_of = |stack: Option<usize>| stack.is_some_and(|stack| acting[stack]).then_some(delta);
     let of_class = |(class, models): (&Label, BTreeMap<&Label, Vec<&Trial>>)| {
         let of_model = |(model, trials): (&Label, Vec<&Trial>)| {
-            ModelScore::of(model, &trials, rule(model), delta_of(rule(model)), terms.audit)
+            ModelScore::from_model(model, &trials, rule(model), delta_of(rule(model)), terms.audit)
         };
         let models: Vec<ModelScore> = models.into_iter().filter_map(of_model).collect();
-        let pairs = Pairs::of(&models);
+        let pairs = Pairs::from_models(&models);
         Benchmark { class: class.clone(), models, pairs }
     };
     let mut all: Vec<Benchmark> = classes.into_iter().map(of_class).collect();

@@ -49,7 +49,7 @@ pub struct Pairs {
 const ROUNDING: f64 = 1e-9;
 
 impl Pairs {
-    pub(super) fn of(models: &[ModelScore]) -> Self {
+    pub(super) fn from_models(models: &[ModelScore]) -> Self {
         let mut all = Self::default();
         for a in 0..models.len() {
             for b in a + 1..models.len() {

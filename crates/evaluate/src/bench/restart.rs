@@ -51,7 +51,8 @@ pub fn restart(trials: &[Trial], groups: &[TrialGroup], stack: Option<usize>, un
     let mut sums = [(0.0, Some(0.0)); 3];
     let (mut n_groups, mut n, mut n_stopped) = (0, 0, 0);
     for group in groups {
-        let of_group: Vec<Try> = group.trials.iter().filter_map(|at| Try::of(&trials[*at], stack, unit)).collect();
+        let of_group: Vec<Try> =
+            group.trials.iter().filter_map(|at| Try::from_trial(&trials[*at], stack, unit)).collect();
         if of_group.len() < 2 {
             continue;
         }
@@ -106,7 +107,7 @@ struct Try {
 }
 
 impl Try {
-    fn of(trial: &Trial, stack: Option<usize>, unit: Unit) -> Option<Self> {
+    fn from_trial(trial: &Trial, stack: Option<usize>, unit: Unit) -> Option<Self> {
         let full = f64::from(u8::from(trial.success()?));
         let under = stack.map(|stack| trial.under[stack]);
         let is_stopped = under.is_some_and(|under| under.early);

@@ -80,7 +80,7 @@ pub(super) fn goes_on(run_id: &str, share: f64) -> bool {
 impl ModelScore {
     /// Judges a model's trials under a stack; `None` if none of them is graded. `delta` is the probability that its limit is
     /// wrong; `None` for a stack that never acts, and takes nothing.
-    pub(super) fn of(
+    pub(super) fn from_model(
         model: &Label,
         trials: &[&Trial],
         stack: Option<usize>,
@@ -192,8 +192,14 @@ mod tests {
             let stop = |task: usize| (task < 8).then_some(1);
             let trials: Vec<Trial> =
                 (0..20).map(|task| trial(&format!("{repetition}-{task}"), "m", 0, true, 4, stop(task))).collect();
-            let of = ModelScore::of(&"m".into(), &trials.iter().collect::<Vec<_>>(), Some(0), Some(0.05), Some(0.25))
-                .unwrap();
+            let of = ModelScore::from_model(
+                &"m".into(),
+                &trials.iter().collect::<Vec<_>>(),
+                Some(0),
+                Some(0.05),
+                Some(0.25),
+            )
+            .unwrap();
             assert_eq!((of.score, of.with_stops), (1.0, 0.6));
             let audit = of.audit.unwrap();
             let error = audit.score.value.unwrap() - 1.0;

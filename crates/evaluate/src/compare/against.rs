@@ -42,7 +42,7 @@ impl LimitedRun {
     /// Replays a run under the stacks. `caps` are their limits on steps, in the same order: a run of exactly that length
     /// reached the limit, though nothing was left to end.
     pub fn replayed(run: &Run, stacks: &[Arc<dyn Strategy>], caps: &[Option<u32>], by: By) -> Self {
-        let shared = RunRows::of(run, Assumptions::default());
+        let shared = RunRows::from_run(run, Assumptions::default());
         let (suite, task) = shared.cluster();
         let mut under = Vec::new();
         for (stack, cap) in stacks.iter().zip(caps) {
@@ -53,7 +53,7 @@ impl LimitedRun {
             task: task.into(),
             suite: suite.into(),
             model: shared.model().unwrap_or_default().into(),
-            class: by.of(run),
+            class: by.label(run),
             success: run.grade.outcome.grade(),
             spent: shared.ledger().whole(),
             under,

@@ -110,9 +110,9 @@ impl<'s> Evaluator<'s> {
     }
 
     /// Evaluates one run.
-    pub fn of(&self, run: &Run) -> OfRun {
+    pub fn evaluate(&self, run: &Run) -> OfRun {
         let shared = self.comparison.shared(run);
-        let work = Work::of(run, &self.effects, shared.ledger());
+        let work = Work::from_run(run, &self.effects, shared.ledger());
         let (rows, firings) = self.keeps.rows_of(&self.comparison, run, &shared, &work);
         let followed = FollowedRow::of_run(&rows, &work, shared.ledger());
         let wanted = self.stories_kept.as_ref().and_then(|stories| {
@@ -241,14 +241,14 @@ pub struct Evaluation {
 impl Evaluation {
     /// Evaluates runs one after another. A corpus that is read on several threads shares an [`Evaluator`] between them and
     /// gathers the results in order; the numbers are the same.
-    pub fn of<'r>(
+    pub fn from_runs<'r>(
         runs: impl IntoIterator<Item = &'r Run>,
         strategies: &[Arc<dyn Strategy>],
         options: Options<'_>,
     ) -> Self {
         let evaluator = Evaluator::new(strategies, options);
         let mut gathered = evaluator.gather();
-        runs.into_iter().for_each(|run| gathered.take(evaluator.of(run)));
+        runs.into_iter().for_each(|run| gathered.take(evaluator.evaluate(run)));
         gathered.finish()
     }
 }

@@ -59,13 +59,13 @@ impl Default for Fuses {
             ladder.limits.iter().filter_map(move |limit| Some(Rule::new(signal?, Comparator::AtLeast, *limit)))
         });
         let clauses = clauses.map(|rule| Clause::stop_on(Condition::Rule(Box::new(rule)))).collect();
-        Self::of(Stack { name: "fuse".to_owned(), clauses, cap: None })
+        Self::from_stack(Stack { name: "fuse".to_owned(), clauses, cap: None })
     }
 }
 
 impl Fuses {
     /// The clauses of a stack, each on its own.
-    pub fn of(stack: Stack) -> Self {
+    pub fn from_stack(stack: Stack) -> Self {
         Self { stack: Arc::new(stack), effects: EffectTable::default() }
     }
 
@@ -78,8 +78,8 @@ impl Fuses {
     pub fn judge(&self, round: &Run) -> Vec<RoundEffect> {
         let replayed = replay(round, &self.stack);
         let unread = not_evaluable(round, &self.stack.requirements());
-        let ledger = Ledger::of(round);
-        let work = Work::of(round, &self.effects, &ledger);
+        let ledger = Ledger::from_run(round);
+        let work = Work::from_run(round, &self.effects, &ledger);
         let end = round.last_point();
         let firings = replayed.first_firings.unwrap_or_default();
         let of = |(nth, clause): (usize, &Clause)| {
@@ -189,7 +189,7 @@ mod tests {
         Run::new(Draft { events, ..Draft::default() })
     }
 
-    fn of(fuses: &Fuses, round: &Run, rule: &str) -> RoundEffect {
+    fn effect(fuses: &Fuses, round: &Run, rule: &str) -> RoundEffect {
         let nth = fuses.clauses().iter().position(|clause| clause.name.as_str() == rule).unwrap();
         fuses.judge(round)[nth]
     }
@@ -198,14 +198,14 @@ mod tests {
     fn a_round_is_cut_where_work_followed_or_nobody_can_tell() {
         let fuses = Fuses::default();
         let free = RoundEffect { spared: Some(0), ..RoundEffect::default() };
-        assert_eq!(of(&fuses, &round(15, Some(14), true), "steps >= 20"), free, "it does not get there");
-        assert_eq!(of(&fuses, &round(20, Some(19), true), "steps >= 20"), free, "nothing is left to cut");
-        let cut = of(&fuses, &round(30, Some(25), true), "steps >= 20");
+        assert_eq!(effect(&fuses, &round(15, Some(14), true), "steps >= 20"), free, "it does not get there");
+        assert_eq!(effect(&fuses, &round(20, Some(19), true), "steps >= 20"), free, "nothing is left to cut");
+        let cut = effect(&fuses, &round(30, Some(25), true), "steps >= 20");
         assert_eq!(cut, RoundEffect { ends: true, cuts: true, may_cut: true, spared: Some(100_010) });
-        let idle = of(&fuses, &round(30, Some(3), true), "steps >= 20");
+        let idle = effect(&fuses, &round(30, Some(3), true), "steps >= 20");
         assert_eq!(idle, RoundEffect { ends: true, cuts: false, may_cut: false, spared: Some(100_010) });
         let blind = |edit, rule: &str| {
-            let effect = of(&fuses, &round(5, edit, false), rule);
+            let effect = effect(&fuses, &round(5, edit, false), rule);
             assert_eq!((effect.ends, effect.cuts), (false, false));
             effect.may_cut
         };

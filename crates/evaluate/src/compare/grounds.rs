@@ -43,7 +43,7 @@ pub struct Met {
 
 impl Tuned {
     /// The tuned stacks of a file.
-    pub fn of(file: &StackFile) -> Vec<Self> {
+    pub fn from_file(file: &StackFile) -> Vec<Self> {
         let tuned =
             |(name, grounds): &(String, Grounds)| Some(Self { stack: file.stack(name)?, grounds: grounds.clone() });
         file.grounds().iter().filter_map(tuned).collect()

@@ -36,7 +36,7 @@ pub struct StackInfo {
 
 impl StackInfo {
     /// Reads them from a strategy.
-    pub fn of(strategy: &dyn Strategy) -> Self {
+    pub fn from_strategy(strategy: &dyn Strategy) -> Self {
         Self {
             name: strategy.name().into(),
             profile: strategy.profile().into(),
@@ -56,7 +56,7 @@ pub struct Comparison<'s> {
 impl<'s> Comparison<'s> {
     /// Prepares the strategies for replay.
     pub fn new(strategies: &'s [Arc<dyn Strategy>], assumptions: Assumptions) -> Self {
-        let infos = strategies.iter().map(|strategy| StackInfo::of(&**strategy)).collect();
+        let infos = strategies.iter().map(|strategy| StackInfo::from_strategy(&**strategy)).collect();
         Self { strategies, infos, assumptions }
     }
 
@@ -72,7 +72,7 @@ impl<'s> Comparison<'s> {
 
     /// What all rows of a run share.
     fn shared(&self, run: &Run) -> RunRows {
-        RunRows::of(run, self.assumptions)
+        RunRows::from_run(run, self.assumptions)
     }
 
     fn rows_sharing(&self, shared: &RunRows, run: &Run) -> (Vec<Row>, Vec<Firing>) {
@@ -89,6 +89,6 @@ impl<'s> Comparison<'s> {
     /// The run step by step, with texts around the stops in `rows`.
     pub fn story_of(&self, run: &Run, rows: &[Row], texts: Texts, effects: &EffectTable) -> Story {
         let stops = rows.iter().filter_map(|row| row.stop_point).map(crate::transcript::Point::steps_paid);
-        Story::of(run, self.strategies, &stops.collect::<Vec<_>>(), texts, effects)
+        Story::from_run(run, self.strategies, &stops.collect::<Vec<_>>(), texts, effects)
     }
 }

@@ -51,11 +51,11 @@ pub struct Explanation(Vec<(LineKind, String)>);
 
 impl Explanation {
     /// Explains `run` under `strategies`: a timeline, then step by step, then how the run ended for each.
-    pub fn of(run: &Run, strategies: &[Arc<dyn Strategy>], extent: Extent, effects: &EffectTable) -> Self {
+    pub fn from_run(run: &Run, strategies: &[Arc<dyn Strategy>], extent: Extent, effects: &EffectTable) -> Self {
         let effects = effects_of(run, effects);
         let (replays, readings): (Vec<Replay>, Vec<_>) =
             strategies.iter().map(|strategy| replay_with_readings(run, strategy)).unzip();
-        let course = Course::of(run);
+        let course = Course::from_run(run);
         let named: Vec<(&str, &Replay)> = strategies.iter().map(|strategy| strategy.name()).zip(&replays).collect();
         let mut story = Self(title(run).into_iter().map(|line| (LineKind::Title, line)).collect());
         story.0.extend(timeline::timeline(run, &named, &course).into_iter().map(|line| (LineKind::Timeline, line)));

@@ -97,7 +97,7 @@ pub struct Series {
 
 impl Story {
     /// Builds the story of `run` with texts around the steps `stops`, which count steps paid for.
-    pub fn of(
+    pub fn from_run(
         run: &Run,
         strategies: &[Arc<dyn Strategy>],
         stops: &[usize],

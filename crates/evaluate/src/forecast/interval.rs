@@ -24,7 +24,7 @@ const ROUNDING: f64 = 1e-9;
 
 impl Sample {
     /// From values with their tasks.
-    pub(super) fn of(known: &[(u64, f64)]) -> Self {
+    pub(super) fn from_known(known: &[(u64, f64)]) -> Self {
         let tasks: BTreeSet<u64> = known.iter().map(|(task, _)| *task).collect();
         let mut values: Vec<f64> = known.iter().map(|(_, value)| *value).collect();
         values.sort_by(f64::total_cmp);
@@ -70,17 +70,17 @@ mod tests {
     #[test]
     fn a_run_counts_once_and_one_more_task_is_allowed_for() {
         let one_each: Vec<(u64, f64)> = (1..=9).map(|value| (value, value as f64)).collect();
-        let sample = Sample::of(&one_each);
+        let sample = Sample::from_known(&one_each);
         assert_eq!((sample.low(0.1), sample.median(), sample.high(0.1)), (1.0, 5.0, Some(9.0)));
         assert_eq!((sample.low(0.2), sample.high(0.2)), (2.0, Some(8.0)));
         assert_eq!((sample.low(0.05), sample.high(0.05)), (0.0, None), "19 tasks would do");
         // The same with ten runs of each task: the places are those of the tasks.
         let many: Vec<(u64, f64)> = one_each.iter().flat_map(|one| std::iter::repeat_n(*one, 10)).collect();
-        let of_many = Sample::of(&many);
+        let of_many = Sample::from_known(&many);
         assert_eq!((of_many.low(0.2), of_many.median(), of_many.high(0.2)), (2.0, 5.0, Some(8.0)));
         // A task with most of the runs is most of what is to come.
         let one_large: Vec<(u64, f64)> =
             one_each.iter().flat_map(|one| std::iter::repeat_n(*one, if one.0 == 9 { 100 } else { 1 })).collect();
-        assert_eq!(Sample::of(&one_large).median().to_bits(), 9.0_f64.to_bits());
+        assert_eq!(Sample::from_known(&one_large).median().to_bits(), 9.0_f64.to_bits());
     }
 }

@@ -51,7 +51,7 @@ impl Amount {
     }
 
     /// The amount; `None` if it is not recorded.
-    pub fn of(self, amounts: Amounts) -> Option<f64> {
+    pub fn pick(self, amounts: Amounts) -> Option<f64> {
         match self {
             Self::Steps => Some(amounts.steps as f64),
             Self::Tokens => amounts.tokens.map(|tokens| tokens.0 as f64),
@@ -78,8 +78,8 @@ pub struct RunCourse {
 
 impl RunCourse {
     /// Reads what remained after each of `after` steps, in rising order.
-    pub fn of(run: &Run, by: By, after: &[u64]) -> Self {
-        let ledger = Ledger::of(run);
+    pub fn from_run(run: &Run, by: By, after: &[u64]) -> Self {
+        let ledger = Ledger::from_run(run);
         let whole = ledger.whole();
         let left = |steps: &u64| match usize::try_from(*steps).unwrap_or(usize::MAX).checked_sub(1) {
             None => whole,
@@ -88,7 +88,7 @@ impl RunCourse {
         let (suite, task) = run.cluster();
         Self {
             task: xxh3_64(format!("{suite}\u{1f}{task}").as_bytes()),
-            class: by.of(run),
+            class: by.label(run),
             is_capped: matches!(run.grade.end, EndCause::Cap | EndCause::Timeout | EndCause::Killed),
             left: after.iter().filter(|after| **after < whole.steps).map(left).collect(),
         }
@@ -152,12 +152,13 @@ pub fn forecasts(courses: &[RunCourse], after: &[u64]) -> Vec<Forecast> {
     let everything: Vec<&RunCourse> = courses.iter().collect();
     for (place, steps) in after.iter().enumerate() {
         for amount in Amount::ALL {
-            let pooled = (classes.len() > 1).then(|| ForecastSpread::of(&everything, place, amount)).flatten();
+            let pooled =
+                (classes.len() > 1).then(|| ForecastSpread::from_courses(&everything, place, amount)).flatten();
             for (class, of_class) in &by_class {
                 if !of_class.iter().any(|course| course.left.len() > place) {
                     continue;
                 }
-                let own = ForecastSpread::of(of_class, place, amount);
+                let own = ForecastSpread::from_courses(of_class, place, amount);
                 let (spread, is_pooled) = match (&own, &pooled) {
                     (Some(own), _) => (own, false),
                     (None, Some(pooled)) => (pooled, true),
@@ -173,14 +174,14 @@ pub fn forecasts(courses: &[RunCourse], after: &[u64]) -> Vec<Forecast> {
 
 impl ForecastSpread {
     /// Gathers what remained, `None` with too few tasks or too few runs that record it.
-    fn of(courses: &[&RunCourse], place: usize, amount: Amount) -> Option<Self> {
+    fn from_courses(courses: &[&RunCourse], place: usize, amount: Amount) -> Option<Self> {
         let going: Vec<(&RunCourse, Option<f64>)> =
-            courses.iter().filter_map(|course| Some((*course, amount.of(*course.left.get(place)?)))).collect();
+            courses.iter().filter_map(|course| Some((*course, amount.pick(*course.left.get(place)?)))).collect();
         let known: Vec<(u64, f64)> = going.iter().filter_map(|(course, left)| Some((course.task, (*left)?))).collect();
         if (known.len() as f64) < MIN_KNOWN * going.len() as f64 {
             return None;
         }
-        let sample = Sample::of(&known);
+        let sample = Sample::from_known(&known);
         (sample.tasks() >= LEAST_TASKS).then(|| Self {
             runs: known.len() as u64,
             capped: going.iter().filter(|(course, left)| course.is_capped && left.is_some()).count() as u64,
@@ -216,7 +217,7 @@ fn covered(known: &[(u64, f64)], tail: f64) -> Option<f64> {
     let mut within = 0;
     for part in 0..PARTS {
         let (left_out, others): (Vec<(u64, f64)>, _) = known.iter().partition(|(task, _)| task % PARTS == part);
-        let sample = Sample::of(&others);
+        let sample = Sample::from_known(&others);
         let (low, high) = (sample.low(tail), sample.high(tail));
         for (_, left) in left_out {
             within += usize::from(low <= left && left <= high?);

@@ -19,7 +19,7 @@ struct Bernstein {
 }
 
 impl Bernstein {
-    fn of(losses: &[f64]) -> Self {
+    fn from_losses(losses: &[f64]) -> Self {
         let n = losses.len() as f64;
         let mean = losses.iter().sum::<f64>() / n;
         let variance = losses.iter().map(|loss| (loss - mean).powi(2)).sum::<f64>() / (n - 1.0);
@@ -32,7 +32,7 @@ pub fn upper_bound(losses: &[f64], delta: f64) -> f64 {
     if losses.len() < MANY {
         return gaffke::upper_bound(losses, delta);
     }
-    let (of, x) = (Bernstein::of(losses), (2.0 / delta).ln());
+    let (of, x) = (Bernstein::from_losses(losses), (2.0 / delta).ln());
     (of.mean + of.root * x.sqrt() + of.straight * x).min(1.0)
 }
 
@@ -41,7 +41,7 @@ pub fn p_of_mean(losses: Vec<f64>, alpha: f64) -> f64 {
     if losses.len() < MANY {
         return Surpluses::of_losses(losses, alpha).gaffke();
     }
-    let of = Bernstein::of(&losses);
+    let of = Bernstein::from_losses(&losses);
     let gap = (alpha - of.mean).max(0.0);
     let root_of_x = ((of.root * of.root + 4.0 * of.straight * gap).sqrt() - of.root) / (2.0 * of.straight);
     (2.0 * (-root_of_x * root_of_x).exp()).min(1.0)

@@ -110,7 +110,7 @@ struct CostParts {
 
 impl CostParts {
     /// `None` if one task holds the only success: the ratio without it is undefined, and so is the spread.
-    fn of(tasks: &[CostSums], total: &CostSums) -> Option<Self> {
+    fn from_tasks(tasks: &[CostSums], total: &CostSums) -> Option<Self> {
         let value = total.log_ratio()?;
         let part = |task: &CostSums| {
             let shares = [
@@ -218,7 +218,7 @@ impl CostParts {
 pub fn cost_of_success(tasks: &[CostSums], level: f64) -> (Estimate, Option<f64>) {
     let estimate = cost_estimate(tasks, level);
     let total = tasks.iter().fold(CostSums::default(), CostSums::plus);
-    let parts = CostParts::of(tasks, &total).filter(|_| estimate.interval.is_some());
+    let parts = CostParts::from_tasks(tasks, &total).filter(|_| estimate.interval.is_some());
     (estimate, parts.and_then(|parts| parts.p_value()))
 }
 
@@ -227,7 +227,7 @@ pub fn cost_estimate(tasks: &[CostSums], level: f64) -> Estimate {
     let total = tasks.iter().fold(CostSums::default(), CostSums::plus);
     let Some(value) = total.ratio() else { return Estimate::UNDEFINED };
     let clusters = tasks.len() as u64;
-    let parts = CostParts::of(tasks, &total);
+    let parts = CostParts::from_tasks(tasks, &total);
     let enough = parts.as_ref().filter(|_| MinimumData::AMOUNT.is_met(clusters));
     let interval = enough.and_then(|parts| parts.interval(level));
     let has_interval = interval.is_some();

@@ -40,7 +40,7 @@ impl MinimumData {
     /// For amounts and their differences.
     pub(super) const AMOUNT: Self = Self { interval: MIN_CLUSTERS_WITHOUT_WARNING, trusted: MIN_CLUSTERS_FOR_AMOUNTS };
 
-    fn of(kind: Kind) -> Self {
+    fn from_kind(kind: Kind) -> Self {
         match kind {
             Kind::Binary | Kind::UnitMean => Self::RATE,
             Kind::Part | Kind::Free => Self::AMOUNT,
@@ -191,7 +191,7 @@ pub fn free_ratio_estimate(clusters: &[ClusterSums], level: f64) -> Estimate {
 }
 
 fn of_kind(spread: &Spread, kind: Kind, level: f64) -> Estimate {
-    let requirement = MinimumData::of(kind);
+    let requirement = MinimumData::from_kind(kind);
     let (method, interval) = interval_of(spread, kind, level);
     Estimate {
         value: Some(spread.ratio),
@@ -208,7 +208,7 @@ fn of_kind(spread: &Spread, kind: Kind, level: f64) -> Estimate {
 /// The interval of a ratio of that kind, by the method that holds for it; `None` if there are too few tasks.
 pub(super) fn interval_of(spread: &Spread, kind: Kind, level: f64) -> (Method, Option<Interval>) {
     match kind {
-        _ if !MinimumData::of(kind).is_met(spread.clusters()) => (Method::EstimateOnly, None),
+        _ if !MinimumData::from_kind(kind).is_met(spread.clusters()) => (Method::EstimateOnly, None),
         Kind::Binary if spread.one_run_each => independent_interval(spread, level),
         Kind::Binary | Kind::UnitMean => (Method::WilsonClustered, clustered_interval(spread, level)),
         Kind::Part => (Method::LogitT, logit_interval(spread, level)),

@@ -20,11 +20,11 @@ impl RangeEstimate {
     }
 
     /// A range over tasks: ratios of sums, each by [`ratio_estimate`]. `None` for an end means it is unlimited.
-    pub fn of(low: Option<&[ClusterSums]>, high: Option<&[ClusterSums]>, level: f64) -> Self {
+    pub fn from_ends(low: Option<&[ClusterSums]>, high: Option<&[ClusterSums]>, level: f64) -> Self {
         Self::by(low, high, |clusters| ratio_estimate(clusters, level))
     }
 
-    /// As [`Self::of`] for a ratio of positive sums, by [`positive_ratio_estimate`].
+    /// As [`Self::from_ends`] for a ratio of positive sums, by [`positive_ratio_estimate`].
     pub fn of_positive(low: Option<&[ClusterSums]>, high: Option<&[ClusterSums]>, level: f64) -> Self {
         Self::by(low, high, |clusters| positive_ratio_estimate(clusters, level))
     }

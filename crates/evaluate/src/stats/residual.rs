@@ -47,7 +47,7 @@ impl Residuals {
             residuals.squared_shares += part.share * part.share;
         }
         residuals.clusters = clusters;
-        residuals.exchangeable = Exchangeable::of(parts);
+        residuals.exchangeable = Exchangeable::from_parts(parts);
         residuals
     }
 
@@ -194,7 +194,7 @@ impl Exchangeable {
     /// Fits `Var(residual / share) = a + b / share` to the tasks' plain residuals by two moments, one weighting all
     /// tasks equally and one by share, each set to its expectation under the model; the statistic then has variance `a
     /// sum share^2 + b`. A negative `a` or `b` is set to 0. `None` without spread or with fewer than three tasks.
-    fn of(parts: &[ResidualPart]) -> Option<Self> {
+    fn from_parts(parts: &[ResidualPart]) -> Option<Self> {
         let sized = || parts.iter().filter(|part| part.share > 0.0);
         let clusters = sized().count() as f64;
         if clusters < 3.0 {

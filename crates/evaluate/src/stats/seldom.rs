@@ -40,7 +40,7 @@ pub(super) struct Carried {
 impl Carried {
     /// The sum of the positive `amounts`; other values are ignored. One further task may carry as much as the largest,
     /// or `typical`, the whole holding of an average task.
-    fn of(amounts: impl Iterator<Item = f64>, typical: f64) -> Self {
+    fn from_amounts(amounts: impl Iterator<Item = f64>, typical: f64) -> Self {
         let empty = Self { further: typical, ..Self::default() };
         amounts.filter(|amount| *amount > 0.0).fold(empty, |carried, amount| Self {
             sum: carried.sum + amount,
@@ -51,13 +51,13 @@ impl Carried {
 
     /// The same for parts of a whole of 1 held by `clusters` tasks; `None` unless few of them carry it.
     pub(super) fn by_few(parts: impl Iterator<Item = f64>, clusters: u64) -> Option<Self> {
-        Some(Self::of(parts, 1.0 / clusters as f64)).filter(|carried| carried.is_few(clusters))
+        Some(Self::from_amounts(parts, 1.0 / clusters as f64)).filter(|carried| carried.is_few(clusters))
     }
 
     /// The same for amounts in any unit; one further task may carry as much as the average one or the largest.
     pub(super) fn by_few_of_any(amounts: impl Iterator<Item = f64> + Clone, clusters: u64) -> Option<Self> {
         let mean = amounts.clone().sum::<f64>() / clusters as f64;
-        Some(Self::of(amounts, mean)).filter(|carried| carried.is_few(clusters))
+        Some(Self::from_amounts(amounts, mean)).filter(|carried| carried.is_few(clusters))
     }
 
     fn is_few(&self, clusters: u64) -> bool {
@@ -110,8 +110,8 @@ impl CarriedDifference {
             return None;
         }
         let largest = parts.iter().map(|(a, b)| (a - b).abs()).fold(1.0 / clusters as f64, f64::max);
-        let more = Carried::of(parts.iter().map(|(a, b)| a - b), largest);
-        let less = Carried::of(parts.iter().map(|(a, b)| b - a), largest);
+        let more = Carried::from_amounts(parts.iter().map(|(a, b)| a - b), largest);
+        let less = Carried::from_amounts(parts.iter().map(|(a, b)| b - a), largest);
         Some(Self { more, less })
     }
 
@@ -153,11 +153,11 @@ mod tests {
         // Garwood's (1936) limits of a Poisson mean: half of chi-squared quantiles.
         let z = normal_quantile(0.975);
         for (count, low, high) in [(1, 0.0253, 5.572), (5, 1.623, 11.668), (10, 4.795, 18.390), (20, 12.217, 30.888)] {
-            let carried = Carried::of((0..count).map(|_| 1.0), 1.0);
+            let carried = Carried::from_amounts((0..count).map(|_| 1.0), 1.0);
             assert!((f64::from(count) - carried.below(z) - low).abs() < 0.03, "{count} {}", carried.below(z));
             assert!((f64::from(count) + carried.above(z, Allowance::Full) - high).abs() < 0.03, "{count}");
         }
-        let none = Carried::of(std::iter::empty(), 1.0);
+        let none = Carried::from_amounts(std::iter::empty(), 1.0);
         assert!((none.above(z, Allowance::Full) - 3.689).abs() < 0.1, "{}", none.above(z, Allowance::Full));
         assert!(none.below(z).abs() < 1e-12);
     }

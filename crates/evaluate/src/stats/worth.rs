@@ -51,7 +51,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(tasks: &[WorthSums], level: f64) -> Self {
+    fn from_tasks(tasks: &[WorthSums], level: f64) -> Self {
         let saved: Vec<ClusterSums> = tasks.iter().map(|task| task.saved).collect();
         let killed: Vec<ClusterSums> =
             tasks.iter().map(|task| ClusterSums::of_counts(task.killed, task.runs())).collect();
@@ -82,7 +82,7 @@ impl Parts {
 
 /// Net benefit per run: saved, less `price` for every success killed. No interval below 20 tasks.
 pub fn net_worth(tasks: &[WorthSums], price: f64, level: f64) -> Estimate {
-    let parts = Parts::of(tasks, level);
+    let parts = Parts::from_tasks(tasks, level);
     let value = parts.saved.value.zip(parts.killed.value).map(|(saved, killed)| saved - price * killed);
     let interval = value.zip(parts.ends()).map(|(value, [(saved, s), (killed, k)])| Interval {
         low: value - (saved - s.low).hypot(price * (k.high - killed)),
@@ -95,7 +95,7 @@ pub fn net_worth(tasks: &[WorthSums], price: f64, level: f64) -> Estimate {
 /// since stopping then pays at any price; an upper end of infinity says that it may. No interval below 20 tasks, or if
 /// possibly nothing is saved.
 pub fn break_even(tasks: &[WorthSums], level: f64) -> Estimate {
-    let parts = Parts::of(tasks, level);
+    let parts = Parts::from_tasks(tasks, level);
     let both = parts.saved.value.zip(parts.killed.value.filter(|killed| *killed > 0.0));
     let interval = parts.ends().filter(|[(_, saved), (killed, _)]| saved.low > 0.0 && *killed > 0.0);
     let interval = interval.map(|[(saved, s), (killed, k)]| {

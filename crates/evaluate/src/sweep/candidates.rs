@@ -25,7 +25,7 @@ impl Candidates {
     pub fn new(stacks: impl IntoIterator<Item = Arc<Stack>>, plan: &mut Plan) -> Self {
         let mut all = Vec::new();
         for stack in stacks {
-            let formula = Formula::of(&stack, plan).expect("a stack of a grid only stops");
+            let formula = Formula::from_stack(&stack, plan).expect("a stack of a grid only stops");
             all.push((Label::from(stack.name.as_str()), formula));
         }
         Self { all }

@@ -24,7 +24,7 @@ pub struct Family {
 
 impl Family {
     /// The family of a signal without options. `None` for an unknown signal.
-    fn of(id: &str, comparator: Comparator, limits: Vec<f64>, share: f64) -> Option<Self> {
+    fn from_id(id: &str, comparator: Comparator, limits: Vec<f64>, share: f64) -> Option<Self> {
         let first = *limits.first()?;
         Some(Self { rule: Rule::new(signal::find(id)?, comparator, first), limits, share, hosts: 0 })
     }
@@ -78,12 +78,12 @@ impl Family {
 pub fn catalogue(budget: &str) -> Vec<Family> {
     let tenth = 0.1;
     let families = [
-        Family::of(budget, Comparator::AtLeast, budget_limits(budget), 0.5),
-        Family::of("call_result.count", Comparator::AtLeast, counts(2), tenth),
-        Family::of("call.count", Comparator::AtLeast, counts(2), tenth),
-        Family::of("errors.count", Comparator::AtLeast, counts(1), tenth),
-        Family::of("call.repeated", Comparator::AtLeast, shares(10), tenth),
-        Family::of("novelty", Comparator::AtMost, shares(100).into_iter().rev().collect(), tenth),
+        Family::from_id(budget, Comparator::AtLeast, budget_limits(budget), 0.5),
+        Family::from_id("call_result.count", Comparator::AtLeast, counts(2), tenth),
+        Family::from_id("call.count", Comparator::AtLeast, counts(2), tenth),
+        Family::from_id("errors.count", Comparator::AtLeast, counts(1), tenth),
+        Family::from_id("call.repeated", Comparator::AtLeast, shares(10), tenth),
+        Family::from_id("novelty", Comparator::AtMost, shares(100).into_iter().rev().collect(), tenth),
     ];
     families.into_iter().flatten().collect()
 }
@@ -93,7 +93,7 @@ pub fn catalogue(budget: &str) -> Vec<Family> {
 pub fn pool(budget: &str) -> Vec<Family> {
     let mut families = catalogue(budget);
     let further = ["result.count", "result.streak", "call_result.streak", "call.streak", "call.cycle", "errors.streak"];
-    families.extend(further.into_iter().filter_map(|id| Family::of(id, Comparator::AtLeast, counts(2), 0.0)));
+    families.extend(further.into_iter().filter_map(|id| Family::from_id(id, Comparator::AtLeast, counts(2), 0.0)));
     families
 }
 

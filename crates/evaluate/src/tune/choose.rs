@@ -161,6 +161,6 @@ impl Study {
 
     /// Walks the catalogue on these tasks and chooses; see [`Tuned`].
     pub fn tune(&self, tasks: &[usize], appetite: Appetite) -> Tuned {
-        Walks::of(self).tune(tasks, appetite)
+        Walks::from_study(self).tune(tasks, appetite)
     }
 }

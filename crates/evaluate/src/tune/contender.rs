@@ -18,7 +18,7 @@ pub struct Contender {
 
 impl Contender {
     /// Computes them from rows of the study's runs, in the order of the strategies and in the study's unit.
-    pub fn of(rows: &Rows, study: &Study) -> Vec<Self> {
+    pub fn from_rows(rows: &Rows, study: &Study) -> Vec<Self> {
         let tasks = study.tasks().iter().enumerate();
         let places: BTreeMap<(&str, &str), usize> = tasks.map(|(at, task)| ((&*task.suite, &*task.task), at)).collect();
         let of_stack = |group: &Group<'_>| {

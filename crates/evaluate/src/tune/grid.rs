@@ -143,7 +143,7 @@ impl<'s> GridStudy<'s> {
         HeldOut::by_part(self.study, tasks, |others| {
             let choice = self.choose(others, appetite).ok()?;
             let ready = self.ready(Self::stack_of(&choice));
-            Some(Chosen::of(self.study, tasks, choice.written, |run| self.fate(&ready, run)))
+            Some(Chosen::from_study(self.study, tasks, choice.written, |run| self.fate(&ready, run)))
         })
     }
 
@@ -162,7 +162,7 @@ impl<'s> GridStudy<'s> {
     /// Compiles a stack.
     fn ready(&self, stack: Stack) -> Ready {
         let mut plan = self.plan.clone();
-        let formula = Formula::of(&stack, &mut plan).expect(ONLY_STOPS);
+        let formula = Formula::from_stack(&stack, &mut plan).expect(ONLY_STOPS);
         Ready { stack, formula }
     }
 
@@ -173,7 +173,7 @@ impl<'s> GridStudy<'s> {
         let grid = self.file.grid(&extracts, self.plan)?;
         let mut plan = self.plan.clone();
         let atoms = GridWalk::plan(grid.product(), &mut plan).expect(ONLY_STOPS);
-        let columns = Runs::of(extracts.iter().copied(), self.study.unit());
+        let columns = Runs::from_extracts(extracts.iter().copied(), self.study.unit());
         let mut search = Search::new(&grid, 1.0, 0);
         if let Some(walk) = GridWalk::new(grid.product(), &atoms, &columns) {
             let mut next = 0;
@@ -233,7 +233,7 @@ pub fn unread_rules(file: &GridFile, plan: &Plan, study: &Study) -> (Vec<(String
     let mut is_unread = vec![false; study.runs().len()];
     let mut rules = Vec::new();
     for choice in file.samples() {
-        let atom = Atom::of(&choice, &mut plan).expect(ONLY_STOPS);
+        let atom = Atom::from_choice(&choice, &mut plan).expect(ONLY_STOPS);
         let mut lack = 0;
         for (is_unread, run) in is_unread.iter_mut().zip(study.runs()) {
             let is_read = atom.is_read(run.extract());

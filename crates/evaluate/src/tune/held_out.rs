@@ -49,7 +49,7 @@ impl Chosen {
     }
 
     /// A choice that does this to each run.
-    pub(super) fn of(study: &Study, tasks: &[usize], name: String, fate: impl Fn(usize) -> Fate) -> Self {
+    pub(super) fn from_study(study: &Study, tasks: &[usize], name: String, fate: impl Fn(usize) -> Fate) -> Self {
         let runs: Vec<TaskSums> = (0..study.runs().len()).map(|run| study.run_totals(run, fate(run))).collect();
         Self { name, totals: study.totals_of(tasks, |run| runs[run]), runs }
     }
@@ -102,7 +102,7 @@ impl HeldOut {
             held_out.chosen.push(chosen.name);
         }
         held_out.totals.tasks.sort_unstable_by_key(|(task, _)| *task);
-        held_out.totals.choice = Choosing::of(learn(tasks).map(|shipped| shipped.totals).as_ref(), &all);
+        held_out.totals.choice = Choosing::from_shipped(learn(tasks).map(|shipped| shipped.totals).as_ref(), &all);
         held_out
     }
 
@@ -118,7 +118,7 @@ pub struct Tuner<'s>(Walks<'s>);
 impl<'s> Tuner<'s> {
     /// Precomputes what every limit kills.
     pub fn new(study: &'s Study) -> Self {
-        Self(Walks::of(study))
+        Self(Walks::from_study(study))
     }
 
     /// The study it tunes on.
@@ -136,7 +136,7 @@ impl<'s> Tuner<'s> {
         let study = self.study();
         HeldOut::by_part(study, tasks, |others| {
             let at = choose(others)?;
-            Some(Chosen::of(study, tasks, study.rule(at).to_string(), |run| study.fate(at, run)))
+            Some(Chosen::from_study(study, tasks, study.rule(at).to_string(), |run| study.fate(at, run)))
         })
     }
 

@@ -172,7 +172,7 @@ impl<'s> Learner<'s> {
         let study = self.study;
         HeldOut::by_part(study, tasks, |others| {
             let list = self.learn(others, options)?.list;
-            Some(Chosen::of(study, tasks, list.name(study), |run| list.fate(study, run)))
+            Some(Chosen::from_study(study, tasks, list.name(study), |run| list.fate(study, run)))
         })
     }
 

@@ -54,7 +54,7 @@ fn name(study: &Study, run: usize) -> &str {
 
 fn study(runs: &[Run], families: Vec<Family>) -> Study {
     let plan = Study::plan(&families);
-    let extracts = runs.iter().map(|run| Extract::of(run, &plan, Assumptions::default())).collect();
+    let extracts = runs.iter().map(|run| Extract::from_run(run, &plan, Assumptions::default())).collect();
     Study::new(extracts, families, &plan).in_unit(Unit::Steps)
 }
 
@@ -198,7 +198,7 @@ fn a_list_is_learned_where_no_single_rule_catches_both_kinds_of_failure() {
 
 /// Where a stack stops a run, as an index among the ends of its track; with whether that kills, and what it saves.
 fn replayed(run: &Run, stack: &Arc<Stack>) -> (Option<u64>, bool, f64) {
-    let rows = RunRows::of(run, Assumptions::default());
+    let rows = RunRows::from_run(run, Assumptions::default());
     let row = rows.row(&"s".into(), &"".into(), &replay(run, stack));
     (row.stop_point.map(|_| row.steps_at_stop), row.killed_high == 1 && run.grade.outcome == Outcome::Success, {
         (row.steps_recorded - row.steps_at_stop) as f64
@@ -272,7 +272,7 @@ fn of_grid(runs: &[Run], appetite: Appetite) -> (Result<GridChoice, GridRefusal>
     let families = catalogue("steps");
     let mut plan = Study::plan(&families);
     GridStudy::plan(&file, &mut plan);
-    let extracts: Vec<Extract> = runs.iter().map(|run| Extract::of(run, &plan, Assumptions::default())).collect();
+    let extracts: Vec<Extract> = runs.iter().map(|run| Extract::from_run(run, &plan, Assumptions::default())).collect();
     let study = Study::new(extracts, families, &plan).in_unit(Unit::Steps);
     assert_eq!(unread_rules(&file, &plan, &study), (Vec::new(), 0));
     let of_grid = GridStudy::new(&study, &file, &plan);

@@ -77,7 +77,7 @@ impl Walk {
 
 impl<'s> Walks<'s> {
     /// Precomputes what every limit of every family kills.
-    pub(super) fn of(study: &'s Study) -> Self {
+    pub(super) fn from_study(study: &'s Study) -> Self {
         let n_tasks = study.with_success(&study.all_tasks());
         let losses = (0..study.families().len()).map(|family| losses_of(study, family, n_tasks)).collect();
         Self { study, losses, effects: EffectsByLimit::default() }

@@ -78,7 +78,7 @@ fn at_defaults(framework: &'static Framework) -> impl Iterator<Item = Arc<dyn St
 pub fn strategies(file: &StackFile, read_config: &ReadConfig<'_>) -> Result<Strategies, Diagnostics> {
     let mut errors = Vec::new();
     let all = built(file, read_config, &start_nothing, &mut errors);
-    Diagnostics::of(errors).map_or(Ok(all), Err)
+    Diagnostics::from_list(errors).map_or(Ok(all), Err)
 }
 
 /// Refuses a guard, where a stack file must not start programs.
@@ -110,7 +110,7 @@ pub fn load_starting(
 ) -> Result<(StackFile, Strategies), Diagnostics> {
     let (file, mut errors) = StackFile::parse_partly(path, text);
     let all = built(&file, read_config, start, &mut errors);
-    Diagnostics::of(errors).map_or(Ok((file, all)), Err)
+    Diagnostics::from_list(errors).map_or(Ok((file, all)), Err)
 }
 
 /// The strategies that can be built; the errors of the others are added to `errors`.

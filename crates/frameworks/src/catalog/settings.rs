@@ -29,7 +29,7 @@ pub(super) fn build(
     let mut settings = settings(used, config);
     loop {
         let refused = match framework.strategy(&settings) {
-            Ok(strategy) => return Diagnostics::of(errors).map_or(Ok(strategy), Err),
+            Ok(strategy) => return Diagnostics::from_list(errors).map_or(Ok(strategy), Err),
             Err(refused) => refused,
         };
         let about = refused.about.clone();
@@ -42,7 +42,7 @@ pub(super) fn build(
         };
         if !removed {
             let nothing = || used.places.at_name("use", format!("cannot build `{}`", used.system), "").into();
-            return Err(Diagnostics::of(errors).unwrap_or_else(nothing));
+            return Err(Diagnostics::from_list(errors).unwrap_or_else(nothing));
         }
     }
 }

@@ -107,7 +107,7 @@ type Field = (&'static str, String);
 /// The row of a strategy on a run, without names; if the host acts at a later point, also without the moment.
 fn row(strategy: &Arc<dyn Strategy>, run: &Run, moved: bool) -> Vec<Field> {
     let replay = replay(run, strategy);
-    let mut judged = judge(&Course::of(run), &Ledger::of(run), &replay, Assumptions::default());
+    let mut judged = judge(&Course::from_run(run), &Ledger::from_run(run), &replay, Assumptions::default());
     let stop = replay.stop.as_ref();
     let point = if moved {
         judged.at_stop.ms = None;

@@ -250,7 +250,7 @@ pub fn dumps(value: &Value, ascii: Ascii) -> String {
 }
 
 fn write_json(value: &Value, ascii: Ascii, out: &mut String) {
-    match (value, Int::of(value), as_float(value)) {
+    match (value, Int::from_value(value), as_float(value)) {
         (Value::Bool(flag), ..) => out.push_str(if *flag { "true" } else { "false" }),
         (_, Some(int), _) => {
             let _ = write!(out, "{int}");

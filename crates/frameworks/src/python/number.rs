@@ -58,7 +58,7 @@ pub enum Int {
 
 impl Int {
     /// Reads an integer or a boolean; `None` for anything else.
-    pub fn of(value: &Value) -> Option<Self> {
+    pub fn from_value(value: &Value) -> Option<Self> {
         match value {
             Value::Bool(flag) => Some(Self::Bool(*flag)),
             Value::Number(number) if !number.is_f64() => Some(Self::whole(number.to_string())),
@@ -118,7 +118,7 @@ pub(super) fn as_float(value: &Value) -> Option<f64> {
 /// # Errors
 /// `OverflowError` for an integer too large for a double.
 pub fn float(value: &Value) -> Result<Option<f64>, Raised> {
-    if let Some(int) = Int::of(value) {
+    if let Some(int) = Int::from_value(value) {
         return match int.digits().parse::<f64>() {
             Ok(number) if number.is_infinite() => Err(Raised("OverflowError")),
             parsed => Ok(parsed.ok()),
@@ -139,7 +139,7 @@ pub fn float_of_text(text: &str) -> Option<f64> {
 
 /// `int(value)` for numbers, booleans and strings; `None` where Python raises.
 pub fn int(value: &Value) -> Option<Int> {
-    if let Some(int) = Int::of(value) {
+    if let Some(int) = Int::from_value(value) {
         return Some(Int::whole(int.digits().into_owned()));
     }
     if let Some(float) = as_float(value) {
@@ -151,7 +151,7 @@ pub fn int(value: &Value) -> Option<Int> {
     let digits = numeral.strip_prefix(['+', '-']).unwrap_or(&numeral);
     let is_whole =
         !digits.is_empty() && digits.len() <= MOST_DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
-    is_whole.then(|| Int::of(&of_digits(&numeral)))?
+    is_whole.then(|| Int::from_value(&of_digits(&numeral)))?
 }
 
 /// `int(value)` if it fits in 64 bits.

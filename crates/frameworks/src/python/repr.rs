@@ -31,7 +31,7 @@ pub fn repr_text(text: &str) -> String {
 }
 
 fn write_repr(value: &Value, out: &mut String) {
-    if let Some(int) = Int::of(value) {
+    if let Some(int) = Int::from_value(value) {
         let _ = write!(out, "{int}");
         return;
     }

@@ -19,7 +19,7 @@ pub fn type_name(value: &Value) -> &'static str {
         Value::Bool(_) => "bool",
         Value::String(_) => "str",
         Value::Array(_) => "list",
-        _ if Int::of(value).is_some() => "int",
+        _ if Int::from_value(value).is_some() => "int",
         _ if as_float(value).is_some() => "float",
         Value::Object(_) | Value::Number(_) => "dict",
     }
@@ -70,7 +70,7 @@ fn number_key(value: &Value) -> Option<String> {
         Value::Number(number) if !number.is_f64() => return Some(number.to_string()),
         _ => {}
     }
-    if let Some(int) = Int::of(value) {
+    if let Some(int) = Int::from_value(value) {
         return Some(int.digits().into_owned());
     }
     let float = as_float(value)?;

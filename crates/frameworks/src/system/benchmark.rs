@@ -64,7 +64,9 @@ impl Question {
                     failure(text, Wording::V03).is_some()
                 }),
                 ("0.2 list, closing paragraph only", |text| failure_in(text, Wording::V02, Window::Closing).is_some()),
-                ("0.3 list, closing paragraph only", |text| failure(Window::Closing.of(text), Wording::V03).is_some()),
+                ("0.3 list, closing paragraph only", |text| {
+                    failure(Window::Closing.within(text), Wording::V03).is_some()
+                }),
                 ("0.3 list, whole text", |text| failure_in(text, Wording::V03, Window::Whole).is_some()),
             ],
             Self::Complete => vec![("completion words (as documented)", |text| completion_word(text).is_some())],

@@ -35,7 +35,7 @@ impl Round {
 
 impl Round {
     /// The value of a parameter that sets what a round is.
-    pub fn of(settings: &Settings, parameter: &Parameter) -> Result<Self, SettingsError> {
+    pub fn from_settings(settings: &Settings, parameter: &Parameter) -> Result<Self, SettingsError> {
         let value = settings.in_force(parameter);
         let help = "`round` is \"prompt\", \"step\" or a number of steps from 1";
         Self::from_json(&value).ok_or_else(|| SettingsError::value(parameter, &value, help))

@@ -100,8 +100,8 @@ fn refusal(source: &Source, probe: &Probe, rows: Option<Probe>, named: &Named<'_
     }
     let name = source.file_name();
     let not_read: NotRead = match source.open() {
-        Ok(bytes) => Unread::of(&name, probe, bytes).into(),
-        Err(_) => Unread::of(&name, probe, io::empty()).into(),
+        Ok(bytes) => Unread::from_name(&name, probe, bytes).into(),
+        Err(_) => Unread::from_name(&name, probe, io::empty()).into(),
     };
     if let Some((wrapping, inner)) = Wrapping::of_text(source, probe) {
         let reason = format!("JSON of no known format, {}", wrapping.stands());

@@ -74,7 +74,7 @@ pub(super) struct Recording<'c> {
 }
 
 impl<'c> Sessions<'c> {
-    pub(super) fn of(heads: &Heads<'c>) -> Self {
+    pub(super) fn from_heads(heads: &Heads<'c>) -> Self {
         let mut by_id: BTreeMap<&str, Vec<&'c Source>> = BTreeMap::new();
         for (head, file) in heads.values().filter(|(head, _)| head.parent.is_none()) {
             by_id.entry(&head.id).or_default().push(file);

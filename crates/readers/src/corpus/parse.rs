@@ -97,7 +97,7 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
         line: cut.line,
         column: cut.column,
     };
-    let mut reading = Reading::of(record);
+    let mut reading = Reading::from_record(record);
     if invalid {
         let valid = std::str::from_utf8(&cut.bytes).map_or_else(|error| error.valid_up_to(), str::len);
         reading.warning(Diagnostic::new(
@@ -161,7 +161,7 @@ impl Gathered {
                 column: if cut.line == 1 { whole.column + cut.column - 1 } else { cut.column },
                 ..*whole
             };
-            let mut reading = Reading::of(record);
+            let mut reading = Reading::from_record(record);
             looked_up::watch(whole.options.detail != Detail::Counts && file.format.id() != "trace");
             file.format.read(&record, &mut reading);
             self.take(reading, file, whole.options);
@@ -208,11 +208,13 @@ impl Gathered {
                 price::settle(&mut draft, &options.costs(), file.format.counts_by_turn());
             later_prompts(&mut draft, file.format.later_prompts());
             let is_session = file.format.prompted_by() == PromptedBy::Person;
-            let replies =
-                replies.remove(&n).or_else(|| is_session.then(|| reply_prints::of(&draft.events))).unwrap_or_default();
+            let replies = replies
+                .remove(&n)
+                .or_else(|| is_session.then(|| reply_prints::reply_ids(&draft.events)))
+                .unwrap_or_default();
             for (draft, replies) in subagents::apart(draft, replies, options.sub_agents) {
                 let run = Run::new(draft);
-                let checked = (options.detail != Detail::Counts).then(|| Checked::of(&run, in_texts.unread));
+                let checked = (options.detail != Detail::Counts).then(|| Checked::from_run(&run, in_texts.unread));
                 let spend = Spend::of_run(&run);
                 let pricing = pricing.clone();
                 taken.push(Found { run, spend, checked, pricing, unknown_zero, named, replies, unused: None });

@@ -223,7 +223,7 @@ impl<'c> Stream<'c> {
         if told_apart || matches!(opened.2, Cuts::Table(_) | Cuts::Export(_) | Cuts::Store(_)) {
             return Ok(opened);
         }
-        let twins = self.twins.get_or_insert_with(|| Twins::of(&self.corpus.sources.files));
+        let twins = self.twins.get_or_insert_with(|| Twins::from_files(&self.corpus.sources.files));
         let Some(first) = twins.earlier(source) else { return Ok(opened) };
         if opened.0.grades.are_any() {
             return Ok(opened);
@@ -268,7 +268,7 @@ impl<'c> Stream<'c> {
     fn chosen(&mut self, source: &Source) -> Result<Chosen, NotRead> {
         let name = source.file_name();
         let unreadable = |error: std::io::Error| NotRead::unreadable(error);
-        let probe = Probe::of(&name, source.open().map_err(unreadable)?).map_err(unreadable)?;
+        let probe = Probe::from_name(&name, source.open().map_err(unreadable)?).map_err(unreadable)?;
         let options = &self.corpus.options;
         let forced = options.format.as_deref().and_then(format::by_id);
         if probe.shape == Shape::Empty {
@@ -327,7 +327,7 @@ impl<'c> Stream<'c> {
             let reason = format!("a sub-agent's session, read with `{}`, which started it", root.name.path);
             return Some(NotRead::elsewhere(Left::Part, reason));
         }
-        let grown = self.grown.get_or_insert_with(|| Grown::of(files));
+        let grown = self.grown.get_or_insert_with(|| Grown::from_files(files));
         let latest =
             if format.latest_copy_counts() { grown.later_conversation(source) } else { grown.later_checkpoint(source) };
         latest.map(|latest| {
@@ -347,7 +347,7 @@ impl<'c> Stream<'c> {
             return None;
         }
         if self.family.is_none() {
-            self.family = Some(Family::of(self.heads()));
+            self.family = Some(Family::from_heads(self.heads()));
         }
         self.family.as_ref()
     }

@@ -19,7 +19,7 @@ pub(crate) struct Family<'s> {
 
 impl<'s> Family<'s> {
     /// The family of the sessions in these files.
-    pub(crate) fn of(heads: &Heads<'s>) -> Self {
+    pub(crate) fn from_heads(heads: &Heads<'s>) -> Self {
         let mut holders: BTreeMap<&str, Vec<(&Head, &'s Source)>> = BTreeMap::new();
         for (head, file) in heads.values() {
             holders.entry(&head.id).or_default().push((head, file));

@@ -43,7 +43,7 @@ pub(crate) struct Grown<'s> {
 
 impl<'s> Grown<'s> {
     /// Examines all files of a corpus.
-    pub(crate) fn of(files: &'s [Source]) -> Self {
+    pub(crate) fn from_files(files: &'s [Source]) -> Self {
         let mut grown = Self { conversations: BTreeMap::new(), sessions: BTreeMap::new() };
         for file in files {
             if let Some((name, time)) = timed(&file.name.stem) {

@@ -153,7 +153,7 @@ impl Sources {
         match Self::kept(path) {
             Ok((held, bytes)) => {
                 let file = held.path().join(path.file_name().unwrap_or_default());
-                let mut source = Source::of(&file, path, bytes, true);
+                let mut source = Source::from_path(&file, path, bytes, true);
                 source.name.path = shown;
                 self.files.push(source);
                 self.held.push(held);
@@ -180,11 +180,11 @@ impl Sources {
     /// Adds a file, or the members of an archive.
     fn add_file(&mut self, path: &Path, place: &Path, bytes: u64, named: bool) {
         if !archive::is_archive(path) || inspect_archive::is_log(path) {
-            self.files.push(Source::of(path, place, bytes, named));
+            self.files.push(Source::from_path(path, place, bytes, named));
             return;
         }
         add_input(path);
-        self.add_archive(path, &path.display().to_string(), NESTED, &mut Budget::of(bytes));
+        self.add_archive(path, &path.display().to_string(), NESTED, &mut Budget::from_packed(bytes));
     }
 
     /// Adds the members of an archive, and of archives inside it up to `deeper` levels.
@@ -234,7 +234,7 @@ impl Sources {
                 return true;
             }
             let bytes = entry.metadata().map_or(0, |data| data.len());
-            let mut source = Source::of(entry.path(), entry.path(), bytes, false);
+            let mut source = Source::from_path(entry.path(), entry.path(), bytes, false);
             source.name.path = shown;
             self.files.push(source);
             true

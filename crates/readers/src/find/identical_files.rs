@@ -27,7 +27,7 @@ pub(crate) struct Twins<'c> {
 
 impl<'c> Twins<'c> {
     /// Looks at names and lengths only; no file is read.
-    pub(crate) fn of(files: &'c [Source]) -> Self {
+    pub(crate) fn from_files(files: &'c [Source]) -> Self {
         let mut by_length: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         for (nth, source) in files.iter().enumerate() {
             if let Some(length) = unpacked_length(source).filter(|length| *length >= LEAST) {

@@ -21,7 +21,7 @@ pub(crate) struct Source {
 
 impl Source {
     /// `place` is the canonical spelling of the path.
-    pub(super) fn of(path: &Path, place: &Path, bytes: u64, named: bool) -> Self {
+    pub(super) fn from_path(path: &Path, place: &Path, bytes: u64, named: bool) -> Self {
         let folder_name = place.parent().and_then(Path::file_name).unwrap_or_default();
         let name = FileName {
             path: path.display().to_string(),

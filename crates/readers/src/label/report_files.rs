@@ -149,7 +149,7 @@ impl FolderGrades {
     }
 
     /// The grade of `instance` in the nearest report; for an empty name, the grade of the directory's only trial.
-    pub fn of(&self, instance: &str) -> Option<&Graded> {
+    pub fn grade(&self, instance: &str) -> Option<&Graded> {
         if instance.is_empty() {
             return self.near.first().and_then(|folder| folder.only.as_ref()).inspect(|graded| self.join([*graded]));
         }
@@ -180,10 +180,10 @@ impl FolderGrades {
         names.extend(folders.filter(|name| !name.is_empty() && *name != "." && *name != ".."));
         let known = names.iter().find(|name| self.own.is_some() || self.knows(name));
         if let Some(name) = known {
-            return self.of(name);
+            return self.grade(name);
         }
         let only = self.near.first().and_then(|folder| folder.only.as_ref()).filter(|_| file.is_alone);
-        only.inspect(|graded| self.join([*graded])).or_else(|| names.iter().find_map(|name| self.of(name)))
+        only.inspect(|graded| self.join([*graded])).or_else(|| names.iter().find_map(|name| self.grade(name)))
     }
 
     /// Whether the only run in the recording's folder is graded there.

@@ -46,7 +46,7 @@ pub(crate) struct Budget {
 
 impl Budget {
     /// The budget for an archive of `packed` bytes.
-    pub(crate) fn of(packed: u64) -> Self {
+    pub(crate) fn from_packed(packed: u64) -> Self {
         Self {
             bytes: most_unpacked(packed),
             members: MEMBERS,

@@ -42,7 +42,7 @@ pub(crate) fn decoded<R: Read + Send + 'static>(input: R) -> io::Result<Box<dyn 
     let counted = Counted { input, read: read.clone() };
     Ok(match packing {
         Packing::Gzip => Box::new(Guarded { output: flate2::read::MultiGzDecoder::new(counted), read, written: 0 }),
-        Packing::Zstd => Box::new(Guarded { output: Zstd::of(counted), read, written: 0 }),
+        Packing::Zstd => Box::new(Guarded { output: Zstd::from_input(counted), read, written: 0 }),
         Packing::Plain | Packing::Zip => Box::new(counted),
     })
 }
@@ -59,7 +59,7 @@ pub fn unpacked_text(path: &Path) -> io::Result<String> {
 
 /// All frames of a Zstandard stream, decompressed.
 pub(crate) fn zstd(input: impl Read) -> impl Read {
-    Zstd::of(input)
+    Zstd::from_input(input)
 }
 
 /// Counts the bytes read.
@@ -123,7 +123,7 @@ enum State<R: Read> {
 }
 
 impl<R: Read> Zstd<R> {
-    fn of(input: R) -> Self {
+    fn from_input(input: R) -> Self {
         Self { state: State::Between(Peeked { back: Cursor::default(), input }) }
     }
 }

@@ -141,7 +141,7 @@ pub struct Probe {
 
 impl Probe {
     /// Scans `input`.
-    pub fn of(name: &str, input: impl Read) -> io::Result<Self> {
+    pub fn from_name(name: &str, input: impl Read) -> io::Result<Self> {
         Self::scan(name, input, VALUES)
     }
 
@@ -345,7 +345,7 @@ mod tests {
     use super::*;
 
     fn probe(text: &str) -> Probe {
-        Probe::of("x.json", text.as_bytes()).unwrap()
+        Probe::from_name("x.json", text.as_bytes()).unwrap()
     }
 
     #[test]

@@ -248,7 +248,7 @@ mod tests {
                 \"cache_read_input_token_cost\":3e-7},\"image\":{\"litellm_provider\":\"x\"}}",
         ] {
             let table = PriceTable::parse("p", text).unwrap();
-            let (_, found) = table.of("m").unwrap();
+            let (_, found) = table.price_for("m").unwrap();
             let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
             assert!(close(found.input, price.input) && close(found.output, price.output), "{text}");
             assert!(close(found.cached.unwrap(), 0.3) && found.cache_write.is_none(), "{text}");

@@ -168,7 +168,7 @@ impl PriceTable {
 
     /// The price of a model and the name it was found under: the exact name, or the name without provider
     /// (`openrouter/anthropic/…`), date (`-20250514`, `-2025-04-14`, `@20250514`, `-latest`) and letter case.
-    pub fn of(&self, model: &str) -> Result<(&str, &Price), Unpriced> {
+    pub fn price_for(&self, model: &str) -> Result<(&str, &Price), Unpriced> {
         let exact = self.exact.get(model).copied();
         let index = match exact.map(Some).or_else(|| self.plain.get(&name::plain(model)).copied()) {
             Some(Some(index)) => index,
@@ -226,7 +226,7 @@ impl PriceTable {
                 continue;
             };
             let model = call.model.as_deref().or(draft.header.model.as_deref()).ok_or(Unpriced::NoModel)?;
-            let (name, price) = self.of(model)?;
+            let (name, price) = self.price_for(model)?;
             let cost = price.cost(&usage, model)?;
             costs.push(Some(Charge { model: model.to_owned(), price: name.to_owned(), cost }));
         }
@@ -409,7 +409,7 @@ mod tests {
             ("claude-sonnet-4-5-20250929", Ok("sonnet")),
             ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", Ok("sonnet")),
         ] {
-            let got = table.of(model).map(|(name, _)| name).map_err(|why| why.to_string());
+            let got = table.price_for(model).map(|(name, _)| name).map_err(|why| why.to_string());
             let got = got.map_err(|why| why.split(" (there").next().unwrap_or_default().to_owned());
             assert_eq!(got, found.map_err(str::to_owned), "{model}");
         }

@@ -66,5 +66,5 @@ pub(super) fn is_unknown(draft: &Draft, costs: &Costs<'_>) -> bool {
 fn is_free(model: &str, costs: &Costs<'_>) -> bool {
     let plain = name::plain(model);
     let named = costs.free_models.iter().any(|free| free == model || name::plain(free) == plain);
-    named || costs.prices.is_some_and(|prices| prices.of(model).is_ok_and(|(_, price)| price.is_free()))
+    named || costs.prices.is_some_and(|prices| prices.price_for(model).is_ok_and(|(_, price)| price.is_free()))
 }

@@ -356,7 +356,7 @@ mod tests {
     use crate::read::in_memory;
 
     fn told(json: &str) -> Vec<String> {
-        in_memory::within("x", json, |out| messages(&Node::of(json), Role::User, out))
+        in_memory::within("x", json, |out| messages(&Node::from_written(json), Role::User, out))
             .iter()
             .map(|message| {
                 let calls: Vec<String> =
@@ -389,7 +389,7 @@ mod tests {
             (r#"{"prompt_tokens":100,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":90}}"#, 100, 90),
             (r#"{"input_tokens":100,"output_tokens":1,"input_token_details":{"cache_read":90}}"#, 100, 90),
         ] {
-            let usage = in_memory::within("x", json, |out| usage(&Node::of(json), out)).unwrap();
+            let usage = in_memory::within("x", json, |out| usage(&Node::from_written(json), out)).unwrap();
             assert_eq!((usage.input, usage.cache_read), (Some(input), Some(read)), "{json}");
         }
     }

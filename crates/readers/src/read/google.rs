@@ -70,7 +70,7 @@ fn result(response: &Node<'_>) -> Message {
 /// The text of a function response: its only member if that is `output`, `result` or `error`, or else its JSON.
 fn response_text(response: &Node<'_>) -> Text {
     match response.members() {
-        [(key, only)] if matches!(&**key, "output" | "result" | "error") => Node::of(*only).as_text(),
+        [(key, only)] if matches!(&**key, "output" | "result" | "error") => Node::from_written(*only).as_text(),
         _ => response.as_text(),
     }
 }

@@ -59,7 +59,7 @@ pub(crate) fn with_options<T>(
         line: 1,
         column: 1,
     };
-    read(&mut Reading::of(record))
+    read(&mut Reading::from_record(record))
 }
 
 /// Reads a text that is not a file, such as a golden case or a generated run.

@@ -90,9 +90,9 @@ pub(crate) fn message_with<'a>(raw: impl Written<'a>, known: &[&str], out: &mut 
     let named = out.string(wire.role.or(wire.from), "role");
     let Some(role) = named.as_deref().and_then(role) else {
         if let Some(named) = named {
-            out.unknown_role(&named, &Node::of(raw));
+            out.unknown_role(&named, &Node::from_written(raw));
         } else if wire.role.or(wire.from).is_none() {
-            let node = Node::of(raw);
+            let node = Node::from_written(raw);
             out.part_of_run(&node.some_word("type").unwrap_or_else(|| "message without a role".to_owned()), &node);
             out.error_at(raw, "a message without a `role`", "the message is left out");
         }
@@ -142,7 +142,7 @@ fn complete_result(raw: &str, message: &mut Message, out: &mut Reading<'_>) {
     if !is_empty && !has_member(raw, "\"error\"") {
         return;
     }
-    let Some(found) = Outcome::of(raw).ok() else { return };
+    let Some(found) = Outcome::from_text(raw).ok() else { return };
     let error = found.error.and_then(json::text).filter(|error| !error.is_empty());
     let is_flagged = message.is_error.is_some();
     message.is_error = message.is_error.or(error.as_ref().map(|_| true));

@@ -10,7 +10,7 @@ use crate::transcript::{Event, Lane, Message, Role, Text};
 /// A hash of each reply and everything before it. A reply without an id of a call and without tokens may be said again
 /// in any session: it has one only after others that have. So may a single reply with tokens, where a task is tried twice:
 /// without an id of a call, it takes two.
-pub(crate) fn of(events: &[Event]) -> Vec<ReplyId> {
+pub(crate) fn reply_ids(events: &[Event]) -> Vec<ReplyId> {
     let (mut prints, mut first) = (Vec::new(), None);
     let (mut before, mut is_told) = (0, false);
     for (at, event) in events.iter().enumerate() {
@@ -70,13 +70,13 @@ mod tests {
     fn a_copy_with_new_times_is_equal_and_another_session_is_not() {
         let session = [reply("", Some("call_x"), 10, 1), reply("done", None, 20, 2)];
         let copy = [reply("", Some("call_x"), 10, 101), reply("done", None, 20, 102), reply("more", None, 5, 103)];
-        let prints = of(&session);
+        let prints = reply_ids(&session);
         assert_eq!(prints.len(), 2);
-        assert_eq!(of(&copy)[..2], prints);
-        assert_ne!(of(&[reply("", Some("call_y"), 10, 1)])[0], prints[0]);
-        assert_ne!(of(&[reply("", Some("call_x"), 10, 1), reply("done", None, 21, 2)])[1], prints[1]);
-        assert!(of(&[reply("done", Some("call-1"), 0, 1)]).is_empty());
-        assert!(of(&[reply("done", None, 10, 1)]).is_empty());
-        assert_eq!(of(&[reply("so", None, 10, 1), reply("done", None, 20, 2)]).len(), 2);
+        assert_eq!(reply_ids(&copy)[..2], prints);
+        assert_ne!(reply_ids(&[reply("", Some("call_y"), 10, 1)])[0], prints[0]);
+        assert_ne!(reply_ids(&[reply("", Some("call_x"), 10, 1), reply("done", None, 21, 2)])[1], prints[1]);
+        assert!(reply_ids(&[reply("done", Some("call-1"), 0, 1)]).is_empty());
+        assert!(reply_ids(&[reply("done", None, 10, 1)]).is_empty());
+        assert_eq!(reply_ids(&[reply("so", None, 10, 1), reply("done", None, 20, 2)]).len(), 2);
     }
 }

@@ -128,7 +128,7 @@ pub(crate) fn settle(events: &mut Vec<Event>) -> Requests {
     let is_step = |event: &Event| event.message().is_some_and(Message::is_step);
     let are_recorded = events.iter().filter_map(Event::message).any(|m| m.is_step() && !m.tool_calls.is_empty());
     let last_reply = events.iter().rposition(is_step);
-    let mut ids = Ids::of(events);
+    let mut ids = Ids::from_events(events);
     let mut requests = Requests::Recorded;
     let mut settled: Vec<Event> = Vec::with_capacity(events.len());
     let (mut reply, mut is_last, mut given) = (None, false, None);
@@ -201,7 +201,7 @@ struct Ids {
 }
 
 impl Ids {
-    fn of(events: &[Event]) -> Self {
+    fn from_events(events: &[Event]) -> Self {
         let steps = events.iter().filter_map(Event::message).filter(|message| message.is_step());
         let used = steps.flat_map(|reply| &reply.tool_calls).filter_map(|call| call.id.clone()).collect();
         Self { used, n_given: 0 }

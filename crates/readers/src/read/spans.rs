@@ -97,7 +97,7 @@ impl Piece {
 /// Rebuilds the conversation from the spans of one run.
 pub(crate) fn conversation(spans: Vec<Span>) -> Conversation {
     let spans = without_wrappers(in_order(spans));
-    let places = Places::of(&spans);
+    let places = Places::from_spans(&spans);
     let lanes: Vec<Lane> = places.lanes(&spans);
     let mut talk = Talk::default();
     for (span, lane) in spans.into_iter().zip(lanes) {
@@ -127,7 +127,7 @@ fn in_order(spans: Vec<Span>) -> Vec<Span> {
 /// Drops model spans that only wrap other model spans, since they repeat the sum of their children. If a wrapper holds
 /// a single call, it fills in what that call lacks.
 fn without_wrappers(mut spans: Vec<Span>) -> Vec<Span> {
-    let places = Places::of(&spans);
+    let places = Places::from_spans(&spans);
     let mut inner: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (at, span) in spans.iter().enumerate() {
         let is_model = matches!(span.kind, Kind::Model(_));
@@ -191,7 +191,7 @@ struct Places {
 }
 
 impl Places {
-    fn of(spans: &[Span]) -> Self {
+    fn from_spans(spans: &[Span]) -> Self {
         let index: BTreeMap<&str, usize> = spans.iter().enumerate().map(|(at, span)| (span.id.as_str(), at)).collect();
         let parent = |span: &Span| span.parent.as_deref().and_then(|parent| index.get(parent)).copied();
         Self { parents: spans.iter().map(parent).collect() }

@@ -103,7 +103,7 @@ pub(crate) fn read_file<T>(
         column: 1,
         ..*record
     };
-    let mut reading = Reading::of(record);
+    let mut reading = Reading::from_record(record);
     let found = read(&record, &mut reading);
     out.take_in(reading);
     Some(found)

@@ -84,7 +84,7 @@ pub(crate) fn detect(
         all.extend(inner.into_iter().map(|inner| Wrapping::Twice(Box::new(outer.clone()), Box::new(inner))));
     }
     for wrapping in all {
-        let Ok(inner) = Probe::of(&probe.name, wrapping.open(source).ok()?) else { continue };
+        let Ok(inner) = Probe::from_name(&probe.name, wrapping.open(source).ok()?) else { continue };
         // What is in a member or a string is JSON, or wrapped once more.
         if !matches!(wrapping, Wrapping::Prefix { .. } | Wrapping::FirstWord(_)) && inner.shape != Shape::Lines {
             continue;
@@ -167,7 +167,7 @@ fn is_quoted(value: &str) -> bool {
 fn members(lines: &[&str]) -> Vec<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for line in lines {
-        for (name, value) in Node::of(*line).members() {
+        for (name, value) in Node::from_written(*line).members() {
             if value.starts_with('{') || is_quoted(value) {
                 *counts.entry(name.to_string()).or_default() += 1;
             }
@@ -237,10 +237,10 @@ impl Wrapping {
                 (outline(word) == outline(first)).then(|| indented(word.len() + 1, rest))
             }
             Self::Member(name) => {
-                let node = Node::of(line.trim());
+                let node = Node::from_written(line.trim());
                 record_in(&node.get(name.as_str())?, line)
             }
-            Self::Quoted => record_in(&Node::of(line.trim()), line),
+            Self::Quoted => record_in(&Node::from_written(line.trim()), line),
             Self::Twice(outer, inner) => {
                 let once = outer.unwrap(line).unwrap_or_else(|| line.to_owned());
                 let begins = once.len() - once.trim_start_matches(' ').len();

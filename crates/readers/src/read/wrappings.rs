@@ -103,14 +103,14 @@ pub(crate) struct Form {
 pub(crate) fn detect(probe: &Probe) -> Option<Form> {
     let find = |any_messages: bool| {
         let formats = || FORMATS.iter().copied().filter(move |format| format.takes_any_messages() == any_messages);
-        let plain = formats().find_map(|format| of(format, probe));
+        let plain = formats().find_map(|format| form(format, probe));
         plain.or_else(|| views(probe).iter().find_map(|view| formats().find_map(|format| view.read_as(format))))
     };
     find(false).or_else(|| find(true))
 }
 
 /// The file as this format, if the format recognises it directly.
-fn of(format: &'static dyn Format, probe: &Probe) -> Option<Form> {
+fn form(format: &'static dyn Format, probe: &Probe) -> Option<Form> {
     // Values that span lines are neither a document nor lines; they are recognised through views.
     if probe.shape == Shape::Concatenated {
         return None;

@@ -79,7 +79,7 @@ impl FieldMap {
     }
 
     /// A mapping of these fields.
-    pub(crate) fn of(fields: impl IntoIterator<Item = (&'static str, String)>) -> Self {
+    pub(crate) fn from_fields(fields: impl IntoIterator<Item = (&'static str, String)>) -> Self {
         Self(fields.into_iter().collect())
     }
 

@@ -115,7 +115,7 @@ fn field(text: &str, path: &str) -> Option<String> {
     if !text.trim_start().starts_with('{') {
         return None;
     }
-    let whole = Node::of(text);
+    let whole = Node::from_written(text);
     let found = whole.get(path).or_else(|| whole.at(&path.split('.').collect::<Vec<_>>()))?;
     json::word(&found).or_else(|| json::flag(&found).map(|flag| flag.to_string()))
 }

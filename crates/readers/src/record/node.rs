@@ -63,14 +63,14 @@ impl<const N: usize> Names for [&str; N] {
 
 impl<'a> Node<'a> {
     /// A node for a value that is already known to be valid JSON.
-    pub(crate) fn of(written: impl Written<'a>) -> Self {
+    pub(crate) fn from_written(written: impl Written<'a>) -> Self {
         let written = written.written();
         Self { written, place: written, key: "", members: OnceCell::new() }
     }
 
     /// A node for a value that was moved out of its object, where it stood under `key`.
     pub(crate) fn under_key(key: &'a str, written: &'a str) -> Self {
-        Self { key, ..Self::of(written) }
+        Self { key, ..Self::from_written(written) }
     }
 
     /// The whole record; reported with its location if it is not JSON.
@@ -81,7 +81,7 @@ impl<'a> Node<'a> {
     /// One line or another part of the record; the error says where and why it is not JSON.
     pub(crate) fn parsed(part: &'a str, record: &Record<'_>) -> Result<Self, Diagnostic> {
         match serde_json::from_str::<&serde_json::value::RawValue>(part) {
-            Ok(raw) => Ok(Self::of(raw)),
+            Ok(raw) => Ok(Self::from_written(raw)),
             Err(error) => Err(record.broken(part, &error)),
         }
     }
@@ -89,7 +89,7 @@ impl<'a> Node<'a> {
     /// A node for `decoded`, a text that is encoded in a string at `place` of the record.
     pub(crate) fn inside(decoded: &'a str, place: &'a str) -> Option<Self> {
         let raw: &serde_json::value::RawValue = serde_json::from_str(decoded).ok()?;
-        Some(Self { place, ..Self::of(raw) })
+        Some(Self { place, ..Self::from_written(raw) })
     }
 
     /// The JSON text, whatever its type.
@@ -186,12 +186,12 @@ impl<'a> Node<'a> {
     /// The object in a line or a whole record; anything else is reported with its location and left out.
     pub(crate) fn line(line: &'a str, out: &mut Reading<'_>) -> Option<Self> {
         let members = members_of(line).map_err(|error| out.error(out.record.broken(line, &error))).ok()?;
-        Some(Self { members: OnceCell::from(members), ..Self::of(trimmed(line)) })
+        Some(Self { members: OnceCell::from(members), ..Self::from_written(trimmed(line)) })
     }
 
     /// The object with that name, or an empty object; anything else is reported.
     pub(crate) fn under(&self, names: impl Names, out: &mut Reading<'_>) -> Self {
-        self.object(names, out).unwrap_or_else(|| Self::of("{}"))
+        self.object(names, out).unwrap_or_else(|| Self::from_written("{}"))
     }
 
     /// Whether it is an object. If not, it is reported as `field`.
@@ -314,7 +314,7 @@ impl<'a> Node<'a> {
     /// The values of a record that holds many: the elements of an array, one per line, or concatenated. Invalid values
     /// are reported and left out.
     pub(crate) fn values(record: &Record<'a>, out: &mut Reading<'_>) -> impl ExactSizeIterator<Item = Self> + use<'a> {
-        values::of(record, out).into_iter().map(Self::of)
+        values::values(record, out).into_iter().map(Self::from_written)
     }
 
     /// The value itself if it is an object; anything else is reported as not being a `thing`.
@@ -326,7 +326,7 @@ impl<'a> Node<'a> {
 impl Default for Node<'_> {
     /// An object without members.
     fn default() -> Self {
-        Self::of("{}")
+        Self::from_written("{}")
     }
 }
 
@@ -369,12 +369,12 @@ mod tests {
 
     #[test]
     fn members_are_found_by_any_of_their_names_and_null_is_none() {
-        let node = Node::of(r#"{"a":null,"b":1,"b":2,"c":{"d":["x"]},"\u0065":3}"#);
+        let node = Node::from_written(r#"{"a":null,"b":1,"b":2,"c":{"d":["x"]},"\u0065":3}"#);
         assert_eq!(node.get("a").map(|node| node.written().to_owned()), None);
         assert_eq!(node.get(["a", "b"]).unwrap().written(), "2");
         assert_eq!(node.get("e").unwrap().written(), "3");
         assert_eq!(node.at(&["c", "d"]).unwrap().elements().unwrap()[0].as_string().unwrap(), "x");
-        assert!(Node::of("[1]").members().is_empty());
+        assert!(Node::from_written("[1]").members().is_empty());
     }
 
     #[test]

@@ -66,7 +66,7 @@ fn look(value: &str, levels: usize, found: &mut BTreeSet<Part>) {
         }
         return;
     }
-    let object = Object::of(value);
+    let object = Object::from_text(value);
     if object.is_call() {
         found.insert(Part::Calls);
     } else if object.is_result() {
@@ -100,7 +100,7 @@ pub(crate) struct Object<'a>(pub(crate) Vec<(&'a str, &'a str)>);
 
 impl<'a> Object<'a> {
     /// The object in the text; one without members for anything else.
-    pub(crate) fn of(text: &'a str) -> Self {
+    pub(crate) fn from_text(text: &'a str) -> Self {
         let mut members = Vec::new();
         json_text::members(text, |name, value| {
             if value != "null" {
@@ -121,7 +121,7 @@ impl<'a> Object<'a> {
     /// Whether it, or an object inside it, has one of these members.
     fn has_or_inside(&self, names: &[&str]) -> bool {
         let is_inner = |(name, value): &&(&str, &str)| value.starts_with('{') && !USAGES.contains(name);
-        self.has(names) || self.0.iter().filter(is_inner).any(|(_, inner)| Object::of(inner).has(names))
+        self.has(names) || self.0.iter().filter(is_inner).any(|(_, inner)| Object::from_text(inner).has(names))
     }
 
     /// Whether it has or is a call, by any name. Its arguments may not be recorded.
@@ -151,5 +151,5 @@ fn holds_call(value: &str) -> bool {
     if value.starts_with('[') {
         return elements(value).first().is_some_and(|first| first.starts_with('{'));
     }
-    Object::of(value).has_or_inside(&["function", "args", "arguments", "input"])
+    Object::from_text(value).has_or_inside(&["function", "args", "arguments", "input"])
 }

@@ -84,7 +84,7 @@ struct Place {
 
 impl Places {
     /// Line and column of a byte of `text`, each from 1. `text` must be the same at every call.
-    fn of(&self, text: &str, offset: usize) -> (usize, usize) {
+    fn line_and_column(&self, text: &str, offset: usize) -> (usize, usize) {
         let (bytes, last) = (text.as_bytes(), self.0.get());
         let offset = offset.min(bytes.len());
         let feeds = |from: usize, to: usize| memchr::memchr_iter(b'\n', &bytes[from..to]).count();
@@ -140,7 +140,7 @@ impl<'r> Record<'r> {
 
     /// The location in the file of byte `offset` of `original`.
     pub(crate) fn at_original(&self, offset: usize) -> Location {
-        let (line, column) = self.places.of(self.original, offset);
+        let (line, column) = self.places.line_and_column(self.original, offset);
         let column = if line == 1 { self.column + column - 1 } else { column };
         Location { path: self.file.path.clone(), line: self.line + line - 1, column }
     }
@@ -286,7 +286,7 @@ pub(crate) struct Untaken {
 
 impl<'r> Reading<'r> {
     /// An empty result for this record.
-    pub(crate) fn of(record: Record<'r>) -> Self {
+    pub(crate) fn from_record(record: Record<'r>) -> Self {
         Self {
             record,
             drafts: Vec::new(),
@@ -482,7 +482,7 @@ impl<'r> Reading<'r> {
         field: &str,
         wanted: &str,
     ) -> Option<T> {
-        self.checked(raw, field, wanted, |raw| T::of(raw.written()).ok())
+        self.checked(raw, field, wanted, |raw| T::from_text(raw.written()).ok())
     }
 
     /// Like [`Self::object`], for an object that may already have been read with its parent.
@@ -539,7 +539,7 @@ impl<'r> Reading<'r> {
     /// The fields of an object of token counts; anything else makes the run's tokens unknown.
     pub(crate) fn counts<'a, T: Fields<'a>>(&mut self, raw: Option<impl Written<'a>>, field: &str) -> Option<T> {
         let raw = raw?.written();
-        let fields = T::of(raw).ok();
+        let fields = T::from_text(raw).ok();
         if fields.is_none() {
             self.unreadable_tokens(raw, raw, field, "an object");
         }

@@ -98,7 +98,7 @@ fn telling<'m>(node: &Node<'_>, levels: usize) -> Option<&'m str> {
     }
     let levels = levels.checked_sub(1)?;
     let inner = node.members().iter().filter(|(_, value)| value.starts_with(['{', '[']));
-    inner.map(|(_, value)| Node::of(*value)).find_map(|inner| match inner.elements() {
+    inner.map(|(_, value)| Node::from_written(*value)).find_map(|inner| match inner.elements() {
         Some(elements) => elements.iter().take(ELEMENTS).find_map(|element| telling(element, levels)),
         None => telling(&inner, levels),
     })
@@ -160,7 +160,7 @@ impl Reading<'_> {
             }
         });
         for (kind, part) in odd {
-            self.unknown(&format!("part {kind}"), &Node::of(part));
+            self.unknown(&format!("part {kind}"), &Node::from_written(part));
         }
         if content.is_none() {
             self.warn_at(

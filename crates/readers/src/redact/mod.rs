@@ -26,7 +26,7 @@ use pseudonyms::Pseudonyms;
 /// A run that claims to be redacted is treated like any other, so its ids are hashed again; its placeholders stay as
 /// they are.
 pub fn redact(run: &Run, salt: &str) -> Run {
-    let mut names = Pseudonyms::of(run);
+    let mut names = Pseudonyms::from_run(run);
     let events = run.events().iter().map(|event| self::event(event, &mut names)).collect();
     let grade = Grade { source: OutcomeSource::None, ..run.grade.clone() };
     let header = Header { ended_at: run.ended_at, totals: run.totals, ..header(&run.header, salt) };

@@ -24,7 +24,7 @@ pub(super) struct Pseudonyms {
 
 impl Pseudonyms {
     /// Starts for `run`, with only the names of calls that are words of a text collected.
-    pub(super) fn of(run: &Run) -> Self {
+    pub(super) fn from_run(run: &Run) -> Self {
         let messages = run.events().iter().filter_map(|event| event.message());
         let calls = messages.flat_map(|message| &message.tool_calls);
         let told = calls.filter(|call| {
@@ -56,7 +56,7 @@ impl Pseudonyms {
 
     /// The placeholder of a text that is not blank: its number, its length, and the published phrases it contains.
     pub(super) fn placeholder(&mut self, text: &str) -> String {
-        let marks = marks::of(text);
+        let marks = marks::marks_in(text);
         let claimed = placeholder::parts_of(text).filter(|(nth, bytes)| {
             self.claims_placeholders && marked(&placeholder::write(*nth, *bytes), &marks) == text
         });

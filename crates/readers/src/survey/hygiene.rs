@@ -298,7 +298,7 @@ pub(crate) struct Checked {
 
 impl Checked {
     /// Checks a run. `unread_calls` is how many of its replies look like calls that were not read.
-    pub(crate) fn of(run: &Run, unread_calls: u64) -> Self {
+    pub(crate) fn from_run(run: &Run, unread_calls: u64) -> Self {
         let mut odd = check(run);
         if unread_calls > 0 && 2 * unread_calls >= run.steps().len() as u64 {
             odd.insert(Check::CallsInTexts);

@@ -97,7 +97,7 @@ mod tests {
             ("{\"a\":1}", None),
             ("plain words", None),
         ] {
-            let probe = Probe::of("x", text.as_bytes()).unwrap();
+            let probe = Probe::from_name("x", text.as_bytes()).unwrap();
             let said = known(&probe).map(KnownFile::words);
             assert_eq!(said.is_some(), expected.is_some(), "{text}");
             assert!(said.unwrap_or_default().starts_with(expected.unwrap_or_default()), "{text}: {said:?}");

@@ -167,7 +167,7 @@ pub const OWN_FORMAT: [&str; 6] = [
 pub(crate) fn with_id(probe: &Probe, field: &str) -> Option<String> {
     let map = guess(probe)?;
     let fields = map.fields().filter(|(name, _)| *name != "run").map(|(name, field)| (name, field.to_owned()));
-    Some(FieldMap::of(fields.chain([("run", field.to_owned())])).to_string())
+    Some(FieldMap::from_fields(fields.chain([("run", field.to_owned())])).to_string())
 }
 
 /// The runs, or the messages, of the file.
@@ -214,7 +214,7 @@ pub(crate) fn guess(probe: &Probe) -> Option<FieldMap> {
         };
         let found = named(&around, words, &fits, &is_free)
             .or_else(|| words.iter().find_map(inner))
-            .or_else(|| kin::of(meaning, &around, &fits, &is_free));
+            .or_else(|| kin::find(meaning, &around, &fits, &is_free));
         fields.extend(found.map(|field| (*meaning, field)));
     }
     let is_grade = |value: &Sketch| match value {
@@ -228,7 +228,7 @@ pub(crate) fn guess(probe: &Probe) -> Option<FieldMap> {
     fields.extend(named(&around, OUTCOMES, &is_grade, &is_free).map(|outcome| ("outcome", outcome)));
     fields.extend(path.map(|path| ("messages", path)));
     fields.append(&mut inner);
-    Some(FieldMap::of(fields))
+    Some(FieldMap::from_fields(fields))
 }
 
 /// The value at a path of names.
@@ -330,7 +330,7 @@ mod tests {
                 "run=session_key,role=speaker,text=body,calls=actions,input_tokens=stats.prompt_toks,output_tokens=stats.gen_toks",
             ),
         ] {
-            let probe = Probe::of("x.json", text.as_bytes()).unwrap();
+            let probe = Probe::from_name("x.json", text.as_bytes()).unwrap();
             assert_eq!(guess(&probe).unwrap().to_string(), expected);
         }
     }

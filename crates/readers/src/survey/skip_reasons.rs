@@ -31,7 +31,7 @@ pub(crate) struct Unread {
 
 impl Unread {
     /// Why no format recognises the file. `bytes` is the file itself, decompressed.
-    pub(crate) fn of(name: &str, probe: &Probe, bytes: impl Read) -> Self {
+    pub(crate) fn from_name(name: &str, probe: &Probe, bytes: impl Read) -> Self {
         let mut head = Vec::new();
         // What cannot be read here was not read before either.
         let _ = bytes.take(64).read_to_end(&mut head);
@@ -184,8 +184,8 @@ mod tests {
             ("a.json", b"version https://git-lfs.github.com/spec/v1\n", true),
         ];
         for (name, bytes, expected) in cases {
-            let probe = Probe::of(name, *bytes).unwrap();
-            assert_eq!(Unread::of(name, &probe, *bytes).looks_recorded, *expected, "{name}");
+            let probe = Probe::from_name(name, *bytes).unwrap();
+            assert_eq!(Unread::from_name(name, &probe, *bytes).looks_recorded, *expected, "{name}");
         }
         assert!(Unread::empty("a.jsonl").looks_recorded && !Unread::empty("notes").looks_recorded);
     }

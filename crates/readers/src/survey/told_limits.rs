@@ -283,7 +283,7 @@ mod tests {
     use super::*;
     use crate::transcript::{Draft, Message};
 
-    fn of(sentence: &str) -> Option<Sign> {
+    fn sign_in(sentence: &str) -> Option<Sign> {
         sign(&words(sentence))
     }
 
@@ -306,7 +306,7 @@ mod tests {
             ("Do it step by step, in 3 parts", None),
             ("", None),
         ] {
-            assert_eq!(of(sentence), expected, "{sentence}");
+            assert_eq!(sign_in(sentence), expected, "{sentence}");
         }
     }
 

@@ -79,7 +79,7 @@ fn finds_call(value: &str, levels: usize) -> bool {
     if value.starts_with('[') {
         return elements(value).iter().any(|element| finds_call(element, levels));
     }
-    let object = Object::of(value);
+    let object = Object::from_text(value);
     let inner = object.0.iter().filter(|(_, value)| value.starts_with(['{', '[']));
     object.is_certain_call() || inner.map(|(_, value)| value).any(|inner| finds_call(inner, levels))
 }

@@ -35,7 +35,7 @@ pub(crate) fn left(record: &Record<'_>) -> Vec<(String, Look)> {
             let text = text.trim();
             let is_other = fields.is_empty() || text.as_ptr() != record.text.trim().as_ptr();
             if is_other && text.starts_with('{') && sound(text).is_ok() {
-                list(&Node::of(text), "", used, DEPTH, &mut fields);
+                list(&Node::from_written(text), "", used, DEPTH, &mut fields);
             }
         }
     });
@@ -51,9 +51,9 @@ fn list(object: &Node<'_>, path: &str, used: &HashSet<usize>, depth: usize, out:
         }
         let path = if path.is_empty() { name.to_string() } else { format!("{path}.{name}") };
         if value.starts_with('{') {
-            list(&Node::of(*value), &path, used, depth, out);
+            list(&Node::from_written(*value), &path, used, depth, out);
         } else if !is_known && out.iter().all(|(known, _)| *known != path) {
-            out.extend(Look::of(value).map(|look| (path, look)));
+            out.extend(Look::from_written(value).map(|look| (path, look)));
         }
     }
 }
@@ -226,7 +226,7 @@ mod tests {
             let events = vec![Event::Message(Message::saying(Role::Assistant, "ok"))];
             let run = Run::new(Draft { header: Header::named("r"), events, ..Draft::default() });
             let mut fields = Vec::new();
-            list(&Node::of(*record), "", &HashSet::new(), DEPTH, &mut fields);
+            list(&Node::from_written(*record), "", &HashSet::new(), DEPTH, &mut fields);
             unused.enter("chat", &run, true, &fields);
         }
         let told = |field: UnusedField| format!("{} {}", field.field, field.hint.unwrap_or(field.look));
@@ -269,7 +269,7 @@ mod tests {
     fn what_is_looked_at_is_used() {
         let text = r#"{"a":1,"b":{"c":true,"d":[{"role":"user"}]}}"#;
         looked_up::watch(true);
-        let node = Node::of(text);
+        let node = Node::from_written(text);
         assert!(node.get("a").is_some());
         let mut fields = Vec::new();
         looked_up::with_used(|used| list(&node, "", used, DEPTH, &mut fields));

@@ -51,7 +51,7 @@ pub(crate) trait Fields<'a>: Default {
     fn read(&mut self, text: &'a str) -> Result<(), serde_json::Error>;
 
     /// The fields of the object in `text`.
-    fn of(text: &'a str) -> Result<Self, serde_json::Error> {
+    fn from_text(text: &'a str) -> Result<Self, serde_json::Error> {
         let mut fields = Self::default();
         fields.read(text)?;
         Ok(fields)
@@ -295,7 +295,7 @@ fn content_within<'a>(raw: &'a str, depth: usize, each: &mut dyn FnMut(&str, &'a
             texts.push(plain.into_owned());
             continue;
         }
-        let Part { kind, text, refusal, content: inner, output } = Part::of(part).ok()?;
+        let Part { kind, text, refusal, content: inner, output } = Part::from_text(part).ok()?;
         if let Some(kind) = kind.filter(|kind| *kind != "\"text\"") {
             each(&string(kind)?, part);
         }

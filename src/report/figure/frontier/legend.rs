@@ -41,7 +41,7 @@ const KILLED: i32 = 78;
 const SINGLE: usize = 3;
 
 impl Legend {
-    pub(super) fn of(entries: &[Entry<'_>], first: &FirstTable<'_>, max_killed: f64, width: i32) -> Self {
+    pub(super) fn from_entries(entries: &[Entry<'_>], first: &FirstTable<'_>, max_killed: f64, width: i32) -> Self {
         let stacks = entries.iter().map(|entry| {
             let mark = match entry {
                 Entry { saved: (None, _), .. } => Mark::Open(entry.standing),

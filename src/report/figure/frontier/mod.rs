@@ -76,7 +76,7 @@ impl FrontierFigure<'_> {
     }
 
     fn legend(&self, entries: &[Entry<'_>]) -> Legend {
-        Legend::of(entries, self.first, self.max_killed, LEGEND.1 - LEGEND.0)
+        Legend::from_entries(entries, self.first, self.max_killed, LEGEND.1 - LEGEND.0)
     }
 
     fn head(&self) -> Head {

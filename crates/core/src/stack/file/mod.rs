@@ -115,7 +115,7 @@ impl StackFile {
     /// On failure, returns all errors in the file, in order of position.
     pub fn parse(path: &str, text: &str) -> Result<Self, Diagnostics> {
         let (file, errors) = Self::parse_partly(path, text);
-        Diagnostics::of(errors).map_or(Ok(file), Err)
+        Diagnostics::from_list(errors).map_or(Ok(file), Err)
     }
 
     /// Parses the stacks that are valid and returns the errors in the others, for callers that add errors of their own.
@@ -127,7 +127,7 @@ impl StackFile {
     /// replaces it. Your signals can use only the options that built-in signals have.
     pub fn parse_with(path: &str, text: &str, own: &'static [SignalInfo]) -> Result<Self, Diagnostics> {
         let (file, errors) = Self::parse_partly_with(path, text, own);
-        Diagnostics::of(errors).map_or(Ok(file), Err)
+        Diagnostics::from_list(errors).map_or(Ok(file), Err)
     }
 
     fn parse_partly_with(path: &str, text: &str, own: &'static [SignalInfo]) -> (Self, Vec<Diagnostic>) {
@@ -191,7 +191,7 @@ pub fn parse_rule(
         rule
     };
     let rule = read();
-    match (Diagnostics::of(told.into_inner()), rule) {
+    match (Diagnostics::from_list(told.into_inner()), rule) {
         (Some(errors), _) => Err(errors),
         (None, Ok(rule)) => Ok(rule),
         (None, Err(Reported)) => Err(Diagnostic::new(Location::file(path), "not a rule", "").into()),

@@ -41,12 +41,12 @@ impl Places {
     /// A message about the name at `path`, or the nearest parent that has a position. Without a file, the message has
     /// no position.
     pub fn at_name(&self, path: &str, what: impl Into<String>, help: impl Into<String>) -> Diagnostic {
-        self.message(Self::of(&self.names, path), what, help)
+        self.message(Self::from_places(&self.names, path), what, help)
     }
 
     /// A message about the value at `path`, its name, or the nearest parent that has a position.
     pub fn at_value(&self, path: &str, what: impl Into<String>, help: impl Into<String>) -> Diagnostic {
-        let span = self.values.get(path).or_else(|| Self::of(&self.names, path));
+        let span = self.values.get(path).or_else(|| Self::from_places(&self.names, path));
         self.message(span, what, help)
     }
 
@@ -59,7 +59,7 @@ impl Places {
     }
 
     /// The position of `path`, of its nearest parent, or of the stack.
-    fn of<'p>(places: &'p BTreeMap<String, Range<usize>>, path: &str) -> Option<&'p Range<usize>> {
+    fn from_places<'p>(places: &'p BTreeMap<String, Range<usize>>, path: &str) -> Option<&'p Range<usize>> {
         let above = path.match_indices('.').rev().map(|(dot, _)| &path[..dot]);
         std::iter::once(path).chain(above).chain(["use", ""]).find_map(|path| places.get(path))
     }

@@ -89,7 +89,7 @@ fn limit(name: &str, value: &Value) -> Result<Option<Limit>, CaseError> {
     if value.is_null() {
         return Ok(None);
     }
-    Limit::of(value).map(Some).ok_or_else(|| bad(&format!("`{name}` is no number: {value}")))
+    Limit::from_value(value).map(Some).ok_or_else(|| bad(&format!("`{name}` is no number: {value}")))
 }
 
 impl WireGoal {

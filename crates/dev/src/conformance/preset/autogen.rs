@@ -124,12 +124,12 @@ impl Machine for Alone {
         }
         self.call_empty_deltas(index.checked_sub(1), acts);
         let Some(deltas) = &self.deltas else {
-            self.pending = vec![Message::of(message)];
+            self.pending = vec![Message::from_message(message)];
             return self.call(Some(index), acts);
         };
         let Some(delta) = deltas.get(self.next_delta).filter(|delta| delta.contains(&index)) else { return };
         let is_last = delta.last() == Some(&index);
-        self.pending.push(Message::of(message));
+        self.pending.push(Message::from_message(message));
         if is_last {
             self.next_delta += 1;
             self.call(Some(index), acts);

@@ -26,7 +26,7 @@ const EXACTNESS: [ExactnessName; 3] = [ExactnessName::Exact, ExactnessName::Dive
 
 impl PackedMarks {
     /// Packs the marks of `row`.
-    pub(super) fn of(row: &Row) -> Self {
+    pub(super) fn from_row(row: &Row) -> Self {
         let Doubts { unread, diverged, unlabelled } = row.unknown;
         let doubts = [unread, diverged, unlabelled].into_iter().zip(8..).map(|(holds, at)| u32::from(holds) << at);
         let bits = [

@@ -51,14 +51,14 @@ macro_rules! declare {
         }
 
         impl RunFacts {
-            fn of(row: &Row, names: &mut Names) -> Self {
+            fn from_row(row: &Row, names: &mut Names) -> Self {
                 Self { $($run: row.$run.keep(names),)* }
             }
         }
 
         impl Ending {
-            fn of(row: &Row, run: u32, names: &mut Names) -> Self {
-                Self { run, marks: PackedMarks::of(row), $($ending: row.$ending.keep(names),)* }
+            fn from_row(row: &Row, run: u32, names: &mut Names) -> Self {
+                Self { run, marks: PackedMarks::from_row(row), $($ending: row.$ending.keep(names),)* }
             }
         }
     };
@@ -243,7 +243,7 @@ impl Extend<Row> for RowsBuilder {
 impl RowsBuilder {
     /// Adds a row.
     pub fn push(&mut self, row: &Row) {
-        let facts = RunFacts::of(row, &mut self.names);
+        let facts = RunFacts::from_row(row, &mut self.names);
         if !self.run.is_some_and(|run| run.is_same(&facts)) {
             self.runs.push(facts);
             self.run = Some(facts);
@@ -252,7 +252,7 @@ impl RowsBuilder {
             self.clusters.push((suite, row.task_id.clone().unwrap_or_else(|| row.run_id.clone())));
         }
         let run = u32::try_from(self.clusters.len() - 1).expect("fewer than 2^32 runs fit into memory");
-        let ending = Ending::of(row, run, &mut self.names);
+        let ending = Ending::from_row(row, run, &mut self.names);
         let known = self.own.iter().rposition(|own| own.is_same(&ending));
         let place = known.unwrap_or_else(|| {
             self.endings.push(ending);

@@ -48,9 +48,9 @@ pub struct Atom {
 
 impl Atom {
     /// Compiles a choice and adds what it reads to `plan`. `None` for a choice that does more than stop.
-    pub fn of(choice: &AxisChoice, plan: &mut Plan) -> Option<Self> {
+    pub fn from_choice(choice: &AxisChoice, plan: &mut Plan) -> Option<Self> {
         let stack = choice.stack();
-        let formula = super::Formula::of(&stack, plan)?;
+        let formula = super::Formula::from_stack(&stack, plan)?;
         let needs = stack.requirements().into_iter().map(|Requirement { need, .. }| need).collect();
         Some(Self { part: formula.into_part()?, needs })
     }
@@ -126,7 +126,7 @@ pub enum Join {
 
 impl AtomColumn {
     /// The column of an atom, and the lanes on which it cannot be read.
-    pub(super) fn of(atom: &Atom, runs: &Runs<'_>, join: Join) -> (Self, Vec<u64>) {
+    pub(super) fn from_atom(atom: &Atom, runs: &Runs<'_>, join: Join) -> (Self, Vec<u64>) {
         let lanes = runs.lanes();
         let mut column = Self { spent: runs.recorded().to_vec(), stops: vec![0; lanes.len() / 64], ..Self::default() };
         let mut unread = vec![0_u64; lanes.len() / 64];

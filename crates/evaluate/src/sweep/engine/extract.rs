@@ -61,7 +61,7 @@ pub struct Extract {
 
 impl Extract {
     /// Reads from `run` what `plan` asks for.
-    pub fn of(run: &Run, plan: &Plan, assumptions: Assumptions) -> Self {
+    pub fn from_run(run: &Run, plan: &Plan, assumptions: Assumptions) -> Self {
         let mut signals: Vec<(Moment, Box<dyn Signal>, FeatureSeries)> = plan
             .features()
             .iter()
@@ -89,9 +89,9 @@ impl Extract {
             }
         }
         Self {
-            rows: RunRows::of(run, assumptions),
-            end: RecordedEnd::of(run),
-            holdings: plan.needs().iter().map(|need| (*need, Holding::of(run, *need))).collect(),
+            rows: RunRows::from_run(run, assumptions),
+            end: RecordedEnd::from_run(run),
+            holdings: plan.needs().iter().map(|need| (*need, Holding::from_run(run, *need))).collect(),
             points,
             places,
             has_one_more: one_more.map(|view| view.point()),

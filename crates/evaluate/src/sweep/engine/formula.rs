@@ -23,8 +23,8 @@ pub(super) enum FormulaNode {
 
 impl FormulaNode {
     /// Compiles a condition that is consulted at `at`, and adds what it reads to `plan`.
-    pub(super) fn of(condition: &Condition, at: Moment, plan: &mut Plan) -> Self {
-        let mut all = |parts: &[Condition]| parts.iter().map(|part| Self::of(part, at, plan)).collect();
+    pub(super) fn from_condition(condition: &Condition, at: Moment, plan: &mut Plan) -> Self {
+        let mut all = |parts: &[Condition]| parts.iter().map(|part| Self::from_condition(part, at, plan)).collect();
         match condition {
             Condition::Rule(rule) => {
                 Self::Rule { feature: plan.feature(rule, at), comparator: rule.comparator, limit: rule.limit }
@@ -33,9 +33,9 @@ impl FormulaNode {
             Condition::All { parts, latched: false } => Self::All(all(parts)),
             Condition::All { parts, latched: true } => Self::Latched(all(parts)),
             Condition::Some { least, parts } => Self::Some { least: *least, parts: all(parts) },
-            Condition::Not(part) => Self::Not(Box::new(Self::of(part, at, plan))),
+            Condition::Not(part) => Self::Not(Box::new(Self::from_condition(part, at, plan))),
             Condition::Lately { within, part } => {
-                Self::Lately { within: *within, part: Box::new(Self::of(part, at, plan)) }
+                Self::Lately { within: *within, part: Box::new(Self::from_condition(part, at, plan)) }
             }
         }
     }
@@ -46,7 +46,7 @@ impl FormulaNode {
         match self {
             Self::Rule { feature, comparator, limit } => {
                 let readings = on.series(*feature).into_iter().flat_map(super::extract::FeatureSeries::iter);
-                TruthByPoint::of(n, readings.map(|reading| Some(comparator.passes(reading?, *limit))))
+                TruthByPoint::from_n(n, readings.map(|reading| Some(comparator.passes(reading?, *limit))))
             }
             Self::Any(parts) => TruthByPoint::any(n, parts.iter().map(truth)),
             Self::All(parts) => TruthByPoint::all(n, parts.iter().map(truth)),
@@ -168,10 +168,10 @@ struct Acts {
 }
 
 impl ClausePart {
-    fn of(clause: &Clause, plan: &mut Plan) -> Self {
+    fn from_clause(clause: &Clause, plan: &mut Plan) -> Self {
         Self {
             name: clause.name.clone(),
-            node: FormulaNode::of(&clause.condition, clause.at, plan),
+            node: FormulaNode::from_condition(&clause.condition, clause.at, plan),
             at: clause.at,
             strikes: clause.strikes.max(1) as usize,
             action: clause.then,
@@ -232,7 +232,7 @@ pub struct Formula {
 impl Formula {
     /// Compiles `stack` and adds what it reads to `plan`. `None` for a stack that does more than stop or counts by
     /// round.
-    pub fn of(stack: &Stack, plan: &mut Plan) -> Option<Self> {
+    pub fn from_stack(stack: &Stack, plan: &mut Plan) -> Option<Self> {
         let stops = |clause: &Clause| clause.then.is_terminal() && clause.scope == Scope::Run;
         let cap = match &stack.cap {
             None => None,
@@ -248,7 +248,7 @@ impl Formula {
         for requirement in &requirements {
             plan.need(requirement.need);
         }
-        let clauses = stack.clauses.iter().map(|clause| FormulaPart::Clause(ClausePart::of(clause, plan)));
+        let clauses = stack.clauses.iter().map(|clause| FormulaPart::Clause(ClausePart::from_clause(clause, plan)));
         Some(Self { parts: clauses.chain(cap.map(FormulaPart::Cap)).collect(), requirements })
     }
 

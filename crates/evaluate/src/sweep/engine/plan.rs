@@ -23,7 +23,7 @@ impl Feature {
 }
 
 /// What to read from each run: features, and what rules need from a recording.
-/// [`Formula::of`](super::Formula::of) and [`Candidates`](crate::sweep::Candidates) add to it; make extracts with the
+/// [`Formula::from_stack`](super::Formula::from_stack) and [`Candidates`](crate::sweep::Candidates) add to it; make extracts with the
 /// finished plan.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {

@@ -61,7 +61,7 @@ pub struct Runs<'e> {
 
 impl<'e> Runs<'e> {
     /// Arranges `extracts` in columns, with amounts in `unit`.
-    pub fn of(extracts: impl IntoIterator<Item = &'e Extract>, unit: Unit) -> Self {
+    pub fn from_extracts(extracts: impl IntoIterator<Item = &'e Extract>, unit: Unit) -> Self {
         let extracts: Vec<&Extract> = extracts.into_iter().collect();
         let scale = scale(&extracts, unit);
         let kind = |on: &Extract| match kind_of(on) {

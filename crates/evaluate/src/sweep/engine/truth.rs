@@ -73,7 +73,7 @@ pub(super) struct TruthByPoint {
 
 impl TruthByPoint {
     /// From `holds`, the value at each of `n` points.
-    pub(super) fn of(n: usize, holds: impl Iterator<Item = Option<bool>>) -> Self {
+    pub(super) fn from_n(n: usize, holds: impl Iterator<Item = Option<bool>>) -> Self {
         let mut truth = Self { yes: Bits::none(n), no: Bits::none(n), n };
         for (nth, holds) in holds.take(n).enumerate() {
             match holds {
@@ -159,7 +159,7 @@ impl TruthByPoint {
                 if is_recent(held) { Some(true) } else { (!is_recent(unread)).then_some(false) }
             })
             .collect();
-        Self::of(self.n, holds.into_iter())
+        Self::from_n(self.n, holds.into_iter())
     }
 }
 
@@ -174,7 +174,7 @@ mod tests {
             '0' => Some(false),
             _ => None,
         };
-        TruthByPoint::of(text.len(), text.chars().map(holds))
+        TruthByPoint::from_n(text.len(), text.chars().map(holds))
     }
 
     fn told(truth: &TruthByPoint) -> String {

@@ -51,7 +51,7 @@ impl<'p, 'e> GridWalk<'p, 'e> {
         let mut columns = Vec::with_capacity(atoms.len());
         for axis in atoms {
             let of = |atom: &Option<Atom>| match atom {
-                Some(atom) => AtomColumn::of(atom, runs, product.join),
+                Some(atom) => AtomColumn::from_atom(atom, runs, product.join),
                 None => (AtomColumn::absent(runs, product.join), Vec::new()),
             };
             let made: Vec<(AtomColumn, Vec<u64>)> = axis.par_iter().map(of).collect();
@@ -79,7 +79,7 @@ impl<'p, 'e> GridWalk<'p, 'e> {
     pub fn plan(product: &Product, plan: &mut Plan) -> Option<Vec<Vec<Option<Atom>>>> {
         let mut atom = |choice: &Option<AxisChoice>| match choice {
             None => Some(None),
-            Some(choice) => Atom::of(choice, plan).map(Some),
+            Some(choice) => Atom::from_choice(choice, plan).map(Some),
         };
         product.axes.iter().map(|axis| axis.iter().map(&mut atom).collect()).collect()
     }

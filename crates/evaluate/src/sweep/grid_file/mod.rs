@@ -129,7 +129,7 @@ impl GridFile {
         }
         wrong.sort_by_key(|wrong| wrong.place.start);
         let told = wrong.into_iter().map(|wrong| file.diagnostic(wrong)).collect();
-        Diagnostics::of(told).map_or(Ok(file), Err)
+        Diagnostics::from_list(told).map_or(Ok(file), Err)
     }
 
     fn diagnostic(&self, wrong: Wrong) -> Diagnostic {
@@ -205,7 +205,7 @@ impl GridFile {
             }
         };
         let before = wrong.len();
-        let template = Template::of(table, place.clone(), wrong);
+        let template = Template::from_table(table, place.clone(), wrong);
         if wrong.len() > before {
             return;
         }
@@ -280,7 +280,7 @@ impl GridFile {
             }
         }
         for choice in self.samples() {
-            let _ = super::engine::Atom::of(&choice, plan);
+            let _ = super::engine::Atom::from_choice(&choice, plan);
         }
     }
 

@@ -40,7 +40,7 @@ pub(super) struct Slot {
 
 impl Template {
     /// Reads an axis; errors in its lists are added to `wrong`.
-    pub(super) fn of(table: &DeTable<'_>, place: Range<usize>, wrong: &mut Vec<Wrong>) -> Self {
+    pub(super) fn from_table(table: &DeTable<'_>, place: Range<usize>, wrong: &mut Vec<Wrong>) -> Self {
         let mut all = Self { pieces: Vec::new(), slots: Vec::new(), is_cap: false, rules: 0 };
         if let Some(cap) = table.get("cap") {
             all.is_cap = true;

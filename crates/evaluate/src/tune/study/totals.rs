@@ -29,7 +29,7 @@ pub struct Choosing {
 
 impl Choosing {
     /// From the totals on all tasks of what is chosen on all of them, and of what is chosen without each part.
-    pub(in crate::tune) fn of(shipped: Option<&TaskTotals>, parts: &[TaskTotals]) -> Self {
+    pub(in crate::tune) fn from_shipped(shipped: Option<&TaskTotals>, parts: &[TaskTotals]) -> Self {
         let rates: Vec<[Estimate; 2]> = parts.iter().map(TaskTotals::estimates).collect();
         let spread = |nth: usize| {
             let rates: Vec<f64> = rates.iter().filter_map(|rates| rates[nth].value).collect();

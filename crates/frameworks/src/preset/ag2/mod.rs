@@ -44,7 +44,7 @@ enum Word {
 }
 
 impl Word {
-    fn of(parameter: &Parameter, settings: &Settings) -> Result<Self, SettingsError> {
+    fn from_parameter(parameter: &Parameter, settings: &Settings) -> Result<Self, SettingsError> {
         let value = match settings.get(parameter.name) {
             None | Some(Value::Null) => return Ok(Self::Exactly),
             Some(value) => value,
@@ -106,7 +106,7 @@ impl Agent {
     /// The agent with the model; it asks no human.
     fn assistant(settings: &Settings) -> Result<Self, SettingsError> {
         let limit = settings.number(&param::ASSISTANT_MAX_CONSECUTIVE_AUTO_REPLY)?;
-        let word = Word::of(&param::ASSISTANT_IS_TERMINATION_MSG, settings)?;
+        let word = Word::from_parameter(&param::ASSISTANT_IS_TERMINATION_MSG, settings)?;
         Ok(Self { name: "assistant", other: "proxy", limit, word, mode: Mode::Never, answers: 0.0 })
     }
 
@@ -120,7 +120,7 @@ impl Agent {
             other => return Err(wrong_kind(parameter.name, "NEVER, TERMINATE or ALWAYS", &Value::from(other))),
         };
         let limit = settings.number(&param::PROXY_MAX_CONSECUTIVE_AUTO_REPLY)?;
-        let word = Word::of(&param::PROXY_IS_TERMINATION_MSG, settings)?;
+        let word = Word::from_parameter(&param::PROXY_IS_TERMINATION_MSG, settings)?;
         Ok(Self { name: "proxy", other: "assistant", limit, word, mode, answers: 0.0 })
     }
 
@@ -205,7 +205,7 @@ pub fn answered_by(settings: &Settings, human: VecDeque<String>) -> Result<Recip
     let is_group = settings.gives(&[&param::MAX_ROUND, &param::GROUP_CHAT_IS_TERMINATION_MSG]);
     let group = if is_group {
         let max = settings.number(&param::MAX_ROUND)?;
-        Some((max, Word::of(&param::GROUP_CHAT_IS_TERMINATION_MSG, settings)?))
+        Some((max, Word::from_parameter(&param::GROUP_CHAT_IS_TERMINATION_MSG, settings)?))
     } else {
         None
     };

@@ -108,7 +108,7 @@ pub fn with_program(settings: &Settings, program: &Program) -> Result<Recipe, Se
     let limits = Limits { settings, later: &program.set_later };
     let agent_loop = match settings.get(param::LOOP.name) {
         None | Some(Value::Null) => None,
-        Some(value) => Some(LoopMiddleware::of(value)?),
+        Some(value) => Some(LoopMiddleware::from_value(value)?),
     };
     let agent = FunctionLoop {
         iterations: limits.number(&param::MAX_ITERATIONS, 1.0, "max_iterations must be at least 1.")?,
@@ -167,7 +167,7 @@ struct LoopMiddleware {
 }
 
 impl LoopMiddleware {
-    fn of(value: &Value) -> Result<Self, SettingsError> {
+    fn from_value(value: &Value) -> Result<Self, SettingsError> {
         let fields = value.as_object().ok_or_else(|| wrong_kind(param::LOOP.name, "a table", value))?;
         let max = match fields.get("max_iterations") {
             None => Some(10.0),

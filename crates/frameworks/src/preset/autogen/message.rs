@@ -24,7 +24,7 @@ impl Message {
     }
 
     /// The type of a recorded message: its native type, or else one inferred from its content.
-    pub fn of(message: &transcript::Message) -> Self {
+    pub fn from_message(message: &transcript::Message) -> Self {
         let source = message.name.as_deref();
         let text = message.text().into_owned();
         let mut out = match (message.role, native::word(message, "native")) {
@@ -126,14 +126,14 @@ impl Turn {
     pub(super) fn into_delta(self) -> Vec<Message> {
         let Some(reply) = self.reply else { return Vec::new() };
         if reply.tool_calls.is_empty() {
-            return vec![Message::of(&reply)];
+            return vec![Message::from_message(&reply)];
         }
         let source = reply.name.as_deref().unwrap_or("assistant");
         let mut delta = Vec::new();
         if !reply.text().is_empty() {
             delta.push(Message::new("ThoughtEvent", source, reply.text().into_owned()));
         }
-        delta.push(Message::of(&reply));
+        delta.push(Message::from_message(&reply));
         if !self.results.is_empty() {
             let results: Vec<&transcript::Message> = self.results.iter().collect();
             delta.push(Message { source: source.to_owned(), ..Message::execution(&results) });

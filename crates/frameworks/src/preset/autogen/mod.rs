@@ -158,7 +158,7 @@ impl Machine for Team {
         }
         self.started = true;
         if message.role == Role::User {
-            self.task.push(Message::of(message));
+            self.task.push(Message::from_message(message));
         } else if message.is_step() || message.is_result() {
             self.turn.push(message);
         }

@@ -60,7 +60,7 @@ pub fn with_program(settings: &Settings, program: Program) -> Result<Recipe, Set
     }
     let terminators = match settings.get(param::RESPONSE_TERMINATORS.name) {
         None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(list)) => list.iter().map(WordsTerminator::of).collect::<Result<_, _>>()?,
+        Some(Value::Array(list)) => list.iter().map(WordsTerminator::from_value).collect::<Result<_, _>>()?,
         Some(other) => return Err(wrong_kind(TERMINATORS, "a list of tables with words", other)),
     };
     let agent = ChatAgent {
@@ -98,7 +98,7 @@ struct WordsTerminator {
 }
 
 impl WordsTerminator {
-    fn of(value: &Value) -> Result<Self, SettingsError> {
+    fn from_value(value: &Value) -> Result<Self, SettingsError> {
         let wrong = || wrong_kind(TERMINATORS, "a table with words = { word = threshold }", value);
         let words = value.get("words").and_then(Value::as_object).ok_or_else(wrong)?;
         if words.is_empty() {

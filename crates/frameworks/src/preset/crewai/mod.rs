@@ -121,7 +121,7 @@ impl Crew {
         self.ended_at = at;
         self.results = 0;
         self.calls = message.tool_calls.iter().take(if self.react { 1 } else { usize::MAX }).map(Call::new).collect();
-        self.places = Places::of(self.calls.iter().map(|call| call.id.as_deref()));
+        self.places = Places::from_ids(self.calls.iter().map(|call| call.id.as_deref()));
         if message.tool_calls.is_empty() && !(self.react && is_action(message)) {
             self.stage = Stage::Between;
         } else {

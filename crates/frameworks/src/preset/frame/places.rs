@@ -9,7 +9,7 @@ pub struct Places(Vec<(Name, usize)>);
 
 impl Places {
     /// Built from the ids of a reply's calls in order; some calls have none.
-    pub fn of<'i>(ids: impl Iterator<Item = Option<&'i str>>) -> Self {
+    pub fn from_ids<'i>(ids: impl Iterator<Item = Option<&'i str>>) -> Self {
         let mut places: Vec<(Name, usize)> =
             ids.enumerate().filter_map(|(place, id)| Some((Name::from(id?), place))).collect();
         places.sort_unstable();
@@ -29,7 +29,7 @@ mod tests {
 
     #[test]
     fn the_first_call_with_an_id_is_found() {
-        let places = Places::of([Some("b"), None, Some("a"), Some("b")].into_iter());
+        let places = Places::from_ids([Some("b"), None, Some("a"), Some("b")].into_iter());
         assert_eq!(["a", "b", "c", ""].map(|id| places.find(id)), [Some(2), Some(0), None, None]);
     }
 }

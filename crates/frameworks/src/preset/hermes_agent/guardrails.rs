@@ -125,7 +125,7 @@ impl Guardrails {
         } else if message.is_step() {
             self.reply = acts.event();
             self.pending = plan(&message.tool_calls);
-            self.places = Places::of(self.pending.iter().map(|call| call.id.as_deref()));
+            self.places = Places::from_ids(self.pending.iter().map(|call| call.id.as_deref()));
             self.checked_units = 0;
             self.n_results = 0;
         } else if message.is_result() {

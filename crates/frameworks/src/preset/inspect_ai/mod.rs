@@ -139,9 +139,12 @@ pub fn with_target(settings: &Settings, target: Option<String>) -> Result<Recipe
         _ => of_sample,
     };
     let tokens = [
-        TokenLimit::of(&param::TOKEN_LIMIT, settings.get(param::TOKEN_LIMIT.name))?,
-        TokenLimit::of(&param::AGENT_LIMITS_TOKEN, settings.get(param::AGENT_LIMITS_TOKEN.name))?,
-        TokenLimit::of(&param::AGENT_TOKEN_LIMIT, own_tokens.filter(|own| solver == Solver::BasicAgent && **own != 0))?,
+        TokenLimit::from_parameter(&param::TOKEN_LIMIT, settings.get(param::TOKEN_LIMIT.name))?,
+        TokenLimit::from_parameter(&param::AGENT_LIMITS_TOKEN, settings.get(param::AGENT_LIMITS_TOKEN.name))?,
+        TokenLimit::from_parameter(
+            &param::AGENT_TOKEN_LIMIT,
+            own_tokens.filter(|own| solver == Solver::BasicAgent && **own != 0),
+        )?,
     ];
     let costs = [
         limit(settings, &param::COST_LIMIT, Some(("Cost", "float")))?,

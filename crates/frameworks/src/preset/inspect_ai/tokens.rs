@@ -24,7 +24,7 @@ enum Meter {
 
 impl TokenLimit {
     /// A number, a table with `tokens` and `type`, or a text such as `output:1m`; `None` if there is no limit.
-    pub(super) fn of(parameter: &Parameter, value: Option<&Value>) -> Result<Option<Self>, SettingsError> {
+    pub(super) fn from_parameter(parameter: &Parameter, value: Option<&Value>) -> Result<Option<Self>, SettingsError> {
         let refused = |words: String| SettingsError::refused("ValueError", words);
         let invalid = || SettingsError::refused("ValidationError", "1 validation error for TokenLimit");
         let wrong = |value: &Value| {
@@ -43,13 +43,13 @@ impl TokenLimit {
                     refused(format!("token limit: expected [<type>:]<number>[k|m|b], got {}", python::repr_text(text)))
                 };
                 let most = tokens(count).ok_or_else(expected)?;
-                let meter = Meter::of(meter.trim(), true).ok_or_else(invalid)?;
+                let meter = Meter::from_name(meter.trim(), true).ok_or_else(invalid)?;
                 Ok(Some(Self { most, meter }))
             }
             Some(table @ Value::Object(_)) => {
                 let most = table["tokens"].as_u64().ok_or_else(invalid)?;
                 let meter = table.get("type").map_or(Some("all"), Value::as_str).ok_or_else(invalid)?;
-                Ok(Some(Self { most, meter: Meter::of(meter, false).ok_or_else(invalid)? }))
+                Ok(Some(Self { most, meter: Meter::from_name(meter, false).ok_or_else(invalid)? }))
             }
             Some(value) => {
                 let number = value.as_f64().filter(|number| number.fract() == 0.0).ok_or_else(|| wrong(value))?;
@@ -89,7 +89,7 @@ impl TokenLimit {
 
 impl Meter {
     /// Parses a name or a formula; with `any_case`, names are case-insensitive.
-    fn of(name: &str, any_case: bool) -> Option<Self> {
+    fn from_name(name: &str, any_case: bool) -> Option<Self> {
         let word = if any_case { name.to_lowercase() } else { name.to_owned() };
         match word.as_str() {
             "all" => Some(Self::All),

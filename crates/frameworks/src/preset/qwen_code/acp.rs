@@ -28,7 +28,7 @@ pub(super) enum Mode {
 
 impl Mode {
     /// Reads the environment variable; an unknown value means the default.
-    pub(super) fn of(word: Option<&str>) -> Self {
+    pub(super) fn from_word(word: Option<&str>) -> Self {
         match word.unwrap_or_default().trim().to_lowercase().as_str() {
             "off" => Self::Off,
             "warn" => Self::Warn,

@@ -65,7 +65,7 @@ pub(super) fn key_of(name: &str, given: &Value) -> Fingerprint {
 
 impl Seen {
     /// A call through the bridge tool counts as the call it wraps.
-    pub(super) fn of(call: &ToolCall) -> Self {
+    pub(super) fn from_call(call: &ToolCall) -> Self {
         let whole = arguments(call);
         let mut given = &*whole;
         let mut name = call.name.to_string();

@@ -54,7 +54,7 @@ pub(super) struct Goal {
 }
 
 impl Goal {
-    pub(super) fn of(settings: &Settings) -> Self {
+    pub(super) fn from_settings(settings: &Settings) -> Self {
         let whole = |parameter: &Parameter| settings.value(parameter).as_f64().filter(|number| number.fract() == 0.0);
         let tokens = match whole(&param::GOAL_TOKEN_BUDGET) {
             Some(0.0 | -1.0) => None,

@@ -75,7 +75,7 @@ pub struct Host {
 pub fn with_host(settings: &Settings, host: Host) -> Result<Recipe, SettingsError> {
     let recipe = match settings.text(&param::SURFACE)?.unwrap_or_default() {
         "goal" => {
-            let goal = Goal::of(settings);
+            let goal = Goal::from_settings(settings);
             let timed = goal.is_timed();
             let rules = [GOAL, NO_PROGRESS];
             let recipe = Recipe::new(goal, &rules).blind(&rules).needs(GOAL, Need::Usage);
@@ -83,7 +83,7 @@ pub fn with_host(settings: &Settings, host: Host) -> Result<Recipe, SettingsErro
         }
         "acp" => {
             let acp = Acp {
-                mode: Mode::of(settings.text(&param::FAILURE_GUARD)?),
+                mode: Mode::from_word(settings.text(&param::FAILURE_GUARD)?),
                 opted_in: !settings.flag(&param::SKIP_LOOP_DETECTION)?,
                 cap: cap(settings)?,
                 prompt: Prompt::default(),
@@ -248,7 +248,7 @@ struct Refusal {
 }
 
 impl Refusal {
-    fn of(action: Action, rule: &'static str, code: &'static str, seen: f64, limit: f64) -> Self {
+    fn from_action(action: Action, rule: &'static str, code: &'static str, seen: f64, limit: f64) -> Self {
         Self { action, rule, code, words: None, seen, limit }
     }
 
@@ -278,10 +278,10 @@ impl Session {
             self.turns += 1;
             let (turns, max) = (self.turns as f64, self.max_turns as f64);
             if self.headless && self.max_turns >= 0 && self.turns > self.max_turns {
-                return Some(Refusal::of(Action::Fail, HEADLESS, "FatalTurnLimitedError", turns, max));
+                return Some(Refusal::from_action(Action::Fail, HEADLESS, "FatalTurnLimitedError", turns, max));
             }
             if self.max_turns > 0 && self.turns > self.max_turns {
-                return Some(Refusal::of(Action::Stop, TURNS, "MaxSessionTurns", turns, max));
+                return Some(Refusal::from_action(Action::Stop, TURNS, "MaxSessionTurns", turns, max));
             }
         }
         let prompt = self.last_prompt as f64;
@@ -291,7 +291,8 @@ impl Session {
                  sessionTokenLimit in your settings.json.",
                 self.token_limit
             );
-            let refusal = Refusal::of(Action::Stop, TURNS, "SessionTokenLimitExceeded", prompt, self.token_limit);
+            let refusal =
+                Refusal::from_action(Action::Stop, TURNS, "SessionTokenLimitExceeded", prompt, self.token_limit);
             return Some(Refusal { words: Some(words), ..refusal });
         }
         let results = std::mem::take(&mut self.results);
@@ -300,7 +301,7 @@ impl Session {
         let mut repeated = results.iter().filter(|_| !self.host.is_off);
         repeated
             .any(|result| self.calls.result(result, self.opted_in))
-            .then(|| Refusal::of(Action::Stop, DUPLICATE, code, limit, limit))
+            .then(|| Refusal::from_action(Action::Stop, DUPLICATE, code, limit, limit))
     }
 
     fn pieces(&self, text: &str) -> Vec<Vec<u16>> {
@@ -366,7 +367,7 @@ impl Session {
             return false;
         }
         for call in &reply.tool_calls {
-            let call = Seen::of(call);
+            let call = Seen::from_call(call);
             let mut found = self.calls.always(&call, self.cap);
             if found.is_none() && self.opted_in {
                 self.texts.clear();

@@ -57,7 +57,7 @@ impl Texts {
 
     /// Takes in a piece of the reply's text; true if it is repetitive.
     pub(super) fn said(&mut self, piece: &[u16]) -> bool {
-        let marks = Marks::of(&String::from_utf16_lossy(piece));
+        let marks = Marks::from_piece(&String::from_utf16_lossy(piece));
         if marks.clear {
             self.forget_text();
         }
@@ -191,7 +191,7 @@ struct Marks {
 }
 
 impl Marks {
-    fn of(piece: &str) -> Self {
+    fn from_piece(piece: &str) -> Self {
         static STRUCTURE: LazyLock<Vec<Regex>> = LazyLock::new(|| {
             let blank = r"[\s\u{FEFF}&&[^\u{85}]]";
             let patterns = [

@@ -40,7 +40,7 @@ struct Adaptive {
 /// Builds the strategy from a `config.yaml` (or JSON or TOML).
 pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, SettingsError> {
     let profile = if settings.is_profile(PROFILES[1]) { Profile::Published } else { Profile::Documented };
-    let round = Round::of(settings, &param::ROUND)?;
+    let round = Round::from_settings(settings, &param::ROUND)?;
     let reviewer = judge_of(settings, &param::JUDGE)?;
     let max = config::max_iterations(settings)?;
     let strategies = config::strategies(settings)?;

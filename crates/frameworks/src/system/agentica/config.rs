@@ -90,7 +90,7 @@ impl Arguments<'_> {
     }
 
     fn whole(&self, name: &str) -> Result<Option<Limit>, SettingsError> {
-        let whole = |value: &Value| match Limit::of(value) {
+        let whole = |value: &Value| match Limit::from_value(value) {
             Some(limit @ Limit::Whole(_)) => Ok(limit),
             _ => Err(self.wrong(name, "whole number")),
         };

@@ -15,8 +15,8 @@ pub enum Limit {
 
 impl Limit {
     /// Reads a JSON number; `None` for anything else.
-    pub fn of(value: &Value) -> Option<Self> {
-        match python::Int::of(value) {
+    pub fn from_value(value: &Value) -> Option<Self> {
+        match python::Int::from_value(value) {
             Some(python::Int::Bool(_)) => None,
             Some(whole) => Some(Self::Whole(whole.value())),
             None => value.as_f64().map(Self::Real),

@@ -107,7 +107,7 @@ impl Agentica {
             name: settings.name.clone(),
             goal: GoalConfig::read(version, judge, settings)?,
             judge,
-            round: Round::of(settings, &param::ROUND)?,
+            round: Round::from_settings(settings, &param::ROUND)?,
             undercounts,
         })
     }

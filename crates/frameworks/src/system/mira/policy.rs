@@ -189,7 +189,7 @@ fn list(value: Option<&Value>) -> &[Value] {
 
 /// A positive integer; `true` counts as 1.
 fn budget(raw: &Map<String, Value>, key: &str) -> Option<Int> {
-    raw.get(key).and_then(Int::of).filter(|max| max.value() > 0)
+    raw.get(key).and_then(Int::from_value).filter(|max| max.value() > 0)
 }
 
 /// A float as JSON; non-finite values become `"NaN"`, `"Infinity"` or `"-Infinity"`.

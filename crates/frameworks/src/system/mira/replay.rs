@@ -57,22 +57,23 @@ pub(super) fn build(settings: &Settings) -> Result<Arc<dyn Strategy>, SettingsEr
     };
     let inline = settings.set.iter().filter(|(key, _)| POLICY_KEYS.contains(&key.as_str()));
     policy.extend(inline.map(|(key, value)| (key.clone(), value.clone())));
-    let policy =
-        Policy::parse(&Value::Object(policy), Rules::of(profile).strict_switch).map_err(|Raised(exception)| {
+    let policy = Policy::parse(&Value::Object(policy), Rules::from_profile(profile).strict_switch).map_err(
+        |Raised(exception)| {
             let at = settings.config.clone().unwrap_or_default();
             at.error_at("goals", format!("MIRA fails on this policy with {exception}"), "give goals a smaller `value`")
-        })?;
+        },
+    )?;
     Ok(Arc::new(Mira {
         name: settings.name.clone(),
         profile,
-        rules: switches(settings, Rules::of(profile))?,
+        rules: switches(settings, Rules::from_profile(profile))?,
         policy,
         project,
         agent_profile: agent_profile(settings)?,
         is_auto: settings.word(&param::MODE, &["auto", "manual"])? == "auto",
         guards_export: settings.word(&param::CHANNEL, &["cli", "ui"])? == "ui",
         prompts_restart: settings.word(&param::PROMPTS, &["follow_up", "message"])? == "message",
-        round: Round::of(settings, &param::ROUND)?,
+        round: Round::from_settings(settings, &param::ROUND)?,
     }))
 }
 
@@ -102,7 +103,7 @@ fn read_config(config: &ConfigText) -> Result<Value, SettingsError> {
 fn agent_profile(settings: &Settings) -> Result<Option<AgentProfile>, SettingsError> {
     let read = |value: &Value| {
         let help = "`agent_profile` is \"default\", \"research\", \"engineer\" or \"team\"";
-        AgentProfile::of(value).ok_or_else(|| SettingsError::value(&param::AGENT_PROFILE, value, help))
+        AgentProfile::from_value(value).ok_or_else(|| SettingsError::value(&param::AGENT_PROFILE, value, help))
     };
     settings.get(param::AGENT_PROFILE.name).map(read).transpose()
 }

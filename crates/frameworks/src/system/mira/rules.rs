@@ -183,7 +183,7 @@ pub struct Rules {
 
 impl Rules {
     /// The switches of a profile.
-    pub fn of(profile: Profile) -> Self {
+    pub fn from_profile(profile: Profile) -> Self {
         let default = |parameter: &framework::Parameter| parameter.default_in(profile.name()).trim_matches('"');
         let described = Self {
             order: Order::named(default(&param::ORDER)),

@@ -18,7 +18,7 @@ impl<'c> Stream<'c> {
             return Standing::Alone;
         }
         if self.sessions.is_none() {
-            self.sessions = Some(Sessions::of(self.heads()));
+            self.sessions = Some(Sessions::from_heads(self.heads()));
         }
         let undecided = self.sessions.as_ref().and_then(|sessions| sessions.undecided(source)).map(<[_]>::to_vec);
         let recordings = self.recordings(&undecided.unwrap_or_default());

@@ -21,7 +21,7 @@ impl Stream<'_> {
         let options = &self.corpus.options;
         let unreadable = |reason: String| NotRead::unreadable(reason);
         let table = Table::open(source.path(), &source.name.path).map_err(unreadable)?;
-        let plan = Plan::of(&table.columns(), options.columns.as_ref())?;
+        let plan = Plan::from_columns(&table.columns(), options.columns.as_ref())?;
         let (why, dialect) = (plan.why(), plan.layout.dialect);
         let (format, envelope, cuts) = match dialect {
             Dialect::Scores => return Err("scores: joined to the observations beside them".to_owned().into()),
@@ -52,7 +52,7 @@ impl Stream<'_> {
         let observes = |other: &&Source| {
             let columns = Table::open(other.path(), &other.name.path).map(|table| table.columns());
             columns
-                .and_then(|columns| Plan::of(&columns, None))
+                .and_then(|columns| Plan::from_columns(&columns, None))
                 .is_ok_and(|plan| plan.layout.dialect == Dialect::Observations)
         };
         let files = self.corpus.sources.files.iter().filter(is_beside).filter(observes);

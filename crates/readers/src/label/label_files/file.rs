@@ -57,7 +57,7 @@ impl LabelColumns {
 
     /// What each column is. Those that are not named are not read, unless the run's id is the only one that is: the
     /// grades then have their usual names.
-    fn of(&self, header: &csv::StringRecord) -> Vec<Option<&'static str>> {
+    fn matching(&self, header: &csv::StringRecord) -> Vec<Option<&'static str>> {
         let usual = |name: &str| {
             let is = |(main, others): &&(&str, &[&str])| *main == name || others.contains(&name);
             COLUMNS.iter().find(is).map(|(main, _)| *main).filter(|main| *main != "run_id" && self.0.len() == 1)
@@ -147,7 +147,7 @@ impl LabelFile {
         let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
         let titles = reader.headers().cloned().unwrap_or_default();
         let columns = match named.filter(|named| named.fit(&titles)) {
-            Some(named) => named.of(&titles),
+            Some(named) => named.matching(&titles),
             None => file.columns(&titles, &shown, &text),
         };
         for (nth, title) in titles.iter().enumerate() {

@@ -48,7 +48,7 @@ impl Format for Aider {
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let text = record.text.trim_start_matches('\u{feff}');
         let stem = &record.file.stem;
-        let graded = record.grades.of(stem);
+        let graded = record.grades.grade(stem);
         if let Some(graded) = graded {
             let mut session = Session::default();
             text.lines().for_each(|line| session.line(line));

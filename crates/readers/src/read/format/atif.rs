@@ -96,7 +96,7 @@ fn run_totals(head: &Node<'_>) -> Option<Json> {
 
 /// The verdict of the verifier beside the trajectory, or one that the producer put into it.
 fn grade(head: &Node<'_>, record: &Record<'_>, out: &mut Reading<'_>) -> Grade {
-    if let Some(graded) = record.grades.of("").or_else(|| record.grades.of(&record.file.stem)) {
+    if let Some(graded) = record.grades.grade("").or_else(|| record.grades.grade(&record.file.stem)) {
         return Grade {
             outcome: Outcome::from_grade(Some(graded.resolved)),
             score: graded.score,

@@ -53,7 +53,7 @@ impl Format for Awaken {
         let mut parents: BTreeMap<String, Option<String>> = BTreeMap::new();
         for value in Node::values(record, out) {
             let Some(event) = value.into_object("event", out) else { continue };
-            let row = Row::of(event, &record.file.stem);
+            let row = Row::from_fields(event, &record.file.stem);
             let parent = parents.entry(row.run.clone()).or_default();
             *parent = parent.take().or_else(|| row.parent.clone());
             rows.push(row);
@@ -99,7 +99,7 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    fn of(fields: Node<'a>, stem: &str) -> Self {
+    fn from_fields(fields: Node<'a>, stem: &str) -> Self {
         let inner = fields.within("context");
         let word =
             |name: &str| inner.some_word(name).or_else(|| fields.some_word(name)).filter(|word| !word.is_empty());

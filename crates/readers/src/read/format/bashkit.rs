@@ -40,9 +40,9 @@ impl Format for Bashkit {
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let Some(run) = Node::whole(record, out) else { return };
-        let around = Node::of(record.envelope);
-        let task = run.object("task", out).unwrap_or_else(|| Node::of("{}"));
-        let trace = run.object("trace", out).unwrap_or_else(|| Node::of("{}"));
+        let around = Node::from_written(record.envelope);
+        let task = run.object("task", out).unwrap_or_else(|| Node::from_written("{}"));
+        let trace = run.object("trace", out).unwrap_or_else(|| Node::from_written("{}"));
         let mut turns = Turns::default();
         for message in trace.list("messages", out) {
             let Some(message) = Node::row(message.written(), out) else { continue };

@@ -170,7 +170,7 @@ impl Format for Chat {
         };
         if whole.is_list() {
             let Some(messages) = whole.elements() else { return out.wrong(&whole, "messages", "an array") };
-            return push_run(record, &Node::of("{}"), &messages, out);
+            return push_run(record, &Node::from_written("{}"), &messages, out);
         }
         if !whole.has(MESSAGES) {
             let what = "neither messages nor an object with `messages`";
@@ -200,7 +200,7 @@ fn push_runs(record: &Record<'_>, messages: Vec<Node<'_>>, out: &mut Reading<'_>
     for id in order {
         let fields = serde_json::json!({ "run_id": id }).to_string();
         let fields = if is_one { "{}" } else { &fields };
-        push_run(record, &Node::of(fields), runs.get(&id).map_or(&[][..], |run| run), out);
+        push_run(record, &Node::from_written(fields), runs.get(&id).map_or(&[][..], |run| run), out);
     }
 }
 

@@ -91,10 +91,10 @@ impl Format for ClaudeCode {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let Session { mut conversation, all_side, id, version, .. } = Session::of(record, out);
+        let Session { mut conversation, all_side, id, version, .. } = Session::from_record(record, out);
         let end = if conversation.is_interrupted() { EndCause::Killed } else { EndCause::Unknown };
         for child in record.children {
-            if let Some(session) = subagents::read_file(child, record, out, Session::of) {
+            if let Some(session) = subagents::read_file(child, record, out, Session::from_record) {
                 let lane = Lane::Side(session.agent.unwrap_or_else(|| child.name.stem.clone()).into());
                 conversation.take_in(session.conversation, &lane);
             }
@@ -124,7 +124,7 @@ impl Format for ClaudeCode {
 
 /// The lines of a session file, or of the document that holds a web session.
 fn parse_lines<'r>(record: &Record<'r>, out: &mut Reading<'_>) -> Vec<Node<'r>> {
-    let web = Node::of(record.text).get("loglines").and_then(|lines| json::elements(&lines));
+    let web = Node::from_written(record.text).get("loglines").and_then(|lines| json::elements(&lines));
     let lines = web.unwrap_or_else(|| record.lines().collect());
     lines.into_iter().filter_map(|line| Node::line(line, out)).collect()
 }
@@ -192,7 +192,7 @@ impl Path {
 }
 
 impl Session {
-    fn of(record: &Record<'_>, out: &mut Reading<'_>) -> Self {
+    fn from_record(record: &Record<'_>, out: &mut Reading<'_>) -> Self {
         let lines = parse_lines(record, out);
         // A file with only a sub-agent's lines is that sub-agent's run.
         let spoken = || lines.iter().filter(|line| line.has("message"));

@@ -57,7 +57,7 @@ impl Format for Inspect {
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let Some(whole) = Node::whole(record, out) else { return };
         let Some(sample) = whole.into_object("sample", out) else { return };
-        let eval = Node::of(record.envelope).within("eval");
+        let eval = Node::from_written(record.envelope).within("eval");
         let log = Log { attachments: attachments(&sample), calls: calls(&sample, out) };
         let events = log.events(&sample, out);
         let id = sample.some_word("id").unwrap_or_else(|| record.key.to_owned());

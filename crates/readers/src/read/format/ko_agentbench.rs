@@ -37,10 +37,10 @@ impl Format for KoAgentBench {
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let Some(task) = Node::whole(record, out) else { return };
-        let metadata = Node::of(record.envelope).get("metadata");
+        let metadata = Node::from_written(record.envelope).get("metadata");
         let mut calls = task.list("tool_calls", out).into_iter().peekable();
         let mut turns = Turns::default();
-        let log = task.object("conversation_log", out).unwrap_or_else(|| Node::of("{}"));
+        let log = task.object("conversation_log", out).unwrap_or_else(|| Node::from_written("{}"));
         let messages = log.list("messages", out);
         for (n, message) in messages.iter().enumerate() {
             // Calls are recorded separately, in the order of the results that follow the reply that made them.

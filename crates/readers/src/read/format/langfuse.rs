@@ -202,7 +202,7 @@ fn call_id(observation: &Node<'_>) -> Option<String> {
 fn unquoted<'a>(value: &Node<'a>) -> Opened<'a> {
     let is_quoted = |text: &str| text.len() > 1 && text.starts_with('"') && text.ends_with('"');
     let quoted = value.as_string().filter(|text| is_quoted(text) && sound(text).is_ok());
-    quoted.map_or_else(|| value.opened(), |text| Opened::of(text, value))
+    quoted.map_or_else(|| value.opened(), |text| Opened::from_text(text, value))
 }
 
 fn model_call(value: &Node<'_>, failed: bool, out: &mut Reading<'_>) -> ModelCall {

@@ -76,7 +76,7 @@ impl Format for MiniSweAgent {
             push_message(message, out, &mut events, &mut exit);
         }
         let instance = run.word("instance_id", out).unwrap_or_else(|| record.file.stem.clone());
-        let graded = record.grades.of(&instance);
+        let graded = record.grades.grade(&instance);
         let limits: Vec<String> = ["step_limit", "cost_limit"]
             .into_iter()
             .filter_map(|name| Some(format!("\"{name}\":{}", json::number(&agent.get(name)?)?)))
@@ -165,7 +165,7 @@ fn complete_reply(message: &mut Message, extra: &Node<'_>, out: &mut Reading<'_>
     let response = extra.under("response", out);
     message.model = response.string("model", out).map(Into::into);
     message.usage = response.usage("usage", out);
-    let priced = response.get("usage").unwrap_or_else(|| Node::of("{}"));
+    let priced = response.get("usage").unwrap_or_else(|| Node::from_written("{}"));
     message.cost = if extra.has("cost") { extra } else { &priced }.dollars("cost", out);
     if message.ts.is_none() {
         message.ts = response.instant("created", out);

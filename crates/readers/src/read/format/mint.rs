@@ -49,7 +49,7 @@ impl Format for Mint {
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let Some(run) = Node::whole(record, out) else { return };
-        let empty = || Node::of("{}");
+        let empty = || Node::from_written("{}");
         let state = run.object("state", out).unwrap_or_else(empty);
         let task = run.object("task", out).unwrap_or_else(empty);
         let mut turns = Turns::default();

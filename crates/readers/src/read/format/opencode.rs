@@ -72,7 +72,7 @@ impl Format for OpenCode {
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
-        let mut session = Session::of(record, out);
+        let mut session = Session::from_record(record, out);
         if session.turns.len() == 0 && session.id.is_none() {
             out.error_at(record.text, "no session and no messages", "it is left out");
             return;
@@ -128,7 +128,7 @@ fn started(child: &Node<'_>, record: &Record<'_>, out: &mut Reading<'_>) -> Vec<
 
 /// The messages of a sub-agent, and of those it started, on lanes of their own.
 fn side_events(record: &Record<'_>, out: &mut Reading<'_>) -> Vec<Event> {
-    let mut session = Session::of(record, out);
+    let mut session = Session::from_record(record, out);
     for child in mem::take(&mut session.children) {
         session.turns.insert_by_time(started(&child, record, out));
     }
@@ -140,7 +140,7 @@ fn side_events(record: &Record<'_>, out: &mut Reading<'_>) -> Vec<Event> {
 
 impl<'a> Session<'a> {
     /// Reads everything in a record.
-    fn of(record: &Record<'a>, out: &mut Reading<'_>) -> Self {
+    fn from_record(record: &Record<'a>, out: &mut Reading<'_>) -> Self {
         let mut session = Self::default();
         for value in Node::values(record, out) {
             let Some(entry) = value.into_object("entry", out) else { continue };
@@ -152,7 +152,7 @@ impl<'a> Session<'a> {
         }
         for (_, parts) in std::mem::take(&mut session.printed) {
             // Only replies are printed.
-            session.message(&Node::of(r#"{"role":"assistant"}"#), &parts, out);
+            session.message(&Node::from_written(r#"{"role":"assistant"}"#), &parts, out);
             let ended = parts.last().is_some_and(|part| part.is("type", "step-finish") && part.is("reason", "stop"));
             session.end = if ended { EndCause::SelfFinish } else { EndCause::Unknown };
         }

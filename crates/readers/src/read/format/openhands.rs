@@ -98,7 +98,7 @@ fn push_output(output: &Node<'_>, record: &Record<'_>, out: &mut Reading<'_>) {
     let test = output.within("test_result");
     let own = test.within("report").outcome("resolved", out);
     let own = own.or_else(|| test.within("result").outcome(["resolved", "success"], out)).map(|(graded, _)| graded);
-    let graded = record.grades.of(&instance).filter(|_| own.is_none());
+    let graded = record.grades.grade(&instance).filter(|_| own.is_none());
     let source = match (own, graded) {
         (Some(_), _) => OutcomeSource::Native("test_result.report.resolved"),
         (None, Some(graded)) => OutcomeSource::Sidecar(graded.path.clone()),

@@ -51,7 +51,7 @@ impl Format for Parquet {
                 None => break None,
             }
         };
-        let row = parts.first().map(Node::of).unwrap_or_default();
+        let row = parts.first().map(Node::from_written).unwrap_or_default();
         let run_id = row.some_word("id").unwrap_or_else(|| format!("{}/{}", record.file.stem, record.key));
         if let Some(error) = broken {
             let mut told = record.broken(record.text, &error);
@@ -61,7 +61,7 @@ impl Format for Parquet {
         let layout = parquet_tables::by_name(record.envelope);
         let dialect = layout.map_or(Dialect::Chat, |layout| layout.dialect);
         let column = layout.map_or("outcome", |layout| layout.outcome_column());
-        let long = |at: usize| parts.get(at).map(Node::of).filter(|long| long.written() != "null");
+        let long = |at: usize| parts.get(at).map(Node::from_written).filter(|long| long.written() != "null");
         let grade = grade(&row, column, out);
         if long(1).is_none() {
             let what = format!("run `{run_id}` has no messages: its cell is empty");
@@ -176,7 +176,7 @@ fn ended(status: &str) -> EndCause {
 
 /// The elements of a long value, empty if it is absent; anything but an array is reported.
 fn elements<'a>(long: Option<&Node<'a>>, name: &str, out: &mut Reading<'_>) -> Vec<Node<'a>> {
-    out.elements(long, name).into_iter().map(Node::of).collect()
+    out.elements(long, name).into_iter().map(Node::from_written).collect()
 }
 
 /// Messages whose fields the user names.

@@ -42,7 +42,7 @@ impl Format for SpecStory {
         let mut from = 0;
         let mut at = 0;
         for line in record.text.split_inclusive('\n') {
-            if let Some(next) = Entry::of(line.trim_end()) {
+            if let Some(next) = Entry::from_line(line.trim_end()) {
                 if let Some(entry) = entry.replace(next) {
                     entry.push(&record.text[from..at], &mut turns);
                 }
@@ -89,7 +89,7 @@ struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    fn of(line: &'a str) -> Option<Self> {
+    fn from_line(line: &'a str) -> Option<Self> {
         let inner = line.strip_prefix("_**")?.strip_suffix("**_")?;
         let (who, about) = inner.split_once(" (").map_or((inner, ""), |(who, rest)| (who, rest));
         let role = match who.split(':').next().unwrap_or(who).trim() {
@@ -312,10 +312,10 @@ mod tests {
 
     #[test]
     fn who_speaks_and_when() {
-        let entry = Entry::of("_**Agent (claude-x-1 2026-07-13 13:40:56Z)**_").unwrap();
+        let entry = Entry::from_line("_**Agent (claude-x-1 2026-07-13 13:40:56Z)**_").unwrap();
         assert_eq!((entry.role, entry.model, entry.ts.is_some()), (Role::Assistant, Some("claude-x-1"), true));
-        assert_eq!(Entry::of("_**User**_").unwrap().role, Role::User);
-        assert_eq!(Entry::of("_**Agent (model m-2)**_").unwrap().model, Some("m-2"));
-        assert!(Entry::of("_**Note**_").is_none());
+        assert_eq!(Entry::from_line("_**User**_").unwrap().role, Role::User);
+        assert_eq!(Entry::from_line("_**Agent (model m-2)**_").unwrap().model, Some("m-2"));
+        assert!(Entry::from_line("_**Note**_").is_none());
     }
 }

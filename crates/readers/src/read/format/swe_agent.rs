@@ -77,7 +77,7 @@ impl Format for SweAgent {
                 }
             }
         }
-        let graded = record.grades.of(&record.file.stem);
+        let graded = record.grades.grade(&record.file.stem);
         let exit = info.some_word("exit_status");
         let meta = info
             .get("model_stats")

@@ -105,8 +105,8 @@ impl Format for Tau2 {
 /// The header common to all runs of the document. Only the fields needed are kept, since its model arguments may
 /// contain API keys.
 fn about(envelope: &str) -> Header {
-    let envelope = Node::of(envelope);
-    let info = envelope.get("info").unwrap_or_else(|| Node::of("{}"));
+    let envelope = Node::from_written(envelope);
+    let info = envelope.get("info").unwrap_or_else(|| Node::from_written("{}"));
     let word = |part: &str, name: &str| info.get(part).and_then(|part| part.some_word(name));
     let limits: Vec<String> = ["max_steps", "max_errors", "num_trials"]
         .into_iter()

@@ -147,7 +147,7 @@ impl Format for Trace {
                 continue;
             }
             if !OWN_TYPES.contains(&&*kind) {
-                out.unknown(&kind, &Node::of(text));
+                out.unknown(&kind, &Node::from_written(text));
                 continue;
             }
             let Some(draft) = &mut draft else {
@@ -170,7 +170,7 @@ fn begins_run(line: &[u8]) -> bool {
     if let Some(rest) = line.strip_prefix(b"{\"type\":\"") {
         return rest.starts_with(b"run\"");
     }
-    let is_run = |line: &str| Kind::of(line).is_ok_and(|line| line.kind == Some("\"run\""));
+    let is_run = |line: &str| Kind::from_text(line).is_ok_and(|line| line.kind == Some("\"run\""));
     memchr::memmem::find(line, b"\"run\"").is_some() && std::str::from_utf8(line).is_ok_and(is_run)
 }
 
@@ -275,7 +275,7 @@ fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Message
     let named = out.string(line.role, "role");
     let Some(role) = named.as_deref().and_then(openai::role) else {
         if let Some(name) = &named {
-            out.part_of_run(&format!("role {name}"), &Node::of(text));
+            out.part_of_run(&format!("role {name}"), &Node::from_written(text));
         }
         let shown =
             named.map_or_else(|| "a message without a `role`".to_owned(), |name| format!("`{name}` is no role"));

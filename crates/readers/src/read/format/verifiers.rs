@@ -50,7 +50,7 @@ impl Format for Verifiers {
         let score = rollout.number("reward", out);
         let success = score.map(|score| score >= 1.0);
         let beside = super::beside(record, "metadata.json");
-        let metadata = Node::of(beside.as_deref().unwrap_or("{}"));
+        let metadata = Node::from_written(beside.as_deref().unwrap_or("{}"));
         let usage = rollout.usage(["token_usage", "usage"], out);
         let header = Header {
             run_id: format!("{}/{}", record.file.stem, record.key),

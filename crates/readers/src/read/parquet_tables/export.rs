@@ -128,7 +128,7 @@ impl Export {
     fn read_scores(&mut self, path: &Path) {
         let name = path.display().to_string();
         let Ok(table) = Table::open(path, &name) else { return };
-        if !Plan::of(&table.columns(), None).is_ok_and(|plan| plan.layout.dialect == Dialect::Scores) {
+        if !Plan::from_columns(&table.columns(), None).is_ok_and(|plan| plan.layout.dialect == Dialect::Scores) {
             return;
         }
         let (names, columns) = numbered(&table, SCORE);

@@ -198,7 +198,7 @@ fn mapped(map: &FieldMap, columns: &[String]) -> Result<Plan, String> {
 
 impl Plan {
     /// The plan for a table with these columns. The error is a reason worded for a message.
-    pub(crate) fn of(columns: &[String], map: Option<&FieldMap>) -> Result<Self, String> {
+    pub(crate) fn from_columns(columns: &[String], map: Option<&FieldMap>) -> Result<Self, String> {
         let found = LAYOUTS.iter().find_map(|layout| layout.plan(columns));
         match (found, map) {
             // A table without the columns the user described keeps its known layout.
@@ -260,7 +260,7 @@ mod tests {
 
     fn plan(columns: &[&str], map: Option<&str>) -> Result<&'static str, String> {
         let columns: Vec<String> = columns.iter().map(|&column| column.to_owned()).collect();
-        Plan::of(&columns, map.map(|map| FieldMap::parse(map).unwrap()).as_ref()).map(|plan| plan.layout.name)
+        Plan::from_columns(&columns, map.map(|map| FieldMap::parse(map).unwrap()).as_ref()).map(|plan| plan.layout.name)
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub(super) fn objects(text: &str) -> Vec<ToolCall> {
         if sound(value.get()).is_err() {
             break;
         }
-        let value = Node::of(value);
+        let value = Node::from_written(value);
         match value.elements() {
             Some(elements) => calls.extend(elements.iter().filter_map(object)),
             None => calls.extend(object(&value)),

@@ -16,7 +16,7 @@ impl<'a> Node<'a> {
     /// recording plausibly has, is reported and left out.
     pub(crate) fn row(text: &'a str, out: &mut Reading<'_>) -> Option<Self> {
         sound(text).map_err(|error| out.error(out.record.broken(text, &error))).ok()?;
-        Some(Self::of(trimmed(text)))
+        Some(Self::from_written(trimmed(text)))
     }
 
     /// The values of a record that holds many, each read like [`Node::row`].
@@ -162,13 +162,13 @@ impl<'a> Opened<'a> {
     }
 
     /// The value `text`, located where `node` is.
-    pub(crate) fn of(text: Cow<'a, str>, node: &Node<'a>) -> Self {
+    pub(crate) fn from_text(text: Cow<'a, str>, node: &Node<'a>) -> Self {
         Self { text, place: node.place, key: node.key }
     }
 
     /// The value.
     pub(crate) fn node(&self) -> Node<'_> {
-        Node { place: self.place, key: self.key, ..Node::of(trimmed(&self.text)) }
+        Node { place: self.place, key: self.key, ..Node::from_written(trimmed(&self.text)) }
     }
 
     /// Like [`Node::opened`] for a member, if it has that member.
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn what_a_string_holds_is_opened_and_has_the_place_of_the_string() {
         let text = r#"{"a":"{\"b\":[1]}","c":"[no","d":{"e":2},"f":" [3]"}"#;
-        let node = Node::of(text);
+        let node = Node::from_written(text);
         let (a, c, d, f) = (node.held("a"), node.held("c"), node.held("d"), node.held("f"));
         assert_eq!(a.node().at(&["b"]).unwrap().written(), "[1]");
         assert_eq!(a.node().at(&["b"]).unwrap().place(), r#""{\"b\":[1]}""#);
@@ -208,6 +208,6 @@ mod tests {
         assert!(sound(&nested(100)).is_ok());
         assert!(sound(&nested(1000)).is_err());
         let held = serde_json::Value::from(nested(1000)).to_string();
-        assert!(Node::of(held.as_str()).opened().node().as_string().is_some());
+        assert!(Node::from_written(held.as_str()).opened().node().as_string().is_some());
     }
 }

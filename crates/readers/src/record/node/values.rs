@@ -7,7 +7,7 @@ use crate::record::reading::{Reading, Record};
 
 /// The values in a record: the elements of an array, a single object, one value per line, or concatenated values.
 /// Invalid values are reported and left out.
-pub(super) fn of<'r>(record: &Record<'r>, out: &mut Reading<'_>) -> Vec<&'r RawValue> {
+pub(super) fn values<'r>(record: &Record<'r>, out: &mut Reading<'_>) -> Vec<&'r RawValue> {
     match serde_json::from_str::<&RawValue>(record.text) {
         Ok(whole) => elements(whole).unwrap_or_else(|| vec![whole]),
         Err(error) => {

@@ -146,7 +146,7 @@ impl Fields {
             let inside = closed.iter().any(|closed| path.starts_with(closed.as_str()));
             !inside && self.0.iter().all(|(_, known)| known != path) && may_be(path)
         };
-        let found = named(entries, words, fits, &is_free).or_else(|| kin::of(meaning, entries, fits, &is_free));
+        let found = named(entries, words, fits, &is_free).or_else(|| kin::find(meaning, entries, fits, &is_free));
         self.0.extend(found.map(|path| (meaning, path)));
     }
 

@@ -91,7 +91,7 @@ fn is_like(kin: &Kin, name: &str) -> bool {
 }
 
 /// The path of the first field whose name tells `meaning` by its parts and whose value fits, the highest first.
-pub(super) fn of(
+pub(super) fn find(
     meaning: &str,
     objects: &[&Sketch],
     fits: &dyn Fn(&Sketch) -> bool,

@@ -27,7 +27,7 @@ pub(crate) enum Look {
 
 impl Look {
     /// `None` for null and for what is empty.
-    pub(crate) fn of(written: &str) -> Option<Self> {
+    pub(crate) fn from_written(written: &str) -> Option<Self> {
         if let Some(flag) = json::flag(written) {
             return Some(Self::Flag(flag));
         }

@@ -44,7 +44,7 @@ struct AtWorst {
 }
 
 impl AtWorst {
-    fn of(rows: &[Row], stack: usize) -> Self {
+    fn from_rows(rows: &[Row], stack: usize) -> Self {
         let own = || rows.iter().filter(move |row| *row.stack == *format!("stack-{stack}"));
         let (mut killed, mut successes, mut saved, mut spent, mut judged, mut costed) = (0, 0, 0, 0, 0, 0);
         for row in own() {
@@ -74,7 +74,7 @@ fn what_is_shipped_is_safe_and_worth_it_whatever_is_missing() {
         let rows = world_with_gaps(seed);
         let (terms, costs) = (terms(seed), price(seed));
         let (decision, candidates, _) = decided_at(&rows, terms, costs);
-        let worst: Vec<AtWorst> = (0..candidates.len()).map(|stack| AtWorst::of(&rows, stack)).collect();
+        let worst: Vec<AtWorst> = (0..candidates.len()).map(|stack| AtWorst::from_rows(&rows, stack)).collect();
         let Some(at) = decision.ship else {
             refused += 1;
             assert!(!decision.standings.contains(&Standing::Allowed), "world {seed}");

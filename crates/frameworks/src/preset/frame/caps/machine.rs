@@ -108,7 +108,7 @@ impl CapMachine {
         if results.is_empty() {
             return;
         }
-        let calls = Calls::of(reply);
+        let calls = Calls::from_reply(reply);
         let succeeded = results.iter().filter(|result| {
             result.is_error != Some(true) && !calls.of_result(result).is_some_and(|call| self.is_end_tool(&call.name))
         });
@@ -240,7 +240,7 @@ struct Calls<'m> {
 }
 
 impl<'m> Calls<'m> {
-    fn of(reply: &'m Message) -> Self {
+    fn from_reply(reply: &'m Message) -> Self {
         let mut all = Self { in_order: &reply.tool_calls, by_id: HashMap::default(), by_name: HashMap::default() };
         for (nth, call) in reply.tool_calls.iter().enumerate() {
             let named = all.by_name.entry(&*call.name).or_insert((nth, None));

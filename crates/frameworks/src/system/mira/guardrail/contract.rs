@@ -22,7 +22,7 @@ pub enum AgentProfile {
 
 impl AgentProfile {
     /// Reads a profile; `None` if it is not one of the four.
-    pub fn of(value: &Value) -> Option<Self> {
+    pub fn from_value(value: &Value) -> Option<Self> {
         match python::lower(python::strip(value.as_str()?)).as_str() {
             "default" => Some(Self::Default),
             "research" => Some(Self::Research),
@@ -58,7 +58,7 @@ pub struct Contract {
 
 impl Contract {
     /// The contract in force: that of the loop's profile, else of the project's.
-    pub fn of(agent_profile: Option<AgentProfile>, project: &Project, rules: Rules) -> Self {
+    pub fn from_agent_profile(agent_profile: Option<AgentProfile>, project: &Project, rules: Rules) -> Self {
         let guardrail = rules.guardrail;
         let profile = match agent_profile.unwrap_or_else(|| project.profile()) {
             // Releases before 0.3.3 have no team profile.

@@ -95,7 +95,7 @@ pub fn guard(project: &mut Project, agent_profile: Option<AgentProfile>, rules: 
     let normalised = reconcile::reconcile(object, project, rules)?;
     let mut fixed = normalised.is_some();
     let mut current = normalised.unwrap_or_else(|| object.clone());
-    let contract = Contract::of(agent_profile, project, rules);
+    let contract = Contract::from_agent_profile(agent_profile, project, rules);
     // The project's files that are searched include the plan's own file, which has been rewritten by now.
     let seen = Project { plan: PlanFile::Parsed(Value::Object(current.clone())), ..project.clone() };
     let issues = lint::lint(&current, &seen, contract, rules)?;

@@ -50,12 +50,12 @@ impl Project {
 
     /// The agent profile of the project's settings.
     pub fn profile(&self) -> AgentProfile {
-        self.setting("agent_profile").and_then(AgentProfile::of).unwrap_or_default()
+        self.setting("agent_profile").and_then(AgentProfile::from_value).unwrap_or_default()
     }
 
     /// Whether the project's settings set contract version 2.
     pub fn is_strict(&self) -> bool {
-        self.setting("contract_version").and_then(Int::of).is_some_and(|version| version.value() == 2)
+        self.setting("contract_version").and_then(Int::from_value).is_some_and(|version| version.value() == 2)
     }
 
     fn setting(&self, key: &str) -> Option<&Value> {

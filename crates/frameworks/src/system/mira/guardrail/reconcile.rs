@@ -49,7 +49,7 @@ pub(super) fn reconcile(
     let Some(experiments) = plan.get("experiments").and_then(Value::as_array) else { return Ok(None) };
     let mut out = plan.clone();
     let mut changed = false;
-    if out.get("schema_version").and_then(Int::of).is_none() {
+    if out.get("schema_version").and_then(Int::from_value).is_none() {
         out.insert("schema_version".to_owned(), Value::from(1));
         changed = true;
     }

@@ -38,7 +38,7 @@ fn without_frame(text: &str) -> (Option<String>, Option<i64>) {
     }
     let mut whole: Vec<&str> = head.lines().filter(|line| begins(line, STATED)).collect();
     whole.push("Output:");
-    let mut result = Node::of(said.trim()).is_object().then(|| json::value(said.trim()).ok()).flatten();
+    let mut result = Node::from_written(said.trim()).is_object().then(|| json::value(said.trim()).ok()).flatten();
     let code = result.as_ref().and_then(|result| result.get("exit_code")?.as_i64());
     if let Some(members) = result.as_mut().and_then(|result| result.as_object_mut()) {
         members.retain(|name, _| !["chunk_id", "wall_time_seconds", "original_token_count"].contains(&name.as_str()));

@@ -18,7 +18,7 @@ const LEVELS: usize = 12;
 
 impl<'r> Attributes<'r> {
     /// Reads `[{key, value: {stringValue ..}}]`, or the plain object written by some exporters.
-    pub(super) fn of(written: Option<&Node<'r>>) -> Self {
+    pub(super) fn from_written(written: Option<&Node<'r>>) -> Self {
         let Some(written) = written else { return Self::default() };
         if written.is_object() {
             return Self(written.members().iter().map(|(key, value)| (key.clone(), Cow::Borrowed(*value))).collect());
@@ -104,7 +104,7 @@ fn with_lists(value: Value) -> Value {
 pub(super) fn any_value<'r>(value: Option<&Node<'r>>) -> Cow<'r, str> {
     let Some(value) = value else { return Cow::Borrowed("null") };
     let [(tag, written)] = value.members() else { return Cow::Borrowed(value.written()) };
-    let inner = Node::of(*written);
+    let inner = Node::from_written(*written);
     match &**tag {
         "stringValue" | "string_value" | "boolValue" | "bool_value" | "doubleValue" | "double_value" | "bytesValue" => {
             Cow::Borrowed(*written)
@@ -144,7 +144,7 @@ mod tests {
             {"key": "list", "value": {"arrayValue": {"values": [{"stringValue": "stop"}]}}},
         ])
         .to_string();
-        let attributes = Attributes::of(Some(&Node::of(written.as_str())));
+        let attributes = Attributes::from_written(Some(&Node::from_written(written.as_str())));
         let unfolded = attributes.unfolded("gen_ai.prompt").unwrap();
         assert_eq!(unfolded, r#"[{"role":"system","tool_calls":[{"name":"ls"}]},{"role":"user"}]"#);
         assert_eq!(attributes.get(&["n"]).unwrap().written(), "520");

@@ -131,7 +131,7 @@ impl<'r> Traces<'r> {
     }
 
     fn resource(&mut self, resource: &Node<'r>, scopes: [&str; 3], line: &Node<'r>, out: &mut Reading<'_>) {
-        let attributes = Attributes::of(resource.at(&["resource", "attributes"]).as_ref());
+        let attributes = Attributes::from_written(resource.at(&["resource", "attributes"]).as_ref());
         let service = attributes.word(&["service.name"]);
         for scope in resource.some_list(scopes) {
             for span in scope.some_list("spans") {
@@ -160,7 +160,7 @@ impl<'r> Traces<'r> {
         let (Some(id), Some(trace)) = (id, trace) else {
             return out.error_at(line.place(), "a span without `traceId` and `spanId`", "the span is left out");
         };
-        let attributes = Attributes::of(span.get("attributes").as_ref());
+        let attributes = Attributes::from_written(span.get("attributes").as_ref());
         let said = span.get("status");
         let status = status_of(said.as_ref());
         let message = said.and_then(|status| status.some_word(["message", "description"]));
@@ -287,7 +287,7 @@ fn grade(event: &SpanEvent<'_>, key: Option<&str>, grade: &mut Grade) {
     if key.is_none() || event.name != "gen_ai.evaluation.result" {
         return;
     }
-    let body = Node::of(&*event.body);
+    let body = Node::from_written(&*event.body);
     let own = |name: &str| event.attributes.get(&[name]).is_some();
     let word = |name: &str| if own(name) { event.attributes.word(&[name]) } else { body.some_word(name) };
     if word("gen_ai.evaluation.name").as_deref() != key {
@@ -304,7 +304,7 @@ fn grade(event: &SpanEvent<'_>, key: Option<&str>, grade: &mut Grade) {
 
 /// A span's event, or a log record.
 fn event_of<'r>(value: &Node<'r>) -> SpanEvent<'r> {
-    let attributes = Attributes::of(value.get("attributes").as_ref());
+    let attributes = Attributes::from_written(value.get("attributes").as_ref());
     let name = value.some_word(["name", "eventName", "event_name"]).filter(|name| !name.is_empty());
     SpanEvent {
         name: name.or_else(|| attributes.word(&["event.name"])).unwrap_or_default(),

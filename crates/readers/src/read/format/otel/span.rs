@@ -213,7 +213,7 @@ fn input(attributes: &Attributes<'_>, events: &[SpanEvent<'_>], out: &mut Readin
     }
     let unfolded = attributes.unfolded("gen_ai.prompt").or_else(|| attributes.unfolded("llm.input_messages"));
     if let Some(messages) = unfolded {
-        found.extend(dialect::messages(&Node::of(messages.as_str()), Role::User, out));
+        found.extend(dialect::messages(&Node::from_written(messages.as_str()), Role::User, out));
         return found;
     }
     for event in told(attributes, events) {
@@ -236,7 +236,7 @@ fn output(attributes: &Attributes<'_>, events: &[SpanEvent<'_>], out: &mut Readi
         None => attributes
             .unfolded("gen_ai.completion")
             .or_else(|| attributes.unfolded("llm.output_messages"))
-            .and_then(|unfolded| dialect::reply(&Node::of(unfolded.as_str()), out)),
+            .and_then(|unfolded| dialect::reply(&Node::from_written(unfolded.as_str()), out)),
     };
     if reply.is_some() {
         return reply;
@@ -248,7 +248,7 @@ fn output(attributes: &Attributes<'_>, events: &[SpanEvent<'_>], out: &mut Readi
         let fields =
             fields.iter().filter_map(|(name, found)| Some(format!("\"{name}\":{}", found.as_ref()?.written())));
         let reply = format!("{{\"role\":\"assistant\",{}}}", fields.collect::<Vec<_>>().join(","));
-        return dialect::reply(&Node::of(reply.as_str()), out);
+        return dialect::reply(&Node::from_written(reply.as_str()), out);
     }
     let choice = told(attributes, events).into_iter().find(|event| event.name == "gen_ai.choice")?;
     event_message(&choice, Role::Assistant, out)
@@ -270,9 +270,9 @@ fn told<'r>(attributes: &Attributes<'_>, events: &[SpanEvent<'r>]) -> Vec<SpanEv
 
 /// The message in an event's body or attributes.
 fn event_message(event: &SpanEvent<'_>, speaker: Role, out: &mut Reading<'_>) -> Option<Message> {
-    let body = Node::of(&*event.body).opened();
+    let body = Node::from_written(&*event.body).opened();
     let gathered = if body.node().is_object() { String::new() } else { gathered(&event.attributes) };
-    let value = if gathered.is_empty() { body.node() } else { Node::of(gathered.as_str()) };
+    let value = if gathered.is_empty() { body.node() } else { Node::from_written(gathered.as_str()) };
     // A choice's message is one level deeper, beside its finish reason.
     let inner = value.get("message").or_else(|| value.get("content").filter(|content| content.mentions("role")));
     let inner = inner.as_ref().unwrap_or(&value).opened();
@@ -280,7 +280,7 @@ fn event_message(event: &SpanEvent<'_>, speaker: Role, out: &mut Reading<'_>) ->
         dialect::messages_of(&inner.node(), speaker, out)
     } else if inner.node().as_string().is_some() {
         let content = format!("{{\"content\":{}}}", inner.node().written());
-        dialect::messages_of(&Node::of(content.as_str()), speaker, out)
+        dialect::messages_of(&Node::from_written(content.as_str()), speaker, out)
     } else {
         return None;
     };
