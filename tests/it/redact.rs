@@ -165,7 +165,7 @@ fn leaks(run: &Run, lines: &str) -> Vec<String> {
         timeout killed unknown canned counterpart turns_used tokens_used wall_clock_used_sec last_verdict \
         agentao.context_compressed agentao.error agentica.compact_boundary agentica.goal agentica.tool_audit \
         api-log.failed_call awaken.delegation awaken.handoff awaken.suspension awaken.background_task \
-        claude-code.compact_boundary codex.compacted codex.context_compacted codex.error codex.todo_list gemini-cli.error \
+        compaction claude-code.compact_boundary codex.compacted codex.context_compacted codex.error codex.todo_list gemini-cli.error \
         gemini-cli.info gemini-cli.warning opencode.compaction openhands.condensation pi.compaction pi.branch_summary";
     let fixed: BTreeSet<&str> = format.split_whitespace().collect();
     let plain = Regex::new(

@@ -169,7 +169,7 @@ fn shipped(asked: &[Cell]) -> String {
         format!("{:.0}", 100.0 * cell.events as f64 / cell.answered as f64)
     };
     format!(
-        "\nShipped, of those that should be: a stack that kills 1.4 % (5 % are tolerated; 2 successes a task), on\n\
+        "\nShipped, of those that should be: a stack that kills 1.4 % (5 % tolerated, 2 successes a task), on\n\
          100, 150 and 200 tasks: {}, {} and {} of 100. Tasks that show it at 5 %, with 0 to 5 killed runs:\n\
          one success a task: 59  93 124 153 181 208 (as by the exact binomial)\n\
          two:                59  72  85  98 111 123\n\

@@ -169,7 +169,8 @@ fn note(note: &Note, names: &mut Pseudonyms) -> Note {
             };
         }
     }
-    Note { kind: names.word("note", &note.kind, words::is_note), body: object(&kept) }
+    let kind = if note.is_compaction() && !words::is_note(&note.kind) { words::COMPACTION } else { &note.kind };
+    Note { kind: names.word("note", kind, words::is_note), body: object(&kept) }
 }
 
 fn object(fields: &serde_json::Map<String, Value>) -> Json {

@@ -3,8 +3,12 @@
 
 use crate::transcript::{JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT};
 
+/// The kind of note that stands for any other by which a host shortened the context.
+pub(super) const COMPACTION: &str = "compaction";
+
 /// The kinds of note that the readers of this program write.
-const NOTES: [&str; 30] = [
+const NOTES: [&str; 31] = [
+    COMPACTION,
     "agentao.compaction_settled",
     "agentao.context_compressed",
     "agentao.error",
