@@ -203,9 +203,13 @@ fn not_worth(NotWorth { stops, runs, saved: share, fault, tasks_missing }: &NotW
     }
 }
 
+/// A number of tasks that nobody runs: how many more there are says nothing.
+const MANY_TASKS: u64 = 10_000;
+
 /// Formats `; about 40 more tasks like these would show that it pays`; nothing if no number of tasks would.
 pub fn more_tasks(missing: Option<u64>, what: &str) -> String {
     match missing {
+        Some(more) if more > MANY_TASKS => format!("; more than 10,000 tasks like these are needed to show {what}"),
         Some(1) => format!("; about 1 more task like these would show {what}"),
         Some(more) => format!("; about {more} more tasks like these would show {what}"),
         None => String::new(),
