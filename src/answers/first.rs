@@ -95,7 +95,7 @@ impl<'r> Field<'r> {
     /// The stacks in `rows`.
     pub fn new(rows: &'r Rows, contest: Contest<'r>, tuned: Option<Tuned>) -> Rc<Self> {
         let picked = Picked::from_groups(contest.groups());
-        let passed_over = BestUnit::of_rows(rows).passed_over;
+        let passed_over = BestUnit::from_groups(contest.groups()).passed_over;
         Rc::new(Self { contest, tuned, picked, passed_over, rows, strata: RefCell::default() })
     }
 

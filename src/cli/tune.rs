@@ -30,7 +30,7 @@ use crate::diagnostic::{Diagnostic, Location};
 use crate::framework::Kind;
 use crate::reader::LabelDraw;
 use crate::report::{Publication, refuse_foreign};
-use crate::stats::Bound;
+use crate::stats::{Bound, error_at};
 use crate::sweep::GridFile;
 use crate::sweep::engine::{Extract, Plan};
 use crate::tune::{
@@ -123,9 +123,9 @@ enum Shown {
 }
 
 impl PromiseArgs {
-    /// The probability that the certificate is wrong, without the last bits of a difference.
+    /// The probability that the certificate is wrong.
     fn delta(&self) -> f64 {
-        (1e12 * (1.0 - self.confidence)).round() / 1e12
+        error_at(self.confidence)
     }
 
     /// What is promised, in one clause.

@@ -12,8 +12,8 @@ use super::made::Made;
 use super::row_file::{RowFormat, SavedRows};
 use super::{Lock, read_rows, write_atomically};
 use crate::aggregate::{
-    ChainPlace, Contest, Entrant, Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Group, Label, Premises,
-    Row, RowView, Rows, RowsBuilder, SEED, Unit, by_stack, unit_of,
+    BestUnit, ChainPlace, Contest, Entrant, Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Group, Label,
+    Premises, Row, RowView, Rows, RowsBuilder, SEED, Unit, by_stack,
 };
 use crate::answers::{Appetite, Choice, FollowedReport, RunEvidence, Tuned};
 use crate::compare::StackInfo;
@@ -146,7 +146,8 @@ impl Manifest {
             stack.map_or_else(Entrant::default, ManifestStack::entrant)
         };
         let entrants: Vec<Entrant> = groups.iter().map(entrant).collect();
-        Contest::new(groups, self.premises(unit_of(rows)), &entrants, None)
+        let premises = self.premises(BestUnit::from_groups(&groups).unit);
+        Contest::new(groups, premises, &entrants, None)
     }
 
     /// What the stacks are judged by.

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::aggregate::{RowView, Rows, by_stack, summarise, unit_of};
+use crate::aggregate::{BestUnit, RowView, Rows, by_stack, summarise};
 use crate::diagnostic::one_line;
 use crate::transcript::Point;
 use crate::verdict::Verdict;
@@ -127,7 +127,8 @@ impl Snapshot {
         let mut snapshot = Self::from_rows(rows);
         snapshot.whenstop = Some(env!("CARGO_PKG_VERSION").to_owned());
         snapshot.corpus = Some(corpus);
-        let (groups, unit) = (by_stack(rows), unit_of(rows));
+        let groups = by_stack(rows);
+        let unit = BestUnit::from_groups(&groups).unit;
         for (summary, group) in summarise(&groups, None).iter().zip(&groups) {
             if let Some(stack) = snapshot.stacks.get_mut(&*summary.stack) {
                 stack.rules = rules.get(&*summary.stack).cloned();

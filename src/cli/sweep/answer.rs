@@ -1,4 +1,4 @@
-//! Which setting of a sweep to ship: decided and said as for any other comparison.
+//! Which stack of a grid to ship: decided and said as for any other comparison.
 
 use crate::aggregate::{Contest, Entrant, Label, Premises, Rows, Unit, Whole, by_stack, summarise};
 use crate::answers::{Appetite, Field, FirstTable, words};
@@ -8,11 +8,11 @@ use crate::cli::inputs::{SplitArgs, SplitPart};
 pub(super) struct Answer {
     /// The answer in a few sentences.
     pub(super) verdict: String,
-    /// The setting that was chosen, by its index: on the dev tasks, if the tasks were split.
+    /// The stack that was chosen, by its index: on the dev tasks, if the tasks were split.
     pub(super) chosen: Option<usize>,
-    /// The most that each setting kills, as one of all that were tried.
+    /// The most that each stack kills, as one of all that were tried.
     pub(super) killed_at_most: Vec<Option<f64>>,
-    /// The setting to ship: the one chosen, unless the test tasks contradict it.
+    /// The stack to ship: the one chosen, unless the test tasks contradict it.
     pub(super) ship: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What a sweep found, whichever way its stacks were named: shown and written in the same way.
+//! What a sweep found, shown and written.
 
 use std::path::Path;
 
@@ -15,8 +15,6 @@ use crate::report::{self, write_atomically, write_rows};
 
 /// What a sweep found.
 pub(super) struct Findings<'a> {
-    /// The title of the page.
-    pub(super) title: &'static str,
     /// Which stack to ship.
     pub(super) answer: &'a Answer,
     /// What was swept over which recordings.
@@ -68,8 +66,7 @@ impl Findings<'_> {
         let put = |name: &str, text: &str| write_atomically(&folder.join(name), |file| file.write_all(text.as_bytes()));
         write_atomically(&folder.join("sweep.csv"), |file| self.table.write_csv(file))?;
         let page = format!(
-            "# {}\n\n**{}**\n\n{}.\n\n{}\n{}{}",
-            self.title,
+            "# Which stack?\n\n**{}**\n\n{}.\n\n{}\n{}{}",
             self.answer.verdict,
             self.headline,
             self.overview.to_markdown(),

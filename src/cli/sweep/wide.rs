@@ -303,7 +303,6 @@ impl WideSweep<'_> {
         let chosen = judged.chosen.and_then(|at| judged.summaries.get(at)).map(|summary| &*summary.stack);
         let more = kept.len().saturating_sub(shown.len());
         Findings {
-            title: "Which stack?",
             answer: &judged.answer,
             headline: self.headline(walked),
             table: tables::grid(self.grid, &kept, walked.unit),

@@ -14,7 +14,7 @@ use super::{Group, LEVEL, LostSuccess, Over, RunEffect, TaskSums, Unit, correcte
 use crate::stats::estimate::free_ratio_estimate;
 use crate::stats::gaffke::{Surpluses, is_bound, upper_bound};
 use crate::stats::labels::ErrorRates;
-use crate::stats::{ClusterSums, CostSums, cost_estimate};
+use crate::stats::{ClusterSums, CostSums, cost_estimate, error_at};
 
 /// What a contest is judged by.
 #[derive(Clone, Copy, Debug)]
@@ -35,9 +35,9 @@ impl Premises {
         Self { errors: None, unit, price: None, confidence: LEVEL }
     }
 
-    /// The probability that a stack is certified that kills more than is tolerated, without the last bits of a difference.
+    /// The probability that a stack is certified that kills more than is tolerated.
     fn delta(&self) -> f64 {
-        (1e12 * (1.0 - self.confidence)).round() / 1e12
+        error_at(self.confidence)
     }
 }
 

@@ -109,16 +109,15 @@ impl BestUnit {
         self
     }
 
-    /// The same of the runs of a comparison.
-    pub fn of_rows(rows: &Rows) -> Self {
-        let groups = by_stack(rows);
+    /// The same of the runs of a comparison, from the groups of its stacks.
+    pub fn from_groups(groups: &[Group<'_>]) -> Self {
         Self::of_runs(&groups.first().map(measured_runs).unwrap_or_default())
     }
 }
 
 /// The unit that suits the runs of a comparison best.
 pub fn unit_of(rows: &Rows) -> Unit {
-    BestUnit::of_rows(rows).unit
+    BestUnit::from_groups(&by_stack(rows)).unit
 }
 
 impl PassedOver {

@@ -28,8 +28,7 @@ impl SavingRatios {
     /// Computes all ratios over the judged runs of a group, in `unit`. They are undefined if the runs that do not record it
     /// are not like the others.
     pub(super) fn of_group(group: &Group<'_>, tasks: &Tasks, unit: Unit, level: f64) -> Self {
-        let sums = if is_misleading(group, unit) { Vec::new() } else { by_task(group, tasks, unit, Over::Judged) };
-        Self::from_sums(&sums, unit, level)
+        Self::from_sums(&judged_sums(group, tasks, unit), unit, level)
     }
 
     /// The same from the sums by task.
@@ -52,6 +51,11 @@ impl SavingRatios {
             break_even: worth_range(tasks, |tasks| worth::break_even(tasks, level)),
         }
     }
+}
+
+/// The sums of the judged runs by task; none if the runs that do not record `unit` are not like the others.
+fn judged_sums(group: &Group<'_>, tasks: &Tasks, unit: Unit) -> Vec<TaskSums> {
+    if is_misleading(group, unit) { Vec::new() } else { by_task(group, tasks, unit, Over::Judged) }
 }
 
 /// The sums of all tasks at their low and at their high end.
@@ -85,8 +89,7 @@ fn worth_range(tasks: &[TaskSums], estimate: impl Fn(&[WorthSums]) -> Estimate) 
 /// Net benefit of stopping per run when a lost success costs `price` (in `unit`): what was not spent, less the price
 /// of the successes killed. Over the judged runs.
 pub(super) fn net_benefit(group: &Group<'_>, tasks: &Tasks, unit: Unit, price: f64, level: f64) -> RangeEstimate {
-    let sums = if is_misleading(group, unit) { Vec::new() } else { by_task(group, tasks, unit, Over::Judged) };
-    worth_range(&sums, |tasks| worth::net_worth(tasks, price, level))
+    worth_range(&judged_sums(group, tasks, unit), |tasks| worth::net_worth(tasks, price, level))
 }
 
 /// What a success costs under the stack, relative to the same runs without stopping.

@@ -2,11 +2,12 @@
 //! forgets.
 //!
 //! Losses in [0, 1] come one after the other. While what was to be expected of them, on average so far, is at least
-//! alpha, the wealth of [`Surpluses::wealth`] is at most a martingale that begins at 1: that it ever reaches `1 / delta`
-//! then has probability at most `delta` (Ville 1939), whether the losses are independent or not. Both bound and alarm
-//! speak of the wealth after the last loss: an earlier one says nothing of work that has changed since.
+//! alpha, the wealth of [`Surpluses::wealth`](super::gaffke::Surpluses::wealth) is at most a martingale that begins at 1:
+//! that it ever reaches `1 / delta` then has probability at most `delta` (Ville 1939), whether the losses are independent
+//! or not. Both bound and alarm speak of the wealth after the last loss: an earlier one says nothing of work that has
+//! changed since.
 
-use super::gaffke::{BETS, Surpluses};
+use super::gaffke::BETS;
 
 /// The most sessions that are looked ahead.
 const MOST: u64 = 100_000;
@@ -102,7 +103,7 @@ struct Wealth {
 impl Wealth {
     /// Before the first loss. `None` if no loss could be evidence.
     fn against(alpha: f64) -> Option<Self> {
-        let slack = Surpluses::of_losses([], alpha).slack;
+        let slack = 1.0 - alpha;
         (slack > 0.0 && alpha.is_finite()).then_some(Self { alpha, slack, bets: [0.0; BETS.len()] })
     }
 
@@ -143,6 +144,7 @@ impl Wealth {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::gaffke::Surpluses;
 
     fn watched(losses: impl IntoIterator<Item = f64>) -> Watched {
         let mut watched = Watched::new();

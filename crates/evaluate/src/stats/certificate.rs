@@ -5,6 +5,11 @@
 
 use super::gaffke::Surpluses;
 
+/// The probability of error at a confidence, without the last bits of a difference.
+pub fn error_at(confidence: f64) -> f64 {
+    (1e12 * (1.0 - confidence)).round() / 1e12
+}
+
 /// The test behind the p-values of a certificate. Chosen before the recordings are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bound {

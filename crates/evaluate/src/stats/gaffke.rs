@@ -2,18 +2,15 @@
 //! distribution.
 //!
 //! A loss L in [0, 1] enters as its surplus, alpha - L, which is at least -slack, where slack = 1 - alpha; under the
-//! null hypothesis the means of the surpluses sum to at most 0. Other statistics of this form (weighted rates, rates
-//! under label errors) supply their own surplus and slack.
+//! null hypothesis the means of the surpluses sum to at most 0.
 
-/// Surpluses of independent tasks, each at least `-slack`.
+/// Surpluses of independent tasks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Surpluses {
     /// One per task; positive values are evidence of a small risk.
     pub values: Vec<f64>,
-    /// The largest loss a task can contribute, as a positive number: no surplus is below `-slack`.
-    pub slack: f64,
     /// The surplus of a task without any loss.
-    pub clean: f64,
+    alpha: f64,
 }
 
 /// The bets of [`Surpluses::betting`] with their weights; a bet is in eighths of the largest one allowed.
@@ -31,7 +28,12 @@ pub(super) const BETS: [(f64, f64); 8] = [
 impl Surpluses {
     /// The surpluses of losses in [0, 1] against `alpha`.
     pub fn of_losses(losses: impl IntoIterator<Item = f64>, alpha: f64) -> Self {
-        Self { values: losses.into_iter().map(|loss| alpha - loss).collect(), slack: 1.0 - alpha, clean: alpha }
+        Self { values: losses.into_iter().map(|loss| alpha - loss).collect(), alpha }
+    }
+
+    /// The most that a task can lose against `alpha`: no surplus is below `-slack`.
+    fn slack(&self) -> f64 {
+        1.0 - self.alpha
     }
 
     /// The mean; `None` without tasks.
@@ -53,7 +55,7 @@ impl Surpluses {
     /// Finds the fewest further clean tasks, at most `most`, that bring the p-value to `delta` or below; returns that
     /// p-value and number.
     fn after_clean(&self, most: u64, delta: f64) -> (f64, u64) {
-        if self.slack.is_nan() || self.slack <= 0.0 || self.values.iter().any(|value| value.is_nan()) {
+        if self.slack().is_nan() || self.slack() <= 0.0 || self.values.iter().any(|value| value.is_nan()) {
             return (1.0, 0);
         }
         let mut good: Vec<f64> = self.values.iter().copied().filter(|value| *value > 0.0).collect();
@@ -61,14 +63,14 @@ impl Surpluses {
         // Sorted, so that the result does not depend on the order of the tasks, to the byte.
         good.sort_by(f64::total_cmp);
         bad.sort_by(f64::total_cmp);
-        bad.insert(0, self.slack);
+        bad.insert(0, self.slack());
         let mut race = Race::against(bad);
         for value in good {
             race.add(value);
         }
         let mut added = 0;
         while added < most && race.p_value() > delta {
-            race.add(self.clean);
+            race.add(self.alpha);
             added += 1;
         }
         (race.p_value(), added)
@@ -78,7 +80,7 @@ impl Surpluses {
     /// beyond a million.
     pub fn clean_tasks_needed(&self, delta: f64) -> Option<u64> {
         const MOST: u64 = 1_000_000;
-        let (p, added) = if self.clean > 0.0 { self.after_clean(MOST, delta) } else { (1.0, 0) };
+        let (p, added) = if self.alpha > 0.0 { self.after_clean(MOST, delta) } else { (1.0, 0) };
         (p <= delta).then_some(added)
     }
 
@@ -91,7 +93,7 @@ impl Surpluses {
         let n = self.values.len() as f64;
         let slope = |bet: f64| self.values.iter().map(|value| value / (1.0 + bet * value)).sum::<f64>();
         // At the largest bet a total loss ends the game, so evaluate the slope just below it.
-        let (mut low, mut high) = (0.0, (1.0 - 1e-12) / self.slack);
+        let (mut low, mut high) = (0.0, (1.0 - 1e-12) / self.slack());
         if slope(high) > 0.0 {
             low = high;
         }
@@ -113,7 +115,7 @@ impl Surpluses {
     ///
     /// Ville (1939); Waudby-Smith & Ramdas (2024), Estimating means of bounded random variables by betting, JRSS B 86.
     pub fn wealth(&self) -> f64 {
-        let path = |bet: f64| self.values.iter().map(|value| (bet * value / self.slack).ln_1p()).sum::<f64>().exp();
+        let path = |bet: f64| self.values.iter().map(|value| (bet * value / self.slack()).ln_1p()).sum::<f64>().exp();
         BETS.iter().map(|(eighths, weight)| weight * path(eighths / 8.0)).sum()
     }
 

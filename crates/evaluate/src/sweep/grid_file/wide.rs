@@ -17,6 +17,9 @@ pub struct WideGrid {
     /// The axes, in order of precedence.
     pub axes: Vec<GridAxis>,
     product: Product,
+    /// The longest axis whose choices are nested, if there is one, and the place of each of its choices from cautious to
+    /// bold.
+    longest: Option<(usize, Vec<usize>)>,
 }
 
 impl WideGrid {
@@ -45,7 +48,7 @@ impl WideGrid {
         match product.len() {
             None => Err("more stacks than can be counted".to_owned()),
             Some(0) => Err("a grid without a stack".to_owned()),
-            Some(_) => Ok(Self { combine, axes, product }),
+            Some(_) => Ok(Self { longest: longest(&axes, combine), combine, axes, product }),
         }
     }
 
@@ -79,7 +82,7 @@ impl WideGrid {
 
     /// How many chains of nested stacks the grid has: those that differ only in the longest axis of one rule are one.
     pub fn n_chains(&self) -> u64 {
-        self.len() / self.longest().map_or(1, |(axis, _)| self.axes[axis].choices.len() as u64)
+        self.len() / self.longest.as_ref().map_or(1, |(_, places)| places.len() as u64)
     }
 
     /// The place of stack `index` in these chains.
@@ -89,22 +92,11 @@ impl WideGrid {
             place,
             weight: 1.0,
         };
-        let Some((axis, places)) = self.longest() else { return chain(index, 0) };
-        let later: u64 = self.axes[axis + 1..].iter().map(|axis| axis.choices.len() as u64).product();
-        let n = self.axes[axis].choices.len() as u64;
+        let Some((axis, places)) = &self.longest else { return chain(index, 0) };
+        let later: u64 = self.axes[*axis + 1..].iter().map(|axis| axis.choices.len() as u64).product();
+        let n = places.len() as u64;
         let own = usize::try_from(index / later % n).unwrap_or(0);
         chain(index / later / n * later + index % later, places[own])
-    }
-
-    /// The longest axis whose choices are nested, if there is one, and the place of each of its choices from cautious to
-    /// bold.
-    fn longest(&self) -> Option<(usize, Vec<usize>)> {
-        let nested = |(at, axis): (usize, &GridAxis)| Some((at, nested_places(axis, self.combine)?));
-        self.axes
-            .iter()
-            .enumerate()
-            .filter_map(nested)
-            .max_by_key(|(at, places)| (places.len(), std::cmp::Reverse(*at)))
     }
 
     /// The rules of stack `index`, as text.
@@ -157,6 +149,12 @@ impl WideGrid {
         let cap = cap.map_or_else(String::new, |cap| format!("cap = {{ steps = {} }}\n", cap.text));
         format!("[[stack]]\nname = \"{name}\"\n{rules}{cap}")
     }
+}
+
+/// The longest axis whose choices are nested, and their places.
+fn longest(axes: &[GridAxis], combine: Combine) -> Option<(usize, Vec<usize>)> {
+    let nested = |(at, axis): (usize, &GridAxis)| Some((at, nested_places(axis, combine)?));
+    axes.iter().enumerate().filter_map(nested).max_by_key(|(at, places)| (places.len(), std::cmp::Reverse(*at)))
 }
 
 /// The places of an axis' choices from cautious to bold: of one rule, or of caps, by their limits. Without its rule a stack
