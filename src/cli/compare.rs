@@ -1,37 +1,31 @@
 //! `whenstop compare`: the main job.
 
 mod against;
+mod question;
 pub(super) mod report;
 pub(super) mod shard;
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
 use self::against::AgainstArgs;
+use self::question::refuse_unknown_baseline;
+pub(super) use self::question::{CompareQuestion, GatheredRuns, Published, gather, published};
 use super::Exit;
 use super::destination::Destination;
-use super::export::{configurations, hosts_by_stack};
 use super::failure::Failure;
-use super::inputs::{
-    AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs, LoadedStacks, RecordedRuns, SplitArgs, SplitPart, StackArgs,
-    divided, tell_troubles,
-};
+use super::inputs::{AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs, RecordedRuns, SplitArgs, StackArgs};
 use super::output::{Format, Output, lines_of};
 use super::values::{share, share_inside};
-use crate::aggregate::{LEVEL, Label, MIN_KNOWN, RowView, Rows, Summary};
-use crate::answers::{Appetite, CompareAnswer, FollowedReport, RunEvidence, tables, words};
-use crate::compare::{Evaluation, Evaluator, Keeps, Options, StackInfo};
+use crate::aggregate::{LEVEL, MIN_KNOWN, Summary};
+use crate::answers::{Appetite, CompareAnswer, tables, words};
+use crate::compare::Keeps;
 use crate::decision::Strategy;
-use crate::diagnostic::{Diagnostic, Location, nearest, one_line};
+use crate::diagnostic::{Diagnostic, Location, one_line};
 use crate::explain::Texts;
-use crate::reader::CorpusReport;
-use crate::report::{CsvStyle, FolderFormat, Found, Made, Manifest, Publication, RowFormat, Shard};
-use crate::stats::labels::ErrorRates;
-use crate::transcript::Run;
-use crate::verdict::Assumptions;
+use crate::report::{CsvStyle, FolderFormat, Made, Publication, RowFormat, Shard};
 
 /// Arguments of `compare`.
 #[derive(Debug, ClapArgs)]
@@ -195,54 +189,6 @@ impl KeepsArg {
     }
 }
 
-/// What the recordings hold under some stacks.
-pub(super) struct GatheredRuns {
-    pub(super) evidence: RunEvidence,
-    pub(super) stacks: Vec<StackInfo>,
-    /// Findings from reading the recordings, one line each.
-    pub(super) found: Vec<String>,
-    /// The full report of the reading.
-    pub(super) report: CorpusReport,
-    /// One sentence per tuned stack whose certificate does not hold on these recordings, with the reason.
-    pub(super) void: Vec<String>,
-    /// The agents of the runs, as far as they are recorded.
-    pub(super) agents: BTreeSet<String>,
-}
-
-impl GatheredRuns {
-    /// Everything that was gathered, reported in the usual way.
-    pub(super) fn publication(self) -> Publication {
-        Publication::new(self.evidence, Manifest::new(self.stacks))
-    }
-}
-
-/// Replays the recordings under the stacks. `options` are those that no stack file decides.
-pub(super) fn gather(
-    runs: &RecordedRuns<'_>,
-    stacks: &LoadedStacks,
-    options: &Options<'_>,
-    output: &Output,
-) -> Result<GatheredRuns, Failure> {
-    let hides_texts = options.stories == Some(Texts::None);
-    let grounds = stacks.grounds();
-    let Options { assumptions, keeps, stories, .. } = *options;
-    let options = Options { assumptions, effects: stacks.effects(), keeps, stories, grounds: &grounds };
-    let evaluator = Evaluator::new(&stacks.strategies, options);
-    let mut gathered = evaluator.gather();
-    let mut agents = BTreeSet::new();
-    let evaluate = |run: Run| (evaluator.evaluate(&run), run.header.agent);
-    let report = runs.each(output, evaluate, |(run, agent)| {
-        gathered.take(run);
-        agents.extend(agent);
-    })?;
-    tell_troubles(&stacks.strategies, output)?;
-    let Evaluation { rows, firings, followed, stacks, stories, void } = gathered.finish();
-    let followed = Some(FollowedReport::new(followed, runs.noun()));
-    let found = Found::from_report(&report);
-    let found = if hides_texts { found.without_values().lines() } else { found.lines() };
-    Ok(GatheredRuns { evidence: RunEvidence { rows, firings, followed, stories }, stacks, found, report, void, agents })
-}
-
 /// `whenstop compare`.
 pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
     if args.against.is_given() {
@@ -254,94 +200,16 @@ pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
     if let (Some(shard), Some(out)) = (args.shard, &args.out) {
         return shard::run_shard(args, &runs, shard, out, output);
     }
-    args.out().map_or(Ok(()), Publication::refuse_foreign).map_err(Failure::input)?;
-    let stacks = args.stacks.load_some()?;
-    let Published { publication, .. } = published(&args.question(&runs, output)?, &runs, &stacks, output)?;
+    let Published { publication, .. } = answered(args, &runs, output)?;
     let folder = args.out.as_deref().map(|out| (out, args.folder_format(output.csv_style())));
     show(&publication, args.format, folder, output)
 }
 
-/// What is asked about stacks on recordings, whoever asks.
-pub(super) struct CompareQuestion<'a> {
-    pub(super) appetite: Appetite,
-    pub(super) failure_rate: Option<f64>,
-    /// The stack that the others are compared with; by default the first.
-    pub(super) baseline: Option<&'a str>,
-    pub(super) keeps: Keeps,
-    pub(super) assumptions: Assumptions,
-    pub(super) split: &'a SplitArgs,
-    /// How labels err.
-    pub(super) errors: Option<ErrorRates>,
-    /// Marks of the recordings that stand for grades.
-    pub(super) proxies: Option<String>,
-    /// The texts of the recordings that a page contains; `None` if there is no page.
-    pub(super) texts: Option<Texts>,
-    /// The command and the files it reads, if the result goes to a folder.
-    pub(super) made: Option<Made>,
-}
-
-/// The result of a comparison.
-pub(super) struct Published {
-    pub(super) publication: Publication,
-    /// The report of the reading.
-    pub(super) report: CorpusReport,
-    /// The agents of the runs, as far as they are recorded.
-    pub(super) agents: BTreeSet<String>,
-}
-
-/// Runs the comparison; the result is ready to be shown and written.
-pub(super) fn published(
-    question: &CompareQuestion<'_>,
-    runs: &RecordedRuns<'_>,
-    stacks: &LoadedStacks,
-    output: &Output,
-) -> Result<Published, Failure> {
-    let options = Options {
-        assumptions: question.assumptions,
-        keeps: question.keeps,
-        stories: question.texts,
-        ..Options::default()
-    };
-    let gathered = gather(runs, stacks, &options, output)?;
-    if let Some(name) = question.baseline {
-        refuse_unknown_baseline(name, &gathered.stacks)?;
-    }
-    let GatheredRuns { mut evidence, stacks: replayed, found, report, void, agents } = gathered;
-    let manifest = question.manifest(replayed, stacks);
-    let manifest = Manifest { found, remarks: void, ..manifest };
-    if question.split.split == SplitPart::None {
-        return Ok(Published { publication: Publication::new(evidence, manifest), report, agents });
-    }
-    let (reported, dev) = divided(evidence.rows, question.split, |all, split| split.rows(&all), Rows::is_empty)?;
-    let runs: BTreeSet<&Label> = reported.iter().map(RowView::run_id).collect();
-    evidence.firings = evidence.firings.filtered(|firing| runs.contains(&firing.run_id));
-    evidence = RunEvidence { rows: reported, followed: None, ..evidence };
-    let choice = question.split.choice(question.appetite.max_killed);
-    let publication = Publication::new(evidence, manifest).with_choice(choice, dev.as_ref());
-    Ok(Published { publication, report, agents })
-}
-
-impl CompareQuestion<'_> {
-    /// How the comparison is reported, as far as the question says.
-    fn manifest(&self, replayed: Vec<StackInfo>, stacks: &LoadedStacks) -> Manifest {
-        let mut manifest = Manifest::new(replayed);
-        if let Some(today) = self.baseline {
-            manifest.baseline = Label::from(today);
-        }
-        manifest.made.clone_from(&self.made);
-        manifest.assumptions = self.assumptions.names().into_iter().map(str::to_owned).collect();
-        manifest.appetite = self.appetite;
-        manifest.failure_rate = self.failure_rate;
-        manifest.proxies.clone_from(&self.proxies);
-        manifest.set_label_errors(self.errors);
-        manifest.set_hosts(&hosts_by_stack(stacks));
-        manifest.set_places(&stacks.places());
-        // Only a folder has a page to copy them from.
-        if self.texts.is_some() {
-            manifest.configurations = configurations(stacks);
-        }
-        manifest
-    }
+/// Runs the comparison that the arguments ask for, once it is sure that its folder may be written to.
+pub(super) fn answered(args: &Args, runs: &RecordedRuns<'_>, output: &Output) -> Result<Published, Failure> {
+    args.out().map_or(Ok(()), Publication::refuse_foreign).map_err(Failure::input)?;
+    let stacks = args.stacks.load_some()?;
+    published(&args.question(runs, output)?, runs, &stacks, output)
 }
 
 impl Args {
@@ -353,11 +221,6 @@ impl Args {
     /// The formats of the folder.
     pub(super) fn folder_format(&self, csv: CsvStyle) -> FolderFormat {
         self.rows.folder_format(csv)
-    }
-
-    /// Loads the stacks.
-    pub(super) fn load_stacks(&self) -> Result<LoadedStacks, Failure> {
-        self.stacks.load_some()
     }
 
     /// Adds guards of a program that embeds whenstop.
@@ -396,17 +259,6 @@ impl Args {
             made: self.made(runs, output)?,
         })
     }
-}
-
-fn refuse_unknown_baseline(name: &str, stacks: &[StackInfo]) -> Result<(), Failure> {
-    if stacks.iter().any(|stack| &*stack.name == name) {
-        return Ok(());
-    }
-    let help = match nearest(name, stacks.iter().map(|stack| &*stack.name)) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "name one of the stacks compared".to_owned(),
-    };
-    Err(Failure::usage(Diagnostic::new(Location::default(), format!("no stack `{name}`"), help)))
 }
 
 /// Writes the folder, if there is one, and shows the answer.

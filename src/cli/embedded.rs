@@ -71,20 +71,14 @@ pub fn compare(values: Values, guards: Vec<EmbeddedGuard>) -> Result<Compared, D
         Arc::new(Guard::new(&name, program, open, NOTATION)) as Arc<dyn Strategy>
     }));
     let output = Output::keeping();
-    let (publication, report) = published(&args, &output).map_err(told)?;
+    let compare::Published { publication, report, .. } =
+        compare::answered(&args, &args.runs(), &output).map_err(told)?;
     let summaries = publication.summaries();
     if let Some(out) = args.out() {
         publication.write(&summaries, out, args.folder_format(CsvStyle::Plain))?;
     }
     let answer = publication.answer(&summaries);
     Ok(Compared { publication, answer, report, messages: output.into_kept() })
-}
-
-fn published(args: &compare::Args, output: &Output) -> Result<(Publication, CorpusReport), Failure> {
-    args.out().map_or(Ok(()), Publication::refuse_foreign).map_err(Failure::input)?;
-    let (runs, stacks) = (args.runs(), args.load_stacks()?);
-    let published = compare::published(&args.question(&runs, output)?, &runs, &stacks, output)?;
-    Ok((published.publication, published.report))
 }
 
 /// Computes one part of a comparison divided by file and writes it to the folder `out`. The options are those of `compare`;
