@@ -56,12 +56,11 @@ const WORLDS: [World; 6] = [
 /// on how many by `--quick`.
 struct Placed(&'static str, fn(Corpus, u64) -> Vec<Row>, (usize, u64, bool), f64, (u64, u64));
 
-const PLACED: [Placed; 22] = [
+const PLACED: [Placed; 21] = [
     Placed("recorders", tuning::recorders, (140, 4, true), 0.05, (400, 1)),
     Placed("unnamed", tuning::unnamed, (40, 6, true), 0.1, (400, 3)),
     Placed("models", tuning::models, (80, 4, true), 0.1, (200, 0)),
     Placed("unlike", tuning::unlike, (70, 4, true), 0.1, (200, 2)),
-    Placed("gridded", tuning::gridded, (160, 3, true), 0.1, (200, 0)),
     Placed("listed", tuning::listed, (330, 3, true), 0.1, (200, 0)),
     Placed("cost-unseen", spent::unseen, (40, 1, true), 0.02, (1000, 60)),
     Placed("cost-unlike", spent::unlike, (60, 50, false), 20.0, (2000, 0)),

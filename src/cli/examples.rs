@@ -13,20 +13,18 @@ pub(super) const GUARD: &str = "Examples:\n  \
     whenstop schema guard                             # the protocol";
 
 pub(super) const TUNE: &str = "Examples:\n  \
-    whenstop tune runs                                # what to ship, at most 5 % of successes killed\n  \
-    whenstop tune runs --max-killed 0.02 --out tuned/    # and tuned.toml, its certificate, a report\n  \
+    whenstop tune runs                          # what to ship: kills at most 5 %\n  \
+    whenstop tune runs --max-killed 0.02 --out tuned/  # and a stack file, a page\n  \
     whenstop tune runs --price prices.toml --lost-success-costs 4.00\n  \
     whenstop tune runs --by suite                     # a cap for each class\n  \
     whenstop tune runs --signal steps --limits 20,30,40  # which of these to ship\n  \
+    whenstop tune runs --grid grid.toml --out grid/   # every stack of a grid file\n  \
     whenstop tune runs --learn --max-killed 0.10   # a short list of rules\n\n\
     Exits 0 with a stack to ship and 100 without one.";
 
-pub(super) const SWEEP: &str = "Examples:\n  \
-    whenstop sweep runs --grid grid.toml --out sweep/ # every stack of a grid";
-
 /// What a grid file looks like.
 pub(super) const GRID: &str = "Examples:\n  \
-    whenstop sweep runs --grid grid.toml --out sweep/ # every stack of a grid\n\n\
+    whenstop tune runs --grid grid.toml --out grid/   # every stack of a grid, and which to ship\n\n\
 A grid file: axes of rules, each a clause of a stack file with a list where its\nlimit stands. Every stack that takes one rule of each axis is tried.\n\n  \
     combine = \"any\"     # \"all\": at the same point; \"latched\": each at some point\n\n  \
     [[axis]]\n  \

@@ -50,11 +50,14 @@ const VALIDITY: &str = "validity";
 const HELD: &str = include_str!("validity.txt");
 
 /// Options that few people need: only `help COMMAND --full` explains them.
-const SELDOM: [&str; 20] = [
+const SELDOM: [&str; 24] = [
     "against-labels",
+    "all",
     "allow-commands",
     "anytime",
+    "best",
     "budget",
+    "cache",
     "cross-fit",
     "delta",
     "embed-text",
@@ -63,6 +66,7 @@ const SELDOM: [&str; 20] = [
     "label-errors-alike",
     "margin",
     "min-known",
+    "most",
     "no-presets",
     "order",
     "rows",
@@ -76,7 +80,7 @@ const SELDOM: [&str; 20] = [
 /// The commands by what they are for; the last group is for programs.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Look at recordings", &["corpus", "explain", "local", "watch", "labels", "convert"]),
-    ("Compare and choose", &["compare", "tune", "sweep", "bench", "forecast", "rules"]),
+    ("Compare and choose", &["compare", "tune", "bench", "forecast", "rules"]),
     ("Put it to use", &["export", "hook", "guard", "ci"]),
     ("Plumbing", &["report", "merge", "schema", "completions", "man", "help"]),
 ];

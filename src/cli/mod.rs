@@ -35,7 +35,6 @@ mod proxies;
 mod rounds;
 mod rules;
 mod schema;
-mod sweep;
 mod texts;
 mod tune;
 mod values;
@@ -132,13 +131,8 @@ enum Command {
     /// Find the limit to ship from recordings alone, with a certificate.
     ///
     /// Finds the stack to ship from recordings alone: chooses it, certifies it, writes it.
-    #[command(after_help = examples::TUNE)]
+    #[command(after_help = examples::TUNE, after_long_help = examples::GRID)]
     Tune(tune::Args),
-    /// Every stack of a grid: what each kills and saves.
-    ///
-    /// Tries every stack of a grid file: what each kills and saves, and which to ship.
-    #[command(after_help = examples::SWEEP, after_long_help = examples::GRID)]
-    Sweep(sweep::Args),
     /// A benchmark whose runs are stopped early: savings, scores, ranks.
     ///
     /// Compares models on a benchmark whose runs are stopped early: what is saved, what each score loses, which pairs change
@@ -294,7 +288,6 @@ fn run(cli: Cli, arguments: &[OsString]) -> Exit {
         None => bundled::run(&cli.example, &output),
         Some(Command::Compare(args)) => compare::run(args, &output),
         Some(Command::Tune(args)) => tune::run(&args, &output),
-        Some(Command::Sweep(args)) => sweep::run(&args, &output),
         Some(Command::Bench(args)) => bench::run(&args, &output),
         Some(Command::Forecast(args)) => forecast::run(&args, &output),
         Some(Command::Merge(args)) => merge::run(&args, &output),

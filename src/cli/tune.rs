@@ -4,14 +4,13 @@ mod beside;
 mod by;
 mod document;
 mod files;
+mod grid;
 mod limits;
 mod notes;
 mod rated;
 mod refusals;
 mod tables;
 mod words;
-
-use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
@@ -20,10 +19,11 @@ use super::compare::{EmbedText, price};
 use super::destination::Destination;
 use super::embedded::Tuned as Answered;
 use super::failure::Failure;
-use super::inputs::{ByArg, CorpusArgs, StackArgs, read_text, undrawn_labels};
+use super::inputs::{ByArg, CorpusArgs, StackArgs, undrawn_labels};
 use super::output::{Format, Output};
 use super::values::share_inside;
 use crate::aggregate::{LEVEL, Rows, RowsBuilder, Standing};
+use crate::answers;
 use crate::catalog::{self, Strategies};
 use crate::compare::Comparison;
 use crate::diagnostic::{Diagnostic, Location};
@@ -31,15 +31,15 @@ use crate::framework::Kind;
 use crate::reader::LabelDraw;
 use crate::report::{Publication, refuse_foreign};
 use crate::stats::{Bound, error_at};
-use crate::sweep::GridFile;
-use crate::sweep::engine::{Extract, Plan};
+use crate::sweep::engine::Extract;
 use crate::tune::{
-    Appetite, BUDGETS, Family, GridRefusal, GridStudy, HeldOut, Learner, ListOptions, Refusal, Shipped, Study, Tuned,
-    Tuner, UNREADABLE, catalogue, pool, tasks_for_list, unread_rules,
+    Appetite, BUDGETS, Family, HeldOut, Learner, ListOptions, Refusal, Shipped, Study, Tuned, Tuner, catalogue, pool,
+    tasks_for_list,
 };
 use crate::verdict::Assumptions;
 use crate::words::chosen_percent;
 use beside::Beside;
+use grid::GridArgs;
 use limits::OwnArgs;
 use rated::{Elsewhere, Rated, elsewhere, rate};
 use words::Words;
@@ -64,14 +64,10 @@ pub(super) struct Args {
     /// estimate, no proof.
     #[arg(long, requires = "learn")]
     cross_fit: bool,
-    /// Choose a stack from a grid file on one half of the tasks, and certify it on the other; `whenstop sweep --help`
-    /// has an example.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["learn", "lost_success_costs", "signal"])]
-    grid: Option<PathBuf>,
     /// Tune each class on its own: each `suite`, `model`, or value of a field found as for `--outcome`. A class with too few
     /// tasks gets what is certified on all of them. The promise holds for all classes together.
     #[arg(long, value_name = "suite|model|FIELD", value_parser = ByArg::parse,
-        conflicts_with_all = ["learn", "grid", "lost_success_costs", "today", "signal"])]
+        conflicts_with_all = ["learn", "file", "lost_success_costs", "today", "signal"])]
     by: Option<ByArg>,
     /// What you run today, shown for comparison: a stack file, `preset:NAME` or `system:NAME`. Repeatable.
     #[arg(long, value_name = "FILE|preset:NAME", conflicts_with = "signal")]
@@ -90,6 +86,8 @@ pub(super) struct Args {
     format: Shown,
     #[command(flatten)]
     corpus: CorpusArgs,
+    #[command(flatten, next_help_heading = "A grid of your own")]
+    grid: GridArgs,
     #[command(flatten, next_help_heading = "Limits of your own")]
     own: OwnArgs,
 }
@@ -117,9 +115,36 @@ enum Shown {
     Table,
     /// One JSON document.
     Json,
+    /// The table as CSV.
+    Csv,
+    /// The table as Markdown.
+    Md,
+    /// The table as LaTeX.
+    Latex,
     /// A block for a pull request: what runs today (`--today`, the first) against what is to be shipped, and its stack
     /// file.
     Pr,
+}
+
+impl Shown {
+    /// The format of the table that is printed; `None` for a pull request.
+    fn of_table(self) -> Option<Format> {
+        match self {
+            Self::Table => Some(Format::Table),
+            Self::Json => Some(Format::Json),
+            Self::Csv => Some(Format::Csv),
+            Self::Md => Some(Format::Md),
+            Self::Latex => Some(Format::Latex),
+            Self::Pr => None,
+        }
+    }
+
+    /// The error of `--format pr` with `option`, which compares with nothing that is run today.
+    fn nothing_today(option: &str) -> Failure {
+        let what = format!("`--format pr` is not for `{option}`: nothing is run today to hold its stacks against");
+        let help = format!("leave out `{option}`, or use `table`");
+        Failure::usage(Diagnostic::new(Location::default(), what, help))
+    }
 }
 
 impl PromiseArgs {
@@ -132,6 +157,11 @@ impl PromiseArgs {
     fn clause(&self) -> String {
         let (alpha, confidence) = (chosen_percent(self.max_killed), chosen_percent(self.confidence));
         format!("at most {alpha} of successes killed, averaged over tasks, with {confidence} confidence")
+    }
+
+    /// What is tolerated where candidates are compared.
+    fn appetite(&self) -> answers::Appetite {
+        answers::Appetite { max_killed: self.max_killed, confidence: self.confidence, ..answers::Appetite::default() }
     }
 
     fn bound(&self) -> Bound {
@@ -156,7 +186,6 @@ struct Recordings {
     /// Rows of the strategies shown for comparison: first what runs today, then the presets.
     rows: Rows,
     n_today: usize,
-    grid: Option<Gridded>,
     labels: LabelDraw,
 }
 
@@ -165,31 +194,6 @@ fn picked(study: &Study, labels: LabelDraw) -> Option<String> {
     let noticed = study.picked().map(|picked| format!("Nothing can be certified. {}", picked.sentence()));
     let known = study.runs().iter().filter(|run| run.outcome().grade().is_some()).count();
     noticed.or_else(|| undrawn_labels(labels, known, study.runs().len()))
-}
-
-/// The user's own grid.
-struct Gridded {
-    file: GridFile,
-    plan: Plan,
-}
-
-fn grid_file(path: &Path) -> Result<GridFile, Failure> {
-    let text =
-        read_text(path, "`--grid` takes a grid file; `whenstop sweep --help` shows one").map_err(Failure::usage)?;
-    GridFile::parse(&path.display().to_string(), &text).map_err(Failure::usage)
-}
-
-/// An error if the rules of the grid cannot be evaluated on too many runs.
-fn check_readable(grid: &Gridded, path: &Path, study: &Study) -> Result<(), Failure> {
-    let all = study.runs().len();
-    let (rules, runs) = unread_rules(&grid.file, &grid.plan, study);
-    if runs as f64 <= UNREADABLE * all as f64 {
-        return Ok(());
-    }
-    let rules: Vec<String> = rules.iter().map(|(rule, runs)| format!("`{rule}`: {runs}")).collect();
-    let what = format!("{runs} of {all} runs do not record what its rules read ({})", rules.join(", "));
-    let help = "leave those axes out, or the recordings";
-    Err(Failure::usage(Diagnostic::new(Location::file(path.display().to_string()), what, help)))
 }
 
 fn read(args: &Args, output: &Output) -> Result<Recordings, Failure> {
@@ -201,11 +205,7 @@ fn read(args: &Args, output: &Output) -> Result<Recordings, Failure> {
         strategies.extend(catalog::all(Kind::Preset));
     }
     let comparison = Comparison::new(&strategies, Assumptions::default());
-    let mut plan = Study::plan(&families);
-    let file = args.grid.as_deref().map(grid_file).transpose()?;
-    if let Some(file) = &file {
-        GridStudy::plan(file, &mut plan);
-    }
+    let plan = Study::plan(&families);
     let (mut extracts, mut rows): (Vec<Extract>, _) = (Vec::new(), RowsBuilder::default());
     let report = args.corpus.process(
         output,
@@ -216,11 +216,7 @@ fn read(args: &Args, output: &Output) -> Result<Recordings, Failure> {
         },
     )?;
     let study = Study::new(extracts, families, &plan);
-    let grid = file.map(|file| Gridded { file, plan });
-    if let Some((grid, path)) = grid.as_ref().zip(args.grid.as_deref()) {
-        check_readable(grid, path, &study)?;
-    }
-    Ok(Recordings { study, rows: rows.finish(), n_today, grid, labels: report.label_draw })
+    Ok(Recordings { study, rows: rows.finish(), n_today, labels: report.label_draw })
 }
 
 /// The result of tuning.
@@ -243,31 +239,26 @@ enum Why {
     Picked(String),
     /// No certified list saves anything.
     NoList,
-    /// No stack of the grid passes.
-    Grid(GridRefusal),
     /// It is certified, but not worth shipping.
     NotWorthIt(Shipped, Standing),
     /// The same, by what such choices do to tasks left out.
     FailsElsewhere(Shipped, Elsewhere),
 }
 
-fn answer(args: &Args, recordings: &Recordings) -> Result<Answer, Failure> {
+fn answer(args: &Args, recordings: &Recordings) -> Answer {
     let (study, appetite) = (&recordings.study, args.appetite());
     let tuner = Tuner::new(study);
     let tasks = study.all_tasks();
     let found = tuner.tune(&tasks, appetite);
-    let shipped = match (&found.chosen, &recordings.grid, picked(study, recordings.labels)) {
-        (Err(refusal @ (Refusal::Ungraded | Refusal::Unnamed { .. } | Refusal::NoCosts)), ..) => {
+    let shipped = match (&found.chosen, picked(study, recordings.labels)) {
+        (Err(refusal @ (Refusal::Ungraded | Refusal::Unnamed { .. } | Refusal::NoCosts)), _) => {
             Err(Why::Catalogue(*refusal))
         }
-        (.., Some(sentence)) => Err(Why::Picked(sentence)),
-        (_, Some(grid), _) => of_grid(grid, study, &tasks, appetite)?,
+        (_, Some(sentence)) => Err(Why::Picked(sentence)),
         _ if args.learn => learned(args, study, &tasks, &found),
-        (Err(Refusal::NotWorthIt(choice, standing)), None, _) => {
-            Err(Why::NotWorthIt(Shipped::Limit(*choice), *standing))
-        }
-        (Err(refusal), None, _) => Err(Why::Catalogue(*refusal)),
-        (Ok(choice), None, _) => Ok((Shipped::Limit(*choice), tuner.held_out(&tasks, appetite))),
+        (Err(Refusal::NotWorthIt(choice, standing)), None) => Err(Why::NotWorthIt(Shipped::Limit(*choice), *standing)),
+        (Err(refusal), None) => Err(Why::Catalogue(*refusal)),
+        (Ok(choice), None) => Ok((Shipped::Limit(*choice), tuner.held_out(&tasks, appetite))),
     };
     let (rated, shipped) = match shipped {
         Ok((shipped, held_out)) => {
@@ -289,22 +280,7 @@ fn answer(args: &Args, recordings: &Recordings) -> Result<Answer, Failure> {
         Err(why) => (None, Err(why)),
     };
     let beside = Beside::from_tuner(&tuner, recordings, appetite, &found);
-    Ok(Answer { appetite, tuned: found, shipped, rated, beside })
-}
-
-/// What to ship from a grid; limits that cannot be derived from the recordings are an error.
-fn of_grid(
-    grid: &Gridded,
-    study: &Study,
-    tasks: &[usize],
-    appetite: Appetite,
-) -> Result<Result<(Shipped, HeldOut), Why>, Failure> {
-    let of_grid = GridStudy::new(study, &grid.file, &grid.plan);
-    match of_grid.choose(tasks, appetite) {
-        Ok(choice) => Ok(Ok((Shipped::Grid(choice), of_grid.held_out(tasks, appetite)))),
-        Err(GridRefusal::Unreadable(wrong)) => Err(Failure::usage(wrong)),
-        Err(refusal) => Ok(Err(Why::Grid(refusal))),
-    }
+    Answer { appetite, tuned: found, shipped, rated, beside }
 }
 
 #[expect(clippy::result_large_err, reason = "a command refuses at most once")]
@@ -325,6 +301,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if let Some(out) = &args.out {
         refuse_foreign(out, ["certificate.json", "tuned.toml"].into_iter()).map_err(Failure::input)?;
         Publication::refuse_foreign(out).map_err(Failure::input)?;
+    }
+    if let Some(path) = &args.grid.file {
+        return grid::run(args, path, output);
     }
     if args.own.are_asked_for() {
         return limits::run(args, output);
@@ -355,7 +334,7 @@ fn tune<T>(
         return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
     }
     let recordings = read(args, output)?;
-    let answer = answer(args, &recordings)?;
+    let answer = answer(args, &recordings);
     let words = Words { study: &recordings.study, answer: &answer, args };
     let shown = show(&words)?;
     if let Some(out) = &args.out {
@@ -377,6 +356,9 @@ fn show(words: &Words<'_>, output: &Output) -> Result<(), Failure> {
             Err(_) => output.paragraph(&words.verdict()),
         },
         Shown::Json => output.json(&words.json()),
+        Shown::Csv => output.table(&words.table(), Format::Csv)?,
+        Shown::Md => output.table(&words.table(), Format::Md)?,
+        Shown::Latex => output.table(&words.table(), Format::Latex)?,
         Shown::Table => {
             let (verdict, recordings, table) = (words.verdict(), words.recordings(), words.table());
             output.paragraph(&verdict);
@@ -398,8 +380,8 @@ fn show(words: &Words<'_>, output: &Output) -> Result<(), Failure> {
 
 /// The answer as values, for a program that embeds whenstop.
 pub(super) fn answered(args: &Args, output: &Output) -> Result<Answered, Failure> {
-    if args.own.are_asked_for() {
-        let what = "limits of your own are certified on the command line only";
+    if args.own.are_asked_for() || args.grid.file.is_some() {
+        let what = "limits and grids of your own are tried on the command line only";
         let help = "run `whenstop tune RUNS --signal SIGNAL --limits LIMITS --format json`";
         return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
     }

@@ -3,12 +3,11 @@
 
 use std::fmt::Write as _;
 use whenstop::stats::Bound;
-use whenstop::sweep::GridFile;
 use whenstop::sweep::engine::Extract;
 use whenstop::transcript::sketch::draft;
 use whenstop::transcript::{Outcome, Run};
 use whenstop::tune::{
-    Appetite, Fate, GridStudy, HeldOut, Learner, LimitIx, ListOptions, Study, TaskTotals, Tuner, catalogue, pool,
+    Appetite, Fate, HeldOut, Learner, LimitIx, ListOptions, Study, TaskTotals, Tuner, catalogue, pool,
 };
 use whenstop::verdict::Assumptions;
 
@@ -84,21 +83,12 @@ impl World {
     }
 }
 
-/// The families that lists may use, and the grid.
-const GRID: &str = "[[axis]]\nsignal = \"call_result.count\"\nat_least = [2, 3, 4, 5]\noptional = true\n\
-                    [[axis]]\nsignal = \"errors.count\"\nat_least = [2, 3, 4, 6]\noptional = true\n\
-                    [[axis]]\nsignal = \"steps\"\nat_least = [8, 12, 16, 20, 26, 32, 40]\noptional = true\n";
-
-fn grid() -> GridFile {
-    GridFile::parse("grid.toml", GRID).expect("the grid is well formed")
-}
-
-fn study(runs: &[Run]) -> (Study, whenstop::sweep::engine::Plan) {
+/// A study with the families that lists may use.
+fn study(runs: &[Run]) -> Study {
     let families = pool("steps");
-    let mut plan = Study::plan(&families);
-    GridStudy::plan(&grid(), &mut plan);
+    let plan = Study::plan(&families);
     let extracts = runs.iter().map(|run| Extract::from_run(run, &plan, Assumptions::default())).collect();
-    (Study::new(extracts, families, &plan), plan)
+    Study::new(extracts, families, &plan)
 }
 
 /// The same with the catalogue alone.
@@ -186,29 +176,11 @@ pub(crate) fn unlike(corpus: Corpus, repetitions: u64) -> Vec<Row> {
     walked("unlike", World { spread: 0.8, ..PLAIN }, corpus, repetitions)
 }
 
-/// Stacks of a grid, chosen on one half and certified on the other.
-pub(crate) fn gridded(corpus: Corpus, repetitions: u64) -> Vec<Row> {
-    let (truth, truth_plan) = study(&PLAIN.runs(TRUTH, 3, &mut Random::new(78)));
-    let file = grid();
-    let of_truth = GridStudy::new(&truth, &file, &truth_plan);
-    repeat("gridded", corpus, repetitions, |random, tally| {
-        let (study, plan) = study(&PLAIN.runs(corpus.tasks, corpus.trials, random));
-        let tasks = study.all_tasks();
-        let of_grid = GridStudy::new(&study, &file, &plan);
-        let appetite = appetite(corpus.effect);
-        let chosen = of_grid.choose(&tasks, appetite).ok().map(|choice| {
-            let fates = of_truth.fates(&choice);
-            (true_rates(&truth, |run| fates[run]), of_grid.held_out(&tasks, appetite))
-        });
-        note(tally, "grid", corpus.effect, chosen.as_ref().map(|(truth, of)| (*truth, of)));
-    })
-}
-
 /// Lists of rules, learned on one half and certified on the other.
 pub(crate) fn listed(corpus: Corpus, repetitions: u64) -> Vec<Row> {
-    let (truth, _) = study(&PLAIN.runs(TRUTH, 3, &mut Random::new(78)));
+    let truth = study(&PLAIN.runs(TRUTH, 3, &mut Random::new(78)));
     repeat("listed", corpus, repetitions, |random, tally| {
-        let (study, _) = study(&PLAIN.runs(corpus.tasks, corpus.trials, random));
+        let study = study(&PLAIN.runs(corpus.tasks, corpus.trials, random));
         let tasks = study.all_tasks();
         let options = ListOptions { appetite: appetite(corpus.effect), cross_fit: false };
         let lists = Learner::new(&study);

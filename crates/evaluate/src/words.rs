@@ -99,6 +99,14 @@ pub fn some_of(words: &[String], most: usize) -> String {
     }
 }
 
+/// A name of at most `most` characters: a longer one is cut, and ends in `…`.
+pub fn cut(name: &str, most: usize) -> String {
+    if name.chars().count() <= most {
+        return name.to_owned();
+    }
+    name.chars().take(most - 1).chain(['…']).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,6 +5,10 @@ use super::{Cell, Line, Table};
 use crate::aggregate::{Count, Summary, Unit};
 use crate::sweep::engine::Tally;
 use crate::sweep::{Find, WideGrid};
+use crate::words::cut;
+
+/// Most characters of a stack's name on a terminal; `sweep.csv` has the full name.
+const NAME: usize = 28;
 
 /// A kept stack with the results of its rows.
 pub struct KeptStack<'a> {
@@ -21,7 +25,6 @@ pub fn grid(grid: &WideGrid, kept: &[KeptStack<'_>], unit: Unit) -> Table {
     let lines = kept.iter().map(|KeptStack { find, summary, resamples_on_frontier }| {
         let mut line = Line::default();
         line.push("stack", Cell::Text(summary.stack.to_string()));
-        line.push("rules", Cell::Text(grid.rules(find.index)));
         for (nth, (axis, choice)) in grid.axes.iter().zip(grid.choices(find.index)).enumerate() {
             line.push(axis_column(nth, &axis.name), choice.map_or(Cell::Missing, |choice| limits(&choice.limits)));
         }
@@ -59,7 +62,7 @@ pub fn grid(grid: &WideGrid, kept: &[KeptStack<'_>], unit: Unit) -> Table {
 pub fn grid_lines(grid: &WideGrid, stacks: &[(u64, Tally)], unit: Unit, scale: f64) -> Table {
     let line = |(index, tally): &(u64, Tally)| {
         let mut line = Line::default();
-        line.push("stack", Cell::Text(WideGrid::name(*index)));
+        line.push("stack", Cell::Text(grid.name(*index)));
         for (nth, (axis, choice)) in grid.axes.iter().zip(grid.choices(*index)).enumerate() {
             line.push(axis_column(nth, &axis.name), choice.map_or(Cell::Missing, |choice| limits(&choice.limits)));
         }
@@ -90,7 +93,7 @@ pub fn grid_overview(kept: &[&KeptStack<'_>], unit: Unit, chosen: Option<&str>) 
     let lines = kept.iter().map(|KeptStack { find, summary, resamples_on_frontier }| {
         let mut line = Line::default();
         let mark = if chosen == Some(&*summary.stack) { " *" } else { "" };
-        line.push("stack", Cell::Text(format!("{}{mark}", summary.stack)));
+        line.push("stack", Cell::Text(cut(&summary.stack, NAME) + mark));
         line.push("stops", Cell::Count(summary.counted(Count::Stopped)));
         line.push("killed, at most %", killed(summary));
         line.push(format!("{} saved, %", unit.noun()), interval(&summary.ratios_in(unit).useful));

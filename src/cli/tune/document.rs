@@ -5,7 +5,7 @@ use serde_json::json;
 use super::words::Words;
 use crate::aggregate::RunRows;
 use crate::stats::Estimate;
-use crate::tune::{GridChoice, Shipped, Study, grounds};
+use crate::tune::{Shipped, Study, grounds};
 
 impl Words<'_> {
     /// The answer as JSON: the certificate.
@@ -51,9 +51,8 @@ impl Words<'_> {
             let (p, judged_on) = match shipped {
                 Shipped::Limit(choice) => (choice.p, answer.tuned.with_success),
                 Shipped::List(list) => (list.p, list.judged_on),
-                Shipped::Grid(choice) => (choice.p, choice.judged_on),
             };
-            let mut told = json!({
+            json!({
                 "stop_when": shipped.condition(study),
                 "rules": shipped.rules(study),
                 "from_step": shipped.from_step(),
@@ -67,11 +66,7 @@ impl Words<'_> {
                 "held_out_parts_refused": held_out.refused,
                 "held_out_parts_with_another_rule": held_out.others(&shipped.name(study)),
                 "counted_as_killed": self.unread_successes(shipped),
-            });
-            if let Shipped::Grid(GridChoice { tried, on_frontier, passed, .. }) = shipped {
-                told["grid"] = json!({"stacks": tried, "on_frontier": on_frontier, "passed": passed});
-            }
-            told
+            })
         });
         json!({
             "schema_version": 1,

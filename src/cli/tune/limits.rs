@@ -5,14 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::files::{TUNED, grounds_text};
-use super::{Args, Shown};
-use crate::aggregate::{Count, Label, RowView, Summary};
-use crate::answers::Appetite;
+use super::{Args, PromiseArgs, Shown};
+use crate::aggregate::{Count, Label, RowView, Rows, Summary};
 use crate::cli::Exit;
-use crate::cli::compare::{self, CompareQuestion, Published};
+use crate::cli::compare::{self, CompareQuestion};
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{DOUBTS, LabelErrorArgs, LoadedStacks, SplitArgs, SplitPart, read_text};
-use crate::cli::output::{Format, Output};
+use crate::cli::output::Output;
 use crate::compare::Keeps;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest, one_line};
 use crate::export::stack_file;
@@ -27,7 +26,7 @@ pub(super) struct OwnArgs {
     #[command(flatten)]
     limits: LimitArgs,
     #[command(flatten, next_help_heading = "Splitting the tasks")]
-    split: SplitArgs,
+    pub(super) split: SplitArgs,
     #[command(flatten, next_help_heading = DOUBTS)]
     errors: LabelErrorArgs,
 }
@@ -38,9 +37,14 @@ impl OwnArgs {
         self.limits.are_given()
     }
 
+    /// Whether errors of labels are stated.
+    pub(super) fn has_label_errors(&self) -> bool {
+        self.errors.rates().is_some()
+    }
+
     /// An error if something is requested that only limits of the user's own have.
     pub(super) fn check_unused(&self) -> Result<(), Failure> {
-        if self.split.split == SplitPart::None && self.errors.rates().is_none() {
+        if self.split.split == SplitPart::None && !self.has_label_errors() {
             return Ok(());
         }
         let what = "`--split` and errors of labels are for limits of your own: `--signal … --limits …`";
@@ -109,22 +113,10 @@ impl LimitArgs {
 
 /// Compares the limits, and writes the one to ship.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let format = match args.format {
-        Shown::Table => Format::Table,
-        Shown::Json => Format::Json,
-        Shown::Pr => {
-            let what = "`--format pr` is not for limits of your own: nothing is run today to hold them against";
-            let help = "leave out `--signal`, or use `table`";
-            return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
-        }
-    };
+    let format = args.format.of_table().ok_or_else(|| Shown::nothing_today("--signal"))?;
     let stacks: Vec<Arc<Stack>> = args.own.limits.stacks()?.into_iter().map(Arc::new).collect();
     let question = CompareQuestion {
-        appetite: Appetite {
-            max_killed: args.promise.max_killed,
-            confidence: args.promise.confidence,
-            ..Appetite::default()
-        },
+        appetite: args.promise.appetite(),
         failure_rate: None,
         baseline: None,
         keeps: Keeps::default(),
@@ -140,7 +132,8 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let ship = published.publication.first(&summaries).ship();
     let chosen = ship.and_then(|ship| Some((stacks.iter().find(|stack| *stack.name == *ship.stack)?, ship)));
     if let Some(out) = &args.out {
-        let tuned = chosen.and_then(|(stack, summary)| tuned_file(args, stack, summary, &published));
+        let (rows, agents) = (published.publication.rows(), published.agents.iter().cloned().collect::<Vec<_>>());
+        let tuned = chosen.and_then(|(stack, summary)| tuned_file(&args.promise, stack, summary, rows, agents));
         let write_own = |folder: &Path| match &tuned {
             Some(text) => write_atomically(&folder.join("tuned.toml"), |file| file.write_all(text.as_bytes())),
             None => Ok(()),
@@ -155,15 +148,20 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     Ok(if chosen.is_some() { Exit::Done } else { Exit::GateFailed })
 }
 
-/// The stack to ship as a file, with the grounds on which it was chosen.
-fn tuned_file(args: &Args, stack: &Stack, summary: &Summary, published: &Published) -> Option<String> {
-    let publication = &published.publication;
-    let models: BTreeSet<&Label> = publication.rows().iter().filter_map(RowView::model).collect();
+/// The stack to ship as a file, with the grounds on which it was chosen: what it does to the runs that these rows are of.
+pub(super) fn tuned_file(
+    promise: &PromiseArgs,
+    stack: &Stack,
+    summary: &Summary,
+    rows: &Rows,
+    agents: Vec<String>,
+) -> Option<String> {
+    let models: BTreeSet<&Label> = rows.iter().filter_map(RowView::model).collect();
     let stopped = summary.counted(Count::Stops) as f64 / summary.runs.max(1) as f64;
     let grounds = Grounds {
-        promise: args.promise.clause(),
+        promise: promise.clause(),
         models: models.into_iter().map(ToString::to_string).collect(),
-        agents: published.agents.iter().cloned().collect(),
+        agents,
         runs: u32::try_from(summary.runs).unwrap_or(u32::MAX),
         stopped,
         ranges: Vec::new(),

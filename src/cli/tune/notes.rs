@@ -3,7 +3,7 @@
 use super::beside::Rival;
 use super::words::{Words, cost_of_success, with_interval};
 use crate::transcript::Outcome;
-use crate::tune::{GridChoice, Learned, Shipped, TaskTotals};
+use crate::tune::{Learned, Shipped, TaskTotals};
 use crate::words::chosen_percent;
 
 impl Words<'_> {
@@ -37,9 +37,6 @@ impl Words<'_> {
             if let Shipped::List(Learned { is_single: true, .. }) = shipped {
                 notes.push("more rules gained less than one standard error over one, so one is shipped".to_owned());
             }
-            if let Shipped::Grid(choice) = shipped {
-                notes.push(Self::walked(choice));
-            }
             notes.extend(self.gain(&held_out.totals));
             notes.extend(Self::intervention(&held_out.totals));
             notes.push(
@@ -69,30 +66,19 @@ impl Words<'_> {
         })
     }
 
-    /// How a stack of the grid was found.
-    fn walked(choice: &GridChoice) -> String {
-        format!(
-            "the grid: {} stacks tried on one half of the tasks, {} on the frontier there; these tried on the other half, from \
-             the most cautious on to the first that fails: {} passed, and the last of them is shipped",
-            choice.tried, choice.on_frontier, choice.passed
-        )
-    }
-
     /// The label of the catalogue's own choice if something else is shipped.
     pub(super) fn without(&self) -> Option<&'static str> {
-        let grid = self.args.grid.as_ref().map(|_| "without --grid");
-        grid.or(self.args.learn.then_some("without --learn"))
+        self.args.learn.then_some("without --learn")
     }
 
-    /// Whether a list, or a stack of a grid, gains over one limit on tasks that neither was chosen on.
+    /// Whether a list gains over one limit on tasks that neither was chosen on.
     fn gain(&self, shipped: &TaskTotals) -> Option<String> {
         self.without()?;
         let limit = self.answer.beside.limit.as_ref()?;
         let (saved, by_limit) = (shipped.saved().value?, limit.totals.saved().value?);
         let points = (saved - by_limit) * 100.0;
-        let (what, chosen) = if self.args.learn { ("list", "learned") } else { ("stack", "chosen") };
         Some(format!(
-            "against one limit of the catalogue the {what} saves {points:+.1} points on tasks neither was {chosen} on"
+            "against one limit of the catalogue the list saves {points:+.1} points on tasks neither was learned on"
         ))
     }
 

@@ -4,7 +4,7 @@ use super::Recordings;
 use super::files::hosts_of_stack;
 use crate::aggregate::{Candidate, Entrant, LEAST_SAVED, LEVEL};
 use crate::stats::{CostSums, Estimate, cost_estimate};
-use crate::tune::{Appetite, Fate, GridStudy, HeldOut, Shipped, TaskTotals};
+use crate::tune::{Appetite, Fate, HeldOut, Shipped, TaskTotals};
 
 /// What speaks against a rule that is worth it on the tasks it was chosen on: what rules chosen the same way do to
 /// tasks left out.
@@ -38,10 +38,6 @@ fn fates(shipped: &Shipped, recordings: &Recordings) -> Vec<Fate> {
     match shipped {
         Shipped::Limit(choice) => runs.map(|run| study.fate(choice.at, run)).collect(),
         Shipped::List(learned) => runs.map(|run| learned.list.fate(study, run)).collect(),
-        Shipped::Grid(choice) => {
-            let grid = recordings.grid.as_ref().expect("a stack of a grid is shipped only where there is a grid");
-            GridStudy::new(study, &grid.file, &grid.plan).fates(choice)
-        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::answers::words::{dearer, more_tasks};
 use crate::cli::inputs::unnamed_tasks;
 use crate::diagnostic::count;
 use crate::transcript::Outcome;
-use crate::tune::{GridRefusal, Refusal, Shipped, clean_tasks_needed};
+use crate::tune::{Refusal, Shipped, clean_tasks_needed};
 use crate::words::{chosen_percent, digits, dollars};
 
 /// Formats a share of runs in percent.
@@ -23,8 +23,7 @@ impl Words<'_> {
         let besides = |text: String| match &self.answer.tuned.chosen {
             Ok(choice) => {
                 let rule = self.study.rule(choice.at);
-                let way = if self.args.learn { "--learn" } else { "--grid" };
-                format!("{text} Without `{way}`, `{rule}` can be shipped.")
+                format!("{text} Without `--learn`, `{rule}` can be shipped.")
             }
             Err(_) => text,
         };
@@ -73,7 +72,6 @@ impl Words<'_> {
                  and half to certify, and {there} have one: {} more.",
                 needed - there
             )),
-            Why::Grid(refusal) => besides(self.refused_grid(refusal)),
             Why::NoList => besides(format!(
                 "No list of rules can be recommended at {alpha}: what is certified on the half of the tasks it was not learned \
                  from saves nothing."
@@ -125,7 +123,6 @@ impl Words<'_> {
     fn best_of(&self) -> String {
         match self.answer.tuned.choices.len() {
             _ if self.args.learn => "the list that is certified".to_owned(),
-            _ if self.args.grid.is_some() => "the stack that is certified".to_owned(),
             1 => "all that is certified".to_owned(),
             n => format!("the best of {n} limits that are certified"),
         }
@@ -143,27 +140,6 @@ impl Words<'_> {
              out, {told}.",
             shipped.condition(self.study)
         )
-    }
-
-    /// Why no stack of the grid can be shipped.
-    fn refused_grid(&self, refusal: &GridRefusal) -> String {
-        let alpha = chosen_percent(self.args.promise.max_killed);
-        let none = format!("No stack of the grid can be recommended at {alpha}:");
-        match refusal {
-            GridRefusal::TooFewTasks { there, needed } => format!(
-                "{none} it is chosen on one half of the tasks and certified on the other. There {there} have a success, and a \
-                 certificate takes {needed}, none of them killed: {} more in all.",
-                2 * (needed - there)
-            ),
-            GridRefusal::NonePassed(p) => format!(
-                "{none} on the half it is certified on, the most cautious of those that save anything has a p-value of {p:.3} \
-                 where {} would do.",
-                self.args.promise.delta()
-            ),
-            GridRefusal::NothingToTry | GridRefusal::Unreadable(_) => {
-                format!("{none} on the half it is chosen on, none saves anything.")
-            }
-        }
     }
 
     /// The limit that came nearest to passing, with the tasks that it would need.

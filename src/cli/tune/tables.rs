@@ -3,9 +3,8 @@
 use super::words::{Words, with_interval};
 use crate::answers::tables::{Cell, Table};
 use crate::stats::Estimate;
-use crate::sweep::Combine;
-use crate::tune::{Fate, Shipped, Stratum, TaskTotals};
-use crate::words::{chosen_percent, digits};
+use crate::tune::{Fate, Stratum, TaskTotals};
+use crate::words::{chosen_percent, cut, digits};
 
 /// Maximum suites and models shown, the worst first.
 const STRATA: usize = 6;
@@ -47,13 +46,8 @@ impl Words<'_> {
         }
         if let Ok((shipped, held_out)) = &self.answer.shipped {
             let rules = shipped.rules(study);
-            let together = if matches!(shipped, Shipped::Grid(choice) if choice.combine != Combine::Any) {
-                "all of them"
-            } else {
-                "any of them"
-            };
             let name =
-                if let [rule] = &rules[..] { rule.clone() } else { format!("{} rules, {together}", rules.len()) };
+                if let [rule] = &rules[..] { rule.clone() } else { format!("{} rules, any of them", rules.len()) };
             let (totals, refused) = (held_out.totals.clone(), (held_out.refused, held_out.parts));
             lines.push(Line { what: "tuned", name, certified: !self.is_estimate(), totals, refused });
         }
@@ -141,12 +135,4 @@ impl Words<'_> {
         }
         Some(Table { columns, rows })
     }
-}
-
-/// The beginning of a name; `strata.csv` has the full name.
-fn cut(name: &str, most: usize) -> String {
-    if name.chars().count() <= most {
-        return name.to_owned();
-    }
-    name.chars().take(most - 1).chain(['…']).collect()
 }

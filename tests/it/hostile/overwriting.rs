@@ -151,7 +151,7 @@ const FOLDERS: [(&str, &[&str]); 9] = [
     ("compare runs --stacks s.toml --out d", &["runs/b.jsonl"]),
     ("compare a.jsonl --stacks s.toml --shard 1/1 --out d", &["a.jsonl", "s.toml"]),
     ("tune a.jsonl --signal steps --limits 1,2 --out d", &["a.jsonl"]),
-    ("sweep a.jsonl --grid g.toml --out d", &["a.jsonl", "g.toml"]),
+    ("tune a.jsonl --grid g.toml --out d", &["a.jsonl", "g.toml"]),
     ("convert a.jsonl --out d/", &["a.jsonl"]),
     ("convert runs --shards 2 --out d", &["runs/b.jsonl"]),
     ("export s.toml --to all --out d", &["s.toml"]),

@@ -3,20 +3,18 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::{Choice, Fate, GridChoice, Learned, LimitIx, Study};
+use super::{Choice, Fate, Learned, LimitIx, Study};
 use crate::aggregate::RunRows;
 use crate::rule::Rule;
 use crate::stack::Grounds;
 
-/// What is shipped: one limit, a list of rules, or a stack of a grid.
+/// What is shipped: one limit, or a list of rules.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shipped {
     /// One limit of the catalogue, certified on all tasks.
     Limit(Choice),
     /// A list, certified on the half of the tasks it was not learned from.
     List(Learned),
-    /// A stack of the user's own grid, chosen on one half of the tasks and certified on the other.
-    Grid(GridChoice),
 }
 
 impl Shipped {
@@ -26,21 +24,15 @@ impl Shipped {
         let stops = |run: &usize| match self {
             Self::Limit(choice) => matches!(study.fate(choice.at, *run), Fate::Stopped(_)),
             Self::List(learned) => matches!(learned.list.fate(study, *run), Fate::Stopped(_)),
-            Self::Grid(_) => false,
         };
-        match self {
-            Self::Grid(choice) => choice.stopped,
-            _ if runs == 0 => 0.0,
-            _ => (0..runs).filter(stops).count() as f64 / runs as f64,
-        }
+        if runs == 0 { 0.0 } else { (0..runs).filter(stops).count() as f64 / runs as f64 }
     }
 
-    /// The limits of its rules; empty if they are not in the catalogue.
+    /// The limits of its rules, in the order they are consulted.
     fn places(&self) -> Vec<LimitIx> {
         match self {
             Self::Limit(choice) => vec![choice.at],
             Self::List(learned) => learned.list.rules.clone(),
-            Self::Grid(_) => Vec::new(),
         }
     }
 
@@ -51,9 +43,6 @@ impl Shipped {
 
     /// The runs on which some of its rules cannot be evaluated, by index: their successes count as killed.
     pub fn unread(&self, study: &Study) -> Vec<usize> {
-        if let Self::Grid(choice) = self {
-            return choice.unread.clone();
-        }
         let families: Vec<usize> = self.places().into_iter().map(|at| at.family).collect();
         let runs = families.into_iter().flat_map(|family| study.unread_by(family));
         runs.collect::<BTreeSet<usize>>().into_iter().collect()
@@ -64,23 +53,19 @@ impl Shipped {
         match self {
             Self::Limit(choice) => study.rule(choice.at).to_string(),
             Self::List(learned) => learned.list.name(study),
-            Self::Grid(choice) => choice.written.clone(),
         }
     }
 
     /// Its rules as text, in the order they are consulted.
     pub fn rules(&self, study: &Study) -> Vec<String> {
-        match self {
-            Self::Grid(choice) => choice.rules.clone(),
-            _ => self.family_rules(study).iter().map(ToString::to_string).collect(),
-        }
+        self.family_rules(study).iter().map(ToString::to_string).collect()
     }
 
     /// The step from which it is armed; 0 or 1 means from the start.
     pub fn from_step(&self) -> u64 {
         match self {
             Self::List(learned) => learned.list.from_step,
-            Self::Limit(_) | Self::Grid(_) => 0,
+            Self::Limit(_) => 0,
         }
     }
 
@@ -88,15 +73,11 @@ impl Shipped {
     pub fn condition(&self, study: &Study) -> String {
         let rules: Vec<String> = self.rules(study).iter().map(|rule| format!("`{rule}`")).collect();
         let from = if self.from_step() > 1 { format!(", not before step {}", self.from_step()) } else { String::new() };
-        let between = if let Self::Grid(choice) = self { choice.combine.word() } else { " or " };
-        format!("{}{from}", rules.join(between))
+        format!("{}{from}", rules.join(" or "))
     }
 
-    /// Its `[[stack]]` under a name; a grid's stack already has its text.
+    /// Its `[[stack]]` under a name.
     pub fn stack(&self, study: &Study, name: &str) -> String {
-        if let Self::Grid(choice) = self {
-            return choice.written.clone();
-        }
         let mut text = format!("[[stack]]\nname = \"{name}\"\nany = [\n");
         for rule in self.family_rules(study) {
             let rule = format!("{{ signal = \"{}\", {} = {} }}", rule.signal.id, rule.comparator.key(), rule.limit);
@@ -115,10 +96,7 @@ impl Shipped {
             let rule = study.families()[at.family].first_rule();
             Some((rule.signal.id.to_owned(), low, high))
         };
-        let mut ranges: Vec<(String, f64, f64)> = match self {
-            Self::Grid(choice) => choice.ranges.clone(),
-            _ => self.places().iter().filter_map(range).collect(),
-        };
+        let mut ranges: Vec<(String, f64, f64)> = self.places().iter().filter_map(range).collect();
         ranges.sort_by(|a, b| a.0.cmp(&b.0));
         ranges.dedup();
         ranges

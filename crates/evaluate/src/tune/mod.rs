@@ -1,6 +1,6 @@
 //! Finds the stack to ship from recordings. A fixed catalogue of one-limit rules is walked from cautious to bold on
-//! all tasks, under one certificate; or a short list of rules, or a stack of the user's own grid, is chosen on one
-//! half of the tasks and certified on the other.
+//! all tasks, under one certificate; or a short list of rules is chosen on one half of the tasks and certified on the
+//! other.
 //!
 //! Nothing here reads a file or prints. A [`Study`] holds what the [engine](crate::sweep::engine) reads of every run, and
 //! the result of every possible stop, so walks, cross-fits and draws of tasks need no replay.
@@ -10,7 +10,6 @@ mod catalogue;
 mod certificate;
 mod choose;
 mod contender;
-mod grid;
 mod held_out;
 mod list;
 mod rate;
@@ -24,7 +23,6 @@ pub use catalogue::{BUDGETS, Family, catalogue, pool};
 pub use certificate::{Shipped, grounds};
 pub use choose::{Choice, Refusal, Tuned, names_too_few_tasks};
 pub use contender::{Contender, best_contender, held_out_contender};
-pub use grid::{GridChoice, GridRefusal, GridStudy, unread_rules};
 pub use held_out::{Chosen, FOLDS, HeldOut, Tuner, folds};
 
 pub use list::{Learned, Learner, ListOptions, RuleList, tasks_for_list};

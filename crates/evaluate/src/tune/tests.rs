@@ -12,7 +12,6 @@ use crate::replay::replay;
 use crate::stack::{Stack, StackFile};
 use crate::stats::Bound;
 use crate::stats::distribution::binomial_cdf;
-use crate::sweep::GridFile;
 use crate::sweep::engine::Extract;
 use crate::transcript::sketch::draft;
 use crate::transcript::{Outcome, Run};
@@ -262,54 +261,4 @@ proptest! {
             prop_assert_eq!(paid, replayed(run, &stack).0, "{}", &text);
         }
     }
-}
-
-/// Tunes a grid over runs: returns the choice and the held-out effects.
-fn of_grid(runs: &[Run], appetite: Appetite) -> (Result<GridChoice, GridRefusal>, HeldOut) {
-    let text = "[[axis]]\nsignal = \"call_result.count\"\nat_least = [2, 3, 5]\noptional = true\n\
-                [[axis]]\ncap = [4, 12]\noptional = true\n";
-    let file = GridFile::parse("grid.toml", text).unwrap();
-    let families = catalogue("steps");
-    let mut plan = Study::plan(&families);
-    GridStudy::plan(&file, &mut plan);
-    let extracts: Vec<Extract> = runs.iter().map(|run| Extract::from_run(run, &plan, Assumptions::default())).collect();
-    let study = Study::new(extracts, families, &plan).in_unit(Unit::Steps);
-    assert_eq!(unread_rules(&file, &plan, &study), (Vec::new(), 0));
-    let of_grid = GridStudy::new(&study, &file, &plan);
-    let tasks = study.all_tasks();
-    (of_grid.choose(&tasks, appetite), of_grid.held_out(&tasks, appetite))
-}
-
-#[test]
-fn a_stack_of_a_grid_is_chosen_on_one_half_and_certified_on_the_other() {
-    // Nothing the successes do makes a rule kill them except a cap of 4 steps: the second equal call is as early as
-    // any.
-    let (choice, held_out) = of_grid(&corpus(200, 0), FIVE);
-    let choice = choice.unwrap();
-    assert_eq!((&choice.rules[..], choice.tried), (&["call_result.count >= 2".to_owned()][..], 11));
-    assert!((90..=110).contains(&choice.judged_on), "{choice:?}");
-    assert!((choice.p - binomial_cdf(0, choice.judged_on, 0.05)).abs() < 1e-12);
-    assert_eq!(
-        (choice.stopped, &choice.ranges[..]),
-        (40.0 / 240.0, &[("call_result.count".to_owned(), 1.0, 19.0)][..])
-    );
-    let file = StackFile::parse("tuned.toml", &choice.written).unwrap();
-    assert_eq!(file.stack("tuned").unwrap().clauses.len(), 1);
-    assert_eq!(held_out.refused, 0);
-    assert_eq!(held_out.totals.all().useful.low.numerator, 40.0 * 18.0);
-    assert_eq!(held_out.totals.all().killed.high.hits, 0);
-    // If 60 of them make a call twice, that limit is on the frontier but does not pass; the third call does.
-    let (choice, held_out) = of_grid(&corpus(200, 60), FIVE);
-    let choice = choice.unwrap();
-    assert_eq!(choice.rules, ["call_result.count >= 3"]);
-    assert!(choice.passed < choice.on_frontier, "{choice:?}");
-    assert_eq!(held_out.totals.all().useful.low.numerator, 40.0 * 17.0);
-}
-
-#[test]
-fn a_grid_takes_twice_the_tasks_that_a_certificate_takes() {
-    let (choice, held_out) = of_grid(&corpus(70, 0), FIVE);
-    assert!(matches!(choice, Err(GridRefusal::TooFewTasks { there: 30..=40, needed: 45 })), "{choice:?}");
-    assert_eq!((held_out.refused, held_out.parts), (20, 20));
-    assert_eq!(held_out.totals.all().useful.low.numerator, 0.0);
 }

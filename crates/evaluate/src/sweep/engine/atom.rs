@@ -56,7 +56,7 @@ impl Atom {
     }
 
     /// Whether everything it needs can be read from the recording.
-    pub fn is_read(&self, on: &Extract) -> bool {
+    fn is_read(&self, on: &Extract) -> bool {
         self.needs.iter().all(|need| on.holding(*need) == Holding::Throughout)
     }
 

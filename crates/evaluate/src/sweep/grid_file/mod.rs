@@ -285,7 +285,7 @@ impl GridFile {
     }
 
     /// One choice of each axis; all choices of an axis need the same from a recording.
-    pub fn samples(&self) -> Vec<AxisChoice> {
+    fn samples(&self) -> Vec<AxisChoice> {
         let of = |axis: &AxisTemplate| self.clauses(axis, &[axis.template.sample()]).into_iter().flatten();
         self.axes.iter().flat_map(of).map(|written| written.choice).collect()
     }

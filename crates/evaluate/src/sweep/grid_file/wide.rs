@@ -1,5 +1,7 @@
 //! A grid over recordings: its stacks by number, in the engine's form and as stack files.
 
+use std::collections::BTreeSet;
+
 use super::{Combine, GridAxis, WrittenChoice};
 use crate::aggregate::ChainPlace;
 use crate::rule::{Comparator, Condition};
@@ -20,6 +22,8 @@ pub struct WideGrid {
     /// The longest axis whose choices are nested, if there is one, and the place of each of its choices from cautious to
     /// bold.
     longest: Option<(usize, Vec<usize>)>,
+    /// Whether rules of two axes read alike, so that stacks need their numbers to be told apart.
+    is_ambiguous: bool,
 }
 
 impl WideGrid {
@@ -48,7 +52,10 @@ impl WideGrid {
         match product.len() {
             None => Err("more stacks than can be counted".to_owned()),
             Some(0) => Err("a grid without a stack".to_owned()),
-            Some(_) => Ok(Self { longest: longest(&axes, combine), combine, axes, product }),
+            Some(_) => {
+                let (longest, is_ambiguous) = (longest(&axes, combine), is_ambiguous(&axes));
+                Ok(Self { combine, axes, product, longest, is_ambiguous })
+            }
         }
     }
 
@@ -111,7 +118,7 @@ impl WideGrid {
 
     /// Stack `index`, as `compare` would read it from [`Self::written`].
     pub fn stack(&self, index: u64) -> crate::stack::Stack {
-        let mut stack = self.product.stack(index, Self::name(index));
+        let mut stack = self.product.stack(index, self.name(index));
         // The file names a conjunction by its condition, so use the same name here.
         if stack.clauses.len() == 1 && self.combine != Combine::Any {
             for clause in &mut stack.clauses {
@@ -121,18 +128,19 @@ impl WideGrid {
         stack
     }
 
-    /// The name of stack `index`.
-    pub fn name(index: u64) -> String {
-        format!("grid-{index}")
+    /// The name of stack `index`: its rules.
+    pub fn name(&self, index: u64) -> String {
+        let rules = self.rules(index);
+        match rules.as_str() {
+            "" => "no rule".to_owned(),
+            _ if self.is_ambiguous => format!("{rules} (stack {index})"),
+            _ => rules,
+        }
     }
 
     /// Stack `index` as written in a stack file.
     pub fn written(&self, index: u64) -> String {
-        self.written_as(index, &Self::name(index))
-    }
-
-    /// Stack `index` as written in a stack file, under the given name.
-    pub fn written_as(&self, index: u64, name: &str) -> String {
+        let name = self.name(index);
         let choices = || self.choices(index).into_iter().flatten();
         let clauses: Vec<String> = choices()
             .filter(|choice| matches!(choice.choice, AxisChoice::Clause(_)))
@@ -147,8 +155,21 @@ impl WideGrid {
         };
         let cap = choices().find(|choice| matches!(choice.choice, AxisChoice::Cap(_)));
         let cap = cap.map_or_else(String::new, |cap| format!("cap = {{ steps = {} }}\n", cap.text));
-        format!("[[stack]]\nname = \"{name}\"\n{rules}{cap}")
+        let name = toml::Value::String(name);
+        format!("[[stack]]\nname = {name}\n{rules}{cap}")
     }
+}
+
+/// Whether a rule of one axis reads like one of another: options that are no part of its name can differ.
+fn is_ambiguous(axes: &[GridAxis]) -> bool {
+    let mut seen = BTreeSet::new();
+    axes.iter().any(|axis| {
+        let names: BTreeSet<String> =
+            axis.choices.iter().flatten().map(|choice| choice.choice.name().to_string()).collect();
+        let is_new = seen.is_disjoint(&names);
+        seen.extend(names);
+        !is_new
+    })
 }
 
 /// The longest axis whose choices are nested, and their places.

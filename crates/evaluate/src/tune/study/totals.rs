@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{Fate, Study};
 use crate::aggregate::{LEVEL, Over, TaskSums, killed_rate};
-use crate::stats::gaffke::Surpluses;
 use crate::stats::{ClusterSums, Estimate, Interval, ratio_estimate};
 use crate::transcript::Outcome;
-use crate::tune::Appetite;
 
 /// The totals of a strategy by task.
 #[derive(Clone, Debug, Default)]
@@ -130,13 +128,6 @@ impl Study {
                 Fate::Stopped(point) => of.on.shared().course().verdict(Some(point)).is_fes(),
                 Fate::Unread => of.last_end().is_some(),
             }
-    }
-
-    /// The p-value of "this kills more than is tolerated", where `fate` says what becomes of each run.
-    pub(in crate::tune) fn p_value(&self, tasks: &[usize], appetite: Appetite, fate: impl Fn(usize) -> Fate) -> f64 {
-        let totals = self.totals(tasks, fate);
-        let losses = totals.tasks.iter().filter_map(|(_, sums)| sums.killed_rate());
-        appetite.bound.p_value(&Surpluses::of_losses(losses, appetite.alpha))
     }
 
     /// The totals of several tasks, where `fate` says what becomes of each run.

@@ -1,18 +1,21 @@
-//! `whenstop sweep --grid FILE`: tries every stack of a grid.
+//! `whenstop tune --grid FILE`: tries every stack of a grid.
 
+mod answer;
+mod cache;
+mod findings;
+mod manifest;
+mod recordings;
+
+use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::answer::Answer;
-use super::findings::Findings;
-use super::manifest::{Swept, WideManifest};
-use super::recordings::Recordings;
-use super::{Args, Exit, Failure, Output, points};
+use super::limits::tuned_file;
+use super::{Args, Exit, Failure, Output};
 use crate::aggregate::{
-    Count, Entrant, FrontierSpread, Rows, Summary, Unit, Whole, by_stack, frontier_spread, summarise,
+    Count, Entrant, FrontierSpread, Rows, RunRows, Summary, Unit, Whole, by_stack, frontier_spread, summarise,
 };
-use crate::answers::Appetite;
 use crate::answers::tables::{self, KeptStack};
 use crate::cli::destination::Destination;
 use crate::cli::export::hosts_of;
@@ -20,33 +23,44 @@ use crate::cli::inputs::{SplitPart, read_text};
 use crate::cli::interrupt::Listening;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::figure::{self, HeatFigure, save};
-use crate::report::{write_atomically, write_folder};
+use crate::report::{refuse_foreign, write_atomically, write_folder};
+use crate::stats::split::optimism;
 use crate::sweep::engine::{Extract, GridWalk, Plan, Runs, Tally};
 use crate::sweep::{Candidates, Find, GridFile, Search, WideGrid};
 use crate::words::grouped;
+use answer::Answer;
+use findings::Findings;
+use manifest::{GridManifest, Swept};
+use recordings::Recordings;
 
-/// Arguments of a sweep over a grid.
+/// Arguments for a grid.
 #[derive(Debug, clap::Args)]
-pub(super) struct WideArgs {
-    /// A grid file: tries every stack that takes one rule from each of its axes; see below.
-    #[arg(long, value_name = "FILE")]
-    pub(super) grid: std::path::PathBuf,
+pub(super) struct GridArgs {
+    /// A grid file: tries every stack that takes one rule from each of its axes; `whenstop help tune --full` shows one.
+    #[arg(long = "grid", value_name = "FILE",
+        conflicts_with_all = ["learn", "lost_success_costs", "signal", "today", "anytime"])]
+    pub(super) file: Option<PathBuf>,
     /// How many stacks of a grid are kept for each objective, in addition to the frontier.
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "file")]
     best: usize,
     /// Also write `sweep-all.csv`: one line for every stack of the grid.
-    #[arg(long, requires = "out")]
+    #[arg(long, requires_all = ["file", "out"])]
     all: bool,
-    /// Store what the rules read in this folder: a later sweep of the same recordings does not read them again;
-    /// one with more rules reads them once more. Entries are only used for exactly these inputs, options and version;
-    /// the folder may be deleted at any time.
-    #[arg(long, value_name = "DIR")]
-    pub(super) cache: Option<Destination>,
+    /// Also write `sweep-rows.csv`: one row per run and stack that is kept.
+    #[arg(long, requires_all = ["file", "out"])]
+    rows: bool,
+    /// Store what the rules of a grid read in this folder: the next time, the same recordings are not read again; with
+    /// more rules they are read once more. Entries are only used for exactly these inputs, options and version; the
+    /// folder may be deleted at any time.
+    #[arg(long, value_name = "DIR", requires = "file")]
+    cache: Option<Destination>,
     /// Refuse a grid with more stacks than this.
-    #[arg(long, value_name = "N", default_value_t = 100_000_000)]
+    #[arg(long, value_name = "N", default_value_t = 100_000_000, requires = "file")]
     most: u64,
 }
 
+/// The files that are written whatever was found.
+const FILES: [&str; 4] = ["manifest.json", "sweep.md", "sweep.csv", "stacks.toml"];
 /// Maximum lines of the table: fits a screen.
 const SHOWN: usize = 12;
 /// Maximum cells of a heat map that is still readable.
@@ -75,33 +89,45 @@ struct Judged {
     answer: Answer,
 }
 
-/// `whenstop sweep --grid FILE`.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let path = args.wide.grid.as_path();
-    let text =
-        read_text(path, "`--grid` takes a grid file; `whenstop sweep --help` shows one").map_err(Failure::usage)?;
+/// How much better the chosen stack looks on the dev tasks than on the test tasks, in words.
+fn points(dev: Option<f64>, test: Option<f64>) -> String {
+    optimism(dev, test).map_or_else(|| "undefined".to_owned(), |gap| format!("{:+.1} points", gap * 100.0))
+}
+
+/// `whenstop tune --grid FILE`.
+pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<Exit, Failure> {
+    if args.own.has_label_errors() {
+        let what = "errors of labels are for limits of your own: `--signal … --limits …`";
+        let help = "leave them out: a grid takes the outcomes as they are";
+        return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+    }
+    if let Some(out) = &args.out {
+        refuse_foreign(out, FILES.into_iter()).map_err(Failure::input)?;
+    }
+    let help = "`--grid` takes a grid file; `whenstop help tune --full` shows one";
+    let text = read_text(path, help).map_err(Failure::usage)?;
     let file = GridFile::parse(&path.display().to_string(), &text).map_err(Failure::usage)?;
     let mut plan = Plan::default();
     file.plan(&mut plan);
-    let recordings = args.reading().read(&plan, output)?;
+    let recordings = recordings::read(args, &plan, output)?;
     let searched: Vec<&Extract> = recordings.searched.iter().collect();
     let grid = file.grid(&searched, &plan).map_err(Failure::usage)?;
-    if grid.len() > args.wide.most {
-        let what = format!("{} stacks; the most are {}", grouped(grid.len()), grouped(args.wide.most));
+    if grid.len() > args.grid.most {
+        let what = format!("{} stacks; the most are {}", grouped(grid.len()), grouped(args.grid.most));
         let sizes: Vec<String> = grid.axes.iter().map(|axis| axis.choices.len().to_string()).collect();
         let help = format!("its axes have {} choices: shorten them, or allow more with `--most`", sizes.join(" × "));
         return Err(Failure::usage(Diagnostic::new(Location::file(path.display().to_string()), what, help)));
     }
-    let sweep = WideSweep { args, path, grid: &grid, plan: &plan, recordings: &recordings, output };
+    let sweep = Sweep { args, path, grid: &grid, plan: &plan, recordings: &recordings, output };
     let Some(out) = &args.out else {
         let walked = sweep.walk(None).map_err(|error| Failure::internal(&error))?;
         let judged = sweep.judge(&walked);
         sweep.show(&walked, &judged)?;
-        return Ok(exit(&walked));
+        return Ok(exit(&walked, &judged));
     };
     let mut done = None;
     let write_all = |folder: &Path| {
-        let walked = if args.wide.all {
+        let walked = if args.grid.all {
             let mut walked = None;
             write_atomically(&folder.join("sweep-all.csv"), |file| {
                 walked = Some(sweep.walk(Some(file))?);
@@ -121,15 +147,21 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let Some((walked, judged)) = done else { return Err(Failure::internal(&"the walk had no result")) };
     sweep.show(&walked, &judged)?;
     output.note(&format!("written to {}", out.display()));
-    Ok(exit(&walked))
+    Ok(exit(&walked, &judged))
 }
 
-fn exit(walked: &Walked) -> Exit {
-    if walked.interrupted { Exit::Interrupted } else { Exit::Done }
+fn exit(walked: &Walked, judged: &Judged) -> Exit {
+    if walked.interrupted {
+        Exit::Interrupted
+    } else if judged.answer.ship.is_some() {
+        Exit::Done
+    } else {
+        Exit::GateFailed
+    }
 }
 
 /// A grid over recordings.
-struct WideSweep<'a> {
+struct Sweep<'a> {
     args: &'a Args,
     path: &'a Path,
     grid: &'a WideGrid,
@@ -138,7 +170,7 @@ struct WideSweep<'a> {
     output: &'a Output,
 }
 
-impl WideSweep<'_> {
+impl Sweep<'_> {
     /// Walks the grid; writes a line for every stack to `all`.
     fn walk(&self, mut all: Option<&mut dyn Write>) -> io::Result<Walked> {
         let product = self.grid.product();
@@ -152,7 +184,7 @@ impl WideSweep<'_> {
         let runs = Runs::from_extracts(&self.recordings.searched, unit);
         let walk = GridWalk::new(product, &atoms, &runs)
             .ok_or_else(|| io::Error::other("the recordings lack more than 128 different things"))?;
-        let mut search = Search::new(self.grid, self.args.max_killed, self.args.wide.best);
+        let mut search = Search::new(self.grid, self.args.promise.max_killed, self.args.grid.best);
         let mapped = if self.grid.axes.len() == 2 && self.grid.len() <= MOST_CELLS { self.grid.len() } else { 0 };
         let mut cells = vec![None; usize::try_from(mapped).unwrap_or(0)];
         let (listening, bar) = (Listening::start(), self.output.counted(self.grid.len(), "stacks"));
@@ -190,7 +222,7 @@ impl WideSweep<'_> {
         drop(groups);
         let searched_on = self.recordings.chosen_on().map(|on| candidates.rows(on));
         let searched = searched_on.as_ref().map(|rows| summarise(&by_stack(rows), None));
-        let appetite = Appetite { max_killed: self.args.max_killed, ..Appetite::default() };
+        let appetite = self.args.promise.appetite();
         let entrant = |find: &Find| Entrant {
             hosts: hosts_of(&self.grid.stack(find.index)).len(),
             rules: self.grid.rules_of(find.index).len(),
@@ -201,7 +233,7 @@ impl WideSweep<'_> {
         let answer = Answer::from_reported(
             &rows,
             searched_on.as_ref(),
-            &self.args.split,
+            &self.args.own.split,
             walked.unit,
             appetite,
             &entrants,
@@ -224,7 +256,7 @@ impl WideSweep<'_> {
     fn headline(&self, walked: &Walked) -> String {
         let graded = self.recordings.searched.iter().filter_map(|on| on.shared().outcome().grade());
         let (runs, successes) = (self.recordings.searched.len(), graded.clone().filter(|success| *success).count());
-        let part = match self.args.split.split {
+        let part = match self.args.own.split.split {
             SplitPart::None => "",
             SplitPart::Dev | SplitPart::Test => " of the dev tasks",
         };
@@ -238,11 +270,6 @@ impl WideSweep<'_> {
 
     fn notes(&self, walked: &Walked, judged: &Judged) -> Vec<String> {
         let mut notes = Vec::new();
-        if let Some((find, summary)) =
-            judged.chosen.and_then(|at| Some((walked.finds.get(at)?, judged.summaries.get(at)?)))
-        {
-            notes.push(format!("chosen (*): `{}`: {}", summary.stack, self.grid.rules(find.index)));
-        }
         match (&judged.searched, judged.chosen) {
             (Some(dev), Some(at)) => {
                 let gap = |of: &dyn Fn(&Summary) -> Option<f64>| {
@@ -289,7 +316,7 @@ impl WideSweep<'_> {
             .collect();
         // Tolerated stacks by what they save, the others by what they kill.
         others.sort_by(|a, b| {
-            let beyond = |of: &KeptStack<'_>| killed(of) > self.args.max_killed;
+            let beyond = |of: &KeptStack<'_>| killed(of) > self.args.promise.max_killed;
             beyond(a)
                 .cmp(&beyond(b))
                 .then_with(|| if beyond(a) { killed(a).total_cmp(&killed(b)) } else { saved(b).total_cmp(&saved(a)) })
@@ -325,14 +352,28 @@ impl WideSweep<'_> {
 
     fn write(&self, folder: &Path, walked: &Walked, judged: &Judged) -> Result<(), Diagnostic> {
         self.findings(walked, judged).write(self.args, folder)?;
-        let stacks = self.stacks(walked, judged);
-        write_atomically(&folder.join("stacks.toml"), |file| file.write_all(stacks.as_bytes()))?;
+        let put = |name: &str, text: &str| write_atomically(&folder.join(name), |file| file.write_all(text.as_bytes()));
+        put("stacks.toml", &self.stacks(walked, judged))?;
+        if let Some(tuned) = self.tuned(walked, judged) {
+            put("tuned.toml", &tuned)?;
+        }
         self.write_map(folder, walked, judged)
+    }
+
+    /// The stack to ship as a file, with the grounds on which it was chosen.
+    fn tuned(&self, walked: &Walked, judged: &Judged) -> Option<String> {
+        let ship = judged.answer.ship.as_deref()?;
+        let (find, summary) =
+            walked.finds.iter().zip(&judged.summaries).find(|(_, summary)| &*summary.stack == ship)?;
+        let agents: BTreeSet<&str> =
+            self.recordings.reported().iter().filter_map(|on| RunRows::agent(on.shared())).collect();
+        let agents = agents.into_iter().map(str::to_owned).collect();
+        tuned_file(&self.args.promise, &self.grid.stack(find.index), summary, &judged.rows, agents)
     }
 
     /// All kept stacks as a stack file, the chosen one first.
     fn stacks(&self, walked: &Walked, judged: &Judged) -> String {
-        let mut text = format!("# The stacks that `whenstop sweep --grid` kept: {}.\n", self.headline(walked));
+        let mut text = format!("# The stacks that `whenstop tune --grid` kept: {}.\n", self.headline(walked));
         let chosen = judged.chosen.and_then(|at| walked.finds.get(at));
         let others = walked.finds.iter().filter(|find| chosen.is_none_or(|chosen| chosen.index != find.index));
         for find in chosen.into_iter().chain(others) {
@@ -366,6 +407,6 @@ impl WideSweep<'_> {
 
     fn manifest(&self, walked: &Walked, judged: &Judged) -> serde_json::Value {
         let swept = Swept::from_args(self.args, &judged.rows, self.recordings.reported.is_some());
-        WideManifest::from_args(self.args, self.path, self.grid, swept, walked, judged.chosen)
+        GridManifest::from_args(self.args, self.path, self.grid, swept, walked, judged.chosen)
     }
 }

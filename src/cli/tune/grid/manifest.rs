@@ -1,12 +1,11 @@
-//! The manifest of a sweep: enough to judge how much was tried, and to run it again.
+//! The manifest of a sweep over a grid: enough to judge how much was tried, and to run it again.
 
 use std::path::Path;
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Args;
-use super::wide::Walked;
+use super::{Args, Walked};
 use crate::aggregate::{LEVEL, RowView, Rows, fingerprint};
 use crate::stats::bootstrap::REPLICATES;
 use crate::sweep::{GridAxis, WideGrid};
@@ -28,26 +27,21 @@ impl Swept {
             reported.get(0).into_iter().flat_map(|row| reported.of_stack(row.stack())).collect();
         Self {
             corpus: fingerprint(one),
-            split: args.split.split.name(),
-            split_salt: args.split.split_salt.clone(),
-            dev_share: args.split.dev_share,
+            split: args.own.split.split.name(),
+            split_salt: args.own.split.split_salt.clone(),
+            dev_share: args.own.split.dev_share,
             test_opened: is_test,
         }
     }
 }
 
-/// A manifest as JSON.
-pub(super) fn json(manifest: &impl Serialize) -> Value {
-    serde_json::to_value(manifest).expect("a manifest has text keys and nothing that JSON cannot hold")
-}
-
-/// `manifest.json` of a sweep over a grid file.
+/// `manifest.json`.
 #[derive(Debug, Serialize)]
-pub(super) struct WideManifest {
+pub(super) struct GridManifest {
     whenstop: &'static str,
     command: &'static str,
     grid: String,
-    axes: Vec<WideAxis>,
+    axes: Vec<ManifestAxis>,
     stacks: u64,
     stacks_reached: u64,
     stacks_tried: u64,
@@ -61,16 +55,15 @@ pub(super) struct WideManifest {
     chosen: Option<String>,
     saved_unit: &'static str,
     whole_numbers_a_unit: f64,
-    assumptions: Vec<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
-struct WideAxis {
+struct ManifestAxis {
     axis: String,
     choices: usize,
 }
 
-impl WideManifest {
+impl GridManifest {
     /// The manifest of a completed walk; `chosen`: the kept stack to ship, by index.
     pub(super) fn from_args(
         args: &Args,
@@ -80,10 +73,10 @@ impl WideManifest {
         walked: &Walked,
         chosen: Option<usize>,
     ) -> Value {
-        let axis = |axis: &GridAxis| WideAxis { axis: axis.name.clone(), choices: axis.choices.len() };
-        json(&Self {
+        let axis = |axis: &GridAxis| ManifestAxis { axis: axis.name.clone(), choices: axis.choices.len() };
+        let manifest = Self {
             whenstop: env!("CARGO_PKG_VERSION"),
-            command: "sweep",
+            command: "tune",
             grid: path.display().to_string(),
             axes: grid.axes.iter().map(axis).collect(),
             stacks: grid.len(),
@@ -94,11 +87,11 @@ impl WideManifest {
             swept,
             replicates: REPLICATES,
             level: LEVEL,
-            max_killed: args.max_killed,
-            chosen: chosen.and_then(|at| walked.finds.get(at)).map(|find| WideGrid::name(find.index)),
+            max_killed: args.promise.max_killed,
+            chosen: chosen.and_then(|at| walked.finds.get(at)).map(|find| grid.name(find.index)),
             saved_unit: walked.unit.name(),
             whole_numbers_a_unit: walked.scale,
-            assumptions: args.assumptions.assumptions().names(),
-        })
+        };
+        serde_json::to_value(manifest).expect("a manifest has text keys and nothing that JSON cannot hold")
     }
 }

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::Args;
 use super::answer::Answer;
+use super::{Args, Failure, Output};
 use crate::aggregate::Rows;
 use crate::answers::tables::Table;
-use crate::cli::failure::Failure;
-use crate::cli::output::{Format, Output, lines_of};
+use crate::cli::output::{Format, lines_of};
+use crate::cli::tune::Shown;
 use crate::diagnostic::Diagnostic;
 use crate::report::{self, write_atomically, write_rows};
 
@@ -39,7 +39,7 @@ impl Findings<'_> {
     /// Prints them in the requested format.
     pub(super) fn show(&self, args: &Args, output: &Output) -> Result<(), Failure> {
         match args.format {
-            Format::Table => {
+            Shown::Table => {
                 output.paragraph(&self.answer.verdict);
                 output.data("\n");
                 output.paragraph(&self.headline);
@@ -48,15 +48,17 @@ impl Findings<'_> {
                 let used = lines_of(&[&self.answer.verdict, &self.headline], &[&self.overview]) + 1;
                 output.notes(used, &notes);
             }
-            Format::Json => output.json(&serde_json::json!({
+            Shown::Json => output.json(&serde_json::json!({
                 "schema_version": 1,
                 "verdict": self.answer.verdict,
                 "ship": self.answer.ship,
                 "manifest": self.manifest,
                 "sweep": self.table.to_json(),
             })),
-            Format::Csv | Format::Md => output.table(&self.table, args.format)?,
-            Format::Latex => output.table(&self.overview, args.format)?,
+            Shown::Csv => output.table(&self.table, Format::Csv)?,
+            Shown::Md => output.table(&self.overview, Format::Md)?,
+            Shown::Latex => output.table(&self.overview, Format::Latex)?,
+            Shown::Pr => return Err(Shown::nothing_today("--grid")),
         }
         Ok(())
     }
@@ -75,6 +77,6 @@ impl Findings<'_> {
         );
         put("sweep.md", &report::page(&page))?;
         put("manifest.json", &format!("{:#}\n", self.manifest))?;
-        if args.rows { write_rows(&folder.join("sweep-rows.csv"), self.rows) } else { Ok(()) }
+        if args.grid.rows { write_rows(&folder.join("sweep-rows.csv"), self.rows) } else { Ok(()) }
     }
 }

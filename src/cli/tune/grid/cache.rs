@@ -1,4 +1,4 @@
-//! `sweep --cache DIR`: stores what a grid reads from the recordings as columns, so that a second sweep reads no
+//! `tune --grid FILE --cache DIR`: stores what a grid reads from the recordings as columns, so that a second run reads no
 //! recordings.
 //!
 //! `DIR/KEY/NAME-CONTENT.parquet` is one column over all runs: `KEY` is a hash of every input byte, the reading
@@ -28,7 +28,6 @@ use crate::verdict::Assumptions;
 /// The columns of one set of recordings.
 pub(super) struct Cache<'a> {
     corpus: &'a CorpusArgs,
-    assumptions: Assumptions,
     root: &'a Path,
     key: String,
 }
@@ -49,8 +48,8 @@ impl<'a> Cache<'a> {
     }
 
     /// Hashes the inputs. `None` if that fails: without a key nothing is cached.
-    pub(super) fn from_root(root: &'a Path, corpus: &'a CorpusArgs, assumptions: Assumptions) -> Option<Self> {
-        Some(Self { corpus, assumptions, root, key: key(corpus, assumptions).ok()? })
+    pub(super) fn from_root(root: &'a Path, corpus: &'a CorpusArgs) -> Option<Self> {
+        Some(Self { corpus, root, key: key(corpus).ok()? })
     }
 
     fn folder(&self) -> PathBuf {
@@ -60,7 +59,7 @@ impl<'a> Cache<'a> {
     /// All runs with everything `plan` asks for, or `None`.
     pub(super) fn read(&self, plan: &Plan) -> Option<Vec<Extract>> {
         let records: Vec<Option<String>> = self.column("runs")?;
-        let record = |text: &Option<String>| Extract::of_record(text.as_deref()?, self.assumptions);
+        let record = |text: &Option<String>| Extract::of_record(text.as_deref()?, Assumptions::default());
         let mut extracts: Vec<Extract> = records.iter().map(record).collect::<Option<_>>()?;
         for need in plan.needs() {
             let told: Vec<Option<Holding>> = self.column(&name_of(*need))?;
@@ -112,7 +111,7 @@ impl<'a> Cache<'a> {
         }
         let records: Option<Vec<String>> = extracts.iter().map(Extract::record).collect();
         let Some(records) = records else { return Err(NotKept::Because("a run holds a number that is none")) };
-        if key(self.corpus, self.assumptions).ok().as_ref() != Some(&self.key) {
+        if key(self.corpus).ok().as_ref() != Some(&self.key) {
             return Err(NotKept::Because("the recordings changed while they were read"));
         }
         self.put("runs", ParquetKind::Text, records.iter().map(|text| ParquetCell::Text(text)))?;
@@ -170,10 +169,10 @@ fn file_name(name: &str, bytes: &[u8]) -> String {
 
 /// A hash of everything the readings depend on: this program, the options, and every byte of the inputs and of the
 /// files beside them.
-fn key(corpus: &CorpusArgs, assumptions: Assumptions) -> io::Result<String> {
+fn key(corpus: &CorpusArgs) -> io::Result<String> {
     let mut hash = Xxh3::new();
     feed(&mut hash, &std::env::current_exe()?)?;
-    let said = format!("{}\n{corpus:?}\n{assumptions:?}\n", env!("CARGO_PKG_VERSION"));
+    let said = format!("{}\n{corpus:?}\n", env!("CARGO_PKG_VERSION"));
     hash.write(said.as_bytes());
     let reading = &corpus.reading;
     for path in reading.labels.iter().chain(&reading.price) {
