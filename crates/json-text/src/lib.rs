@@ -97,13 +97,28 @@ fn specials(word: u64) -> u64 {
     (is(b'"') | is(b'\\') | below(word, 0x20)) & HIGH
 }
 
+/// Whether a string with these bytes is not plain. There is no early exit and no branch, so that the loop can be
+/// vectorised.
+fn has_special(bytes: &[u8]) -> bool {
+    let special = |byte: u8| u8::from(byte == b'"') | u8::from(byte == b'\\') | u8::from(byte < 0x20);
+    bytes.iter().fold(0, |found, byte| found | special(*byte)) > 0
+}
+
 fn is_special(byte: u8) -> bool {
     matches!(byte, b'"' | b'\\' | 0..0x20)
 }
 
-/// There is no early exit, so that the loop can be vectorised.
-fn has_controls(bytes: &[u8]) -> bool {
-    bytes.iter().fold(0, |found, byte| found | u8::from(*byte < 0x20)) > 0
+/// The index of the first byte from `at` on that ends or interrupts a plain string, in a text long enough that it pays to
+/// look at many bytes at a time.
+fn next_special(bytes: &[u8], mut at: usize) -> Option<usize> {
+    while let Some(chunk) = bytes.get(at..)?.first_chunk::<SHORT>() {
+        if has_special(chunk) {
+            break;
+        }
+        at += SHORT;
+    }
+    let at = special_until(bytes, at, bytes.len());
+    (at < bytes.len()).then_some(at)
 }
 
 /// The text between the quotes of a string.
@@ -258,13 +273,13 @@ impl<'t> Cursor<'t> {
         let mut to = from;
         let mut escaped = false;
         loop {
-            to += memchr::memchr2(b'"', b'\\', self.bytes.get(to..)?)?;
-            if self.bytes[to] == b'"' {
-                let plain = !has_controls(&self.bytes[from..to]);
-                return plain.then_some((to, escaped));
+            to = next_special(self.bytes, to)?;
+            match self.bytes[to] {
+                b'"' => return Some((to, escaped)),
+                b'\\' => to = behind_escape(self.bytes, to + 1)?,
+                _ => return None,
             }
             escaped = true;
-            to = behind_escape(self.bytes, to + 1)?;
         }
     }
 

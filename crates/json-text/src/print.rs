@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Body, Cursor, DEPTH, is_special};
+use super::{Body, Cursor, DEPTH, has_special};
 
 /// A fingerprint of JSON that ignores key order and white space: two texts have the same one exactly if their canonical
 /// forms are equal, up to collisions of 64 bits. The canonical form has keys sorted at every level and no insignificant
@@ -20,23 +20,34 @@ pub fn canonical_print(text: &str) -> Option<u64> {
 
 /// The fingerprint of a text, computed over its shortest JSON spelling.
 pub fn text_print(text: &str) -> u64 {
-    if !text.bytes().fold(false, |found, byte| found | is_special(byte)) {
+    if !has_special(text.as_bytes()) {
         return xxh3_64(text.as_bytes());
     }
     let spelled = serde_json::Value::from(text).to_string();
     xxh3_64(&spelled.as_bytes()[1..spelled.len() - 1])
 }
 
-/// The fingerprint of the text that `body`, the inside of a JSON string literal, spells. `None` if `body` is not valid.
+/// The fingerprint of the text that `body`, the inside of a JSON string literal that the parser accepted, spells. Of
+/// any other body it is `None` or a number without meaning.
 pub fn body_print(body: &str) -> Option<u64> {
     if is_shortest(body) { Some(xxh3_64(body.as_bytes())) } else { decoded(body).map(|text| text_print(&text)) }
 }
 
-/// True if the inside of a string literal has only the escapes it needs, each spelled as the parser writes it.
+/// True if the inside of a valid string literal has only the escapes it needs, each spelled as the parser writes it: no
+/// `\uXXXX` and no `\/`.
 fn is_shortest(body: &str) -> bool {
-    let mut rest = body.as_bytes();
+    let bytes = body.as_bytes();
+    let pairs = bytes.iter().zip(bytes.iter().skip(1));
+    // There is no early exit, so that the loop can be vectorised.
+    let longer = pairs.fold(0, |found, pair| found | u8::from(matches!(pair, (b'\\', b'u' | b'/'))));
+    longer == 0 || has_short_escapes(bytes)
+}
+
+/// The same, by looking at one escape after the other: what seemed to be `\u` can be `\\` before a `u`.
+fn has_short_escapes(body: &[u8]) -> bool {
+    let mut rest = body;
     while let Some(at) = memchr::memchr(b'\\', rest) {
-        if !matches!(rest.get(at + 1), Some(b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't')) {
+        if matches!(rest.get(at + 1), Some(b'u' | b'/') | None) {
             return false;
         }
         rest = &rest[at + 2..];
