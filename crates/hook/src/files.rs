@@ -5,29 +5,52 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Creates a folder and those above it that are missing; only their owner may enter them.
+/// Creates a folder and those above it that are missing; only their owner may enter them. One that is there is closed to
+/// others.
 pub fn create_folder(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    builder.create(path)?;
+    if let Ok(folder) = File::open(path) {
+        close_to_others(&folder, 0o700);
+    }
+    Ok(())
 }
 
-/// Opens a file. A new one may be read by its owner alone. What is there and no regular file is an error.
+/// Opens a file to write to. Its owner alone may read it. What is there and no regular file is an error.
 pub fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    if std::fs::metadata(path).is_ok_and(|data| !data.is_file()) {
-        return Err(io::Error::other("it is no regular file"));
-    }
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-    options.open(path)
+    let file = open_regular(options, path)?;
+    close_to_others(&file, 0o600);
+    Ok(file)
 }
 
 /// Opens a file for reading.
 pub fn open_to_read(path: &Path) -> io::Result<File> {
-    open(OpenOptions::new().read(true), path)
+    open_regular(OpenOptions::new().read(true), path)
 }
+
+fn open_regular(options: &OpenOptions, path: &Path) -> io::Result<File> {
+    if std::fs::metadata(path).is_ok_and(|data| !data.is_file()) {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    options.open(path)
+}
+
+/// Takes the rights of others away from what was made with them. Where it belongs to somebody else, it stays as it is.
+#[cfg(unix)]
+fn close_to_others(file: &File, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    if file.metadata().is_ok_and(|data| data.permissions().mode() & 0o077 != 0) {
+        let _ = file.set_permissions(std::fs::Permissions::from_mode(mode));
+    }
+}
+
+#[cfg(not(unix))]
+fn close_to_others(_: &File, _: u32) {}
 
 /// Reads a text file.
 pub fn read_text(path: &Path) -> io::Result<String> {

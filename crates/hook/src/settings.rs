@@ -113,16 +113,18 @@ pub struct Setup {
 impl Setup {
     /// Reads settings and stack file.
     pub fn load(folders: &Folders) -> Result<Self, Diagnostics> {
-        let settings = read(&folders.settings()).unwrap_or_default();
+        let anew = "`whenstop hook install` writes this file anew";
+        let settings = match files::read_text(&folders.settings()) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            text => text.map_err(|error| unreadable(&folders.settings(), &error, anew))?,
+        };
         let settings = toml::from_str(&settings).map_err(|error| {
             let at = Location::file(folders.settings().display().to_string());
-            Diagnostic::new(at, error.message().to_owned(), "`whenstop hook install` writes this file anew")
+            Diagnostic::new(at, error.message().to_owned(), anew)
         })?;
         let path = folders.stacks();
-        let text = read(&path).ok_or_else(|| {
-            let at = Location::file(path.display().to_string());
-            Diagnostic::new(at, "no stack file", "`whenstop hook install --stacks FILE` puts one there")
-        })?;
+        let help = "`whenstop hook install --stacks FILE` puts a stack file there";
+        let text = files::read_text(&path).map_err(|error| unreadable(&path, &error, help))?;
         Self::from_settings(settings, &path, &text)
     }
 
@@ -130,10 +132,10 @@ impl Setup {
     pub fn from_settings(settings: Settings, path: &Path, text: &str) -> Result<Self, Diagnostics> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let read_config = |config: &str| {
-            let path = folder.join(config).display().to_string();
-            let missing =
-                || Diagnostic::new(Location::file(&path), "cannot read", "the path is relative to the stack file");
-            read(Path::new(&path)).map(|text| ConfigText { path: path.clone(), text }).ok_or_else(missing)
+            let path = folder.join(config);
+            let text = files::read_text(&path)
+                .map_err(|error| unreadable(&path, &error, "the path is relative to the stack file"))?;
+            Ok(ConfigText { path: path.display().to_string(), text })
         };
         let (file, strategies) = catalog::load_with(&path.display().to_string(), text, &read_config)?;
         let unit = settings.unit();
@@ -168,6 +170,6 @@ fn own(file: &StackFile) -> Vec<Option<Arc<Stack>>> {
     file.entries.iter().map(own).collect()
 }
 
-fn read(path: &Path) -> Option<String> {
-    files::read_text(path).ok()
+fn unreadable(path: &Path, error: &std::io::Error, help: &str) -> Diagnostic {
+    Diagnostic::new(Location::file(path.display().to_string()), format!("cannot read: {error}"), help)
 }

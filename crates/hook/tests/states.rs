@@ -400,7 +400,7 @@ fn a_lock_that_others_hold_is_not_waited_for() {
 fn a_pipe_in_the_place_of_a_file_is_not_waited_for() {
     // Whether the hook still counts, and then says that a rule on tokens is blind without a transcript.
     for (place, counts) in
-        [("state", false), ("stacks", false), ("settings", true), ("log", true), ("transcript", true)]
+        [("state", false), ("stacks", false), ("settings", false), ("log", true), ("transcript", true)]
     {
         let home = Home::new("stop", TOKENS);
         home.prompt("p1");
@@ -414,6 +414,33 @@ fn a_pipe_in_the_place_of_a_file_is_not_waited_for() {
         let _ = std::fs::remove_file(&path);
         assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
         assert_eq!(home.batch(0)["systemMessage"].is_string(), counts, "{}", path.display());
+        let said = if counts { "no transcript" } else { "no regular file" };
+        assert!(place == "log" || home.did().last().unwrap().contains(said), "{place}: {:?}", home.did());
+    }
+}
+
+/// The agent goes on, and the log says what is wrong.
+#[test]
+fn odd_settings_are_said_in_the_log() {
+    let folder = None;
+    for (file, bytes, said) in [
+        ("settings.toml", Some(&b"mode = 7"[..]), "wanted string or table"),
+        ("settings.toml", Some(b"mode = \"halt\""), "unknown variant `halt`"),
+        ("settings.toml", Some(b"mode = \"stop\"\nmode = \"stop\""), "duplicate key"),
+        ("settings.toml", Some(b"limit = 3"), "unknown field `limit`"),
+        ("settings.toml", Some(b"mode = \"\xff\""), "valid UTF-8"),
+        ("settings.toml", folder, "no regular file"),
+        ("stacks.toml", Some(b""), "no `[[stack]]`"),
+        ("stacks.toml", Some(b"\xff\xfe"), "valid UTF-8"),
+        ("stacks.toml", folder, "no regular file"),
+    ] {
+        let home = Home::new("stop", STACKS);
+        let path = home.folders().config.join(file);
+        std::fs::remove_file(&path).unwrap();
+        bytes.map_or_else(|| std::fs::create_dir(&path), |bytes| std::fs::write(&path, bytes)).unwrap();
+        (0..4).for_each(|nth| assert_eq!(home.batch(nth), json!({}), "{file}: {said}"));
+        let did = home.did();
+        assert!(did.len() == 4 && did[0].contains(file) && did[0].contains(said), "{file}: {said}: {did:?}");
     }
 }
 
@@ -434,6 +461,16 @@ fn only_the_owner_may_read_what_is_kept() {
         (home.folders().log(), 0o600),
     ] {
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, mode, "{}", path.display());
+    }
+    // What was made with more rights loses them.
+    let open_to_all = std::fs::Permissions::from_mode(0o755);
+    for path in [&state, &state.join("sessions"), &home.state(), &home.folders().log()] {
+        std::fs::set_permissions(path, open_to_all.clone()).unwrap();
+    }
+    home.prompt("p2");
+    (10..13).for_each(|nth| drop(home.batch(nth)));
+    for path in [&state, &state.join("sessions"), &home.state(), &home.folders().log()] {
+        assert_eq!(std::fs::metadata(path).unwrap().permissions().mode() & 0o077, 0, "{}", path.display());
     }
     let kept = std::fs::read(home.state()).unwrap();
     assert!(!String::from_utf8_lossy(&kept).contains("echo 1"), "fingerprints suffice for these rules");
