@@ -390,6 +390,32 @@ fn rows_do_not_depend_on_the_threads_where_a_guard_fails_often() {
     assert!(rows.iter().all(|other| *other == rows[0]));
 }
 
+/// Which run gets which process depends on the threads: rows that come of one process only, or one error.
+#[test]
+fn a_guard_whose_processes_shake_hands_differently_is_an_error_or_never_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("runs.jsonl"), (0..20).map(|nth| run_of(nth, 3)).collect::<String>()).unwrap();
+    let hello = "\"answers\":[\"stop\"],\"version\":\"'$$'\"";
+    let point = "sleep 0.02; say '\"answer\":\"continue\"'";
+    let differs = entry(&Sh { hello, point, ..CONTINUES }, folder.path(), "differs");
+    std::fs::write(folder.path().join("stacks.toml"), differs).unwrap();
+    let exits = ["1", "2", "4", "8"].map(|threads| {
+        let out = format!("out-{threads}");
+        let command = ["--threads", threads, "compare", "runs.jsonl", "--stacks", "stacks.toml", "--out", &out];
+        let output = whenstop(folder.path(), &command);
+        let said = text(&output.stderr);
+        if output.status.success() {
+            assert!(!said.contains("guard `differs`"), "{said}");
+        } else {
+            assert!(said.contains("guard `differs` shook hands with `version ") && said.contains("given up"), "{said}");
+            assert!(!folder.path().join(out).exists());
+        }
+        output.status.code()
+    });
+    assert_eq!(exits[0], Some(0));
+    assert_eq!(exits[3], Some(3), "{exits:?}");
+}
+
 #[test]
 fn a_guard_that_is_silent_on_ten_runs_is_given_up_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();

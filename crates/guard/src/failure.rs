@@ -39,6 +39,8 @@ pub enum Failure {
     Stray(String),
     /// It speaks another version of the protocol.
     Version(String),
+    /// Another process of it says something else about itself: this, and the first one that.
+    Differs(String, String),
     /// It failed on too many runs and is not asked any more.
     GivenUp,
 }
@@ -48,6 +50,8 @@ impl Failure {
     pub(super) const GIVEN_UP: &str = "given up";
     /// The kind of [`Self::Silent`].
     pub(super) const SILENT: &str = "silent";
+    /// The kind of [`Self::Differs`].
+    pub(super) const DIFFERS: &str = "differs";
 
     /// A line that is not an answer.
     pub(super) fn foreign(line: &[u8], why: impl fmt::Display) -> Self {
@@ -83,6 +87,7 @@ impl Failure {
             Self::Foreign { .. } => "foreign",
             Self::Stray(_) => "stray",
             Self::Version(_) => "version",
+            Self::Differs(..) => Self::DIFFERS,
             Self::GivenUp => Self::GIVEN_UP,
         }
     }
@@ -104,6 +109,7 @@ impl Failure {
             }
             Self::Stray(_) => "write one answer to each line that has an `id`, with that `id`",
             Self::Version(_) => "this whenstop speaks version 1; `whenstop guard new` writes an example",
+            Self::Differs(..) => "answer the handshake alike in every process: one runs for each thread",
             Self::GivenUp => "mend the failure named above first",
         }
     }
@@ -124,6 +130,9 @@ impl fmt::Display for Failure {
                 write!(f, "wrote `{line}`, which answers something it was not asked (twice, or too late?)")
             }
             Self::Version(version) => write!(f, "speaks version {version} of the protocol"),
+            Self::Differs(now, first) => {
+                write!(f, "shook hands with `{now}` in one process and with `{first}` in another")
+            }
             Self::GivenUp => f.write_str("failed on too many runs and was not asked any more"),
         }
     }

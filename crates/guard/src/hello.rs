@@ -5,6 +5,7 @@ use whenstop_core::decision::{Need, Requirement, RuleName};
 use whenstop_core::transcript::Moment;
 
 use super::answer::Word;
+use super::failure::beginning;
 use super::{Failure, PROTOCOL};
 
 /// Something a recording may lack. What a guard does not name here is not sent to it.
@@ -170,6 +171,23 @@ impl Hello {
     pub(super) fn unknown(name: &str) -> Self {
         let rules = vec![RuleHello { name: name.to_owned(), reads: Vec::new() }];
         Self { version: None, reads: Vec::new(), points: Vec::new(), answers: Word::ACTS.to_vec(), rules }
+    }
+
+    /// The first part in which this handshake differs from another, as it is in each.
+    pub(super) fn difference(&self, other: &Self) -> (String, String) {
+        let parts = |hello: &Self| {
+            let Self { version, reads, points, answers, rules } = hello;
+            let version = version.as_deref().unwrap_or("none");
+            [
+                format!("version {version}"),
+                format!("reads {reads:?}"),
+                format!("points {points:?}"),
+                format!("answers {answers:?}"),
+                format!("rules {:?}", rules.iter().map(|rule| (&rule.name, &rule.reads)).collect::<Vec<_>>()),
+            ]
+            .map(|part| beginning(&part))
+        };
+        parts(self).into_iter().zip(parts(other)).find(|(one, other)| one != other).unwrap_or_default()
     }
 
     /// True if some rule reads it, so that it is sent.

@@ -54,7 +54,7 @@ impl Ledger {
     }
 
     /// Whether the guard is given up, for its whole stack: the number of failed runs does not depend on their order, and
-    /// so not on the number of threads.
+    /// so not on the number of threads. Which run gets which process does, so their handshakes must not differ.
     pub(super) fn is_given_up(&self) -> bool {
         let failed = |(kind, (runs, _)): (&&str, &(BTreeSet<u64>, First))| {
             if *kind == Failure::GIVEN_UP { 0 } else { runs.len() }
@@ -62,6 +62,7 @@ impl Ledger {
         let silent = self.kinds.get(Failure::SILENT).map_or(0, |(runs, _)| runs.len());
         self.waited >= MOST_WAITED
             || silent >= MOST_SILENT
+            || self.kinds.contains_key(Failure::DIFFERS)
             || self.kinds.iter().map(failed).sum::<usize>() >= MOST_FAILED
     }
 

@@ -121,8 +121,8 @@ impl Guard {
         if hello == self.hello {
             return Ok(link);
         }
-        let why = "its handshake differs from the first one";
-        Err(Failure::Foreign { line: format!("{hello:?}").chars().take(60).collect(), why: why.to_owned() })
+        let (now, first) = hello.difference(&self.hello);
+        Err(Failure::Differs(now, first))
     }
 
     /// Announces the end of a run and waits until the guard has confirmed it.
