@@ -75,13 +75,6 @@ pub fn clopper_pearson(successes: u64, n: u64, level: f64) -> Option<Interval> {
     })
 }
 
-/// The exact one-sided upper limit: with confidence `level`, the true share is at most this.
-///
-/// `None` if `n` is 0 or `successes > n`.
-pub fn upper_limit(successes: u64, n: u64, level: f64) -> Option<f64> {
-    upper_tail_limit(successes, n, 1.0 - level)
-}
-
 /// The share at which `successes` or fewer have probability `tail`.
 fn upper_tail_limit(successes: u64, n: u64, tail: f64) -> Option<f64> {
     match n.checked_sub(successes)? {

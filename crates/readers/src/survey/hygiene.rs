@@ -1,10 +1,10 @@
 //! Checks runs that were read without errors for suspicious content that could mislead a stop rule, and counts the
 //! runs affected.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::read::format;
 use crate::survey::call_counts::CallCounts;
@@ -55,6 +55,8 @@ pub enum Check {
     CopiedReplies,
     /// The same steps as another run with the same id.
     DuplicateRun,
+    /// The same messages and calls as a run of another id and another task.
+    RenamedRun,
     /// The outcome is determined by the end cause, so it adds no information.
     OutcomeIsEndCause,
     /// More steps than the recording's own cap allows.
@@ -67,7 +69,7 @@ pub enum Check {
 
 impl Check {
     /// All checks, in the order used in reports.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::DuplicateCallIds,
         Self::CallsWithoutResults,
         Self::ResultsWithoutCalls,
@@ -85,6 +87,7 @@ impl Check {
         Self::CannedMessages,
         Self::CopiedReplies,
         Self::DuplicateRun,
+        Self::RenamedRun,
         Self::OutcomeIsEndCause,
         Self::CapExceeded,
         Self::CapEndsSuccess,
@@ -111,6 +114,7 @@ impl Check {
             Self::CannedMessages => "canned_messages",
             Self::CopiedReplies => "copied_replies",
             Self::DuplicateRun => "duplicate_run",
+            Self::RenamedRun => "renamed_run",
             Self::OutcomeIsEndCause => "outcome_is_end_cause",
             Self::CapExceeded => "cap_exceeded",
             Self::CapEndsSuccess => "cap_ends_success",
@@ -144,6 +148,9 @@ impl Check {
             Self::CannedMessages => "they are neither steps nor calls",
             Self::CopiedReplies => "they are context here: steps and tokens count in the file that has them first",
             Self::DuplicateRun => "it counts twice: leave one of the files out",
+            Self::RenamedRun => {
+                "word for word a run of another task: a copy makes every interval too narrow, so leave one of them out"
+            }
             Self::OutcomeIsEndCause => {
                 "the outcome may be how the run ended, not whether it did its task: check the field"
             }
@@ -173,6 +180,8 @@ pub(crate) struct Hygiene {
     found: BTreeMap<Check, (u64, Vec<String>)>,
     /// Hashes of the runs' ids and steps. Only membership is tested, so order has no effect.
     seen: BTreeSet<u64>,
+    /// By the hash of a run's steps, that of the task of the first run that has them; 0 without a task.
+    tasks: HashMap<u64, u64>,
     /// By format, counts of graded runs: finished by themselves and succeeded, finished and failed, ended otherwise
     /// and succeeded, ended otherwise and failed.
     ends: BTreeMap<&'static str, [u64; 4]>,
@@ -192,10 +201,7 @@ impl Hygiene {
         native: &str,
         mut checked: Checked,
     ) -> Vec<&'static str> {
-        // Equal runs with different names are trials that happened to match, as at temperature 0.
-        if run.steps().len() > 2 && !self.seen.insert(checked.print ^ xxhash_rust::xxh3::xxh3_64(native.as_bytes())) {
-            checked.odd.insert(Check::DuplicateRun);
-        }
+        checked.odd.extend(self.copy(run, native, checked.print));
         for check in &checked.odd {
             self.find(*check, &run.header.run_id);
         }
@@ -203,6 +209,20 @@ impl Hygiene {
         self.look_for_ends(format, run);
         self.look_for_calls(format, run);
         checked.odd.into_iter().map(Check::name).collect()
+    }
+
+    /// What it is if another run has the same steps. Equal runs of one task are trials that happened to match, as at
+    /// temperature 0.
+    fn copy(&mut self, run: &Run, native: &str, print: u64) -> Option<Check> {
+        if run.steps().len() <= 2 {
+            return None;
+        }
+        let task = run.header.task_id.as_ref().map_or(0, |task| xxh3_64(task.as_bytes()));
+        let first = *self.tasks.entry(print).or_insert(task);
+        if !self.seen.insert(print ^ xxh3_64(native.as_bytes())) {
+            return Some(Check::DuplicateRun);
+        }
+        (first != task && first != 0 && task != 0).then_some(Check::RenamedRun)
     }
 
     fn look_for_calls(&mut self, format: &'static str, run: &Run) {
@@ -465,6 +485,31 @@ mod tests {
         assert_eq!(of(",\"meta\":{\"max_turns\":0}", 73, ""), [""; 0], "no cap");
         let end = "{\"type\":\"outcome\",\"success\":true,\"end\":\"cap\"}\n";
         assert_eq!(of(capped, 60, end), ["cap_ends_success"]);
+    }
+
+    #[test]
+    fn a_run_under_another_id_and_task_is_a_copy_and_a_trial_of_one_task_is_none() {
+        let run = |id: &str, task: &str, content: &str| {
+            let task = if task.is_empty() { String::new() } else { format!(",\"task_id\":\"{task}\"") };
+            let reply = format!("{{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"{content}\"}}\n");
+            format!("{{\"type\":\"run\",\"run_id\":\"{id}\"{task}}}\n{}", reply.repeat(3))
+        };
+        let runs = [
+            run("a", "t", "x"),
+            run("b", "t", "x"),
+            run("c", "u", "x"),
+            run("d", "u", "y"),
+            run("a", "t", "x"),
+            run("e", "", "x"),
+        ];
+        let read = read_text(&runs.concat());
+        let mut hygiene = Hygiene::default();
+        let found: Vec<String> = read
+            .runs
+            .iter()
+            .map(|run| hygiene.enter("trace", run, &run.header.run_id, Checked::from_run(run, 0)).join(" "))
+            .collect();
+        assert_eq!(found, ["", "", "renamed_run", "", "duplicate_run", ""]);
     }
 
     fn reply(rest: &str) -> String {
