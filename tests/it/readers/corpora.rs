@@ -120,7 +120,7 @@ fn every_file_of_the_real_corpora_is_read_or_named() {
         ("steps_too_fast", 1),
         ("sub_agents", 2),
         ("canned_messages", 454),
-        // Five of Who&When are others of it under another task.
+        // Two of Who&When, and three of tau2 whose tasks look alike to the agent.
         ("renamed_run", 5),
         // InterCode's ten turns are eleven calls where the last one submits.
         ("cap_exceeded", 19),

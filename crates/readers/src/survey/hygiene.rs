@@ -149,7 +149,7 @@ impl Check {
             Self::CopiedReplies => "they are context here: steps and tokens count in the file that has them first",
             Self::DuplicateRun => "it counts twice: leave one of the files out",
             Self::RenamedRun => {
-                "word for word a run of another task: a copy makes every interval too narrow, so leave one of them out"
+                "word for word a run of another task: leave one out if it is a copy, or every interval is too narrow"
             }
             Self::OutcomeIsEndCause => {
                 "the outcome may be how the run ended, not whether it did its task: check the field"
