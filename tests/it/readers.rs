@@ -175,7 +175,7 @@ fn message_line(message: &Message) -> String {
     if let Some(content) = &message.content {
         write!(line, " {}", short(content)).unwrap();
     }
-    if let Some(reasoning) = &message.reasoning {
+    if let Some(reasoning) = &message.reasoning() {
         write!(line, " reasoning {}", short(reasoning)).unwrap();
     }
     for call in &message.tool_calls {
@@ -187,19 +187,19 @@ fn message_line(message: &Message) -> String {
     if let Some(is_error) = message.is_error {
         line.push_str(if is_error { " failed" } else { " fine" });
     }
-    if let Some(usage) = message.usage {
+    if let Some(usage) = message.usage() {
         let [input, read, written, output, reasoning] =
             [usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning]
                 .map(|count| count.map_or("-".to_owned(), |count| count.to_string()));
         write!(line, " in {input} (read {read}, written {written}) out {output} (reasoning {reasoning})").unwrap();
     }
-    if let Some(cost) = message.cost {
+    if let Some(cost) = message.cost() {
         write!(line, " ${}", cost.0).unwrap();
     }
     if let Some(ts) = message.ts {
         write!(line, " at {}", ts.0).unwrap();
     }
-    for word in [&message.model, &message.finish_reason].into_iter().flatten() {
+    for word in [&message.model(), &message.finish_reason()].into_iter().flatten() {
         write!(line, " {word}").unwrap();
     }
     if let Some(extra) = &message.extra {

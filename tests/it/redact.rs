@@ -11,7 +11,7 @@ use whenstop::reader::{Corpus, ReadOptions, trace, trace_schema};
 use whenstop::redact::redact;
 use whenstop::replay::{Replay, Unread, replay};
 use whenstop::text::marks;
-use whenstop::transcript::{Event, Message, Role, Run, is_public_name};
+use whenstop::transcript::{Event, Role, Run, is_public_name};
 
 use crate::convert::{is_chosen, strategies, two_chats};
 use crate::scratch::Scratch;
@@ -78,7 +78,7 @@ fn said(run: &Run) -> Vec<String> {
     for event in run.events() {
         match event {
             Event::Message(message) => {
-                let texts = message.content.iter().chain(&message.reasoning);
+                let texts = message.content.iter().chain(message.reasoning());
                 all.extend(texts.chain(message.tool_calls.iter().map(|call| &call.arguments)).map(ToString::to_string));
                 all.extend(message.tool_calls.iter().filter_map(|call| call.id.as_deref()).map(str::to_owned));
                 all.extend(message.extra.iter().map(|extra| extra.get().to_owned()));
@@ -103,9 +103,9 @@ fn names(run: &Run) -> BTreeSet<String> {
     for event in run.events() {
         match event {
             Event::Message(message) => {
-                let Message { name, model, finish_reason, tool_calls, .. } = message;
-                all.extend([name, model, finish_reason].into_iter().flatten().map(ToString::to_string));
-                for call in tool_calls {
+                let names = [message.name.as_deref(), message.model(), message.finish_reason()];
+                all.extend(names.into_iter().flatten().map(str::to_owned));
+                for call in &message.tool_calls {
                     all.insert(call.name.to_string());
                     if let Ok(Value::Object(given)) = serde_json::from_str(&call.arguments.as_str()) {
                         all.extend(given.keys().filter(|key| is_public_name(key)).cloned());

@@ -43,7 +43,7 @@ fn session(words: &[&str]) -> Run {
             let mut message = Message::saying(role, "words");
             (message.ts, message.origin) = (ts, origin);
             if role == Role::Assistant {
-                message.usage = Some(Usage { input: Some(100), output: Some(10), ..Usage::default() });
+                message.set_usage(Some(Usage { input: Some(100), output: Some(10), ..Usage::default() }));
             }
             events.push(Event::Message(message));
         };

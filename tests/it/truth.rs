@@ -52,9 +52,9 @@ fn without(run: &Run, loss: Loss) -> Run {
     for (at, event) in draft.events.iter_mut().enumerate() {
         let Event::Message(message) = event else { continue };
         match loss {
-            Loss::Tokens => message.usage = None,
-            Loss::TokensOfOneStep if steps.get(steps.len() / 2) == Some(&at) => message.usage = None,
-            Loss::Cost => message.cost = None,
+            Loss::Tokens => message.set_usage(None),
+            Loss::TokensOfOneStep if steps.get(steps.len() / 2) == Some(&at) => message.set_usage(None),
+            Loss::Cost => message.set_cost(None),
             Loss::Flags => message.is_error = None,
             Loss::Times => message.ts = None,
             _ => {}

@@ -29,13 +29,26 @@ impl Bound {
     }
 }
 
+/// Whether one of these counts is above 0: certainly, and possibly.
+fn any(counts: [Bound; 3]) -> (bool, bool) {
+    (counts.iter().any(|count| count.low > 0), counts.iter().any(|count| count.high > 0))
+}
+
 /// What one step of a run did.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct StepWork {
+    step: usize,
     edits: Bound,
     handovers: Bound,
     /// Checks that went from failing to passing.
     greens: Bound,
+}
+
+impl StepWork {
+    /// Whether it did anything: certainly, and possibly.
+    fn any(&self) -> (bool, bool) {
+        any([self.edits, self.handovers, self.greens])
+    }
 }
 
 /// How a run ends.
@@ -52,6 +65,7 @@ enum Closing {
 /// What a run did, step by step, and the tokens it had spent by then.
 #[derive(Clone, Debug)]
 pub struct Work {
+    /// The steps that did something, certainly or possibly.
     steps: Vec<StepWork>,
     /// Tokens spent by the end of each step; `None` if unknown.
     tokens: Vec<Option<Tokens>>,
@@ -93,8 +107,7 @@ pub struct Followed {
 impl Followed {
     /// Whether the stop cut work short: certainly, and possibly.
     pub fn cut_short(&self) -> (bool, bool) {
-        let parts = [self.edits.any(), self.handovers.any(), self.greens.any()];
-        (parts.iter().any(|part| part.0), parts.iter().any(|part| part.1))
+        any([self.edits, self.handovers, self.greens])
     }
 }
 
@@ -108,9 +121,10 @@ impl Work {
         let scratch = Scratch::from_calls(&told);
         let delivered = Delivered::from_run(run);
         let mut checks = Checks::default();
-        let mut steps = Vec::with_capacity(told.len());
+        let mut steps = Vec::new();
         for (step, calls) in told.iter().enumerate() {
-            let mut work = StepWork::default();
+            let (edits, handovers, greens) = (Bound::default(), Bound::default(), Bound::default());
+            let mut work = StepWork { step, edits, handovers, greens };
             let flags = Flags::from_step(run, step);
             for (nth, told) in calls.iter().enumerate() {
                 match told.effect {
@@ -127,11 +141,15 @@ impl Work {
                     _ => work.edits.add(false, told.may_change),
                 }
             }
-            steps.push(work);
+            if work.any().1 {
+                steps.push(work);
+            }
         }
-        let tokens = (0..steps.len()).map(|step| ledger.until(Point::new(step, Moment::EndOfRound)).tokens).collect();
-        let last = run.steps().len().checked_sub(1).and_then(|last| run.reply(last));
-        let hands_over = run.header.delivered.is_some() && steps.last().is_some_and(|step| step.handovers.low > 0);
+        let tokens = (0..told.len()).map(|step| ledger.until(Point::new(step, Moment::EndOfRound)).tokens).collect();
+        let last = run.steps().len().checked_sub(1);
+        let hands_over = run.header.delivered.is_some()
+            && steps.last().is_some_and(|work| Some(work.step) == last && work.handovers.low > 0);
+        let last = last.and_then(|last| run.reply(last));
         let closing = match last {
             Some(reply) if reply.tool_calls.is_empty() => Closing::Reply,
             Some(reply) if reply.submits() || hands_over => Closing::Submission,
@@ -146,9 +164,9 @@ impl Work {
     pub fn after(&self, point: Option<Point>) -> Followed {
         // A step's tools run after its reply.
         let from = point.map_or(0, |point| point.step as usize + usize::from(point.moment >= Moment::AfterTools));
-        let rest = self.steps.get(from..).unwrap_or_default();
+        let rest = &self.steps[self.steps.partition_point(|work| work.step < from)..];
         let mut followed =
-            Followed { reply: self.closing == Closing::Reply && from < self.steps.len(), ..Followed::default() };
+            Followed { reply: self.closing == Closing::Reply && from < self.tokens.len(), ..Followed::default() };
         for step in rest {
             for (sum, part) in [
                 (&mut followed.edits, step.edits),
@@ -159,8 +177,7 @@ impl Work {
                 sum.high += part.high;
             }
         }
-        let last = rest.iter().rposition(|step| step.edits.high + step.handovers.high + step.greens.high > 0);
-        let last = last.map(|at| from + at).or(from.checked_sub(1));
+        let last = rest.last().map(|work| work.step).or(from.checked_sub(1));
         let spent = last.map_or(Some(Tokens(0)), |step| self.tokens.get(step).copied().flatten());
         followed.tokens_after_last_effect = self.whole.zip(spent).map(|(whole, spent)| whole.0.saturating_sub(spent.0));
         followed
@@ -169,8 +186,8 @@ impl Work {
     /// The earliest and the latest possible step from which on the files were as at the end. `None` means from the
     /// start of the run.
     pub fn standing(&self) -> (Option<usize>, Option<usize>) {
-        let last = |counts: fn(Bound) -> u64| self.steps.iter().rposition(|step| counts(step.edits) > 0);
-        (last(|bound| bound.low), last(|bound| bound.high))
+        let last = |counts: fn(Bound) -> u64| self.steps.iter().rfind(|work| counts(work.edits) > 0);
+        (last(|bound| bound.low).map(|work| work.step), last(|bound| bound.high).map(|work| work.step))
     }
 
     /// True if the run's last round was interrupted.
@@ -185,21 +202,20 @@ impl Work {
 
     /// The last step that changed something, handed work over or made a check pass, certainly or possibly.
     pub fn last_effect(&self) -> Option<usize> {
-        let works = |step: &StepWork| step.edits.high + step.handovers.high + step.greens.high > 0;
-        self.steps.iter().rposition(works)
+        self.steps.last().map(|work| work.step)
     }
 
     /// Tokens spent after the run's last effect: what a stop chosen in hindsight could save. A final step that only
     /// submits does not count as an effect. `None` if the tokens are unknown.
     pub fn tail(&self) -> Option<TailTokens> {
         let whole = self.whole?.0;
-        let open = self.steps.len() - usize::from(self.closing == Closing::Submission);
-        let after = |counts: fn(Bound) -> u64| {
-            let works = |step: &StepWork| counts(step.edits) + counts(step.handovers) + counts(step.greens) > 0;
-            let spent = self.steps[..open].iter().rposition(works).map_or(Some(Tokens(0)), |step| self.tokens[step]);
+        let open = self.tokens.len() - usize::from(self.closing == Closing::Submission);
+        let after = |works: fn(&StepWork) -> bool| {
+            let last = self.steps.iter().rfind(|work| work.step < open && works(work));
+            let spent = last.map_or(Some(Tokens(0)), |work| self.tokens[work.step]);
             spent.map(|spent| whole.saturating_sub(spent.0))
         };
-        Some(TailTokens { least: after(|bound| bound.high)?, most: after(|bound| bound.low)?, whole })
+        Some(TailTokens { least: after(|work| work.any().1)?, most: after(|work| work.any().0)?, whole })
     }
 }
 

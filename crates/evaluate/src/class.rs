@@ -175,7 +175,7 @@ fn recorded(row: &Row) -> Amounts {
 fn after_truncated(run: &Run) -> Option<Amounts> {
     let mut is_said = false;
     for (step, reply) in run.replies().enumerate() {
-        let Some(reason) = reply.finish_reason.as_deref() else { continue };
+        let Some(reason) = reply.finish_reason() else { continue };
         is_said = true;
         if matches!(reason, "length" | "max_tokens" | "MAX_TOKENS") {
             let ledger = Ledger::from_run(run);

@@ -86,29 +86,28 @@ fn sent_message<'e>(event: &'e Event, message: &Message, hello: &Hello) -> Cow<'
     let (tokens, cost) = (hello.reads(Reads::Tokens), hello.reads(Reads::Cost));
     let (times, errors) = (hello.reads(Reads::Times), hello.reads(Reads::Errors));
     let reasons = hello.reads(Reads::FinishReasons);
-    let is_whole = (tokens || message.usage.is_none())
-        && (cost || message.cost.is_none())
+    let is_whole = (tokens || message.usage().is_none())
+        && (cost || message.cost().is_none())
         && (times || message.ts.is_none())
         && (errors || message.is_error.is_none())
-        && (reasons || message.finish_reason.is_none())
+        && (reasons || message.finish_reason().is_none())
         && message.extra.is_none();
     if is_whole {
         return Cow::Borrowed(event);
     }
-    let mut part = Message::new(message.role);
-    part.lane = message.lane.clone();
-    part.origin = message.origin;
-    part.content.clone_from(&message.content);
-    part.reasoning.clone_from(&message.reasoning);
-    part.tool_calls.clone_from(&message.tool_calls);
-    part.tool_call_id.clone_from(&message.tool_call_id);
-    part.name.clone_from(&message.name);
-    part.model.clone_from(&message.model);
-    part.usage = message.usage.filter(|_| tokens);
-    part.cost = message.cost.filter(|_| cost);
+    let mut part = message.clone();
+    part.extra = None;
     part.ts = message.ts.filter(|_| times);
     part.is_error = message.is_error.filter(|_| errors);
-    part.finish_reason = message.finish_reason.clone().filter(|_| reasons);
+    if !tokens {
+        part.set_usage(None);
+    }
+    if !cost {
+        part.set_cost(None);
+    }
+    if !reasons {
+        part.set_finish_reason(None);
+    }
     Cow::Owned(Event::Message(part))
 }
 

@@ -73,7 +73,6 @@ pub fn rounds(records: &[Record]) -> Vec<&[Record]> {
 
 /// Something shown to the rules.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "most are events")]
 pub enum Shown {
     /// An event.
     Event(Event),
@@ -172,7 +171,7 @@ pub fn show(records: &[Record], mut to: impl FnMut(Shown)) {
             Kind::Usage if record.flags.has(Flag::SIDE) && sides.insert(record.id) => {
                 let mut side = Message::new(Role::Assistant);
                 side.lane = Lane::Side(hex(record.id));
-                side.usage = known.usage.get(&record.id).copied();
+                side.set_usage(known.usage.get(&record.id).copied());
                 side.ts = ts;
                 to(event(side));
             }
@@ -190,7 +189,7 @@ pub fn show(records: &[Record], mut to: impl FnMut(Shown)) {
                 // Most replies have one call; a vector that grows by itself begins with room for four.
                 reply.tool_calls.reserve_exact(1);
                 reply.tool_calls.push(call(record));
-                reply.usage = reply.usage.or_else(|| known.usage_of_call(record.id));
+                reply.set_usage(reply.usage().or_else(|| known.usage_of_call(record.id)));
             }
             Kind::Result => results.push(result(record, &known)),
             Kind::Batch => {
@@ -203,7 +202,7 @@ pub fn show(records: &[Record], mut to: impl FnMut(Shown)) {
             Kind::Close => {
                 let mut message = Message::new(Role::Assistant);
                 message.ts = ts;
-                message.usage = unbooked.take().and_then(|id| known.usage.get(&id).copied());
+                message.set_usage(unbooked.take().and_then(|id| known.usage.get(&id).copied()));
                 to(event(message));
                 to(Shown::Close);
             }

@@ -59,7 +59,7 @@ fn tokens(run: &Run) -> Value {
     if let Some(total) = stated("total_tokens") {
         return serde_json::json!({"total": total.round() as u64});
     }
-    let usages = run.events().iter().filter_map(|event| event.message()?.usage);
+    let usages = run.events().iter().filter_map(|event| event.message()?.usage());
     let (mut input, mut output, mut any) = (0, 0, false);
     for usage in usages {
         input += usage.input.unwrap_or(0);

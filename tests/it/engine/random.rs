@@ -148,7 +148,7 @@ pub(super) fn random_run(dice: &mut Dice, nth: usize) -> Run {
     for (at, mut event) in draft.events.drain(..).enumerate() {
         if let Event::Message(message) = &mut event {
             if costs == 2 || (costs == 1 && dice.one_in(2)) {
-                message.cost = message.is_step().then(|| Usd(dice.below(90) as f64 / 1000.0));
+                message.set_cost(message.is_step().then(|| Usd(dice.below(90) as f64 / 1000.0)));
             }
             message.ts = times.then(|| Instant(i64::try_from(at * 4_000 + dice.below(5_000)).unwrap()));
         }

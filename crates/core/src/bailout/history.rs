@@ -98,7 +98,7 @@ impl History for RunHistory<'_> {
 /// Tokens of the history at a point: input plus output of the last model call if it reported them, else an estimate of
 /// four bytes per token over all messages.
 pub fn rough_tokens(view: &PointView<'_>) -> u64 {
-    let reported = view.replies().next_back().and_then(|reply| reply.usage?.total());
+    let reported = view.replies().next_back().and_then(|reply| reply.usage()?.total());
     reported.map_or_else(
         || {
             let bytes: usize =

@@ -171,7 +171,7 @@ impl<'r> Recorded<'r> {
     fn has_throughout(self, need: Need) -> bool {
         match need {
             Need::Usage => self.replies().all(Message::has_usage),
-            Need::Cost => self.replies().all(|reply| reply.cost.is_some()),
+            Need::Cost => self.replies().all(|reply| reply.cost().is_some()),
             Need::Times => self.replies().all(|reply| reply.ts.is_some()),
             Need::CallArguments => !self.calls().any(ToolCall::are_arguments_unknown),
             Need::ResultTexts => !self.results().any(Message::is_text_unknown),
@@ -228,7 +228,7 @@ impl<'r> Recorded<'r> {
             |message: &Message| message.role == Role::Assistant && matches!(message.lane, Lane::Main | Lane::Side(_));
         match need {
             Need::Usage => messages.any(|message| is_call(message) && message.has_usage()),
-            Need::Cost => messages.any(|message| is_call(message) && message.cost.is_some()),
+            Need::Cost => messages.any(|message| is_call(message) && message.cost().is_some()),
             Need::Times => messages.any(|message| message.ts.is_some()),
             Need::Calls => self.header.requests == Requests::Recorded,
             Need::Replies => self.header.requests != Requests::OnlySums,
@@ -266,7 +266,7 @@ impl<'r> Recorded<'r> {
                 Event::Note(note) => note.carries() == Carries::GoalRow,
                 _ => false,
             }),
-            Need::FinishReasons => messages.any(|message| is_call(message) && message.finish_reason.is_some()),
+            Need::FinishReasons => messages.any(|message| is_call(message) && message.finish_reason().is_some()),
             Need::Outcome => self.is_graded,
             Need::ExperimentTags => messages.filter(|message| message.is_step()).any(|reply| {
                 let text = reply.text();
@@ -283,7 +283,7 @@ impl<'r> Recorded<'r> {
 
 /// True for a reply that neither says anything nor calls a tool, which no model call returns: its text was not recorded.
 fn lacks_its_text(reply: &Message) -> bool {
-    reply.is_text_unknown() && reply.tool_calls.is_empty() && reply.reasoning.is_none()
+    reply.is_text_unknown() && reply.tool_calls.is_empty() && reply.reasoning().is_none()
 }
 
 /// True if the recording contains what `need` names, at any step.

@@ -130,7 +130,7 @@ mod tests {
     fn reply(usage: Option<Usage>) -> Event {
         let mut reply = Message::saying(Role::Assistant, "look");
         reply.tool_calls.push(ToolCall::new(Some("1"), "read", r#"{"path": "a"}"#));
-        reply.usage = usage;
+        reply.set_usage(usage);
         Event::Message(reply)
     }
 

@@ -1,6 +1,6 @@
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Moment, PointView};
+use crate::transcript::{Message, Moment, PointView};
 
 /// Input tokens of the latest call divided by those of the first: how much the context has grown.
 ///
@@ -33,7 +33,7 @@ impl Registered for ContextGrowth {
 
 impl Signal for ContextGrowth {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
-        let input = view.reply().and_then(|reply| reply.usage).and_then(|usage| usage.input);
+        let input = view.reply().and_then(Message::usage).and_then(|usage| usage.input);
         if let (Moment::AfterResponse, Some(input)) = (view.moment(), input) {
             self.first = self.first.or(Some(input).filter(|&input| input > 0));
             self.latest = Some(input);

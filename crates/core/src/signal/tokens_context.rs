@@ -1,6 +1,6 @@
 use super::{Options, Reads, Registered, Signal};
 use crate::decision::Need;
-use crate::transcript::{Moment, PointView};
+use crate::transcript::{Message, Moment, PointView};
 
 /// Input tokens of the latest call, cached ones included: how full the context is.
 ///
@@ -29,7 +29,7 @@ impl Registered for ContextTokens {
 
 impl Signal for ContextTokens {
     fn observe(&mut self, view: &PointView<'_>) -> Option<f64> {
-        if let (Moment::AfterResponse, Some(usage)) = (view.moment(), view.reply().and_then(|reply| reply.usage)) {
+        if let (Moment::AfterResponse, Some(usage)) = (view.moment(), view.reply().and_then(Message::usage)) {
             self.0 = usage.input.or(self.0);
         }
         self.0.map(|tokens| tokens as f64)

@@ -17,7 +17,6 @@ pub type Json = Box<serde_json::value::RawValue>;
 
 /// One recorded event.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "nearly all events are messages")]
 pub enum Event {
     /// A message of the conversation.
     Message(Message),
@@ -87,6 +86,25 @@ pub enum Lane {
     Host,
 }
 
+/// What is known of the model call that produced a message. Most messages have none, and a run may have millions, so it
+/// is stored apart from them.
+#[derive(Clone, Debug, Default)]
+struct ModelCall {
+    reasoning: Option<Text>,
+    usage: Option<Usage>,
+    cost: Option<Usd>,
+    model: Option<Name>,
+    finish_reason: Option<Name>,
+}
+
+impl ModelCall {
+    /// True if nothing is known of it.
+    fn is_unknown(&self) -> bool {
+        let Self { reasoning, usage, cost, model, finish_reason } = self;
+        reasoning.is_none() && usage.is_none() && cost.is_none() && model.is_none() && finish_reason.is_none()
+    }
+}
+
 /// One message.
 #[derive(Clone, Debug)]
 pub struct Message {
@@ -98,8 +116,6 @@ pub struct Message {
     pub origin: Origin,
     /// The text; `None` when the recording has null or nothing here, which differs from an empty text.
     pub content: Option<Text>,
-    /// Reasoning, where it is recorded separately from the text.
-    pub reasoning: Option<Text>,
     /// The tools called, in order.
     pub tool_calls: Vec<ToolCall>,
     /// For a tool result: the id of the call it answers.
@@ -108,18 +124,11 @@ pub struct Message {
     pub name: Option<Name>,
     /// For a tool result: `true` if flagged as failed, `false` if flagged as successful, `None` if not flagged.
     pub is_error: Option<bool>,
-    /// Tokens of the model call that produced this message.
-    pub usage: Option<Usage>,
-    /// Cost of that model call.
-    pub cost: Option<Usd>,
     /// When the message was complete.
     pub ts: Option<Instant>,
-    /// The model that produced it.
-    pub model: Option<Name>,
-    /// Why the model ended its reply, in the provider's terms.
-    pub finish_reason: Option<Name>,
     /// Further fields that only some framework's rules read, as one JSON object.
     pub extra: Option<Json>,
+    model_call: Option<Box<ModelCall>>,
     content_print: OnceLock<Fingerprint>,
     /// Only the fingerprint of the text is known.
     is_print: bool,
@@ -133,17 +142,13 @@ impl Message {
             lane: Lane::Main,
             origin: Origin::Prompt,
             content: None,
-            reasoning: None,
             tool_calls: Vec::new(),
             tool_call_id: None,
             name: None,
             is_error: None,
-            usage: None,
-            cost: None,
             ts: None,
-            model: None,
-            finish_reason: None,
             extra: None,
+            model_call: None,
             content_print: OnceLock::new(),
             is_print: false,
         }
@@ -165,6 +170,72 @@ impl Message {
     #[doc(hidden)]
     pub fn is_print(&self) -> bool {
         self.is_print && self.content.is_none() && self.content_print() != fingerprint::of_text("")
+    }
+
+    /// Reasoning, where it is recorded separately from the text.
+    pub fn reasoning(&self) -> Option<&Text> {
+        self.model_call.as_ref()?.reasoning.as_ref()
+    }
+
+    /// Tokens of the model call that produced this message.
+    pub fn usage(&self) -> Option<Usage> {
+        self.model_call.as_ref()?.usage
+    }
+
+    /// The same, to be changed where there is one.
+    #[doc(hidden)]
+    pub fn usage_mut(&mut self) -> Option<&mut Usage> {
+        self.model_call.as_mut()?.usage.as_mut()
+    }
+
+    /// Cost of that model call.
+    pub fn cost(&self) -> Option<Usd> {
+        self.model_call.as_ref()?.cost
+    }
+
+    /// The model that produced it.
+    pub fn model(&self) -> Option<&str> {
+        self.model_call.as_ref()?.model.as_deref()
+    }
+
+    /// Why the model ended its reply, in the provider's terms.
+    pub fn finish_reason(&self) -> Option<&str> {
+        self.model_call.as_ref()?.finish_reason.as_deref()
+    }
+
+    /// Sets [`Self::reasoning`].
+    pub fn set_reasoning(&mut self, reasoning: Option<Text>) {
+        self.set(reasoning, |call| &mut call.reasoning);
+    }
+
+    /// Sets [`Self::usage`].
+    pub fn set_usage(&mut self, usage: Option<Usage>) {
+        self.set(usage, |call| &mut call.usage);
+    }
+
+    /// Sets [`Self::cost`].
+    pub fn set_cost(&mut self, cost: Option<Usd>) {
+        self.set(cost, |call| &mut call.cost);
+    }
+
+    /// Sets [`Self::model`].
+    pub fn set_model(&mut self, model: Option<Name>) {
+        self.set(model, |call| &mut call.model);
+    }
+
+    /// Sets [`Self::finish_reason`].
+    pub fn set_finish_reason(&mut self, finish_reason: Option<Name>) {
+        self.set(finish_reason, |call| &mut call.finish_reason);
+    }
+
+    fn set<T>(&mut self, value: Option<T>, place: impl FnOnce(&mut ModelCall) -> &mut Option<T>) {
+        if value.is_some() || self.model_call.is_some() {
+            let call = self.model_call.get_or_insert_default();
+            *place(call) = value;
+            if call.is_unknown() {
+                self.model_call = None;
+            }
+        }
     }
 
     /// The decoded text; empty when there is none.
@@ -209,7 +280,7 @@ impl Message {
 
     /// True when the message reports input or output tokens.
     pub fn has_usage(&self) -> bool {
-        self.usage.is_some_and(|usage| !usage.is_empty())
+        self.usage().is_some_and(|usage| !usage.is_empty())
     }
 
     /// True for a reply of the agent under test that came from a model call. Each such message begins a step.
@@ -378,5 +449,15 @@ impl Note {
             PLAN_TAKEN_OUT => Carries::PlanTakenOut,
             _ => Carries::Other,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_of_a_million_events_fits_into_memory() {
+        assert!(size_of::<Event>() <= 184, "{} bytes", size_of::<Event>());
     }
 }

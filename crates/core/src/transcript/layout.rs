@@ -9,24 +9,23 @@ struct PointSpan {
     point: Point,
     /// Events before this index have happened.
     seen: u32,
-    /// The latest timestamp among those events, or [`NO_TIME`].
-    now: Instant,
+    /// The latest event with a timestamp is before this index; 0 if none has one.
+    timed: u32,
 }
 
-/// Stands for no timestamp.
-const NO_TIME: Instant = Instant(i64::MIN);
-
 impl PointSpan {
-    fn new(point: Point, seen: usize, now: Option<Instant>) -> Self {
-        Self { point, seen: u32::try_from(seen).unwrap_or(u32::MAX), now: now.unwrap_or(NO_TIME) }
+    fn new(point: Point, seen: usize, timed: usize) -> Self {
+        let short = |n| u32::try_from(n).unwrap_or(u32::MAX);
+        Self { point, seen: short(seen), timed: short(timed) }
     }
 
     fn seen(&self) -> usize {
         self.seen as usize
     }
 
-    fn now(&self) -> Option<Instant> {
-        (self.now != NO_TIME).then_some(self.now)
+    /// The latest timestamp.
+    fn now(&self, events: &[Event]) -> Option<Instant> {
+        events[..self.timed as usize].last().and_then(Event::ts)
     }
 }
 
@@ -42,8 +41,8 @@ pub(super) struct Layout {
     is_requested: bool,
     /// Index and time of the first event with a timestamp.
     first_time: Option<(usize, Instant)>,
-    /// The time at the latest point.
-    now: Option<Instant>,
+    /// The latest event with a timestamp at the latest point is before this index.
+    timed: usize,
 }
 
 impl Layout {
@@ -118,8 +117,10 @@ impl Layout {
     fn lay(&mut self, moment: Moment, seen: usize, events: &[Event]) {
         // Visits each event once: searching all events at every point would be slow for a recording without timestamps.
         let from = self.points.last().map_or(0, PointSpan::seen);
-        self.now = events[from..seen].iter().rev().find_map(Event::ts).or(self.now);
-        self.points.push(PointSpan::new(Point::new(self.steps.len(), moment), seen, self.now));
+        if let Some(last) = events[from..seen].iter().rposition(|event| event.ts().is_some()) {
+            self.timed = from + last + 1;
+        }
+        self.points.push(PointSpan::new(Point::new(self.steps.len(), moment), seen, self.timed));
     }
 
     /// The finished steps.
@@ -157,8 +158,8 @@ impl Layout {
     pub(super) fn one_more_request<'r>(&'r self, header: &'r Header, events: &'r [Event]) -> Option<PointView<'r>> {
         let point = Point::new(self.steps.len(), Moment::BeforeRequest);
         let last = self.points.last();
-        let now = events.iter().rev().find_map(Event::ts);
-        let span = PointSpan::new(point, events.len(), now);
+        let timed = events.iter().rposition(|event| event.ts().is_some()).map_or(0, |last| last + 1);
+        let span = PointSpan::new(point, events.len(), timed);
         let view = self.view(header, events, &span, last);
         last.is_none_or(|last| last.point != point).then_some(PointView { is_after_end: true, ..view })
     }
@@ -170,7 +171,7 @@ impl Layout {
         span: &PointSpan,
         before: Option<&PointSpan>,
     ) -> PointView<'r> {
-        let (point, seen, now) = (span.point, span.seen(), span.now());
+        let (point, seen) = (span.point, span.seen());
         let nth = point.step as usize;
         let (n_over, reply) = match point.moment {
             Moment::BeforeRequest => (nth, None),
@@ -184,8 +185,8 @@ impl Layout {
             reply,
             point,
             news_from: before.map_or(0, PointSpan::seen),
-            now,
-            earlier: before.and_then(PointSpan::now),
+            now: span.now(events),
+            earlier: before.and_then(|before| before.now(events)),
             first_time: self.first_time.filter(|(index, _)| *index < seen).map(|(_, time)| time),
             is_after_end: false,
         }

@@ -23,7 +23,7 @@ pub fn draft(shorthand: &str) -> Draft {
                 Event::Message(message) if message.is_step() => Some(message),
                 _ => None,
             });
-            reply.expect("a step before its tokens").usage = Some(usage);
+            reply.expect("a step before its tokens").set_usage(Some(usage));
         } else {
             push_step(word, &mut draft.events);
         }

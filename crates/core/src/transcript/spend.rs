@@ -33,14 +33,14 @@ impl Spend {
         if message.role != Role::Assistant || !matches!(message.lane, Lane::Main | Lane::Side(_)) {
             return;
         }
-        if let Some(usage) = &message.usage {
+        if let Some(usage) = &message.usage() {
             // Output alone gives no total: the input is unknown, not zero.
             add(&mut self.total, usage.input.and(usage.total()));
             add(&mut self.input, usage.input.map(Tokens));
             add(&mut self.output, usage.output.map(Tokens));
             add(&mut self.uncached, usage.uncached_input());
         }
-        if let Some(cost) = message.cost {
+        if let Some(cost) = message.cost() {
             self.cost = Some(self.cost.unwrap_or_default() + cost);
         }
     }

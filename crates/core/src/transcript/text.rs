@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use smol_str::SmolStr;
 
@@ -14,27 +15,24 @@ use super::fingerprint::{self, Fingerprint};
 ///
 /// The default is a text that was not recorded: it shows as an empty one and equals no text, not even itself.
 #[derive(Clone, Default)]
-pub struct Text {
-    stored: SmolStr,
-    form: Form,
-}
+pub struct Text(Spelling);
 
-/// How a text is stored.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Form {
+/// How a text is stored. Every form fits into the 24 bytes of a plain text: a run may have millions.
+#[derive(Clone, Default)]
+enum Spelling {
     /// Not at all: it was not recorded.
     #[default]
     NotRecorded,
     /// As it is.
-    Plain,
+    Plain(SmolStr),
     /// As the inside of a JSON string literal with escapes.
-    Escaped,
+    Escaped(Arc<str>),
 }
 
 impl Text {
     /// A text stored as it is.
     pub fn plain(text: impl Into<SmolStr>) -> Self {
-        Self { stored: text.into(), form: Form::Plain }
+        Self(Spelling::Plain(text.into()))
     }
 
     /// A text given as the inside of a JSON string literal: still escaped, without its quotes.
@@ -43,54 +41,63 @@ impl Text {
     /// decodes to U+FFFD.
     pub fn from_json_body(body: &str) -> Self {
         let has_escapes = memchr::memchr(b'\\', body.as_bytes()).is_some();
-        Self { form: if has_escapes { Form::Escaped } else { Form::Plain }, stored: body.into() }
+        if has_escapes { Self(Spelling::Escaped(body.into())) } else { Self::plain(body) }
     }
 
     /// True if the text was not recorded, so that nothing is known of it.
     pub fn is_not_recorded(&self) -> bool {
-        self.form == Form::NotRecorded
+        matches!(self.0, Spelling::NotRecorded)
     }
 
-    fn is_escaped(&self) -> bool {
-        self.form == Form::Escaped
+    /// As it is stored, escaped or not.
+    fn as_stored(&self) -> &str {
+        match &self.0 {
+            Spelling::NotRecorded => "",
+            Spelling::Plain(text) => text,
+            Spelling::Escaped(body) => body,
+        }
     }
 
     /// The decoded text.
     pub fn as_str(&self) -> Cow<'_, str> {
-        if self.is_escaped() { Cow::Owned(unescape(&self.stored)) } else { Cow::Borrowed(&self.stored) }
+        match &self.0 {
+            Spelling::Escaped(body) => Cow::Owned(unescape(body)),
+            _ => Cow::Borrowed(self.as_stored()),
+        }
     }
 
     /// The fingerprint of the decoded text.
     pub(crate) fn print(&self) -> Fingerprint {
-        let as_it_stands = self.is_escaped().then(|| fingerprint::of_json_body(&self.stored)).flatten();
+        let as_it_stands = match &self.0 {
+            Spelling::Escaped(body) => fingerprint::of_json_body(body),
+            _ => None,
+        };
         as_it_stands.unwrap_or_else(|| fingerprint::of_text(&self.as_str()))
     }
 
     /// True when the text has no characters.
     pub fn is_empty(&self) -> bool {
-        self.stored.is_empty()
+        self.as_stored().is_empty()
     }
 
     /// True when the text is empty or only white space.
     pub fn is_blank(&self) -> bool {
-        if self.is_escaped() { self.as_str().trim().is_empty() } else { self.stored.trim().is_empty() }
+        self.as_str().trim().is_empty()
     }
 
     /// The stored bytes, escaped or not. Equal bytes mean equal texts, but equal texts can have different bytes.
     pub fn stored(&self) -> &[u8] {
-        self.stored.as_bytes()
+        self.as_stored().as_bytes()
     }
 }
 
 impl PartialEq for Text {
     fn eq(&self, other: &Self) -> bool {
-        if self.is_not_recorded() || other.is_not_recorded() {
-            return false;
+        match (&self.0, &other.0) {
+            (Spelling::NotRecorded, _) | (_, Spelling::NotRecorded) => false,
+            (Spelling::Escaped(one), Spelling::Escaped(other)) if one == other => true,
+            _ => self.as_str() == other.as_str(),
         }
-        if self.form == other.form {
-            return self.stored == other.stored;
-        }
-        self.as_str() == other.as_str()
     }
 }
 

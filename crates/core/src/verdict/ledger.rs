@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::transcript::{Event, Instant, Point, Run, Spend, Tokens, Usd};
+use crate::transcript::{Event, Instant, Message, Point, Run, Spend, Tokens, Usd};
 
 /// Steps, tokens, dollars and time. An amount the recording does not give is `None`, never 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -66,6 +66,7 @@ impl Amounts {
 /// The cumulative cost of one run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ledger {
+    /// The points at which more was spent than before.
     by_point: Vec<(Point, Amounts)>,
     whole: Amounts,
     calls: Option<(Amounts, Amounts)>,
@@ -79,19 +80,20 @@ impl Ledger {
         let mut spend = Spend::default();
         let mut clock = Clock { start: run.header.started_at, elapsed: None };
         let mut added = 0;
-        let mut by_point = Vec::with_capacity(run.points().len());
+        let complete = Complete::from_run(run);
+        let mut by_point: Vec<(Point, Amounts)> = Vec::with_capacity(run.steps().len() + 1);
         for view in run.views() {
             take(view.news(), &mut spend, &mut clock);
             added = view.events().len();
             let steps = view.point().steps_paid().min(run.steps().len());
-            by_point.push((view.point(), amounts(steps, &spend, &clock)));
+            let mut amounts = amounts(steps, &spend, &clock);
+            complete.keep(&mut amounts);
+            if by_point.last().is_none_or(|(_, before)| *before != amounts) {
+                by_point.push((view.point(), amounts));
+            }
         }
         take(&run.events()[added..], &mut spend, &mut clock);
         clock.tick(run.ended_at);
-        let complete = Complete::from_run(run);
-        for (_, amounts) in &mut by_point {
-            complete.keep(amounts);
-        }
         let mut whole = amounts(run.steps().len(), &spend, &clock);
         complete.keep(&mut whole);
         Self {
@@ -148,7 +150,7 @@ impl Complete {
         let (mut tokens, mut cost) = (true, true);
         for reply in run.replies() {
             tokens &= reply.has_usage();
-            cost &= reply.cost.is_some();
+            cost &= reply.cost().is_some();
         }
         Self { tokens, cost }
     }
@@ -160,8 +162,8 @@ impl Complete {
 }
 
 fn calls(run: &Run, whole: Amounts) -> Option<(Amounts, Amounts)> {
-    let tokens = || run.replies().filter_map(|reply| reply.usage?.total()).filter(|_| whole.tokens.is_some());
-    let costs = || run.replies().filter_map(|reply| reply.cost).filter(|_| whole.cost.is_some());
+    let tokens = || run.replies().filter_map(|reply| reply.usage()?.total()).filter(|_| whole.tokens.is_some());
+    let costs = || run.replies().filter_map(Message::cost).filter(|_| whole.cost.is_some());
     let one = |tokens, cost| Amounts { steps: 1, tokens, cost, ms: None };
     (!run.steps().is_empty()).then(|| {
         let cheapest = costs().min_by(|a, b| a.0.total_cmp(&b.0));

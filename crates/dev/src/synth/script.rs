@@ -163,8 +163,8 @@ impl Script {
         reply.lane = Lane::Side(id.into());
         let (input, output) = (dice.between(1_200, 4_800), length_in_tokens(text) + dice.between(40, 400));
         if !self.gaps.usage {
-            reply.usage = Some(Usage::new(input, output));
-            reply.cost = Some(dollars(input * self.price.input + output * self.price.output));
+            reply.set_usage(Some(Usage::new(input, output)));
+            reply.set_cost(Some(dollars(input * self.price.input + output * self.price.output)));
         }
         self.wait(dice.between(2_000, 9_000));
         reply.ts = self.now();
@@ -222,9 +222,9 @@ impl Script {
         let cached = self.cached / CACHE_BLOCK * CACHE_BLOCK;
         let input = self.context;
         if !self.gaps.usage {
-            reply.usage = Some(Usage { cache_read: Some(cached), ..Usage::new(input, output) });
+            reply.set_usage(Some(Usage { cache_read: Some(cached), ..Usage::new(input, output) }));
             let Price { input: full, cached: cheap, output: out } = self.price;
-            reply.cost = Some(dollars((input - cached) * full + cached * cheap + output * out));
+            reply.set_cost(Some(dollars((input - cached) * full + cached * cheap + output * out)));
         }
         self.cached = input;
         self.context += output;

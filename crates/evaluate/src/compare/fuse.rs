@@ -182,7 +182,7 @@ mod tests {
             let (name, path) = if edit == Some(step) { ("Write", "a.rs") } else { ("Read", "b.rs") };
             let arguments = format!("{{\"file_path\":\"{path}\",\"offset\":{step}}}");
             reply.tool_calls.push(ToolCall::new(Some("1"), name, arguments));
-            reply.usage = usage.then(|| Usage::new(10_000, 1));
+            reply.set_usage(usage.then(|| Usage::new(10_000, 1)));
             events.push(Event::Message(reply));
             events.push(Event::Message(Message::saying(Role::Tool, format!("text {step}"))));
         }

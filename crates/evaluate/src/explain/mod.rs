@@ -169,7 +169,7 @@ fn told_step(run: &Run, index: usize, effects: &[Effect], width: usize) -> Vec<S
     let mut lines = Vec::new();
     if let Some(reply) = run.reply(index) {
         let tokens = reply
-            .usage
+            .usage()
             .and_then(|usage| usage.total())
             .map_or_else(String::new, |tokens| format!(" [{tokens} tokens]"));
         let text = one_line(&reply.text(), width);

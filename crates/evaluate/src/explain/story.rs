@@ -178,7 +178,7 @@ fn story_step(run: &Run, index: usize, effects: &[Effect], told: bool) -> StoryS
     };
     let calls = || reply.into_iter().flat_map(|reply| &reply.tool_calls);
     StoryStep {
-        tokens: reply.and_then(|reply| reply.usage).and_then(|usage| usage.total()).map(|tokens| tokens.0),
+        tokens: reply.and_then(Message::usage).and_then(|usage| usage.total()).map(|tokens| tokens.0),
         kind,
         said: reply.filter(|_| told).map(|reply| cut(&reply.text())),
         calls: told.then(|| calls().map(|call| (cut(&call.name), cut(&call.arguments.as_str()))).collect()),

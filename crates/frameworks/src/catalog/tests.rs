@@ -43,7 +43,7 @@ fn session() -> Run {
         for step in 0..3 {
             let mut reply =
                 Message::saying(Role::Assistant, format!("{round} {step} <TaskStatus>complete</TaskStatus>"));
-            reply.usage = Some(Usage::new(80, 20));
+            reply.set_usage(Some(Usage::new(80, 20)));
             if step < 2 {
                 let arguments = json!({ "path": round, "step": step }).to_string();
                 reply.tool_calls.push(ToolCall::new(Some("c"), "read_file", arguments));

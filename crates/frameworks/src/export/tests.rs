@@ -57,11 +57,11 @@ fn run(seed: u64, kind: Kind) -> Run {
             n_steps += 1;
             let mut reply = Message::saying(Role::Assistant, format!("step {n_steps}").as_str());
             reply.ts = tick(&mut dice);
-            reply.usage = Some(Usage::new(50 + dice.below(100), 1 + dice.below(40)));
+            reply.set_usage(Some(Usage::new(50 + dice.below(100), 1 + dice.below(40))));
             #[expect(clippy::cast_precision_loss, reason = "small")]
             let cost = dice.below(64) as f64 / 64.0;
-            reply.cost = Some(Usd(cost));
-            reply.finish_reason = Some(Name::from("stop"));
+            reply.set_cost(Some(Usd(cost)));
+            reply.set_finish_reason(Some(Name::from("stop")));
             let is_answer = step + 1 == steps && !(prompt + 1 == prompts && cut_off);
             let calls = if is_answer { 0 } else { 1 + dice.below(3) };
             let mut results = Vec::new();
@@ -76,7 +76,7 @@ fn run(seed: u64, kind: Kind) -> Run {
                 results.push(result);
             }
             if calls > 0 {
-                reply.finish_reason = Some(Name::from("tool_calls"));
+                reply.set_finish_reason(Some(Name::from("tool_calls")));
             }
             events.push(Event::Message(reply));
             for mut result in results {

@@ -25,14 +25,14 @@ impl Recording {
     pub(super) fn step(self, text: &str, result: &str) -> Self {
         let mut reply = Message::saying(Role::Assistant, text);
         reply.tool_calls.push(ToolCall::new(Some("c"), "run", "{}"));
-        reply.usage = Some(Usage::new(8, 2));
+        reply.set_usage(Some(Usage::new(8, 2)));
         self.push(reply).push(Message::saying(Role::Tool, result))
     }
 
     /// Adds a reply of 100 tokens that calls no tool.
     pub(super) fn reply(self, text: &str) -> Self {
         let mut reply = Message::saying(Role::Assistant, text);
-        reply.usage = Some(Usage::new(80, 20));
+        reply.set_usage(Some(Usage::new(80, 20)));
         self.push(reply)
     }
 

@@ -219,7 +219,7 @@ impl<'c> Ledger<'c> {
         if let (Some(prices), Some(Pricing::Computed { .. })) = (&self.options.prices, &found.pricing) {
             for event in &mut draft.events {
                 if let Event::Message(message) = event {
-                    message.cost = None;
+                    message.set_cost(None);
                 }
             }
             found.pricing = Some(prices.price(&mut draft, file.format.counts_by_turn(), false));

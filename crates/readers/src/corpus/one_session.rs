@@ -188,7 +188,7 @@ impl Told {
         header.task_id = header.task_id.take().or_else(|| self.task.clone());
         header.model = header.model.take().or_else(|| self.model.clone());
         let replies = || events.iter().filter_map(|event| event.message());
-        let (counted, priced) = (replies().any(Message::has_usage), replies().any(|reply| reply.cost.is_some()));
+        let (counted, priced) = (replies().any(Message::has_usage), replies().any(|reply| reply.cost().is_some()));
         let usage = self.usage.filter(|_| !counted);
         let cost = self.cost.filter(|_| !priced);
         if header.totals.is_none() && (usage.is_some() || cost.is_some()) {

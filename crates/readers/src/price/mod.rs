@@ -185,7 +185,7 @@ impl PriceTable {
     /// Computes the cost of every call of a run without recorded costs or, with `overrides`, of any run. `by_turn`: the
     /// format reports tokens once for all calls of a turn, so a call without tokens is not a gap.
     pub(crate) fn price(&self, draft: &mut Draft, by_turn: bool, overrides: bool) -> Pricing {
-        let recorded = calls(&draft.events).any(|call| call.cost.is_some());
+        let recorded = calls(&draft.events).any(|call| call.cost().is_some());
         if recorded && !overrides {
             return Pricing::Recorded;
         }
@@ -195,16 +195,15 @@ impl PriceTable {
             Err(reason) => return Pricing::Missing(reason),
         };
         let mut models: BTreeMap<(String, String), Usd> = BTreeMap::new();
-        let cache_unknown =
-            calls(&draft.events).filter_map(|call| call.usage.as_ref()).any(|usage| usage.cache_read.is_none());
+        let cache_unknown = calls(&draft.events).filter_map(Message::usage).any(|usage| usage.cache_read.is_none());
         let mut costs = costs.into_iter();
         for message in draft.events.iter_mut().filter_map(|event| match event {
             Event::Message(message) if is_call(message) => Some(message),
             _ => None,
         }) {
-            message.cost = None;
+            message.set_cost(None);
             let Some(Some(Charge { model, price, cost })) = costs.next() else { continue };
-            message.cost = Some(cost);
+            message.set_cost(Some(cost));
             *models.entry((model, price)).or_default() += cost;
         }
         Pricing::Computed { models, cache_unknown, overrides: recorded }
@@ -212,7 +211,7 @@ impl PriceTable {
 
     /// The cost of each call; `None` for a call without tokens.
     fn costs(&self, draft: &Draft, by_turn: bool) -> Result<Vec<Option<Charge>>, Unpriced> {
-        let counted = |call: &Message| call.usage.is_some_and(|usage| !usage.is_empty());
+        let counted = |call: &Message| call.usage().is_some_and(|usage| !usage.is_empty());
         if !calls(&draft.events).any(counted) {
             return Err(Unpriced::NoTokens);
         }
@@ -221,11 +220,11 @@ impl PriceTable {
         }
         let mut costs = Vec::new();
         for call in calls(&draft.events) {
-            let Some(usage) = call.usage.filter(|usage| !usage.is_empty()) else {
+            let Some(usage) = call.usage().filter(|usage| !usage.is_empty()) else {
                 costs.push(None);
                 continue;
             };
-            let model = call.model.as_deref().or(draft.header.model.as_deref()).ok_or(Unpriced::NoModel)?;
+            let model = call.model().or(draft.header.model.as_deref()).ok_or(Unpriced::NoModel)?;
             let (name, price) = self.price_for(model)?;
             let cost = price.cost(&usage, model)?;
             costs.push(Some(Charge { model: model.to_owned(), price: name.to_owned(), cost }));
@@ -297,7 +296,7 @@ pub(crate) fn settle(draft: &mut Draft, costs: &Costs<'_>, by_turn: bool) -> Set
         Event::Message(message) if is_call(message) => Some(message),
         _ => None,
     }) {
-        message.cost = None;
+        message.set_cost(None);
     }
     let pricing = pricing.map(|pricing| match pricing {
         Pricing::Kept(reason) => Pricing::Missing(reason),
@@ -331,7 +330,7 @@ mod tests {
     fn priced(model: &str, usages: &[Usage]) -> (Pricing, Option<f64>) {
         let reply = |usage: &Usage| {
             let mut message = Message::saying(Role::Assistant, "x");
-            message.usage = Some(*usage).filter(|usage| !usage.is_empty());
+            message.set_usage(Some(*usage).filter(|usage| !usage.is_empty()));
             Event::Message(message)
         };
         let mut draft = Draft {
@@ -340,7 +339,7 @@ mod tests {
             ..Draft::default()
         };
         let pricing = table().price(&mut draft, false, false);
-        let cost = calls(&draft.events).filter_map(|call| call.cost).reduce(|sum, more| sum + more);
+        let cost = calls(&draft.events).filter_map(Message::cost).reduce(|sum, more| sum + more);
         (pricing, cost.map(|cost| cost.0))
     }
 
@@ -392,7 +391,7 @@ mod tests {
         let run = &read.runs[0];
         let mut draft = Draft { header: run.header.clone(), events: run.events().to_vec(), ..Draft::default() };
         assert_eq!(table().price(&mut draft, false, false), Pricing::Recorded);
-        assert_eq!(calls(&draft.events).map(|call| call.cost).collect::<Vec<_>>(), [Some(Usd(0.0)), None]);
+        assert_eq!(calls(&draft.events).map(Message::cost).collect::<Vec<_>>(), [Some(Usd(0.0)), None]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Costs, calls, name};
 use crate::diagnostic::{Diagnostic, Location};
-use crate::transcript::{Draft, Run, Spend, Tokens, Usd};
+use crate::transcript::{Draft, Message, Run, Spend, Tokens, Usd};
 
 /// Runs whose recorded cost of 0 counts as unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -48,18 +48,15 @@ impl ZeroCosts {
 
 /// True if the recording states a cost of 0 for calls with tokens, by models that are not known to be free.
 pub(super) fn is_unknown(draft: &Draft, costs: &Costs<'_>) -> bool {
-    let cost = calls(&draft.events).filter_map(|call| call.cost).reduce(|sum, more| sum + more);
+    let cost = calls(&draft.events).filter_map(Message::cost).reduce(|sum, more| sum + more);
     if cost != Some(Usd(0.0)) {
         return false;
     }
-    let spent = |call: &&crate::transcript::Message| {
-        call.usage.and_then(|usage| usage.total()).is_some_and(|tokens| tokens > Tokens(0))
-    };
+    let spent = |call: &&Message| call.usage().and_then(|usage| usage.total()).is_some_and(|tokens| tokens > Tokens(0));
     let mut spending = calls(&draft.events).filter(spent).peekable();
     spending.peek().is_some()
-        && !spending.all(|call| {
-            call.model.as_deref().or(draft.header.model.as_deref()).is_some_and(|model| is_free(model, costs))
-        })
+        && !spending
+            .all(|call| call.model().or(draft.header.model.as_deref()).is_some_and(|model| is_free(model, costs)))
 }
 
 /// True if the options name the model as free or all its prices in the price file are 0.

@@ -52,7 +52,7 @@ impl Conversation {
             // Local error texts are written in the model's name, although no model was called.
             let synthetic = model.as_deref() == Some("<synthetic>");
             reply.lane = if synthetic { Lane::Canned } else { lane };
-            reply.model = model.as_deref().map(Into::into);
+            reply.set_model(model.as_deref().map(Into::into));
             if let Some(model) = model.as_deref().filter(|_| !synthetic) {
                 self.model.get_or_insert_with(|| model.to_owned());
             }
@@ -76,11 +76,11 @@ impl Conversation {
         reply.ts = ts.or(reply.ts);
         let results = add_blocks(reply, wire, out);
         if let Some(reason) = wire.string("stop_reason", out) {
-            reply.finish_reason = Some(reason.into());
+            reply.set_finish_reason(Some(reason.into()));
         }
         if reply.lane != Lane::Canned {
             let taken = iterations::taken(wire, out);
-            reply.usage = largest(reply.usage, taken.last);
+            reply.set_usage(largest(reply.usage(), taken.last));
             if !taken.others.is_empty() {
                 self.requests.insert(at, taken.others);
             }
@@ -100,7 +100,7 @@ impl Conversation {
         }
         let mut places = Vec::with_capacity(self.events.len());
         for (at, event) in mem::take(&mut self.events).into_iter().enumerate() {
-            let (model, ts) = event.message().map_or((None, None), |reply| (reply.model.clone(), reply.ts));
+            let (model, ts) = event.message().map_or((None, None), |reply| (reply.model().map(Into::into), reply.ts));
             places.push(self.events.len());
             self.events.push(event);
             let taken = requests.remove(&at).unwrap_or_default().into_iter();
@@ -348,7 +348,11 @@ fn add_blocks(reply: &mut Message, wire: &Node<'_>, out: &mut Reading<'_>) -> Ve
         }
         match block.string("type", out).as_deref() {
             Some("text") => append(&mut reply.content, block.text("text", out)),
-            Some("thinking") => append(&mut reply.reasoning, block.text("thinking", out)),
+            Some("thinking") => {
+                let mut thoughts = reply.reasoning().cloned();
+                append(&mut thoughts, block.text("thinking", out));
+                reply.set_reasoning(thoughts);
+            }
             Some("tool_use" | "server_tool_use" | "mcp_tool_use") => {
                 let Some(name) = block.string("name", out) else { continue };
                 let id = block.word("id", out);

@@ -47,11 +47,11 @@ pub(crate) fn join(whole: &mut Message, piece: Message) {
         }
         (a, b) => a.or(b),
     };
+    whole.set_reasoning(both(whole.reasoning().cloned(), piece.reasoning().cloned()));
+    whole.set_finish_reason(whole.finish_reason().or(piece.finish_reason()).map(Into::into));
+    whole.set_usage(whole.usage().or(piece.usage()));
     whole.content = both(whole.content.take(), piece.content);
-    whole.reasoning = both(whole.reasoning.take(), piece.reasoning);
     whole.tool_calls.extend(piece.tool_calls);
-    whole.finish_reason = whole.finish_reason.take().or(piece.finish_reason);
-    whole.usage = whole.usage.or(piece.usage);
 }
 
 fn push(value: &Node<'_>, speaker: Role, depth: usize, found: &mut Vec<Message>, out: &mut Reading<'_>) {
@@ -101,7 +101,7 @@ fn push_object(value: &Node<'_>, speaker: Role, depth: usize, found: &mut Vec<Me
         }
         "reasoning" => {
             let mut message = Message::new(Role::Assistant);
-            message.reasoning = value.get(["summary", "content", "text"]).and_then(|said| text_of(&said));
+            message.set_reasoning(value.get(["summary", "content", "text"]).and_then(|said| text_of(&said)));
             return found.push(message);
         }
         _ => {}
@@ -131,7 +131,7 @@ fn push_object(value: &Node<'_>, speaker: Role, depth: usize, found: &mut Vec<Me
         if found.len() > before {
             let finish = value.some_word(["finish_reason", "stop_reason"]).map(Into::into);
             if let Some(last) = found.last_mut().filter(|last| last.role == Role::Assistant) {
-                last.finish_reason = last.finish_reason.take().or(finish);
+                last.set_finish_reason(last.finish_reason().map(Into::into).or(finish));
             }
             return;
         }
@@ -189,7 +189,7 @@ fn push_message(value: &Node<'_>, role: Role, found: &mut Vec<Message>, out: &mu
     }
     let named = value.get(["reasoning_content", "reasoning", "thinking"]).and_then(|said| text_of(&said));
     thoughts.extend(named);
-    message.reasoning = joined(&mut thoughts);
+    message.set_reasoning(joined(&mut thoughts));
     let own = value.get(["tool_calls", "toolCalls"]).filter(|calls| calls.elements().is_none_or(|all| !all.is_empty()));
     let calls = own.or_else(|| value.at(&["additional_kwargs", "tool_calls"])).map(|calls| calls.opened());
     if let Some(calls) = calls.as_ref().and_then(|calls| calls.node().elements()) {
@@ -198,8 +198,8 @@ fn push_message(value: &Node<'_>, role: Role, found: &mut Vec<Message>, out: &mu
         message.tool_calls.extend(new);
     }
     message.tool_calls.extend(value.get("function_call").as_ref().and_then(tool_call));
-    message.finish_reason = value.some_word(["finish_reason", "stop_reason"]).map(Into::into);
-    message.usage = value.get(["usage_metadata", "usage"]).and_then(|counted| usage(&counted, out));
+    message.set_finish_reason(value.some_word(["finish_reason", "stop_reason"]).map(Into::into));
+    message.set_usage(value.get(["usage_metadata", "usage"]).and_then(|counted| usage(&counted, out)));
     if role == Role::Tool {
         if found.len() > before && message.content.is_none() {
             return;

@@ -1,16 +1,17 @@
 //! Requests that failed: some recorders write them as replies with an error and nothing in them. No model answered, so
 //! they are no steps, and their missing tokens are no gap in the run's.
 
-use crate::transcript::{Lane, Message, Role, Text, Tokens, Usage};
+use crate::transcript::{Lane, Message, Role, Text, Tokens};
 
 /// Takes a reply out of the run's steps if it is a failed request. One that was paid for keeps its tokens.
 pub(crate) fn set_aside(message: &mut Message) {
     if !is_failed(message) {
         return;
     }
-    let is_free = message.usage.as_ref().and_then(Usage::total).is_none_or(|total| total == Tokens(0));
+    let is_free = message.usage().and_then(|usage| usage.total()).is_none_or(|total| total == Tokens(0));
     if is_free {
-        (message.lane, message.usage) = (Lane::Canned, None);
+        message.lane = Lane::Canned;
+        message.set_usage(None);
     } else {
         message.lane = Lane::Side("failed request".into());
     }
@@ -19,6 +20,6 @@ pub(crate) fn set_aside(message: &mut Message) {
 /// Whether it is a step that ended in an error before the model said anything.
 fn is_failed(message: &Message) -> bool {
     let is_step = message.role == Role::Assistant && message.lane == Lane::Main;
-    let is_silent = [&message.content, &message.reasoning].iter().all(|said| said.as_ref().is_none_or(Text::is_empty));
-    is_step && is_silent && message.tool_calls.is_empty() && message.finish_reason.as_deref() == Some("error")
+    let is_silent = [message.content.as_ref(), message.reasoning()].iter().all(|said| said.is_none_or(Text::is_empty));
+    is_step && is_silent && message.tool_calls.is_empty() && message.finish_reason() == Some("error")
 }

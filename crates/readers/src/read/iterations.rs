@@ -61,8 +61,8 @@ impl Request {
     pub(crate) fn into_event(self, reply: Option<&Name>, ts: Option<Instant>) -> Event {
         let mut message = Message::new(Role::Assistant);
         message.lane = Lane::Side(format!("unseen {}", self.kind).into());
-        message.model = self.model.or_else(|| reply.cloned());
-        message.usage = Some(self.usage);
+        message.set_model(self.model.or_else(|| reply.cloned()));
+        message.set_usage(Some(self.usage));
         message.ts = ts;
         Event::Message(message)
     }

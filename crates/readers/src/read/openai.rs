@@ -101,29 +101,31 @@ pub(crate) fn message_with<'a>(raw: impl Written<'a>, known: &[&str], out: &mut 
     let mut message = Message::new(role);
     message.content =
         out.content(wire.content.or(wire.value), "content").or_else(|| out.content(wire.refusal, "refusal"));
-    message.reasoning = out.content(wire.reasoning_content.or(wire.reasoning), "reasoning_content");
+    message.set_reasoning(out.content(wire.reasoning_content.or(wire.reasoning), "reasoning_content"));
     message.tool_calls = tool_calls(wire.tool_calls.as_ref(), out);
     if let Some(call) = wire.function_call {
         message.tool_calls.extend(tool_call(call, out));
     }
     message.tool_call_id = out.word(wire.tool_call_id, "tool_call_id").map(Into::into);
     message.name = out.string(wire.name, "name").map(Into::into);
-    message.usage = usage(wire.usage, out);
-    message.cost = out.dollars(wire.cost, "cost");
+    message.set_usage(usage(wire.usage, out));
+    message.set_cost(out.dollars(wire.cost, "cost"));
     message.ts = out.instant(wire.timestamp.or(wire.created_at).or(wire.created).or(wire.ts), "timestamp");
-    message.model = out.string(wire.model, "model").map(Into::into);
-    message.finish_reason = out.string(wire.finish_reason, "finish_reason").map(Into::into);
+    message.set_model(out.string(wire.model, "model").map(Into::into));
+    message.set_finish_reason(out.string(wire.finish_reason, "finish_reason").map(Into::into));
     message.is_error = out.flag(wire.is_error, "is_error");
     if role == Role::Tool {
         complete_result(raw, &mut message, out);
-    } else if says_nothing(&message) && message.usage.is_none() {
+    } else if says_nothing(&message) && message.usage().is_none() {
         out.left_untaken(Of::Message, raw, &[&["tool_calls", "content"], known].concat());
     }
     Some(message)
 }
 
 fn says_nothing(message: &Message) -> bool {
-    message.content.as_ref().is_none_or(Text::is_empty) && message.tool_calls.is_empty() && message.reasoning.is_none()
+    message.content.as_ref().is_none_or(Text::is_empty)
+        && message.tool_calls.is_empty()
+        && message.reasoning().is_none()
 }
 
 fields! {

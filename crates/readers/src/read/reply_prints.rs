@@ -47,7 +47,7 @@ fn print(before: u64, reply: &Message, has_id: bool) -> u64 {
         let id = call.id.as_deref().unwrap_or_default();
         let _ = write!(said, "\n{id} {} {}", call.name, call.arguments.as_str());
     }
-    if let Some(usage) = reply.usage.filter(|_| !has_id) {
+    if let Some(usage) = reply.usage().filter(|_| !has_id) {
         let _ = write!(said, "\n{:?} {:?}", usage.input, usage.output);
     }
     xxhash_rust::xxh3::xxh3_64(said.as_bytes())
@@ -61,7 +61,7 @@ mod tests {
     fn reply(text: &str, call: Option<&str>, tokens: u64, time: i64) -> Event {
         let mut reply = Message::saying(Role::Assistant, text);
         reply.tool_calls.extend(call.map(|id| ToolCall::new(Some(id), "ls", "{}")));
-        reply.usage = Some(Usage::new(tokens, 1)).filter(|_| tokens > 0);
+        reply.set_usage(Some(Usage::new(tokens, 1)).filter(|_| tokens > 0));
         reply.ts = Some(Instant(time));
         Event::Message(reply)
     }

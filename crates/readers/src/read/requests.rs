@@ -187,7 +187,7 @@ fn may_have_asked(reply: &Message, run: &Message, are_recorded: bool, is_last: b
 /// Whether a reply asked for calls, by the reason its provider gave for its end; `None` if the reason leaves it open.
 /// Some providers say `stop` in either case.
 fn asks_by_reason(reply: &Message) -> Option<bool> {
-    match reply.finish_reason.as_deref()? {
+    match reply.finish_reason()? {
         "tool_calls" | "tool_use" | "tool-calls" | "tool_call" | "function_call" => Some(true),
         "end_turn" => Some(false),
         _ => None,
@@ -262,7 +262,7 @@ mod tests {
 
     fn reply(text: &str, finish_reason: Option<&str>, calls: &[&str]) -> Event {
         let mut reply = Message::saying(Role::Assistant, text);
-        reply.finish_reason = finish_reason.map(Into::into);
+        reply.set_finish_reason(finish_reason.map(Into::into));
         reply.tool_calls = calls.iter().map(|name| call(name, "{}")).collect();
         Event::Message(reply)
     }

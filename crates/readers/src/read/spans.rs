@@ -74,7 +74,7 @@ pub(crate) struct Conversation {
 impl Conversation {
     /// The model of the first reply that names one.
     pub(crate) fn model(&self) -> Option<String> {
-        self.events.iter().filter_map(Event::message).find_map(|message| message.model.as_deref()).map(str::to_owned)
+        self.events.iter().filter_map(Event::message).find_map(|message| message.model()).map(str::to_owned)
     }
 }
 
@@ -173,12 +173,14 @@ fn complete(call: &mut ModelCall, wrapper: ModelCall) {
     // Some recorders write Python's `None` as the text of a reply that only makes calls.
     let says_none = reply.tool_calls.is_empty() && reply.text() == "None";
     if is_silent(reply) || (says_none && !outer.tool_calls.is_empty()) {
-        (reply.content, reply.reasoning, reply.tool_calls) = (outer.content, outer.reasoning, outer.tool_calls);
+        reply.set_reasoning(outer.reasoning().cloned());
+        reply.content.clone_from(&outer.content);
+        reply.tool_calls.clone_from(&outer.tool_calls);
     }
-    reply.usage = reply.usage.or(outer.usage);
-    reply.cost = reply.cost.or(outer.cost);
-    reply.model = reply.model.take().or(outer.model);
-    reply.finish_reason = reply.finish_reason.take().or(outer.finish_reason);
+    reply.set_usage(reply.usage().or(outer.usage()));
+    reply.set_cost(reply.cost().or(outer.cost()));
+    reply.set_model(reply.model().or(outer.model()).map(Into::into));
+    reply.set_finish_reason(reply.finish_reason().or(outer.finish_reason()).map(Into::into));
 }
 
 fn is_silent(message: &Message) -> bool {
@@ -281,7 +283,7 @@ impl Talk {
         if let Some(last) = self.pieces.last_mut().filter(|piece| is_silent(&piece.reply)) {
             // The reply was not recorded, but it is in the next call's history.
             if let Some(reply) = input.iter().rev().find(|message| message.role == Role::Assistant)
-                && last.reply.finish_reason.as_deref() != Some("error")
+                && last.reply.finish_reason() != Some("error")
             {
                 last.reply.content.clone_from(&reply.content);
                 last.reply.tool_calls.clone_from(&reply.tool_calls);

@@ -54,7 +54,7 @@ pub(crate) fn apart(draft: Draft, replies: Vec<ReplyId>, how: SubAgents) -> Vec<
         draft.events.push(event);
     }
     for (_, draft, _) in &mut children {
-        let models = draft.events.iter().filter_map(Event::message).filter_map(|message| message.model.as_deref());
+        let models = draft.events.iter().filter_map(Event::message).filter_map(|message| message.model());
         draft.header.model = models.into_iter().next().map(str::to_owned).or(draft.header.model.take());
         draft.grade = Grade::default();
     }
@@ -137,7 +137,8 @@ mod tests {
 
     fn said(lane: Lane, tokens: u64) -> Event {
         let mut message = Message::saying(Role::Assistant, "x");
-        (message.lane, message.usage) = (lane, Some(Usage::new(tokens, 0)));
+        message.lane = lane;
+        message.set_usage(Some(Usage::new(tokens, 0)));
         Event::Message(message)
     }
 

@@ -56,7 +56,7 @@ impl Turns {
                     self.open(call, &message.lane, at);
                 }
                 if message.lane == Lane::Main {
-                    self.model = self.model.take().or_else(|| message.model.clone());
+                    self.model = self.model.take().or_else(|| message.model().map(Into::into));
                 }
             }
             Role::Tool => self.join(&mut message),

@@ -57,7 +57,9 @@ pub(crate) fn tried(value: &str, place: &str, key: &str, wanted: &'static str, f
         if fits {
             // Most values that may have one of two types are read as one and then as the other.
             while tries.misses.pop_if(|miss| miss.address == address).is_some() {}
-            tries.fits.push(address);
+            if tries.fits.last() != Some(&address) {
+                tries.fits.push(address);
+            }
         } else if let Some(found) = json::kind(value).filter(|_| tries.misses.len() < MOST) {
             tries.misses.push(Miss { address, place: place.as_ptr() as usize, key: key.into(), found, wanted });
         }

@@ -110,6 +110,11 @@ impl<'a> Node<'a> {
         Self { written, place, key, members: OnceCell::new() }
     }
 
+    /// The same value, to be taken apart by itself: what it was taken apart into goes with this node.
+    pub(crate) fn anew(&self) -> Self {
+        Self { members: OnceCell::new(), ..*self }
+    }
+
     /// The members in file order; empty if it is not an object.
     pub(crate) fn members(&self) -> &[(Cow<'a, str>, &'a str)] {
         self.tried("an object", self.written.starts_with('{'));

@@ -358,7 +358,8 @@ impl<'r> Reading<'r> {
             events.filter_map(|event| if let Event::Message(message) = event { Some(message) } else { None });
         let mut odd = Vec::new();
         for message in messages {
-            if let Some(Usd(cost)) = message.cost.take_if(|cost| plausible(cost.0).is_none()) {
+            if let Some(Usd(cost)) = message.cost().filter(|cost| plausible(cost.0).is_none()) {
+                message.set_cost(None);
                 odd.push(cost);
             }
         }

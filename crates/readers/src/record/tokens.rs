@@ -46,7 +46,7 @@ pub(crate) fn settle(drafts: &mut [Draft], broken: u64) {
             usages(draft).for_each(|usage| *usage = Usage::default());
             for event in &mut draft.events {
                 match event {
-                    Event::Message(message) => message.usage = None,
+                    Event::Message(message) => message.set_usage(None),
                     Event::Judge(judge) => judge.usage = None,
                     _ => {}
                 }
@@ -58,7 +58,7 @@ pub(crate) fn settle(drafts: &mut [Draft], broken: u64) {
 /// All usages of a run: of its calls, its judges, and the whole.
 fn usages(draft: &mut Draft) -> impl Iterator<Item = &mut Usage> {
     let of_events = draft.events.iter_mut().filter_map(|event| match event {
-        Event::Message(message) => message.usage.as_mut(),
+        Event::Message(message) => message.usage_mut(),
         Event::Judge(judge) => judge.usage.as_mut(),
         _ => None,
     });

@@ -88,7 +88,7 @@ fn message(message: &Message, names: &mut Pseudonyms) -> Message {
     };
     redacted.origin = message.origin;
     redacted.content = message.content.as_ref().map(|text| names.text(text));
-    redacted.reasoning = message.reasoning.as_ref().map(|text| names.text(text));
+    redacted.set_reasoning(message.reasoning().map(|text| names.text(text)));
     redacted.tool_calls = message.tool_calls.iter().map(|call| self::call(call, names)).collect();
     redacted.tool_call_id = message.tool_call_id.as_deref().map(|id| names.plain("call", id));
     redacted.name = message.name.as_deref().map(|name| match message.role {
@@ -98,15 +98,13 @@ fn message(message: &Message, names: &mut Pseudonyms) -> Message {
         Role::User | Role::System => names.plain("speaker", name),
     });
     redacted.is_error = message.is_error;
-    redacted.usage = message.usage;
-    redacted.cost = message.cost;
+    redacted.set_usage(message.usage());
+    redacted.set_cost(message.cost());
     redacted.ts = message.ts;
-    redacted.model = message
-        .model
-        .as_deref()
-        .map(|model| if is_catalogued(model) { model.into() } else { names.plain("model", model) });
-    redacted.finish_reason =
-        message.finish_reason.as_deref().map(|reason| names.word("reason", reason, words::is_reason));
+    redacted.set_model(
+        message.model().map(|model| if is_catalogued(model) { model.into() } else { names.plain("model", model) }),
+    );
+    redacted.set_finish_reason(message.finish_reason().map(|reason| names.word("reason", reason, words::is_reason)));
     redacted.extra = message.extra.as_deref().and_then(|extra| native(extra, names));
     redacted
 }

@@ -415,7 +415,7 @@ fn check_calls(run: &Run, messages: &[&Message], found: &mut BTreeSet<Check>) {
 
 fn check_usage(run: &Run, messages: &[&Message], found: &mut BTreeSet<Check>) {
     let replies: Vec<&&Message> = messages.iter().filter(|message| message.is_step()).collect();
-    let counted: Vec<_> = replies.iter().filter_map(|reply| reply.usage).collect();
+    let counted: Vec<_> = replies.iter().filter_map(|reply| reply.usage()).collect();
     if counted.is_empty() {
         return;
     }

@@ -51,7 +51,7 @@ impl UnrecordedContents {
             // A reply that calls a tool may have had no text.
             if message.is_step() && (message.tool_calls.is_empty() || !Message::is_text_unknown(message)) {
                 replies += 1;
-                replies_without += usize::from(message.is_text_unknown() && message.reasoning.is_none());
+                replies_without += usize::from(message.is_text_unknown() && message.reasoning().is_none());
             }
         }
         self.arguments.enter(calls_without, calls);

@@ -102,7 +102,7 @@ impl Unused {
         missing.runs += 1;
         missing.outcome += one(run.grade.outcome == Outcome::Unknown);
         missing.task += one(run.header.task_id.is_none());
-        missing.model += one(run.header.model.is_none() && run.replies().all(|reply| reply.model.is_none()));
+        missing.model += one(run.header.model.is_none() && run.replies().all(|reply| reply.model().is_none()));
         missing.usage += one(run.totals.is_none() && !run.replies().any(crate::transcript::Message::has_usage));
         missing.calls += one(!run.has_calls());
         missing.numbered += one(is_numbered);

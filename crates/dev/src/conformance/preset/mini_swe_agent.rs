@@ -4,6 +4,7 @@ use super::Driver;
 use super::played::{Fields, Played};
 use crate::decision::Action;
 use crate::preset::frame::caps::CapMachine;
+use crate::transcript::Message;
 
 pub(super) const DRIVER: Driver = Driver {
     id: "mini-swe-agent",
@@ -25,7 +26,7 @@ fn report(played: &Played<'_>, fields: &mut Fields) {
             act.decision.action == Action::Fail && act.decision.event == Some(*reply)
         };
         if !played.acts.iter().any(is_lost) {
-            cost += played.message(*reply).and_then(|reply| reply.cost).map_or(0.0, |cost| cost.0);
+            cost += played.message(*reply).and_then(Message::cost).map_or(0.0, |cost| cost.0);
         }
     }
     fields.insert("cost".to_owned(), ((cost * 1e6).round() / 1e6).into());

@@ -34,7 +34,7 @@ impl Message {
             (role, None) => Self::new("TextMessage", source.unwrap_or(default_source(role)), text),
         };
         out.target = native::word(message, "target");
-        out.usage = message.usage.map(|usage| (usage.input.unwrap_or(0), usage.output.unwrap_or(0)));
+        out.usage = message.usage().map(|usage| (usage.input.unwrap_or(0), usage.output.unwrap_or(0)));
         out
     }
 

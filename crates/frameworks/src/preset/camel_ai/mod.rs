@@ -286,7 +286,7 @@ impl Machine for TokenLimit {
                 self.over = true;
                 return;
             };
-            let usage = message.usage.unwrap_or_default();
+            let usage = message.usage().unwrap_or_default();
             let tokens = usage.input.unwrap_or(0).saturating_add(usage.output.unwrap_or(0)) as f64;
             self.fired |= tokens >= limit;
             if self.fired {

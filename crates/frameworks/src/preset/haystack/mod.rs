@@ -170,7 +170,7 @@ impl AgentLoop for Haystack {
     }
 
     fn said(&mut self, _: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
-        let reason = match reply.finish_reason.as_deref() {
+        let reason = match reply.finish_reason() {
             Some(reason @ ("length" | "content_filter")) => Some(reason),
             _ if !reply.text().is_empty() => Some("text"),
             _ => None,

@@ -322,8 +322,8 @@ impl Sample {
     }
 
     fn price(&self, reply: &Message) -> f64 {
-        let Some(prices) = &self.prices else { return reply.cost.map_or(0.0, |cost| cost.0) };
-        let Some(usage) = reply.usage else { return 0.0 };
+        let Some(prices) = &self.prices else { return reply.cost().map_or(0.0, |cost| cost.0) };
+        let Some(usage) = reply.usage() else { return 0.0 };
         let price = |name: &str| prices[name].as_f64().unwrap_or(0.0);
         let cached = usage.cache_read.unwrap_or(0).saturating_add(usage.cache_write.unwrap_or(0));
         let plain = usage.input.unwrap_or(0).saturating_sub(cached);
@@ -390,7 +390,7 @@ impl Sample {
     fn replied(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
         self.replies += 1;
         self.n_messages += 1;
-        let usage: Usage = reply.usage.unwrap_or_default();
+        let usage: Usage = reply.usage().unwrap_or_default();
         self.input = self.input.saturating_add(usage.input.unwrap_or(0));
         self.output = self.output.saturating_add(usage.output.unwrap_or(0));
         self.cost += self.price(reply);
@@ -404,7 +404,7 @@ impl Sample {
             self.stop(TURN, "turn", Some(words), acts).evidence(self.replies as f64, limit);
             return;
         }
-        let reason = reply.finish_reason.as_deref();
+        let reason = reply.finish_reason();
         if reason == Some(LENGTH) && self.solver != Solver::Generate && !self.truncates {
             self.stop(LENGTH, LENGTH, None, acts);
             return;
@@ -444,7 +444,7 @@ impl Sample {
     fn said(&mut self, reply: &Message, acts: &mut Acts<'_, '_>) {
         match self.solver {
             Solver::Generate => self.done(0, None, acts),
-            _ if reply.finish_reason.as_deref() == Some(LENGTH) => {}
+            _ if reply.finish_reason() == Some(LENGTH) => {}
             Solver::React if self.submit.is_none() && !self.on_continue.given => self.done(0, None, acts),
             _ => self.asked_to_continue(false, acts),
         }

@@ -250,7 +250,7 @@ impl Kilo {
         if self.doom_loop(reply, acts) {
             return;
         }
-        let tokens = reply.usage.and_then(|usage| usage.total()).map(|tokens| tokens.0);
+        let tokens = reply.usage().and_then(|usage| usage.total()).map(|tokens| tokens.0);
         if let Some((tokens, usable)) = tokens.zip(self.usable).filter(|(tokens, usable)| tokens >= usable) {
             if self.compactions >= COMPACTED {
                 acts.act(Action::Stop, COMPACTIONS).code(COMPACTIONS).evidence(tokens as f64, usable as f64);
@@ -263,7 +263,7 @@ impl Kilo {
             self.cost.set(limit.as_f64());
         }
         self.cost.check(acts);
-        self.cost.spent += reply.cost.map_or(0.0, |cost| cost.0);
+        self.cost.spent += reply.cost().map_or(0.0, |cost| cost.0);
         self.cost.check(acts);
     }
 

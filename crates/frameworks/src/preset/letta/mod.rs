@@ -213,7 +213,7 @@ impl AgentRun {
             if self.steps >= self.max_steps {
                 self.stop(STEPS, "max_steps", acts);
             }
-        } else if reply.finish_reason.as_deref() == Some("length") && !reply.text().is_empty() {
+        } else if reply.finish_reason() == Some("length") && !reply.text().is_empty() {
             self.stop(LENGTH, "max_tokens_exceeded", acts);
         } else {
             self.over = true;

@@ -294,7 +294,7 @@ impl Proxy {
 
     /// Adds the cost of a successful call.
     fn book(&mut self, request: &Request, reply: &Message, now: i64) {
-        let cost = reply.cost.map_or(0.0, |cost| cost.0);
+        let cost = reply.cost().map_or(0.0, |cost| cost.0);
         self.key_spend += cost;
         let is_limited = self.of_agent(request, SESSION).is_some() && self.is_hooked(SESSION);
         let Some(session) = request.session.as_deref().filter(|_| is_limited && request.is_booked && cost > 0.0) else {
@@ -352,7 +352,7 @@ impl Machine for CodeExecution {
         let reached = match (view.moment(), view.reply()) {
             (Moment::BeforeRequest, _) => self.limit < 0,
             (Moment::AfterTools, Some(reply)) => {
-                let ended = reply.finish_reason.as_deref().is_some_and(|reason| reason != "tool_calls");
+                let ended = reply.finish_reason().is_some_and(|reason| reason != "tool_calls");
                 if reply.tool_calls.is_empty() || ended {
                     self.over = true;
                     return;

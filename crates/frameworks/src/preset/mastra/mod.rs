@@ -129,7 +129,7 @@ pub struct Mastra {
 
 /// The finish reason under the framework's name.
 fn finish_reason(reply: &Message) -> Option<&str> {
-    match reply.finish_reason.as_deref() {
+    match reply.finish_reason() {
         Some("unknown") => Some("other"),
         reason => reason,
     }
@@ -213,7 +213,7 @@ impl AgentLoop for Mastra {
 
     fn replied(&mut self, _: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) -> Flow {
         self.steps += 1;
-        self.tokens += reply.usage.and_then(|usage| usage.total()).map_or(0.0, |tokens| tokens.0 as f64);
+        self.tokens += reply.usage().and_then(|usage| usage.total()).map_or(0.0, |tokens| tokens.0 as f64);
         let needs_approval = |name: &str| self.approval_tools.iter().any(|tool| tool == name);
         if let Some(call) = reply.tool_calls.iter().find(|call| needs_approval(&call.name)) {
             acts.act(Action::Ask, CALLER).code("tool-call-approval").call(call.id.as_deref());

@@ -150,7 +150,7 @@ impl Conversation {
 
     fn reply(&mut self, message: &Message, acts: &mut Acts<'_, '_>) {
         self.iterations += 1;
-        self.spent += message.cost.map_or(0.0, |cost| cost.0);
+        self.spent += message.cost().map_or(0.0, |cost| cost.0);
         self.finishing = message.tool_calls.iter().any(|call| &*call.name == "finish");
         let text = message.text();
         for (nth, call) in message.tool_calls.iter().enumerate() {

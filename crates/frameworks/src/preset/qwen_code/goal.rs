@@ -115,7 +115,7 @@ impl Goal {
             act.decision.event = self.last;
             act.decision.point = point;
         }
-        let usage = reply.usage.unwrap_or_default();
+        let usage = reply.usage().unwrap_or_default();
         let tokens = usage.input.unwrap_or(0).saturating_add(usage.output.unwrap_or(0)) as f64;
         let turn = self.turn.get_or_insert((0.0, 0));
         turn.0 += tokens;

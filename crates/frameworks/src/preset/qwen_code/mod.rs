@@ -329,7 +329,7 @@ impl Session {
             return;
         }
         self.calls.finished();
-        self.last_prompt = reply.usage.and_then(|usage| usage.input).unwrap_or(self.last_prompt);
+        self.last_prompt = reply.usage().and_then(|usage| usage.input).unwrap_or(self.last_prompt);
         if !over && let Some(max) = self.max_tool_calls {
             self.tool_calls = self.tool_calls.saturating_add(i64::try_from(reply.tool_calls.len()).unwrap_or(i64::MAX));
             if self.tool_calls > max {
@@ -346,7 +346,7 @@ impl Session {
     /// Checks a reply as it is streamed: thoughts, text, calls.
     fn is_looping(&mut self, reply: &Message, native: &Value, acts: &mut Acts<'_, '_>) -> bool {
         if self.opted_in && !self.host.is_off {
-            let reasoning = reply.reasoning.as_ref().map(crate::transcript::Text::as_str).unwrap_or_default();
+            let reasoning = reply.reasoning().map(crate::transcript::Text::as_str).unwrap_or_default();
             let mut thoughts = self.pieces(&reasoning);
             let own = native["thoughts"].as_array().into_iter().flatten().filter_map(Value::as_str);
             thoughts.extend(own.filter(|text| !text.is_empty()).map(|text| text.encode_utf16().collect()));

@@ -175,7 +175,7 @@ impl Approval {
     fn reply(&mut self, reply: &Message) {
         if !std::mem::take(&mut self.present_is_announced) {
             self.requests += 1;
-            self.cost += reply.cost.map_or(0.0, |cost| cost.0);
+            self.cost += reply.cost().map_or(0.0, |cost| cost.0);
         }
     }
 }

@@ -255,7 +255,7 @@ impl Machine for Strands {
             self.used = [0; 3];
             self.team.new_invocation(message.ts);
         } else if message.is_step() {
-            let usage = message.usage.unwrap_or_default();
+            let usage = message.usage().unwrap_or_default();
             let total = usage.total().map_or(0, |total| total.0);
             let output = usage.output.unwrap_or(0);
             for (used, more) in self.used.iter_mut().zip([1, total, output]) {

@@ -269,7 +269,7 @@ impl AgentaoWatch {
             is_json: arguments.trim_start().starts_with('{'),
             writes: !self.system.read_only.iter().any(|name| **name == *call.name),
         });
-        if let Some(tripped) = self.guard.take_in(is_cut(reply.finish_reason.as_deref()), calls) {
+        if let Some(tripped) = self.guard.take_in(is_cut(reply.finish_reason()), calls) {
             let rule = RuleName::fixed(tripped.rule());
             let decision = Decision::at(view, Action::Stop, rule, Evidence::new(3.0, 3.0)).code(tripped.reason());
             trail.push(decision.detail(tripped.notice()));

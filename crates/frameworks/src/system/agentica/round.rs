@@ -121,7 +121,7 @@ impl RoundEvents<'_, '_> {
     /// Tokens of the agent's own calls and of its sub-agents.
     fn tokens(&self) -> f64 {
         let own = self.messages().filter(|message| matches!(message.lane, Lane::Main | Lane::Side(_)));
-        own.filter_map(|message| message.usage?.total()).map(|tokens| tokens.0 as f64).sum()
+        own.filter_map(|message| message.usage()?.total()).map(|tokens| tokens.0 as f64).sum()
     }
 
     fn seconds(&self, since: Option<crate::transcript::Instant>) -> f64 {

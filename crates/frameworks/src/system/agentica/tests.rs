@@ -13,7 +13,7 @@ fn run(rounds: &[(bool, Option<&str>)], outcome: Outcome) -> Run {
     for (failed, judge) in rounds {
         let mut reply = Message::new(Role::Assistant);
         reply.tool_calls.push(ToolCall::new(Some("c"), "run", "{}"));
-        reply.usage = Some(Usage::new(90, 10));
+        reply.set_usage(Some(Usage::new(90, 10)));
         let mut result = Message::saying(Role::Tool, "text");
         result.is_error = Some(*failed);
         let messages =

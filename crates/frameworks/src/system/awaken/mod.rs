@@ -111,10 +111,10 @@ impl Awaken {
 
     /// The result of the model call at an after-response point.
     fn boundary<'r>(&self, reply: &'r Message) -> Boundary<'r> {
-        if reply.finish_reason.as_deref() == Some("error") {
+        if reply.finish_reason() == Some("error") {
             return Boundary::Failed;
         }
-        let usage = reply.usage.unwrap_or_default();
+        let usage = reply.usage().unwrap_or_default();
         let has_text = reply.content.as_ref().is_some_and(|text| !text.is_empty());
         Boundary::Reply {
             text: if self.reads_text { reply.text() } else { Cow::Borrowed("") },
@@ -248,7 +248,7 @@ mod tests {
     fn reply(text: &str, tool: Option<&str>) -> Event {
         let mut message = Message::saying(Role::Assistant, text);
         message.tool_calls.extend(tool.map(|tool| ToolCall::new(None, tool, "{}")));
-        message.usage = Some(Usage::new(100, 10));
+        message.set_usage(Some(Usage::new(100, 10)));
         Event::Message(message)
     }
 

@@ -243,7 +243,7 @@ impl AutoRun {
 
     fn hear(&mut self, message: &Recorded) {
         if message.lane != Lane::Counterpart {
-            let total = message.usage.and_then(|usage| usage.total());
+            let total = message.usage().and_then(|usage| usage.total());
             self.tokens += total.map_or(0, |tokens| i128::from(tokens.0));
         }
         if message.role != Role::User || message.lane != Lane::Main {

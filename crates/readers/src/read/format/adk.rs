@@ -92,7 +92,7 @@ fn push_run(session: &Node<'_>, name: String, elements: Vec<Node<'_>>, out: &mut
     }
     let header = Header {
         run_id: session.some_word(["id", "session_id", "sessionId"]).unwrap_or(name),
-        model: turns.events().iter().filter_map(Event::message).find_map(|m| m.model.as_deref()).map(str::to_owned),
+        model: turns.events().iter().filter_map(Event::message).find_map(|m| m.model()).map(str::to_owned),
         agent: session.some_word(["app_name", "appName"]),
         ..Header::default()
     };
@@ -156,14 +156,15 @@ fn push_event(event: &Node<'_>, lane: &Lane, turns: &mut Turns, out: &mut Readin
         return end;
     }
     let mut message = Message::new(role);
-    (message.content, message.reasoning, message.tool_calls) = (said.text, said.reasoning, said.calls);
+    (message.content, message.tool_calls) = (said.text, said.calls);
+    message.set_reasoning(said.reasoning);
     (message.lane, message.ts, message.name) = (lane.clone(), ts, author.map(Into::into));
     if role == Role::Assistant {
-        message.usage = usage;
-        message.model = event.some_word(["model_version", "modelVersion", "model"]).map(Into::into);
-        message.finish_reason = event.some_word(["finish_reason", "finishReason"]).map(Into::into);
+        message.set_usage(usage);
+        message.set_model(event.some_word(["model_version", "modelVersion", "model"]).map(Into::into));
+        message.set_finish_reason(event.some_word(["finish_reason", "finishReason"]).map(Into::into));
         if failed.is_some() {
-            message.finish_reason = Some("error".into());
+            message.set_finish_reason(Some("error".into()));
             failed_requests::set_aside(&mut message);
             let why = event.some_word(["error_message", "errorMessage"]);
             message.content = message.content.or(why.map(Text::plain));

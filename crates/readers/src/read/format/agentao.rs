@@ -234,13 +234,14 @@ impl Turn {
         let chunks = std::mem::take(&mut self.chunks);
         message.content = Some(Text::plain(chunks)).filter(|text| !text.is_empty());
         message.ts = ts;
-        message.model =
-            payload.some_word("model").map(Into::into).or_else(|| draft.header.model.as_deref().map(Into::into));
-        message.finish_reason = payload.some_word("finish_reason").map(Into::into);
+        message.set_model(
+            payload.some_word("model").map(Into::into).or_else(|| draft.header.model.as_deref().map(Into::into)),
+        );
+        message.set_finish_reason(payload.some_word("finish_reason").map(Into::into));
         if payload.is("status", "error") {
-            message.finish_reason = Some("error".into());
+            message.set_finish_reason(Some("error".into()));
         }
-        message.usage = usage(payload, out);
+        message.set_usage(usage(payload, out));
         self.pending = Some((draft.events.len(), message));
     }
 
@@ -321,8 +322,8 @@ impl Turn {
         self.n_called += tools.len() as u64;
         let (said, mut results) = said.map_or((None, Vec::new()), |(said, results)| (Some(said), results));
         if let Some(said) = said {
+            reply.set_reasoning(said.reasoning().cloned());
             reply.content = said.content.or(reply.content);
-            reply.reasoning = said.reasoning;
             reply.tool_calls = said.tool_calls;
         }
         let known_calls = !reply.tool_calls.is_empty();

@@ -117,17 +117,17 @@ impl Session {
             self.assumed = None;
         }
         if role == Role::Assistant {
-            message.reasoning = row.content("reasoning_content", out);
-            message.model = row.some_word("model").map(Into::into);
-            message.finish_reason = row.some_word("finish_reason").map(Into::into);
-            message.usage = row.usage("usage", out);
+            message.set_reasoning(row.content("reasoning_content", out));
+            message.set_model(row.some_word("model").map(Into::into));
+            message.set_finish_reason(row.some_word("finish_reason").map(Into::into));
+            message.set_usage(row.usage("usage", out));
             for call in row.list("tool_calls", out) {
                 message.tool_calls.extend(openai::tool_call(&call, out));
             }
             let ids = message.tool_calls.iter().filter_map(|call| call.id.clone()).collect();
             self.open = Some((self.draft.events.len(), ids));
             let model = &mut self.draft.header.model;
-            *model = model.take().or_else(|| message.model.as_deref().map(str::to_owned));
+            *model = model.take().or_else(|| message.model().map(str::to_owned));
         }
         self.draft.events.push(Event::Message(message));
     }

@@ -177,7 +177,8 @@ impl Session {
                 self.settle();
                 let mut reply = Message::saying(Role::Assistant, Text::plain(text));
                 if let Some((usage, cost)) = self.ahead.take() {
-                    (reply.usage, reply.cost) = (Some(usage), cost);
+                    reply.set_usage(Some(usage));
+                    reply.set_cost(cost);
                 }
                 self.turns.push(reply);
             }
@@ -190,7 +191,8 @@ impl Session {
         if let Some((usage, cost)) = self.ahead.take() {
             self.settle();
             let mut reply = Message::new(Role::Assistant);
-            (reply.usage, reply.cost) = (Some(usage), cost);
+            reply.set_usage(Some(usage));
+            reply.set_cost(cost);
             self.turns.push(reply);
         }
     }
@@ -224,8 +226,9 @@ impl Session {
             self.ahead = Some(counted);
         } else if let Some(counted) = counted_behind(line) {
             let (usage, cost) = counted;
-            if let Some(reply) = self.turns.current().filter(|reply| reply.usage.is_none()) {
-                (reply.usage, reply.cost) = (Some(usage), cost);
+            if let Some(reply) = self.turns.current().filter(|reply| reply.usage().is_none()) {
+                reply.set_usage(Some(usage));
+                reply.set_cost(cost);
             } else {
                 self.ahead = Some((usage, cost));
                 self.reply_without_words();

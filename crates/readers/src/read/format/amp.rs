@@ -78,12 +78,13 @@ fn push_message(node: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
         }
     }
     let joined = |texts: Vec<std::borrow::Cow<'_, str>>| (!texts.is_empty()).then(|| Text::plain(texts.join("\n")));
-    (message.content, message.reasoning) = (joined(texts), joined(thoughts));
+    message.content = joined(texts);
+    message.set_reasoning(joined(thoughts));
     if role == Role::Assistant {
-        message.finish_reason = node.within("state").some_word("stopReason").map(Into::into);
+        message.set_finish_reason(node.within("state").some_word("stopReason").map(Into::into));
         if let Some(counts) = node.counts("usage", out) {
-            message.model = counts.some_word("model").map(Into::into);
-            message.usage = usage(&counts, out);
+            message.set_model(counts.some_word("model").map(Into::into));
+            message.set_usage(usage(&counts, out));
         }
     }
     for result in results {

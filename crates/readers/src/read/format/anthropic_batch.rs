@@ -53,7 +53,7 @@ impl Format for AnthropicBatch {
         let mut events = Vec::new();
         for mut reply in dialect::messages_of(&message, Role::Assistant, out) {
             if reply.role == Role::Assistant {
-                reply.model = message.string("model", out).map(Into::into);
+                reply.set_model(message.string("model", out).map(Into::into));
             }
             events.push(Event::Message(reply));
         }

@@ -203,7 +203,7 @@ impl Log {
             return;
         };
         about(&mut reply, call, &line, (&request, &response), out);
-        conversation.model = conversation.model.take().or_else(|| reply.model.as_deref().map(str::to_owned));
+        conversation.model = conversation.model.take().or_else(|| reply.model().map(str::to_owned));
         conversation.last = marks(&reply);
         for mark in &conversation.last {
             self.by_mark.insert(*mark, at);
@@ -276,7 +276,8 @@ impl Conversation {
                 continue;
             }
             if message.role == Role::Assistant {
-                (message.lane, message.usage) = (Lane::Canned, None);
+                message.lane = Lane::Canned;
+                message.set_usage(None);
             }
             self.events.push(Event::Message(message));
         }
@@ -322,17 +323,19 @@ fn about(
     out: &mut Reading<'_>,
 ) {
     reply.lane = Lane::Main;
-    reply.usage = match response.get(["usage", "usageMetadata", "usage_metadata"]) {
-        Some(counted) => dialect::usage(&counted, out),
-        None => line.get("usage").and_then(|counted| dialect::usage(&counted, out)),
-    }
-    .or_else(|| counted_in(line, out));
+    reply.set_usage(
+        match response.get(["usage", "usageMetadata", "usage_metadata"]) {
+            Some(counted) => dialect::usage(&counted, out),
+            None => line.get("usage").and_then(|counted| dialect::usage(&counted, out)),
+        }
+        .or_else(|| counted_in(line, out)),
+    );
     let model = response.some_word("model").or_else(|| request.some_word("model"));
     let model = model.or_else(|| line.some_word(["model", "modelId"]));
-    reply.model = model.map(Into::into);
+    reply.set_model(model.map(Into::into));
     let told = line.dollars(["response_cost", "cost_usd", "cost", "total_cost"], out);
     let told = told.or_else(|| response.within("_hidden_params").dollars("response_cost", out));
-    reply.cost = told.or_else(|| response.within("usage").dollars("cost", out));
+    reply.set_cost(told.or_else(|| response.within("usage").dollars("cost", out)));
     let recorded = |at: &Node<'_>| TIMES.iter().find_map(|name| instant(&at.get(*name)?));
     let created = || response.get("created").and_then(|created| instant(&created));
     reply.ts = recorded(line).or_else(|| recorded(call)).or_else(created);

@@ -149,15 +149,15 @@ fn push_step(step: Node<'_>, events: &mut Vec<Event>, out: &mut Reading<'_>) {
     }
     if role == Role::Assistant {
         message.lane = if copied { Lane::Canned } else { Lane::Main };
-        message.reasoning = step.content("reasoning_content", out);
-        message.model = step.some_word("model_name").map(Into::into);
+        message.set_reasoning(step.content("reasoning_content", out));
+        message.set_model(step.some_word("model_name").map(Into::into));
         for call in step.list("tool_calls", out) {
             message.tool_calls.extend(tool_call(call, out));
         }
         let metrics = step.counts("metrics", out).unwrap_or_default();
         if !copied {
-            message.usage = usage(&metrics, out);
-            message.cost = metrics.dollars("cost_usd", out);
+            message.set_usage(usage(&metrics, out));
+            message.set_cost(metrics.dollars("cost_usd", out));
         }
     }
     let whose = message.lane.clone();

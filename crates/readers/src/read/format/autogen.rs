@@ -78,7 +78,7 @@ fn push_message(node: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     let mut message = Message::new(role);
     message.name = node.word("source", out).map(Into::into);
     message.ts = node.instant("created_at", out);
-    message.usage = node.counts("models_usage", out).and_then(|counts| dialect::usage(&counts, out));
+    message.set_usage(node.counts("models_usage", out).and_then(|counts| dialect::usage(&counts, out)));
     match &*kind {
         "TextMessage" | "MultiModalMessage" | "StopMessage" | "HandoffMessage" | "CodeGenerationEvent" => {
             message.content = node.content("content", out);
@@ -86,7 +86,7 @@ fn push_message(node: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
         kind if kind.starts_with("StructuredMessage") => {
             message.content = node.get("content").map(|content| content.compact_text());
         }
-        "ThoughtEvent" => message.reasoning = node.content("content", out),
+        "ThoughtEvent" => message.set_reasoning(node.content("content", out)),
         "ToolCallRequestEvent" => {
             for call in node.list("content", out) {
                 let Some(name) = call.word("name", out) else {
@@ -121,7 +121,7 @@ fn push_message(node: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
 /// Adds a message; a thought and what follows it are one reply.
 fn push(message: Message, kind: &str, turns: &mut Turns) {
     let is_thought =
-        |message: &Message| message.reasoning.is_some() && message.content.is_none() && message.tool_calls.is_empty();
+        |message: &Message| message.reasoning().is_some() && message.content.is_none() && message.tool_calls.is_empty();
     let last = turns.events().last().and_then(|event| event.message());
     let goes_on = last.is_some_and(|last| is_thought(last) && last.role == Role::Assistant)
         && message.role == Role::Assistant

@@ -150,7 +150,7 @@ impl Course {
                 let started = fields.instant("started_at_ms", out);
                 header.started_at = header.started_at.or(started);
                 let reply = reply(fields, lane.clone(), out);
-                header.model = header.model.take().or_else(|| reply.model.as_deref().map(str::to_owned));
+                header.model = header.model.take().or_else(|| reply.model().map(str::to_owned));
                 let index = fields.count("step_index", out);
                 self.pieces.push(Piece { index, lane, reply: Some(reply), after: Vec::new() });
             }
@@ -228,15 +228,15 @@ fn reply(fields: &Node<'_>, lane: Lane, out: &mut Reading<'_>) -> Message {
     let mut message = Message::new(Role::Assistant);
     message.lane = lane;
     message.content = fields.content(["content", "output_text", "response_text", "output"], out);
-    message.model = fields.some_word(["response_model", "model"]).map(Into::into);
+    message.set_model(fields.some_word(["response_model", "model"]).map(Into::into));
     message.ts = fields.instant("ended_at_ms", out);
-    message.usage = usage(fields, out);
+    message.set_usage(usage(fields, out));
     let reasons = fields.list("finish_reasons", out);
     let failed = fields.has(["error_type", "error_class"]);
-    message.finish_reason = match reasons.first().and_then(json::word) {
+    message.set_finish_reason(match reasons.first().and_then(json::word) {
         _ if failed => Some("error".into()),
         reason => reason.map(Into::into),
-    };
+    });
     message
 }
 

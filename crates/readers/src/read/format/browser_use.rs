@@ -61,7 +61,7 @@ fn push_step(step: &Node<'_>, turns: &mut Turns, grade: &mut Grade, out: &mut Re
         let state = output.object("current_state", out).unwrap_or_else(|| output.clone());
         let thoughts = ["thinking", "evaluation_previous_goal", "memory", "next_goal"];
         let thoughts: Vec<String> = thoughts.iter().filter_map(|name| state.some_word(*name)).collect();
-        reply.reasoning = (!thoughts.is_empty()).then(|| Text::plain(thoughts.join("\n")));
+        reply.set_reasoning((!thoughts.is_empty()).then(|| Text::plain(thoughts.join("\n"))));
         for action in output.list("action", out) {
             // An action is an object whose only non-null member is named after the action.
             let named = action.members().iter().find(|(_, value)| *value != "null");
@@ -73,12 +73,12 @@ fn push_step(step: &Node<'_>, turns: &mut Turns, grade: &mut Grade, out: &mut Re
     if let Some(metadata) = step.object("metadata", out) {
         reply.ts = metadata.instant("step_end_time", out);
         let input = metadata.tokens("input_tokens", out).filter(|input| *input > 0);
-        reply.usage = input.map(|_| Usage { input, ..Usage::default() });
+        reply.set_usage(input.map(|_| Usage { input, ..Usage::default() }));
     }
     let ts = reply.ts;
     let n_calls = reply.tool_calls.len();
     // A call that left no content is still known by its tokens.
-    if n_calls > 0 || reply.reasoning.is_some() || reply.usage.is_some() {
+    if n_calls > 0 || reply.reasoning().is_some() || reply.usage().is_some() {
         turns.push(reply);
     }
     for (n, result) in results.iter().enumerate() {

@@ -83,6 +83,9 @@ const RUN_OF_LINE: [&str; 10] = [
 /// Objects that may contain the outcome instead.
 const AROUND: &[&str] = &["result", "outcome", "evaluation", "eval", "metadata", "meta", "info", "verdict"];
 
+/// Types of items that are a call, a result or a thought.
+const ACTS: [&str; 5] = ["function_call", "function_call_output", "reasoning", "custom_tool_call", "local_shell_call"];
+
 /// Text found only in messages of other APIs, which use blocks, parts and items.
 const OTHER_DIALECTS: &[&str] = &[
     "\"tool_use\"",
@@ -232,13 +235,16 @@ fn push_run(record: &Record<'_>, fields: &Node<'_>, messages: &[Node<'_>], out: 
     let mut events = Vec::new();
     let of_codex = is_of_codex(record.text);
     // Among the items of an API's responses, what nothing separates is one response.
-    let are_items = messages.iter().any(is_act);
+    let may_act = ACTS.iter().any(|kind| memchr::memmem::find(record.text.as_bytes(), kind.as_bytes()).is_some());
+    let are_items = may_act && messages.iter().any(|message| is_act(&message.anew()));
     for node in messages {
+        let node = &node.anew();
         let (mut said, goes_on) = said(node, out);
-        if let Some(reply) = said.iter_mut().find(|message| message.role == Role::Assistant && message.usage.is_none())
+        if let Some(reply) =
+            said.iter_mut().find(|message| message.role == Role::Assistant && message.usage().is_none())
         {
             let usage = node.get("metadata").and_then(|metadata| metadata.get("usage"));
-            reply.usage = usage.and_then(|usage| dialect::usage(&usage, out));
+            reply.set_usage(usage.and_then(|usage| dialect::usage(&usage, out)));
         }
         for mut message in said {
             if of_codex {
@@ -291,8 +297,7 @@ fn push_run(record: &Record<'_>, fields: &Node<'_>, messages: &[Node<'_>], out: 
 
 /// Whether it is a call, a result or a thought that is an item of its own, beside messages.
 fn is_act(node: &Node<'_>) -> bool {
-    let kinds = ["function_call", "function_call_output", "reasoning", "custom_tool_call", "local_shell_call"];
-    !node.mentions("role") && kinds.iter().any(|kind| node.is("type", kind))
+    !node.mentions("role") && ACTS.iter().any(|kind| node.is("type", kind))
 }
 
 /// Whether the chat was exported from Codex, by the marks that its program or its exporter leaves.
@@ -310,7 +315,7 @@ fn totals(fields: &Node<'_>, events: &[Event], out: &mut Reading<'_>) -> Option<
     let own = own.filter(|_| !messages().any(Message::has_usage));
     let usage = own.and_then(|own| usage::usage(Some(&own), out)).filter(|usage| usage.total() > Some(Tokens(0)));
     let cost =
-        fields.some_number(["cost", "total_cost", "cost_usd"]).filter(|_| messages().all(|one| one.cost.is_none()));
+        fields.some_number(["cost", "total_cost", "cost_usd"]).filter(|_| messages().all(|one| one.cost().is_none()));
     let cost = cost.and_then(plausible).filter(|cost| *cost > 0.0).map(Usd);
     (usage.is_some() || cost.is_some()).then(|| Totals { usage: usage.unwrap_or_default(), cost })
 }
@@ -326,9 +331,9 @@ fn said(node: &Node<'_>, out: &mut Reading<'_>) -> (Vec<Message>, bool) {
     };
     if let Some(message) = said.last_mut().filter(|_| !is_item) {
         message.ts = node.instant(["timestamp", "created_at", "created", "ts"], out);
-        message.cost = node.dollars("cost", out);
-        message.model = node.string("model", out).map(Into::into);
-        message.usage = node.usage("usage", out).or(message.usage);
+        message.set_cost(node.dollars("cost", out));
+        message.set_model(node.string("model", out).map(Into::into));
+        message.set_usage(node.usage("usage", out).or(message.usage()));
     }
     (said, is_item)
 }

@@ -141,13 +141,13 @@ fn push_reply(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
         reply.tool_calls = calls_in(&said);
     }
     reply.content = Some(Text::plain(said));
-    reply.reasoning = (!thoughts.is_empty()).then(|| Text::plain(thoughts.join("\n")));
+    reply.set_reasoning((!thoughts.is_empty()).then(|| Text::plain(thoughts.join("\n"))));
     reply.ts = message.instant("ts", out);
     if let Some(info) = message.object("modelInfo", out) {
-        reply.model = info.word("modelId", out).map(Into::into);
+        reply.set_model(info.word("modelId", out).map(Into::into));
     }
     if let Some(metrics) = message.counts("metrics", out) {
-        reply.cost = metrics.dollars("cost", out);
+        reply.set_cost(metrics.dollars("cost", out));
         if let Some(tokens) = metrics.counts("tokens", out) {
             let usage = Usage {
                 input: tokens.tokens("prompt", out),
@@ -155,7 +155,7 @@ fn push_reply(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
                 cache_read: tokens.tokens("cached", out),
                 ..Usage::default()
             };
-            reply.usage = (!usage.is_empty()).then_some(usage);
+            reply.set_usage((!usage.is_empty()).then_some(usage));
         }
     }
     turns.push(reply);

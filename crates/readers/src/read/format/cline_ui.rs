@@ -140,7 +140,7 @@ impl Shown {
                 self.turns.say(Role::User, Text::plain(said), ts);
             }
             "text" => self.reply(ts, |reply| reply.content = Some(joined(reply.content.take(), &said))),
-            "reasoning" => self.reply(ts, |reply| reply.reasoning = Some(joined(reply.reasoning.take(), &said))),
+            "reasoning" => self.reply(ts, |reply| reply.set_reasoning(Some(joined(reply.reasoning().cloned(), &said)))),
             "tool" => {
                 let value = json::value(&said).unwrap_or_default();
                 let name = value.get("tool").and_then(serde_json::Value::as_str).unwrap_or("tool").to_owned();
@@ -200,9 +200,9 @@ impl Shown {
             cache_write: beside[1],
             ..Usage::default()
         };
-        reply.usage = (!usage.is_empty()).then_some(usage);
-        reply.cost = request.dollars("cost", out);
-        reply.model = message.at(&["modelInfo"]).and_then(|info| info.word("modelId", out)).map(Into::into);
+        reply.set_usage((!usage.is_empty()).then_some(usage));
+        reply.set_cost(request.dollars("cost", out));
+        reply.set_model(message.at(&["modelInfo"]).and_then(|info| info.word("modelId", out)).map(Into::into));
         self.turns.push(reply);
         self.asked = true;
     }

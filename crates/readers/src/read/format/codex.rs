@@ -197,7 +197,7 @@ impl Session {
             "message" => self.message(item, ts, out),
             "reasoning" => {
                 let said = item.content("summary", out).filter(|text| !text.is_empty());
-                self.reply(ts, |reply| reply.reasoning = said.or(reply.reasoning.take()));
+                self.reply(ts, |reply| reply.set_reasoning(said.or(reply.reasoning().cloned())));
             }
             "function_call"
             | "custom_tool_call"
@@ -335,7 +335,7 @@ impl Session {
             self.open = Some(self.events.len() - 1);
         }
         if let Some(Event::Message(reply)) = self.open.take().and_then(|at| self.events.get_mut(at)) {
-            reply.usage = call;
+            reply.set_usage(call);
         }
     }
 
@@ -343,7 +343,7 @@ impl Session {
     fn reply(&mut self, ts: Option<Instant>, change: impl FnOnce(&mut Message)) {
         let at = *self.open.get_or_insert_with(|| {
             let mut reply = Message::new(Role::Assistant);
-            reply.model = self.model.as_deref().map(Into::into);
+            reply.set_model(self.model.as_deref().map(Into::into));
             self.events.push(Event::Message(reply));
             self.events.len() - 1
         });

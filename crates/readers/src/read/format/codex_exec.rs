@@ -153,7 +153,7 @@ impl Thread {
             }
             "reasoning" if done => {
                 let said = said(out);
-                self.reply(ts, |reply| reply.reasoning = joined(reply.reasoning.take(), said));
+                self.reply(ts, |reply| reply.set_reasoning(joined(reply.reasoning().cloned(), said)));
             }
             "todo_list" | "error" if done => self.note(&format!("codex.{kind}"), line),
             "agent_message" | "assistant_message" | "reasoning" | "todo_list" | "error" => {}
@@ -218,14 +218,14 @@ impl Thread {
             self.reply(ts, |_| {});
         }
         let Some(Event::Message(reply)) = self.last.and_then(|at| self.events.get_mut(at)) else { return };
-        reply.usage = Some(since(total, before));
+        reply.set_usage(Some(since(total, before)));
     }
 
     /// Changes the current reply, or creates one.
     fn reply(&mut self, ts: Option<Instant>, change: impl FnOnce(&mut Message)) {
         let at = *self.open.get_or_insert_with(|| {
             let mut reply = Message::new(Role::Assistant);
-            reply.model = self.model.as_deref().map(Into::into);
+            reply.set_model(self.model.as_deref().map(Into::into));
             self.events.push(Event::Message(reply));
             self.events.len() - 1
         });

@@ -110,8 +110,8 @@ impl Session {
                 let key = data.word("messageId", out).unwrap_or_else(|| format!("event {}", self.turns.len()));
                 let mut reply = Message::new(Role::Assistant);
                 reply.content = data.content("content", out);
-                reply.reasoning = data.content("reasoningText", out);
-                reply.model = data.word("model", out).map(Into::into);
+                reply.set_reasoning(data.content("reasoningText", out));
+                reply.set_model(data.word("model", out).map(Into::into));
                 (reply.ts, reply.lane) = (ts, lane);
                 for request in data.list("toolRequests", out) {
                     let id = request.word(["toolCallId", "id"], out);
@@ -124,7 +124,7 @@ impl Session {
                     }
                 }
                 let output = data.tokens("outputTokens", out);
-                reply.usage = output.map(|_| Usage { output, ..Usage::default() });
+                reply.set_usage(output.map(|_| Usage { output, ..Usage::default() }));
                 self.turns.piece(&key, reply);
             }
             "tool.execution_complete" => {

@@ -160,8 +160,7 @@ impl<'r> Session<'r> {
         }
         // The first model named, even in a reply that was taken back.
         let replies = turns.events().iter().filter_map(Event::message);
-        header.model =
-            replies.filter(|m| m.role == Role::Assistant).find_map(|m| m.model.as_deref()).map(str::to_owned);
+        header.model = replies.filter(|m| m.role == Role::Assistant).find_map(|m| m.model()).map(str::to_owned);
         let mut draft = turns.into_draft(header, Grade::default());
         let taken_back = self.messages.iter().filter(|entry| entry.rewound).count();
         if taken_back > 0 {
@@ -205,9 +204,9 @@ fn push_message(entry: &Entry<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     }
     let mut results = said.results;
     if role == Role::Assistant {
-        message.model = fields.string("model", out).map(Into::into);
-        message.usage = usage(fields, out);
-        message.reasoning = thoughts(fields, out).or(said.reasoning);
+        message.set_model(fields.string("model", out).map(Into::into));
+        message.set_usage(usage(fields, out));
+        message.set_reasoning(thoughts(fields, out).or(said.reasoning));
         message.tool_calls = said.calls;
         for call in fields.list(["toolCalls", "tool_calls"], out) {
             push_call(call, &mut message, &mut results, out);

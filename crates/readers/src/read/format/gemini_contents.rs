@@ -55,9 +55,9 @@ impl Format for GeminiContents {
             }
             let mut message = Message::new(role);
             message.content = said.text;
-            message.reasoning = said.reasoning;
+            message.set_reasoning(said.reasoning);
             message.tool_calls = said.calls;
-            message.usage = google::usage(&content, out);
+            message.set_usage(google::usage(&content, out));
             if role == Role::Assistant || message.content.is_some() {
                 turns.push(message);
             }

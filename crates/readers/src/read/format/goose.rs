@@ -118,7 +118,8 @@ fn push_message(node: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
         }
     }
     let joined = |texts: Vec<std::borrow::Cow<'_, str>>| (!texts.is_empty()).then(|| Text::plain(texts.join("\n")));
-    (message.content, message.reasoning) = (joined(texts), joined(thoughts));
+    message.content = joined(texts);
+    message.set_reasoning(joined(thoughts));
     for result in results {
         turns.push(result);
     }

@@ -238,7 +238,8 @@ impl<'a> Log<'a> {
                     steps.next();
                 }
                 if let Some(Step::Call(call)) = steps.next() {
-                    (message.usage, message.ts) = (call.usage, call.ts);
+                    message.ts = call.ts;
+                    message.set_usage(call.usage);
                 }
             }
             events.push(Event::Message(message));
@@ -260,8 +261,9 @@ impl<'a> Log<'a> {
                     let choice = call.output.list("choices", out).into_iter().next().unwrap_or_default();
                     let reply = choice.get("message").and_then(|message| self.message(message, out));
                     let mut reply = reply.unwrap_or_else(|| Message::new(Role::Assistant));
-                    (reply.usage, reply.ts) = (call.usage, call.ts);
-                    reply.finish_reason = choice.some_word("stop_reason").map(Into::into);
+                    reply.ts = call.ts;
+                    reply.set_usage(call.usage);
+                    reply.set_finish_reason(choice.some_word("stop_reason").map(Into::into));
                     events.push(Event::Message(reply));
                 }
                 Step::Tool(tool) => {
@@ -285,8 +287,8 @@ impl<'a> Log<'a> {
         let mut message = Message::new(role);
         let content = wire.get("content");
         message.content = content.as_ref().map(|content| self.text(content));
-        message.reasoning = content.and_then(|content| reasoning(&content));
-        message.model = wire.some_word("model").map(Into::into);
+        message.set_reasoning(content.and_then(|content| reasoning(&content)));
+        message.set_model(wire.some_word("model").map(Into::into));
         for call in wire.list("tool_calls", out) {
             message.tool_calls.extend(openai::tool_call(&call, out));
         }

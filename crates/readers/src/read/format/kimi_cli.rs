@@ -91,7 +91,7 @@ fn message(line: &Node<'_>, out: &mut Reading<'_>) -> Option<Message> {
                     None => out.unknown("part", &part),
                 }
             }
-            message.reasoning = (!thoughts.is_empty()).then(|| Text::plain(thoughts.join("\n")));
+            message.set_reasoning((!thoughts.is_empty()).then(|| Text::plain(thoughts.join("\n"))));
             (!texts.is_empty()).then(|| Text::plain(texts.join("\n")))
         }
     };

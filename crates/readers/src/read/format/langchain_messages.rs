@@ -47,9 +47,12 @@ impl Format for LangChainMessages {
             for mut said in dialect::messages_of(&data, role, out) {
                 if said.role == Role::Assistant {
                     let about = data.within("response_metadata");
-                    said.model = about.some_word(["model_name", "model"]).map(Into::into);
-                    said.finish_reason =
-                        said.finish_reason.or_else(|| about.some_word("finish_reason").map(Into::into));
+                    said.set_model(about.some_word(["model_name", "model"]).map(Into::into));
+                    said.set_finish_reason(
+                        said.finish_reason()
+                            .map(Into::into)
+                            .or_else(|| about.some_word("finish_reason").map(Into::into)),
+                    );
                 }
                 turns.push(said);
             }

@@ -209,13 +209,13 @@ fn model_call(value: &Node<'_>, failed: bool, out: &mut Reading<'_>) -> ModelCal
     let said = value.get("output").and_then(|output| dialect::reply(&unquoted(&output).node(), out));
     let mut reply = said.unwrap_or_else(|| Message::new(Role::Assistant));
     let counted = value.get(["usageDetails", "usage_details", "usage"]);
-    reply.usage = counted.and_then(|counted| usage(&counted.opened().node(), value, out));
+    reply.set_usage(counted.and_then(|counted| usage(&counted.opened().node(), value, out)));
     let cost = value.dollars(["calculatedTotalCost", "totalCost", "total_cost"], out);
     let costs = value.held(["costDetails", "cost_details"]);
-    reply.cost = cost.or_else(|| costs.node().dollars("total", out));
-    reply.model = value.some_word(["model", "providedModelName", "provided_model_name"]).map(Into::into);
+    reply.set_cost(cost.or_else(|| costs.node().dollars("total", out)));
+    reply.set_model(value.some_word(["model", "providedModelName", "provided_model_name"]).map(Into::into));
     if failed {
-        reply.finish_reason = Some("error".into());
+        reply.set_finish_reason(Some("error".into()));
     }
     let asked = value.get("input").map(|input| dialect::messages(&unquoted(&input).node(), Role::User, out));
     ModelCall { input: asked.unwrap_or_default(), reply }

@@ -232,15 +232,15 @@ fn model_call(row: &Node<'_>, failed: bool, out: &mut Reading<'_>) -> ModelCall 
     let (inputs, outputs, extra) = (row.held("inputs"), row.held("outputs"), row.held("extra"));
     let (inputs, outputs, extra) = (inputs.node(), outputs.node(), extra.node());
     let mut reply = dialect::reply(&outputs, out).unwrap_or_else(|| Message::new(Role::Assistant));
-    reply.usage = usage(row, &outputs, reply.usage, out);
+    reply.set_usage(usage(row, &outputs, reply.usage(), out));
     let both = ["prompt_cost", "completion_cost"];
     let whole = row.dollars("total_cost", out);
-    reply.cost = whole.or_else(|| both.iter().filter_map(|name| row.dollars(*name, out)).reduce(|a, b| a + b));
+    reply.set_cost(whole.or_else(|| both.iter().filter_map(|name| row.dollars(*name, out)).reduce(|a, b| a + b)));
     let places = ["metadata", "invocation_params"];
     let about = places.iter().find_map(|place| extra.get(*place)?.some_word(["ls_model_name", "model", "model_name"]));
-    reply.model = about.map(Into::into);
+    reply.set_model(about.map(Into::into));
     if failed {
-        reply.finish_reason = Some("error".into());
+        reply.set_finish_reason(Some("error".into()));
     }
     let prompts = inputs.get(["messages", "input", "prompts", "prompt"]).unwrap_or(inputs);
     ModelCall { input: dialect::messages(&prompts, Role::User, out), reply }

@@ -97,7 +97,7 @@ impl Session {
                 self.end = EndCause::Killed;
             }
             "agent.message" => self.piece(ts, event, |reply| reply.content = Some(text(event))),
-            "agent.thinking" => self.piece(ts, event, |reply| reply.reasoning = Some(text(event))),
+            "agent.thinking" => self.piece(ts, event, |reply| reply.set_reasoning(Some(text(event)))),
             "agent.tool_use" | "agent.custom_tool_use" | "agent.mcp_tool_use" => {
                 let name = event.some_word("name").unwrap_or_else(|| "tool".to_owned());
                 let id = event.some_word("id");
@@ -111,9 +111,9 @@ impl Session {
             }
             "span.model_request_end" => {
                 let usage = event.get(["model_usage", "usage"]).and_then(|usage| dialect::usage(&usage, out));
-                if let Some(reply) = self.turns.last_reply().filter(|reply| reply.usage.is_none()) {
-                    reply.usage = usage;
-                    reply.model = event.some_word("model").map(Into::into);
+                if let Some(reply) = self.turns.last_reply().filter(|reply| reply.usage().is_none()) {
+                    reply.set_usage(usage);
+                    reply.set_model(event.some_word("model").map(Into::into));
                 }
             }
             "session.status_idle" => {

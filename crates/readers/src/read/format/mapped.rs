@@ -139,7 +139,7 @@ fn push_run(
         _ => (None, None),
     };
     let is_counted = turns.events().iter().filter_map(|event| event.message()).any(Message::has_usage);
-    let is_priced = turns.events().iter().filter_map(|event| event.message()).any(|message| message.cost.is_some());
+    let is_priced = turns.events().iter().filter_map(|event| event.message()).any(|message| message.cost().is_some());
     let totals = Totals {
         usage: usage_of_run.filter(|_| !is_counted).unwrap_or_default(),
         cost: cost_of_run.filter(|_| !is_priced),
@@ -212,13 +212,14 @@ fn push_message(node: &Node<'_>, map: &FieldMap, turns: &mut Turns, out: &mut Re
         return;
     }
     if role == Role::Assistant {
-        message.usage = usage(node, map, out);
-        message.cost = cost(node, map);
-        message.model = map
-            .get("model")
-            .and_then(|_| map.find(node, "model", []))
-            .and_then(|model| model.as_word())
-            .map(Into::into);
+        message.set_usage(usage(node, map, out));
+        message.set_cost(cost(node, map));
+        message.set_model(
+            map.get("model")
+                .and_then(|_| map.find(node, "model", []))
+                .and_then(|model| model.as_word())
+                .map(Into::into),
+        );
     }
     let mut results = Vec::new();
     let named = map.get("calls").and_then(|_| map.find(node, "calls", [])).or_else(|| node.get(["tool_calls"]));

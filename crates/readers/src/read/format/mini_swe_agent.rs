@@ -163,10 +163,10 @@ fn push_message(node: &Node<'_>, out: &mut Reading<'_>, events: &mut Vec<Event>,
 /// Fills in what the provider's response has about the call.
 fn complete_reply(message: &mut Message, extra: &Node<'_>, out: &mut Reading<'_>) {
     let response = extra.under("response", out);
-    message.model = response.string("model", out).map(Into::into);
-    message.usage = response.usage("usage", out);
+    message.set_model(response.string("model", out).map(Into::into));
+    message.set_usage(response.usage("usage", out));
     let priced = response.get("usage").unwrap_or_else(|| Node::from_written("{}"));
-    message.cost = if extra.has("cost") { extra } else { &priced }.dollars("cost", out);
+    message.set_cost(if extra.has("cost") { extra } else { &priced }.dollars("cost", out));
     if message.ts.is_none() {
         message.ts = response.instant("created", out);
     }

@@ -177,10 +177,10 @@ fn model_call(data: &Node<'_>, failed: bool, out: &mut Reading<'_>) -> ModelCall
     let (said, counted) = (own("output"), own("usage"));
     let counted = counted.node();
     let mut reply = dialect::reply(&said.node(), out).unwrap_or_else(|| Message::new(Role::Assistant));
-    reply.usage = dialect::usage(&counted, out).or(reply.usage);
-    reply.model = data.some_word("model").or_else(|| response.some_word("model")).map(Into::into);
+    reply.set_usage(dialect::usage(&counted, out).or(reply.usage()));
+    reply.set_model(data.some_word("model").or_else(|| response.some_word("model")).map(Into::into));
     if failed {
-        reply.finish_reason = Some("error".into());
+        reply.set_finish_reason(Some("error".into()));
     }
     let input = data.get("input").map(|input| dialect::messages(&input, Role::User, out)).unwrap_or_default();
     ModelCall { input, reply }

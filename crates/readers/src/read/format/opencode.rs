@@ -289,8 +289,9 @@ impl Steps<'_, '_> {
                 let (usage, cost) = (usage(part, out), part.dollars("cost", out));
                 self.counted |= usage.is_some();
                 let reply = self.reply();
-                (reply.usage, reply.cost) = (usage, cost);
-                reply.finish_reason = part.some_word("reason").map(Into::into);
+                reply.set_usage(usage);
+                reply.set_cost(cost);
+                reply.set_finish_reason(part.some_word("reason").map(Into::into));
                 self.flush();
             }
             "text" => {
@@ -301,7 +302,7 @@ impl Steps<'_, '_> {
             "reasoning" => {
                 let text = part.text("text", out);
                 let reply = self.reply();
-                reply.reasoning = joined(reply.reasoning.take(), text);
+                reply.set_reasoning(joined(reply.reasoning().cloned(), text));
             }
             "tool" => self.tool(part, out),
             "compaction" => self.session.turns.note("opencode.compaction", json::kept("null")),
@@ -332,7 +333,7 @@ impl Steps<'_, '_> {
         let (model, ts) = (&self.model, self.ts);
         self.reply.get_or_insert_with(|| {
             let mut reply = Message::new(Role::Assistant);
-            reply.model = model.as_deref().map(Into::into);
+            reply.set_model(model.as_deref().map(Into::into));
             reply.ts = ts;
             reply
         })
@@ -352,7 +353,8 @@ impl Steps<'_, '_> {
         if self.reply.is_some() || usage.is_some() {
             let cost = info.dollars("cost", out).filter(|_| !self.counted);
             let reply = self.reply();
-            (reply.usage, reply.cost) = (usage, cost);
+            reply.set_usage(usage);
+            reply.set_cost(cost);
         }
         self.flush();
     }

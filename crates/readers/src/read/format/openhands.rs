@@ -207,7 +207,7 @@ impl History {
                 let response = event.some_word("llm_response_id");
                 self.reply(response, event, out, |reply| {
                     reply.content = thought.or(reply.content.take());
-                    reply.reasoning = reasoning.or(reply.reasoning.take());
+                    reply.set_reasoning(reasoning.or(reply.reasoning().cloned()));
                     reply.tool_calls.push(call);
                 });
                 self.end = if name == "finish" { EndCause::SelfFinish } else { EndCause::Unknown };
@@ -282,11 +282,12 @@ impl History {
             _ => None,
         });
         if let Some(reply) = last {
-            reply.usage = Some(reply.usage.map_or(grown, |usage| sum(usage, grown)));
+            reply.set_usage(Some(reply.usage().map_or(grown, |usage| sum(usage, grown))));
             return;
         }
         let mut unseen = Message::new(Role::Assistant);
-        (unseen.lane, unseen.usage) = (Lane::Side(format!("unseen {name}").into()), Some(grown));
+        unseen.lane = Lane::Side(format!("unseen {name}").into());
+        unseen.set_usage(Some(grown));
         self.events.push(Event::Message(unseen));
     }
 
@@ -342,7 +343,7 @@ impl History {
                     (action != "message").then(|| ToolCall::new(call_id.as_deref(), &name, arguments_of(&arguments)));
                 self.reply(id, event, out, |reply| {
                     reply.content = thought.or(reply.content.take());
-                    reply.usage = usage.or(reply.usage);
+                    reply.set_usage(usage.or(reply.usage()));
                     reply.tool_calls.extend(call);
                 });
                 self.end = if action == "finish" { EndCause::SelfFinish } else { EndCause::Unknown };

@@ -62,9 +62,9 @@ impl Format for OpenHandsCompletions {
             let choice = response.list("choices", out).into_iter().next();
             let reply = choice.as_ref().and_then(|choice| choice.object("message", out));
             if let Some(mut reply) = reply.and_then(|reply| openai::message(&reply, out)) {
-                reply.usage = response.usage("usage", out);
-                reply.cost = log.dollars("cost", out).filter(|cost| cost.0 > 0.0 || reply.usage.is_none());
-                reply.model = response.word("model", out).map(Into::into);
+                reply.set_usage(response.usage("usage", out));
+                reply.set_cost(log.dollars("cost", out).filter(|cost| cost.0 > 0.0 || reply.usage().is_none()));
+                reply.set_model(response.word("model", out).map(Into::into));
                 reply.ts = log.instant("timestamp", out);
                 push(reply, is_text, &mut turns);
                 let finishes =

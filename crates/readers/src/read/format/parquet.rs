@@ -252,7 +252,8 @@ fn price(messages: &mut [Message], ids: &[Option<String>], events: &Node<'_>, ou
             id.as_ref().and_then(|id| by_id.get(id).copied())
         };
         if let Some((usage, ts)) = known {
-            (message.usage, message.ts) = (usage, ts);
+            message.ts = ts;
+            message.set_usage(usage);
         }
     }
 }

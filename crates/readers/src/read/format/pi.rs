@@ -153,17 +153,17 @@ impl Session {
             }
             return is_reply;
         }
-        let is_aborted = is_reply && message.finish_reason.as_deref() == Some("aborted");
+        let is_aborted = is_reply && message.finish_reason() == Some("aborted");
         if is_reply {
-            self.end = match message.finish_reason.as_deref() {
+            self.end = match message.finish_reason() {
                 Some("aborted") => EndCause::Killed,
                 Some("error") => EndCause::Error,
                 _ => EndCause::Unknown,
             };
-            self.header.model = self.header.model.take().or_else(|| message.model.as_deref().map(str::to_owned));
+            self.header.model = self.header.model.take().or_else(|| message.model().map(str::to_owned));
         }
         let says_nothing = message.tool_calls.is_empty()
-            && [&message.content, &message.reasoning].iter().all(|text| text.as_ref().is_none_or(Text::is_empty));
+            && [message.content.as_ref(), message.reasoning()].iter().all(|text| text.is_none_or(Text::is_empty));
         if is_aborted && says_nothing {
             // A call aborted before any output keeps only the interruption mark and its cost.
             message.lane = Lane::Side("unseen aborted".into());
@@ -207,11 +207,11 @@ pub(super) fn message_of(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Mes
             message.extra = fields.get("details").and_then(|told| details(&told));
         }
         Role::Assistant => {
-            message.model = fields.some_word("model").map(Into::into);
-            message.finish_reason = fields.some_word("stopReason").map(Into::into);
+            message.set_model(fields.some_word("model").map(Into::into));
+            message.set_finish_reason(fields.some_word("stopReason").map(Into::into));
             let counted = fields.counts("usage", out).unwrap_or_default();
-            message.usage = usage(&counted, out);
-            message.cost = out.dollars(counted.at(&["cost", "total"]).as_ref(), "cost.total");
+            message.set_usage(usage(&counted, out));
+            message.set_cost(out.dollars(counted.at(&["cost", "total"]).as_ref(), "cost.total"));
         }
         Role::User | Role::System => {}
     }
@@ -244,7 +244,8 @@ fn push_blocks(blocks: Vec<Node<'_>>, message: &mut Message, out: &mut Reading<'
         }
     }
     let joined = |texts: Vec<String>| (!texts.is_empty()).then(|| Text::plain(texts.join("\n")));
-    (message.content, message.reasoning) = (joined(texts), joined(thoughts));
+    message.content = joined(texts);
+    message.set_reasoning(joined(thoughts));
 }
 
 /// The token counts of one call: cached tokens are separate from the input, unless the total leaves no room for them.

@@ -185,10 +185,11 @@ impl History {
             }
         }
         let joined = |texts: Vec<String>| (!texts.is_empty()).then(|| Text::plain(texts.join("\n\n")));
-        (message.content, message.reasoning) = (joined(texts), joined(thoughts));
-        message.usage = usage(fields, out);
-        message.model = fields.some_word("model_name").map(Into::into);
-        message.finish_reason = fields.some_word("finish_reason").map(Into::into);
+        message.content = joined(texts);
+        message.set_reasoning(joined(thoughts));
+        message.set_usage(usage(fields, out));
+        message.set_model(fields.some_word("model_name").map(Into::into));
+        message.set_finish_reason(fields.some_word("finish_reason").map(Into::into));
         message.ts = fields.instant("timestamp", out);
         self.turns.push(message);
         for result in results {

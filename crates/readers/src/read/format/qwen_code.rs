@@ -84,11 +84,11 @@ fn push(line: &Node<'_>, role: Role, turns: &mut Turns, out: &mut Reading<'_>) {
     let mut message = Message::new(role);
     message.ts = ts;
     message.content = said.text;
-    message.reasoning = said.reasoning;
+    message.set_reasoning(said.reasoning);
     message.tool_calls = said.calls;
     if role == Role::Assistant {
-        message.model = line.string("model", out).map(Into::into);
-        message.usage = google::usage(line, out);
+        message.set_model(line.string("model", out).map(Into::into));
+        message.set_usage(google::usage(line, out));
     } else if message.content.is_none() {
         return;
     }

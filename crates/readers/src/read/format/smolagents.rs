@@ -136,7 +136,7 @@ fn push_step(step: &Node<'_>, draft: &mut Draft, out: &mut Reading<'_>) {
     for call in step.list("tool_calls", out) {
         reply.tool_calls.extend(openai::tool_call(&call, out));
     }
-    reply.usage = if step.has("token_usage") { step } else { &output }.usage("token_usage", out);
+    reply.set_usage(if step.has("token_usage") { step } else { &output }.usage("token_usage", out));
     let timing = step.object("timing", out).unwrap_or_default();
     reply.ts = timing.instant("end_time", out).or_else(|| step.instant("end_time", out));
     if is_plan {

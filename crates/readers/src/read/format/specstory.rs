@@ -140,7 +140,7 @@ impl<'a> Entry<'a> {
     fn message(&self) -> Message {
         let mut message = Message::new(self.role);
         message.ts = self.ts;
-        message.model = self.model.map(Into::into);
+        message.set_model(self.model.map(Into::into));
         if self.is_side {
             message.lane = Lane::Side("sidechain".into());
         }

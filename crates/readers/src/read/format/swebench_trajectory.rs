@@ -94,8 +94,8 @@ fn push_reply(entry: &Node<'_>, lane: Lane, turns: &mut Turns, out: &mut Reading
             reply.tool_calls.extend(openai::tool_call(&call, out));
         }
     }
-    reply.model = entry.some_word("model").map(Into::into);
-    reply.usage = entry.usage("usage", out);
+    reply.set_model(entry.some_word("model").map(Into::into));
+    reply.set_usage(entry.usage("usage", out));
     (reply.ts, reply.lane) = (ts, lane);
     turns.push(reply);
 }

@@ -143,12 +143,12 @@ fn push_message(node: &Node<'_>, out: &mut Reading<'_>, events: &mut Vec<Event>)
     let Some(role) = node.role("role", openai::role, out) else { return };
     let mut message = Message::new(role);
     message.content = node.content("content", out);
-    message.reasoning = node.content("reasoning", out);
+    message.set_reasoning(node.content("reasoning", out));
     for call in node.list("tool_calls", out) {
         message.tool_calls.extend(openai::tool_call(&call, out));
     }
-    message.usage = node.usage("usage", out);
-    message.cost = node.dollars("cost", out);
+    message.set_usage(node.usage("usage", out));
+    message.set_cost(node.dollars("cost", out));
     message.ts = node.instant("timestamp", out);
     if role == Role::Tool {
         message.tool_call_id = node.word("id", out).map(Into::into);
@@ -165,12 +165,13 @@ fn push_message(node: &Node<'_>, out: &mut Reading<'_>, events: &mut Vec<Event>)
     };
     if role == Role::User || message.lane == Lane::Canned {
         // The simulator's cost is not the agent's.
-        (message.usage, message.cost) = (None, None);
+        message.set_usage(None);
+        message.set_cost(None);
     }
     events.push(Event::Message(message));
 }
 
 /// Whether this is the greeting that begins every run, which no model call produced.
 fn is_canned(message: &Message, before: &[Event]) -> bool {
-    message.usage.is_none() && message.tool_calls.is_empty() && before.iter().all(|event| event.message().is_none())
+    message.usage().is_none() && message.tool_calls.is_empty() && before.iter().all(|event| event.message().is_none())
 }

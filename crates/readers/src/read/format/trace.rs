@@ -286,16 +286,16 @@ fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Message
     message.lane = lane(line.lane, out);
     message.origin = out.string(line.origin, "origin").and_then(|name| Origin::named(&name)).unwrap_or_default();
     message.content = out.content(line.content, "content");
-    message.reasoning = out.content(line.reasoning, "reasoning");
+    message.set_reasoning(out.content(line.reasoning, "reasoning"));
     message.tool_calls = openai::tool_calls(line.tool_calls.as_ref(), out);
     message.tool_call_id = out.name(line.tool_call_id, "tool_call_id").map(Into::into);
     message.name = out.name(line.name, "name").map(Into::into);
     message.is_error = out.flag(line.is_error, "is_error");
-    message.usage = usage(line.usage.as_ref(), out);
-    message.cost = out.dollars(line.cost_usd, "cost_usd");
+    message.set_usage(usage(line.usage.as_ref(), out));
+    message.set_cost(out.dollars(line.cost_usd, "cost_usd"));
     message.ts = out.instant(line.ts, "ts");
-    message.model = out.word(line.model, "model").map(Into::into);
-    message.finish_reason = out.word(line.finish_reason, "finish_reason").map(Into::into);
+    message.set_model(out.word(line.model, "model").map(Into::into));
+    message.set_finish_reason(out.word(line.finish_reason, "finish_reason").map(Into::into));
     message.extra = extra(line);
     Some(message)
 }

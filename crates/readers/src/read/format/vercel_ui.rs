@@ -106,7 +106,8 @@ impl Step {
         }
         let joined = |texts: Vec<String>| (!texts.is_empty()).then(|| Text::plain(texts.join("\n")));
         let mut reply = Message::new(Role::Assistant);
-        (reply.content, reply.reasoning) = (joined(self.texts), joined(self.thoughts));
+        reply.content = joined(self.texts);
+        reply.set_reasoning(joined(self.thoughts));
         reply.tool_calls = self.calls;
         turns.push(reply);
         for result in self.results {

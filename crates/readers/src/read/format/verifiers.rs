@@ -90,7 +90,7 @@ fn push(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     }
     let mut read = Message::new(role);
     read.content = message.content("content", out);
-    read.reasoning = message.content("reasoning_content", out);
+    read.set_reasoning(message.content("reasoning_content", out));
     read.ts = message.instant("timestamp", out);
     for call in calls {
         let text = call.as_string().map_or_else(|| call.written().to_owned(), std::borrow::Cow::into_owned);

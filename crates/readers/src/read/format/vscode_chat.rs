@@ -113,7 +113,7 @@ fn push_request(request: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) ->
     if replies.count() == 1
         && let Some(reply) = turns.last_reply().filter(|_| !usage.is_empty())
     {
-        reply.usage = Some(usage);
+        reply.set_usage(Some(usage));
     }
     if request.flag("isCanceled", out) == Some(true) {
         turns.interrupted();
@@ -126,9 +126,9 @@ fn push_request(request: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) ->
 fn push_round(round: &Node<'_>, results: &Node<'_>, model: Option<&str>, turns: &mut Turns, out: &mut Reading<'_>) {
     let mut reply = Message::new(Role::Assistant);
     reply.content = round.content("response", out);
-    reply.reasoning = round.get("thinking").and_then(|said| json::content(&said.get("text").unwrap_or(said)));
+    reply.set_reasoning(round.get("thinking").and_then(|said| json::content(&said.get("text").unwrap_or(said))));
     reply.ts = round.instant("timestamp", out);
-    reply.model = model.map(Into::into);
+    reply.set_model(model.map(Into::into));
     let mut answers = Vec::new();
     for call in round.list("toolCalls", out) {
         let Some(name) = call.word("name", out) else {
@@ -171,7 +171,7 @@ fn push_parts(parts: &[Node<'_>], model: Option<&str>, turns: &mut Turns, out: &
         }
         let mut whole = std::mem::replace(reply, Message::new(Role::Assistant));
         whole.content = (!texts.is_empty()).then(|| Text::plain(std::mem::take(texts).concat()));
-        whole.model = model.map(Into::into);
+        whole.set_model(model.map(Into::into));
         turns.push(whole);
     };
     for part in parts {

@@ -111,13 +111,13 @@ impl Counts {
     pub(super) fn reply(&mut self, reply: &Message) {
         self.requests += 1;
         self.replies_without_call = if reply.tool_calls.is_empty() { self.replies_without_call + 1 } else { 0 };
-        if let Some(usage) = reply.usage.filter(|usage| !usage.is_empty()) {
+        if let Some(usage) = reply.usage().filter(|usage| !usage.is_empty()) {
             self.tokens(usage);
         } else {
             self.request_input = 0;
             self.replies_without_usage += 1;
         }
-        if let Some(cost) = reply.cost {
+        if let Some(cost) = reply.cost() {
             self.cost_sum += cost.0;
             let exact = Decimal::shortest(cost.0);
             self.cost_exact = Some(self.cost_exact.map_or(exact, |sum| sum.plus(exact)));

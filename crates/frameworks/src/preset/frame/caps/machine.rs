@@ -82,7 +82,7 @@ impl CapMachine {
 
     fn replied(&mut self, view: &PointView<'_>, reply: &Message, acts: &mut Acts<'_, '_>) {
         let mut ahead = self.counts;
-        ahead.tokens(Usage { output: None, ..reply.usage.unwrap_or_default() });
+        ahead.tokens(Usage { output: None, ..reply.usage().unwrap_or_default() });
         let point = Point { moment: Moment::BeforeRequest, ..view.point() };
         let event = view.reply_index().and_then(|index| index.checked_sub(1));
         if self.look(When::CountedAhead, &ahead, Place { point: Some(point), event }, acts) {

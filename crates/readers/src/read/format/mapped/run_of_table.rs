@@ -33,10 +33,10 @@ pub(super) fn push(row: &Node<'_>, map: &FieldMap, record: &Record<'_>, out: &mu
             output: part(output),
             reasoning: part(reasoning),
         };
-        reply.usage = Some(of_step).filter(|usage| !usage.is_empty());
+        reply.set_usage(Some(of_step).filter(|usage| !usage.is_empty()));
         #[expect(clippy::cast_precision_loss, reason = "at most 100,000 steps")]
         let each = cost.map(|Usd(cost)| Usd(cost / n as f64));
-        reply.cost = each;
+        reply.set_cost(each);
         turns.push(reply);
     }
     if !usage.is_empty() || cost.is_some() {

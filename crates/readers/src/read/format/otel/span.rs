@@ -154,18 +154,18 @@ fn model_call(
 ) -> ModelCall {
     let mut reply = output(attributes, events, out).unwrap_or_else(|| Message::new(Role::Assistant));
     reply.role = Role::Assistant;
-    reply.usage = usage(attributes, line, out).or(reply.usage);
+    reply.set_usage(usage(attributes, line, out).or(reply.usage()));
     let costs: &[&str] = &["gen_ai.usage.cost", "gen_ai.usage.total_cost", "operation.cost", "llm.cost.total"];
-    reply.cost = attributes.get(costs).and_then(|cost| {
+    reply.set_cost(attributes.get(costs).and_then(|cost| {
         let dollars = json::number(&cost).and_then(plausible);
         if dollars.is_none() {
             out.wrong_at(line, cost.written(), "cost", "dollars, from 0 to a billion");
         }
         dollars.map(Usd)
-    });
+    }));
     let model =
         attributes.word(&["gen_ai.response.model", "gen_ai.request.model", "llm.response.model", "llm.model_name"]);
-    reply.model = model.or_else(|| attributes.word(&["ai.model.id", "llm.request.model"])).map(Into::into);
+    reply.set_model(model.or_else(|| attributes.word(&["ai.model.id", "llm.request.model"])).map(Into::into));
     let reasons =
         attributes.get(&["gen_ai.response.finish_reasons", "ai.response.finishReason", "llm.response.finish_reason"]);
     let reasons = reasons.map(|reasons| reasons.opened());
@@ -173,7 +173,11 @@ fn model_call(
         Some(reasons) => reasons.first().and_then(Node::as_word),
         None => reasons.as_word(),
     });
-    reply.finish_reason = if failed { Some("error".into()) } else { reason.map(Into::into).or(reply.finish_reason) };
+    reply.set_finish_reason(if failed {
+        Some("error".into())
+    } else {
+        reason.as_deref().or(reply.finish_reason()).map(Into::into)
+    });
     ModelCall { input: input(attributes, events, out), reply }
 }
 
@@ -285,7 +289,9 @@ fn event_message(event: &SpanEvent<'_>, speaker: Role, out: &mut Reading<'_>) ->
         return None;
     };
     let mut message = messages.pop()?;
-    message.finish_reason = message.finish_reason.or(value.some_word("finish_reason").map(Into::into));
+    message.set_finish_reason(
+        message.finish_reason().map(Into::into).or_else(|| value.some_word("finish_reason").map(Into::into)),
+    );
     Some(message)
 }
 

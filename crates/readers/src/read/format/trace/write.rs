@@ -271,16 +271,16 @@ fn message_line(message: &Message) -> MessageLine<'_> {
         lane: lane(&message.lane),
         origin: message.origin.name(),
         content: message.content.as_ref().filter(|text| !text.is_not_recorded()).map(Text::as_str),
-        reasoning: message.reasoning.as_ref().map(Text::as_str),
+        reasoning: message.reasoning().map(Text::as_str),
         tool_calls: message.tool_calls.iter().map(call_line).collect(),
         tool_call_id: message.tool_call_id.as_deref(),
         name: message.name.as_deref(),
         is_error: message.is_error,
-        usage: message.usage.as_ref().map(usage),
-        cost_usd: message.cost.map(|cost| cost.0),
+        usage: message.usage().as_ref().map(usage),
+        cost_usd: message.cost().map(|cost| cost.0),
         ts: message.ts.map(rfc3339).filter(|text| !text.is_empty()),
-        model: message.model.as_deref(),
-        finish_reason: message.finish_reason.as_deref(),
+        model: message.model(),
+        finish_reason: message.finish_reason(),
         extra: message
             .extra
             .as_deref()
