@@ -24,7 +24,10 @@ impl Held {
     /// Creates an empty folder in the system's temporary directory (`TMPDIR` on Unix).
     pub fn new() -> io::Result<Self> {
         let mut held = held();
-        let folder = tempfile::Builder::new().prefix("whenstop-").tempdir()?;
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let folder = builder.prefix("whenstop-").tempdir()?;
         held.insert(folder.path().to_path_buf());
         Ok(Self(folder))
     }
@@ -70,5 +73,13 @@ mod tests {
         assert!(held().contains(&path));
         drop(folder);
         assert!(!path.exists() && !held().contains(&path));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn others_cannot_enter_it() {
+        let folder = Held::new().unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(folder.path()).unwrap().permissions());
+        assert_eq!(mode & 0o077, 0, "{mode:o}");
     }
 }
