@@ -202,7 +202,7 @@ fn message_line(message: &Message) -> String {
     for word in [&message.model(), &message.finish_reason()].into_iter().flatten() {
         write!(line, " {word}").unwrap();
     }
-    if let Some(extra) = &message.extra {
+    if let Some(extra) = message.extra() {
         write!(line, " extra {}", extra.get()).unwrap();
     }
     line

@@ -81,7 +81,7 @@ fn said(run: &Run) -> Vec<String> {
                 let texts = message.content.iter().chain(message.reasoning());
                 all.extend(texts.chain(message.tool_calls.iter().map(|call| &call.arguments)).map(ToString::to_string));
                 all.extend(message.tool_calls.iter().filter_map(|call| call.id.as_deref()).map(str::to_owned));
-                all.extend(message.extra.iter().map(|extra| extra.get().to_owned()));
+                all.extend(message.extra().iter().map(|extra| extra.get().to_owned()));
                 if matches!(message.role, Role::User | Role::System) {
                     all.extend(message.name.as_deref().map(str::to_owned));
                 }

@@ -91,12 +91,12 @@ fn sent_message<'e>(event: &'e Event, message: &Message, hello: &Hello) -> Cow<'
         && (times || message.ts.is_none())
         && (errors || message.is_error.is_none())
         && (reasons || message.finish_reason().is_none())
-        && message.extra.is_none();
+        && message.extra().is_none();
     if is_whole {
         return Cow::Borrowed(event);
     }
     let mut part = message.clone();
-    part.extra = None;
+    part.set_extra(None);
     part.ts = message.ts.filter(|_| times);
     part.is_error = message.is_error.filter(|_| errors);
     if !tokens {

@@ -298,15 +298,14 @@ pub(super) fn is_taken_out(run: &Run, need: Need) -> bool {
 
 /// True if the message has a field that only one framework records.
 fn has_field(message: &Message, name: &str) -> bool {
-    let Some(extra) = &message.extra else { return false };
+    let Some(extra) = message.extra() else { return false };
     serde_json::from_str::<BTreeMap<&str, &RawValue>>(extra.get()).is_ok_and(|fields| fields.contains_key(name))
 }
 
 /// True if the result has what the tool returned to its framework besides the text, where the reader keeps it.
 fn has_details(message: &Message) -> bool {
     let native = |extra: &Json| serde_json::from_str::<serde_json::Value>(extra.get()).unwrap_or_default();
-    message.is_result()
-        && message.extra.as_ref().is_some_and(|extra| native(extra).pointer("/native/details").is_some())
+    message.is_result() && message.extra().is_some_and(|extra| native(extra).pointer("/native/details").is_some())
 }
 
 /// True if the name stands for a word of a text: `command-3`.

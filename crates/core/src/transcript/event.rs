@@ -86,22 +86,23 @@ pub enum Lane {
     Host,
 }
 
-/// What is known of the model call that produced a message. Most messages have none, and a run may have millions, so it
-/// is stored apart from them.
+/// What is known of the model call that produced a message, and further fields. Most messages have none, and a run may
+/// have millions, so it is stored apart from them.
 #[derive(Clone, Debug, Default)]
-struct ModelCall {
+struct Apart {
     reasoning: Option<Text>,
     usage: Option<Usage>,
     cost: Option<Usd>,
     model: Option<Name>,
     finish_reason: Option<Name>,
+    extra: Option<Json>,
 }
 
-impl ModelCall {
-    /// True if nothing is known of it.
-    fn is_unknown(&self) -> bool {
-        let Self { reasoning, usage, cost, model, finish_reason } = self;
-        reasoning.is_none() && usage.is_none() && cost.is_none() && model.is_none() && finish_reason.is_none()
+impl Apart {
+    fn is_empty(&self) -> bool {
+        let Self { reasoning, usage, cost, model, finish_reason, extra } = self;
+        let of_call = reasoning.is_some() || usage.is_some() || cost.is_some() || model.is_some();
+        !of_call && finish_reason.is_none() && extra.is_none()
     }
 }
 
@@ -126,9 +127,7 @@ pub struct Message {
     pub is_error: Option<bool>,
     /// When the message was complete.
     pub ts: Option<Instant>,
-    /// Further fields that only some framework's rules read, as one JSON object.
-    pub extra: Option<Json>,
-    model_call: Option<Box<ModelCall>>,
+    apart: Option<Box<Apart>>,
     content_print: OnceLock<Fingerprint>,
     /// Only the fingerprint of the text is known.
     is_print: bool,
@@ -147,8 +146,7 @@ impl Message {
             name: None,
             is_error: None,
             ts: None,
-            extra: None,
-            model_call: None,
+            apart: None,
             content_print: OnceLock::new(),
             is_print: false,
         }
@@ -174,66 +172,76 @@ impl Message {
 
     /// Reasoning, where it is recorded separately from the text.
     pub fn reasoning(&self) -> Option<&Text> {
-        self.model_call.as_ref()?.reasoning.as_ref()
+        self.apart.as_ref()?.reasoning.as_ref()
     }
 
     /// Tokens of the model call that produced this message.
     pub fn usage(&self) -> Option<Usage> {
-        self.model_call.as_ref()?.usage
+        self.apart.as_ref()?.usage
     }
 
     /// The same, to be changed where there is one.
     #[doc(hidden)]
     pub fn usage_mut(&mut self) -> Option<&mut Usage> {
-        self.model_call.as_mut()?.usage.as_mut()
+        self.apart.as_mut()?.usage.as_mut()
     }
 
     /// Cost of that model call.
     pub fn cost(&self) -> Option<Usd> {
-        self.model_call.as_ref()?.cost
+        self.apart.as_ref()?.cost
     }
 
     /// The model that produced it.
     pub fn model(&self) -> Option<&str> {
-        self.model_call.as_ref()?.model.as_deref()
+        self.apart.as_ref()?.model.as_deref()
     }
 
     /// Why the model ended its reply, in the provider's terms.
     pub fn finish_reason(&self) -> Option<&str> {
-        self.model_call.as_ref()?.finish_reason.as_deref()
+        self.apart.as_ref()?.finish_reason.as_deref()
     }
 
     /// Sets [`Self::reasoning`].
     pub fn set_reasoning(&mut self, reasoning: Option<Text>) {
-        self.set(reasoning, |call| &mut call.reasoning);
+        self.set(reasoning, |apart| &mut apart.reasoning);
     }
 
     /// Sets [`Self::usage`].
     pub fn set_usage(&mut self, usage: Option<Usage>) {
-        self.set(usage, |call| &mut call.usage);
+        self.set(usage, |apart| &mut apart.usage);
     }
 
     /// Sets [`Self::cost`].
     pub fn set_cost(&mut self, cost: Option<Usd>) {
-        self.set(cost, |call| &mut call.cost);
+        self.set(cost, |apart| &mut apart.cost);
     }
 
     /// Sets [`Self::model`].
     pub fn set_model(&mut self, model: Option<Name>) {
-        self.set(model, |call| &mut call.model);
+        self.set(model, |apart| &mut apart.model);
     }
 
     /// Sets [`Self::finish_reason`].
     pub fn set_finish_reason(&mut self, finish_reason: Option<Name>) {
-        self.set(finish_reason, |call| &mut call.finish_reason);
+        self.set(finish_reason, |apart| &mut apart.finish_reason);
     }
 
-    fn set<T>(&mut self, value: Option<T>, place: impl FnOnce(&mut ModelCall) -> &mut Option<T>) {
-        if value.is_some() || self.model_call.is_some() {
-            let call = self.model_call.get_or_insert_default();
-            *place(call) = value;
-            if call.is_unknown() {
-                self.model_call = None;
+    /// Further fields that only some framework's rules read, as one JSON object.
+    pub fn extra(&self) -> Option<&Json> {
+        self.apart.as_ref()?.extra.as_ref()
+    }
+
+    /// Sets [`Self::extra`].
+    pub fn set_extra(&mut self, extra: Option<Json>) {
+        self.set(extra, |apart| &mut apart.extra);
+    }
+
+    fn set<T>(&mut self, value: Option<T>, place: impl FnOnce(&mut Apart) -> &mut Option<T>) {
+        if value.is_some() || self.apart.is_some() {
+            let apart = self.apart.get_or_insert_default();
+            *place(apart) = value;
+            if apart.is_empty() {
+                self.apart = None;
             }
         }
     }
@@ -458,6 +466,6 @@ mod tests {
 
     #[test]
     fn a_run_of_a_million_events_fits_into_memory() {
-        assert!(size_of::<Event>() <= 184, "{} bytes", size_of::<Event>());
+        assert!(size_of::<Event>() <= 168, "{} bytes", size_of::<Event>());
     }
 }

@@ -219,7 +219,7 @@ impl BrowserUse {
 
 /// A field of the recorded message that only this framework uses.
 fn field(message: &Message, name: &str) -> Option<Value> {
-    let extra: Map<String, Value> = serde_json::from_str(message.extra.as_ref()?.get()).ok()?;
+    let extra: Map<String, Value> = serde_json::from_str(message.extra()?.get()).ok()?;
     extra.get(name).cloned()
 }
 

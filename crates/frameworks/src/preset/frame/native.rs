@@ -6,7 +6,7 @@ use crate::transcript::Message;
 
 /// A field of the recorded message that the transcript does not represent itself.
 pub fn field(message: &Message, name: &str) -> Option<Value> {
-    let extra: Value = serde_json::from_str(message.extra.as_ref()?.get()).ok()?;
+    let extra: Value = serde_json::from_str(message.extra()?.get()).ok()?;
     extra.get(name).cloned()
 }
 

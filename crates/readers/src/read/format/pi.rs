@@ -204,7 +204,7 @@ pub(super) fn message_of(fields: &Node<'_>, out: &mut Reading<'_>) -> Option<Mes
             message.tool_call_id = fields.some_word("toolCallId").map(Into::into);
             message.name = fields.some_word("toolName").map(Into::into);
             message.is_error = fields.flag("isError", out);
-            message.extra = fields.get("details").and_then(|told| details(&told));
+            message.set_extra(fields.get("details").and_then(|told| details(&told)));
         }
         Role::Assistant => {
             message.set_model(fields.some_word("model").map(Into::into));

@@ -296,7 +296,7 @@ fn message(line: &Line<'_>, text: &str, out: &mut Reading<'_>) -> Option<Message
     message.ts = out.instant(line.ts, "ts");
     message.set_model(out.word(line.model, "model").map(Into::into));
     message.set_finish_reason(out.word(line.finish_reason, "finish_reason").map(Into::into));
-    message.extra = extra(line);
+    message.set_extra(extra(line));
     Some(message)
 }
 

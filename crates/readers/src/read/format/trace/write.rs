@@ -281,11 +281,7 @@ fn message_line(message: &Message) -> MessageLine<'_> {
         ts: message.ts.map(rfc3339).filter(|text| !text.is_empty()),
         model: message.model(),
         finish_reason: message.finish_reason(),
-        extra: message
-            .extra
-            .as_deref()
-            .and_then(|extra| serde_json::from_str(one_line(extra).get()).ok())
-            .unwrap_or_default(),
+        extra: message.extra().and_then(|extra| serde_json::from_str(one_line(extra).get()).ok()).unwrap_or_default(),
     }
 }
 
