@@ -44,9 +44,9 @@ pub(super) struct Args {
     /// Also accept settings with which the host behaves differently from the stack; the differences are reported.
     #[arg(long)]
     nearest: bool,
-    /// Only accept settings that give the same rows on every recording; exits 100 if a clause has none.
-    #[arg(long, conflicts_with = "nearest")]
-    exact: bool,
+    /// Also write what turns the host's own rules off, so that only the stack acts, as in a replay.
+    #[arg(long)]
+    only_this: bool,
     /// The file to write; a folder with `--to all`.
     #[arg(long, value_name = "FILE")]
     out: Option<Destination>,
@@ -80,7 +80,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         return all(args, &stack, output);
     }
     let to = find(&args.to).map_err(|near| unknown(&args.to, near))?;
-    let export = Export::new(&stack, to, args.nearest);
+    let export = exported(args, &stack, to);
     if export.n_held() == 0 {
         tell(&export, output);
         let is_near = !args.nearest && Export::new(&stack, to, true).n_held() > 0;
@@ -90,10 +90,6 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
             "`whenstop export --to list` says what each framework can hold"
         };
         return Err(Failure::nothing(format!("{} cannot hold `{}`", to.id, stack.name), help));
-    }
-    if args.exact && !export.is_exact() {
-        tell(&export, output);
-        return Ok(Exit::GateFailed);
     }
     if args.format != Shown::Snippet && agents().iter().any(|agent| agent.id == to.id) {
         let what = format!("the rules of {} are not replayed here", to.id);
@@ -113,6 +109,12 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         Shown::Pr => put(&pr(args, &export, output)?, args.out.as_deref(), output)?,
     }
     Ok(Exit::Done)
+}
+
+/// The stack in the settings of a host, as was asked.
+fn exported(args: &Args, stack: &Stack, to: HostInfo) -> Export {
+    let export = Export::new(stack, to, args.nearest);
+    if args.only_this { export.only_this() } else { export }
 }
 
 fn wrong(what: impl Into<String>, help: impl Into<String>) -> Failure {
@@ -239,7 +241,7 @@ fn write_stack(export: &Export, out: Option<&Path>, output: &Output) -> Result<(
 /// Exports a stack to every host: one line each, and with `--out` one snippet each plus one stack file of all of them
 /// for comparison.
 fn all(args: &Args, stack: &Stack, output: &Output) -> Result<Exit, Failure> {
-    let exports: Vec<Export> = hosts().into_iter().map(|to| Export::new(stack, to, args.nearest)).collect();
+    let exports: Vec<Export> = hosts().into_iter().map(|to| exported(args, stack, to)).collect();
     let column = exports.iter().map(|export| export.to.id.len()).max().unwrap_or(0);
     for export in &exports {
         output.data(&format!("{:column$}  {}\n", export.to.id, export.verdict()));
@@ -355,6 +357,10 @@ fn pr(args: &Args, export: &Export, output: &Output) -> Result<String, Failure> 
         ));
     }
     let id = export.to.id;
+    if export.is_default() {
+        let lines = bullets(&export.lines());
+        return Ok(format!("{id} does this by default already: the same setting, and nothing to change.\n\n{lines}"));
+    }
     let profile = export.to.host.profile.map(str::to_owned);
     let default = Use { name: format!("{id} by default"), system: id.to_owned(), profile, ..Use::default() };
     let default = catalog::by_name(&default).map_err(Failure::usage)?;

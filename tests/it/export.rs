@@ -76,7 +76,7 @@ fn hold(corpus: PathBuf) -> usize {
     for entry in &file.entries {
         let own = file.stack(entry.name()).unwrap();
         for to in hosts() {
-            let export = Export::new(&own, to, false);
+            let export = Export::new(&own, to, false).only_this();
             // What nothing switches off would have to be looked for in each run.
             if !export.holds_all() || !to.host.also.is_empty() {
                 continue;

@@ -14,15 +14,15 @@ pub struct Host {
     /// The language of the snippet.
     pub syntax: Syntax,
     /// The snippet. `<<name>>` is replaced by the value of a parameter, and a line that names an unset one is omitted;
-    /// `<<*name*, >>` is replaced by the items of a list, joined by the text after the second star. Empty means that
-    /// the settings themselves are written as a nested table.
+    /// `<<?name>>` only names it; `<<*name*, >>` is replaced by the items of a list, joined by the text after the second
+    /// star. Empty means that the settings themselves are written as a nested table.
     pub template: &'static str,
     /// Parameters whose path in the host's file differs from their name in the manual, as pairs (name, path).
     pub paths: &'static [(&'static str, &'static str)],
     /// The clauses it can hold.
     pub slots: &'static [Slot],
-    /// Parameters that switch off the framework's other rules, with their values as JSON; a slot's own value takes
-    /// precedence.
+    /// Parameters that switch off the framework's own rules, with their values as JSON. Only an export that asks for it
+    /// sets them, and a slot's own value takes precedence.
     pub quiet: &'static [(&'static str, &'static str)],
     /// What still acts or is not seen, as sentences: rows are the same only on runs where this does not matter.
     pub also: &'static [&'static str],
@@ -61,7 +61,7 @@ pub struct Slot {
     pub does: Does,
     /// How it differs from the clause, as a sentence; such a slot is never exact.
     pub differs: Option<&'static str>,
-    /// Other settings written with it, overriding [`Host::quiet`].
+    /// Other settings without which it would not hold the clause.
     pub with: &'static [(&'static str, &'static str)],
 }
 

@@ -16,7 +16,7 @@ pub(super) const SNAPSHOT: &str = "whenstop.snap";
 
 /// A GitHub workflow with plain steps.
 pub(super) fn github(install: &str) -> String {
-    include_str!("github.yml").replace("{install}", install).replace("{version}", env!("CARGO_PKG_VERSION"))
+    include_str!("github.yml").replace("{install}", install)
 }
 
 /// A GitHub workflow that uses whenstop's own action.

@@ -41,7 +41,7 @@ pub(super) struct Args {
     /// The share of successes a stack may kill, compared with the upper end of its interval.
     #[arg(long, value_name = "RATE", default_value_t = Appetite::DEFAULT_MAX_KILLED, value_parser = share)]
     max_killed: f64,
-    /// The command with which CI installs whenstop.
+    /// The command with which CI installs whenstop, which is in no registry; by default from a wheel in the repository.
     #[arg(long, value_name = "COMMAND", default_value = INSTALL, value_parser = one_line)]
     install: String,
     /// On GitHub, use this copy of whenstop's own action instead: OWNER/REPOSITORY@VERSION.
@@ -54,8 +54,8 @@ pub(super) struct Args {
     reading: ReadingArgs,
 }
 
-/// How CI installs whenstop by default.
-const INSTALL: &str = concat!("cargo install --locked whenstop@", env!("CARGO_PKG_VERSION"));
+/// How CI installs whenstop by default: the wheel of this version, which carries the program.
+const INSTALL: &str = concat!("pip install .whenstop/whenstop-", env!("CARGO_PKG_VERSION"), "-*.whl");
 
 /// A CI system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -146,6 +146,12 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         write(path, text, args.force, output)?;
     }
     output.data("\n");
+    if args.action.is_none() && args.install == INSTALL {
+        output.paragraph(
+            "CI installs whenstop from a wheel: put the one of this version into .whenstop/ (`maturin build --release` in \
+             python/ of a checkout makes it), or write another way with `--install COMMAND`.\n",
+        );
+    }
     tell_next_steps(&found, output);
     Ok(Exit::Done)
 }

@@ -58,7 +58,7 @@ const COPILOT_CLI: Host = Host::none(NO_STEPS);
 
 /// The coding agents, by name.
 pub fn agents() -> Vec<HostInfo> {
-    let agent = |id, version, host| HostInfo { id, version, host };
+    let agent = |id, version, host| HostInfo { id, version, host, parameters: &[] };
     vec![
         agent("claude-code", "", &CLAUDE_CODE),
         agent("claude-agent-sdk", "0.2.187", &CLAUDE_AGENT_SDK),

@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use crate::catalog;
 use crate::decision::RuleName;
 use crate::diagnostic::nearest;
-use crate::framework::{Framework, Kind};
+use crate::framework::{Framework, Kind, Parameter};
 use crate::host::{Does, Host, Place, Slot};
 use crate::stack::Stack;
 
@@ -37,6 +37,16 @@ pub struct HostInfo {
     pub version: &'static str,
     /// What it can hold.
     pub host: &'static Host,
+    /// Its parameters; empty for an agent whose own rules are not replayed here.
+    pub parameters: &'static [Parameter],
+}
+
+impl HostInfo {
+    /// A parameter's description and default, as written; `None` if it is not declared.
+    fn default_of(&self, name: &str) -> Option<(&'static str, &'static str)> {
+        let parameter = self.parameters.iter().find(|parameter| parameter.name == name)?;
+        Some((parameter.doc, parameter.default_in(self.host.profile.unwrap_or_default())))
+    }
 }
 
 /// Every host, in the order in which frameworks are listed.
@@ -47,7 +57,7 @@ pub fn hosts() -> Vec<HostInfo> {
             Kind::System => profile().unwrap_or(""),
             Kind::Preset => framework.version,
         };
-        HostInfo { id: framework.id, version, host: &framework.host }
+        HostInfo { id: framework.id, version, host: &framework.host, parameters: framework.parameters }
     };
     catalog::frameworks().map(host).collect()
 }
@@ -105,19 +115,27 @@ pub struct Export {
     pub clauses: Vec<Exported>,
     /// The settings, as nested tables.
     pub set: Map<String, Value>,
+    /// The host's own rules that still act beside it, by the parameter that would switch each off.
+    pub untouched: Vec<&'static str>,
+    /// The parameters set to switch off the host's own rules, each with what it is.
+    pub turned_off: Vec<(&'static str, String)>,
     /// The items added to lists, as the list's name and the item's text in the snippet.
     items: Vec<(&'static str, String)>,
 }
 
 impl Export {
-    /// Expresses `stack` in the settings of `to`. With `nearest`, also accepts settings with which the host would act
-    /// differently from the clause.
+    /// Expresses `stack` in the settings of `to`, and sets nothing else: the host's own rules stay as they are. With
+    /// `nearest`, also accepts settings with which the host would act differently from the clause.
     pub fn new(stack: &Stack, to: HostInfo, nearest: bool) -> Self {
-        let mut export =
-            Self { to, stack: stack.name.clone(), clauses: Vec::new(), set: Map::new(), items: Vec::new() };
-        for (name, value) in to.host.quiet {
-            put(&mut export.set, name, json(value));
-        }
+        let mut export = Self {
+            to,
+            stack: stack.name.clone(),
+            clauses: Vec::new(),
+            set: Map::new(),
+            untouched: Vec::new(),
+            turned_off: Vec::new(),
+            items: Vec::new(),
+        };
         let mut taken: Vec<(&'static Slot, Value)> = Vec::new();
         for (rule, wish) in fit::wishes(stack) {
             let held = wish.and_then(|wish| fit::hold(&wish, to, nearest));
@@ -135,7 +153,41 @@ impl Export {
         for (slot, value) in taken {
             export.put(slot, value);
         }
+        for (name, value) in to.host.quiet {
+            let is_off = to.default_of(name).is_some_and(|(_, default)| Parameter::value_of(default) == json(value));
+            if get(&export.set, name).is_none() && !is_off {
+                export.untouched.push(name);
+            }
+        }
         export
+    }
+
+    /// Switches off the host's own rules, as far as it has settings for that: then nothing but the stack acts, as in a
+    /// replay.
+    #[must_use]
+    pub fn only_this(mut self) -> Self {
+        let quiet = self.to.host.quiet.iter().filter(|(name, _)| self.untouched.contains(name));
+        for (name, value) in quiet {
+            let what = self.to.default_of(name).map(|(doc, default)| format!("{doc} (default {default})"));
+            self.turned_off.push((name, what.unwrap_or_else(|| "a rule of its own".to_owned())));
+            put(&mut self.set, name, json(value));
+        }
+        self.untouched.clear();
+        self
+    }
+
+    /// Whether the host does by default what it is set to here.
+    pub fn is_default(&self) -> bool {
+        let is_default = |clause: &Exported| match &clause.outcome {
+            Outcome::Held { parameter, value, .. } => self.is_default_of(parameter, value),
+            Outcome::Refused { .. } => true,
+        };
+        self.n_held() > 0 && self.turned_off.is_empty() && self.clauses.iter().all(is_default)
+    }
+
+    fn is_default_of(&self, parameter: &str, value: &Value) -> bool {
+        let same = |default| Parameter::value_of(default).as_f64().is_some_and(|it| Some(it) == value.as_f64());
+        self.to.default_of(parameter).is_some_and(|(_, default)| same(default))
     }
 
     /// Sets a parameter.
@@ -184,11 +236,6 @@ impl Export {
         }
         all.sort_by_key(|difference| std::cmp::Reverse(difference.grade));
         all
-    }
-
-    /// Whether every clause is held exactly, so that both give the same rows on every recording of the host's kind.
-    pub fn is_exact(&self) -> bool {
-        self.holds_all() && self.differences().is_empty()
     }
 
     /// The result in a few words.

@@ -8,16 +8,26 @@ use super::{Export, HostInfo, Outcome, get, put};
 use crate::diagnostic::{is_hostile, json, one_line};
 use crate::host::{Does, Syntax};
 
+/// What a comment begins with, beside a setting that switches a rule of the host's off.
+const TURNS_OFF: &str = "turns off:";
+
 impl Export {
     /// The text to paste, with comments (where the syntax has them) that say what it holds and what it does not.
     pub fn snippet(&self) -> String {
         let body = self.body();
-        let mark = match self.to.host.syntax {
-            Syntax::Python | Syntax::Yaml | Syntax::Toml | Syntax::Shell => "# ",
-            Syntax::JavaScript => "// ",
-            Syntax::Json => return body,
-        };
-        comment(mark, &self.lines()) + &body
+        match self.mark() {
+            Some(mark) => comment(mark, &self.lines()) + &body,
+            None => body,
+        }
+    }
+
+    /// What begins a comment; `None` if there are none.
+    fn mark(&self) -> Option<&'static str> {
+        match self.to.host.syntax {
+            Syntax::Python | Syntax::Yaml | Syntax::Toml | Syntax::Shell => Some("# "),
+            Syntax::JavaScript => Some("// "),
+            Syntax::Json => None,
+        }
     }
 
     /// The snippet without comments.
@@ -33,7 +43,7 @@ impl Export {
 
     /// What the export is, what it holds and what it does not, one item per line.
     pub fn lines(&self) -> Vec<String> {
-        let HostInfo { id, version, host } = self.to;
+        let HostInfo { id, version, host, .. } = self.to;
         // A version that is a release names the package; a profile does not.
         let name = if version.contains(' ') { version.to_owned() } else { format!("{id} {version}") };
         let mut lines = vec![format!("`{}` for {name} ({})", self.stack, host.file)];
@@ -43,14 +53,26 @@ impl Export {
                 Outcome::Held { parameter, value, does, differences } => {
                     let error = if let Does::Fail(error) = does { format!(" (raises {error})") } else { String::new() };
                     let exactly = if differences.is_empty() { ", exactly" } else { "" };
-                    lines.push(format!("held: `{rule}` by {parameter} at {value}{error}{exactly}"));
+                    let default = match self.to.default_of(parameter) {
+                        Some(_) if self.is_default_of(parameter, value) => ", which is its default".to_owned(),
+                        Some((_, default)) if value.is_number() && default != "null" => format!(" (default {default})"),
+                        _ => String::new(),
+                    };
+                    lines.push(format!("held: `{rule}` by {parameter} at {value}{default}{error}{exactly}"));
                 }
                 Outcome::Refused { why } => lines.push(format!("NOT held: `{rule}`: {why}")),
             }
         }
         lines.extend(self.differences().into_iter().map(|difference| format!("but: {}", difference.what)));
-        if !self.to.host.note.is_empty() && self.n_held() > 0 {
-            lines.push(format!("note: {}", self.to.host.note));
+        if self.n_held() > 0 {
+            if !self.untouched.is_empty() {
+                let names = self.untouched.join(", ");
+                lines.push(format!("its own rules still act ({names}); `--only-this` turns them off"));
+            }
+            lines.extend(self.turned_off.iter().map(|(name, what)| format!("{TURNS_OFF} {name}: {what}")));
+            if !self.to.host.note.is_empty() {
+                lines.push(format!("note: {}", self.to.host.note));
+            }
         }
         lines
     }
@@ -69,17 +91,28 @@ impl Export {
     /// Fills in one line of the template; `None` if it names a parameter that is not set.
     fn filled(&self, line: &str) -> Option<String> {
         let mut text = String::new();
+        let mut off: Vec<&str> = Vec::new();
         let mut rest = line;
         while let Some((before, after)) = rest.split_once("<<") {
             let Some((name, behind)) = after.split_once(">>") else { break };
             text.push_str(before);
-            text.push_str(&match name.strip_prefix('*') {
-                Some(list) => self.list(list)?,
-                None => self.written(get(&self.set, name)?),
-            });
+            if let Some(list) = name.strip_prefix('*') {
+                text.push_str(&self.list(list)?);
+            } else {
+                let named = name.trim_start_matches('?');
+                let value = get(&self.set, named)?;
+                off.extend(self.turned_off.iter().filter(|(name, _)| *name == named).map(|(_, what)| what.as_str()));
+                if named == name {
+                    text.push_str(&self.written(value));
+                }
+            }
             rest = behind;
         }
         text.push_str(rest);
+        // A line that goes on behind a `\\` cannot end in a comment.
+        if let Some(mark) = self.mark().filter(|_| !off.is_empty() && !text.ends_with('\\')) {
+            let _ = write!(text, "  {mark}{TURNS_OFF} {}", off.join("; "));
+        }
         Some(text)
     }
 

@@ -159,7 +159,7 @@ fn clauses(slot: &Slot) -> Vec<String> {
 /// Compares a stack with its export, read back. Returns how many rows contain a stop.
 fn compare(info: HostInfo, text: &str, failures: &mut String) -> usize {
     let own = stack(text);
-    let export = Export::new(&own, info, false);
+    let export = Export::new(&own, info, false).only_this();
     if !export.holds_all() {
         return 0;
     }
@@ -238,7 +238,7 @@ fn the_values_that_stand_in_the_sources_are_json_and_every_template_names_known_
         };
         for hole in host.template.split("<<").skip(1) {
             let (name, _) = hole.split_once(">>").unwrap();
-            let name = name.trim_start_matches('*').split('*').next().unwrap();
+            let name = name.trim_start_matches(['*', '?']).split('*').next().unwrap();
             assert!(known(name), "{}: nothing sets <<{name}>>", info.id);
         }
         for slot in host.slots {
@@ -264,12 +264,74 @@ fn the_nearest_that_a_host_can_do_is_settings_it_takes() {
             for clause in clauses(slot) {
                 let text = format!("[[stack]]\nname = \"tuned\"\nany = [{{ {clause} }}]\ncap = {{ steps = 30 }}");
                 let export = Export::new(&stack(&text), info, true);
-                if let Err(error) = export.strategy() {
-                    panic!("{}: {text}\n{}\n{error}", info.id, export.stack_file("native.json"));
+                for export in [export.clone(), export.only_this()] {
+                    if let Err(error) = export.strategy() {
+                        panic!("{}: {text}\n{}\n{error}", info.id, export.stack_file("native.json"));
+                    }
                 }
             }
         }
     }
+}
+
+/// The dotted names of all settings that are no tables.
+fn leaves(prefix: &str, set: &serde_json::Map<String, serde_json::Value>, names: &mut Vec<String>) {
+    for (name, value) in set {
+        match value {
+            serde_json::Value::Object(inner) => leaves(&format!("{prefix}{name}."), inner, names),
+            _ => names.push(format!("{prefix}{name}")),
+        }
+    }
+}
+
+#[test]
+fn no_export_turns_off_a_rule_of_the_hosts_own_unless_asked() {
+    let mut n_turned_off = 0;
+    for info in hosts().into_iter().chain(agents()) {
+        let host = info.host;
+        // What a snippet says of a parameter is its value, not a text of the template.
+        let literals = host.template.lines().filter(|line| !line.contains("<<"));
+        for parameter in info.parameters {
+            let last = parameter.name.rsplit('.').next().unwrap();
+            let sets = |line: &&str| [format!("{last}="), format!("{last}:")].iter().any(|it| line.trim().starts_with(it));
+            let line = literals.clone().find(sets).filter(|line| !line.trim_end().ends_with([':', '{', '[', '(']));
+            assert!(line.is_none(), "{}: {line:?} is written whatever the stack", info.id);
+        }
+        for slot in host.slots {
+            for (name, value) in slot.with {
+                let declared = info.parameters.iter().find(|parameter| parameter.name == *name);
+                let off = declared.map_or("", |parameter| parameter.off);
+                assert!(*value != off && *value != crate::host::OUT_OF_REACH, "{}: {name} = {value}", info.id);
+            }
+            for clause in clauses(slot) {
+                let text = format!("[[stack]]\nname = \"tuned\"\nany = [{{ {clause} }}]");
+                let export = Export::new(&stack(&text), info, true);
+                let mut names = Vec::new();
+                leaves("", &export.set, &mut names);
+                names.retain(|name| {
+                    let is_slot = |slot: &Slot| slot.parameter() == name || slot.with.iter().any(|(with, _)| with == name);
+                    !host.slots.iter().any(is_slot)
+                });
+                assert!(names.is_empty(), "{}: {text} also sets {names:?}", info.id);
+                let stays = export.untouched.clone();
+                assert!(export.turned_off.is_empty());
+                // Asked for, every rule that is turned off is named.
+                let export = export.only_this();
+                if export.n_held() == 0 {
+                    continue;
+                }
+                let told = export.snippet() + &export.lines().join("\n");
+                for name in stays {
+                    n_turned_off += 1;
+                    assert!(told.contains(&format!("turns off: {name}: ")), "{}: {name}\n{told}", info.id);
+                    let line = export.body().lines().find(|line| line.contains("turns off: ")).map(str::to_owned);
+                    let bare = matches!(host.syntax, crate::host::Syntax::Json | crate::host::Syntax::Shell);
+                    assert!(line.is_some() || bare, "{}: {name}\n{}", info.id, export.body());
+                }
+            }
+        }
+    }
+    assert!(n_turned_off > 100, "{n_turned_off}");
 }
 
 /// The texts shown to the user when a tuned stack is exported to each host.
@@ -297,7 +359,7 @@ fn a_snippet_says_what_it_holds_and_what_not() {
          # `tuned` for pydantic-ai-slim 2.68.0 (where the agent is run)\n\
          # held: `tokens.total >= 200000 by round` by usage_limits.total_tokens_limit at 199999 (raises UsageLimitExceeded)\n\
          # NOT held: `call_result.count >= 4`: it has no repetition rule\n\
-         # held: `cap 50 steps` by usage_limits.request_limit at 50 (raises UsageLimitExceeded)\n\
+         # held: `cap 50 steps` by usage_limits.request_limit at 50, which is its default (raises UsageLimitExceeded)\n\
          # but: a prompt that is answered at the limit is no stop: the same on runs of one prompt\n\
          # but: it counts anew with each prompt (`scope = \"round\"`): the same on runs of one prompt\n\
          from pydantic_ai.usage import UsageLimits\n\n\

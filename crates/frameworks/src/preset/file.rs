@@ -178,6 +178,8 @@ struct HostEntry {
     #[serde(default)]
     note: Text,
     #[serde(default)]
+    options: Pairs,
+    #[serde(default)]
     slot: Vec<SlotEntry>,
 }
 
@@ -280,10 +282,10 @@ impl File {
 
     /// What it can hold of a stack.
     pub(super) fn host(&self) -> Host {
-        let HostEntry { file, syntax, template, paths, quiet, also, cannot, profile, note, slot } = &self.host;
+        let HostEntry { file, syntax, template, paths, quiet, also, cannot, profile, note, options, slot } = &self.host;
         let slots: Vec<Slot> = slot.iter().map(SlotEntry::slot).collect();
         let host = Host::new(file.0, *syntax, template.0, slots.leak()).paths(pairs(paths)).quiet(pairs(quiet));
-        let host = host.also(texts(also)).cannot(pairs(cannot)).note(note.0);
+        let host = host.also(texts(also)).cannot(pairs(cannot)).note(note.0).options(pairs(options));
         match profile {
             Some(profile) => host.profile(profile.0),
             None => host,
