@@ -1,4 +1,4 @@
-//! Worlds of known truth through the program: certificates by class, forecasts, benchmarks, restarts.
+//! Worlds of known truth through the program: certificates by class, forecasts, benchmarks.
 //!
 //! `cargo bench --bench classes [-- --corpora N --only WORLD --program PATH]` draws N corpora of every world (default 300),
 //! or of those whose name contains WORLD, runs `whenstop` (or the program at PATH) on each, prints what came of it and fails
@@ -87,15 +87,11 @@ pub(crate) enum Finding {
 /// A world: its name, what is drawn, run and found for one corpus, and whether it is always drawn in full.
 type World = (&'static str, fn(&Path, &mut Random) -> Vec<Finding>);
 
-const WORLDS: [World; 8] = [
+const WORLDS: [World; 4] = [
     ("certificates by class", worlds::certificates),
     ("forecasts", worlds::forecasts),
     ("a benchmark", worlds::benchmark),
     ("a benchmark whose models are close", worlds::close_models),
-    ("restarts of trials alike", worlds::restarts),
-    ("trials under other settings", worlds::other_settings),
-    ("trials under an attack", worlds::attacked),
-    ("trials of other dates", worlds::dated),
 ];
 
 fn main() -> ExitCode {

@@ -171,7 +171,8 @@ pub(crate) fn forecasts(folder: &Path, random: &mut Random) -> Vec<Finding> {
             }
         }
     }
-    let document = whenstop(folder, &corpus, STACK, &["forecast", "runs.jsonl", "--by", "suite", "--at", "0,5,10"]);
+    let document =
+        whenstop(folder, &corpus, STACK, &["corpus", "runs.jsonl", "--forecast", "--by", "suite", "--at", "0,5,10"]);
     let mut findings = Vec::new();
     for of in list(&document["forecasts"]) {
         let Some((_, kind, _)) = classes.iter().find(|(name, ..)| of["class"] == *name) else { continue };
@@ -224,6 +225,9 @@ const CLOSE: [Kind; 3] = [
     Kind { rate: 0.45, length: 3.0, failing: 1.5 },
 ];
 
+/// Tries from which the true scores are computed.
+const TRIES: u64 = 20_000_000;
+
 /// The true score of each model without and with the cap.
 fn true_scores(models: &[Kind]) -> Vec<(f64, f64)> {
     let of = |(nth, kind): (u64, &Kind)| {
@@ -270,8 +274,12 @@ fn of_benchmark(
             }
         }
     }
-    let document =
-        whenstop(folder, &corpus, STACK, &["bench", "runs.jsonl", "--stacks", "stacks.toml", "--audit", "0.25"]);
+    let document = whenstop(
+        folder,
+        &corpus,
+        STACK,
+        &["compare", "runs.jsonl", "--stacks", "stacks.toml", "--scores", "--audit", "0.25"],
+    );
     let of = &document["lines"][0]["benchmarks"][0];
     let place = |name: &Value| name.as_str().and_then(|name| name[1..].parse::<usize>().ok()).expect("a model");
     let (mut findings, mut exceeded) = (Vec::new(), false);
@@ -322,115 +330,4 @@ fn of_benchmark(
     findings.push(Finding::Mean("certain pairs", f64::from(some_certain), 0.0, 10.0));
     findings.push(Finding::Mean("pairs further apart than the limit", f64::from(some_beyond), 0.0, 10.0));
     findings
-}
-
-/// How trials of a task differ, besides by chance.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Unlike {
-    Nothing,
-    Settings,
-    Attack,
-    Date,
-}
-
-const TRIALS: u64 = 4;
-
-/// A corpus of tasks with four trials.
-fn trials(random: &mut Random, unlike: Unlike) -> String {
-    let kind = Kind { rate: 0.55, length: 8.0, failing: 1.6 };
-    let mut corpus = String::new();
-    for nth in 0..60 {
-        let task = kind.task(random);
-        for trial in 0..TRIALS {
-            let late = trial >= TRIALS / 2;
-            let worse = match unlike {
-                Unlike::Attack | Unlike::Date if late => Task { rate: task.rate * 0.5, ..task },
-                _ => task,
-            };
-            let (success, steps) = worse.run(random);
-            let settings = r#","meta":{"temperature":"#;
-            let more = match unlike {
-                Unlike::Nothing => {
-                    format!(r#","trial":"{trial}","started_at":{}"#, 1_767_607_200_000 + trial * 86_400_000)
-                }
-                Unlike::Settings => format!("{settings}{trial}}}"),
-                Unlike::Attack => format!(r#","trial":"{}-{}""#, if late { "injected" } else { "plain" }, trial % 2),
-                Unlike::Date => format!(r#","started_at":{}"#, 1_767_607_200_000 + trial * 86_400_000),
-            };
-            let (id, task) = (format!("{nth}-{trial}"), format!("{nth}"));
-            Written { id, task, suite: "s".to_owned(), model: "m".to_owned(), more, success, steps }.write(&mut corpus);
-        }
-    }
-    corpus
-}
-
-fn restarted(folder: &Path, random: &mut Random, unlike: Unlike) -> Value {
-    let corpus = trials(random, unlike);
-    whenstop(folder, &corpus, STACK, &["bench", "runs.jsonl", "--stacks", "stacks.toml", "--restart"])["restart"].take()
-}
-
-/// Tries from which the true values of a restart are computed: their own error is a tenth of that of 2,000 corpora.
-const TRIES: u64 = 20_000_000;
-
-/// What a restart truly comes to: success and steps per run with it, and success without stopping.
-fn true_restart() -> (f64, f64, f64) {
-    static TRUE: OnceLock<(f64, f64, f64)> = OnceLock::new();
-    *TRUE.get_or_init(|| {
-        let kind = Kind { rate: 0.55, length: 8.0, failing: 1.6 };
-        let mut random = Random::new(4711);
-        let (mut success, mut spent, mut untouched) = (0.0, 0.0, 0.0);
-        for _ in 0..TRIES {
-            let task = kind.task(&mut random);
-            let (solved, steps) = task.run(&mut random);
-            untouched += f64::from(u8::from(solved));
-            if is_stopped(steps, CAP) {
-                let (again, more) = task.run(&mut random);
-                success += f64::from(u8::from(again && !is_stopped(more, CAP)));
-                spent += (CAP + more.min(CAP)) as f64;
-            } else {
-                success += f64::from(u8::from(solved));
-                spent += steps as f64;
-            }
-        }
-        let n = TRIES as f64;
-        (success / n, spent / n, untouched / n)
-    })
-}
-
-pub(crate) fn restarts(folder: &Path, random: &mut Random) -> Vec<Finding> {
-    let of = restarted(folder, random, Unlike::Nothing);
-    let refused = !of["refused"].is_null();
-    let mut findings = vec![Finding::Share("refused", u64::from(refused), 1, 0.0, 0.05)];
-    if !refused {
-        let (success, spent, untouched) = true_restart();
-        let of = &of["stacks"][0];
-        let gain = success - untouched;
-        let covers = number(&of["gain"]["low"]) <= gain && gain <= number(&of["gain"]["high"]);
-        findings.push(Finding::Error(
-            "success with a restart less the true one",
-            number(&of["restart"]["success"]) - success,
-        ));
-        findings
-            .push(Finding::Error("steps with a restart less the true ones", number(&of["restart"]["spent"]) - spent));
-        findings.push(Finding::Error("gain of a restart less the true one", number(&of["gain"]["value"]) - gain));
-        findings.push(Finding::Share("interval of the gain covers the true one", u64::from(covers), 1, 0.93, 0.98));
-    }
-    findings
-}
-
-fn refusals(folder: &Path, random: &mut Random, unlike: Unlike) -> Vec<Finding> {
-    let of = restarted(folder, random, unlike);
-    vec![Finding::Share("refused", u64::from(!of["refused"].is_null()), 1, 0.95, 1.0)]
-}
-
-pub(crate) fn other_settings(folder: &Path, random: &mut Random) -> Vec<Finding> {
-    refusals(folder, random, Unlike::Settings)
-}
-
-pub(crate) fn attacked(folder: &Path, random: &mut Random) -> Vec<Finding> {
-    refusals(folder, random, Unlike::Attack)
-}
-
-pub(crate) fn dated(folder: &Path, random: &mut Random) -> Vec<Finding> {
-    refusals(folder, random, Unlike::Date)
 }

@@ -3,7 +3,7 @@
 
     benches/faults/kills.py [--kills 1000] [--slow] [--seed 1] [--program target/release/whenstop]
 
-The kills go in turn to `compare --out`, `convert --out`, `accept`, `merge`, `labels`, `hook install` and `tune --out`, all over the
+The kills go in turn to `compare --out`, `convert --out`, `accept`, `report`, `labels`, `hook install` and `tune --out`, all over the
 same files again and again, with two kinds of input in turn. After each kill every file must be whole: byte for byte one of the two results.
 The files of a folder must all come from one of them, or the folder must hold `INCOMPLETE`, and `report` must refuse it.
 
@@ -59,7 +59,7 @@ COMMANDS = {
     "compare": lambda x, to: ["compare", f"{x}.jsonl", "--stacks", f"{x}.toml", "--out", to],
     "convert": lambda x, to: ["convert", f"{x}.jsonl", "--out", to],
     "accept": lambda x, to: ["ci", "accept", f"{x}.jsonl", "--stacks", f"{x}.toml", "--snapshot", to + ".snap"],
-    "merge": lambda x, to: ["merge", f"{x}-part1", f"{x}-part2", "--out", to],
+    "report": lambda x, to: ["report", f"{x}-part1", f"{x}-part2", "--out", to],
     "labels": lambda x, to: ["labels", f"{x}-ungraded.jsonl", "--template", to + ".to-fill.csv"],
     "hook": lambda x, to: ["hook", "install", "claude-code", "--stacks", f"{x}.toml", "--config", to + ".json", "--program", "/bin/true",
                            "--mode", "observe" if x == "a" else "nudge", "--yes"],
@@ -145,7 +145,7 @@ def kills(args, program, desk, environment):
             print("torn:", what, torn)
         elif half:
             count["half"] += 1
-            if what in ("compare", "merge", "tune"):
+            if what in ("compare", "report", "tune"):
                 told = subprocess.run([program, "report", what], cwd=desk, env=environment, capture_output=True, text=True)
                 if told.returncode != 3 or "half written" not in told.stderr:
                     count["MIXED"] += 1

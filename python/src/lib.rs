@@ -214,7 +214,7 @@ fn part(
     Ok(py.detach(work)?)
 }
 
-/// `whenstop merge`; gives the number of rows.
+/// `whenstop report` of parts; gives the number of rows.
 #[pyfunction]
 fn merge(py: Python<'_>, paths: Vec<PathBuf>, options: Options) -> PyResult<usize> {
     let work = || -> Result<usize, Failed> { Ok(embedded::merge(values(paths, options))?.rows().len()) };

@@ -87,7 +87,7 @@ def test_threads(runs: Path, whole: dict[str, str], tmp_path: Path, threads: int
 def test_shards(runs: Path, whole: dict[str, str], tmp_path: Path, of: int) -> None:
     for number in range(1, of + 1):
         done("compare", runs, "--stacks", STACKS, "--shard", f"{number}/{of}", "--out", tmp_path / f"parts/{number}")
-    done("merge", tmp_path / "parts", "--out", tmp_path / "out")
+    done("report", tmp_path / "parts", "--out", tmp_path / "out")
     assert digest(tmp_path / "out") == whole
 
 
@@ -108,7 +108,7 @@ def test_a_missing_a_doubled_and_a_torn_part_are_named(runs: Path, tmp_path: Pat
         with pytest.raises(whenstop.Error) as error:
             whenstop.merge(tmp_path / "parts", tmp_path / "out")
         assert what in error.value.what and help in error.value.help
-        ended = cli("merge", tmp_path / "parts", "--out", tmp_path / "out")
+        ended = cli("report", tmp_path / "parts", "--out", tmp_path / "out")
         assert ended.returncode == 3 and what in ended.stderr, ended.stderr
         assert not (tmp_path / "out").exists()
 

@@ -216,7 +216,7 @@ def fifth_step(events: list[dict[str, Any]], point: dict[str, Any]) -> str | Non
 
 
 def test_a_guard_in_the_process_has_the_rows_of_the_command() -> None:
-    example = subprocess.run([str(Path(sys.executable).with_name("whenstop")), "guard", "new", "--language", "python"], capture_output=True)
+    example = subprocess.run([str(Path(sys.executable).with_name("whenstop")), "rules", "new", "--language", "python"], capture_output=True)
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "guard.py"
         script.write_bytes(example.stdout)

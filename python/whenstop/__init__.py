@@ -157,7 +157,7 @@ def corpus(runs: Runs, **reading: Unpack[Reading]) -> dict[str, Any]:
 
 
 def merge(parts: Paths, out: str | os.PathLike[str], *, rows: Literal["csv", "parquet"] = "csv", whole_budget: bool = False) -> int:
-    """Merges the parts of a comparison, as ``whenstop merge`` does: the same files as a single comparison, byte for byte.
+    """Merges the parts of a comparison, as ``whenstop report PARTS`` does: the same files as a single comparison, byte for byte.
 
     Returns the number of rows.
 

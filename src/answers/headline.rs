@@ -54,8 +54,10 @@ impl Headline {
     }
 }
 
-/// Whether a round is clustered by its session: so it is if the session names no task.
+/// Whether a round is clustered by its session: so it is if the session names no task. A round is called `SESSION#3`, or
+/// by its prompt with the end of that in brackets.
 fn is_in_own_session(row: RowView<'_>) -> bool {
-    let session = row.run_id().rsplit_once('#').map(|(session, _)| session);
-    session.is_some() && session == row.task_id().map(|task| &**task)
+    let Some((session, _)) = row.run_id().rsplit_once('#') else { return false };
+    let session = session.rsplit_once('(').map_or(session, |(_, end)| end);
+    !session.is_empty() && row.task_id().is_some_and(|task| task.ends_with(session))
 }

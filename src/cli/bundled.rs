@@ -13,7 +13,6 @@ use super::export::{configurations, hosts_by_stack};
 use super::failure::Failure;
 use super::inputs::{CorpusArgs, ReadingArgs, StackArgs, UnitOfRun};
 use super::output::{Format, Output};
-use crate::answers::Appetite;
 use crate::compare::Options;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::explain::Texts;
@@ -43,8 +42,6 @@ const RECORDINGS: [(&str, &str); 12] = recordings! {
 
 /// The stack file that the example uses.
 const STACKS: &str = include_str!("../../fixtures/stacks/example.toml");
-/// What the example tolerates: so few tasks with a success show no more for the best of eight stacks.
-const MAX_KILLED: f64 = 0.1;
 /// The native configuration that one of the stacks refers to.
 const CONFIG: (&str, &str) =
     ("awaken-stop-conditions.json", include_str!("../../fixtures/stacks/awaken-stop-conditions.json"));
@@ -65,17 +62,14 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         Failure::input(Diagnostic::new(Location::file(temporary), format!("cannot write: {error}"), help))
     })?;
     let path = |name: &str| folder.path().join(name);
-    output.note(
-        "comparing the bundled example stacks on the bundled recordings; up to 10 % killed successes are tolerated",
-    );
+    output.note("comparing the bundled example stacks on the bundled recordings");
     let corpus = CorpusArgs { paths: vec![path(TRACES)], reading: ReadingArgs::default(), unit: UnitOfRun::Run };
     let stacks = StackArgs::named(vec![path(STACK_FILE).display().to_string()]);
     let stacks = stacks.load_some()?;
     let options = Options { stories: Some(Texts::Evidence), ..Options::default() };
     let GatheredRuns { evidence, stacks: infos, found, .. } = gather(&corpus.runs(), &stacks, &options, output)?;
-    let appetite = Appetite { max_killed: MAX_KILLED, ..Appetite::default() };
     let configurations = configurations(&stacks);
-    let mut manifest = Manifest { appetite, found, configurations, ..Manifest::new(infos) };
+    let mut manifest = Manifest { found, configurations, ..Manifest::new(infos) };
     manifest.set_hosts(&hosts_by_stack(&stacks));
     manifest.set_places(&stacks.places());
     let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };

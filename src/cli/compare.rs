@@ -2,7 +2,7 @@
 
 mod against;
 mod question;
-pub(super) mod report;
+mod scores;
 pub(super) mod shard;
 
 use std::path::{Path, PathBuf};
@@ -13,10 +13,11 @@ use clap::{Args as ClapArgs, ValueEnum};
 use self::against::AgainstArgs;
 use self::question::refuse_unknown_baseline;
 pub(super) use self::question::{CompareQuestion, GatheredRuns, Published, gather, published};
+use self::scores::ScoreArgs;
 use super::Exit;
 use super::destination::Destination;
 use super::failure::Failure;
-use super::inputs::{AssumptionArgs, CorpusArgs, DOUBTS, LabelErrorArgs, RecordedRuns, SplitArgs, StackArgs};
+use super::inputs::{AssumptionArgs, ByArg, CorpusArgs, DOUBTS, LabelErrorArgs, RecordedRuns, SplitArgs, StackArgs};
 use super::output::{Format, Output, lines_of};
 use super::values::{share, share_inside};
 use crate::aggregate::{LEVEL, MIN_KNOWN, Summary};
@@ -25,7 +26,7 @@ use crate::compare::Keeps;
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Location, one_line};
 use crate::explain::Texts;
-use crate::report::{CsvStyle, FolderFormat, Made, Publication, RowFormat, Shard};
+use crate::report::{CsvStyle, FolderFormat, Made, Publication, RowFormat, Shard, bullets, latex_notes, prose};
 
 /// Arguments of `compare`.
 #[derive(Debug, ClapArgs)]
@@ -52,8 +53,13 @@ pub(super) struct Args {
     embed_text: EmbedText,
     #[command(flatten)]
     rows: RowArgs,
+    #[command(flatten)]
+    scores: ScoreArgs,
+    /// With `--scores` or `--against`: answer for each `suite`, `model`, or value of a field found as for `--outcome`.
+    #[arg(long, value_name = "suite|model|FIELD", value_parser = ByArg::parse, requires = "classed", hide_short_help = true)]
+    by: Option<ByArg>,
     /// Compare only one part of the tasks, for example the second of seven: `--shard 2/7 --out parts/2`. Writes the
-    /// part for `whenstop merge`, without tables and figures.
+    /// part for `whenstop report`, without tables and figures.
     #[arg(long, value_name = "M/N", requires = "out", conflicts_with = "split")]
     shard: Option<Shard>,
     /// How the table is printed.
@@ -113,21 +119,26 @@ pub(super) struct BudgetArgs {
 }
 
 /// The formats of rows.
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum RowsAs {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum RowsAs {
     #[default]
     Csv,
     Parquet,
 }
 
+impl RowsAs {
+    pub(super) fn format(self) -> RowFormat {
+        match self {
+            Self::Csv => RowFormat::Csv,
+            Self::Parquet => RowFormat::Parquet,
+        }
+    }
+}
+
 impl RowArgs {
     /// The formats of the folder.
     pub(super) fn folder_format(self, csv: CsvStyle) -> FolderFormat {
-        let rows = match self.rows {
-            RowsAs::Csv => RowFormat::Csv,
-            RowsAs::Parquet => RowFormat::Parquet,
-        };
-        FolderFormat { rows, whole_budget: self.budget.whole_budget, csv }
+        FolderFormat { rows: self.rows.format(), whole_budget: self.budget.whole_budget, csv }
     }
 }
 
@@ -197,6 +208,9 @@ pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
     let runs = args.corpus.runs();
     args.stacks.or_starter(&runs, output)?;
     let args = &args;
+    if args.scores.are_asked() {
+        return scores::run(args, output);
+    }
     if let (Some(shard), Some(out)) = (args.shard, &args.out) {
         return shard::run_shard(args, &runs, shard, out, output);
     }
@@ -275,6 +289,7 @@ pub(super) fn show(
     show_summaries(publication, &summaries, format, output)?;
     if let Some((out, _)) = folder {
         output.note(&written_to(out));
+        output.open_page(out);
     }
     Ok(Exit::Done)
 }
@@ -300,18 +315,29 @@ pub(super) fn show_summaries(
                 "verdict": words::verdict(&first.verdict()),
                 "ship": first.ship().map(|summary| summary.stack.to_string()),
                 "standing": first.standings(),
-                "summary": tables::summary(summaries).to_json(),
+                "summary": tables::summary(summaries, &first.standings()).to_json(),
                 "estimates": tables::estimates(summaries).to_json(),
                 "followed": publication.followed().map(|followed| tables::followed(followed.summaries()).to_json()),
             }));
         }
-        Format::Csv | Format::Md => output.table(&tables::summary(summaries), format)?,
-        // A paper has room for the first table, not for all columns.
+        Format::Csv => {
+            let standings = publication.first(summaries).standings();
+            output.table(&tables::summary(summaries, &standings), format)?;
+        }
+        // What people read has the first table, not all columns.
+        Format::Md => {
+            let answer = publication.answer(summaries);
+            let (verdict, headline) = (words::verdict(&answer.verdict), words::headline(answer.headline.as_ref()));
+            output.data(&format!("**{}**\n\n{}.\n\n", prose(&verdict), prose(&headline)));
+            output.table(&answer.table.unwrap_or_default(), format)?;
+            output.data(&format!("\n{}", bullets(&words::notes(&answer.notes))));
+        }
         Format::Latex => {
             let answer = publication.answer(summaries);
             let headline = words::headline(answer.headline.as_ref());
             output.data(&format!("% whenstop {}: {}\n", env!("CARGO_PKG_VERSION"), one_line(&headline)));
-            output.table(&answer.table.unwrap_or_default(), format)?;
+            output.table(&publication.overview_for_paper(summaries), format)?;
+            output.data(&latex_notes(&words::notes(&answer.notes)));
         }
     }
     Ok(())

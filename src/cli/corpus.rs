@@ -6,7 +6,7 @@ use super::Exit;
 use super::failure::Failure;
 use super::inputs::{CorpusArgs, READING, ReadingArgs, UnitOfRun, counted, has_read, open, process};
 use super::output::{Format, Output, is_seen};
-use super::{effects, rounds};
+use super::{effects, forecast, rounds};
 use crate::aggregate::{Tail, Tails};
 use crate::answers::tables::{Cell, Table};
 use crate::diagnostic::{count, one_line};
@@ -45,6 +45,8 @@ pub(super) struct Args {
     /// With `--effects`: a stack file whose `[effects]` take precedence over the built-in table. Repeatable.
     #[arg(long, value_name = "FILE", requires = "effects")]
     stacks: Vec<std::path::PathBuf>,
+    #[command(flatten)]
+    forecast: forecast::Args,
     /// How the counts are printed.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -61,6 +63,11 @@ impl Args {
 
 /// `whenstop corpus`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let recordings = |unit| CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone(), unit };
+    if args.forecast.forecast {
+        let unit = if args.rounds { UnitOfRun::Round } else { UnitOfRun::Run };
+        return forecast::run(&args.forecast, &recordings(unit), args.format, output);
+    }
     let detail = if args.runs { Detail::Runs } else { Detail::Hygiene };
     let options = ReadOptions { detail, ..args.reading.options()? };
     let corpus = open(&args.paths, options)?;
@@ -68,8 +75,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         return list_rounds(args, &corpus, output);
     }
     if args.effects {
-        let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
-        return effects::list(&corpus, &args.stacks, args.data_format(), output);
+        return effects::list(&recordings(UnitOfRun::Run), &args.stacks, args.data_format(), output);
     }
     let bar = output.progress(corpus.bytes());
     let (effects, mut tails) = (EffectTable::default(), Tails::default());

@@ -11,7 +11,7 @@ use super::compare::shard::{Extent, write};
 use super::failure::Failure;
 use super::inputs::NOTATION;
 use super::output::Output;
-use super::{Command, compare, corpus, merge, tune};
+use super::{Command, compare, corpus, report, tune};
 use crate::answers::CompareAnswer;
 use crate::answers::tables::Table;
 use crate::decision::{Program, Strategy};
@@ -94,15 +94,13 @@ pub fn part(values: Values, shard: Shard, names: Vec<String>) -> Result<u64, Dia
     write(&args, &runs, &Extent { shard, division: Division::Files, names }, out, &Output::keeping()).map_err(told)
 }
 
-/// `whenstop merge`; the paths are those of the parts.
+/// `whenstop report` of parts, which are the paths; `out` is the folder for the whole.
 ///
 /// # Errors
 /// Parts that are missing, duplicated or damaged; nothing is written then.
 pub fn merge(values: Values) -> Result<Publication, Diagnostics> {
-    let Command::Merge(args) = values.read("merge")? else { return Err(unexpected()) };
-    let publication = merge::merged(&args, &Output::keeping()).map_err(told)?;
-    publication.write(&publication.summaries(), args.out(), args.folder_format(CsvStyle::Plain))?;
-    Ok(publication)
+    let Command::Report(args) = values.read("report")? else { return Err(unexpected()) };
+    report::written(&args, &Output::keeping()).map_err(told)
 }
 
 /// `whenstop tune`. Writes a folder if there is an option `out` and something to ship.

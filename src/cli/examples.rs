@@ -4,13 +4,8 @@ pub(super) const COMPARE: &str = "Examples:\n  \
     whenstop compare runs --stacks my.toml --out report/\n  \
     whenstop compare runs --stacks preset:all --stacks system:all\n  \
     whenstop compare runs --stacks my.toml --split test --max-killed 0.02\n  \
-    whenstop compare runs --stacks my.toml --guard mine='python3 my_guard.py'";
-
-pub(super) const GUARD: &str = "Examples:\n  \
-    whenstop guard new --language python > my_guard.py\n  \
-    whenstop guard test python3 my_guard.py\n  \
     whenstop compare runs --stacks my.toml --guard mine='python3 my_guard.py'\n  \
-    whenstop schema guard                             # the protocol";
+    whenstop compare runs --stacks my.toml --scores   # each model's score";
 
 pub(super) const TUNE: &str = "Examples:\n  \
     whenstop tune runs                          # what to ship: kills at most 5 %\n  \
@@ -44,26 +39,18 @@ A grid file: axes of rules, each a clause of a stack file with a list where its\
     [[axis]]\n  \
     cap = [30, 50, 80]";
 
-pub(super) const BENCH: &str = "Examples:\n  \
-    whenstop bench runs --stacks my.toml              # one stack, or the best on the other models\n  \
-    whenstop bench runs --stacks my.toml --by suite --audit 0.25\n  \
-    whenstop bench runs --stacks my.toml --restart    # stop, then one fresh try\n  \
-    whenstop bench runs --stacks my.toml --groups zero   # rollouts for training";
-
-pub(super) const FORECAST: &str = "Examples:\n  \
-    whenstop forecast runs                            # after 1, 2, 5, 10, … steps\n  \
-    whenstop forecast runs --by suite --at 10,20,40";
-
 pub(super) const REPORT: &str = "Examples:\n  \
     whenstop report report/                           # redraw what `compare --out report/` wrote\n  \
     whenstop report report/ --max-killed 0.02 --out strict/\n  \
-    whenstop report report/ --format pr --today openhands --proposed mine";
+    whenstop report report/ --format pr --today openhands --proposed mine\n  \
+    whenstop report parts --out report/               # parts that `compare --shard 1/2 --out parts/1` … wrote";
 
 pub(super) const CORPUS: &str = "Examples:\n  \
     whenstop corpus runs                              # formats, outcomes, tokens, what looks wrong\n  \
     whenstop corpus runs --why                        # and how each format was told\n  \
     whenstop corpus runs --runs                       # every run\n  \
-    whenstop corpus runs --effects > effects.csv      # every call, and what it does to the world";
+    whenstop corpus runs --effects > effects.csv      # every call, and what it does to the world\n  \
+    whenstop corpus runs --forecast --by suite        # what runs still take after 1, 2, 5, … steps";
 
 pub(super) const CONVERT: &str = "Examples:\n  \
     whenstop convert runs --out runs.jsonl\n  \
@@ -92,7 +79,7 @@ pub(super) const LINT: &str = "Examples:\n  \
 pub(super) const CI: &str = "Examples:\n  \
     whenstop ci init runs                             # a project file, stacks, a snapshot, a workflow\n  \
     whenstop ci check                                 # as whenstop.toml says; passes now\n  \
-    whenstop ci accept                                # a change is meant: take it over, review, commit";
+    whenstop ci review                                # a change is meant: take it over, one by one or by kind";
 
 pub(super) const SCHEMA: &str = "Examples:\n  \
     whenstop schema trace > trace.schema.json\n  \
@@ -106,11 +93,6 @@ pub(super) const MAN: &str = "Examples:\n  \
     whenstop man ci check | man -l -\n  \
     whenstop man --out ~/.local/share/man/man1";
 
-pub(super) const MERGE: &str = "Examples:\n  \
-    whenstop compare runs --stacks my.toml --shard 1/2 --out parts/1\n  \
-    whenstop compare runs --stacks my.toml --shard 2/2 --out parts/2\n  \
-    whenstop merge parts --out report/";
-
 pub(super) const HOOK: &str = "Examples:\n  \
     whenstop hook install claude-code --stacks fuse.toml            # observe, in the background\n  \
     whenstop hook install claude-code --stacks fuse.toml --mode ask\n  \
@@ -118,10 +100,8 @@ pub(super) const HOOK: &str = "Examples:\n  \
     whenstop hook log --recordings seen && whenstop compare seen --unit round --stacks fuse.toml\n  \
     whenstop hook uninstall claude-code";
 
-pub(super) const WATCH: &str = "Examples:\n  \
-    whenstop watch                                    # the agents of this machine\n  \
-    whenstop watch ~/.claude/projects --stacks fuse.toml --format json";
-
 pub(super) const LOCAL: &str = "Examples:\n  \
     whenstop local                                    # the last 30 days\n  \
-    whenstop local --days 7";
+    whenstop local --days 7\n  \
+    whenstop local --follow                           # sessions that are growing, against the limits\n  \
+    whenstop local --follow ~/.claude/projects --stacks fuse.toml --format json";

@@ -1,4 +1,4 @@
-//! `whenstop forecast`: what a run still takes, given how far it is.
+//! `whenstop corpus --forecast`: what runs of this corpus still take, given how far they are.
 
 use serde_json::json;
 
@@ -13,35 +13,34 @@ use crate::forecast::{Amount, Forecast, LEAST_TASKS, RunCourse, forecasts};
 use crate::report::write_atomically;
 use crate::words::digits;
 
-/// Arguments of `forecast`.
+/// Arguments of `corpus --forecast`.
 #[derive(Debug, clap::Args)]
+#[group(skip)]
 pub(super) struct Args {
-    /// What is forecast on its own: each `suite`, `model`, or value of a field found as for `--outcome`. By default all runs
+    /// Forecast what a run still takes, given how far it is: steps, tokens, dollars and time; with `--rounds` of a
+    /// round.
+    #[arg(long, conflicts_with_all = ["runs", "unused", "effects", "why"])]
+    pub(super) forecast: bool,
+    /// With `--forecast`: what is forecast on its own: each `suite`, `model`, or value of a field found as for `--outcome`. By default all runs
     /// together; a class with too few tasks gets the forecast of all runs.
-    #[arg(long, value_name = "suite|model|FIELD", value_parser = ByArg::parse)]
+    #[arg(long, value_name = "suite|model|FIELD", value_parser = ByArg::parse, requires = "forecast")]
     by: Option<ByArg>,
-    /// After how many steps.
-    #[arg(long, value_name = "STEPS", value_delimiter = ',', default_values_t = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])]
+    /// With `--forecast`: after how many steps.
+    #[arg(long, value_name = "STEPS", requires = "forecast", value_delimiter = ',', default_values_t = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])]
     at: Vec<u64>,
-    /// A file for the forecasts, as JSON.
-    #[arg(long, value_name = "FILE")]
+    /// With `--forecast`: a file for the forecasts, as JSON.
+    #[arg(long, value_name = "FILE", requires = "forecast")]
     out: Option<Destination>,
-    /// How the result is printed; all but `table` print every amount on a line of its own.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
-    // Last: its heading would hold for what follows.
-    #[command(flatten)]
-    corpus: CorpusArgs,
 }
 
-/// `whenstop forecast`.
-pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+/// `whenstop corpus --forecast`. All formats but the table have every amount on a line of its own.
+pub(super) fn run(args: &Args, recordings: &CorpusArgs, format: Format, output: &Output) -> Result<Exit, Failure> {
     let mut after = args.at.clone();
     after.sort_unstable();
     after.dedup();
     let by = ByArg::by(args.by.as_ref());
     let mut courses = Vec::new();
-    let corpus = args.corpus.classed(args.by.as_ref());
+    let corpus = recordings.classed(args.by.as_ref());
     corpus.process(output, |run| RunCourse::from_run(&run, by, &after), |course| courses.push(course))?;
     let all = forecasts(&courses, &after);
     if all.is_empty() {
@@ -59,7 +58,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         write_atomically(out, |file| writeln!(file, "{document:#}")).map_err(Failure::input)?;
         output.note(&format!("written to {}", out.display()));
     }
-    match args.format {
+    match format {
         Format::Json => output.json(&document),
         Format::Table => {
             output.paragraph(&sentence(&all));

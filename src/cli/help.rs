@@ -50,14 +50,16 @@ const VALIDITY: &str = "validity";
 const HELD: &str = include_str!("validity.txt");
 
 /// Options that few people need: only `help COMMAND --full` explains them.
-const SELDOM: [&str; 24] = [
+const SELDOM: [&str; 26] = [
     "against-labels",
     "all",
     "allow-commands",
     "anytime",
+    "audit",
     "best",
     "budget",
     "cache",
+    "confidence",
     "cross-fit",
     "delta",
     "embed-text",
@@ -77,13 +79,14 @@ const SELDOM: [&str; 24] = [
     "with",
 ];
 
-/// The commands by what they are for; the last group is for programs.
-const GROUPS: [(&str, &[&str]); 4] = [
-    ("Look at recordings", &["corpus", "explain", "local", "watch", "labels", "convert"]),
-    ("Compare and choose", &["compare", "tune", "bench", "forecast", "rules"]),
-    ("Put it to use", &["export", "hook", "guard", "ci"]),
-    ("Plumbing", &["report", "merge", "schema", "completions", "man", "help"]),
+/// The commands by what they are for.
+const GROUPS: [(&str, &[&str]); 3] = [
+    ("Look at recordings", &["corpus", "explain", "local", "labels", "convert"]),
+    ("Compare and choose", &["compare", "tune", "rules", "report"]),
+    ("Put it to use", &["export", "hook", "ci"]),
 ];
+/// What only `whenstop help` lists.
+const PLUMBING: (&str, &[&str]) = ("Plumbing", &["schema", "completions", "man", "help"]);
 
 /// How much of a command's options its help shows; shared options are always left to their topics.
 #[derive(Clone, Copy, PartialEq)]
@@ -100,7 +103,7 @@ pub(super) fn concise(root: clap::Command) -> clap::Command {
 }
 
 fn helpful(root: clap::Command, extent: Extent) -> clap::Command {
-    let listed = list(&root);
+    let listed = list(&root, &GROUPS);
     let names: Vec<String> = root.get_subcommands().map(|command| command.get_name().to_owned()).collect();
     let root =
         names.iter().fold(root, |root, name| root.mut_subcommand(name, |command| shortened(command, name, extent)));
@@ -111,11 +114,11 @@ fn helpful(root: clap::Command, extent: Extent) -> clap::Command {
 }
 
 /// The commands, a line each.
-fn list(root: &clap::Command) -> String {
+fn list(root: &clap::Command, groups: &[(&str, &[&str])]) -> String {
     let mut text = String::new();
-    for (title, names) in GROUPS {
+    for (title, names) in groups {
         let _ = writeln!(text, "{title}:");
-        for name in names {
+        for name in *names {
             let about = root.find_subcommand(name).and_then(clap::Command::get_about);
             let about = about.map(ToString::to_string).unwrap_or_default();
             let _ = writeln!(text, "  {name:<13}{about}");
@@ -163,6 +166,12 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     }
     if args.words == [VALIDITY] {
         output.bytes(HELD.as_bytes());
+        return Ok(Exit::Done);
+    }
+    if args.words.is_empty() {
+        let listed = list(&Cli::command(), &[PLUMBING]);
+        let text = format!("{}\n{listed}\n", helpful(Cli::command(), Extent::Common).render_help());
+        output.bytes(text.as_bytes());
         return Ok(Exit::Done);
     }
     let mut command = helpful(Cli::command(), if args.full { Extent::Full } else { Extent::Common });

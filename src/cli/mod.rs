@@ -2,7 +2,6 @@
 //!
 //! stdout is data, stderr is progress and messages.
 
-mod bench;
 mod bundled;
 mod ci;
 mod compare;
@@ -19,7 +18,6 @@ mod export;
 mod failure;
 mod forecast;
 mod gate;
-mod guard;
 mod help;
 mod hook;
 mod init;
@@ -29,16 +27,15 @@ mod labels;
 mod lint;
 mod local;
 mod man;
-mod merge;
 mod output;
 mod proxies;
+mod report;
 mod rounds;
 mod rules;
 mod schema;
 mod texts;
 mod tune;
 mod values;
-mod watch;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -63,6 +60,7 @@ const EVERYWHERE: &str = "Global options";
 ///
 /// Without a command it compares the bundled example stacks on the bundled recordings; with a path, the recordings there.
 #[derive(Debug, Parser)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[command(name = "whenstop", version, after_help = Exit::LIST, max_term_width = 100)]
 #[command(disable_help_flag = true, disable_help_subcommand = true)]
 #[command(override_usage = "whenstop [PATH]... [OPTIONS]\n       whenstop COMMAND [OPTIONS]")]
@@ -78,6 +76,9 @@ pub struct Cli {
     /// Print every note below an answer; by default those that fit on a screen of 24 lines. A page has them all.
     #[arg(long, global = true, help_heading = EVERYWHERE)]
     notes: bool,
+    /// Open the page `report.html` that was written, in the browser.
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
+    open: bool,
     /// Write CSV for a spreadsheet: a cell that it would read as a formula (`=1+1`, `@x`) gets a `'` in front. Without
     /// this option, rows hold ids exactly as recorded, for programs that join on them. `report` reads both.
     #[arg(long, global = true, help_heading = EVERYWHERE)]
@@ -94,7 +95,7 @@ enum Command {
     /// What is in the files: formats, runs, outcomes, tokens, oddities.
     ///
     /// Shows what is in the files: formats, runs, outcomes, tokens, and what looks wrong. It can also list the runs, the
-    /// rounds, the calls with what each does to the world, and the fields that were not used.
+    /// rounds, the calls with what each does to the world, the fields that were not used, and what runs still take.
     #[command(after_help = examples::CORPUS)]
     Corpus(corpus::Args),
     /// One run step by step, and where each stack stops it.
@@ -105,14 +106,10 @@ enum Command {
     /// The sessions that agents keep on this machine, and a fuse for them.
     ///
     /// Reports on the sessions that agents keep on this machine, by round: what they cost, what the starter stacks would
-    /// have stopped, and limits that would have disturbed nothing. Nothing leaves the machine.
+    /// have stopped, and limits that would have disturbed nothing. Or follows the sessions that are growing. Nothing
+    /// leaves the machine.
     #[command(after_help = examples::LOCAL)]
     Local(local::Args),
-    /// Sessions that are growing: their readings against the limits.
-    ///
-    /// Watches the sessions that are growing: their readings against the limits. It only reads.
-    #[command(after_help = examples::WATCH)]
-    Watch(watch::Args),
     /// A file of labels to fill in, for runs that nobody graded.
     ///
     /// Writes a file of labels to fill in, for runs without an outcome.
@@ -133,20 +130,10 @@ enum Command {
     /// Finds the stack to ship from recordings alone: chooses it, certifies it, writes it.
     #[command(after_help = examples::TUNE, after_long_help = examples::GRID)]
     Tune(tune::Args),
-    /// A benchmark whose runs are stopped early: savings, scores, ranks.
+    /// What a stack file can name; lint one; a rule of your own.
     ///
-    /// Compares models on a benchmark whose runs are stopped early: what is saved, what each score loses, which pairs change
-    /// places and which cannot.
-    #[command(after_help = examples::BENCH)]
-    Bench(bench::Args),
-    /// What a run still takes, given how far it is.
-    ///
-    /// Forecasts what a run still takes, given how far it is: steps, tokens, dollars and time, by class.
-    #[command(after_help = examples::FORECAST)]
-    Forecast(forecast::Args),
-    /// Signals, frameworks and what else a stack file can name; lint it.
-    ///
-    /// Lists signals, systems, presets and bailouts, explains one, or finds slips in a stack file.
+    /// Lists signals, systems, presets and bailouts, explains one, finds slips in a stack file, or writes and tests a
+    /// rule of your own in another program.
     Rules(rules::Args),
     /// A stack as a framework's own configuration.
     ///
@@ -158,22 +145,16 @@ enum Command {
     /// Holds limits in the agent you use: sets its hook up, takes it out, says what it sees and what it did.
     #[command(after_help = examples::HOOK)]
     Hook(hook::Args),
-    /// A stop rule of your own in another program: write one, test it.
-    ///
-    /// Tries a stop rule of your own in another program, or writes one to begin with.
-    #[command(after_help = examples::GUARD)]
-    Guard(guard::Args),
-    /// Gate in CI: init, check, accept, diff.
+    /// Gate in CI: init, check, review, accept, diff.
     ///
     /// Gates in CI: sets it up, compares stop points with accepted ones, and checks numbers against limits.
     #[command(after_help = examples::CI)]
     Ci(ci::Args),
-    /// Redraw tables and figures from the rows of a comparison.
+    /// Redraw saved tables and figures; merge the parts of a comparison.
+    ///
+    /// Redraws tables and figures from the rows of a comparison, or merges the parts that `compare --shard` wrote.
     #[command(after_help = examples::REPORT)]
-    Report(compare::report::Args),
-    /// Merge the parts of a comparison made by `compare --shard`.
-    #[command(after_help = examples::MERGE)]
-    Merge(merge::Args),
+    Report(report::Args),
     /// The schema of one of whenstop's own formats.
     #[command(after_help = examples::SCHEMA)]
     Schema(schema::Args),
@@ -268,7 +249,7 @@ fn names_recordings(error: &clap::Error, arguments: &[OsString], parser: &clap::
 fn run(cli: Cli, arguments: &[OsString]) -> Exit {
     let csv = if cli.spreadsheet { CsvStyle::Spreadsheet } else { CsvStyle::Plain };
     let command = arguments.iter().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
-    let output = Output::new(cli.quiet, csv).with_notes(cli.notes).with_command(command);
+    let output = Output::new(cli.quiet, csv).with_notes(cli.notes).opening(cli.open).with_command(command);
     clean_up_on_signals();
     if let Some(asked) = cli.threads {
         let threads = asked.min(MOST_THREADS);
@@ -288,10 +269,7 @@ fn run(cli: Cli, arguments: &[OsString]) -> Exit {
         None => bundled::run(&cli.example, &output),
         Some(Command::Compare(args)) => compare::run(args, &output),
         Some(Command::Tune(args)) => tune::run(&args, &output),
-        Some(Command::Bench(args)) => bench::run(&args, &output),
-        Some(Command::Forecast(args)) => forecast::run(&args, &output),
-        Some(Command::Merge(args)) => merge::run(&args, &output),
-        Some(Command::Report(args)) => compare::report::run(&args, &output),
+        Some(Command::Report(args)) => report::run(&args, &output),
         Some(Command::Corpus(args)) => corpus::run(&args, &output),
         Some(Command::Convert(args)) => convert::run(&args, &output),
         Some(Command::Explain(args)) => explain::run(args, &output),
@@ -300,8 +278,6 @@ fn run(cli: Cli, arguments: &[OsString]) -> Exit {
         Some(Command::Labels(args)) => labels::run(&args, &output),
         Some(Command::Local(args)) => local::run(&args, &output),
         Some(Command::Hook(args)) => hook::run(&args, &output),
-        Some(Command::Watch(args)) => watch::run(&args, &output),
-        Some(Command::Guard(args)) => guard::run(&args, &output),
         Some(Command::Ci(args)) => ci::run(&args, &output),
         Some(Command::Help(args)) => help::run(&args, &output),
         Some(Command::Schema(args)) => schema::run(&args, &output),

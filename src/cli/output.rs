@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use clap::ValueEnum;
@@ -79,6 +80,8 @@ pub(super) struct Output {
     kept: Option<Mutex<Vec<String>>>,
     /// Print every note below an answer, not only those that fit on its screen.
     all_notes: bool,
+    /// Open the page that is written.
+    opens: bool,
     /// The arguments of the program; none if another program embeds it.
     command: Option<Vec<String>>,
 }
@@ -96,6 +99,7 @@ impl Output {
             stderr: OnceLock::new(),
             kept: None,
             all_notes: false,
+            opens: false,
             command: None,
         }
     }
@@ -113,6 +117,32 @@ impl Output {
     /// Prints every note below an answer if `all`, else those that fit on its screen.
     pub(super) fn with_notes(self, all: bool) -> Self {
         Self { all_notes: all, ..self }
+    }
+
+    /// Opens the page that is written, if `opens`.
+    pub(super) fn opening(self, opens: bool) -> Self {
+        Self { opens, ..self }
+    }
+
+    /// Opens the page of a folder, if that was asked for.
+    pub(super) fn open_page(&self, folder: &Path) {
+        let page = folder.join("report.html");
+        if !self.opens {
+            return;
+        }
+        let program = if cfg!(target_os = "macos") {
+            "open"
+        } else if cfg!(windows) {
+            "explorer"
+        } else {
+            "xdg-open"
+        };
+        let mut command = std::process::Command::new(program);
+        let quiet = std::process::Stdio::null;
+        if let Err(error) = command.arg(&page).stdin(quiet()).stdout(quiet()).stderr(quiet()).spawn() {
+            let help = "open the page yourself";
+            self.warning(&Diagnostic::new(Location::default(), format!("cannot start `{program}`: {error}"), help));
+        }
     }
 
     /// Collects messages and prints nothing, for a program that embeds whenstop.

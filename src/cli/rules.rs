@@ -1,6 +1,9 @@
-//! `whenstop rules`: lists and explains signals, systems, presets and bailouts.
+//! `whenstop rules`: lists and explains what a stack file can name, finds slips in one, and helps with a rule of your
+//! own in another program.
 
-use clap::Subcommand;
+mod test;
+
+use clap::{Subcommand, ValueEnum};
 
 use super::Exit;
 use super::failure::Failure;
@@ -10,6 +13,7 @@ use crate::answers::tables::{Cell, Table};
 use crate::catalog::golden_cases;
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::framework::{Framework, Kind};
+use crate::guard::EXAMPLES;
 use crate::{bailout, catalog, effects, signal};
 
 /// Arguments of `rules`.
@@ -36,6 +40,11 @@ enum Command {
     /// Find dead and unreachable rules and unit traps in a stack file.
     #[command(after_help = examples::LINT)]
     Lint(Box<lint::Args>),
+    /// Print a working rule of your own in another program, to begin with.
+    New(NewArgs),
+    /// Ask a rule of your own about the bundled runs, twice and in another order: same answers, speed, what it never
+    /// does. Exits 100 if there is something to mend.
+    Test(test::Args),
     /// Show precision and recall of the systems' text tests on labelled texts.
     Texts(texts::Args),
 }
@@ -45,6 +54,21 @@ struct ListArgs {
     /// How the list is printed.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+}
+
+#[derive(Debug, clap::Args)]
+struct NewArgs {
+    /// The language to write it in.
+    #[arg(long, value_enum)]
+    language: Language,
+}
+
+/// Languages with an example.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Language {
+    Python,
+    Typescript,
+    Rust,
 }
 
 /// `whenstop rules`.
@@ -57,9 +81,22 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         Some(Command::List(args)) => output.table(&list(), args.format)?,
         Some(Command::Explain { name }) => output.data(&explain(name)?),
         Some(Command::Lint(args)) => return lint::run(args, output),
+        Some(Command::New(args)) => new(args, output),
+        Some(Command::Test(args)) => return test::run(args, output),
         Some(Command::Texts(args)) => return texts::run(args, output),
     }
     Ok(Exit::Done)
+}
+
+fn new(args: &NewArgs, output: &Output) {
+    let [python, typescript, rust] = EXAMPLES;
+    let (_, file, text) = match args.language {
+        Language::Python => python,
+        Language::Typescript => typescript,
+        Language::Rust => rust,
+    };
+    output.bytes(text.as_bytes());
+    output.note(&format!("save it as {file}; `whenstop rules test COMMAND` asks it about the bundled runs"));
 }
 
 fn list() -> Table {

@@ -19,6 +19,11 @@ impl Table {
     }
 }
 
+/// Notes below a table, each a paragraph in small type.
+pub fn latex_notes(notes: &[String]) -> String {
+    notes.iter().fold(String::new(), |text, note| text + "{\\footnotesize " + &latex(note) + "\\par}\n")
+}
+
 /// Escapes text for LaTeX: nothing in it is a command.
 pub(in crate::report) fn latex(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

@@ -25,6 +25,7 @@ pub use csv_style::CsvStyle;
 pub use files::{read_rows, write_atomically, write_rows};
 pub use folder::{INCOMPLETE, Lock, refuse_half_written, write_folder};
 pub use found::{Found, unreadable};
+pub use latex::latex_notes;
 pub use made::{Made, MadeFile};
 pub use markdown::{bullets, code, page, prose};
 pub use owned::{reads_it_too, refuse_foreign};

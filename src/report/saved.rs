@@ -13,7 +13,7 @@ use super::row_file::{RowFormat, SavedRows};
 use super::{Lock, read_rows, write_atomically};
 use crate::aggregate::{
     BestUnit, ChainPlace, Contest, Entrant, Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Group, Label,
-    Premises, Row, RowView, Rows, RowsBuilder, SEED, Unit, by_stack,
+    Premises, Row, RowView, Rows, RowsBuilder, SEED, Summary, Unit, by_stack,
 };
 use crate::answers::{Appetite, Choice, FollowedReport, RunEvidence, Tuned};
 use crate::compare::StackInfo;
@@ -80,6 +80,9 @@ pub struct Manifest {
     /// The command and the files of the comparison, if it was made by one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made: Option<Made>,
+    /// What the page of runs that nobody graded opens with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lead: Option<String>,
     /// Remarks printed before everything else below the table: a certificate that does not hold, or what a stack was
     /// tuned on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -118,6 +121,7 @@ impl Manifest {
             found: Vec::new(),
             tuned: None,
             made: None,
+            lead: None,
             remarks: Vec::new(),
             configurations: Vec::new(),
         }
@@ -135,6 +139,15 @@ impl Manifest {
     pub fn set_hosts(&mut self, hosts: &BTreeMap<String, usize>) {
         for stack in &mut self.stacks {
             stack.hosts = hosts.get(&*stack.name).copied().unwrap_or(0);
+        }
+    }
+
+    /// Notes what the answer makes of each stack, and its bound.
+    pub(super) fn set_standings(&mut self, summaries: &[Summary], standings: &BTreeMap<String, &'static str>) {
+        for stack in &mut self.stacks {
+            let summary = summaries.iter().find(|summary| summary.stack == stack.name);
+            stack.killed_at_most = summary.and_then(|summary| summary.killed_at_most);
+            stack.standing = standings.get(&*stack.name).map(|standing| (*standing).to_owned());
         }
     }
 
@@ -236,6 +249,12 @@ pub struct ManifestStack {
     /// Its place among the stacks that were tried with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<ChainPlace>,
+    /// The most that it kills of a task's successes: the bound of the answer. Computed anew when it is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub killed_at_most: Option<f64>,
+    /// What the answer makes of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing: Option<String>,
 }
 
 impl ManifestStack {
@@ -248,7 +267,7 @@ impl ManifestStack {
 impl From<StackInfo> for ManifestStack {
     fn from(info: StackInfo) -> Self {
         let StackInfo { name, profile, rules, program } = info;
-        Self { name, profile, rules, guard: program, hosts: 0, place: None }
+        Self { name, profile, rules, guard: program, hosts: 0, place: None, killed_at_most: None, standing: None }
     }
 }
 

@@ -40,7 +40,12 @@ impl FileSpec {
 /// The files, in the order in which people open them.
 pub fn files() -> Vec<FileSpec> {
     vec![
-        FileSpec { name: "summary", version: SUMMARY_VERSION, line: "One line per stack.", columns: summary() },
+        FileSpec {
+            name: "summary",
+            version: SUMMARY_VERSION,
+            line: "One line per stack.",
+            columns: summary().into_iter().chain([standing()]).collect(),
+        },
         FileSpec {
             name: "strata",
             version: SUMMARY_VERSION,
@@ -151,6 +156,10 @@ fn summary() -> Vec<ColumnSpec> {
         })
     });
     own.into_iter().chain(numbers).collect()
+}
+
+fn standing() -> ColumnSpec {
+    text("standing", true, "What the answer makes of it: `ship`, or why not; empty where no run is graded.")
 }
 
 fn estimates() -> Vec<ColumnSpec> {

@@ -82,7 +82,7 @@ pub(super) fn of_check(checked: &Checked) -> Vec<Finding> {
             level: Level::Error,
             rule: "stop-point",
             title: review.sentence(),
-            message: "review the changes below; if they are meant, `whenstop ci accept` and commit the snapshot"
+            message: "review the changes below; if they are meant, `whenstop ci review` and commit the snapshot"
                 .to_owned(),
             at: snapshot.clone(),
         });

@@ -31,6 +31,23 @@ pub enum Importance {
 }
 
 impl Importance {
+    /// All, most important first.
+    pub const ALL: [Self; 7] =
+        [Self::Kill, Self::Missed, Self::Kept, Self::Caught, Self::Verdict, Self::Moved, Self::Rule];
+
+    /// The kind of change as one word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kill => "kill",
+            Self::Missed => "missed",
+            Self::Kept => "kept",
+            Self::Caught => "caught",
+            Self::Verdict => "verdict",
+            Self::Moved => "moved",
+            Self::Rule => "rule",
+        }
+    }
+
     /// The importance of a change from `before` to `now`.
     pub(super) fn between(before: &StopLine, now: &StopLine) -> Self {
         let is = |line: &StopLine, verdicts: &[Verdict]| verdicts.iter().any(|verdict| verdict.name() == line.verdict);
@@ -143,9 +160,9 @@ impl Group {
     /// What the stack does with one run, to follow its name in a sentence.
     fn of_one(&self) -> &'static str {
         match (self.importance, self.point) {
-            (Importance::Kill, _) => "kills a success it let be",
+            (Importance::Kill, _) => "kills a success that it left alone",
             (Importance::Missed, _) => "lets a failure run on that it stopped",
-            (Importance::Kept, _) => "lets a success be that it killed",
+            (Importance::Kept, _) => "leaves a success alone that it killed",
             (Importance::Caught, _) => "stops a failure that it let run on",
             (Importance::Verdict, _) => "has another verdict on a run",
             (Importance::Moved, Shift::Earlier) => "stops a run earlier, with the same verdict",
@@ -160,9 +177,9 @@ impl Group {
     /// The same for several runs.
     fn of_many(&self, n: usize) -> String {
         match (self.importance, self.point) {
-            (Importance::Kill, _) => format!("{n} successes are killed that were let be"),
+            (Importance::Kill, _) => format!("{n} successes are killed that were left alone"),
             (Importance::Missed, _) => format!("{n} failures run on that were stopped"),
-            (Importance::Kept, _) => format!("{n} successes are let be that were killed"),
+            (Importance::Kept, _) => format!("{n} successes are left alone that were killed"),
             (Importance::Caught, _) => format!("{n} failures are stopped that ran on"),
             (Importance::Verdict, _) => format!("{n} runs have another verdict"),
             (Importance::Moved, Shift::Earlier) => format!("{n} runs stop earlier, with the same verdict"),

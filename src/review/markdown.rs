@@ -43,7 +43,7 @@ pub fn markdown(checked: &Checked, judged: bool) -> String {
         in_full(review, &mut text);
     }
     if judged && checked.is_unaccepted() {
-        text += "If these changes are meant: run `whenstop ci accept`, review the snapshot, and commit it.\n";
+        text += "If these changes are meant: run `whenstop ci review`, and commit the snapshot.\n";
     }
     cut(text)
 }

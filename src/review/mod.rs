@@ -12,6 +12,7 @@ mod json;
 mod junit;
 mod markdown;
 mod sarif;
+mod settled;
 mod table;
 mod words;
 
@@ -31,6 +32,7 @@ pub use json::{CHECK_SCHEMA, LINT_SCHEMA, check_json, lint_json};
 pub use junit::junit;
 pub use markdown::{lint_markdown, markdown};
 pub use sarif::sarif;
+pub use settled::settled;
 pub use table::net_effect;
 pub use words::{TranscriptKind, TranscriptLine, Words};
 

@@ -50,11 +50,12 @@ impl StopLine {
         Self::new(row.rule().map(|rule| &**rule), row.stop_point(), row.verdict())
     }
 
-    /// For people: `2:after_tools by steps >= 3, killed_verified`.
+    /// For people: `2:after_tools by steps >= 3 (killed_verified)`.
     pub fn told(&self) -> String {
+        let verdict = if self.verdict == Verdict::CleanPass.name() { "left alone" } else { &self.verdict };
         match &self.rule {
-            None => format!("ran to the end, {}", self.verdict),
-            Some(rule) => format!("{} by {rule}, {}", self.stop, self.verdict),
+            None => format!("no stop ({verdict})"),
+            Some(rule) => format!("{} by {rule} ({verdict})", self.stop),
         }
     }
 }

@@ -295,3 +295,38 @@ const RUN: &str = r#"{"type":"run","run_id":"a","task_id":"t"}
 {"type":"message","role":"assistant","content":"done"}
 {"type":"outcome","success":true}
 "#;
+
+#[test]
+fn stacks_of_one_name_are_one_if_they_are_equal_and_told_apart_if_not() {
+    let mine =
+        "[[stack]]\nname = \"openhands\"\nany = [{ signal = \"steps\", at_least = 3 }]\n\n[[stack]]\nuse = \"goose\"\n";
+    let scratch = Scratch::with(&[("mine.toml", mine), ("again.toml", mine), ("run.jsonl", RUNS)]);
+    let rows = |stacks: &str| -> Vec<String> {
+        let (code, stdout, stderr) = scratch.run(&format!("compare run.jsonl {stacks} --format csv --quiet"));
+        assert_eq!(code, 0, "{stderr}");
+        stdout.lines().skip(1).map(|line| line.split(',').next().unwrap().to_owned()).collect()
+    };
+    assert_eq!(rows("--stacks mine.toml --stacks again.toml"), ["openhands", "goose"]);
+    let all = rows("--stacks mine.toml --stacks preset:all");
+    assert_eq!(all.iter().filter(|name| *name == "goose").count(), 1, "{all:?}");
+    let named: Vec<&String> = all.iter().filter(|name| name.contains("openhands")).collect();
+    assert_eq!(named, ["openhands", "preset:openhands"]);
+    scratch.put("again.toml", &mine.replace("at_least = 3", "at_least = 4"));
+    assert_eq!(rows("--stacks mine.toml --stacks again.toml"), ["openhands", "goose", "openhands (again.toml)"]);
+}
+
+#[test]
+fn every_name_in_a_table_can_be_given_back() {
+    let scratch = Scratch::with(&[("run.jsonl", RUNS)]);
+    let names = |stacks: &[&str]| -> Vec<String> {
+        let mut command = scratch.command("compare run.jsonl --format csv --quiet");
+        let output = command.args(stacks.iter().flat_map(|stack| ["--stacks", *stack])).output().unwrap();
+        assert!(output.status.success(), "{stacks:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        stdout.lines().skip(1).map(|line| line.split(',').next().unwrap().to_owned()).collect()
+    };
+    let all = names(&["preset:all", "system:all"]);
+    assert!(all.iter().any(|name| name == "langchain (AgentExecutor)"), "{all:?}");
+    let given: Vec<&str> = all.iter().map(String::as_str).collect();
+    assert_eq!(names(&given), all);
+}

@@ -10,6 +10,7 @@ use regex::Regex;
 
 use crate::scratch::Scratch;
 
+mod pictures;
 mod shown;
 
 /// The README is read in one go.

@@ -129,3 +129,14 @@ fn coding_agents_get_what_they_have_a_setting_for() {
     let (code, _, stderr) = scratch.run("export s.toml --to claude-code --nearest --format stack");
     assert!(code == 2 && stderr.contains("not replayed here"), "{code} {stderr}");
 }
+
+#[test]
+fn what_a_host_does_by_default_is_said_to_be_the_same_setting() {
+    let stack = "[[stack]]\nname = \"ten\"\ncap = { steps = 10 }\n";
+    let scratch = crate::scratch::Scratch::with(&[("s.toml", stack)]);
+    let (code, told, stderr) = scratch.run("export s.toml traces --to openai-agents --format pr");
+    assert_eq!(code, 0, "{stderr}");
+    assert!(told.starts_with("openai-agents does this by default already: the same setting"), "{told}");
+    let (_, told, _) = scratch.run("export s.toml --to openai-agents");
+    assert!(told.contains("by max_turns at 10, which is its default"), "{told}");
+}

@@ -549,7 +549,7 @@ fn guard_test_finds_state_and_what_never_happens() {
     let folder = tempfile::tempdir().unwrap();
     let test = |name: &str, sh: Sh| {
         let file = sh.write(folder.path(), name);
-        let output = whenstop(folder.path(), &["guard", "test", "sh", file.to_str().unwrap()]);
+        let output = whenstop(folder.path(), &["rules", "test", "sh", file.to_str().unwrap()]);
         (output.status.code(), text(&output.stdout))
     };
     let (code, said) = test("good", CONTINUES);
@@ -570,7 +570,7 @@ fn guard_test_finds_state_and_what_never_happens() {
 fn the_examples_are_short() {
     for (language, file, text) in EXAMPLES {
         assert!(text.lines().count() < 30, "{file}");
-        let printed = whenstop(Path::new("."), &["guard", "new", "--language", language]);
+        let printed = whenstop(Path::new("."), &["rules", "new", "--language", language]);
         assert_eq!(printed.stdout, text.as_bytes());
     }
 }

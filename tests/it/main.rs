@@ -10,7 +10,6 @@
 
 mod against;
 mod architecture;
-mod bench;
 mod bundled;
 mod cli;
 mod convert;
@@ -19,6 +18,7 @@ mod docs;
 mod engine;
 mod export;
 mod faults;
+mod follow;
 mod gate;
 mod golden;
 #[cfg(unix)]
@@ -38,6 +38,8 @@ mod prices;
 mod python;
 mod readers;
 mod redact;
+mod review;
+mod scores;
 mod scratch;
 mod sessions;
 mod shared;
@@ -48,5 +50,4 @@ mod systems;
 mod truth;
 mod tune;
 mod validity;
-mod watch;
 mod zoo;

@@ -151,7 +151,7 @@ fn names_on_the_command_line_have_near_misses() {
     let scratch = scratch();
     let mut told = String::new();
     for stacks in
-        ["preset:roo", "preset:swe", "system:awakn", "preset:awakn", "roo-code", "stack.toml", "preset:nothing"]
+        ["preset:roo", "preset:swe", "system:awakn", "preset:awakn", "roo-cod", "stack.toml", "preset:nothing"]
     {
         let (code, _, stderr) = scratch.run(&format!("compare runs.jsonl --stacks {stacks}"));
         assert_eq!(code, 2, "{stacks}");

@@ -48,12 +48,12 @@ fn parts_merge_to_the_files_of_one_comparison() {
             let (code, _, stderr) = run(&scratch, &format!("{compare} --shard {number}/{of} --out parts{of}/{number}"));
             assert_eq!(code, 0, "{stderr}");
         }
-        let (code, _, stderr) = run(&scratch, &format!("merge parts{of} --out merged{of}"));
+        let (code, _, stderr) = run(&scratch, &format!("report parts{of} --out merged{of}"));
         assert_eq!(code, 0, "{stderr}");
         assert_same(&scratch, "whole", &format!("merged{of}"));
     }
     assert_eq!(run(&scratch, &format!("{compare} --rows parquet --out typed")).0, 0);
-    assert_eq!(run(&scratch, "merge parts2 --rows parquet --out merged-typed").0, 0);
+    assert_eq!(run(&scratch, "report parts2 --rows parquet --out merged-typed").0, 0);
     assert_same(&scratch, "typed", "merged-typed");
     // Redrawn from Parquet, the tables are the same.
     assert_eq!(run(&scratch, "report typed --out again").0, 0);
@@ -70,7 +70,7 @@ fn what_is_missing_doubled_or_torn_is_named_and_nothing_is_written() {
         assert_eq!(code, 0, "{stderr}");
     };
     let fails = |parts: &str, what: &str| {
-        let (code, _, stderr) = run(&scratch, &format!("merge {parts} --out merged"));
+        let (code, _, stderr) = run(&scratch, &format!("report {parts} --out merged"));
         assert_eq!(code, 3, "{parts}: {stderr}");
         assert!(stderr.contains(what), "{parts}: {stderr}");
         assert!(!scratch.path("merged").exists(), "{parts} left something");
@@ -80,7 +80,7 @@ fn what_is_missing_doubled_or_torn_is_named_and_nothing_is_written() {
         part(number, 3, &format!("parts/{number}"), "");
     }
     fails("parts", "1 of 3 parts missing: 2/3");
-    fails("stacks.toml", "no part here");
+    fails("stacks.toml", "give the folder `compare --out` wrote");
     part(2, 3, "parts/2", "");
     part(2, 3, "twice/2", "");
     fails("parts twice", "part 2/3 is doubled: it is in `parts/2` too");

@@ -101,14 +101,14 @@ impl Failure {
             }
             Self::Late => "answer within a second, or ask it about fewer runs",
             Self::Ended { .. } => {
-                "run the command by itself to see why; `whenstop guard test` asks it about the bundled runs"
+                "run the command by itself to see why; `whenstop rules test` asks it about the bundled runs"
             }
             Self::Raised(_) => "call it by itself to see where the error comes from",
             Self::Long(_) | Self::Foreign { .. } => {
                 "write only answers to stdout, one line of JSON each, and logs to stderr; `whenstop schema guard` describes them"
             }
             Self::Stray(_) => "write one answer to each line that has an `id`, with that `id`",
-            Self::Version(_) => "this whenstop speaks version 1; `whenstop guard new` writes an example",
+            Self::Version(_) => "this whenstop speaks version 1; `whenstop rules new` writes an example",
             Self::Differs(..) => "answer the handshake alike in every process: one runs for each thread",
             Self::GivenUp => "mend the failure named above first",
         }

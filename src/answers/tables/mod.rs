@@ -19,7 +19,7 @@ pub use columns::FileColumns;
 pub use followed::followed;
 pub use frontier::{frontier, frontier_columns};
 pub use grid::{KeptStack, grid, grid_lines, grid_overview};
-pub use overview::{overview, ungraded};
+pub use overview::{overview, overview_for_paper, ungraded};
 pub use pairs::{pair_columns, pairs};
 pub use rules::{rule_columns, rules};
 pub use strata::strata;

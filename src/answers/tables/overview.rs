@@ -25,6 +25,19 @@ pub fn overview<'s>(summaries: impl IntoIterator<Item = &'s Summary>, unit: Unit
     Table::from_lines(lines.collect())
 }
 
+/// The same for a paper, which has room for the interval of what is saved.
+pub fn overview_for_paper<'s>(summaries: impl IntoIterator<Item = &'s Summary> + Clone, unit: Unit) -> Table {
+    let mut table = overview(summaries.clone(), unit);
+    let saved = format!("{} saved", unit.noun());
+    if let Some(column) = table.columns.iter().position(|name| *name == saved) {
+        table.columns[column] = format!("{saved}, %");
+        for (row, summary) in table.rows.iter_mut().zip(summaries) {
+            row[column] = interval(&summary.ratios_in(unit).useful);
+        }
+    }
+    table
+}
+
 /// The overview if no run is graded: what was stopped and saved, without judging it.
 pub fn ungraded<'s>(summaries: impl IntoIterator<Item = &'s Summary>, unit: Unit) -> Table {
     let lines = summaries.into_iter().map(|summary| {

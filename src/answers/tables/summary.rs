@@ -1,12 +1,19 @@
 //! `summary.csv`, one line per stack with what people read, and `estimates.csv`, one line per estimate. The numbers are
 //! those of [`metrics`].
 
+use std::collections::BTreeMap;
+
 use super::{Cell, Line, Table, method};
 use crate::aggregate::{Made, Measured, MetricPart, Shown, Summary, SummaryMetric, metrics};
 
-/// The table of all summaries.
-pub fn summary(summaries: &[Summary]) -> Table {
-    Table::from_lines(summaries.iter().map(|summary| line(summary, Line::default())).collect())
+/// The table of all summaries, each with its standing.
+pub fn summary(summaries: &[Summary], standings: &BTreeMap<String, &'static str>) -> Table {
+    let line = |summary: &Summary| {
+        let mut line = line(summary, Line::default());
+        line.push("standing", Cell::text(standings.get(&*summary.stack).copied()));
+        line
+    };
+    Table::from_lines(summaries.iter().map(line).collect())
 }
 
 /// Appends the columns of one summary to `line`.

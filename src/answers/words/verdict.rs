@@ -99,7 +99,7 @@ fn to_ship(ship: &Ship) -> String {
     }
     let (judged, runs) = ship.judged;
     if judged < runs {
-        sentences.push(format!("Judged on the {judged} of {runs} runs that tell."));
+        sentences.push(format!("Judged on the {judged} of {runs} runs that record enough."));
     }
     if let Some(Tie { stack, by, other, own }) = &ship.tie {
         let as_good = if ship.worth.is_some() { "is worth as much" } else { "makes successes as cheap" };
@@ -132,7 +132,7 @@ fn promise(promise: &KillPromise) -> String {
         Some(tried) => format!(", as one of {tried} tried"),
         None => String::new(),
     };
-    let worst = if promise.at_worst { ", unknowns at their worst" } else { "" };
+    let worst = if promise.at_worst { ", every unknown counted as killed" } else { "" };
     let of = if promise.of_all { "successes" } else { "a task's successes" };
     let confidence = chosen_percent(promise.confidence);
     format!("{most} of {of} ({confidence}{best_of}{worst})")

@@ -23,15 +23,12 @@ use crate::stack::ToldLimit;
 pub(in crate::cli) struct AgainstArgs {
     /// Recordings of the same tasks, made under the stack: says whether what the replay of the others predicts came true.
     /// Repeatable.
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["shard", "split", "baseline", "failure_rate"])]
+    #[arg(long, value_name = "PATH", group = "classed", conflicts_with_all = ["shard", "split", "baseline", "failure_rate"])]
     against: Vec<PathBuf>,
     /// Outcomes of the recordings given with `--against`, if they have files of their own; by default those of `--labels`.
     /// Repeatable.
     #[arg(long, value_name = "FILE", requires = "against")]
     against_labels: Vec<PathBuf>,
-    /// Also answer for each `suite`, `model`, or value of a field found as for `--outcome`.
-    #[arg(long, value_name = "suite|model|FIELD", value_parser = ByArg::parse, requires = "against")]
-    by: Option<ByArg>,
     /// The largest error that counts as none, in points of the successes; by default 3.
     #[arg(long, value_name = "POINTS", value_parser = points, requires = "against")]
     margin: Option<f64>,
@@ -53,8 +50,8 @@ impl AgainstArgs {
     }
 
     /// The recordings before and after, each with its labels.
-    fn sides(&self, corpus: &CorpusArgs) -> [CorpusArgs; 2] {
-        let mut before = corpus.classed(self.by.as_ref());
+    fn sides(&self, corpus: &CorpusArgs, by: Option<&ByArg>) -> [CorpusArgs; 2] {
+        let mut before = corpus.classed(by);
         let mut after = before.clone();
         after.paths.clone_from(&self.against);
         if self.against_labels.is_empty() {
@@ -93,16 +90,16 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     args.out().map_or(Ok(()), |out| refuse_foreign(out, FILES.into_iter())).map_err(Failure::input)?;
     let loaded = args.stacks.load_some()?;
     let limits = limits(&loaded);
-    let by = ByArg::by(args.against.by.as_ref());
+    let by = ByArg::by(args.by.as_ref());
     let caps: Vec<Option<u32>> = limits.iter().map(|limit| limit.steps).collect();
-    let [before, after] = args.against.sides(&args.corpus).map(|corpus| {
+    let [before, after] = args.against.sides(&args.corpus, args.by.as_ref()).map(|corpus| {
         let mut runs = Vec::new();
         let read = |run| LimitedRun::replayed(&run, &loaded.strategies, &caps, by);
         corpus.process(output, read, |run| runs.push(run)).map(|_| runs)
     });
     let sides = BeforeAndAfter::new(before?, after?);
     tell_troubles(&loaded.strategies, output)?;
-    let answer = answer(&sides, &limits, args.against.by.is_some(), args.against.margin.unwrap_or(MARGIN));
+    let answer = answer(&sides, &limits, args.by.is_some(), args.against.margin.unwrap_or(MARGIN));
     let table = tables::against(answer.lines.clone());
     let steps = tables::against_steps(&answer.lines);
     if let Some(out) = &args.out {

@@ -42,7 +42,7 @@ pub(super) fn run_shard(
     let extent = Extent { shard, division: Division::Tasks, names: Vec::new() };
     let n_runs = write(args, runs, &extent, out, output)?;
     output.note(&format!(
-        "part {shard}: {} written to {}; put the parts together with `whenstop merge`",
+        "part {shard}: {} written to {}; put the parts together with `whenstop report`",
         count(n_runs, "run"),
         out.display()
     ));

@@ -3,7 +3,7 @@
 use super::LARGEST_SNAPSHOT;
 use super::inputs::GateInputs;
 use super::replayed::replayed;
-use super::{read_old_snapshot, told};
+use super::{is_ci, read_old_snapshot, told};
 use crate::cli::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
@@ -32,7 +32,7 @@ pub(in crate::cli) fn accept(args: &AcceptArgs, output: &Output) -> Result<Exit,
     let inputs = args.inputs.resolve(output)?;
     let path = inputs.snapshot()?;
     let name = path.display().to_string();
-    if std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false") {
+    if is_ci() {
         let help = "accept on your own machine, review the file, and commit it; in CI use `check`";
         return Err(Failure::usage(Diagnostic::new(Location::file(name), "snapshots are not written under CI", help)));
     }

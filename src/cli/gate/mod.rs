@@ -1,4 +1,4 @@
-//! `whenstop ci accept`, `check` and `diff`: compare stop points with accepted ones, and numbers with gates.
+//! `whenstop ci accept`, `review`, `check` and `diff`: compare stop points with accepted ones, and numbers with gates.
 
 mod accept;
 mod check;
@@ -6,6 +6,7 @@ mod diff;
 mod inputs;
 mod replayed;
 mod reports;
+mod review;
 mod rule_sets;
 mod told;
 
@@ -14,6 +15,7 @@ pub(super) use check::{CheckArgs, check};
 pub(super) use diff::{DiffArgs, diff};
 pub(super) use replayed::replayed;
 pub(super) use reports::{ReportFormat, ReportTo, lint_report};
+pub(super) use review::{ReviewArgs, review};
 
 use std::path::Path;
 
@@ -21,6 +23,11 @@ use super::failure::Failure;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::reader::{add_input, read_whole_text};
 use crate::snapshot::Snapshot;
+
+/// Whether a CI system runs the program.
+pub(super) fn is_ci() -> bool {
+    std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false")
+}
 
 /// The most bytes of a snapshot: a line of it is a stop of a run under a stack.
 const LARGEST_SNAPSHOT: u64 = 2 << 30;

@@ -15,7 +15,7 @@ pub(super) fn checked(checked: &Checked, all: bool, output: &Output) -> Result<(
     }
     if checked.is_unaccepted() {
         output.data("\n");
-        output.paragraph("if that is meant: `whenstop ci accept`, review the snapshot, and commit it");
+        output.paragraph("if that is meant: `whenstop ci review` takes it over, change by change or kind by kind; commit the snapshot");
     }
     if checked.judged_by_gates() > 0 {
         output.data("\n");
@@ -74,12 +74,17 @@ pub(super) fn review(review: &Review, all: bool, output: &Output) -> Result<(), 
     Ok(())
 }
 
-/// Prints a changed run in full: before, now, and the texts around the stop.
-fn tell(change: &Changed, output: &Output) {
+/// Prints a changed run on a line: before and now.
+pub(super) fn in_one_line(change: &Changed, output: &Output) {
     let (before, now) = (change.before.told(), change.now.told());
     let (run, stack) = (one_line(&change.run), one_line(&change.stack));
-    output.data("\n");
     output.data(&hanging("", &format!("{run} under {stack}: was {before}; now {now}")));
+}
+
+/// Prints a changed run in full: before, now, and the texts around the stop.
+pub(super) fn tell(change: &Changed, output: &Output) {
+    output.data("\n");
+    in_one_line(change, output);
     let Some(words) = &change.words else { return };
     for said in &words.lines {
         let line = format!("{:>6} {:<6} {}", said.step, said.kind.name(), one_line(&said.text));

@@ -263,7 +263,8 @@ fn program(named: Option<&Path>) -> Result<String, Failure> {
     };
     let path = named.map(Path::to_path_buf).or_else(beside).unwrap_or_default();
     let path = path.canonicalize().ok().filter(|path| path.is_file()).ok_or_else(|| {
-        let help = "`cargo install --path crates/hook` in a checkout makes it, an archive has it; or name it with `--program`";
+        let help =
+            "`cargo install --path crates/hook` in a checkout makes it, an archive has it; or name it with `--program`";
         failed(&path, "the hook's program is not there", help)
     })?;
     Ok(path.display().to_string())

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 
 use super::Exit;
 use super::failure::Failure;
-use super::gate::replayed;
+use super::gate::{is_ci, replayed};
 use super::inputs::{CorpusArgs, LoadedStacks, READING, ReadingArgs, StackArgs, UnitOfRun, starter};
 use super::output::Output;
 use super::values::share;
@@ -91,7 +91,7 @@ fn one_line(text: &str) -> Result<String, String> {
 
 /// `whenstop ci init`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    if std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false") {
+    if is_ci() {
         let help = "run it on your own machine, review what it wrote, and commit it";
         return Err(Failure::usage(Diagnostic::new(Location::default(), "nothing is set up under CI", help)));
     }
@@ -149,8 +149,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if args.action.is_none() && args.install == INSTALL {
         output.paragraph(
             "CI installs whenstop from a wheel: put the one of this version into .whenstop/ (`maturin build --release` in \
-             python/ of a checkout makes it), or write another way with `--install COMMAND`.\n",
+             python/ of a checkout makes it), or write another way with `--install COMMAND`.",
         );
+        output.data("\n");
     }
     tell_next_steps(&found, output);
     Ok(Exit::Done)
@@ -237,6 +238,6 @@ fn tell_next_steps(found: &Found<'_>, output: &Output) {
     }
     output.data(
         "next: `whenstop ci check`, which passes now; commit these files; change a limit in\n\
-         the stacks and check again; `whenstop ci accept` takes the change over\n",
+         the stacks and check again; `whenstop ci review` takes the change over\n",
     );
 }

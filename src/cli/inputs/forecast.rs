@@ -1,6 +1,6 @@
-//! `--forecast`: what `forecast --out` kept, told of a run that is looked at.
+//! `--forecast FILE`: what `corpus --forecast --out` kept, told of a run that is looked at.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
@@ -14,7 +14,7 @@ use crate::words::digits;
 /// Where forecasts were kept.
 #[derive(Clone, Debug, clap::Args)]
 pub(in crate::cli) struct ForecastArgs {
-    /// Also tell what is still to come after so many steps: a file that `whenstop forecast --out` wrote.
+    /// Also tell what is still to come after so many steps: a file that `corpus --forecast --out` wrote.
     #[arg(long, value_name = "FILE")]
     forecast: Option<PathBuf>,
 }
@@ -28,20 +28,25 @@ pub(in crate::cli) struct Kept {
 }
 
 impl ForecastArgs {
-    /// Reads the file; without one there are no forecasts.
+    /// Reads the file.
     pub(in crate::cli) fn kept(&self) -> Result<Kept, Diagnostic> {
-        const HELP: &str = "name a file that `whenstop forecast RUNS --out FILE` wrote";
-        let Some(path) = &self.forecast else { return Ok(Kept::default()) };
-        let mut kept: Kept = serde_json::from_str(&read_text(path, HELP)?).map_err(|error| {
+        Kept::read(self.forecast.as_deref())
+    }
+}
+
+impl Kept {
+    /// Reads a file; without one there are no forecasts.
+    pub(in crate::cli) fn read(path: Option<&Path>) -> Result<Self, Diagnostic> {
+        const HELP: &str = "name a file that `whenstop corpus RUNS --forecast --out FILE` wrote";
+        let Some(path) = path else { return Ok(Self::default()) };
+        let mut kept: Self = serde_json::from_str(&read_text(path, HELP)?).map_err(|error| {
             let what = format!("these are no forecasts: {error}");
             Diagnostic::new(Location::file(path.display().to_string()), what, HELP)
         })?;
         kept.forecasts.sort_by(|a, b| (&a.class, a.after, a.amount).cmp(&(&b.class, b.after, b.amount)));
         Ok(kept)
     }
-}
 
-impl Kept {
     /// What divided the runs into classes when the forecasts were made.
     pub(in crate::cli) fn by(&self) -> Option<ByArg> {
         self.by.as_deref().and_then(|by| ByArg::parse(by).ok())

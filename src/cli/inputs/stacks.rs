@@ -71,7 +71,10 @@ impl StackArgs {
     pub(in crate::cli) fn load(&self) -> Result<LoadedStacks, Failure> {
         let mut all = LoadedStacks::default();
         for (source, named) in self.stacks.iter().enumerate() {
-            self.load_one(named, &mut all).map_err(Failure::usage)?;
+            let loaded = self.load_one(named, &mut all).map_err(Failure::usage)?;
+            for (strategy, definition) in loaded {
+                all.add(strategy, definition, named).map_err(Failure::usage)?;
+            }
             all.sources.resize(all.strategies.len(), source);
         }
         for guard in self.guards.load().map_err(Failure::usage)? {
@@ -91,26 +94,81 @@ impl StackArgs {
         Ok(all)
     }
 
-    fn load_one(&self, named: &str, all: &mut LoadedStacks) -> Result<(), Diagnostics> {
+    /// The strategies that one argument names. Its file, if it is one, is added to `all`.
+    fn load_one(&self, named: &str, all: &mut LoadedStacks) -> Result<Vec<Defined>, Diagnostics> {
+        let of_kind = |kind| {
+            catalog::all(kind).into_iter().map(|strategy| {
+                let definition = Definition::Shipped(Box::new(as_in_tables(strategy.name())));
+                (strategy, definition)
+            })
+        };
         match named.split_once(':') {
-            Some(("preset", "all")) => all.strategies.extend(catalog::all(Kind::Preset)),
-            Some(("system", "all")) => all.strategies.extend(catalog::all(Kind::System)),
-            Some(("preset" | "system", name)) => {
-                let used = Use { name: name.to_owned(), system: name.to_owned(), ..Use::default() };
-                all.strategies.push(catalog::by_name(&used)?);
-            }
-            _ => {
-                let path = Path::new(named);
-                // A stack file given as text is in no folder: its guards are started in the current one.
-                let at = if named.contains('\n') { Path::new(TEXT) } else { path };
-                let start = |guard: &GuardCommand| self.guards.start(guard, at).map(Some);
-                let (file, strategies) = load_with(path, &start)?;
-                all.files.push(file);
-                all.strategies.extend(strategies);
-            }
+            Some(("preset", "all")) => return Ok(of_kind(Kind::Preset).collect()),
+            Some(("system", "all")) => return Ok(of_kind(Kind::System).collect()),
+            Some(("preset" | "system", name)) => return shipped(name),
+            _ => {}
         }
-        Ok(())
+        let path = Path::new(named);
+        if !path.exists() && catalog::find(&as_in_tables(named).system).is_some() {
+            return shipped(named);
+        }
+        // A stack file given as text is in no folder: its guards are started in the current one.
+        let at = if named.contains('\n') { Path::new(TEXT) } else { path };
+        let start = |guard: &GuardCommand| self.guards.start(guard, at).map(Some);
+        let (file, strategies) = load_with(path, &start)?;
+        let definition = |entry: &Entry| match entry {
+            Entry::Own(stack) => Definition::Own(Arc::clone(stack)),
+            Entry::Use(used) if used.config.is_none() => Definition::Shipped(used.clone()),
+            Entry::Use(_) | Entry::Guard(_) => Definition::Other,
+        };
+        let definitions: Vec<Definition> = file.parsed.entries.iter().map(definition).collect();
+        all.files.push(file);
+        Ok(strategies.into_iter().zip(definitions).collect())
     }
+}
+
+/// A strategy, and where it comes from.
+type Defined = (Arc<dyn Strategy>, Definition);
+
+/// Where a strategy comes from, as far as two of one name can be compared.
+enum Definition {
+    /// A stack of the user's own.
+    Own(Arc<Stack>),
+    /// What a framework ships, with these settings.
+    Shipped(Box<Use>),
+    /// A guard, or rules with a configuration of their own.
+    Other,
+}
+
+impl Definition {
+    /// Whether two of one name are the same.
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Own(one), Self::Own(other)) => format!("{one:?}") == format!("{other:?}"),
+            (Self::Shipped(one), Self::Shipped(other)) => {
+                let profile = |used: &Use| {
+                    let first = catalog::find(&used.system).and_then(|it| it.profile_names().first().copied());
+                    used.profile.clone().or(first.map(str::to_owned))
+                };
+                one.system == other.system && one.set == other.set && profile(one) == profile(other)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A framework as tables name it: `langchain`, or `langchain (AgentExecutor)` with its profile.
+fn as_in_tables(name: &str) -> Use {
+    let (system, profile) = match name.strip_suffix(')').and_then(|name| name.split_once(" (")) {
+        Some((system, profile)) => (system, Some(profile.to_owned())),
+        None => (name, None),
+    };
+    Use { name: name.to_owned(), system: system.to_owned(), profile, ..Use::default() }
+}
+
+fn shipped(name: &str) -> Result<Vec<Defined>, Diagnostics> {
+    let used = as_in_tables(name);
+    Ok(vec![(catalog::by_name(&used)?, Definition::Shipped(Box::new(used)))])
 }
 
 /// Stacks that are loaded, and the files they come from, each read and parsed once.
@@ -120,6 +178,8 @@ pub(in crate::cli) struct LoadedStacks {
     pub(in crate::cli) strategies: Strategies,
     /// For each strategy, the number of the argument it comes from.
     sources: Vec<usize>,
+    /// What those of arguments are.
+    definitions: Vec<Definition>,
     /// The stack files, in the order named.
     pub(in crate::cli) files: Vec<LoadedFile>,
 }
@@ -135,9 +195,49 @@ pub(in crate::cli) struct LoadedFile {
 }
 
 impl LoadedStacks {
+    /// Adds a strategy of the argument `named`. Of two that are the same, under the same name, one is kept; others of one
+    /// name are told apart by where they come from.
+    fn add(&mut self, strategy: Arc<dyn Strategy>, definition: Definition, named: &str) -> Result<(), Diagnostics> {
+        let mut same_name =
+            self.strategies.iter().zip(&self.definitions).filter(|(it, _)| it.name() == strategy.name());
+        let Some((_, first)) = same_name.next() else {
+            self.strategies.push(strategy);
+            self.definitions.push(definition);
+            return Ok(());
+        };
+        if first.is_same(&definition) {
+            return Ok(());
+        }
+        let name = strategy.name();
+        match definition {
+            Definition::Shipped(used) => {
+                let kind = catalog::find(&used.system).map_or(Kind::Preset, |framework| framework.kind);
+                let used = Use { name: format!("{kind}:{name}"), ..*used };
+                self.strategies.push(catalog::by_name(&used)?);
+                self.definitions.push(Definition::Shipped(Box::new(used)));
+            }
+            Definition::Own(stack) => {
+                let renamed = Arc::new(Stack { name: format!("{name} ({named})"), ..(*stack).clone() });
+                let entries = self.files.last_mut().map(|file| &mut file.parsed.entries);
+                for entry in entries.into_iter().flatten() {
+                    if matches!(entry, Entry::Own(own) if own.name == stack.name) {
+                        *entry = Entry::Own(Arc::clone(&renamed));
+                    }
+                }
+                self.strategies.push(Arc::clone(&renamed) as Arc<dyn Strategy>);
+                self.definitions.push(Definition::Own(renamed));
+            }
+            Definition::Other => {
+                self.strategies.push(strategy);
+                self.definitions.push(Definition::Other);
+            }
+        }
+        Ok(())
+    }
+
     /// Strategies that come from no file.
     pub(in crate::cli) fn without_files(strategies: Strategies) -> Self {
-        Self { sources: vec![0; strategies.len()], strategies, files: Vec::new() }
+        Self { sources: vec![0; strategies.len()], strategies, ..Self::default() }
     }
 
     /// Stacks that are defined in no file.

@@ -1,4 +1,4 @@
-//! The fuse at the end of `whenstop local`: limits that would have cut none of these rounds short, what is known of how
+//! What `whenstop local` answers first: limits that would have cut none of these rounds short, what is known of how
 //! often they will, and how to set them in the agents found here.
 
 use std::fmt::Write as _;
@@ -64,6 +64,45 @@ impl Judges {
     }
 }
 
+/// What a limit on turns would have done: the lowest that would have ended no round, and the next below it. `None` if no
+/// session is closed.
+pub(super) fn of_turns(judges: &Judges, of_sessions: &[Judged]) -> Option<String> {
+    let mut sessions: Vec<Session> = of_sessions.iter().map(|judged| judged.fuse.clone()).collect();
+    let n_rounds: u64 = sessions.iter().map(|session| session.rounds.len() as u64).sum();
+    let all = known(judges.fuse.clauses().len(), &mut sessions);
+    let limits: Vec<(f64, &ClauseRecord)> = judges
+        .fuse
+        .clauses()
+        .iter()
+        .zip(&all)
+        .filter_map(|(clause, known)| match &clause.condition {
+            Condition::Rule(rule) if rule.signal.id == "steps" => Some((rule.limit, known)),
+            _ => None,
+        })
+        .collect();
+    if n_rounds == 0 {
+        return None;
+    }
+    // The limits stand there from the highest to the lowest.
+    let free = limits.iter().take_while(|(_, known)| known.ended == 0).last();
+    let ending = limits.iter().find(|(_, known)| known.ended > 0);
+    let of = format!("your {} in closed sessions", count(n_rounds, "round"));
+    let free_words = free.map(|(limit, _)| format!("{limit} turns a prompt would have ended none of {of}"));
+    let ending_words = ending.map(|(limit, known)| {
+        let (low, high) = known.cut;
+        let cut = if low == high { low.to_string() } else { format!("{low}–{high}") };
+        let them = if known.ended == 1 && high == 1 { "it" } else { "them" };
+        let cut = if high == 0 { "none".to_owned() } else { cut };
+        (limit, format!("{}, {cut} of {them} with work still to come", known.ended))
+    });
+    match (free_words, ending_words) {
+        (Some(free), Some((limit, ended))) => Some(format!("{free}; {limit} would have ended {ended}.")),
+        (Some(free), None) => Some(format!("{free}.")),
+        (None, Some((limit, ended))) => Some(format!("{limit} turns a prompt would have ended {ended}, of {of}.")),
+        (None, None) => None,
+    }
+}
+
 /// Prints the fuse and how to set it.
 pub(super) fn show(
     judges: &Judges,
@@ -73,7 +112,6 @@ pub(super) fn show(
     output: &Output,
 ) -> Result<(), Failure> {
     let mut sessions: Vec<Session> = of_sessions.iter().map(|judged| judged.fuse.clone()).collect();
-    output.data("\n");
     if sessions.is_empty() {
         output.paragraph("No session here is closed yet (silent for a day): there is nothing to fit a fuse to.");
         return Ok(());

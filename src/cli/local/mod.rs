@@ -1,8 +1,10 @@
 //! `whenstop local`: finds the sessions that agents keep on this machine, and what the starter stacks would have
 //! stopped.
 
+mod follow;
 mod fuse;
 mod held;
+mod name;
 mod spend;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +15,7 @@ use std::time::{Duration, SystemTime};
 use spend::{By, Sum, by_group, group_of, in_words};
 
 use super::Exit;
-use super::compare::show_answer;
+use super::compare::{show_answer, written_to};
 use super::destination::Destination;
 use super::failure::Failure;
 use super::inputs::{Tell, process_telling, read_text};
@@ -45,6 +47,8 @@ pub(super) struct Args {
     /// Folder for the page `report.html`, rows and tables.
     #[arg(long, value_name = "DIR")]
     out: Option<Destination>,
+    #[command(flatten)]
+    follow: follow::Args,
 }
 
 /// A number from 0 to 100.
@@ -58,7 +62,7 @@ const PRICES: &str = include_str!("prices.toml");
 /// The date they were looked up.
 const PRICED_ON: &str = "2026-11-22";
 /// The stacks that are tried.
-pub(super) const STARTER: &str = include_str!("stacks.toml");
+const STARTER: &str = include_str!("stacks.toml");
 
 /// The home folder.
 fn home() -> Option<PathBuf> {
@@ -114,7 +118,7 @@ fn agents(found: &[Found]) -> Vec<&'static str> {
 }
 
 /// The session files of the agents on this machine that changed since `since`.
-pub(super) fn agent_files(since: Option<SystemTime>) -> Vec<PathBuf> {
+fn agent_files(since: Option<SystemTime>) -> Vec<PathBuf> {
     places_here(since).into_iter().filter(Found::is_read).flat_map(|found| found.files).collect()
 }
 
@@ -150,6 +154,9 @@ impl Found {
 
 /// `whenstop local`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    if args.follow.is_given() {
+        return follow::run(&args.follow, output);
+    }
     if home().is_none() {
         return Err(Failure::nothing(
             "no home folder is known",
@@ -160,21 +167,29 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let found = places_here(since);
     let rows: Vec<Vec<Cell>> = found.iter().filter(|found| found.is_read()).map(Found::row).collect();
     let unread: Vec<String> = found.iter().filter_map(Found::unread).collect();
-    if !rows.is_empty() {
-        let columns = ["agent", "files", "where"].map(str::to_owned).to_vec();
-        output.table(&Table { columns, rows }, Format::Table)?;
-        output.data("\n");
-    }
-    for unread in &unread {
-        output.paragraph(unread);
-    }
+    let columns = ["agent", "files", "where"].map(str::to_owned).to_vec();
+    let places = Table { columns, rows };
+    let tell_places = || -> Result<(), Failure> {
+        if !places.rows.is_empty() {
+            output.table(&places, Format::Table)?;
+            output.data("\n");
+        }
+        for unread in &unread {
+            output.paragraph(unread);
+        }
+        Ok(())
+    };
     let agents = agents(&found);
     let found: Vec<Found> = found.into_iter().filter(|found| found.unread().is_none()).collect();
     if !found.iter().any(Found::is_read) {
+        tell_places()?;
         return Err(nothing_here(unread.len()));
     }
     let older: u64 = found.iter().filter(|found| found.is_read()).map(|found| found.older).sum();
     let files: Vec<PathBuf> = found.into_iter().filter(Found::is_read).flat_map(|found| found.files).collect();
+    if files.is_empty() {
+        tell_places()?;
+    }
     if files.is_empty() && older == 0 && !unread.is_empty() {
         return Err(nothing_here(unread.len()));
     }
@@ -188,7 +203,15 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         ..ReadOptions::default()
     };
     let corpus = Corpus::open(&files, options)?;
-    compare(&corpus, &agents, older, args, output)
+    compare(&corpus, &agents, older, args, output)?;
+    output.data("\n");
+    tell_places()?;
+    output.data(
+        "\nGo on with\n\n  whenstop corpus ~/.claude/projects --rounds            every round as CSV\n  \
+         whenstop compare PATH --unit round --stacks FILE       your own stacks on them\n  \
+         whenstop labels PATH --template labels.csv             grade those that decide most\n",
+    );
+    Ok(Exit::Done)
 }
 
 /// No agent keeps sessions here that can be read.
@@ -240,7 +263,9 @@ fn instant(time: SystemTime) -> Instant {
     Instant(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-fn compare(corpus: &Corpus, agents: &[&str], older: u64, args: &Args, output: &Output) -> Result<Exit, Failure> {
+/// Answers: first what a limit on turns would have done, then a fuse, then what was spent and what stacks would have
+/// stopped.
+fn compare(corpus: &Corpus, agents: &[&str], older: u64, args: &Args, output: &Output) -> Result<(), Failure> {
     let (_, strategies) = catalog::load("the starter stacks", STARTER).map_err(Failure::usage)?;
     let evaluator = Evaluator::new(&strategies, Options::default());
     let mut gathered = evaluator.gather();
@@ -255,7 +280,13 @@ fn compare(corpus: &Corpus, agents: &[&str], older: u64, args: &Args, output: &O
         let n = rounds.len() as u64;
         let session = if n > 0 { judges.judge(&run, &rounds) } else { None };
         let group = args.by.map(|by| group_of(run.header.file.as_deref(), &home, by));
-        (spend, n, session, group, rounds.iter().map(|round| evaluator.evaluate(round)).collect::<Vec<_>>())
+        let mut replayed = Vec::new();
+        for mut round in rounds {
+            // Nobody knows a round by its session's id.
+            round.header.run_id = name::of_round(&round, &home);
+            replayed.push(evaluator.evaluate(&round));
+        }
+        (spend, n, session, group, replayed)
     };
     process_telling(Tell::Lost, corpus, output, work, |(spend, n, session, group, replayed)| {
         of_sessions.extend(session);
@@ -270,6 +301,13 @@ fn compare(corpus: &Corpus, agents: &[&str], older: u64, args: &Args, output: &O
     if sum.rounds == 0 {
         return Err(Failure::nothing("these files hold no round: no prompt that was answered", further(older)));
     }
+    let turns = fuse::of_turns(&judges, &of_sessions);
+    if let Some(turns) = &turns {
+        output.paragraph(turns);
+        output.data("\n");
+    }
+    fuse::show(&judges, &of_sessions, agents, args.accept / 100.0, output)?;
+    output.data("\n");
     output.paragraph(&in_words(&sum, args));
     output.data("\n");
     if let Some(by) = args.by {
@@ -279,18 +317,13 @@ fn compare(corpus: &Corpus, agents: &[&str], older: u64, args: &Args, output: &O
     let Evaluation { rows, firings, followed, stacks, .. } = gathered.finish();
     let report = FollowedReport::new(followed, "rounds");
     let evidence = RunEvidence { rows, firings, followed: Some(report.clone()), stories: Vec::new() };
-    let publication = Publication::new(evidence, Manifest::new(stacks));
+    let publication = Publication::new(evidence, Manifest { lead: turns, ..Manifest::new(stacks) });
     show_answer(&report.answer(publication.headline()), output)?;
     if let Some(out) = &args.out {
         let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
         publication.write(&publication.summaries(), out, format).map_err(Failure::input)?;
-        output.note(&format!("written to {}; open {}", out.display(), out.join("report.html").display()));
+        output.note(&written_to(out));
+        output.open_page(out);
     }
-    fuse::show(&judges, &of_sessions, agents, args.accept / 100.0, output)?;
-    output.data(
-        "\nGo on with\n\n  whenstop corpus ~/.claude/projects --rounds            every round as CSV\n  \
-         whenstop compare PATH --unit round --stacks FILE       your own stacks on them\n  \
-         whenstop labels PATH --template labels.csv             grade those that decide most\n",
-    );
-    Ok(Exit::Done)
+    Ok(())
 }

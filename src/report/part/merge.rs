@@ -26,6 +26,12 @@ pub struct Merge {
 }
 
 impl Merge {
+    /// Whether there is a part in any of these, or in a folder inside them.
+    pub fn is_asked(paths: &[PathBuf]) -> bool {
+        let has_part = |path: &PathBuf| folders(path).iter().any(|folder| folder.join(PART).exists());
+        paths.iter().any(has_part)
+    }
+
     /// Finds parts in `paths` and in the folders inside them, and checks that they belong to one comparison, each
     /// present once and complete. Reports all problems at once.
     pub fn open(paths: &[PathBuf]) -> Result<Self, Diagnostics> {

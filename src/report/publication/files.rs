@@ -75,8 +75,9 @@ impl Publication {
     /// Writes what was made of it: tables, figures, the page.
     fn write_report(&self, summaries: &[Summary], out: &Path, whole_budget: bool) -> Result<(), Diagnostic> {
         let tables = self.tables(summaries, whole_budget);
+        let first = self.first(summaries);
         let named = [
-            ("summary", &tables::summary(summaries)),
+            ("summary", &tables::summary(summaries, &first.standings())),
             ("estimates", &tables.estimates),
             ("pairs", &tables.pairs),
             ("budget", &tables.budget),
@@ -92,7 +93,9 @@ impl Publication {
         self.write_page(&tables, summaries, figures, out)?;
         let summary = self.summary_md(&tables, summaries);
         write_atomically(&out.join("summary.md"), |file| file.write_all(summary.as_bytes()))?;
-        let manifest = serde_json::to_string_pretty(&self.manifest).unwrap_or_default() + "\n";
+        let mut manifest = self.manifest.clone();
+        manifest.set_standings(summaries, &first.standings());
+        let manifest = serde_json::to_string_pretty(&manifest).unwrap_or_default() + "\n";
         write_atomically(&out.join("manifest.json"), |file| file.write_all(manifest.as_bytes()))
     }
 
@@ -154,7 +157,9 @@ impl Publication {
         let mut tables = vec![("What followed the stops", followed.table())];
         tables.extend(followed.stopped().map(|table| ("Stopped with work still to come", table)));
         tables.extend(followed.expensive(|run| costs.get(run).copied()).map(|table| ("The most expensive", table)));
-        Some(FollowedAnswer { verdict: words::followed_verdict(&followed.verdict()), tables })
+        let verdict = words::followed_verdict(&followed.verdict());
+        let verdict = self.manifest.lead.iter().cloned().chain([verdict]).collect::<Vec<_>>().join(" ");
+        Some(FollowedAnswer { verdict, tables })
     }
 
     /// Writes the figures, and returns those that the page embeds.

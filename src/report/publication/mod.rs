@@ -10,9 +10,9 @@ use std::sync::OnceLock;
 
 use super::saved::Manifest;
 use crate::aggregate::{
-    BudgetCurve, Contest, Firings, FrontierPoint, Label, Rated, Rows, Summary, Unit, bound_kills, budget_curves,
-    by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes, rule_shares,
-    summarise, unit_of,
+    BudgetCurve, Contest, Firings, FrontierPoint, Label, Rated, RowView, Rows, Summary, Unit, bound_kills,
+    budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes,
+    rule_shares, summarise, unit_of,
 };
 use crate::answers::tables::{self, Table};
 use crate::answers::{AnswerNote, Appetite, Choice, Field, FirstTable, FollowedReport, RunEvidence};
@@ -59,16 +59,13 @@ impl Publication {
             None => manifest.unit,
         };
         let manifest = Manifest { rows: Some(rows.len() as u64), unit, ..manifest };
-        Self {
-            unit: unit_of(&rows),
-            rows,
-            firings,
-            manifest,
-            stories,
-            further: OnceLock::new(),
-            rated: OnceLock::new(),
-            followed,
-        }
+        // What followed stops is told in tokens: beside it, nothing is told in dollars.
+        let in_tokens = |row: RowView<'_>| row.outcome().grade().is_none() && row.tokens_recorded().is_some();
+        let unit = match unit_of(&rows) {
+            Unit::CostUsd if rows.iter().all(in_tokens) => Unit::Tokens,
+            unit => unit,
+        };
+        Self { unit, rows, firings, manifest, stories, further: OnceLock::new(), rated: OnceLock::new(), followed }
     }
 
     /// What followed the stops, if it is known.

@@ -161,6 +161,12 @@ impl Publication {
         }
     }
 
+    /// The table for a paper.
+    pub fn overview_for_paper(&self, summaries: &[Summary]) -> Table {
+        let first = self.first(summaries);
+        if first.is_ungraded() { self.overview(summaries) } else { tables::overview_for_paper(first.shown, self.unit) }
+    }
+
     /// One stack against another as a block for a pull request (see the module `evidence`): unless they are named, the
     /// baseline and the only other stack.
     pub fn pull_request(

@@ -148,7 +148,7 @@ fn text_round_trips_and_differences_are_told() {
     let lines: Vec<String> = new.changes(&other).iter().map(Change::to_line).collect();
     assert_eq!(
         lines,
-        ["a under s: was 2:after_tools by steps >= 3, killed_verified; now 4:after_tools by steps >= 3, good_trim"]
+        ["a under s: was 2:after_tools by steps >= 3 (killed_verified); now 4:after_tools by steps >= 3 (good_trim)"]
     );
     assert!(new.changes(&new).is_empty());
 }

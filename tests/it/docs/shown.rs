@@ -156,7 +156,8 @@ fn filled_in(line: &str) -> String {
     let line = line.split(" #").next().unwrap_or_default().trim();
     let line = line.replace("RUN-ID", "code-000-0").replace("RUNS", "runs").replace("GRADED", "runs");
     match line {
-        _ if line.starts_with("whenstop watch") => format!("{line} --once"),
+        _ if line.starts_with("whenstop local --follow") => format!("{line} --once"),
+        _ if line.starts_with("whenstop ci review") => format!("{line} --all"),
         _ if line.contains("hook install") || line.contains("hook uninstall") => format!("{line} --yes"),
         _ => line,
     }

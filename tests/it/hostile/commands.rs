@@ -126,11 +126,11 @@ fn what_cannot_be_known_is_neither_taken_nor_accepted() {
             .exit(3)
             .says("there is nothing to accept")
             .after(|scratch| assert!(!scratch.path("a.snap").exists())),
-        row("a folder to be watched that is not there", "watch nowhere --once")
+        row("a folder to be followed that is not there", "local --follow nowhere --once")
             .exit(4)
             .says("cannot read: ")
             .says("nowhere"),
-        row("a file to be watched that cannot be read", "watch runs --once")
+        row("a file to be followed that cannot be read", "local --follow runs --once")
             .file("runs/a.jsonl", run("a"))
             .prepare(|scratch| {
                 #[cfg(unix)]

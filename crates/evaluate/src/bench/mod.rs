@@ -4,17 +4,11 @@
 //! A stopped run counts as failed, so a score can only fall, by the share of the model's runs that succeeded and were
 //! stopped. Scores are means over tasks of the share of the task's graded runs that succeeded.
 
-mod exchange;
 mod pairs;
-mod restart;
 mod score;
-mod training;
 
-pub use exchange::{Drift, Factor, NotExchangeable, TrialScore, exchangeable};
 pub use pairs::{ModelPair, Pairs, tau};
-pub use restart::{Restart, Way, restart};
 pub use score::{Audit, ModelScore};
-pub use training::{Training, Treatment, after_truncated, training};
 
 use std::collections::BTreeMap;
 

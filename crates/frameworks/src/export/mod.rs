@@ -168,8 +168,12 @@ impl Export {
     pub fn only_this(mut self) -> Self {
         let quiet = self.to.host.quiet.iter().filter(|(name, _)| self.untouched.contains(name));
         for (name, value) in quiet {
-            let what = self.to.default_of(name).map(|(doc, default)| format!("{doc} (default {default})"));
-            self.turned_off.push((name, what.unwrap_or_else(|| "a rule of its own".to_owned())));
+            let what = match self.to.default_of(name) {
+                None => "a rule of its own".to_owned(),
+                Some((doc, "null")) => doc.to_owned(),
+                Some((doc, default)) => format!("{doc} (default {default})"),
+            };
+            self.turned_off.push((name, what));
             put(&mut self.set, name, json(value));
         }
         self.untouched.clear();

@@ -36,8 +36,13 @@ impl Export {
         if host.template.is_empty() {
             return json(&format!("{:#}\n", Value::Object(self.as_in_file()))).into_owned();
         }
-        let lines: Vec<Option<String>> =
-            host.template.trim_start_matches('\n').lines().map(|line| self.filled(line)).collect();
+        let mut lines = Vec::new();
+        let mut rest = host.template.trim_start_matches('\n');
+        while !rest.is_empty() {
+            let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
+            lines.push(self.filled(line, after));
+            rest = after;
+        }
         without_empty_blocks(&lines)
     }
 
@@ -55,7 +60,9 @@ impl Export {
                     let exactly = if differences.is_empty() { ", exactly" } else { "" };
                     let default = match self.to.default_of(parameter) {
                         Some(_) if self.is_default_of(parameter, value) => ", which is its default".to_owned(),
-                        Some((_, default)) if value.is_number() && default != "null" => format!(" (default {default})"),
+                        Some((_, default)) if default.parse::<f64>().is_ok_and(|number| number > 0.0) => {
+                            format!(" (default {default})")
+                        }
                         _ => String::new(),
                     };
                     lines.push(format!("held: `{rule}` by {parameter} at {value}{default}{error}{exactly}"));
@@ -88,20 +95,23 @@ impl Export {
         set
     }
 
-    /// Fills in one line of the template; `None` if it names a parameter that is not set.
-    fn filled(&self, line: &str) -> Option<String> {
+    /// Fills in one line of the template; `None` if it names a parameter that is not set. What turns a rule off is said
+    /// on the last line that names it: `after` are those that follow.
+    fn filled(&self, line: &str, after: &str) -> Option<String> {
         let mut text = String::new();
         let mut off: Vec<&str> = Vec::new();
         let mut rest = line;
-        while let Some((before, after)) = rest.split_once("<<") {
-            let Some((name, behind)) = after.split_once(">>") else { break };
+        while let Some((before, hole)) = rest.split_once("<<") {
+            let Some((name, behind)) = hole.split_once(">>") else { break };
             text.push_str(before);
             if let Some(list) = name.strip_prefix('*') {
                 text.push_str(&self.list(list)?);
             } else {
                 let named = name.trim_start_matches('?');
                 let value = get(&self.set, named)?;
-                off.extend(self.turned_off.iter().filter(|(name, _)| *name == named).map(|(_, what)| what.as_str()));
+                if !after.contains(&format!("{named}>>")) {
+                    off.extend(self.turned_off.iter().filter(|(it, _)| *it == named).map(|(_, what)| what.as_str()));
+                }
                 if named == name {
                     text.push_str(&self.written(value));
                 }

@@ -293,8 +293,14 @@ fn no_export_turns_off_a_rule_of_the_hosts_own_unless_asked() {
         let literals = host.template.lines().filter(|line| !line.contains("<<"));
         for parameter in info.parameters {
             let last = parameter.name.rsplit('.').next().unwrap();
-            let sets = |line: &&str| [format!("{last}="), format!("{last}:")].iter().any(|it| line.trim().starts_with(it));
-            let line = literals.clone().find(sets).filter(|line| !line.trim_end().ends_with([':', '{', '[', '(']));
+            let sets =
+                |line: &&str| [format!("{last}="), format!("{last}:")].iter().any(|it| line.trim().starts_with(it));
+            // A name of the user's own stands for itself.
+            let is_open = |line: &&str| {
+                let line = line.trim().trim_end_matches(',');
+                line.ends_with([':', '{', '[', '(']) || line == format!("{last}={last}")
+            };
+            let line = literals.clone().find(|line| sets(line) && !is_open(line));
             assert!(line.is_none(), "{}: {line:?} is written whatever the stack", info.id);
         }
         for slot in host.slots {
@@ -309,7 +315,8 @@ fn no_export_turns_off_a_rule_of_the_hosts_own_unless_asked() {
                 let mut names = Vec::new();
                 leaves("", &export.set, &mut names);
                 names.retain(|name| {
-                    let is_slot = |slot: &Slot| slot.parameter() == name || slot.with.iter().any(|(with, _)| with == name);
+                    let is_slot =
+                        |slot: &Slot| slot.parameter() == name || slot.with.iter().any(|(with, _)| with == name);
                     !host.slots.iter().any(is_slot)
                 });
                 assert!(names.is_empty(), "{}: {text} also sets {names:?}", info.id);

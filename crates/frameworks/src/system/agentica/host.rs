@@ -10,7 +10,7 @@ pub(super) const HOST: Host = Host::new("where the goal is set", Syntax::Python,
     Slot::new("rounds", Moment::EndOfRound, Place::Is("turn_budget")).session().differs(WRAP_UP),
     Slot::new("tokens.total", Moment::EndOfRound, Place::Is("token_budget")).session().differs(WRAP_UP),
 ])
-.quiet(&[("turn_budget", OUT_OF_REACH), ("auto_judge", "false")])
+.quiet(&[("turn_budget", OUT_OF_REACH)])
 .options(&[("round", "\"prompt\""), ("judge", "\"none\"")])
 .profile("published-1.5")
 .reading_file()

@@ -1,4 +1,4 @@
-//! `bench`, `forecast` and `tune --by` through the program: the identities that hold exactly, and what is refused.
+//! `compare --scores`, `corpus --forecast` and `tune --by` through the program: the identities that hold exactly, and what is refused.
 
 use std::fmt::Write as _;
 
@@ -56,7 +56,7 @@ fn line<'v>(document: &'v Value, stack: &str) -> &'v Value {
 #[test]
 fn a_rule_that_never_fires_changes_nothing_and_an_audit_of_all_is_the_full_benchmark() {
     let scratch = scratch(|_| String::new());
-    let document = json(&scratch, "bench runs.jsonl --stacks stacks.toml --audit 1 --restart --groups zero --by suite");
+    let document = json(&scratch, "compare runs.jsonl --stacks stacks.toml --scores --audit 1 --by suite");
     let never = line(&document, "never");
     assert_eq!((&never["saved"], &never["largest_change"], &never["flipped"]), (&0.0.into(), &0.0.into(), &0.into()));
     for of in never["benchmarks"].as_array().unwrap() {
@@ -73,19 +73,6 @@ fn a_rule_that_never_fires_changes_nothing_and_an_audit_of_all_is_the_full_bench
         assert_eq!(audit["saved"]["steps"], 0.0);
         assert!(model["saved"]["steps"].as_f64().unwrap() > 0.0);
     }
-    let restart = &document["restart"]["stacks"][0];
-    assert_eq!((&restart["restart"], &restart["stop"]), (&restart["untouched"], &restart["untouched"]), "one try");
-    assert_eq!(restart["gain"]["value"], 0.0);
-    let group = &document["groups"]["stacks"][0];
-    assert_eq!((&group["norm_kept"], &group["sign_changes"], &group["saved"]), (&1.0.into(), &0.into(), &0.0.into()));
-}
-
-#[test]
-fn a_restart_is_refused_where_trials_cannot_stand_for_one_another() {
-    let scratch = scratch(|trial| format!(",\"meta\":{{\"temperature\":{trial}}}"));
-    let document = json(&scratch, "bench runs.jsonl --stacks stacks.toml --restart");
-    let why = document["restart"]["refused"].as_str().unwrap();
-    assert!(why.contains("temperature"), "{why}");
 }
 
 #[test]
@@ -93,11 +80,11 @@ fn a_stack_that_cannot_be_read_is_left_out_and_named() {
     let scratch = scratch(|_| String::new());
     let errors = "[[stack]]\nname = \"errors\"\nany = [{ signal = \"errors.streak\", at_least = 3 }]\n";
     scratch.put("stacks.toml", &format!("{STACKS}\n{errors}"));
-    let document = json(&scratch, "bench runs.jsonl --stacks stacks.toml --restart");
+    let document = json(&scratch, "compare runs.jsonl --stacks stacks.toml --scores");
     assert_eq!(document["not_judged"], serde_json::json!([{"stack": "errors", "runs": 240}]));
     assert!(document["lines"].as_array().unwrap().iter().all(|line| line["stack"] != "errors"));
     scratch.put("stacks.toml", errors);
-    let (code, _, stderr) = scratch.run("bench runs.jsonl --stacks stacks.toml");
+    let (code, _, stderr) = scratch.run("compare runs.jsonl --stacks stacks.toml --scores");
     assert_ne!(code, 0);
     assert!(stderr.contains("no stack can be judged: the rules of `errors` (240)"), "{stderr}");
 }
@@ -107,10 +94,10 @@ fn without_models_or_grades_nothing_is_compared() {
     let ungraded = "{\"type\":\"run\",\"run_id\":\"r\",\"model\":\"m\"}\n\
                     {\"type\":\"message\",\"role\":\"assistant\",\"content\":\"x\"}\n";
     let scratch = Scratch::with(&[("runs.jsonl", ungraded), ("stacks.toml", STACKS)]);
-    let (code, _, stderr) = scratch.run("bench runs.jsonl --stacks stacks.toml");
+    let (code, _, stderr) = scratch.run("compare runs.jsonl --stacks stacks.toml --scores");
     assert_ne!(code, 0);
     assert!(stderr.contains("no run has an outcome"), "{stderr}");
-    let (code, _, stderr) = scratch.run("forecast runs.jsonl");
+    let (code, _, stderr) = scratch.run("corpus runs.jsonl --forecast");
     assert_ne!(code, 0);
     assert!(stderr.contains("fewer than 9 tasks"), "{stderr}");
 }
@@ -118,13 +105,15 @@ fn without_models_or_grades_nothing_is_compared() {
 #[test]
 fn forecasts_and_tuned_classes_are_the_same_on_any_number_of_threads() {
     let scratch = scratch(|_| String::new());
-    for arguments in ["forecast runs.jsonl --by model", "tune runs.jsonl --by suite --max-killed 0.2 --no-presets"] {
+    for arguments in
+        ["corpus runs.jsonl --forecast --by model", "tune runs.jsonl --by suite --max-killed 0.2 --no-presets"]
+    {
         let told = |threads: u8| scratch.run(&format!("{arguments} --threads {threads} --format json"));
         let (code, one, stderr) = told(1);
         assert!(matches!(code, 0 | 100), "{stderr}");
         assert_eq!(one, told(4).1, "{arguments}");
     }
-    let document = json(&scratch, "forecast runs.jsonl --at 0");
+    let document = json(&scratch, "corpus runs.jsonl --forecast --at 0");
     let of = &document["forecasts"][0];
     // Runs take 3 to 9 steps.
     assert_eq!(
@@ -138,7 +127,7 @@ fn forecasts_and_tuned_classes_are_the_same_on_any_number_of_threads() {
 #[test]
 fn what_was_to_come_is_told_beside_what_came_and_of_a_session_that_grows() {
     let scratch = scratch(|_| String::new());
-    assert_eq!(scratch.run("forecast runs.jsonl --by model --at 0,5 --out forecasts.json").0, 0);
+    assert_eq!(scratch.run("corpus runs.jsonl --forecast --by model --at 0,5 --out forecasts.json").0, 0);
     let (code, stdout, stderr) =
         scratch.run("explain runs.jsonl --stacks stacks.toml --run 1-a-0 --forecast forecasts.json");
     assert_eq!(code, 0, "{stderr}");
@@ -147,7 +136,7 @@ fn what_was_to_come_is_told_beside_what_came_and_of_a_session_that_grows() {
     let told = stdout.split("=> after 5 steps").nth(1).unwrap();
     assert!(told.split_whitespace().collect::<Vec<_>>().join(" ").contains("; came: 3 steps"), "{stdout}");
     let (code, stdout, stderr) =
-        scratch.run("watch runs.jsonl --stacks stacks.toml --once --format json --forecast forecasts.json");
+        scratch.run("local --follow runs.jsonl --stacks stacks.toml --once --format json --forecast forecasts.json");
     assert_eq!(code, 0, "{stderr}");
     let lines: Vec<Value> = stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let of = lines.iter().find(|line| line["session"] == "1-a-0").unwrap();

@@ -1,15 +1,15 @@
-//! `whenstop watch`: the sessions that are growing, and their readings against the limits. It only reads.
+//! `whenstop local --follow`: the sessions that are growing, and their readings against the limits. It only reads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::Exit;
-use super::failure::Failure;
-use super::inputs::{ByArg, ForecastArgs, Kept, load_stack_file, to_come};
-use super::local::{STARTER, agent_files, now};
-use super::output::Output;
+use super::{STARTER, agent_files, now};
 use crate::catalog::{self, Strategies};
+use crate::cli::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{ByArg, Kept, load_stack_file, to_come};
+use crate::cli::output::Output;
 use crate::decision::RuleReading;
 use crate::diagnostic::{Diagnostic, Location, count};
 use crate::forecast::Forecast;
@@ -17,29 +17,37 @@ use crate::reader::{Corpus, Detail, ReadOptions};
 use crate::replay::replay_seen;
 use crate::transcript::Run;
 
-/// Arguments of `watch`.
+/// A session is growing if its file changed in the last so many minutes.
+const MINUTES: u64 = 10;
+/// Files are looked at again after so long.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Arguments of `local --follow`.
 #[derive(Debug, clap::Args)]
+#[group(skip)]
 pub(super) struct Args {
-    /// Folders or files of sessions; by default those of the agents on this machine.
-    #[arg(value_name = "PATH")]
-    paths: Vec<PathBuf>,
-    /// The stack file with the limits; by default the starter stacks of `whenstop local`.
-    #[arg(long, value_name = "FILE")]
+    /// Follow the sessions that are growing: their readings against the limits, a line each time one grows. Folders or
+    /// files of sessions; by default those of the agents on this machine. It only reads.
+    #[arg(long, value_name = "PATH", num_args = 0.., conflicts_with_all = ["days", "price", "accept", "by", "out"])]
+    follow: Option<Vec<PathBuf>>,
+    /// With `--follow`: the stack file with the limits; by default the starter stacks.
+    #[arg(long, value_name = "FILE", requires = "follow")]
     stacks: Option<PathBuf>,
-    /// A session is growing if its file changed in the last N minutes.
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    minutes: u64,
-    /// Look again every N seconds.
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=3600))]
-    every: u64,
-    /// Look once.
-    #[arg(long)]
+    /// With `--follow`: look once.
+    #[arg(long, requires = "follow")]
     once: bool,
-    #[command(flatten)]
-    forecast: ForecastArgs,
-    /// How to print a session that grew.
-    #[arg(long, value_enum, default_value_t)]
+    /// With `--follow`: also what is still to come, from a file that `corpus --forecast --out` wrote.
+    #[arg(long, value_name = "FILE", requires = "follow")]
+    forecast: Option<PathBuf>,
+    /// With `--follow`: how to print a session that grew.
+    #[arg(long, value_enum, default_value_t, requires = "follow")]
     format: Shape,
+}
+
+impl Args {
+    pub(super) fn is_given(&self) -> bool {
+        self.follow.is_some()
+    }
 }
 
 /// How a session is printed.
@@ -71,7 +79,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         Some(path) => load_stack_file(path).map_err(Failure::usage)?.1,
         None => catalog::load("the starter stacks", STARTER).map_err(Failure::usage)?.1,
     };
-    let forecasts = args.forecast.kept().map_err(Failure::input)?;
+    let forecasts = Kept::read(args.forecast.as_deref()).map_err(Failure::input)?;
     let mut seen: BTreeMap<PathBuf, (u64, SystemTime)> = BTreeMap::new();
     let mut unread = BTreeSet::new();
     loop {
@@ -80,8 +88,8 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
             tell_once(&diagnostic, &mut unread, output);
         }
         if growing.is_empty() && args.once {
-            let what = format!("no session grew in the last {}", count(args.minutes, "minute"));
-            return Err(Failure::nothing(what, "look further back with `--minutes`, or name a PATH"));
+            let what = format!("no session grew in the last {MINUTES} minutes");
+            return Err(Failure::nothing(what, "ask again while an agent is at work, or name a PATH"));
         }
         for (path, state) in growing {
             // A file that did not change says nothing new.
@@ -95,13 +103,13 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         if args.once || output.is_closed() {
             return Ok(Exit::Done);
         }
-        std::thread::sleep(Duration::from_secs(args.every));
+        std::thread::sleep(EVERY);
     }
 }
 
 fn unreadable(path: &Path, what: impl std::fmt::Display) -> Diagnostic {
     let at = Location::file(path.display().to_string());
-    Diagnostic::new(at, format!("cannot read: {what}"), "it is not watched: check the path and its permissions")
+    Diagnostic::new(at, format!("cannot read: {what}"), "it is not followed: check the path and its permissions")
 }
 
 /// Tells what cannot be read, once for each path.
@@ -114,11 +122,10 @@ fn tell_once(diagnostic: &Diagnostic, told: &mut BTreeSet<String>, output: &Outp
 /// The files that changed lately, by path, with their size and time; and what cannot be read.
 fn growing(args: &Args) -> (BTreeMap<PathBuf, (u64, SystemTime)>, Vec<Diagnostic>) {
     let mut lost = Vec::new();
-    let since = now().checked_sub(Duration::from_secs(args.minutes.saturating_mul(60)));
-    let files = if args.paths.is_empty() {
-        agent_files(since)
-    } else {
-        args.paths.iter().flat_map(|path| within(path, &mut lost)).collect()
+    let since = now().checked_sub(Duration::from_secs(MINUTES * 60));
+    let files = match args.follow.as_deref() {
+        None | Some([]) => agent_files(since),
+        Some(paths) => paths.iter().flat_map(|path| within(path, &mut lost)).collect(),
     };
     let state = |path: PathBuf| {
         let data = std::fs::metadata(&path).ok()?;

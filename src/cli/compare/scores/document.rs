@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::words::refused;
 use super::{Answer, Line};
-use crate::bench::{Audit, ModelPair, ModelScore, Restart, Training, Way};
+use crate::bench::{Audit, ModelPair, ModelScore};
 use crate::stats::Estimate;
 
 fn estimate(of: &Estimate) -> Value {
@@ -17,33 +16,18 @@ fn amounts(of: [Option<f64>; 3]) -> Value {
 
 impl Answer<'_> {
     pub(super) fn json(&self) -> Value {
-        let restarts = self.restarts.as_ref().map(|restarts| match restarts {
-            Ok(restarts) => json!({"stacks": restarts.iter().map(restart).collect::<Vec<_>>()}),
-            Err(refusal) => json!({"refused": refused(refusal)}),
-        });
-        let groups = self.training.as_ref().map(|training| {
-            let truncated =
-                self.truncated.map(|(share, runs, known)| json!({"share": share, "runs": runs, "of": known}));
-            json!({
-                "treatment": self.args.groups.map(|of| of.treatment().name()),
-                "after_truncated": truncated,
-                "stacks": training.iter().map(group).collect::<Vec<_>>(),
-            })
-        });
         json!({
             "schema_version": 1,
             "whenstop": env!("CARGO_PKG_VERSION"),
             "verdict": self.verdict(),
-            "delta": self.args.delta,
-            "audit": self.args.audit,
-            "max_killed": self.args.max_killed,
-            "by": self.args.by.as_ref().map(crate::cli::inputs::ByArg::noun),
+            "delta": 1.0 - self.args.appetite.confidence,
+            "audit": self.audit(),
+            "max_killed": self.max_killed(),
+            "by": self.by().map(crate::cli::inputs::ByArg::noun),
             "saved_unit": self.unit.name(),
             "runs": self.trials.len(),
             "not_judged": self.not_judged.iter().map(|(stack, runs)| json!({"stack": stack, "runs": runs})).collect::<Vec<_>>(),
             "lines": self.lines.iter().map(|line| self.line(line)).collect::<Vec<_>>(),
-            "restart": restarts,
-            "groups": groups,
         })
     }
 
@@ -93,24 +77,4 @@ impl Answer<'_> {
             "audit": of.audit.as_ref().map(audit),
         })
     }
-}
-
-fn restart((name, of): &(String, Restart)) -> Value {
-    let way = |way: Way| json!({"success": way.success, "spent": way.spent, "per_success": way.per_success()});
-    json!({
-        "stack": name, "groups": of.groups, "trials": of.trials, "stopped": of.stopped,
-        "untouched": way(of.untouched), "stop": way(of.stop), "restart": way(of.restart),
-        "gain": {
-            "value": of.gain.value, "low": of.gain.interval.map(|interval| interval.low),
-            "high": of.gain.interval.map(|interval| interval.high), "p": of.gain.p, "method": of.gain.method.name(),
-        },
-    })
-}
-
-fn group((name, of): &(String, Training)) -> Value {
-    json!({
-        "stack": name, "groups": of.groups, "rollouts": of.rollouts, "stopped": of.stopped,
-        "solved_lost": of.solved_lost, "flat": of.flat, "flattened": of.flattened, "unflattened": of.unflattened,
-        "norm_kept": of.norm_kept, "signed": of.signed, "sign_changes": of.sign_changes, "saved": of.saved,
-    })
 }

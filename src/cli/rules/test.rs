@@ -1,4 +1,4 @@
-//! `whenstop guard test`: what a guard does on the bundled runs, and whether it always does the same.
+//! `whenstop rules test`: what a guard does on the bundled runs, and whether it always does the same.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,11 +16,11 @@ use crate::replay::replay;
 use crate::stack::GuardCommand;
 use crate::transcript::{Moment, Run};
 
-/// Arguments of `guard test`.
+/// Arguments of `rules test`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
-    whenstop guard test python3 my_guard.py\n  \
-    whenstop guard test 'node my_guard.ts'")]
+    whenstop rules test python3 my_guard.py\n  \
+    whenstop rules test 'node my_guard.ts'")]
 pub(super) struct Args {
     /// The command of the guard and its arguments.
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
@@ -30,7 +30,7 @@ pub(super) struct Args {
 /// What the guard decided on one run; `None` if it failed.
 type Told = Option<Vec<Decision>>;
 
-/// `whenstop guard test`.
+/// `whenstop rules test`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let wrong = |what: String| Failure::usage(Diagnostic::new(Location::default(), what, "give a program to run"));
     let command = match &args.command[..] {

@@ -3,9 +3,8 @@
 use super::words::points;
 use super::{Answer, Line};
 use crate::answers::tables::{Cell, Table};
-use crate::bench::{ModelScore, Restart, Training};
+use crate::bench::ModelScore;
 use crate::stats::Estimate;
-use crate::words::digits;
 
 fn text(text: impl Into<String>) -> Cell {
     Cell::Text(text.into())
@@ -51,13 +50,13 @@ impl Answer<'_> {
     pub(super) fn models(&self) -> Table {
         let line = &self.lines[0];
         let saved = format!("{} saved", self.unit.noun());
-        let (has_classes, is_chosen) = (self.args.by.is_some(), line.stack.is_none());
+        let (has_classes, is_chosen) = (self.by().is_some(), line.stack.is_none());
         let mut columns = Vec::new();
         columns.extend(has_classes.then_some("class"));
         columns.push("model");
         columns.extend(is_chosen.then_some("stack"));
         columns.extend(["tasks", "stopped", "killed", "score (error)", "with stops", "at most", &saved]);
-        columns.extend(self.args.audit.map(|_| "audited (error)"));
+        columns.extend(self.audit().map(|_| "audited (error)"));
         let with_error = |value: f64, error: Option<f64>| {
             let error = error.map_or_else(String::new, |error| format!(" ({})", points(error)));
             text(points(value) + &error)
@@ -124,65 +123,6 @@ impl Answer<'_> {
             row
         };
         table(&columns, self.lines[0].models().map(|(of, model)| row((&of.class, model))).collect())
-    }
-
-    pub(super) fn restart_table(restarts: &[(String, Restart)]) -> Table {
-        let columns = ["stack", "stopped", "success", "stops", "restart", "gain", "each", "stops", "restart"];
-        let cost = |value: Option<f64>| {
-            value.map_or(Cell::Missing, |value| {
-                text(if value < 1000.0 { format!("{value:.2}") } else { format!("{value:.0}") })
-            })
-        };
-        let row = |(name, of): &(String, Restart)| {
-            let gain = of.gain.value.map_or_else(|| "?".to_owned(), digits);
-            let interval =
-                of.gain.interval.map_or_else(String::new, |i| format!(" ({}–{})", digits(i.low), digits(i.high)));
-            vec![
-                text(name),
-                Cell::Count(of.stopped as u64),
-                text(points(of.untouched.success)),
-                text(points(of.stop.success)),
-                text(points(of.restart.success)),
-                text(gain + &interval),
-                cost(of.untouched.per_success()),
-                cost(of.stop.per_success()),
-                cost(of.restart.per_success()),
-            ]
-        };
-        table(&columns, restarts.iter().map(row).collect())
-    }
-
-    pub(super) fn training_table(&self, training: &[(String, Training)]) -> Table {
-        let saved = format!("{} saved, %", self.unit.noun());
-        let columns = [
-            "stack",
-            "groups",
-            "rollouts",
-            "stopped",
-            &saved,
-            "solved lost",
-            "flat",
-            "flattened",
-            "unflattened",
-            "norm kept",
-            "sign changes",
-        ];
-        let row = |(name, of): &(String, Training)| {
-            vec![
-                text(name),
-                Cell::Count(of.groups),
-                Cell::Count(of.rollouts),
-                Cell::Count(of.stopped),
-                shown(of.saved),
-                Cell::Count(of.solved_lost),
-                Cell::Count(of.flat),
-                Cell::Count(of.flattened),
-                Cell::Count(of.unflattened),
-                of.norm_kept.map_or(Cell::Missing, |norm| text(format!("{} %", digits(norm)))),
-                text(format!("{}/{}", of.sign_changes, of.signed)),
-            ]
-        };
-        table(&columns, training.iter().map(row).collect())
     }
 }
 

@@ -1,82 +1,44 @@
-//! `whenstop bench`: a benchmark whose runs are stopped early.
+//! `whenstop compare --scores`: each model's score when stopped runs count as failed.
 
 mod document;
 mod tables;
 mod words;
 
-use clap::ValueEnum;
-
-use super::Exit;
-use super::failure::Failure;
-use super::inputs::{ByArg, CorpusArgs, StackArgs};
-use super::output::{Format, Output};
-use super::values::share_inside;
+use super::{Args, Exit};
 use crate::aggregate::{Label, MIN_KNOWN, Unit};
-use crate::bench::{
-    BenchTerms, Benchmark, NotExchangeable, Restart, Training, Treatment, after_truncated, benchmarks,
-    chosen_on_others, exchangeable, restart, training, unit,
-};
-use crate::class::{Certainty, Trial, groups};
+use crate::bench::{BenchTerms, Benchmark, benchmarks, chosen_on_others, unit};
+use crate::class::{Certainty, Trial};
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{ByArg, tell_troubles};
+use crate::cli::output::{Format, Output};
+use crate::cli::values::share;
 use crate::compare::Comparison;
 use crate::diagnostic::{Diagnostic, Location};
-use crate::verdict::Assumptions;
 
-/// Arguments of `bench`.
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    #[command(flatten)]
-    stacks: StackArgs,
-    /// What is a benchmark of its own: each `suite`, `model`, or value of a field found as for `--outcome`. By default all
-    /// runs are one benchmark.
-    #[arg(long, value_name = "suite|model|FIELD", value_parser = ByArg::parse)]
-    by: Option<ByArg>,
-    /// With several stacks: the share of the other models' successes that a stack may kill to be chosen for a model.
-    #[arg(long, value_name = "RATE", default_value_t = 0.02, value_parser = super::values::share)]
-    max_killed: f64,
-    /// Probability that some limit or some certified pair is wrong, over all models, pairs and stacks together.
-    #[arg(long, value_name = "CHANCE", default_value_t = 0.05, value_parser = share_inside)]
-    delta: f64,
-    /// Let a stopped run go on with this probability, by a hash of its id, and weight it by the inverse: the full score is
-    /// then estimated without bias. 1 is the full benchmark.
-    #[arg(long, value_name = "SHARE", value_parser = audited)]
+/// What is asked about scores.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct ScoreArgs {
+    /// Show each model's score when stopped runs count as failed.
+    ///
+    /// Says what stopping takes from each, and which models change places.
+    #[arg(long, group = "classed", conflicts_with_all = ["out", "shard", "split"])]
+    scores: bool,
+    /// With `--scores`: let a stopped run go on with this probability, by a hash of its id, and weight it by the
+    /// inverse: the full score is then estimated without bias. 1 is the full benchmark.
+    #[arg(long, value_name = "SHARE", value_parser = audited, requires = "scores")]
     audit: Option<f64>,
-    /// Also estimate "stop, then one fresh try under the same stack", from the trials of each task.
-    #[arg(long)]
-    restart: bool,
-    /// Also show what stops do to groups of rollouts for training, if a stopped one counts as `zero`, is `masked`, or is
-    /// `kept` with its recorded reward.
-    #[arg(long, value_enum, value_name = "TREATMENT")]
-    groups: Option<TreatmentArg>,
-    /// How the result is printed; all but `table` and `json` print the models.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
-    // Last: its heading would hold for what follows.
-    #[command(flatten)]
-    corpus: CorpusArgs,
+}
+
+impl ScoreArgs {
+    pub(super) fn are_asked(&self) -> bool {
+        self.scores
+    }
 }
 
 /// Parses a share above 0 and at most 1.
 fn audited(text: &str) -> Result<f64, String> {
-    super::values::share(text)
+    share(text)
         .and_then(|share| if share > 0.0 { Ok(share) } else { Err("not above 0: nothing would be audited".to_owned()) })
-}
-
-/// What a stopped rollout counts as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum TreatmentArg {
-    Zero,
-    Masked,
-    Kept,
-}
-
-impl TreatmentArg {
-    fn treatment(self) -> Treatment {
-        match self {
-            Self::Zero => Treatment::Zero,
-            Self::Masked => Treatment::Masked,
-            Self::Kept => Treatment::Kept,
-        }
-    }
 }
 
 /// Benchmarks under one way of stopping.
@@ -96,12 +58,23 @@ struct Answer<'a> {
     unit: Unit,
     /// The answer comes first; with several stacks each of them follows.
     lines: Vec<Line>,
-    restarts: Option<Result<Vec<(String, Restart)>, NotExchangeable>>,
-    training: Option<Vec<(String, Training)>>,
-    truncated: Option<(f64, u64, u64)>,
 }
 
-/// `whenstop bench`.
+impl Answer<'_> {
+    fn by(&self) -> Option<&ByArg> {
+        self.args.by.as_ref()
+    }
+
+    fn audit(&self) -> Option<f64> {
+        self.args.scores.audit
+    }
+
+    fn max_killed(&self) -> f64 {
+        self.args.appetite.max_killed
+    }
+}
+
+/// `whenstop compare --scores`. All formats but the table and JSON print the models.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let answer = answer(args, output)?;
     match args.format {
@@ -115,29 +88,17 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 fn answer<'a>(args: &'a Args, output: &Output) -> Result<Answer<'a>, Failure> {
     let strategies = args.stacks.load_some()?.strategies;
     let mut stacks: Vec<String> = strategies.iter().map(|strategy| strategy.name().to_owned()).collect();
-    let comparison = Comparison::new(&strategies, Assumptions::default());
+    let comparison = Comparison::new(&strategies, args.assumptions.assumptions());
     let by = ByArg::by(args.by.as_ref());
     let mut trials = Vec::new();
     let corpus = args.corpus.classed(args.by.as_ref());
     corpus.process(output, |run| Trial::from_run(&run, &comparison.rows_of(&run).0, by), |trial| trials.push(trial))?;
-    super::inputs::tell_troubles(&strategies, output)?;
+    tell_troubles(&strategies, output)?;
     check(&trials)?;
     let not_judged = leave_out_unread(&mut stacks, &mut trials)?;
     let unit = unit(&trials);
     let lines = lines(args, &trials, &stacks, unit);
-    let grouped = (args.restart || args.groups.is_some()).then(|| groups(&trials));
-    let restarts = grouped.as_ref().filter(|_| args.restart).map(|(groups, differing)| {
-        exchangeable(&trials, groups, &differing.iter().cloned().collect::<Vec<_>>())?;
-        let of = |(at, name): (usize, &String)| Some((name.clone(), restart(&trials, groups, Some(at), unit)?));
-        Ok(stacks.iter().enumerate().filter_map(of).collect())
-    });
-    let training = grouped.as_ref().zip(args.groups).map(|((groups, _), treatment)| {
-        let of =
-            |(at, name): (usize, &String)| (name.clone(), training(&trials, groups, at, treatment.treatment(), unit));
-        stacks.iter().enumerate().map(of).collect()
-    });
-    let truncated = args.groups.and_then(|_| after_truncated(&trials, unit));
-    Ok(Answer { args, trials, stacks, not_judged, unit, lines, restarts, training, truncated })
+    Ok(Answer { args, trials, stacks, not_judged, unit, lines })
 }
 
 /// Takes out the stacks whose rules could not be read on enough of the runs: what they would do there is not known.
@@ -192,7 +153,7 @@ fn check(trials: &[Trial]) -> Result<(), Failure> {
 }
 
 fn lines(args: &Args, trials: &[Trial], stacks: &[String], unit: Unit) -> Vec<Line> {
-    let terms = BenchTerms { delta: args.delta, audit: args.audit };
+    let terms = BenchTerms { delta: 1.0 - args.appetite.confidence, audit: args.scores.audit };
     let tried = stacks.len();
     let own = |at: usize| Line {
         stack: Some(stacks[at].clone()),
@@ -202,7 +163,7 @@ fn lines(args: &Args, trials: &[Trial], stacks: &[String], unit: Unit) -> Vec<Li
         return vec![own(0)];
     }
     let models: std::collections::BTreeSet<&Label> = trials.iter().map(|trial| &trial.model).collect();
-    let choice = |model| (model, chosen_on_others(trials, model, tried, args.max_killed, unit));
+    let choice = |model| (model, chosen_on_others(trials, model, tried, args.appetite.max_killed, unit));
     let chosen: std::collections::BTreeMap<&Label, Option<usize>> = models.into_iter().map(choice).collect();
     let rule = |model: &Label| chosen.get(model).copied().flatten();
     let first = Line { stack: None, benchmarks: benchmarks(trials, rule, tried, terms) };

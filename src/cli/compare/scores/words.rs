@@ -1,7 +1,7 @@
 //! The sentences of the answer.
 
 use super::{Answer, Line};
-use crate::bench::{Benchmark, Factor, ModelScore, NotExchangeable, TrialScore};
+use crate::bench::{Benchmark, ModelScore};
 use crate::cli::failure::Failure;
 use crate::cli::output::{Format, Output};
 use crate::diagnostic::count;
@@ -99,7 +99,7 @@ impl Answer<'_> {
             0 => String::new(),
             n => format!(" with {ENOUGH} tasks or more ({n} of the models have fewer)"),
         };
-        let confidence = percent(1.0 - self.args.delta);
+        let confidence = percent(self.args.appetite.confidence);
         let certain = if totals.pairs == 0 {
             String::new()
         } else {
@@ -128,7 +128,7 @@ impl Answer<'_> {
 
     /// What the audit costs and gives.
     fn audited(&self) -> Option<String> {
-        let share = self.args.audit?;
+        let share = self.audit()?;
         let audited = self.lines[0].totals(self.unit_place()).audited?;
         let saved = audited.saved.map_or_else(|| "an unknown share".to_owned(), |saved| format!("{} %", digits(saved)));
         let sampling = audited.sampling_error.map_or_else(|| "an unknown".to_owned(), points);
@@ -174,7 +174,7 @@ impl Answer<'_> {
             notes.push(format!(
                 "each model's stack is the one that saves most on the other models among those that kill at most {} % of their \
                  successes (`--max-killed`); the limits hold for all {} stacks together",
-                percent(self.args.max_killed),
+                percent(self.max_killed()),
                 self.stacks.len()
             ));
         }
@@ -199,81 +199,8 @@ impl Answer<'_> {
             output.data("\n");
         }
         output.table(&self.models(), Format::Table)?;
-        if let Some(restarts) = &self.restarts {
-            output.data("\n");
-            match restarts {
-                Ok(restarts) => {
-                    output.paragraph(&format!(
-                        "Stop, then one fresh try under the same stack: success without stopping, with stops, and with a restart \
-                         after each stop, then {} for each success. The mean over ordered pairs of trials of one task, model and \
-                         settings ({}); whether they began early or late, and what they are called, made no \
-                         difference beyond chance.",
-                        self.unit.noun(),
-                        restarts.first().map_or_else(String::new, |(_, of)| format!(
-                            "{} in {}",
-                            count(of.trials as u64, "trial"),
-                            count(of.groups as u64, "group")
-                        )),
-                    ));
-                    output.table(&Self::restart_table(restarts), Format::Table)?;
-                }
-                Err(refusal) => output.paragraph(&format!("No restart can be estimated: {}.", refused(refusal))),
-            }
-        }
-        if let Some(training) = &self.training {
-            output.data("\n");
-            output.paragraph(&self.training_words());
-            output.table(&self.training_table(training), Format::Table)?;
-        }
         output.data("\n");
         self.notes().iter().for_each(|note| output.paragraph(note));
         Ok(())
-    }
-
-    fn training_words(&self) -> String {
-        let treatment = self.args.groups.map_or("", |of| of.treatment().name());
-        let truncated = self.truncated.map_or_else(
-            || "No reply says why it ended, so what follows a truncated one is not known.".to_owned(),
-            |(share, runs, known)| {
-                format!(
-                    "After a reply that was cut off at its length, {} % of the {} are spent, in {runs} of the {known} runs that \
-                     say why replies ended: certainly saved where truncated rollouts are dropped.",
-                    digits(share),
-                    self.unit.noun()
-                )
-            },
-        );
-        format!(
-            "Groups for training, with stopped rollouts `{treatment}`: exact for the recorded policy; what a policy trained on \
-             them does is not known. {truncated}"
-        )
-    }
-}
-
-/// Why trials cannot stand for one another.
-pub(super) fn refused(refusal: &NotExchangeable) -> String {
-    match refusal {
-        NotExchangeable::OneTrial => {
-            "it takes two graded trials of one task by one model under the same settings, and there are none".to_owned()
-        }
-        NotExchangeable::Settings(names) => format!(
-            "the trials of one task and model differ in their settings ({}), so none can stand for another",
-            names.join(", ")
-        ),
-        NotExchangeable::Drift(drift) => {
-            let between = match drift.factor {
-                Factor::Date => "those that began earlier and later",
-                Factor::Trial => "trials of different names",
-            };
-            let of = match drift.of {
-                TrialScore::Success => "in how often they succeed",
-                TrialScore::Steps => "in how many steps they take",
-            };
-            format!(
-                "{between} differ {of} more than trials of one task would by chance (permutation test within tasks, p = {:.3}), \
-                 so none can stand for another",
-                drift.p
-            )
-        }
     }
 }

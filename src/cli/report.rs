@@ -1,0 +1,142 @@
+//! `whenstop report`: redraws the tables and figures of saved rows, and merges the parts of a comparison.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+use super::Exit;
+use super::compare::{BudgetArgs, RowsAs, show};
+use super::destination::Destination;
+use super::failure::Failure;
+use super::output::{Format, Output};
+use super::values::share;
+use crate::answers::{Appetite, RunEvidence};
+use crate::diagnostic::{Diagnostic, Location};
+use crate::report::{FolderFormat, Manifest, Merge, Publication, RowFormat, Saved, read_saved, unreadable};
+
+/// Arguments of `report`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A folder that `compare --out` wrote; or the parts that `compare --shard` wrote, or folders of them: they are
+    /// merged, to the bytes of one comparison of everything.
+    #[arg(required = true, value_name = "DIR")]
+    folders: Vec<PathBuf>,
+    /// Folder for rows, tables and figures; by default the same folder. Parts need one.
+    #[arg(long, value_name = "DIR")]
+    out: Option<Destination>,
+    /// The share of successes a stack may kill; by default as in the folder's manifest.
+    #[arg(long, value_name = "RATE", value_parser = share)]
+    max_killed: Option<f64>,
+    /// Show every stack in the table, not only the best eight.
+    #[arg(long)]
+    all: bool,
+    /// Write rows and firings as `csv`, or as `parquet`; by default as they are, those of parts as `csv`.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    rows: Option<RowsAs>,
+    #[command(flatten)]
+    budget: BudgetArgs,
+    /// How the table is printed.
+    #[arg(long, value_enum, default_value_t)]
+    format: ReportShown,
+    /// With `--format pr`: the stack that runs today; by default the one of the comparison.
+    #[arg(long, value_name = "STACK")]
+    today: Option<String>,
+    /// With `--format pr`: the stack proposed instead; by default the only other one.
+    #[arg(long, value_name = "STACK")]
+    proposed: Option<String>,
+}
+
+/// Output formats of saved results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum ReportShown {
+    /// Columns for a terminal.
+    #[default]
+    Table,
+    /// One JSON document.
+    Json,
+    /// CSV with a header line.
+    Csv,
+    /// A Markdown table.
+    Md,
+    /// A LaTeX table for a paper, with the package `booktabs`.
+    Latex,
+    /// Evidence for a pull request in another project: default against proposed, in Markdown, with bounds.
+    Pr,
+}
+
+/// `whenstop report`.
+pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+    let Saved { evidence, manifest, row_format } = saved(args, output)?;
+    let appetite = Appetite {
+        max_killed: args.max_killed.unwrap_or(manifest.appetite.max_killed),
+        all: args.all || manifest.appetite.all,
+        ..manifest.appetite
+    };
+    let publication = Publication::new(evidence, Manifest { appetite, ..manifest });
+    let format = match args.format {
+        ReportShown::Table => Format::Table,
+        ReportShown::Json => Format::Json,
+        ReportShown::Csv => Format::Csv,
+        ReportShown::Md => Format::Md,
+        ReportShown::Latex => Format::Latex,
+        ReportShown::Pr => {
+            let summaries = publication.summaries();
+            let (default, proposed) = (args.today.as_deref(), args.proposed.as_deref());
+            let text = publication.pull_request(&summaries, default, proposed).map_err(Failure::usage)?;
+            output.bytes(text.as_bytes());
+            return Ok(Exit::Done);
+        }
+    };
+    let out = args.out.as_deref().or(args.folders.first().map(PathBuf::as_path));
+    let rows = args.rows.map_or(row_format, RowsAs::format);
+    let folder = FolderFormat { rows, whole_budget: args.budget.whole_budget, csv: output.csv_style() };
+    show(&publication, format, out.map(|out| (out, folder)), output)
+}
+
+/// What the folders hold.
+fn saved(args: &Args, output: &Output) -> Result<Saved, Failure> {
+    let wrong = |what: &str, help: &str| Failure::usage(Diagnostic::new(Location::default(), what, help));
+    match args.folders.as_slice() {
+        folders if Merge::is_asked(folders) => {
+            if args.out.is_none() && args.format != ReportShown::Pr {
+                return Err(wrong("these are parts of a comparison", "name a folder for the whole with `--out DIR`"));
+            }
+            merged(folders, output)
+        }
+        [folder] => {
+            let saved = read_saved(folder).map_err(Failure::input)?;
+            if saved.evidence.rows.is_empty() {
+                return Err(Failure::nothing("the folder has no row", "write it again with `compare --out`"));
+            }
+            Ok(saved)
+        }
+        _ => Err(wrong("several folders, and none holds parts of a comparison", "redraw one folder at a time")),
+    }
+}
+
+/// Merges parts.
+fn merged(folders: &[PathBuf], output: &Output) -> Result<Saved, Failure> {
+    let merge = Merge::open(folders).map_err(Failure::input)?;
+    let unread = merge.found().unreadable;
+    if unread > 0 {
+        let what = unreadable(unread);
+        output.error(&Diagnostic::new(Location::default(), what, "`whenstop corpus` says which, and why"));
+    }
+    let Some((evidence, manifest)): Option<(RunEvidence, Manifest)> = merge.evidence().map_err(Failure::input)? else {
+        return Err(Failure::nothing("the parts hold no run", "compare recordings that have some"));
+    };
+    output.note(&format!("{} parts", merge.n_parts()));
+    Ok(Saved { evidence, manifest, row_format: RowFormat::Csv })
+}
+
+/// The parts put together, written to the folder of `--out`.
+pub(super) fn written(args: &Args, output: &Output) -> Result<Publication, Failure> {
+    let Saved { evidence, manifest, row_format } = merged(&args.folders, output)?;
+    let publication = Publication::new(evidence, manifest);
+    let rows = args.rows.map_or(row_format, RowsAs::format);
+    let folder = FolderFormat { rows, whole_budget: args.budget.whole_budget, csv: output.csv_style() };
+    if let Some(out) = &args.out {
+        publication.write(&publication.summaries(), out, folder).map_err(Failure::input)?;
+    }
+    Ok(publication)
+}
