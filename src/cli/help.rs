@@ -165,7 +165,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     if args.words == [VALIDITY] {
-        output.bytes(HELD.as_bytes());
+        output.data(HELD);
         return Ok(Exit::Done);
     }
     if args.words.is_empty() {

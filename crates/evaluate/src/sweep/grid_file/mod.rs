@@ -116,7 +116,7 @@ impl GridFile {
         errors.sort_by_key(|error| error.span().map_or(0, |span| span.start));
         for error in errors.iter().take(Diagnostics::SYNTAX_ERRORS) {
             let what = error.message().lines().next().unwrap_or("not TOML");
-            let help = "`whenstop sweep --help` shows a grid file";
+            let help = "`whenstop help tune --full` shows a grid file";
             wrong.push(Wrong::new(error.span().unwrap_or(0..0), format!("not TOML: {what}"), help));
         }
         if let Some(next) = errors.get(Diagnostics::SYNTAX_ERRORS) {
