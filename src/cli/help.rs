@@ -52,7 +52,7 @@ const HELD: &str = include_str!("validity.txt");
 /// Options that few people need: only `help COMMAND --full` explains them.
 const SELDOM: [&str; 26] = [
     "against-labels",
-    "all",
+    "all-stacks",
     "allow-commands",
     "anytime",
     "audit",

@@ -191,7 +191,7 @@ fn a_grid_is_every_stack_that_takes_one_rule_of_each_axis() {
     let scratch = scratch();
     scratch.put("grid.toml", GRID);
     let (code, stdout, stderr) =
-        scratch.run("tune|runs.jsonl|--grid|grid.toml|--max-killed|0.1|--out|out|--rows|--all|--best|3");
+        scratch.run("tune|runs.jsonl|--grid|grid.toml|--max-killed|0.1|--out|out|--rows|--all-stacks|--best|3");
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("grid_table", stdout);
     insta::assert_snapshot!("grid_stacks", scratch.read("out/stacks.toml"));
@@ -235,7 +235,7 @@ fn axes_that_stop_together_do_so_at_one_point_or_have_each_once() {
         "[[axis]]\nsignal = \"call_result.count\"\nat_least = [2, 4]\n[[axis]]\nsignal = \"steps\"\nrange = [3, 5]\n";
     for combine in ["all", "latched"] {
         scratch.put("grid.toml", &format!("combine = \"{combine}\"\n{axes}"));
-        let (code, _, stderr) = scratch.run("tune|runs.jsonl|--grid|grid.toml|--out|out|--rows|--all");
+        let (code, _, stderr) = scratch.run("tune|runs.jsonl|--grid|grid.toml|--out|out|--rows|--all-stacks");
         assert_eq!(code, NOTHING_TO_SHIP, "{combine}: {stderr}");
         assert_eq!(scratch.table("out/sweep-all.csv").len(), 6);
         assert_eq!(scratch.run("compare|runs.jsonl|--stacks|out/stacks.toml|--out|compared").0, 0);
@@ -295,7 +295,7 @@ fn a_grid_is_the_same_for_any_number_of_threads_and_can_be_split() {
     let scratch = scratch();
     scratch.put("grid.toml", "[[axis]]\nsignal = \"call_result.count\"\nquantiles = 5\n[[axis]]\nsignal = \"steps\"\nquantiles = 5\noptional = true\n");
     let run = |more: &str, out: &str| {
-        let (code, _, stderr) = scratch.run(&format!("tune|runs.jsonl|--grid|grid.toml|--out|{out}|--all{more}"));
+        let (code, _, stderr) = scratch.run(&format!("tune|runs.jsonl|--grid|grid.toml|--out|{out}|--all-stacks{more}"));
         assert!([0, NOTHING_TO_SHIP].contains(&code), "{stderr}");
     };
     run("|--threads|1", "one");
@@ -333,7 +333,7 @@ fn an_interrupted_walk_leaves_what_is_done() {
     let scratch = scratch();
     let axis = "[[axis]]\nsignal = \"steps\"\nat_least = { range = [1, 200] }\n";
     scratch.put("grid.toml", &axis.repeat(3));
-    let arguments = "tune runs.jsonl --grid grid.toml --out out --all --threads 1";
+    let arguments = "tune runs.jsonl --grid grid.toml --out out --all-stacks --threads 1";
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_whenstop"))
         .args(arguments.split(' '))
         .current_dir(scratch.path("."))
@@ -372,7 +372,7 @@ const CACHED: &str = "[[axis]]\nsignal = \"call_result.count\"\nquantiles = 5\no
 
 /// What a sweep with that cache writes, and whether it read the recordings.
 fn with_cache(scratch: &Scratch, out: &str) -> (Vec<(String, Vec<u8>)>, bool) {
-    let sweep = "tune|a/b/c/runs.jsonl|--grid|grid.toml|--cache|kept|--all|--out";
+    let sweep = "tune|a/b/c/runs.jsonl|--grid|grid.toml|--cache|kept|--all-stacks|--out";
     let (code, _, stderr) = scratch.run(&format!("{sweep}|{out}"));
     assert!([0, NOTHING_TO_SHIP].contains(&code), "{stderr}");
     (scratch.contents(out), !stderr.contains("no recording was read"))
@@ -380,7 +380,7 @@ fn with_cache(scratch: &Scratch, out: &str) -> (Vec<(String, Vec<u8>)>, bool) {
 
 /// The same without a cache.
 fn without_cache(scratch: &Scratch) -> Vec<(String, Vec<u8>)> {
-    let (code, _, stderr) = scratch.run("tune|a/b/c/runs.jsonl|--grid|grid.toml|--all|--out|anew");
+    let (code, _, stderr) = scratch.run("tune|a/b/c/runs.jsonl|--grid|grid.toml|--all-stacks|--out|anew");
     assert!([0, NOTHING_TO_SHIP].contains(&code), "{stderr}");
     scratch.contents("anew")
 }

@@ -45,7 +45,7 @@ pub(super) struct GridArgs {
     best: usize,
     /// Also write `sweep-all.csv`: one line for every stack of the grid.
     #[arg(long, requires_all = ["file", "out"])]
-    all: bool,
+    all_stacks: bool,
     /// Also write `sweep-rows.csv`: one row per run and stack that is kept.
     #[arg(long, requires_all = ["file", "out"])]
     rows: bool,
@@ -127,7 +127,7 @@ pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<Exit, Fai
     };
     let mut done = None;
     let write_all = |folder: &Path| {
-        let walked = if args.grid.all {
+        let walked = if args.grid.all_stacks {
             let mut walked = None;
             write_atomically(&folder.join("sweep-all.csv"), |file| {
                 walked = Some(sweep.walk(Some(file))?);
