@@ -295,7 +295,8 @@ fn a_grid_is_the_same_for_any_number_of_threads_and_can_be_split() {
     let scratch = scratch();
     scratch.put("grid.toml", "[[axis]]\nsignal = \"call_result.count\"\nquantiles = 5\n[[axis]]\nsignal = \"steps\"\nquantiles = 5\noptional = true\n");
     let run = |more: &str, out: &str| {
-        let (code, _, stderr) = scratch.run(&format!("tune|runs.jsonl|--grid|grid.toml|--out|{out}|--all-stacks{more}"));
+        let (code, _, stderr) =
+            scratch.run(&format!("tune|runs.jsonl|--grid|grid.toml|--out|{out}|--all-stacks{more}"));
         assert!([0, NOTHING_TO_SHIP].contains(&code), "{stderr}");
     };
     run("|--threads|1", "one");
