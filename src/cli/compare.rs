@@ -310,12 +310,13 @@ pub(super) fn show_summaries(
         Format::Table => show_answer(&publication.answer(summaries), output)?,
         Format::Json => {
             let first = publication.first(summaries);
+            let standings = first.standings();
             output.json(&serde_json::json!({
                 "schema_version": 3,
                 "verdict": words::verdict(&first.verdict()),
                 "ship": first.ship().map(|summary| summary.stack.to_string()),
-                "standing": first.standings(),
-                "summary": tables::summary(summaries, &first.standings()).to_json(),
+                "standing": standings,
+                "summary": tables::summary(summaries, &standings).to_json(),
                 "estimates": tables::estimates(summaries).to_json(),
                 "followed": publication.followed().map(|followed| tables::followed(followed.summaries()).to_json()),
             }));

@@ -50,7 +50,7 @@ const VALIDITY: &str = "validity";
 const HELD: &str = include_str!("validity.txt");
 
 /// Options that few people need: only `help COMMAND --full` explains them.
-const SELDOM: [&str; 26] = [
+const SELDOM: [&str; 21] = [
     "against-labels",
     "all-stacks",
     "allow-commands",
@@ -61,20 +61,15 @@ const SELDOM: [&str; 26] = [
     "cache",
     "confidence",
     "cross-fit",
-    "delta",
     "embed-text",
     "failure-rate",
     "force",
-    "label-errors-alike",
     "margin",
     "min-known",
     "most",
     "no-presets",
-    "order",
     "rows",
-    "seed",
     "shard",
-    "unordered",
     "whole-budget",
     "with",
 ];

@@ -10,11 +10,12 @@ use serde::{Deserialize, Serialize};
 use super::inputs::GateInputs;
 use super::replayed::replayed;
 use super::told::{in_one_line, tell};
-use super::{is_ci, read_old_snapshot};
+use super::{LARGEST_SNAPSHOT, is_ci, read_old_snapshot};
 use crate::cli::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::output::{Output, Style};
 use crate::diagnostic::{Diagnostic, Location, count, nearest};
+use crate::reader::read_whole_text;
 use crate::report::write_atomically;
 use crate::review::{Changed, Importance, Review, settled};
 
@@ -70,7 +71,7 @@ impl Pending {
 
     /// The changes that somebody said no to. What cannot be read is asked for again.
     fn rejected(file: &Path) -> BTreeSet<Self> {
-        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let text = read_whole_text(file, LARGEST_SNAPSHOT).unwrap_or_default();
         let all = text.lines().filter_map(|line| serde_json::from_str::<Self>(line).ok());
         all.filter(|pending| pending.rejected).collect()
     }

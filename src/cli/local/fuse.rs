@@ -64,35 +64,54 @@ impl Judges {
     }
 }
 
+/// What the closed sessions tell of the limits of the fuse.
+pub(super) struct Closed {
+    n_sessions: usize,
+    n_rounds: u64,
+    /// By limit.
+    all: Vec<ClauseRecord>,
+}
+
+impl Closed {
+    pub(super) fn new(judges: &Judges, of_sessions: &[Judged]) -> Self {
+        let mut sessions: Vec<Session> = of_sessions.iter().map(|judged| judged.fuse.clone()).collect();
+        let n_rounds = sessions.iter().map(|session| session.rounds.len() as u64).sum();
+        let all = known(judges.fuse.clauses().len(), &mut sessions);
+        Self { n_sessions: sessions.len(), n_rounds, all }
+    }
+}
+
+/// How many rounds were cut short: `3`, or at least and at most `2–3`.
+fn cut_short((low, high): (u64, u64)) -> String {
+    if low == high { low.to_string() } else { format!("{low}–{high}") }
+}
+
 /// What a limit on turns would have done: the lowest that would have ended no round, and the next below it. `None` if no
 /// session is closed.
-pub(super) fn of_turns(judges: &Judges, of_sessions: &[Judged]) -> Option<String> {
-    let mut sessions: Vec<Session> = of_sessions.iter().map(|judged| judged.fuse.clone()).collect();
-    let n_rounds: u64 = sessions.iter().map(|session| session.rounds.len() as u64).sum();
-    let all = known(judges.fuse.clauses().len(), &mut sessions);
+pub(super) fn of_turns(judges: &Judges, closed: &Closed) -> Option<String> {
+    let Closed { n_rounds, all, .. } = closed;
     let limits: Vec<(f64, &ClauseRecord)> = judges
         .fuse
         .clauses()
         .iter()
-        .zip(&all)
+        .zip(all)
         .filter_map(|(clause, known)| match &clause.condition {
             Condition::Rule(rule) if rule.signal.id == "steps" => Some((rule.limit, known)),
             _ => None,
         })
         .collect();
-    if n_rounds == 0 {
+    if *n_rounds == 0 {
         return None;
     }
     // The limits stand there from the highest to the lowest.
     let free = limits.iter().take_while(|(_, known)| known.ended == 0).last();
     let ending = limits.iter().find(|(_, known)| known.ended > 0);
-    let of = format!("your {} in closed sessions", count(n_rounds, "round"));
+    let of = format!("your {} in closed sessions", count(*n_rounds, "round"));
     let free_words = free.map(|(limit, _)| format!("{limit} turns a prompt would have ended none of {of}"));
     let ending_words = ending.map(|(limit, known)| {
-        let (low, high) = known.cut;
-        let cut = if low == high { low.to_string() } else { format!("{low}–{high}") };
+        let (_, high) = known.cut;
         let them = if known.ended == 1 && high == 1 { "it" } else { "them" };
-        let cut = if high == 0 { "none".to_owned() } else { cut };
+        let cut = if high == 0 { "none".to_owned() } else { cut_short(known.cut) };
         (limit, format!("{}, {cut} of {them} with work still to come", known.ended))
     });
     match (free_words, ending_words) {
@@ -107,27 +126,26 @@ pub(super) fn of_turns(judges: &Judges, of_sessions: &[Judged]) -> Option<String
 pub(super) fn show(
     judges: &Judges,
     of_sessions: &[Judged],
+    closed: &Closed,
     agents: &[&str],
     accept: f64,
     output: &Output,
 ) -> Result<(), Failure> {
-    let mut sessions: Vec<Session> = of_sessions.iter().map(|judged| judged.fuse.clone()).collect();
-    if sessions.is_empty() {
+    let Closed { n_sessions, n_rounds, all } = closed;
+    if *n_sessions == 0 {
         output.paragraph("No session here is closed yet (silent for a day): there is nothing to fit a fuse to.");
         return Ok(());
     }
-    let n_rounds = sessions.iter().map(|session| session.rounds.len() as u64).sum();
-    let all = known(judges.fuse.clauses().len(), &mut sessions);
-    let chosen = boldest(&judges.fuse, &all, n_rounds, accept);
-    say_what(&chosen, &all, n_rounds, sessions.len(), accept, output);
+    let chosen = boldest(&judges.fuse, all, *n_rounds, accept);
+    say_what(&chosen, all, *n_rounds, *n_sessions, accept, output);
     let level = DELTA / all.len() as f64;
-    output.table(&table(&judges.fuse, &all, &chosen, level), Format::Table)?;
+    output.table(&table(&judges.fuse, all, &chosen, level), Format::Table)?;
     output.paragraph(
         "cut short: work followed the stop, at least and at most; a round that lacks what the limit reads, and had work left to cut, counts as cut. \
          at most: the share of a session's rounds that the limit cuts, on average over all sessions so far, as is known now \
          (of later ones only while the work stays as it was); sure to 90 % for all limits tried together, however often you look.",
     );
-    say_missing(&all, &chosen, level, output);
+    say_missing(all, &chosen, level, output);
     if !chosen.is_empty() {
         paste(&judges.fuse, &chosen, agents, output);
     }
@@ -157,13 +175,11 @@ pub(super) fn table(fuses: &Fuses, all: &[ClauseRecord], chosen: &[usize], level
         ["limit, by round", "would have ended", "cut short", "tokens after", "at most", "sessions missing for 5 %"];
     let row = |nth: &usize| {
         let known = &all[*nth];
-        let (low, high) = known.cut;
-        let cut = if low == high { low.to_string() } else { format!("{low}–{high}") };
         let missing = known.watched.clean_needed(GOAL, level);
         vec![
             Cell::Text(fuses.clauses()[*nth].name.to_string()),
             Cell::Count(known.ended),
-            Cell::Text(cut),
+            Cell::Text(cut_short(known.cut)),
             known.spared.map_or(Cell::Missing, Cell::Count),
             Cell::Text(format!("{} %", digits(known.watched.upper(level)))),
             missing.map_or(Cell::Missing, Cell::Count),

@@ -301,12 +301,13 @@ fn compare(corpus: &Corpus, agents: &[&str], older: u64, args: &Args, output: &O
     if sum.rounds == 0 {
         return Err(Failure::nothing("these files hold no round: no prompt that was answered", further(older)));
     }
-    let turns = fuse::of_turns(&judges, &of_sessions);
+    let closed = fuse::Closed::new(&judges, &of_sessions);
+    let turns = fuse::of_turns(&judges, &closed);
     if let Some(turns) = &turns {
         output.paragraph(turns);
         output.data("\n");
     }
-    fuse::show(&judges, &of_sessions, agents, args.accept / 100.0, output)?;
+    fuse::show(&judges, &of_sessions, &closed, agents, args.accept / 100.0, output)?;
     output.data("\n");
     output.paragraph(&in_words(&sum, args));
     output.data("\n");

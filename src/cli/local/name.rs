@@ -4,7 +4,9 @@ use std::path::Path;
 
 use super::spend::{By, group_of};
 use crate::diagnostic::one_line;
-use crate::transcript::{Event, Run};
+use crate::reader::trace::rfc3339;
+use crate::transcript::{Event, Instant, Run};
+use crate::words::cut;
 
 /// The most characters of a prompt, and of a project.
 const WORDS: usize = 40;
@@ -19,35 +21,20 @@ pub(super) fn of_round(round: &Run, home: &Path) -> String {
     let prompt = round.events().iter().filter_map(Event::message).find(|message| message.is_prompt());
     let words = prompt.map(|message| message.text().split_whitespace().collect::<Vec<_>>().join(" "));
     let mut parts = vec![end_of(&project, PROJECT)];
-    parts.extend(began.map(|began| day(began.0)));
-    parts.extend(words.map(|words| beginning_of(&words, WORDS)).filter(|words| !words.is_empty()));
+    parts.extend(began.map(day).filter(|day| !day.is_empty()));
+    parts.extend(words.map(|words| cut(&words, WORDS)).filter(|words| !words.is_empty()));
     one_line(&format!("{} ({}#{nth})", parts.join(" "), end_of(session, 8))).into_owned()
-}
-
-fn beginning_of(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    text.chars().take(most - 1).chain(['…']).collect()
 }
 
 fn end_of(text: &str, most: usize) -> String {
     text.chars().skip(text.chars().count().saturating_sub(most)).collect::<String>().trim_start_matches('-').to_owned()
 }
 
-/// The day of a time in milliseconds since 1970, in UTC: `2026-11-23`. Days count from the 1st of March, so that a leap
-/// day is the last of its year.
-fn day(ms: i64) -> String {
-    let days = ms.div_euclid(86_400_000) + 719_468;
-    let era = days.div_euclid(146_097);
-    let of_era = days.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * of_year + 2) / 153;
-    let of_month = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{of_month:02}")
+/// The day of a time, in UTC: `2026-11-23`. Empty for a time outside the calendar.
+fn day(time: Instant) -> String {
+    let mut text = rfc3339(time);
+    text.truncate(text.find('T').unwrap_or(0));
+    text
 }
 
 #[cfg(test)]
@@ -59,14 +46,14 @@ mod tests {
         for (ms, told) in
             [(0, "1970-01-01"), (951_782_400_000, "2000-02-29"), (1_795_737_600_000, "2026-11-27"), (-1, "1969-12-31")]
         {
-            assert_eq!(day(ms), told);
+            assert_eq!(day(Instant(ms)), told);
         }
     }
 
     #[test]
     fn a_long_text_is_cut() {
-        assert_eq!(beginning_of("fix it", 40), "fix it");
-        assert_eq!(beginning_of("abcdef", 4), "abc…");
+        assert_eq!(cut("fix it", 40), "fix it");
+        assert_eq!(cut("abcdef", 4), "abc…");
         assert_eq!(end_of("-home-me-web-shop", 8), "web-shop");
     }
 }

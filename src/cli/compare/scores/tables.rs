@@ -5,6 +5,7 @@ use super::{Answer, Line};
 use crate::answers::tables::{Cell, Table};
 use crate::bench::ModelScore;
 use crate::stats::Estimate;
+use crate::words::cut;
 
 fn text(text: impl Into<String>) -> Cell {
     Cell::Text(text.into())
@@ -124,12 +125,4 @@ impl Answer<'_> {
         };
         table(&columns, self.lines[0].models().map(|(of, model)| row((&of.class, model))).collect())
     }
-}
-
-/// The beginning of a name; the other formats have the full name.
-fn cut(name: &str, most: usize) -> String {
-    if name.chars().count() <= most {
-        return name.to_owned();
-    }
-    name.chars().take(most - 1).chain(['…']).collect()
 }
