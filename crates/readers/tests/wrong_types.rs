@@ -80,8 +80,6 @@ const SAID: &[&str] = &[
     "system",
     "response",
     "result",
-    "choices",
-    "generations",
     "value",
     "error",
     "toolcalls",
@@ -108,6 +106,9 @@ const OTHERS_OWN: &[(&str, &str)] = &[
     ("langsmith", "inputs.q"),
     ("inspect", "eval"),
     ("openhands-completions", "response"),
+    ("langsmith", "outputs.choices"),
+    ("langsmith", "outputs.generations"),
+    ("langsmith", "child_runs.outputs.generations"),
     // A warning says that the line is left out.
     ("claude-code", "message"),
 ];

@@ -126,7 +126,12 @@ fn push_object(value: &Node<'_>, speaker: Role, depth: usize, found: &mut Vec<Me
         "delta",
     ];
     let before = found.len();
-    for inner in containers.iter().filter_map(|name| value.get(*name)) {
+    for name in containers {
+        let Some(inner) = value.get(name) else { continue };
+        // What an API offers to choose from is never a bare text.
+        if matches!(name, "choices" | "candidates" | "generations") && inner.as_string().is_some() {
+            continue;
+        }
         push(&inner, speaker, depth, found, out);
         if found.len() > before {
             let finish = value.some_word(["finish_reason", "stop_reason"]).map(Into::into);

@@ -164,6 +164,8 @@ struct Conversation {
     /// All messages so far that are not logged replies.
     said: BTreeSet<Fingerprint>,
     failed: bool,
+    /// A response could not be read, so what the others used is not the whole.
+    is_usage_unread: bool,
 }
 
 impl Log {
@@ -197,6 +199,11 @@ impl Log {
             conversation.failed = true;
             let why = response.get("error").map(|why| why.compact());
             let why = why.or_else(|| line.get(["error", "error_str", "exception"]).map(|why| why.compact()));
+            if why.is_none() && !response.is_null() {
+                let what = "a response with neither a reply nor an error";
+                out.error_at(call.place(), what, "the call counts as failed, and the tokens of its run are unknown");
+                conversation.is_usage_unread = true;
+            }
             if let Ok(body) = RawValue::from_string(why.unwrap_or_else(|| "null".to_owned())) {
                 conversation.events.push(Event::Note(Note { kind: "api-log.failed_call".into(), body }));
             }
@@ -283,7 +290,14 @@ impl Conversation {
         }
     }
 
-    fn into_draft(self, run_id: String) -> Draft {
+    fn into_draft(mut self, run_id: String) -> Draft {
+        if self.is_usage_unread {
+            for event in &mut self.events {
+                if let Event::Message(message) = event {
+                    message.set_usage(None);
+                }
+            }
+        }
         let end = if self.failed { EndCause::Error } else { EndCause::Unknown };
         Draft {
             header: Header { run_id, model: self.model, ..Header::default() },
