@@ -25,6 +25,8 @@ pub use scope::Scope;
 #[doc(hidden)]
 pub use file::{Grounds, Places, parse_rule};
 #[doc(hidden)]
+pub use nested::StopClauses;
+#[doc(hidden)]
 pub use told::ToldLimit;
 
 /// A clause: a condition, the moment at which it is checked, and what to do when it holds.

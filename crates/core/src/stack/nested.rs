@@ -7,6 +7,9 @@ use crate::rule::{Condition, Rule};
 use crate::signal;
 use crate::transcript::Moment;
 
+/// All that stops under a stack, for asking which stacks are nested.
+pub struct StopClauses(Vec<Stopping>);
+
 /// A clause that stops, or a cap, which is one on `steps`.
 struct Stopping {
     condition: Condition,
@@ -15,26 +18,23 @@ struct Stopping {
     scope: Scope,
 }
 
-impl Stack {
-    /// True if `bolder` stops wherever `self` stops, or before, on any run: every clause implies one of the other's. This is
-    /// told from the definitions alone, so it can be false of stacks that happen to be nested.
-    pub fn is_within(&self, bolder: &Self) -> bool {
-        match (self.stopping(), bolder.stopping()) {
-            (Some(own), Some(others)) => own.iter().all(|own| others.iter().any(|other| own.implies(other))),
-            _ => false,
-        }
-    }
-
-    /// What stops it; `None` if it does more than stop, or nothing.
-    fn stopping(&self) -> Option<Vec<Stopping>> {
+impl StopClauses {
+    /// What stops under `stack`; `None` if it does more than stop, or nothing.
+    pub fn from_stack(stack: &Stack) -> Option<Self> {
         let mut all = Vec::new();
-        for clause in &self.clauses {
+        for clause in &stack.clauses {
             all.push(Stopping::from_clause(clause)?);
         }
-        if let Some(cap) = &self.cap {
+        if let Some(cap) = &stack.cap {
             all.push(Stopping::from_cap(cap)?);
         }
-        (!all.is_empty()).then_some(all)
+        (!all.is_empty()).then_some(Self(all))
+    }
+
+    /// True if `bolder` stops wherever this does, or before, on any run: every clause implies one of the other's. This is
+    /// told from the definitions alone, so it can be false of stacks that happen to be nested.
+    pub fn is_within(&self, bolder: &Self) -> bool {
+        self.0.iter().all(|own| bolder.0.iter().any(|other| own.implies(other)))
     }
 }
 
@@ -106,6 +106,7 @@ fn rule_implies(rule: &Rule, other: &Rule) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::StopClauses;
     use crate::stack::StackFile;
 
     /// Whether a stack with one rule is within one with another; the rules as in a stack file.
@@ -113,6 +114,7 @@ mod tests {
         let text = format!("[[stack]]\nname = \"one\"\n{one}\n[[stack]]\nname = \"other\"\n{other}\n");
         let file = StackFile::parse("stacks.toml", &text).expect("the stacks are well-formed");
         let [one, other] = ["one", "other"].map(|name| file.stack(name).expect("it is there"));
+        let [one, other] = [one, other].map(|stack| StopClauses::from_stack(&stack).expect("they only stop"));
         one.is_within(&other)
     }
 

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::stack::Stack;
+use crate::stack::{Stack, StopClauses};
 
 /// The place of a stack among all that are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,9 +37,11 @@ pub struct Tried<'s> {
 
 /// The places of these stacks, in their order: each joins the first chain whose boldest stack it is bolder than.
 pub fn chain_places(stacks: &[Tried<'_>]) -> Vec<ChainPlace> {
+    let clauses: Vec<Option<StopClauses>> =
+        stacks.iter().map(|stack| stack.definition.and_then(StopClauses::from_stack)).collect();
     let mut chains: Vec<Vec<usize>> = Vec::new();
-    for at in from_cautious(stacks) {
-        let follows = |chain: &&mut Vec<usize>| chain.last().is_some_and(|last| is_within(stacks, *last, at));
+    for at in from_cautious(&clauses) {
+        let follows = |chain: &&mut Vec<usize>| chain.last().is_some_and(|last| is_within(&clauses, *last, at));
         match chains.iter_mut().find(follows) {
             Some(chain) => chain.push(at),
             None => chains.push(vec![at]),
@@ -55,15 +57,15 @@ pub fn chain_places(stacks: &[Tried<'_>]) -> Vec<ChainPlace> {
     places
 }
 
-fn is_within(stacks: &[Tried<'_>], cautious: usize, bolder: usize) -> bool {
-    match (stacks[cautious].definition, stacks[bolder].definition) {
+fn is_within(stacks: &[Option<StopClauses>], cautious: usize, bolder: usize) -> bool {
+    match (&stacks[cautious], &stacks[bolder]) {
         (Some(cautious), Some(bolder)) => cautious.is_within(bolder),
         _ => false,
     }
 }
 
 /// The stacks in an order in which a bolder one never stands before a more cautious one; else as they are given.
-fn from_cautious(stacks: &[Tried<'_>]) -> Vec<usize> {
+fn from_cautious(stacks: &[Option<StopClauses>]) -> Vec<usize> {
     let n_more_cautious = |at: &usize| {
         let is_more_cautious =
             |other: &usize| other != at && is_within(stacks, *other, *at) && !is_within(stacks, *at, *other);

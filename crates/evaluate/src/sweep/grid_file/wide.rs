@@ -216,6 +216,7 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
+    use crate::stack::StopClauses;
     use crate::sweep::GridFile;
     use crate::sweep::engine::Plan;
 
@@ -232,7 +233,8 @@ mod tests {
         }
         assert_eq!(chains.keys().copied().collect::<BTreeSet<_>>(), (0..4).collect());
         for chain in chains.values() {
-            let stacks: Vec<_> = chain.values().map(|index| grid.stack(*index)).collect();
+            let stacks: Vec<_> =
+                chain.values().map(|index| StopClauses::from_stack(&grid.stack(*index)).unwrap()).collect();
             assert!(stacks.len() == 4 && stacks.windows(2).all(|pair| pair[0].is_within(&pair[1])), "{chain:?}");
         }
     }
