@@ -1,7 +1,7 @@
 //! `whenstop rules lint`: finds unit traps in a stack file and the configurations it names, and rules that a corpus shows to
 //! be dead or shadowed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
 use super::Exit;
@@ -46,8 +46,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         let corpus = CorpusArgs { paths: args.paths.clone(), reading: args.reading.clone(), unit: UnitOfRun::Run };
         let stacks = StackArgs::named(vec![args.stacks.display().to_string()]).load_some()?;
         let gathered = gather(&corpus.runs(), &stacks, &Options::default(), output)?;
-        warnings.extend(corpus_warnings(&gathered, &file));
-        warnings.extend(session_warnings(&corpus, &file)?);
+        let named = Named::from_file(&file);
+        warnings.extend(corpus_warnings(&gathered, &named));
+        warnings.extend(session_warnings(&corpus, &named)?);
     }
     let findings: Vec<Finding> = warnings.iter().map(Finding::of_lint).collect();
     let exit = if args.deny_warnings && !warnings.is_empty() { Exit::GateFailed } else { Exit::Done };
@@ -65,30 +66,54 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// A warning located at the clause with that name, or at the stack.
-fn at_rule(file: &StackFile, stack: &str, rule: &str, what: String, help: &str) -> Diagnostic {
-    let Some(index) = file.entries.iter().position(|entry| entry.name() == stack) else {
-        return Diagnostic::new(Location::default(), what, help);
-    };
-    let clause = match &file.entries[index] {
-        Entry::Own(stack) => stack.clauses.iter().position(|clause| clause.name.as_str() == rule),
-        Entry::Use(_) | Entry::Guard(_) => None,
-    };
-    let is_cap = matches!(&file.entries[index], Entry::Own(stack) if stack.cap.is_some()) && clause.is_none();
-    let path = clause.map_or(if is_cap { "cap".to_owned() } else { "use".to_owned() }, |at| format!("any.{at}"));
-    file.places(index).at_name(&path, what, help)
+/// Where the stacks and clauses of a file stand, by their names.
+struct Named<'f> {
+    file: &'f StackFile,
+    stacks: HashMap<&'f str, usize>,
+    /// The first clause of each name in each stack.
+    clauses: HashMap<(usize, &'f str), usize>,
+}
+
+impl<'f> Named<'f> {
+    fn from_file(file: &'f StackFile) -> Self {
+        let (mut stacks, mut clauses) = (HashMap::new(), HashMap::new());
+        for (index, entry) in file.entries.iter().enumerate() {
+            stacks.entry(entry.name()).or_insert(index);
+            let Entry::Own(stack) = entry else { continue };
+            for (nth, clause) in stack.clauses.iter().enumerate() {
+                clauses.entry((index, clause.name.as_str())).or_insert(nth);
+            }
+        }
+        Self { file, stacks, clauses }
+    }
+
+    /// A warning located at the clause with that name, or at the stack.
+    fn warning(&self, stack: &str, rule: &str, what: String, help: &str) -> Diagnostic {
+        let Some(&index) = self.stacks.get(stack) else { return Diagnostic::new(Location::default(), what, help) };
+        let path = match self.clauses.get(&(index, rule)) {
+            Some(nth) => format!("any.{nth}"),
+            None if matches!(&self.file.entries[index], Entry::Own(stack) if stack.cap.is_some()) => "cap".to_owned(),
+            None => "use".to_owned(),
+        };
+        self.file.places(index).at_name(&path, what, help)
+    }
 }
 
 /// Warnings for rules that no run reached, that never fired first, or that many recordings cannot evaluate.
-fn corpus_warnings(gathered: &GatheredRuns, file: &StackFile) -> Vec<Diagnostic> {
+fn corpus_warnings(gathered: &GatheredRuns, named: &Named<'_>) -> Vec<Diagnostic> {
     let stacks: Vec<(Label, Vec<Label>)> =
         gathered.stacks.iter().map(|stack| (stack.name.clone(), stack.rules.clone())).collect();
     let runs = gathered.evidence.rows.len() / gathered.stacks.len().max(1);
-    let missing: BTreeMap<(Label, String, String), usize> = missing_rules(&gathered.evidence.rows);
+    let missing = missing_rules(&gathered.evidence.rows);
+    let mut most_missing: HashMap<(&str, &str), usize> = HashMap::new();
+    for ((stack, rule, _), n) in &missing {
+        let most = most_missing.entry((stack, rule)).or_default();
+        *most = (*most).max(*n);
+    }
     let mut warnings = Vec::new();
     for share in rule_shares(&stacks, &gathered.evidence.rows, &gathered.evidence.firings) {
-        let of_it = missing.iter().filter(|((stack, rule, _), _)| *stack == share.stack && **rule == *share.rule);
-        let evaluable = runs - of_it.map(|(_, n)| *n).max().unwrap_or(0).min(runs);
+        let n_missing = most_missing.get(&(&*share.stack, &*share.rule)).copied().unwrap_or(0);
+        let evaluable = runs - n_missing.min(runs);
         let name = format!("{}: `{}`", share.stack, share.rule);
         if share.stops > 0 || evaluable == 0 {
             continue;
@@ -104,11 +129,11 @@ fn corpus_warnings(gathered: &GatheredRuns, file: &StackFile) -> Vec<Diagnostic>
             ),
             None => continue,
         };
-        warnings.push(at_rule(file, &share.stack, &share.rule, what, help));
+        warnings.push(named.warning(&share.stack, &share.rule, what, help));
     }
     for ((stack, rule, need), n) in missing {
         let what = format!("{stack}: `{rule}` cannot be evaluated on {n} of {runs} runs: no {need}");
-        warnings.push(at_rule(file, &stack, &rule, what, "what the stack would do on these runs is unknown"));
+        warnings.push(named.warning(&stack, &rule, what, "what the stack would do on these runs is unknown"));
     }
     warnings
 }
@@ -130,7 +155,7 @@ const COUNTS: [&str; 12] = [
 ];
 
 /// Warns about stacks whose counts run over whole sessions, if people prompted more than once in them.
-fn session_warnings(corpus: &CorpusArgs, file: &StackFile) -> Result<Vec<Diagnostic>, Failure> {
+fn session_warnings(corpus: &CorpusArgs, named: &Named<'_>) -> Result<Vec<Diagnostic>, Failure> {
     let rounds = |run: Run| if run.header.prompted_by == PromptedBy::Person { run.rounds().len() } else { 0 };
     let (mut people, mut sessions, mut all) = (0, 0, 0);
     corpus.open()?.process(rounds, |rounds| {
@@ -152,9 +177,10 @@ fn session_warnings(corpus: &CorpusArgs, file: &StackFile) -> Result<Vec<Diagnos
             stack.name, clause.name
         );
         let help = "most hosts count by round: write `scope = \"round\"` in the stack, or compare with `--unit round`";
-        Some(at_rule(file, &stack.name, clause.name.as_str(), what, help))
+        Some(named.warning(&stack.name, clause.name.as_str(), what, help))
     };
-    let own = file.entries.iter().filter_map(|entry| if let Entry::Own(stack) = entry { Some(stack) } else { None });
+    let own =
+        named.file.entries.iter().filter_map(|entry| if let Entry::Own(stack) = entry { Some(stack) } else { None });
     Ok(own.filter_map(|stack| by_session(stack)).collect())
 }
 

@@ -96,7 +96,7 @@ mod tests {
     fn traps(clause: &str) -> Vec<String> {
         let file = StackFile::parse("t", &format!("[[stack]]\nname = \"s\"\nany = [{clause}]")).unwrap();
         let [Entry::Own(stack)] = &file.entries[..] else { panic!() };
-        lint(stack, &file.places(0)).into_iter().map(|warning| format!("{}: {}", warning.at, warning.what)).collect()
+        lint(stack, file.places(0)).into_iter().map(|warning| format!("{}: {}", warning.at, warning.what)).collect()
     }
 
     #[test]

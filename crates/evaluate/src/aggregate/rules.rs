@@ -1,5 +1,7 @@
 //! What each rule of a stack contributes: first fires, shadowing, leave-one-out.
 
+use std::collections::HashMap;
+
 use rayon::prelude::*;
 
 use super::estimates::ratio;
@@ -35,27 +37,31 @@ pub struct RuleShare {
 
 /// The shares of every rule of every stack; `stacks` lists each stack's rules in order.
 pub fn rule_shares(stacks: &[(Label, Vec<Label>)], rows: &Rows, firings: &Firings) -> Vec<RuleShare> {
-    let groups = by_stack(rows);
+    let groups: HashMap<Label, Group<'_>> =
+        by_stack(rows).into_iter().map(|group| (group.stack.clone(), group)).collect();
+    let places = firings.by_stack();
     let of_stack = |(stack, rules): &(Label, Vec<Label>)| {
-        let group = groups.iter().find(|group| group.stack == *stack).cloned().unwrap_or_else(|| Group::empty(rows));
-        let fired = firings.joined(&group, stack);
+        let group = groups.get(stack).cloned().unwrap_or_else(|| Group::empty(rows));
+        let fired = places.get(stack).map(|places| firings.joined(places, &group));
         let mut stopped = group;
         stopped.retain(RowView::is_stop);
-        rules.iter().map(|rule| share(stack, rule, &stopped, fired.as_deref())).collect::<Vec<_>>()
+        let mut by_rule: HashMap<&Label, Vec<&(Firing, RowView<'_>)>> = HashMap::new();
+        for pair in fired.iter().flatten() {
+            by_rule.entry(&pair.0.rule).or_default().push(pair);
+        }
+        let of_rule = |rule| fired.is_some().then(|| by_rule.get(rule).map_or(&[][..], Vec::as_slice));
+        rules.iter().map(|rule| share(stack, rule, &stopped, of_rule(rule))).collect::<Vec<_>>()
     };
     stacks.par_iter().flat_map_iter(of_stack).collect()
 }
 
-/// The share of one rule in the rows that its stack stopped, and in its stack's firings.
-fn share(stack: &Label, rule: &Label, stopped: &Group<'_>, fired: Option<&[(Firing, RowView<'_>)]>) -> RuleShare {
+/// The share of one rule in the rows that its stack stopped, and in its own firings.
+fn share(stack: &Label, rule: &Label, stopped: &Group<'_>, fired: Option<&[&(Firing, RowView<'_>)]>) -> RuleShare {
     let own = || stopped.rows().filter(|row| row.rule() == Some(rule));
     let count = |test: &dyn Fn(&Firing, RowView<'_>) -> bool| {
-        let of_rule = fired?.iter().filter(|(firing, _)| firing.rule == *rule);
-        Some(of_rule.filter(|(firing, row)| test(firing, *row)).count() as u64)
+        Some(fired?.iter().filter(|(firing, row)| test(firing, *row)).count() as u64)
     };
-    let steps_added = |(firing, row): &(Firing, RowView<'_>)| {
-        if firing.rule == *rule { firing.steps_without.saturating_sub(row.steps_at_stop()) } else { 0 }
-    };
+    let steps_added = |(firing, row): &&(Firing, RowView<'_>)| firing.steps_without.saturating_sub(row.steps_at_stop());
     RuleShare {
         stack: stack.clone(),
         rule: rule.clone(),

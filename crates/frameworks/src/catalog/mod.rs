@@ -142,7 +142,7 @@ fn built(
 /// configurations, in file order.
 pub fn warnings(file: &StackFile, read_config: &ReadConfig<'_>) -> Vec<Diagnostic> {
     let of_entry = |(index, entry): (usize, &Entry)| match entry {
-        Entry::Own(stack) => lint(stack, &file.places(index)),
+        Entry::Own(stack) => lint(stack, file.places(index)),
         Entry::Use(used) => find(&used.system).map_or_else(Vec::new, |it| settings::warnings(it, used, read_config)),
         Entry::Guard(_) => Vec::new(),
     };

@@ -165,8 +165,9 @@ impl StackFile {
 
     /// Positions of the keys of entry `index`: `any.0` is its first clause, `any.0.1` the limit of that clause's second
     /// rule, `cap` its cap.
-    pub fn places(&self, index: usize) -> Places {
-        self.places.get(index).cloned().unwrap_or_default()
+    pub fn places(&self, index: usize) -> &Places {
+        static NOWHERE: Places = Places::NOWHERE;
+        self.places.get(index).unwrap_or(&NOWHERE)
     }
 }
 

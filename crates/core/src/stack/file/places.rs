@@ -24,6 +24,9 @@ pub struct Places {
 }
 
 impl Places {
+    /// Those of a stack that no file holds.
+    pub(super) const NOWHERE: Self = Self { source: None, names: BTreeMap::new(), values: BTreeMap::new() };
+
     pub(super) fn new(source: Arc<SourceText>) -> Self {
         Self { source: Some(source), ..Self::default() }
     }

@@ -69,22 +69,21 @@ impl Firings {
         }
     }
 
-    /// The firings of `stack`, each with its run's row in `group`; if a run has several rows, the last. `None` if the
-    /// stack has no firing, for example because its rules cannot be evaluated separately.
-    pub(in crate::aggregate) fn joined<'r>(
-        &self,
-        group: &Group<'r>,
-        stack: &Label,
-    ) -> Option<Vec<(Firing, RowView<'r>)>> {
-        let stack = self.names.find(stack)?;
-        let of_stack: Vec<usize> = (0..self.len()).filter(|at| self.lines.stack.get(*at) == stack).collect();
-        if of_stack.is_empty() {
-            return None;
+    /// The places of each stack's firings. A stack without any has no firing, or its rules cannot be evaluated separately.
+    pub(in crate::aggregate) fn by_stack(&self) -> HashMap<&Label, Vec<usize>> {
+        let mut places: HashMap<&Label, Vec<usize>> = HashMap::default();
+        for at in 0..self.len() {
+            places.entry(self.names.label(self.lines.stack.get(at))).or_default().push(at);
         }
+        places
+    }
+
+    /// The firings at these places, each with its run's row in `group`; if a run has several rows, the last.
+    pub(in crate::aggregate) fn joined<'r>(&self, places: &[usize], group: &Group<'r>) -> Vec<(Firing, RowView<'r>)> {
         let row_of: HashMap<u32, RowView<'r>> =
             group.rows().filter_map(|row| Some((self.names.find(row.run_id())?.0, row))).collect();
         let pair = |at: &usize| Some((self.get(*at), *row_of.get(&self.lines.run_id.get(*at).0)?));
-        Some(of_stack.iter().filter_map(pair).collect())
+        places.iter().filter_map(pair).collect()
     }
 }
 
