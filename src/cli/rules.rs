@@ -13,7 +13,7 @@ use crate::answers::tables::{Cell, Table};
 use crate::catalog::golden_cases;
 use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::framework::{Framework, Kind};
-use crate::guard::EXAMPLES;
+use crate::guard::{EXAMPLES, NUMBER_EXAMPLES};
 use crate::{bailout, catalog, effects, signal};
 
 /// Arguments of `rules`.
@@ -61,6 +61,9 @@ struct NewArgs {
     /// The language to write it in.
     #[arg(long, value_enum)]
     language: Language,
+    /// A rule that answers with a number: other rules read it, and limits for it are tuned.
+    #[arg(long)]
+    number: bool,
 }
 
 /// Languages with an example.
@@ -89,7 +92,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
 }
 
 fn new(args: &NewArgs, output: &Output) {
-    let [python, typescript, rust] = EXAMPLES;
+    let [python, typescript, rust] = if args.number { NUMBER_EXAMPLES } else { EXAMPLES };
     let (_, file, text) = match args.language {
         Language::Python => python,
         Language::Typescript => typescript,

@@ -19,7 +19,7 @@ use super::compare::{EmbedText, price};
 use super::destination::Destination;
 use super::embedded::Tuned as Answered;
 use super::failure::Failure;
-use super::inputs::{ByArg, CorpusArgs, StackArgs, undrawn_labels};
+use super::inputs::{ByArg, CorpusArgs, GuardArgs, StackArgs, undrawn_labels};
 use super::output::{Format, Output};
 use super::values::share_inside;
 use crate::aggregate::{LEVEL, Rows, RowsBuilder, Standing};
@@ -86,6 +86,8 @@ pub(super) struct Args {
     format: Shown,
     #[command(flatten)]
     corpus: CorpusArgs,
+    #[command(flatten)]
+    guards: GuardArgs,
     #[command(flatten, next_help_heading = "A grid of your own")]
     grid: GridArgs,
     #[command(flatten, next_help_heading = "Limits of your own")]
@@ -322,7 +324,7 @@ fn tune<T>(
     output: &Output,
     show: impl FnOnce(&Words<'_>) -> Result<T, Failure>,
 ) -> Result<(T, Exit), Failure> {
-    args.own.check_unused()?;
+    args.own.check_unused(&args.guards)?;
     if args.lost_success_costs.is_some() && args.learn {
         let what = "`--learn` chooses by what is saved, not by dollars";
         let help = "leave out `--lost-success-costs`, or `--learn`";

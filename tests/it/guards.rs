@@ -2,18 +2,21 @@
 //! are written in `sh`, so that no other language is needed.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use whenstop::decision::{Program, Strategy as _};
+use whenstop::decision::{Need, Program, Strategy};
 use whenstop::guard::process::Launch;
-use whenstop::guard::{EXAMPLES, Guard, Notation, SCHEMA};
+use whenstop::guard::{EXAMPLES, Guard, NUMBER_EXAMPLES, Notation, SCHEMA};
 use whenstop::reader::{Corpus, ReadOptions, trace, trace_schema};
-use whenstop::replay::{Live, replay};
-use whenstop::stack::StackFile;
-use whenstop::transcript::Run;
+use whenstop::replay::{Live, Replay, replay};
+use whenstop::stack::{Guards, Stack, StackFile};
+use whenstop::sweep::engine::{Extract, Formula, Plan};
+use whenstop::transcript::{Moment, Run};
+use whenstop::verdict::Assumptions;
 
 /// A guard in `sh`. `hello` is the rest of the answer to the handshake; `run`, `event`, `point` and `end` are what it
 /// does then. `say` answers the question.
@@ -101,6 +104,191 @@ fn a_guard_that_counts_stops_where_the_stack_does() {
     }
     assert!(stops > 100, "{stops}");
     assert_eq!(guard.troubles(), []);
+}
+
+/// Answers with the number of points asked about so far, and no number at the first.
+const COUNTS: Sh = Sh {
+    hello: r#""answers":["reading"]"#,
+    point: r#"if [ $n = 1 ]; then say '"answer":"continue"'; else say "\"answer\":\"reading\",\"reading\":$n"; fi"#,
+    ..CONTINUES
+};
+
+/// A stack of these clauses, which read the guard's number.
+fn reading(guard: &Arc<Guard>, clauses: &str) -> Arc<Stack> {
+    let mut guards = Guards::default();
+    guards.add(&(Arc::clone(guard) as Arc<dyn Strategy>));
+    let text = format!("[[stack]]\nname = \"reads\"\nany = [{clauses}]");
+    let (mut file, errors) = StackFile::parse_partly("stacks.toml", &text);
+    assert_eq!((errors, file.seat(&guards)), (vec![], vec![]));
+    file.stack("reads").unwrap()
+}
+
+#[test]
+fn a_number_at_a_limit_decides_as_the_guard_that_stops_there_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let counts = COUNTS.start(folder.path(), "mine");
+    let runs = bundled("traces/verdicts").into_iter().chain(bundled("traces/synthetic/service.jsonl"));
+    let runs: Vec<Run> = runs.collect();
+    let (mut stops, mut points) = (0, 0);
+    for limit in [2, 4, 7] {
+        let point = format!(
+            r#"if [ $n -ge {limit} ]; then say "\"answer\":\"stop\",\"reading\":$n,\"limit\":{limit}"
+            else say '"answer":"continue"'; fi"#
+        );
+        let own = Sh { point: point.leak(), ..CONTINUES }.start(folder.path(), "own");
+        let rule = format!("{{ signal = \"guard:mine.score\", at_least = {limit} }}");
+        let reads = reading(&counts, &rule);
+        let mut plan = Plan::default();
+        let formula = Formula::from_stack(&reads, &mut plan).unwrap();
+        for run in &runs {
+            let (there, here) = (replay(run, &own), replay(run, &reads));
+            let act = |replay: &Replay| replay.trail.first().map(|it| (it.point, it.action, it.evidence));
+            assert_eq!(act(&here), act(&there), "{} at {limit}", run.header.run_id);
+            let stop = |replay: &Replay| replay.stop.as_ref().map(|it| (it.point, it.action, it.evidence));
+            assert_eq!((stop(&here), here.exactness), (stop(&there), there.exactness), "{}", run.header.run_id);
+            assert_eq!(here.not_evaluable, []);
+            assert_eq!(formula.replay(&Extract::from_run(run, &plan, Assumptions::default())), here);
+            stops += usize::from(here.stop.is_some());
+            points += run.points().filter(|point| point.moment == Moment::AfterTools).count() as u64;
+        }
+    }
+    assert!(stops > 200, "{stops}");
+    assert_eq!((counts.asked(), counts.troubles()), (points, vec![]), "asked once about each run by each stack");
+}
+
+#[test]
+fn all_rules_of_a_stack_and_all_stacks_ask_about_a_run_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let counts = COUNTS.start(folder.path(), "mine");
+    let rule = |limit: u32| format!("{{ signal = \"guard:mine.score\", more_than = {limit} }}");
+    let reads = reading(&counts, &format!("{}, {{ all = [{}, {}], latched = true }}", rule(9), rule(3), rule(5)));
+    let bolder = Arc::new(Stack { name: "bolder".to_owned(), ..(*reads).clone() });
+    let mut points = 0;
+    for run in bundled("traces/verdicts") {
+        let (one, two) = (replay(&run, &reads), replay(&run, &bolder));
+        assert_eq!(one, two);
+        points += run.points().filter(|point| point.moment == Moment::AfterTools).count() as u64;
+    }
+    assert_eq!(counts.asked(), points);
+    // Live, nobody has asked before.
+    for run in bundled("traces/verdicts") {
+        let mut live = Live::start(&reads, run.header.clone());
+        let mut trail: Vec<_> = run.events().iter().flat_map(|event| live.push(event.clone())).collect();
+        trail.extend(live.end());
+        assert_eq!(trail.first(), replay(&run, &reads).trail.first(), "{}", run.header.run_id);
+    }
+}
+
+#[test]
+fn a_guard_that_fails_leaves_the_rules_that_read_it_unknown_on_that_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let point = r#"if [ $n = 9 ]; then echo nonsense; else say "\"answer\":\"reading\",\"reading\":$n"; fi"#;
+    let guard = Sh { point, ..COUNTS }.start(folder.path(), "mine");
+    let reads = reading(&guard, "{ signal = \"guard:mine.score\", at_least = 2 }");
+    let mut plan = Plan::default();
+    let formula = Formula::from_stack(&reads, &mut plan).unwrap();
+    let (mut known, mut unknown) = (0, 0);
+    for run in bundled("traces/synthetic/service.jsonl") {
+        let replay = replay(&run, &reads);
+        let asked = run.points().filter(|point| point.moment == Moment::AfterTools).count();
+        if asked < 9 {
+            known += 1;
+            assert_eq!(replay.not_evaluable, [], "{}", run.header.run_id);
+        } else {
+            unknown += 1;
+            assert_eq!(replay.trail, []);
+            assert_eq!(replay.not_evaluable[0].need, Need::Number("guard:mine.score"));
+        }
+        assert_eq!(formula.replay(&Extract::from_run(&run, &plan, Assumptions::default())), replay);
+    }
+    assert!(known > 3 && unknown > 3, "{known} {unknown}");
+    assert_eq!(guard.troubles().len(), 1);
+}
+
+#[test]
+fn a_number_is_tuned_by_its_limits_and_in_a_grid_and_read_from_the_cache() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = Sh { run: "echo >> $0.runs", ..COUNTS }.write(folder.path(), "mine");
+    let n_runs = || std::fs::read_to_string(format!("{}.runs", file.display())).map_or(0, |text| text.lines().count());
+    let runs = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/synthetic/service.jsonl");
+    let (runs, guard) = (runs.to_str().unwrap(), format!("mine=sh {}", file.display()));
+    let tune = |rest: &[&str]| {
+        let output = whenstop(folder.path(), &[&["tune", runs, "--guard", &guard], rest].concat());
+        assert!(matches!(output.status.code(), Some(0 | 100)), "{}", text(&output.stderr));
+        output
+    };
+    let output = tune(&["--signal", "guard:mine.score", "--limits", "2..40", "--max-killed", "0.5"]);
+    assert!(text(&output.stdout).contains("As detectors"), "{}", text(&output.stdout));
+    let once = n_runs();
+    assert!(once > 100, "{once}");
+    tune(&["--signal", "guard:mine.score", "--limits", "3"]);
+    assert_eq!(n_runs(), 2 * once, "a run is asked about once, whatever the number of limits");
+    let grid = "[[axis]]\nsignal = \"guard:mine.score\"\nat_least = { quantiles = 5 }\n[[axis]]\ncap = [10, 20]\n";
+    std::fs::write(folder.path().join("grid.toml"), grid).unwrap();
+    let first = tune(&["--grid", "grid.toml", "--cache", "cache"]);
+    assert!(text(&first.stdout).contains("guard:mine.score >= "), "{}", text(&first.stdout));
+    assert_eq!(n_runs(), 3 * once);
+    let again = tune(&["--grid", "grid.toml", "--cache", "cache"]);
+    assert_eq!((text(&first.stdout), n_runs()), (text(&again.stdout), 3 * once), "nothing is asked again");
+    // Another text of the guard is another guard.
+    std::fs::write(&file, format!("{}\n# changed\n", std::fs::read_to_string(&file).unwrap())).unwrap();
+    tune(&["--grid", "grid.toml", "--cache", "cache"]);
+    assert_eq!(n_runs(), 4 * once);
+}
+
+#[test]
+fn what_is_wrong_with_a_rule_that_reads_a_guard_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let counts = COUNTS.write(folder.path(), "mine");
+    let stops = CONTINUES.write(folder.path(), "stops");
+    let before = Sh { hello: r#""answers":["reading"],"points":["before_request"]"#, ..COUNTS };
+    let before = before.write(folder.path(), "before");
+    let runs = Path::new(env!("CARGO_MANIFEST_DIR")).join("traces/verdicts");
+    let asked = |signal: &str| {
+        let named = [("mine", &counts), ("stops", &stops), ("before", &before)];
+        let mut guards = String::new();
+        for (name, file) in named {
+            writeln!(guards, "[[stack]]\nname = \"{name}\"\ncommand = [\"sh\", \"{}\"]", file.display()).unwrap();
+        }
+        let stack = format!("[[stack]]\nname = \"reads\"\nany = [{{ signal = \"{signal}\", at_least = 3 }}]\n");
+        std::fs::write(folder.path().join("stacks.toml"), stack + &guards).unwrap();
+        let output = whenstop(folder.path(), &["compare", runs.to_str().unwrap(), "--stacks", "stacks.toml"]);
+        (output.status.code(), text(&output.stderr))
+    };
+    for (signal, said) in [
+        ("guard:mien.score", "did you mean `mine`?"),
+        ("guard:mine.scores", "write `guard:mine.score`"),
+        ("guard:stops.score", "the guard `stops` decides, and answers with no number"),
+        ("guard:before.score", "add `at = \"before_request\"`"),
+        ("guard:mine.score", "the guard `before` answers with a number, and no rule reads it"),
+        ("guard:mine", "unknown signal `guard:mine`"),
+    ] {
+        let (code, stderr) = asked(signal);
+        assert!(code == Some(2) && stderr.contains(said), "{signal}: {stderr}");
+    }
+    for (arguments, said) in [
+        (&["--guard", "mine=sh mine.sh"][..], "`--guard` without a rule that reads its number"),
+        (&["--guard", "mine=sh stops.sh", "--signal", "steps", "--limits", "3"], "decides, and answers with no number"),
+        (&["--signal", "guard:mine.score", "--limits", "3"], "no guard is called `mine`"),
+    ] {
+        let output = whenstop(folder.path(), &[&["tune", runs.to_str().unwrap()], arguments].concat());
+        let stderr = text(&output.stderr);
+        assert!(output.status.code() == Some(2) && stderr.contains(said), "{arguments:?}: {stderr}");
+    }
+    for (hello, said) in [
+        (r#""answers":["reading","stop"]"#, "answers nothing else"),
+        (r#""answers":["reading"],"rules":["a","b"]"#, "has one number"),
+    ] {
+        let file = Sh { hello, ..COUNTS }.write(folder.path(), "wrong");
+        let output = whenstop(folder.path(), &["rules", "test", "sh", file.to_str().unwrap()]);
+        assert!(text(&output.stdout).contains(said), "{}", text(&output.stdout));
+    }
+    let (code, said) = {
+        let output = whenstop(folder.path(), &["rules", "test", "sh", counts.to_str().unwrap()]);
+        (output.status.code(), text(&output.stdout))
+    };
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("numbers from 2 to "), "{said}");
 }
 
 #[test]
@@ -568,10 +756,13 @@ fn guard_test_finds_state_and_what_never_happens() {
 
 #[test]
 fn the_examples_are_short() {
-    for (language, file, text) in EXAMPLES {
-        assert!(text.lines().count() < 30, "{file}");
-        let printed = whenstop(Path::new("."), &["rules", "new", "--language", language]);
-        assert_eq!(printed.stdout, text.as_bytes());
+    for (examples, number) in [(EXAMPLES, None), (NUMBER_EXAMPLES, Some("--number"))] {
+        for (language, file, text) in examples {
+            assert!(text.lines().count() < 35, "{file}");
+            let asked = ["rules", "new", "--language", language];
+            let printed = whenstop(Path::new("."), &asked.into_iter().chain(number).collect::<Vec<_>>());
+            assert_eq!(printed.stdout, text.as_bytes());
+        }
     }
 }
 

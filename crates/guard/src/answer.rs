@@ -22,10 +22,12 @@ pub enum Word {
     Ask,
     /// The model is given an instruction.
     Inject,
+    /// A number, which rules read: the guard decides nothing.
+    Reading,
 }
 
 impl Word {
-    /// Every answer except `continue`.
+    /// Every answer that a decision is.
     pub const ACTS: [Self; 5] = [Self::Stop, Self::Warn, Self::Refuse, Self::Ask, Self::Inject];
 
     /// The word, as it is written.
@@ -37,12 +39,13 @@ impl Word {
             Self::Refuse => "refuse",
             Self::Ask => "ask",
             Self::Inject => "inject",
+            Self::Reading => "reading",
         }
     }
 
     fn action(self) -> Option<Action> {
         match self {
-            Self::Continue => None,
+            Self::Continue | Self::Reading => None,
             Self::Stop => Some(Action::Stop),
             Self::Warn => Some(Action::Warn),
             Self::Refuse => Some(Action::Deny),
@@ -77,6 +80,9 @@ impl Answer {
         if answer.answer != Word::Continue && !hello.answers.contains(&answer.answer) {
             let why = format!("its handshake does not list `{}` among its `answers`", answer.answer.name());
             return Err(Failure::foreign(line, why));
+        }
+        if answer.answer == Word::Reading && !answer.reading.is_some_and(f64::is_finite) {
+            return Err(Failure::foreign(line, "it has no `reading`, which is a number"));
         }
         match &answer.rule {
             Some(rule) if !hello.rules.iter().any(|known| known.name == *rule) => {

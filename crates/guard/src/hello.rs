@@ -155,7 +155,8 @@ impl Hello {
             WireRule::Rule(NamedRule { name, reads }) => RuleHello { name, reads },
         };
         let mut rules: Vec<RuleHello> = wire.rules.into_iter().map(rule).collect();
-        if rules.is_empty() {
+        let is_unnamed = rules.is_empty();
+        if is_unnamed {
             rules.push(RuleHello { name: name.to_owned(), reads: Vec::new() });
         }
         for (nth, rule) in rules.iter().enumerate() {
@@ -164,6 +165,13 @@ impl Hello {
             }
         }
         let answers = wire.answers.unwrap_or_else(|| Word::ACTS.to_vec());
+        if answers.contains(&Word::Reading) && (answers.len() > 1 || rules.len() > 1) {
+            let why = "a guard that answers `reading` answers nothing else, and has one number";
+            return Err(Failure::foreign(line, why));
+        }
+        if answers.contains(&Word::Reading) && is_unnamed {
+            "score".clone_into(&mut rules[0].name);
+        }
         Ok(Self { version: wire.version, reads: wire.reads, points: points?, answers, rules })
     }
 
@@ -188,6 +196,12 @@ impl Hello {
             .map(|part| beginning(&part))
         };
         parts(self).into_iter().zip(parts(other)).find(|(one, other)| one != other).unwrap_or_default()
+    }
+
+    /// The name of the number that it answers with, if it decides nothing.
+    pub fn number(&self) -> Option<&str> {
+        let rule = self.rules.first().filter(|_| self.answers.contains(&Word::Reading));
+        rule.map(|rule| rule.name.as_str())
     }
 
     /// True if some rule reads it, so that it is sent.

@@ -17,6 +17,7 @@ pub mod process;
 mod strategy;
 mod watch;
 
+pub use answer::Word;
 pub use failure::Failure;
 pub use hello::{Hello, Reads, RuleHello};
 pub use lines::Notation;
@@ -33,6 +34,13 @@ pub const EXAMPLES: [(&str, &str, &str); 3] = [
     ("python", "guard.py", include_str!("../examples/guard.py")),
     ("typescript", "guard.ts", include_str!("../examples/guard.ts")),
     ("rust", "guard.rs", include_str!("../examples/guard.rs")),
+];
+
+/// The same, of guards that answer with a number.
+pub const NUMBER_EXAMPLES: [(&str, &str, &str); 3] = [
+    ("python", "score.py", include_str!("../examples/score.py")),
+    ("typescript", "score.ts", include_str!("../examples/score.ts")),
+    ("rust", "score.rs", include_str!("../examples/score.rs")),
 ];
 
 /// Ends every guard that runs as a process, and starts no more. For a program that is about to end.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use whenstop_core::decision::{Program, Requirement, RuleName, Strategy, Trouble, Watch};
+use whenstop_core::decision::{Number, Program, Requirement, RuleName, Strategy, Trouble, Watch};
 use whenstop_core::transcript::{Header, Point};
 
 use super::answer::{Answer, Word};
@@ -187,7 +187,11 @@ impl Strategy for Guard {
     }
 
     fn may_leave_path(&self) -> bool {
-        self.hello.answers.iter().any(|answer| *answer != Word::Stop)
+        self.hello.answers.iter().any(|answer| !matches!(answer, Word::Stop | Word::Reading))
+    }
+
+    fn number(&self) -> Option<Number<'_>> {
+        self.hello.number().map(|name| Number { name, points: &self.hello.points })
     }
 
     fn program(&self) -> Option<&Program> {

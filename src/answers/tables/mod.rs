@@ -3,6 +3,7 @@
 mod against;
 mod budget;
 mod columns;
+mod detector;
 mod followed;
 mod frontier;
 mod grid;
@@ -16,6 +17,7 @@ pub(super) use against::against_line_cells;
 pub use against::{AgainstStep, against, against_columns, against_step_columns, against_steps};
 pub use budget::{BudgetStep, budget, budget_columns};
 pub use columns::FileColumns;
+pub use detector::detectors;
 pub use followed::followed;
 pub use frontier::{frontier, frontier_columns};
 pub use grid::{KeptStack, grid, grid_lines, grid_overview};

@@ -12,11 +12,11 @@ use crate::catalog::Strategies;
 use crate::cli::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
-use crate::decision::{Program, Strategy};
+use crate::decision::{Program, Strategy, Trouble};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::guard::{Failure as GuardFailure, Guard, Notation};
 use crate::reader::{add_input, trace};
-use crate::stack::GuardCommand;
+use crate::stack::{GuardCommand, Guards};
 
 /// Guards, and who may start them.
 #[derive(Clone, Debug, Default, Args)]
@@ -79,6 +79,20 @@ impl GuardArgs {
         }
         all.extend(self.embedded.0.iter().cloned());
         Ok(all)
+    }
+
+    /// The same, where only numbers are of use: those that rules read.
+    pub(in crate::cli) fn numbers(&self) -> Result<Guards, Failure> {
+        let mut guards = Guards::default();
+        for guard in self.load().map_err(Failure::usage)? {
+            if guard.number().is_none() {
+                let what = format!("the guard `{}` decides, and answers with no number to find a limit for", guard.name());
+                let help = "let its handshake say `\"answers\": [\"reading\"]`; `whenstop compare` shows what it decides";
+                return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+            }
+            guards.add(&guard);
+        }
+        Ok(guards)
     }
 
     /// Starts a guard of the stack file at `path`.
@@ -148,7 +162,13 @@ fn files(command: &[String], folder: Option<&Path>) -> Vec<(String, String)> {
 /// If one of them was given up: what it says of the other runs would depend on the order in which it was asked.
 pub(in crate::cli) fn tell_troubles(strategies: &[Arc<dyn Strategy>], output: &Output) -> Result<usize, Failure> {
     let (mut n, mut given_up) = (0, Vec::new());
+    // Several stacks may read the number of one guard.
+    let mut told: Vec<Trouble> = Vec::new();
     for trouble in strategies.iter().flat_map(|strategy| strategy.troubles()) {
+        if told.contains(&trouble) {
+            continue;
+        }
+        told.push(trouble.clone());
         n += 1;
         let diagnostic = Diagnostic::new(Location::default(), &trouble.what, &trouble.help);
         if trouble.gave_up {

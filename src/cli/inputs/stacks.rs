@@ -12,12 +12,12 @@ use crate::catalog::{self, StartGuard, Strategies};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::compare::Tuned;
-use crate::decision::Strategy;
+use crate::decision::{NumberOf, Strategy};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
 use crate::effects::EffectTable;
 use crate::framework::{ConfigText, Kind};
 use crate::reader::{LARGEST_WHOLE, add_input, read_whole_text};
-use crate::stack::{Entry, GuardCommand, Stack, StackFile, Use};
+use crate::stack::{Entry, GuardCommand, Guards, Stack, StackFile, Use};
 
 /// The stacks to use.
 #[derive(Clone, Debug, Default, Args)]
@@ -70,14 +70,22 @@ impl StackArgs {
     /// Loads the stacks, in the order named. Guards are started.
     pub(in crate::cli) fn load(&self) -> Result<LoadedStacks, Failure> {
         let mut all = LoadedStacks::default();
+        let given = self.guards.load().map_err(Failure::usage)?;
+        for guard in &given {
+            all.guards.add(guard);
+        }
         for (source, named) in self.stacks.iter().enumerate() {
             let loaded = self.load_one(named, &mut all).map_err(Failure::usage)?;
             for (strategy, definition) in loaded {
+                if strategy.number().is_some() {
+                    all.guards.add(&strategy);
+                    continue;
+                }
                 all.add(strategy, definition, named).map_err(Failure::usage)?;
             }
             all.sources.resize(all.strategies.len(), source);
         }
-        for guard in self.guards.load().map_err(Failure::usage)? {
+        for guard in given.into_iter().filter(|guard| guard.number().is_none()) {
             all.sources.push(self.stacks.len() + all.strategies.len());
             all.strategies.push(guard);
         }
@@ -87,6 +95,7 @@ impl StackArgs {
                 return Err(Failure::usage(Diagnostic::new(Location::default(), what, "rename one of them")));
             }
         }
+        all.refuse_unread()?;
         if all.strategies.is_empty() && !self.stacks.is_empty() {
             let what = "these files hold no stack";
             return Err(Failure::usage(Diagnostic::new(Location::default(), what, "begin one with `[[stack]]`")));
@@ -115,7 +124,7 @@ impl StackArgs {
         // A stack file given as text is in no folder: its guards are started in the current one.
         let at = if named.contains('\n') { Path::new(TEXT) } else { path };
         let start = |guard: &GuardCommand| self.guards.start(guard, at).map(Some);
-        let (file, strategies) = load_with(path, &start)?;
+        let (file, strategies) = load_with(path, &start, all.guards.clone())?;
         let definition = |entry: &Entry| match entry {
             Entry::Own(stack) => Definition::Own(Arc::clone(stack)),
             Entry::Use(used) if used.config.is_none() => Definition::Shipped(used.clone()),
@@ -180,6 +189,8 @@ pub(in crate::cli) struct LoadedStacks {
     sources: Vec<usize>,
     /// What those of arguments are.
     definitions: Vec<Definition>,
+    /// The guards whose numbers the rules read.
+    guards: Guards,
     /// The stack files, in the order named.
     pub(in crate::cli) files: Vec<LoadedFile>,
 }
@@ -235,6 +246,18 @@ impl LoadedStacks {
         Ok(())
     }
 
+    /// Refuses a guard that answers with a number that no rule reads.
+    fn refuse_unread(&self) -> Result<(), Failure> {
+        let read: Vec<&str> =
+            self.strategies.iter().flat_map(|strategy| strategy.numbers()).filter_map(|number| number.id()).collect();
+        let unread = self.guards.numbers().find(|number| number.id().is_none_or(|id| !read.contains(&id)));
+        let Some(guard) = unread.and_then(NumberOf::strategy) else { return Ok(()) };
+        let number = guard.number().map_or("", |number| number.name);
+        let what = format!("the guard `{}` answers with a number, and no rule reads it", guard.name());
+        let help = format!("name it in a stack file: `{{ signal = \"guard:{}.{number}\", at_least = … }}`", guard.name());
+        Err(Failure::usage(Diagnostic::new(Location::default(), what, help)))
+    }
+
     /// Strategies that come from no file.
     pub(in crate::cli) fn without_files(strategies: Strategies) -> Self {
         Self { sources: vec![0; strategies.len()], strategies, ..Self::default() }
@@ -287,19 +310,19 @@ impl LoadedStacks {
 
 /// Reads a stack file and its strategies, without its guards: nothing is started.
 pub(in crate::cli) fn load_stack_file(path: &Path) -> Result<(StackFile, Strategies), Diagnostics> {
-    let (file, strategies) = load_with(path, &|_| Ok(None))?;
+    let (file, strategies) = load_with(path, &|_| Ok(None), Guards::default())?;
     Ok((file.parsed, strategies))
 }
 
 /// Reads a stack file and its strategies. If there is no such file, the error suggests the preset or system of that
 /// name.
-fn load_with(path: &Path, start: &StartGuard<'_>) -> Result<(LoadedFile, Strategies), Diagnostics> {
+fn load_with(path: &Path, start: &StartGuard<'_>, given: Guards) -> Result<(LoadedFile, Strategies), Diagnostics> {
     let name = path.display().to_string();
     let near = catalog::near(&name).filter(|_| !path.exists()).map(|near| format!("did you mean `{near}`?"));
     let help = near.unwrap_or_else(|| "give a stack file, `preset:NAME` or `system:NAME`".to_owned());
     let (name, text) = stack_text(path, &help)?;
     let read = |config: &str| read_config(Path::new(&name), config);
-    let (parsed, strategies) = catalog::load_starting(&name, &text, &read, start)?;
+    let (parsed, strategies) = catalog::load_starting(&name, &text, &read, start, given)?;
     Ok((LoadedFile { name, text, parsed }, strategies))
 }
 

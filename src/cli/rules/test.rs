@@ -10,9 +10,10 @@ use crate::cli::inputs::{split, started};
 use crate::cli::output::Output;
 use crate::decision::{Decision, Need, Strategy as _};
 use crate::diagnostic::{Diagnostic, Location, count, one_line};
-use crate::guard::{Guard, Reads};
+use crate::guard::{Guard, Reads, Word};
+use crate::report::figure::short;
 use crate::redact::redact;
-use crate::replay::replay;
+use crate::replay::replay_seen;
 use crate::stack::GuardCommand;
 use crate::transcript::{Moment, Run};
 
@@ -27,8 +28,14 @@ pub(super) struct Args {
     command: Vec<String>,
 }
 
-/// What the guard decided on one run; `None` if it failed.
-type Told = Option<Vec<Decision>>;
+/// What the guard said of one run; `None` if it failed.
+type Told = Option<Said>;
+
+struct Said {
+    decisions: Vec<Decision>,
+    /// The numbers of a guard that answers with one, point by point.
+    numbers: Vec<Option<f64>>,
+}
 
 /// `whenstop rules test`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
@@ -95,9 +102,14 @@ fn mended(guard: &Guard, mut mend: Vec<String>, output: &Output) -> Exit {
 /// Asks the guard about these runs, one after the other.
 fn pass<'r>(guard: &Arc<Guard>, runs: impl Iterator<Item = &'r Run>) -> Vec<Told> {
     let of_run = |run: &Run| {
-        let replay = replay(run, guard);
+        let mut numbers = Vec::new();
+        let replay = replay_seen(run, guard, |_, watch| {
+            if guard.number().is_some() {
+                numbers.push(watch.readings().first().and_then(|reading| reading.observed));
+            }
+        });
         let failed = replay.not_evaluable.iter().any(|unread| unread.need == Need::Answers);
-        (!failed).then_some(replay.trail)
+        (!failed).then_some(Said { decisions: replay.trail, numbers })
     };
     runs.map(of_run).collect()
 }
@@ -125,10 +137,15 @@ fn tell(guard: &Guard, told: &[Told], points: u64, output: &Output) {
     ));
     let mut acts: BTreeMap<&str, usize> = hello.answers.iter().map(|answer| (answer.name(), 0)).collect();
     let mut rules: BTreeMap<&str, usize> = hello.rules.iter().map(|rule| (rule.name.as_str(), 0)).collect();
-    for decision in told.iter().flatten().flatten() {
+    for decision in told.iter().flatten().flat_map(|said| &said.decisions) {
         let name = if decision.action.name() == "deny" { "refuse" } else { decision.action.name() };
         *acts.entry(name).or_default() += 1;
         rules.entry(decision.rule.as_str()).and_modify(|n| *n += 1);
+    }
+    let mut numbers: Vec<f64> = told.iter().flatten().flat_map(|said| &said.numbers).flatten().copied().collect();
+    if let Some(answers) = acts.get_mut(Word::Reading.name()) {
+        *answers = numbers.len();
+        rules.clear();
     }
     let did = acts.iter().filter(|(_, n)| **n > 0).map(|(name, n)| format!("{name} {n}"));
     output.paragraph(&format!(
@@ -137,6 +154,10 @@ fn tell(guard: &Guard, told: &[Told], points: u64, output: &Output) {
         count(points, "point"),
         list(did.collect())
     ));
+    numbers.sort_by(f64::total_cmp);
+    if let (Some(least), Some(most), Some(middle)) = (numbers.first(), numbers.last(), numbers.get(numbers.len() / 2)) {
+        output.paragraph(&format!("numbers from {} to {}, half of them up to {}", short(*least), short(*most), short(*middle)));
+    }
     let never = acts.iter().filter(|(_, n)| **n == 0).map(|(name, _)| format!("answers `{name}`"));
     let idle = rules.iter().filter(|(_, n)| **n == 0).map(|(name, _)| format!("acts by `{}`", one_line(name)));
     let never: Vec<String> = never.chain(idle).collect();
@@ -156,23 +177,38 @@ fn first_difference(runs: &[Run], left: &[Told], right: &[Told]) -> Option<Strin
             let evidence = (decision.evidence.observed.map(f64::to_bits), decision.evidence.limit.map(f64::to_bits));
             (decision.point, decision.action, decision.rule.clone(), evidence)
         };
-        told.as_ref().map(|trail| trail.iter().map(of).collect::<Vec<_>>())
+        let bits = |number: &Option<f64>| number.map(f64::to_bits);
+        let said = told.as_ref()?;
+        let decisions: Vec<_> = said.decisions.iter().map(of).collect();
+        Some((decisions, said.numbers.iter().map(bits).collect::<Vec<_>>()))
     };
     let differing: Vec<usize> = (0..runs.len()).filter(|nth| key(&left[*nth]) != key(&right[*nth])).collect();
     let first = *differing.first()?;
+    let (one, other) = (&left[first], &right[first]);
+    let nth = first_other_number(one, other);
     Some(format!(
         "{} of {}; on `{}` {} and then {}",
         differing.len(),
         count(runs.len(), "run"),
         one_line(&runs[first].header.run_id),
-        words(&left[first]),
-        words(&right[first])
+        words(one, nth),
+        words(other, nth)
     ))
 }
 
-/// The first decision, in words.
-fn words(told: &Told) -> String {
-    match told.as_ref().map(|trail| trail.first()) {
+/// The first point at which the numbers differ.
+fn first_other_number(one: &Told, other: &Told) -> Option<usize> {
+    let (one, other) = (one.as_ref()?, other.as_ref()?);
+    one.numbers.iter().zip(&other.numbers).position(|(one, other)| one.map(f64::to_bits) != other.map(f64::to_bits))
+}
+
+/// The first decision, or the number at the `nth` point, in words.
+fn words(told: &Told, nth: Option<usize>) -> String {
+    let number = |said: &Said| said.numbers.get(nth?).copied();
+    if let Some(number) = told.as_ref().and_then(number) {
+        return number.map_or_else(|| "no number".to_owned(), short);
+    }
+    match told.as_ref().map(|said| said.decisions.first()) {
         None => "no valid answer".to_owned(),
         Some(None) => "nothing but `continue`".to_owned(),
         Some(Some(decision)) => format!("`{}` at {}", decision.action, decision.point),

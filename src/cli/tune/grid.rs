@@ -19,8 +19,9 @@ use crate::aggregate::{
 use crate::answers::tables::{self, KeptStack};
 use crate::cli::destination::Destination;
 use crate::cli::export::hosts_of;
-use crate::cli::inputs::{SplitPart, read_text};
+use crate::cli::inputs::{SplitPart, read_text, tell_troubles};
 use crate::cli::interrupt::Listening;
+use crate::decision::NumberOf;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::report::figure::{self, HeatFigure, save};
 use crate::report::{refuse_foreign, write_atomically, write_folder};
@@ -106,10 +107,13 @@ pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<Exit, Fai
     }
     let help = "`--grid` takes a grid file; `whenstop help tune --full` shows one";
     let text = read_text(path, help).map_err(Failure::usage)?;
-    let file = GridFile::parse(&path.display().to_string(), &text).map_err(Failure::usage)?;
+    let guards = args.guards.numbers()?;
+    let file = GridFile::parse(&path.display().to_string(), &text, &guards).map_err(Failure::usage)?;
     let mut plan = Plan::default();
     file.plan(&mut plan);
     let recordings = recordings::read(args, &plan, output)?;
+    let asked: Vec<_> = guards.numbers().filter_map(NumberOf::strategy).cloned().collect();
+    tell_troubles(&asked, output)?;
     let searched: Vec<&Extract> = recordings.searched.iter().collect();
     let grid = file.grid(&searched, &plan).map_err(Failure::usage)?;
     if grid.len() > args.grid.most {

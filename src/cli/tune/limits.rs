@@ -6,17 +6,19 @@ use std::sync::Arc;
 
 use super::files::{TUNED, grounds_text};
 use super::{Args, PromiseArgs, Shown};
-use crate::aggregate::{Count, Label, RowView, Rows, Summary};
+use crate::aggregate::{Count, Detector, Label, RowView, Rows, Summary, by_stack};
+use crate::answers::tables;
 use crate::cli::Exit;
 use crate::cli::compare::{self, CompareQuestion};
 use crate::cli::failure::Failure;
-use crate::cli::inputs::{DOUBTS, LabelErrorArgs, LoadedStacks, SplitArgs, SplitPart, read_text};
-use crate::cli::output::Output;
+use crate::cli::inputs::{DOUBTS, GuardArgs, LabelErrorArgs, LoadedStacks, SplitArgs, SplitPart, read_text};
+use crate::cli::output::{Format, Output};
 use crate::compare::Keeps;
+use crate::decision::{NumberOf, Strategy};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest, one_line};
 use crate::export::stack_file;
-use crate::report::{FolderFormat, write_atomically};
-use crate::stack::{Entry, Grounds, Stack, StackFile};
+use crate::report::{FolderFormat, Publication, write_atomically};
+use crate::stack::{Entry, Grounds, Guards, Stack, StackFile};
 use crate::sweep::{Axis, limits, stacks_of};
 use crate::verdict::Assumptions;
 
@@ -43,7 +45,12 @@ impl OwnArgs {
     }
 
     /// An error if something is requested that only limits of the user's own have.
-    pub(super) fn check_unused(&self) -> Result<(), Failure> {
+    pub(super) fn check_unused(&self, guards: &GuardArgs) -> Result<(), Failure> {
+        if !guards.is_empty() {
+            let what = "`--guard` without a rule that reads its number";
+            let help = "name it: `--signal guard:NAME.score --limits 0.5..0.9`, or in the file of `--grid`";
+            return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+        }
         if self.split.split == SplitPart::None && !self.has_label_errors() {
             return Ok(());
         }
@@ -74,7 +81,7 @@ impl LimitArgs {
     }
 
     /// A stack for each limit, in the order of the signals, each from cautious to bold.
-    fn stacks(&self) -> Result<Vec<Stack>, Failure> {
+    fn stacks(&self, guards: &Guards) -> Result<Vec<Stack>, Failure> {
         if self.signal.len() != self.limits.len() {
             let what = format!("{} signals with {} lists of limits", self.signal.len(), self.limits.len());
             let help = "follow each `--signal` by its `--limits`";
@@ -84,18 +91,20 @@ impl LimitArgs {
             let help = "name a signal and its limits: `--signal steps --limits 10,20,30`";
             return Err(Failure::usage(Diagnostic::new(Location::default(), "no limit to try", help)));
         }
-        let base = self.base().map_err(Failure::usage)?;
+        let base = self.base(guards).map_err(Failure::usage)?;
         let mut axes = Vec::new();
         for (signal, text) in self.signal.iter().zip(&self.limits) {
-            axes.push(limits(text).and_then(|limits| Axis::parse(signal, limits)).map_err(Failure::usage)?);
+            axes.push(limits(text).and_then(|limits| Axis::parse(signal, limits, guards)).map_err(Failure::usage)?);
         }
         stacks_of(&axes, base.as_ref()).map_err(Failure::usage)
     }
 
-    fn base(&self) -> Result<Option<Stack>, Diagnostics> {
+    fn base(&self, guards: &Guards) -> Result<Option<Stack>, Diagnostics> {
         let [path, name] = &self.with[..] else { return Ok(None) };
         let text = read_text(Path::new(path), "`--with` takes a stack file and the name of one of its stacks")?;
-        let file = StackFile::parse(path, &text)?;
+        let (mut file, mut errors) = StackFile::parse_partly(path, &text);
+        errors.extend(file.seat(guards));
+        let file = Diagnostics::from_list(errors).map_or(Ok(file), Err)?;
         let near = nearest(name, file.entries.iter().map(Entry::name)).map(|near| format!("did you mean `{near}`?"));
         match file.entries.into_iter().find(|entry| entry.name() == name) {
             Some(Entry::Own(stack)) => Ok(Some(Arc::unwrap_or_clone(stack))),
@@ -114,7 +123,7 @@ impl LimitArgs {
 /// Compares the limits, and writes the one to ship.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let format = args.format.of_table().ok_or_else(|| Shown::nothing_today("--signal"))?;
-    let stacks: Vec<Arc<Stack>> = args.own.limits.stacks()?.into_iter().map(Arc::new).collect();
+    let stacks: Vec<Arc<Stack>> = args.own.limits.stacks(&args.guards.numbers()?)?.into_iter().map(Arc::new).collect();
     let question = CompareQuestion {
         appetite: args.promise.appetite(),
         failure_rate: None,
@@ -142,10 +151,40 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         published.publication.write_with(&summaries, out, format, write_own).map_err(Failure::input)?;
     }
     compare::show_summaries(&published.publication, &summaries, format, output)?;
+    if format == Format::Table {
+        show_detectors(&published.publication, &summaries, output)?;
+    }
     if let Some(out) = &args.out {
         output.note(&compare::written_to(out));
     }
     Ok(if chosen.is_some() { Exit::Done } else { Exit::GateFailed })
+}
+
+/// The program that a stack reads, which its file does not start.
+fn guard_comment(guard: &Arc<dyn Strategy>) -> String {
+    let command = guard.program().map(|program| program.command.join(" ")).unwrap_or_default();
+    format!("# Its guard `{}` is `{}`: name it with `--guard`.\n", one_line(guard.name()), one_line(&command))
+}
+
+/// Shows what the stacks of the first table detect.
+fn show_detectors(publication: &Publication, summaries: &[Summary], output: &Output) -> Result<(), Failure> {
+    let groups = by_stack(publication.rows());
+    let first = publication.first(summaries);
+    let mut detectors = Vec::new();
+    for summary in &first.shown {
+        let detector = groups.iter().find(|group| group.stack == summary.stack).map(Detector::from_group);
+        detectors.extend(detector.filter(|detector| detector.failures > 0).map(|detector| (detector, *summary)));
+    }
+    if detectors.is_empty() {
+        return Ok(());
+    }
+    output.data("\n");
+    output.paragraph(
+        "As detectors: of the graded runs that each ends early, the share that fails; the share of all runs of the same \
+         models that fails anyway; and the share of all failures that it catches.",
+    );
+    output.table(&tables::detectors(&detectors, publication.unit()), Format::Table)?;
+    Ok(())
 }
 
 /// The stack to ship as a file, with the grounds on which it was chosen: what it does to the runs that these rows are of.
@@ -167,10 +206,13 @@ pub(super) fn tuned_file(
         ranges: Vec::new(),
     };
     let tuned = Stack { name: TUNED.to_owned(), ..stack.clone() };
+    let mut guards: Vec<String> = tuned.numbers().iter().filter_map(NumberOf::strategy).map(guard_comment).collect();
+    guards.dedup();
     Some(format!(
-        "# Made by `whenstop tune` from {} runs: {}\n\n{}{}",
+        "# Made by `whenstop tune` from {} runs: {}\n{}\n{}{}",
         summary.runs,
         one_line(&stack.name),
+        guards.concat(),
         stack_file(&tuned)?,
         grounds_text(grounds)
     ))

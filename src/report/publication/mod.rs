@@ -136,6 +136,11 @@ impl Publication {
         self.followed().filter(|_| self.first(summaries).is_ungraded())
     }
 
+    /// The unit in which savings are told.
+    pub fn unit(&self) -> Unit {
+        self.unit
+    }
+
     /// One row per run and stack.
     pub fn rows(&self) -> &Rows {
         &self.rows

@@ -1,6 +1,8 @@
 //! Decisions, and the two traits of every strategy: [`Strategy`], the recipe, and [`Watch`], the state machine it
 //! starts for each run. Stacks, seed systems and presets all implement them.
 
+mod number;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -9,6 +11,9 @@ use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 use crate::transcript::{Header, Name, Point, PointView, Truth};
+
+#[doc(hidden)]
+pub use number::{Number, NumberOf, ask, number_now};
 
 /// What a decision does. Only [`Stop`](Action::Stop) and [`Fail`](Action::Fail) end a replay with an exact result.
 ///
@@ -290,6 +295,8 @@ pub enum Need {
     WholeSession,
     /// Answers of another program: a guard that failed on this run.
     Answers,
+    /// The number of a guard, by the signal's name: a guard that failed on this run gave none.
+    Number(&'static str),
     /// A message field that only one framework records, by name.
     Field(&'static str),
     /// Something no recording contains, described in words.
@@ -324,7 +331,7 @@ impl Need {
             Self::GoalRows => "agentica.goal",
             Self::ResultDetails => "result details",
             Self::WholeSession => "whole session",
-            Self::Answers => "answers from the guard",
+            Self::Answers | Self::Number(_) => "answers from the guard",
             Self::Field(name) | Self::Unrecorded(name) => name,
         }
     }
@@ -384,6 +391,18 @@ pub trait Strategy: Send + Sync {
     /// recording. If so, one rule that cannot be evaluated puts the rest of the path in doubt.
     fn may_leave_path(&self) -> bool {
         true
+    }
+
+    /// The number that it answers with, if it decides nothing: rules read it as a signal.
+    #[doc(hidden)]
+    fn number(&self) -> Option<Number<'_>> {
+        None
+    }
+
+    /// The numbers of other programs that its rules read.
+    #[doc(hidden)]
+    fn numbers(&self) -> Vec<NumberOf> {
+        Vec::new()
     }
 
     /// The program that makes its decisions, if it is not this one.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::decision::{Action, Decision, Evidence, FirstFiring, Need, Requirement, RuleName, Strategy, Watch};
+use crate::decision::{Action, Decision, Evidence, FirstFiring, Need, Requirement, RuleName, Strategy, Watch, ask};
 use crate::transcript::{Point, PointView, Run};
 use following::Following;
 
@@ -161,6 +161,7 @@ pub fn replay_seen<S: Strategy + ?Sized>(
     strategy: &Arc<S>,
     mut seen: impl FnMut(&PointView<'_>, &dyn Watch),
 ) -> Replay {
+    ask(run, &**strategy);
     let requirements = strategy.requirements();
     let watch = Terms::from_run(run, &requirements).start(strategy, &run.header);
     let said = follow(run, watch, true, &mut seen);
@@ -179,6 +180,7 @@ pub fn trail_seen<S: Strategy + ?Sized>(
     strategy: &Arc<S>,
     mut seen: impl FnMut(&PointView<'_>, &dyn Watch),
 ) -> Vec<Decision> {
+    ask(run, &**strategy);
     let watch = Terms::from_run(run, &strategy.requirements()).start(strategy, &run.header);
     follow(run, watch, false, &mut seen).trail
 }

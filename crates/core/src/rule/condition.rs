@@ -56,6 +56,17 @@ impl Condition {
             Self::Not(part) | Self::Lately { part, .. } => part.rules(),
         }
     }
+
+    /// The rules in it, in order, to be changed.
+    pub(crate) fn rules_mut(&mut self) -> Vec<&mut Rule> {
+        match self {
+            Self::Rule(rule) => vec![rule],
+            Self::Any(parts) | Self::All { parts, .. } | Self::Some { parts, .. } => {
+                parts.iter_mut().flat_map(Self::rules_mut).collect()
+            }
+            Self::Not(part) | Self::Lately { part, .. } => part.rules_mut(),
+        }
+    }
 }
 
 impl fmt::Display for Condition {

@@ -5,7 +5,7 @@ mod condition;
 use std::fmt;
 
 use crate::decision::{Evidence, Need, RuleName, RuleReading};
-use crate::signal::{Options, Signal, SignalInfo};
+use crate::signal::{Options, Signal, SignalInfo, number};
 use crate::transcript::{Identity, PointView, is_public_name};
 
 #[doc(hidden)]
@@ -121,6 +121,7 @@ impl Rule {
             .into_iter()
             .chain(calls)
             .chain(self.signal.need)
+            .chain(number::needs(self.signal, &self.options))
             .chain(contents)
             .chain(texts)
             .chain(arguments)

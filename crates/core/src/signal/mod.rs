@@ -6,10 +6,12 @@
 mod calls;
 mod flags;
 mod grams;
+#[doc(hidden)]
+pub mod number;
 mod streak;
 mod tally;
 
-use crate::decision::Need;
+use crate::decision::{Need, NumberOf};
 use crate::transcript::{Identity, Moment, PointView};
 
 /// The state of a signal for one run.
@@ -109,6 +111,9 @@ pub struct Options {
     pub part: TextPart,
     /// Whether the time before a prompt counts.
     pub between_rounds: bool,
+    /// The guard whose number is read.
+    #[doc(hidden)]
+    pub number: NumberOf,
 }
 
 /// A registered signal. [`Self::new`] registers one of your own.
@@ -244,7 +249,7 @@ signals! {
     compactions::Compactions,
 }
 
-/// The built-in signal of that name.
+/// The signal of that name: a built-in one, or the number of a guard.
 pub fn find(id: &str) -> Option<&'static SignalInfo> {
-    REGISTRY.iter().find(|signal| signal.id == id)
+    REGISTRY.iter().find(|signal| signal.id == id).or_else(|| number::info(id))
 }

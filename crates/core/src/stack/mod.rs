@@ -5,6 +5,7 @@ mod cap;
 mod file;
 mod lint;
 mod nested;
+mod numbers;
 mod scope;
 #[cfg(test)]
 mod tests;
@@ -13,7 +14,7 @@ mod watch;
 
 use std::sync::Arc;
 
-use crate::decision::{Action, Requirement, RuleName, Strategy, Watch};
+use crate::decision::{Action, NumberOf, Program, Requirement, RuleName, Strategy, Trouble, Watch};
 use crate::rule::{Condition, Rule, Watching};
 use crate::transcript::{Header, Moment};
 
@@ -21,6 +22,9 @@ pub use cap::{Cap, CapRow, OnHit};
 pub use file::{Entry, GuardCommand, StackFile, Use};
 pub use lint::lint;
 pub use scope::Scope;
+
+#[doc(hidden)]
+pub use numbers::Guards;
 
 #[doc(hidden)]
 pub use file::{Grounds, Places, parse_rule};
@@ -103,6 +107,19 @@ impl Strategy for Stack {
 
     fn may_leave_path(&self) -> bool {
         !self.stands_alone()
+    }
+
+    fn numbers(&self) -> Vec<NumberOf> {
+        let numbers = self.all_rules().into_iter().map(|rule| &rule.options.number);
+        numbers.filter(|number| number.strategy().is_some()).cloned().collect()
+    }
+
+    fn program(&self) -> Option<&Program> {
+        self.all_rules().into_iter().find_map(|rule| rule.options.number.strategy()?.program())
+    }
+
+    fn troubles(&self) -> Vec<Trouble> {
+        self.numbers().iter().filter_map(NumberOf::strategy).flat_map(|guard| guard.troubles()).collect()
     }
 
     fn start(self: Arc<Self>, header: &Header) -> Box<dyn Watch> {

@@ -189,6 +189,7 @@ impl Layout {
             earlier: before.and_then(|before| before.now(events)),
             first_time: self.first_time.filter(|(index, _)| *index < seen).map(|(_, time)| time),
             is_after_end: false,
+            numbers: None,
         }
     }
 }

@@ -5,6 +5,7 @@ mod event;
 #[doc(hidden)]
 pub mod fingerprint;
 mod layout;
+mod numbers;
 mod outcome;
 #[doc(hidden)]
 pub mod placeholder;
@@ -26,6 +27,8 @@ pub use event::{Carries, Checkpoint, Event, Json, JudgeReply, Lane, Message, Met
 pub use fingerprint::Fingerprint;
 #[doc(hidden)]
 pub use fingerprint::Identity;
+#[doc(hidden)]
+pub use numbers::RunNumbers;
 pub use outcome::{EndCause, Outcome, OutcomeSource, Secured};
 #[doc(hidden)]
 pub use placeholder::{JUDGE_TAKEN_OUT, PLAN_TAKEN_OUT, TOLD_COMMAND, is_public_name};

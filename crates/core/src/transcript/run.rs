@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::layout::Layout;
 use super::{
     Checkpoint, EndCause, Event, Instant, Message, Moment, Outcome, OutcomeSource, Point, PointView, Secured, Step,
-    Totals,
+    RunNumbers, Totals,
 };
 
 /// What is known about a run before it is replayed.
@@ -43,7 +43,7 @@ pub struct Header {
     pub prompted_by: super::PromptedBy,
     /// True if this run is one of several rounds of a session.
     pub of_session: bool,
-    /// What the recording says about the calls that its replies asked for.
+    /// What the recording says about the calls that its replies numbers for.
     pub requests: Requests,
     /// The path of the file it was read from, as the user gave it.
     pub file: Option<String>,
@@ -59,13 +59,13 @@ impl Header {
     }
 }
 
-/// What a recording says about the calls that its replies asked for.
+/// What a recording says about the calls that its replies numbers for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Requests {
-    /// Each call of a reply is one that it asked for. A run without calls made none.
+    /// Each call of a reply is one that it numbers for. A run without calls made none.
     #[default]
     Recorded,
-    /// Tools are recorded as they ran, and replies do not say what they asked for: each call stands with the reply before
+    /// Tools are recorded as they ran, and replies do not say what they numbers for: each call stands with the reply before
     /// it, and some may be the host's.
     OnlyRuns,
     /// No run of its source has a tool call: it has none because none is recorded, not because none was made.
@@ -134,6 +134,7 @@ pub struct Run {
     pub round_grades: BTreeMap<usize, Grade>,
     events: Vec<Event>,
     layout: Layout,
+    numbers: RunNumbers,
 }
 
 impl Run {
@@ -147,7 +148,7 @@ impl Run {
         }
         let (ended_at, totals) = (header.ended_at.take(), header.totals.take());
         let layout = Layout::from_events(&events);
-        Self { header, ended_at, totals, grade, warnings, round_grades: BTreeMap::new(), events, layout }
+        Self { header, ended_at, totals, grade, warnings, round_grades: BTreeMap::new(), events, layout, numbers: RunNumbers::default() }
     }
 
     /// A draft with the same content, to be modified and passed to [`Self::new`] again.
@@ -228,12 +229,20 @@ impl Run {
 
     /// The run as it stood at each of its points, in order.
     pub fn views(&self) -> impl ExactSizeIterator<Item = PointView<'_>> {
-        self.layout.views(&self.header, &self.events, 0)
+        let views = self.layout.views(&self.header, &self.events, 0);
+        views.map(|view| PointView { numbers: Some(&self.numbers), ..view })
     }
 
     /// The state at one more request after everything recorded; `None` if the recording itself has that point.
     pub fn one_more_request(&self) -> Option<PointView<'_>> {
-        self.layout.one_more_request(&self.header, &self.events)
+        let view = self.layout.one_more_request(&self.header, &self.events)?;
+        Some(PointView { numbers: Some(&self.numbers), ..view })
+    }
+
+    /// What other programs were asked about it.
+    #[doc(hidden)]
+    pub fn numbers(&self) -> &RunNumbers {
+        &self.numbers
     }
 
     /// The reply of step `index`; `None` if there is no such step.

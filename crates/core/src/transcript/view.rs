@@ -1,7 +1,7 @@
 //! What a rule can see: only the past. A view consists of slices that end at its point, so later events are out of
 //! reach.
 
-use super::{Event, Header, Instant, Message, Moment, Point, Role, Step, placeholder};
+use super::{Event, Header, Instant, Message, Moment, Point, Role, RunNumbers, Step, placeholder};
 
 /// The state of a run at one point. A [`Recorder`](super::Recorder) yields views of a live run and a
 /// [`Run`](super::Run) those of a finished one, in the same order and with the same contents.
@@ -22,12 +22,19 @@ pub struct PointView<'r> {
     /// The time of the first event with a timestamp.
     pub(super) first_time: Option<Instant>,
     pub(super) is_after_end: bool,
+    /// What other programs were asked about the run, of which only the answers up to this point may be looked at.
+    pub(super) numbers: Option<&'r RunNumbers>,
 }
 
 impl<'r> PointView<'r> {
     /// True for a point after the end of the recording ([`Run::one_more_request`](super::Run::one_more_request)).
     pub fn is_after_end(&self) -> bool {
         self.is_after_end
+    }
+
+    /// What other programs were asked about the run.
+    pub(crate) fn numbers(&self) -> Option<&'r RunNumbers> {
+        self.numbers
     }
 
     /// The point.

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Location};
 use crate::rule::{Comparator, Condition, Rule};
-use crate::stack::{Clause, Stack, parse_rule};
+use crate::stack::{Clause, Guards, Stack, parse_rule};
 
 /// Maximum limits on one axis.
 const MOST_LIMITS: usize = 10_000;
@@ -21,7 +21,8 @@ impl Axis {
     ///
     /// `text` is the signal's name, then, both optional, a comparator sign (default `>=`; `==` is refused because its
     /// limits do not nest) and the stack file's options: `call.count >, window = 10, identity = "name"`.
-    pub fn parse(text: &str, mut limits: Vec<f64>) -> Result<Self, Diagnostic> {
+    /// `guards` are those whose numbers it may name.
+    pub fn parse(text: &str, mut limits: Vec<f64>, guards: &Guards) -> Result<Self, Diagnostic> {
         let at = || Location::file(format!("--signal {text}"));
         let (head, options) = text.split_once(',').map_or((text, ""), |(head, options)| (head, options));
         let mut words = head.split_whitespace();
@@ -41,10 +42,12 @@ impl Axis {
         let Some(first) = limits.first() else {
             return Err(Diagnostic::new(at(), "no limit to try", "name some: `--limits 2..8` or `--limits 2,4,8`"));
         };
-        let rule = parse_rule("axis", id, comparator, *first, options).map_err(|errors| {
+        let mut rule = parse_rule("axis", id, comparator, *first, options).map_err(|errors| {
             let error = errors.first();
             Diagnostic::new(at(), error.what.as_str(), error.help.as_str())
         })?;
+        let moment = rule.signal.at;
+        guards.seat_rule(&mut rule, moment).map_err(|(what, help)| Diagnostic::new(at(), what, help))?;
         Ok(Self { rule, limits })
     }
 }
@@ -70,8 +73,8 @@ pub fn stacks_of(axes: &[Axis], base: Option<&Stack>) -> Result<Vec<Stack>, Diag
     Ok(stacks)
 }
 
-/// Parses limits: a list `2,4,8`, a range `2..8` in steps of 1 or `50_000..200_000 step 25_000` (both ends included),
-/// or any mix of these, separated by commas.
+/// Parses limits: a list `2,4,8`, a range `2..8` or `0.5..0.95` in steps of its last digit, 1 or 0.01, or
+/// `50_000..200_000 step 25_000` (both ends included), or any mix of these, separated by commas.
 pub fn limits(text: &str) -> Result<Vec<f64>, Diagnostic> {
     let mut all = Vec::new();
     for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
@@ -86,8 +89,11 @@ pub fn limits(text: &str) -> Result<Vec<f64>, Diagnostic> {
 
 fn range(part: &str) -> Option<Vec<f64>> {
     let Some((from, rest)) = part.split_once("..") else { return Some(vec![number(part)?]) };
-    let (to, step) = rest.split_once("step").map_or((rest, "1"), |(to, step)| (to, step));
-    let (from, to, step) = (number(from)?, number(to)?, number(step)?);
+    let (to, step) = match rest.split_once("step") {
+        Some((to, step)) => (to, number(step)?),
+        None => (rest, last_digit(from).min(last_digit(rest))),
+    };
+    let (from, to) = (number(from)?, number(to)?);
     // A small tolerance, so that 0.1..0.5 step 0.1 includes its end.
     let count = ((to - from) / step + 1e-9).floor();
     if step <= 0.0 || !(0.0..MOST_LIMITS as f64).contains(&count) {
@@ -100,6 +106,12 @@ fn range(part: &str) -> Option<Vec<f64>> {
     Some((0..=count).map(|at| rounded(from + at as f64 * step)).collect())
 }
 
+/// The value of one in the last decimal place that is written: 0.01 for `0.95`, 1 for `8`.
+fn last_digit(text: &str) -> f64 {
+    let decimals = text.trim().split_once('.').map_or(0, |(_, decimals)| decimals.len().min(9));
+    (0..decimals).fold(1.0, |one, _| one / 10.0)
+}
+
 fn number(text: &str) -> Option<f64> {
     text.trim().replace('_', "").parse().ok().filter(|value: &f64| value.is_finite())
 }
@@ -108,6 +120,10 @@ fn number(text: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
+    fn parse(text: &str, limits: Vec<f64>) -> Result<Axis, Diagnostic> {
+        Axis::parse(text, limits, &Guards::default())
+    }
+
     #[test]
     fn limits_are_lists_ranges_and_mixes() {
         let read = |text| limits(text).unwrap();
@@ -115,6 +131,9 @@ mod tests {
         assert_eq!(read("1_000..3_000 step 1_000, 9e3"), [1e3, 2e3, 3e3, 9e3]);
         assert_eq!(read("0.1..0.3 step 0.1"), [0.1, 0.2, 0.3]);
         assert_eq!(read("2..5 step 2"), [2.0, 4.0]);
+        assert_eq!(read("0.5..0.9"), [0.5, 0.6, 0.7, 0.8, 0.9]);
+        let fine = read("0.5..0.95");
+        assert_eq!((fine.len(), fine.first(), fine.last()), (46, Some(&0.5), Some(&0.95)));
         for wrong in ["5..2", "1..2 step 0", "1..2 step -1", "1..1e9", "two", "1..", "nan", "0..inf"] {
             assert!(limits(wrong).is_err(), "{wrong}");
         }
@@ -123,8 +142,8 @@ mod tests {
     #[test]
     fn settings_go_from_conservative_to_aggressive() {
         let axes = vec![
-            Axis::parse("call.count, window = 5, identity = \"name\"", vec![2.0, 4.0, 4.0, 3.0]).unwrap(),
-            Axis::parse("errors.share <", vec![0.1, 0.5]).unwrap(),
+            parse("call.count, window = 5, identity = \"name\"", vec![2.0, 4.0, 4.0, 3.0]).unwrap(),
+            parse("errors.share <", vec![0.1, 0.5]).unwrap(),
         ];
         let stacks = stacks_of(&axes, None).unwrap();
         let names: Vec<&str> = stacks.iter().map(|stack| &*stack.name).collect();
@@ -134,14 +153,14 @@ mod tests {
 
     #[test]
     fn an_axis_is_one_signal_that_exists() {
-        let what = |text: &str| Axis::parse(text, vec![1.0]).unwrap_err();
+        let what = |text: &str| parse(text, vec![1.0]).unwrap_err();
         assert!(what("stps").help.contains("steps"));
         assert!(what("steps, windw = 3").what.contains("windw"));
         assert!(what("steps == ").what.contains("comparator"));
         assert!(what("steps >= 3").what.contains("comparator"));
         assert!(what("steps, strikes = 2").what.contains("one signal"));
         assert!(what("steps, x = 1 }, { signal = \"rounds\"").what.contains('x'));
-        assert!(Axis::parse("steps", vec![]).is_err());
+        assert!(parse("steps", vec![]).is_err());
         assert!(what("st\"eps\n").what.contains("signal"));
     }
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 use crate::decision::Strategy;
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
 use crate::framework::{ConfigText, Framework, Kind, Settings};
-use crate::stack::{Entry, GuardCommand, StackFile, Use, lint};
+use crate::stack::{Entry, GuardCommand, Guards, StackFile, Use, lint};
 use crate::{preset, system};
 
 pub use golden::{GOLDEN_CASES, golden_cases};
@@ -77,7 +77,7 @@ fn at_defaults(framework: &'static Framework) -> impl Iterator<Item = Arc<dyn St
 /// A guard is an error: nothing is started here.
 pub fn strategies(file: &StackFile, read_config: &ReadConfig<'_>) -> Result<Strategies, Diagnostics> {
     let mut errors = Vec::new();
-    let all = built(file, read_config, &start_nothing, &mut errors);
+    let all = built(&mut file.clone(), read_config, &start_nothing, Guards::default(), &mut errors);
     Diagnostics::from_list(errors).map_or(Ok(all), Err)
 }
 
@@ -98,41 +98,65 @@ pub fn load(path: &str, text: &str) -> Result<(StackFile, Strategies), Diagnosti
 
 /// The same, for a file that may name native configurations, which `read_config` reads.
 pub fn load_with(path: &str, text: &str, read_config: &ReadConfig<'_>) -> Result<(StackFile, Strategies), Diagnostics> {
-    load_starting(path, text, read_config, &start_nothing)
+    load_starting(path, text, read_config, &start_nothing, Guards::default())
 }
 
 /// The same, for a file that may also name guards, which `start` starts, in file order, if the file has no other errors.
+/// Its rules may read the numbers of these, and of the guards in `given`.
 pub fn load_starting(
     path: &str,
     text: &str,
     read_config: &ReadConfig<'_>,
     start: &StartGuard<'_>,
+    given: Guards,
 ) -> Result<(StackFile, Strategies), Diagnostics> {
-    let (file, mut errors) = StackFile::parse_partly(path, text);
-    let all = built(&file, read_config, start, &mut errors);
+    let (mut file, mut errors) = StackFile::parse_partly(path, text);
+    let all = built(&mut file, read_config, start, given, &mut errors);
     Diagnostics::from_list(errors).map_or(Ok((file, all)), Err)
 }
 
 /// The strategies that can be built; the errors of the others are added to `errors`.
 fn built(
-    file: &StackFile,
+    file: &mut StackFile,
     read_config: &ReadConfig<'_>,
     start: &StartGuard<'_>,
+    mut guards: Guards,
     errors: &mut Vec<Diagnostic>,
 ) -> Strategies {
+    let mut shipped = Vec::new();
+    for entry in &file.entries {
+        let Entry::Use(used) = entry else { continue };
+        match look_up(used, read_config) {
+            Ok(strategy) => shipped.push(strategy),
+            Err(more) => errors.extend(more),
+        }
+    }
+    let mut started = Vec::new();
+    for entry in &file.entries {
+        let Entry::Guard(guard) = entry else { continue };
+        if !errors.is_empty() {
+            return Strategies::new();
+        }
+        match start(guard) {
+            Ok(Some(strategy)) => {
+                guards.add(&strategy);
+                started.push(strategy);
+            }
+            Ok(None) => guards.add_unstarted(&guard.name),
+            Err(error) => errors.push(error),
+        }
+    }
+    errors.extend(file.seat(&guards));
+    if !errors.is_empty() {
+        return Strategies::new();
+    }
+    let (mut shipped, mut started) = (shipped.into_iter(), started.into_iter().peekable());
     let mut all = Strategies::new();
     for entry in &file.entries {
         match entry {
             Entry::Own(stack) => all.push(Arc::clone(stack) as Arc<dyn Strategy>),
-            Entry::Use(used) => match look_up(used, read_config) {
-                Ok(strategy) => all.push(strategy),
-                Err(more) => errors.extend(more),
-            },
-            Entry::Guard(guard) if errors.is_empty() => match start(guard) {
-                Ok(strategy) => all.extend(strategy),
-                Err(error) => errors.push(error),
-            },
-            Entry::Guard(_) => {}
+            Entry::Use(_) => all.extend(shipped.next()),
+            Entry::Guard(guard) => all.extend(started.next_if(|strategy| strategy.name() == guard.name)),
         }
     }
     all

@@ -91,6 +91,8 @@ fn rule(rule: &Rule) -> Vec<String> {
         of,
         part,
         between_rounds,
+        // The signal's name says whose number it is.
+        number: _,
     } = &rule.options;
     let texts = |texts: &[String]| format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(","));
     let mut fields =

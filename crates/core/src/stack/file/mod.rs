@@ -15,7 +15,7 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Clause, Scope, Stack, ToldLimit};
+use super::{Clause, Guards, Scope, Stack, ToldLimit};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location};
 use crate::effect::{Effect, EffectTable};
 use crate::rule::{Comparator, Rule};
@@ -34,7 +34,7 @@ pub struct StackFile {
     /// The file's own effects of tools and commands.
     pub effects: EffectTable,
     /// The positions of the entries, in the same order.
-    places: Vec<Places>,
+    pub(super) places: Vec<Places>,
     /// The certificates of tuned stacks, by stack name.
     grounds: Vec<(String, Grounds)>,
     /// The limits that the agent is told of, by stack name.
@@ -114,11 +114,11 @@ impl StackFile {
     ///
     /// On failure, returns all errors in the file, in order of position.
     pub fn parse(path: &str, text: &str) -> Result<Self, Diagnostics> {
-        let (file, errors) = Self::parse_partly(path, text);
-        Diagnostics::from_list(errors).map_or(Ok(file), Err)
+        Self::parse_with(path, text, &[])
     }
 
-    /// Parses the stacks that are valid and returns the errors in the others, for callers that add errors of their own.
+    /// Parses the stacks that are valid and returns the errors in the others, for callers that add errors of their own,
+    /// and start the guards whose numbers rules read.
     pub fn parse_partly(path: &str, text: &str) -> (Self, Vec<Diagnostic>) {
         Self::parse_partly_with(path, text, &[])
     }
@@ -126,7 +126,8 @@ impl StackFile {
     /// Parses a stack file whose rules may also name signals of your own. One with the name of a built-in signal
     /// replaces it. Your signals can use only the options that built-in signals have.
     pub fn parse_with(path: &str, text: &str, own: &'static [SignalInfo]) -> Result<Self, Diagnostics> {
-        let (file, errors) = Self::parse_partly_with(path, text, own);
+        let (mut file, mut errors) = Self::parse_partly_with(path, text, own);
+        errors.extend(file.seat(&Guards::default()));
         Diagnostics::from_list(errors).map_or(Ok(file), Err)
     }
 

@@ -62,6 +62,9 @@ pub struct Extract {
 impl Extract {
     /// Reads from `run` what `plan` asks for.
     pub fn from_run(run: &Run, plan: &Plan, assumptions: Assumptions) -> Self {
+        for feature in plan.features() {
+            feature.rule.options.number.ask(run);
+        }
         let mut signals: Vec<(Moment, Box<dyn Signal>, FeatureSeries)> = plan
             .features()
             .iter()

@@ -31,7 +31,7 @@ use toml::de::{DeTable, DeValue};
 use super::engine::{AxisChoice, Extract, Plan};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
 use crate::rule::Condition;
-use crate::stack::{Cap, Clause, Entry, OnHit, Scope, StackFile};
+use crate::stack::{Cap, Clause, Entry, Guards, OnHit, Scope, StackFile};
 use limits::Limits;
 use template::Template;
 pub use wide::WideGrid;
@@ -65,6 +65,7 @@ pub struct GridFile {
     text: String,
     combine: Combine,
     axes: Vec<AxisTemplate>,
+    guards: Guards,
 }
 
 /// An axis whose limits may still have to be derived from the recordings.
@@ -109,8 +110,8 @@ impl Wrong {
 }
 
 impl GridFile {
-    /// Parses the text of a grid file; `path` is used in messages.
-    pub fn parse(path: &str, text: &str) -> Result<Self, Diagnostics> {
+    /// Parses the text of a grid file; `path` is used in messages. `guards` are those whose numbers it may name.
+    pub fn parse(path: &str, text: &str, guards: &Guards) -> Result<Self, Diagnostics> {
         let mut wrong = Vec::new();
         let (document, mut errors) = DeTable::parse_recoverable(text);
         errors.sort_by_key(|error| error.span().map_or(0, |span| span.start));
@@ -123,7 +124,13 @@ impl GridFile {
             let what = format!("not TOML: {} more, from here on", errors.len() - Diagnostics::SYNTAX_ERRORS);
             wrong.push(Wrong::new(next.span().unwrap_or(0..0), what, "mend the first ones, and look again"));
         }
-        let mut file = Self { path: path.to_owned(), text: text.to_owned(), combine: Combine::Any, axes: Vec::new() };
+        let mut file = Self {
+            path: path.to_owned(),
+            text: text.to_owned(),
+            combine: Combine::Any,
+            axes: Vec::new(),
+            guards: guards.clone(),
+        };
         if wrong.is_empty() {
             file.read(document.get_ref(), &mut wrong);
         }
@@ -239,10 +246,12 @@ impl GridFile {
             return texts.into_iter().zip(sets).map(cap).collect();
         }
         let file = format!("[[stack]]\nname = \"grid\"\nany = [\n{}\n]\n", texts.join(",\n"));
-        let parsed = StackFile::parse(&self.path, &file).map_err(|errors| {
+        let (mut parsed, mut errors) = StackFile::parse_partly(&self.path, &file);
+        errors.extend(parsed.seat(&self.guards));
+        if let Some(errors) = Diagnostics::from_list(errors) {
             let error = errors.first();
-            Wrong::new(self.place_of(axis, &error.what), error.what.clone(), error.help.clone())
-        })?;
+            return Err(Wrong::new(self.place_of(axis, &error.what), error.what.clone(), error.help.clone()));
+        }
         let clauses: Vec<Clause> = match parsed.entries.into_iter().next() {
             Some(Entry::Own(stack)) => stack.clauses.clone(),
             _ => Vec::new(),

@@ -218,13 +218,14 @@ mod tests {
     use super::*;
     use crate::stack::StopClauses;
     use crate::sweep::GridFile;
+    use crate::stack::Guards;
     use crate::sweep::engine::Plan;
 
     #[test]
     fn the_stacks_of_a_chain_are_nested_by_their_definitions() {
         let axes = "[[axis]]\nsignal = \"steps\"\nat_least = [9, 3, 6]\noptional = true\n\
             [[axis]]\nsignal = \"novelty\"\nat_most = [0.1, 0.2]\n[[axis]]\ncap = [20, 10]\n";
-        let grid = GridFile::parse("grid.toml", axes).unwrap().grid(&[], &Plan::default()).unwrap();
+        let grid = GridFile::parse("grid.toml", axes, &Guards::default()).unwrap().grid(&[], &Plan::default()).unwrap();
         assert_eq!((grid.len(), grid.n_chains()), (16, 4));
         let mut chains: BTreeMap<usize, BTreeMap<usize, u64>> = BTreeMap::new();
         for index in 0..grid.len() {

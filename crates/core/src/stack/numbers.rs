@@ -1,0 +1,141 @@
+//! Which guards' numbers the rules of a stack read.
+
+use std::sync::Arc;
+
+use super::{Entry, OnHit, Stack, StackFile};
+use crate::decision::{NumberOf, Strategy};
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::rule::{Condition, Rule};
+use crate::signal::number::{guard_of, number_of};
+use crate::transcript::Moment;
+
+/// Guards, by the names that rules call them.
+#[derive(Clone, Debug, Default)]
+pub struct Guards(Vec<(String, Answers)>);
+
+/// What a guard answers with.
+#[derive(Clone, Debug)]
+enum Answers {
+    Number(NumberOf),
+    Decisions,
+    /// It was not started, so that nobody knows.
+    Unknown,
+}
+
+/// What is wrong with a rule, and how to mend it.
+type Wrong = (String, String);
+
+impl Guards {
+    /// Adds a guard.
+    pub fn add(&mut self, guard: &Arc<dyn Strategy>) {
+        let answers = number_of(guard).map_or(Answers::Decisions, Answers::Number);
+        self.0.push((guard.name().to_owned(), answers));
+    }
+
+    /// Adds a guard that is not started here: what rules call its number is not checked, and they are never evaluated.
+    pub fn add_unstarted(&mut self, name: &str) {
+        self.0.push((name.to_owned(), Answers::Unknown));
+    }
+
+    /// The numbers of the guards.
+    pub fn numbers(&self) -> impl Iterator<Item = &NumberOf> {
+        self.0.iter().filter_map(|(_, answers)| match answers {
+            Answers::Number(number) => Some(number),
+            Answers::Decisions | Answers::Unknown => None,
+        })
+    }
+
+    /// The number that rules call `id`; of the last guard, if two have that name.
+    fn number(&self, id: &str, at: Moment) -> Result<NumberOf, Wrong> {
+        let Some((guard, number)) = guard_of(id) else { return Ok(NumberOf::default()) };
+        let Some((_, answers)) = self.0.iter().rev().find(|(name, _)| name == guard) else {
+            let near = nearest(guard, self.0.iter().map(|(name, _)| name.as_str()));
+            let help = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("start it: `--guard {guard}=COMMAND`, or a `[[stack]]` of that name with a `command`"),
+            };
+            return Err((format!("no guard is called `{guard}`"), help));
+        };
+        let of = match answers {
+            Answers::Number(of) => of,
+            Answers::Unknown => return Ok(NumberOf::default()),
+            Answers::Decisions => {
+                let help = "let its handshake say `\"answers\": [\"reading\"]`; its rule is then made here";
+                return Err((format!("the guard `{guard}` decides, and answers with no number"), help.to_owned()));
+            }
+        };
+        let known = of.strategy().and_then(|strategy| strategy.number());
+        let (name, points) = known.map_or(("", &[][..]), |known| (known.name, known.points));
+        if name != number {
+            return Err((
+                format!("the guard `{guard}` has no number `{number}`"),
+                format!("write `guard:{guard}.{name}`"),
+            ));
+        }
+        if !points.contains(&at) {
+            let asked: Vec<&str> = points.iter().map(|point| point.name()).collect();
+            let what = format!("the guard `{guard}` is asked at {}, and this rule at {at}", asked.join(", "));
+            let first = asked.first().copied().unwrap_or_default();
+            return Err((what, format!("add `at = \"{first}\"`, or list `{at}` among the `points` of its handshake")));
+        }
+        Ok(of.clone())
+    }
+
+    /// Gives a rule that is checked at `at` the guard whose number it reads; else returns what is wrong, and how to mend
+    /// it.
+    pub fn seat_rule(&self, rule: &mut Rule, at: Moment) -> Result<(), (String, String)> {
+        rule.options.number = self.number(rule.signal.id, at)?;
+        Ok(())
+    }
+
+    fn seat_all(&self, condition: &mut Condition, at: Moment) -> Result<(), Wrong> {
+        condition.rules_mut().into_iter().try_for_each(|rule| self.seat_rule(rule, at))
+    }
+}
+
+impl StackFile {
+    /// Gives the rules that read numbers of guards these guards; returns what is wrong with the others.
+    #[doc(hidden)]
+    pub fn seat(&mut self, guards: &Guards) -> Vec<Diagnostic> {
+        let mut wrong = Vec::new();
+        for (index, entry) in self.entries.iter_mut().enumerate() {
+            let Entry::Own(stack) = entry else { continue };
+            if !stack.names_numbers() {
+                continue;
+            }
+            let places = self.places.get(index).cloned().unwrap_or_default();
+            let stack = Arc::make_mut(stack);
+            for (nth, clause) in stack.clauses.iter_mut().enumerate() {
+                if let Err((what, help)) = guards.seat_all(&mut clause.condition, clause.at) {
+                    wrong.push(places.at_name(&format!("any.{nth}"), what, help));
+                }
+            }
+            let rows = match stack.cap.as_mut().map(|cap| &mut cap.on_hit) {
+                Some(OnHit::Table(rows)) => rows.as_mut_slice(),
+                _ => &mut [],
+            };
+            for condition in rows.iter_mut().filter_map(|row| row.when.as_mut()) {
+                if let Err((what, help)) = guards.seat_all(condition, Moment::BeforeRequest) {
+                    wrong.push(places.at_name("cap", what, help));
+                }
+            }
+        }
+        wrong
+    }
+}
+
+impl Stack {
+    /// All its rules, those of the cap's table last.
+    pub(super) fn all_rules(&self) -> Vec<&Rule> {
+        let rows = match self.cap.as_ref().map(|cap| &cap.on_hit) {
+            Some(OnHit::Table(rows)) => rows.as_slice(),
+            _ => &[],
+        };
+        let of_clauses = self.clauses.iter().flat_map(|clause| clause.condition.rules());
+        of_clauses.chain(rows.iter().filter_map(|row| row.when.as_ref()).flat_map(Condition::rules)).collect()
+    }
+
+    fn names_numbers(&self) -> bool {
+        self.all_rules().iter().any(|rule| guard_of(rule.signal.id).is_some())
+    }
+}
