@@ -86,8 +86,10 @@ impl GuardArgs {
         let mut guards = Guards::default();
         for guard in self.load().map_err(Failure::usage)? {
             if guard.number().is_none() {
-                let what = format!("the guard `{}` decides, and answers with no number to find a limit for", guard.name());
-                let help = "let its handshake say `\"answers\": [\"reading\"]`; `whenstop compare` shows what it decides";
+                let what =
+                    format!("the guard `{}` decides, and answers with no number to find a limit for", guard.name());
+                let help =
+                    "let its handshake say `\"answers\": [\"reading\"]`; `whenstop compare` shows what it decides";
                 return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
             }
             guards.add(&guard);

@@ -254,7 +254,8 @@ impl LoadedStacks {
         let Some(guard) = unread.and_then(NumberOf::strategy) else { return Ok(()) };
         let number = guard.number().map_or("", |number| number.name);
         let what = format!("the guard `{}` answers with a number, and no rule reads it", guard.name());
-        let help = format!("name it in a stack file: `{{ signal = \"guard:{}.{number}\", at_least = … }}`", guard.name());
+        let help =
+            format!("name it in a stack file: `{{ signal = \"guard:{}.{number}\", at_least = … }}`", guard.name());
         Err(Failure::usage(Diagnostic::new(Location::default(), what, help)))
     }
 

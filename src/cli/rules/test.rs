@@ -11,9 +11,9 @@ use crate::cli::output::Output;
 use crate::decision::{Decision, Need, Strategy as _};
 use crate::diagnostic::{Diagnostic, Location, count, one_line};
 use crate::guard::{Guard, Reads, Word};
-use crate::report::figure::short;
 use crate::redact::redact;
 use crate::replay::replay_seen;
+use crate::report::figure::short;
 use crate::stack::GuardCommand;
 use crate::transcript::{Moment, Run};
 
@@ -156,7 +156,12 @@ fn tell(guard: &Guard, told: &[Told], points: u64, output: &Output) {
     ));
     numbers.sort_by(f64::total_cmp);
     if let (Some(least), Some(most), Some(middle)) = (numbers.first(), numbers.last(), numbers.get(numbers.len() / 2)) {
-        output.paragraph(&format!("numbers from {} to {}, half of them up to {}", short(*least), short(*most), short(*middle)));
+        output.paragraph(&format!(
+            "numbers from {} to {}, half of them up to {}",
+            short(*least),
+            short(*most),
+            short(*middle)
+        ));
     }
     let never = acts.iter().filter(|(_, n)| **n == 0).map(|(name, _)| format!("answers `{name}`"));
     let idle = rules.iter().filter(|(_, n)| **n == 0).map(|(name, _)| format!("acts by `{}`", one_line(name)));

@@ -104,7 +104,12 @@ pub(super) struct Recorded<'r> {
 
 impl<'r> Recorded<'r> {
     fn from_run(run: &'r Run) -> Self {
-        Self { header: &run.header, events: run.events(), is_graded: run.secured() != Secured::Unknown, numbers: Some(run.numbers()) }
+        Self {
+            header: &run.header,
+            events: run.events(),
+            is_graded: run.secured() != Secured::Unknown,
+            numbers: Some(run.numbers()),
+        }
     }
 
     /// A run in progress, which nobody has graded yet.

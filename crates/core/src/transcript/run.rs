@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::layout::Layout;
 use super::{
-    Checkpoint, EndCause, Event, Instant, Message, Moment, Outcome, OutcomeSource, Point, PointView, Secured, Step,
-    RunNumbers, Totals,
+    Checkpoint, EndCause, Event, Instant, Message, Moment, Outcome, OutcomeSource, Point, PointView, RunNumbers,
+    Secured, Step, Totals,
 };
 
 /// What is known about a run before it is replayed.
@@ -148,7 +148,17 @@ impl Run {
         }
         let (ended_at, totals) = (header.ended_at.take(), header.totals.take());
         let layout = Layout::from_events(&events);
-        Self { header, ended_at, totals, grade, warnings, round_grades: BTreeMap::new(), events, layout, numbers: RunNumbers::default() }
+        Self {
+            header,
+            ended_at,
+            totals,
+            grade,
+            warnings,
+            round_grades: BTreeMap::new(),
+            events,
+            layout,
+            numbers: RunNumbers::default(),
+        }
     }
 
     /// A draft with the same content, to be modified and passed to [`Self::new`] again.

@@ -216,9 +216,9 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
+    use crate::stack::Guards;
     use crate::stack::StopClauses;
     use crate::sweep::GridFile;
-    use crate::stack::Guards;
     use crate::sweep::engine::Plan;
 
     #[test]
