@@ -163,12 +163,14 @@ pub(crate) fn named_role(name: &str) -> Option<Role> {
 }
 
 /// The role of a LangChain class or type name.
-fn class_role(name: &str) -> Option<Role> {
+pub(crate) fn class_role(name: &str) -> Option<Role> {
     match name {
         "HumanMessage" | "HumanMessageChunk" | "human" | "user" => Some(Role::User),
         "AIMessage" | "AIMessageChunk" | "ai" | "assistant" => Some(Role::Assistant),
         "SystemMessage" | "SystemMessageChunk" | "system" => Some(Role::System),
-        "ToolMessage" | "ToolMessageChunk" | "FunctionMessage" | "tool" | "function" => Some(Role::Tool),
+        "ToolMessage" | "ToolMessageChunk" | "FunctionMessage" | "FunctionMessageChunk" | "tool" | "function" => {
+            Some(Role::Tool)
+        }
         _ => None,
     }
 }
@@ -329,7 +331,7 @@ fn joined(texts: &mut Vec<Text>) -> Option<Text> {
 }
 
 /// Token counts in any spelling. Anthropic counts cached tokens separately from the input, everybody else as part of
-/// it.
+/// it; where the total is the sum of input and output, they are part of it whoever wrote it.
 pub(crate) fn usage(value: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let of_input = value
         .counts(["input_token_details", "input_tokens_details", "prompt_tokens_details", "prompt_token_details"], out);
@@ -344,12 +346,15 @@ pub(crate) fn usage(value: &Node<'_>, out: &mut Reading<'_>) -> Option<Usage> {
     let written_beside = value.tokens(["cache_creation_input_tokens", "cacheWriteInputTokens"], out);
     let input = value.tokens(["input_tokens", "prompt_tokens", "inputTokens", "promptTokens"], out);
     let beside = !value.mentions("prompt_tokens") && of_input.is_none();
+    let output = value.tokens(["output_tokens", "completion_tokens", "outputTokens", "completionTokens"], out);
+    let total = value.tokens(["total_tokens", "totalTokens"], out);
+    let is_whole = total.is_some() && total == input.zip(output).map(|(input, output)| input.saturating_add(output));
     let extra = read_beside.unwrap_or(0).saturating_add(written_beside.unwrap_or(0));
     let usage = Usage {
-        input: if beside { input.map(|input| input.saturating_add(extra)) } else { input },
+        input: if beside && !is_whole { input.map(|input| input.saturating_add(extra)) } else { input },
         cache_read: read.or(read_beside),
         cache_write: written.or(written_beside),
-        output: value.tokens(["output_tokens", "completion_tokens", "outputTokens", "completionTokens"], out),
+        output,
         reasoning,
     };
     (!usage.is_empty()).then_some(usage)
@@ -393,6 +398,8 @@ mod tests {
             (r#"{"input_tokens":10,"output_tokens":1,"cache_read_input_tokens":90}"#, 100, 90),
             (r#"{"prompt_tokens":100,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":90}}"#, 100, 90),
             (r#"{"input_tokens":100,"output_tokens":1,"input_token_details":{"cache_read":90}}"#, 100, 90),
+            (r#"{"inputTokens":10,"outputTokens":1,"totalTokens":101,"cacheReadInputTokens":90}"#, 100, 90),
+            (r#"{"inputTokens":100,"outputTokens":1,"totalTokens":101,"cacheReadInputTokens":90}"#, 100, 90),
         ] {
             let usage = in_memory::within("x", json, |out| usage(&Node::from_written(json), out)).unwrap();
             assert_eq!((usage.input, usage.cache_read), (Some(input), Some(read)), "{json}");

@@ -1,8 +1,9 @@
-//! LangChain's messages as `messages_to_dict` writes them: each a `type` and its `data`.
+//! LangChain's messages in each of the ways that people write them down: `messages_to_dict` (a `type` and its `data`),
+//! `dumps` (the class, and its fields under `kwargs`) and `model_dump` (the fields alone), in a list or a state's `messages`.
 
 use super::{Format, Layout};
-use crate::open::probe::{Probe, Sketch};
-use crate::read::dialect;
+use crate::open::probe::Probe;
+use crate::read::dialect::{self, class_role};
 use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
@@ -17,17 +18,24 @@ impl Format for LangChainMessages {
     }
 
     fn summary(&self) -> &'static str {
-        "LangChain's messages (`messages_to_dict`): an array, or `messages`, of a `type` and `data`"
+        "LangChain's messages (`messages_to_dict`, `dumps`, `model_dump`): an array, or a state's `messages`"
     }
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
-        let is_message = |value: &Sketch| {
-            let kind = value.text_of("type").unwrap_or_default();
-            role(&kind).is_some() && value.get("data").is_some_and(|data| data.has(&["content"]))
-        };
         let whole = probe.document()?;
         let list = if whole.is_array() { whole } else { whole.get("messages")? };
-        list.elements().first().is_some_and(is_message).then(|| "messages of a `type` and `data`".to_owned())
+        let first = list.elements().first()?;
+        let is_named = first.text_of("type").is_some_and(|kind| class_role(&kind).is_some());
+        let is_dumped = first.get("lc").is_some() && first.get("kwargs").is_some_and(|kwargs| kwargs.has(&["content"]));
+        if is_named && first.get("data").is_some_and(|data| data.has(&["content"])) {
+            Some("messages of a `type` and `data`".to_owned())
+        } else if is_dumped {
+            Some("messages of a class and `kwargs`".to_owned())
+        } else if is_named && first.has(&["content", "additional_kwargs", "response_metadata"]) {
+            Some("messages with a `type` and `response_metadata`".to_owned())
+        } else {
+            None
+        }
     }
 
     fn layout(&self, _probe: &Probe) -> Layout {
@@ -42,8 +50,18 @@ impl Format for LangChainMessages {
             if !message.expect_object("message", "an object", out) {
                 continue;
             }
-            let Some(role) = message.role("type", role, out) else { continue };
-            let data = message.under("data", out);
+            let (data, role) = if message.has("lc") {
+                let class = message.some_list("id").last().and_then(Node::as_string).unwrap_or_default().into_owned();
+                let role = class_role(&class);
+                if role.is_none() {
+                    out.unknown_role(&class, &message);
+                }
+                (message.under("kwargs", out), role)
+            } else {
+                let role = message.role("type", class_role, out);
+                (if message.has("data") { message.under("data", out) } else { message }, role)
+            };
+            let Some(role) = role else { continue };
             for mut said in dialect::messages_of(&data, role, out) {
                 if said.role == Role::Assistant {
                     let about = data.within("response_metadata");
@@ -62,16 +80,5 @@ impl Format for LangChainMessages {
             ..Header::default()
         };
         out.run(turns.into_draft(header, Grade::default()));
-    }
-}
-
-/// The role of a message's type.
-fn role(kind: &str) -> Option<Role> {
-    match kind {
-        "human" | "HumanMessageChunk" => Some(Role::User),
-        "ai" | "AIMessageChunk" => Some(Role::Assistant),
-        "system" | "SystemMessageChunk" => Some(Role::System),
-        "tool" | "function" | "ToolMessageChunk" => Some(Role::Tool),
-        _ => None,
     }
 }
