@@ -73,6 +73,17 @@ fn commands_are_read_in_time_that_grows_with_their_length() {
 }
 
 #[test]
+fn stacks_are_compared_and_looked_over_in_time_that_grows_with_their_number() {
+    let files = |n: usize| {
+        let stack = |nth| format!("[[stack]]\nname = \"s{nth}\"\nany = [{{ signal = \"steps\", at_least = {nth} }}]\n");
+        let stacks: String = (2..n + 2).map(stack).collect();
+        Scratch::with(&[("x.jsonl", &calling("bash", &json!({ "command": "ls" }))), ("s.toml", &stacks)])
+    };
+    check_files("compare", "compare x.jsonl --stacks s.toml --format csv", 400, files);
+    check_files("rules lint", "rules lint s.toml x.jsonl", 400, files);
+}
+
+#[test]
 fn calls_of_one_step_are_compared_in_time_that_grows_with_their_number() {
     let step = |n: usize| {
         let calls: Vec<_> =

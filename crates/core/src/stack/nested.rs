@@ -89,7 +89,8 @@ fn implies(condition: &Condition, bolder: &Condition) -> bool {
 }
 
 fn rule_implies(rule: &Rule, other: &Rule) -> bool {
-    if rule.signal.id != other.signal.id || rule.options_label != other.options_label {
+    let is_same_signal = std::ptr::eq(rule.signal, other.signal) || rule.signal.id == other.signal.id;
+    if !is_same_signal || rule.options_label != other.options_label {
         return false;
     }
     let (limit, bolder) = (rule.limit, other.limit);
