@@ -21,15 +21,15 @@ use crate::find::skipped::{Skipped, Twin};
 use crate::find::source::Source;
 use crate::label::label_files;
 use crate::label::report_files::{FolderGrades, Joined, Reports};
-use crate::open::database;
 use crate::open::finding::Finding;
 use crate::open::inputs::add_input;
 use crate::open::inspect_archive::EvalLog;
 use crate::open::layout::Layout;
 use crate::open::probe::{Probe, Shape};
 use crate::open::records::{self, Cut, Item, Records};
+use crate::open::signature::Signature;
 use crate::read::format::{self, Format};
-use crate::read::parquet_tables::{self, Export, TableRecords};
+use crate::read::parquet_tables::{Export, TableRecords};
 use crate::read::session_stores::SessionStore;
 use crate::read::wrappings::{self, Form};
 use crate::record::named_by::NamedBy;
@@ -238,14 +238,11 @@ impl<'c> Stream<'c> {
             return Err("labels: joined to the runs they name".to_owned().into());
         }
         let unreadable = |error: std::io::Error| NotRead::unreadable(error);
-        if parquet_tables::is_parquet(source.path()).map_err(unreadable)? {
-            return self.recognise_table(source);
-        }
-        if database::is_database(source.path()).map_err(unreadable)? {
-            return self.recognise_store(source);
-        }
-        if source.is_zip().map_err(unreadable)? {
-            return self.recognise_log(source);
+        match Signature::from_file(source.path()).map_err(unreadable)? {
+            Signature::Parquet => return self.recognise_table(source),
+            Signature::Database => return self.recognise_store(source),
+            Signature::Zip => return self.recognise_log(source),
+            Signature::Other => {}
         }
         let chosen = self.chosen(source)?;
         if let Some(not_read) = self.left_for_another(source, chosen.form.format) {

@@ -50,11 +50,6 @@ impl Source {
         &self.path
     }
 
-    /// Whether it is a zip.
-    pub(crate) fn is_zip(&self) -> io::Result<bool> {
-        Ok(decompress::packing(File::open(&self.path)?)?.0 == decompress::Packing::Zip)
-    }
-
     /// The file's text, uncompressed.
     pub(crate) fn open(&self) -> io::Result<Box<dyn Read + Send>> {
         decompress::decoded(File::open(&self.path)?)

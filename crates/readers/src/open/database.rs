@@ -3,10 +3,6 @@
 //!
 //! Without the feature `sqlite` the library is left out, and every database is refused with the same error.
 
-use std::fs::File;
-use std::io::Read as _;
-use std::path::Path;
-
 #[cfg(not(feature = "sqlite"))]
 mod absent;
 #[cfg(feature = "sqlite")]
@@ -19,10 +15,3 @@ pub(crate) use sqlite::Database;
 
 /// The columns of a row: text as it is, numbers as digits, and `None` for null.
 pub(crate) type Row = Vec<Option<String>>;
-
-/// True if the file begins as SQLite databases do.
-pub(crate) fn is_database(path: &Path) -> std::io::Result<bool> {
-    let mut magic = Vec::new();
-    File::open(path)?.take(16).read_to_end(&mut magic)?;
-    Ok(magic == b"SQLite format 3\0")
-}

@@ -11,5 +11,6 @@ pub(crate) mod layout;
 pub(crate) mod probe;
 pub(crate) mod records;
 pub(crate) mod scan;
+pub(crate) mod signature;
 pub(crate) mod temp_folder;
 pub(crate) mod whole_file;

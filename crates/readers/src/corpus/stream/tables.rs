@@ -7,8 +7,9 @@ use super::super::open_file::OpenFile;
 use super::{Cuts, Opened, Stream};
 use crate::find::source::Source;
 use crate::open::inspect_archive::EvalLog;
+use crate::open::signature::Signature;
 use crate::read::format;
-use crate::read::parquet_tables::{self, Dialect, Export, Plan, Table, TableRecords};
+use crate::read::parquet_tables::{Dialect, Export, Plan, Table, TableRecords};
 use crate::read::session_stores::{Refused, SessionStore};
 use crate::record::options::SubAgents;
 
@@ -46,9 +47,8 @@ impl Stream<'_> {
 
     /// The files with observations that form one export with `source`: those of its directory that are in this corpus.
     fn beside(&self, source: &Source) -> Vec<(PathBuf, String)> {
-        let is_beside = |other: &&Source| {
-            other.name.folder == source.name.folder && parquet_tables::is_parquet(other.path()).unwrap_or(false)
-        };
+        let is_beside =
+            |other: &&Source| other.name.folder == source.name.folder && Signature::is_parquet(other.path());
         let observes = |other: &&Source| {
             let columns = Table::open(other.path(), &other.name.path).map(|table| table.columns());
             columns

@@ -8,13 +8,13 @@ use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 
 use super::assemble::{Node, begin};
-use super::is_parquet;
 use super::layout::{Dialect, Plan};
 use super::leaf::Torn;
 use super::table::{Rows, Table};
 use crate::diagnostic::{Diagnostic, Location, Severity};
 use crate::open::finding::Finding;
 use crate::open::records::{Cut, Item};
+use crate::open::signature::Signature;
 
 /// Columns that come first because this module reads them itself.
 const OWN: &[&str] = &["trace_id", "id", "trace_name", "metadata"];
@@ -68,7 +68,7 @@ pub(crate) struct Export {
 fn files_in(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    paths.retain(|path| path.is_file() && is_parquet(path).unwrap_or(false));
+    paths.retain(|path| path.is_file() && Signature::is_parquet(path));
     paths.sort();
     paths
 }

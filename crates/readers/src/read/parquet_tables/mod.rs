@@ -26,10 +26,6 @@ mod tables;
 #[cfg(feature = "parquet")]
 mod write;
 
-use std::fs::File;
-use std::io::Read as _;
-use std::path::Path;
-
 #[cfg(not(feature = "parquet"))]
 pub(crate) use absent::{Export, Table, TableRecords};
 #[cfg(not(feature = "parquet"))]
@@ -45,10 +41,3 @@ pub(crate) use table::{Table, TableRecords};
 pub(crate) use tables::Tables;
 #[cfg(feature = "parquet")]
 pub use write::ParquetWriter;
-
-/// True if the file begins with the Parquet signature.
-pub(crate) fn is_parquet(path: &Path) -> std::io::Result<bool> {
-    let mut magic = Vec::new();
-    File::open(path)?.take(4).read_to_end(&mut magic)?;
-    Ok(magic == b"PAR1" || magic == b"PARE")
-}

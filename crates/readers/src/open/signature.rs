@@ -1,0 +1,35 @@
+//! What a file is by its first bytes, where these decide how it is opened.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+/// What the first bytes of a file say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Signature {
+    Parquet,
+    /// An SQLite database.
+    Database,
+    Zip,
+    /// A text, compressed or not, or nothing known.
+    Other,
+}
+
+impl Signature {
+    /// Looks at the first bytes of a file.
+    pub(crate) fn from_file(path: &Path) -> io::Result<Self> {
+        let mut first = Vec::with_capacity(16);
+        File::open(path)?.take(16).read_to_end(&mut first)?;
+        Ok(match first.as_slice() {
+            [b'P', b'A', b'R', b'1' | b'E', ..] => Self::Parquet,
+            b"SQLite format 3\0" => Self::Database,
+            [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Self::Zip,
+            _ => Self::Other,
+        })
+    }
+
+    /// Whether the file can be read and is a Parquet table.
+    pub(crate) fn is_parquet(path: &Path) -> bool {
+        Self::from_file(path).is_ok_and(|signature| signature == Self::Parquet)
+    }
+}
