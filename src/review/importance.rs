@@ -143,7 +143,9 @@ impl Group {
         let meaning = if n == 1 { self.of_one().to_owned() } else { self.of_many(n) };
         let colon = if n == 1 { "" } else { ":" };
         let verdict = match (&self.verdict_before, &self.verdict_now) {
-            (Some(before), Some(now)) if self.importance == Importance::Verdict => format!(": {now}, was {before}"),
+            (Some(before), Some(now)) if self.importance == Importance::Verdict => {
+                format!(": {} now, {} before", in_words(now), in_words(before))
+            }
             _ => String::new(),
         };
         let rule = match (&self.rule_before, &self.rule_now) {
@@ -191,6 +193,21 @@ impl Group {
             (Importance::Moved, Shift::SameStep) => format!("{n} runs stop elsewhere in the same step"),
             (Importance::Rule, _) => format!("{n} runs stop where they did, by another rule"),
         }
+    }
+}
+
+/// A verdict in words, to follow "the runs are".
+fn in_words(verdict: &str) -> &str {
+    match verdict.parse() {
+        Ok(Verdict::FalseEarlyStop | Verdict::UnverifiedFalseEarlyStop) => "killed",
+        Ok(Verdict::GoodTrim) => "stopped after the success",
+        Ok(Verdict::TrueStop) => "stopped failures",
+        Ok(Verdict::Rescued) => "stopped before the success was lost",
+        Ok(Verdict::MissedStop) => "failures that ran on",
+        Ok(Verdict::LostSuccess) => "successes lost later on",
+        Ok(Verdict::CleanPass) => "left alone",
+        Ok(Verdict::Unlabelled) => "of unknown outcome",
+        Err(()) => verdict,
     }
 }
 

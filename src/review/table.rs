@@ -1,4 +1,4 @@
-//! The net effect as a table: one line for each stack that changed, with `before → now` where a number changed.
+//! The net effect as a table: one line for each stack that changed, with `before→now` where a number changed.
 
 use super::{Review, StackEffect, State};
 use crate::answers::tables::{Cell, Table};
@@ -33,7 +33,10 @@ fn line(effect: &StackEffect) -> Vec<Cell> {
     let side = |of: &dyn Fn(&Numbers) -> String| -> Cell {
         let told = [effect.before.as_ref(), effect.now.as_ref()].map(|numbers| numbers.map(of));
         Cell::Text(match told {
-            [Some(before), Some(now)] if before != now => format!("{before} → {now}"),
+            // The unit stands once, so that the table fits a terminal.
+            [Some(before), Some(now)] if before != now => {
+                format!("{}→{now}", before.strip_suffix(" %").unwrap_or(&before))
+            }
             [Some(one), _] | [None, Some(one)] => one,
             [None, None] => "-".to_owned(),
         })
