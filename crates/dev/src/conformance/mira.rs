@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::preset::recording;
 use super::{CaseError, Driver, GoldenCase};
+use crate::catalog;
+use crate::framework::Settings;
 use crate::python::{self, Int, Raised};
 use crate::system::mira::decide::{Continuation, Situation};
 use crate::system::mira::export;
@@ -18,6 +21,7 @@ use crate::text::closing_paragraph;
 use crate::text::failure::failure;
 use crate::text::provider_error::provider_error;
 use crate::text::user_request::user_request;
+use crate::transcript::Event;
 
 /// The driver for mira.
 pub(super) const MIRA: Driver = Driver { id: "mira", tables: TABLES, table_of, answer };
@@ -39,6 +43,7 @@ const TABLES: &[&str] = &[
     "final_result",
     "token_accounting",
     "message_trace",
+    "session_new",
 ];
 
 /// Recognizes a case's table by the shape of its input. The three text tests have the same shape, so they cannot be
@@ -46,6 +51,7 @@ const TABLES: &[&str] = &[
 fn table_of(case: &GoldenCase<'_>) -> Option<&'static str> {
     match () {
         () if case.has(&["rounds"]) => Some("message_trace"),
+        () if case.has(&["events"]) => Some("session_new"),
         () if case.has(&["run_mode", "plan"]) && case.asks("plan_after") => Some("continuation_decision"),
         () if case.has(&["run_mode", "plan"]) => Some("round_decision"),
         () if case.has(&["policy_unparsed"]) => Some("stop_policy_unparsed"),
@@ -69,7 +75,37 @@ fn answer(case: &GoldenCase<'_>) -> Result<Value, CaseError> {
         Some(version) => Profile::from_name(&format!("published-{version}"))
             .ok_or_else(|| CaseError::BadCase(format!("no profile has the rules of release {version}")))?,
     };
+    if case.table == "session_new" {
+        return session(profile, case.input);
+    }
     answer_of(Rules::from_profile(profile), case.table, case.input)
+}
+
+/// Where the replay of a session of several messages stops: the index of the event, and how many runs there were since the
+/// last `/new`.
+fn session(profile: Profile, input: &Value) -> Result<Value, CaseError> {
+    let bad = |what: String| CaseError::BadCase(what);
+    let run = recording(input.as_object().ok_or_else(|| bad("no object".to_owned()))?)?;
+    let mut set = input["set"].as_object().cloned().unwrap_or_default();
+    set.extend(input["policy"].as_object().cloned().unwrap_or_default());
+    let settings = Settings { profile: Some(profile.name().to_owned()), set, ..Settings::named("mira") };
+    let mira = catalog::find("mira").ok_or_else(|| bad("mira is not here".to_owned()))?;
+    let strategy = mira.strategy(&settings).map_err(|refused| bad(refused.to_string()))?;
+    let (mut watch, mut trail) = (strategy.start(&run.header), Vec::new());
+    for view in run.views() {
+        watch.at(&view, &mut trail);
+    }
+    let stop = trail.into_iter().find(|decision| decision.action.is_terminal());
+    let halted_at = stop.as_ref().and_then(|stop| stop.event);
+    let is_new = |event: &Event| event.message().is_some_and(|message| message.text() == "/new");
+    let begin = run.events().iter().rposition(is_new).map_or(0, |new| new + 2);
+    let until = halted_at.map_or(run.events().len(), |at| at + 1);
+    let replies = run.events().get(begin..until).unwrap_or_default().iter().filter_map(Event::message);
+    Ok(json!({
+        "halted_at": halted_at,
+        "reason": stop.and_then(|stop| stop.code),
+        "runs_after_new": replies.filter(|message| message.is_step()).count(),
+    }))
 }
 
 /// The answer under `rules`.

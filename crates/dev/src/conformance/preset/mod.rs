@@ -223,7 +223,7 @@ fn refusal([code, detail]: &[String; 2]) -> Value {
 }
 
 /// The case's events, read as a run.
-fn recording(input: &Map<String, Value>) -> Result<Run, CaseError> {
+pub(super) fn recording(input: &Map<String, Value>) -> Result<Run, CaseError> {
     let events = input.get("events").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let header = serde_json::json!({ "type": "run", "run_id": "case" });
     let lines: Vec<String> = [&header].into_iter().chain(events).map(Value::to_string).collect();

@@ -142,11 +142,11 @@ impl Message {
         self.before = self.project.as_ref().and_then(Project::plan).cloned();
     }
 
-    /// `/new`: resets the token counters and the policy; the mode stays.
+    /// `/new`: resets the token counters; the mode stays, and the policy, which the host and the command line send with
+    /// every message.
     pub fn reset_session(&mut self) {
         self.restart();
         self.tokens_before = 0;
-        self.policy = None;
     }
 
     /// The tokens compared with `maxTokens`: the message's, or, as documented, the session's.

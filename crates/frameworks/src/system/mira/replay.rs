@@ -30,6 +30,8 @@ const PROJECT_KEYS: &[&str] = &["automation_policy", "agent_profile", "contract_
 const MANUAL: RuleName = RuleName::fixed("mira.manual_mode");
 /// The rule of the guardrail, to which most of the loop's output is attributed.
 const GUARD: RuleName = RuleName::fixed(RULES[5]);
+/// The fixed reply to `/new`, which no run wrote.
+const NEW_SESSION: &str = "New session started.";
 /// The rule of an exception that the original does not catch.
 const EXCEPTION: RuleName = RuleName::fixed("mira.exception");
 
@@ -174,7 +176,7 @@ impl Strategy for Mira {
         message.agent_profile = self.agent_profile;
         message.guards_export = self.guards_export;
         message.plan_may_be_unrecorded = true;
-        Box::new(AutoRun { clock: RoundClock::new(self.round), mira: self, message, tokens: 0, progress: Vec::new() })
+        Box::new(AutoRun { clock: RoundClock::new(self.round), mira: self, message, tokens: 0, asks_new_session: false, progress: Vec::new() })
     }
 }
 
@@ -185,6 +187,8 @@ struct AutoRun {
     clock: RoundClock,
     /// Tokens of the current round.
     tokens: i128,
+    /// A new session was asked for, and the answer to that has not come.
+    asks_new_session: bool,
     /// What the loop printed at the last point shown.
     progress: Vec<String>,
 }
@@ -204,6 +208,9 @@ impl Watch for AutoRun {
         }
         let text = view.reply().map(Recorded::text).unwrap_or_default();
         let tokens = std::mem::take(&mut self.tokens);
+        if std::mem::take(&mut self.asks_new_session) && python::strip(&text) == NEW_SESSION {
+            return;
+        }
         // The original's agent loop strips the final text before the auto mode sees it.
         match self.message.after_run(python::strip(&text), tokens) {
             Ok(turn) => {
@@ -251,6 +258,7 @@ impl AutoRun {
         }
         if python::lower(python::strip(&message.text())) == "/new" {
             self.message.reset_session();
+            self.asks_new_session = true;
         } else if self.mira.prompts_restart {
             self.message.restart();
         }

@@ -47,6 +47,13 @@ fn the_session_counts_where_the_document_says_so() {
     check("documented", &set, rounds(&["a", "b", "c", "d"]), "stop mira.max_tokens at 5:end_of_round");
     let reset = rounds(&["a", "b"]).user("/new").reply("New session started.").user("go").reply("c");
     check("documented", &json!({"maxTokens": 300}), reset, "ran to the end");
+    // The policy is sent with every message, so that it holds after `/new`; the fixed reply is no run.
+    let set = json!({"maxTokens": 200});
+    let again = || rounds(&["a"]).user("/new").reply("New session started.").user("go").reply("b");
+    let more = |more: &[&str]| more.iter().fold(again(), |of, text| of.user("go on").step("working", "ok").reply(text));
+    check("published-0.5.0", &set, more(&["c", "d"]), "stop mira.max_tokens at 5:end_of_round");
+    let set = json!({"auto_max_rounds": 2});
+    check("published-0.5.0", &set, more(&["c", "d"]), "stop mira.max_rounds at 7:end_of_round");
 }
 
 #[test]
