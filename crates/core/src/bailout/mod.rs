@@ -163,6 +163,17 @@ impl Params<'_> {
         }
     }
 
+    /// A share from 0 to 1, or `default` if absent.
+    pub fn share(&self, param: &'static str, default: f64) -> Result<f64, BailoutError> {
+        match self.values.get(param) {
+            None => Ok(default),
+            Some(value) => {
+                let share = value.as_f64().filter(|share| (0.0..=1.0).contains(share));
+                share.ok_or_else(|| self.bad(param, "a share from 0 to 1"))
+            }
+        }
+    }
+
     /// A non-empty list of strings.
     pub fn texts(&self, param: &'static str) -> Result<Vec<String>, BailoutError> {
         let list = self.values.get(param).and_then(Value::as_array);
@@ -251,6 +262,8 @@ mod tests {
             "bailout `ask_user`: `answers` must be a list of texts, not empty"
         );
         assert_eq!(refusal("smart", json!({})), "");
+        assert_eq!(refusal("smart", json!({"window": 5, "threshold": 0.5})), "");
+        assert!(refusal("smart", json!({"threshold": 1.5})).contains("a share from 0 to 1"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::param;
 use crate::bailout::{self, BailoutError, Recipe};
 use crate::diagnostic::{Location, nearest};
 use crate::framework::{ConfigText, Settings, SettingsError};
@@ -33,11 +34,11 @@ pub struct Cap {
 
 impl Cap {
     /// Reads `max_iterations` (or a `scenario` from the page's table), `strategy` and `params` from JSON or TOML; all
-    /// are optional. Without a strategy, the transport's default handler is asked, which stops.
+    /// are optional, and settings of the same names take precedence. Without a strategy, the transport's default handler is asked, which stops.
     pub fn read(settings: &Settings) -> Result<Self, SettingsError> {
         let nowhere = ConfigText::default();
         let config = settings.config.as_ref().unwrap_or(&nowhere);
-        let values = match &settings.config {
+        let mut values = match &settings.config {
             None => Map::new(),
             Some(config) => match read_text(config)? {
                 Value::Object(values) => values,
@@ -47,6 +48,12 @@ impl Cap {
         if let Some(key) = values.keys().find(|key| !KEYS.contains(&key.as_str())) {
             let near = nearest(key, KEYS).map_or(HELP.to_owned(), |near| format!("did you mean `{near}`?"));
             return Err(config.error_at(key, format!("unknown key `{key}`"), near));
+        }
+        if settings.gives(&[&param::MAX_ITERATIONS]) {
+            values.insert(param::MAX_ITERATIONS.name.to_owned(), settings.int(&param::MAX_ITERATIONS)?.into());
+        }
+        for parameter in [&param::STRATEGY, &param::PARAMS] {
+            values.extend(settings.get(parameter.name).map(|value| (parameter.name.to_owned(), value.clone())));
         }
         let scenario = match values.get("scenario") {
             None => None,

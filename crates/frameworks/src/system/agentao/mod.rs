@@ -17,6 +17,10 @@ use crate::framework::{Build, Framework, Profile as Named, Settings, SettingsErr
 use crate::transcript::{Header, Message, Moment, PointView};
 
 params! {
+    MAX_ITERATIONS: "max_iterations" = 100, "model calls of one chat",
+        trap |n| if n < 1.0 => "`max_iterations` below 1 is not off: the strategy is asked before the first model call";
+    STRATEGY: "strategy" = "stop", "who is asked at the cap: a bailout";
+    PARAMS: "params" = {}, "the strategy's own parameters: `window` and `threshold` of `smart`";
     SECOND_ARGUMENT: "second_argument" = "last_calls", in "documented" = "history",
         "what the strategy is handed beside the count: history (all messages) or last_calls (the last reply's)";
     READ_ONLY: "read_only" = ["read_file", "glob", "search_file_content"],
@@ -358,6 +362,31 @@ mod tests {
             &run(13, false),
             "6:before_request new_instruction; 12:before_request max_iterations fallback",
         );
+    }
+
+    #[test]
+    fn the_cap_and_its_strategy_can_be_set() {
+        let set = |set: serde_json::Value| {
+            let set = set.as_object().cloned().unwrap_or_default();
+            let settings = Settings { profile: Some("documented".to_owned()), set, ..Settings::named("t") };
+            let system = Arc::new(Agentao::build(&settings).map_err(|error| error.to_string())?);
+            let run = run(13, false);
+            let (mut watch, mut trail) = (system.start(&run.header), Vec::new());
+            run.views().for_each(|view| watch.at(&view, &mut trail));
+            let stop = trail.into_iter().find(|decision| decision.action.is_terminal());
+            Ok(stop.map(|stop| format!("{} {}", stop.point, stop.detail.unwrap_or_default())))
+        };
+        let told = |at: &str| Ok::<_, String>(Some(at.to_owned()));
+        assert_eq!(set(json!({"max_iterations": 3})), told("3:before_request "));
+        let smart = json!({"max_iterations": 6, "strategy": "smart"});
+        assert_eq!(set(smart), told("12:before_request all_errors"));
+        let params = json!({"window": 4, "threshold": 0.5});
+        let tuned = json!({"max_iterations": 4, "strategy": "smart", "params": params});
+        assert_eq!(set(tuned), told("8:before_request all_errors"));
+        assert!(set(json!({"strategy": "smart", "params": {"threshold": 2}})).unwrap_err().contains("a share from 0 to 1"));
+        assert!(set(json!({"max_iterations": "three"})).is_err());
+        assert!(set(json!({"strategy": "smrt"})).unwrap_err().contains("smrt"));
+        assert!(set(json!({"params": {"window": 3}})).is_err(), "`stop` has no window");
     }
 
     #[test]
