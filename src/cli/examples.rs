@@ -10,9 +10,9 @@ pub(super) const COMPARE: &str = "Examples:\n  \
 pub(super) const TUNE: &str = "Examples:\n  \
     whenstop tune runs                          # what to ship: kills at most 5 %\n  \
     whenstop tune runs --max-killed 0.02 --out tuned/  # and a stack file, a page\n  \
-    whenstop tune runs --price prices.toml --lost-success-costs 4.00\n  \
     whenstop tune runs --by suite                     # a cap for each class\n  \
     whenstop tune runs --signal steps --limits 20,30,40  # which of these to ship\n  \
+    whenstop tune runs --of preset:openhands   # which of its settings to change\n  \
     whenstop tune runs --grid grid.toml --out grid/   # every stack of a grid file\n  \
     whenstop tune runs --learn --max-killed 0.10   # a short list of rules\n\n\
     Exits 0 with a stack to ship and 100 without one.";
@@ -37,7 +37,11 @@ A grid file: axes of rules, each a clause of a stack file with a list where its\
       { signal = \"steps\", at_least = { quantiles = 10 } },\n  \
     ]\n\n  \
     [[axis]]\n  \
-    cap = [30, 50, 80]";
+    cap = [30, 50, 80]\n\n\
+Or, in a file of its own, every combination of a framework's settings:\n\n  \
+    [[axis]]\n  \
+    use = \"openhands\"\n  \
+    set = { max_iteration_per_run = [60, 250, 500] }";
 
 pub(super) const REPORT: &str = "Examples:\n  \
     whenstop report report/                           # redraw what `compare --out report/` wrote\n  \

@@ -127,7 +127,7 @@ enum Command {
     Compare(compare::Args),
     /// Find the limit to ship from recordings alone, with a certificate.
     ///
-    /// Finds the stack to ship from recordings alone: chooses it, certifies it, writes it.
+    /// Finds the stack to ship from recordings alone; chooses, certifies, writes it.
     #[command(after_help = examples::TUNE, after_long_help = examples::GRID)]
     Tune(tune::Args),
     /// What a stack file can name; lint one; a rule of your own.

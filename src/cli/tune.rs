@@ -2,6 +2,7 @@
 
 mod beside;
 mod by;
+mod decided;
 mod document;
 mod files;
 mod grid;
@@ -9,6 +10,7 @@ mod limits;
 mod notes;
 mod rated;
 mod refusals;
+mod settings;
 mod tables;
 mod words;
 
@@ -29,7 +31,7 @@ use crate::compare::Comparison;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::framework::Kind;
 use crate::reader::LabelDraw;
-use crate::report::{Publication, refuse_foreign};
+use crate::report::{Publication, Shard, refuse_foreign};
 use crate::stats::{Bound, error_at};
 use crate::sweep::engine::Extract;
 use crate::tune::{
@@ -49,35 +51,49 @@ use words::Words;
 pub(super) struct Args {
     #[command(flatten)]
     promise: PromiseArgs,
-    /// What a lost success costs, in dollars. If given, ships the certified stack that is worth most after that cost,
-    /// not the one that makes successes cheapest. Needs the runs' costs, recorded or from `--price`.
+    /// What a lost success costs, in dollars; ships what is then worth most.
+    ///
+    /// That is the certified stack that is worth most after this cost, not the one that makes successes cheapest. Needs the
+    /// runs' costs, recorded or from `--price`.
     #[arg(long, value_name = "USD", value_parser = price, conflicts_with = "signal")]
     lost_success_costs: Option<f64>,
     /// What the budget counts. Every host supports a limit of steps.
     #[arg(long, value_name = "SIGNAL", default_value = BUDGETS[0], value_parser = BUDGETS, conflicts_with = "signal")]
     budget: String,
-    /// Learn a list of at most three rules on one half of the tasks, and certify it on the other. Needs about 250
-    /// tasks with a success for 10 %, and 700 for 5 %.
+    /// Learn at most three rules on half of the tasks, certify on the other.
+    ///
+    /// Needs about 250 tasks with a success for 10 %, and 700 for 5 %.
     #[arg(long, conflicts_with = "signal")]
     learn: bool,
     /// With `--learn`: learn on all tasks, and estimate each fifth with the list learned without it. Gives an
     /// estimate, no proof.
     #[arg(long, requires = "learn")]
     cross_fit: bool,
-    /// Tune each class on its own: each `suite`, `model`, or value of a field found as for `--outcome`. A class with too few
-    /// tasks gets what is certified on all of them. The promise holds for all classes together.
+    /// Tune each class on its own: `suite`, `model`, or a field's value.
+    ///
+    /// The field is found as for `--outcome`. A class with too few tasks gets what is certified on all of them. The promise holds for all classes together.
     #[arg(long, value_name = "suite|model|FIELD", value_parser = ByArg::parse,
         conflicts_with_all = ["learn", "file", "lost_success_costs", "today", "signal"])]
     by: Option<ByArg>,
     /// What you run today, shown for comparison: a stack file, `preset:NAME` or `system:NAME`. Repeatable.
     #[arg(long, value_name = "FILE|preset:NAME", conflicts_with = "signal")]
     today: Vec<String>,
+    /// Try each parameter of a framework around its default.
+    ///
+    /// Says which change to ship, if any.
+    #[arg(long, value_name = "preset:NAME",
+        conflicts_with_all = ["learn", "by", "lost_success_costs", "today", "anytime", "signal", "file", "guard"])]
+    of: Option<String>,
     /// Do not compare with the built-in rules of all frameworks; this saves most of the time.
     #[arg(long, conflicts_with = "signal")]
     no_presets: bool,
-    /// Folder for `tuned.toml`, its certificate, the table, figures and a page.
+    /// Folder for `tuned.toml`, its certificate, table, figures and a page.
     #[arg(long, value_name = "DIR")]
     out: Option<Destination>,
+    /// Compare only one part of the tasks, for example the second of seven: `--shard 2/7 --out parts/2`. With limits or
+    /// settings of your own; `whenstop report` puts the parts together.
+    #[arg(long, value_name = "M/N", requires = "out", conflicts_with = "split")]
+    shard: Option<Shard>,
     /// How much text from the recordings the page `report.html` contains.
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
     embed_text: EmbedText,
@@ -86,11 +102,11 @@ pub(super) struct Args {
     format: Shown,
     #[command(flatten)]
     corpus: CorpusArgs,
-    #[command(flatten)]
-    guards: GuardArgs,
     #[command(flatten, next_help_heading = "A grid of your own")]
     grid: GridArgs,
     #[command(flatten, next_help_heading = "Limits of your own")]
+    guards: GuardArgs,
+    #[command(flatten)]
     own: OwnArgs,
 }
 
@@ -300,21 +316,35 @@ fn learned(args: &Args, study: &Study, tasks: &[usize], tuned: &Tuned) -> Result
 
 /// `whenstop tune`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    if let Some(out) = &args.out {
+    if let (Some(out), None) = (&args.out, args.shard) {
         refuse_foreign(out, ["certificate.json", "tuned.toml"].into_iter()).map_err(Failure::input)?;
         Publication::refuse_foreign(out).map_err(Failure::input)?;
     }
     if let Some(path) = &args.grid.file {
         return grid::run(args, path, output);
     }
+    if let Some(name) = &args.of {
+        return settings::run_around(args, name, output);
+    }
     if args.own.are_asked_for() {
         return limits::run(args, output);
     }
     if let Some(by) = &args.by {
+        refuse_shard(args)?;
         return by::run(args, by, output);
     }
     let ((), exit) = tune(args, output, |words| show(words, output))?;
     Ok(exit)
+}
+
+/// Refuses to search in parts: what is found depends on all tasks.
+fn refuse_shard(args: &Args) -> Result<(), Failure> {
+    if args.shard.is_none() {
+        return Ok(());
+    }
+    let what = "a search is not divided: what it tries next depends on all tasks";
+    let help = "`--shard` is for `--signal` with `--limits`, for `--of`, and for grids of a framework's settings";
+    Err(Failure::usage(Diagnostic::new(Location::default(), what, help)))
 }
 
 /// Tunes, passes the answer to `show`, and writes the requested folder. Returns what `show` returns, and the exit
@@ -325,6 +355,7 @@ fn tune<T>(
     show: impl FnOnce(&Words<'_>) -> Result<T, Failure>,
 ) -> Result<(T, Exit), Failure> {
     args.own.check_unused(&args.guards)?;
+    refuse_shard(args)?;
     if args.lost_success_costs.is_some() && args.learn {
         let what = "`--learn` chooses by what is saved, not by dollars";
         let help = "leave out `--lost-success-costs`, or `--learn`";
@@ -382,7 +413,7 @@ fn show(words: &Words<'_>, output: &Output) -> Result<(), Failure> {
 
 /// The answer as values, for a program that embeds whenstop.
 pub(super) fn answered(args: &Args, output: &Output) -> Result<Answered, Failure> {
-    if args.own.are_asked_for() || args.grid.file.is_some() {
+    if args.own.are_asked_for() || args.grid.file.is_some() || args.of.is_some() {
         let what = "limits and grids of your own are tried on the command line only";
         let help = "run `whenstop tune RUNS --signal SIGNAL --limits LIMITS --format json`";
         return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));

@@ -108,6 +108,42 @@ fn what_is_missing_doubled_or_torn_is_named_and_nothing_is_written() {
 }
 
 #[test]
+fn limits_and_settings_are_compared_in_parts_like_stacks() {
+    let scratch = scratch();
+    scratch.put("grid.toml", "[[axis]]\nuse = \"roo-code\"\nset = { consecutiveMistakeLimit = [2, 3] }\n");
+    for (name, asked) in [
+        ("limits", "--signal steps --limits 1..3 --signal call_result.streak --limits 2"),
+        ("of", "--of preset:roo-code"),
+        ("settings", "--grid grid.toml"),
+    ] {
+        let tune = format!("tune runs {asked} --max-killed 0.9 --quiet");
+        let (code, told, stderr) = run(&scratch, &format!("{tune} --out {name}/whole"));
+        assert!(matches!(code, 0 | 100), "{stderr}");
+        let _ = std::fs::remove_file(scratch.path(&format!("{name}/whole/tuned.toml")));
+        for of in [1, 2, 7] {
+            for number in (1..=of).rev() {
+                let part = format!("{name}/parts{of}/{number}");
+                let (code, _, stderr) = run(&scratch, &format!("{tune} --shard {number}/{of} --out {part}"));
+                assert_eq!(code, 0, "{stderr}");
+            }
+            let (code, merged, stderr) = run(&scratch, &format!("report {name}/parts{of} --out {name}/merged{of}"));
+            assert_eq!(code, 0, "{stderr}");
+            assert!(told.starts_with(&merged), "{told}\n{merged}");
+            assert_same(&scratch, &format!("{name}/whole"), &format!("{name}/merged{of}"));
+        }
+        let (code, _, stderr) = run(&scratch, &format!("report {name}/parts7/1 {name}/parts7/2 --out lost"));
+        assert!(code == 3 && stderr.contains("5 of 7 parts missing"), "{stderr}");
+        assert_eq!(run(&scratch, &format!("{tune} --shard 1/2 --out {name}/again/1")).0, 0);
+        let (code, _, stderr) = run(&scratch, &format!("report {name}/parts2 {name}/again --out twice"));
+        assert!(code == 3 && stderr.contains("part 1/2 is doubled"), "{stderr}");
+    }
+    for asked in ["", "--learn", "--by suite"] {
+        let (code, _, stderr) = run(&scratch, &format!("tune runs {asked} --shard 1/2 --out part"));
+        assert!(code == 2 && stderr.contains("a search is not divided"), "{asked}: {stderr}");
+    }
+}
+
+#[test]
 fn a_shard_is_two_numbers_and_needs_a_folder() {
     let scratch = scratch();
     for shard in ["0/3", "4/3", "2", "a/b", "1/0"] {

@@ -1,6 +1,17 @@
 //! `tune --grid` and `tune --signal` on corpora small enough to work out by hand.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use whenstop::aggregate::Row;
+use whenstop::catalog;
+use whenstop::compare::Comparison;
+use whenstop::framework::Parameter;
+use whenstop::reader::{Corpus, ReadOptions};
+use whenstop::stack::{Guards, Use};
+use whenstop::sweep::GridFile;
+use whenstop::verdict::Assumptions;
 
 use crate::scratch::Scratch;
 use crate::shared;
@@ -248,6 +259,98 @@ fn axes_that_stop_together_do_so_at_one_point_or_have_each_once() {
     }
 }
 
+/// Parameters whose mere presence has an effect at their default: see `a_declared_default_is_the_one_that_is_built`.
+const PRESENT: [(&str, &str); 4] = [
+    ("adaptive", "consecutive_successes"),
+    ("ag2", "group_chat.max_round"),
+    ("qwen-code", "model.maxToolCallsPerTurn"),
+    ("vercel-ai", "stopWhen"),
+];
+
+#[test]
+fn a_parameter_at_its_default_gives_the_rows_of_the_framework_itself() {
+    let runs = [PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("traces")];
+    let (runs, _) = Corpus::open(&runs, ReadOptions::default()).unwrap().runs().unwrap();
+    let mut n = 0;
+    for framework in catalog::frameworks() {
+        let own = catalog::by_name(&Use { system: framework.id.to_owned(), ..Use::default() });
+        let Ok(own) = own else { continue };
+        let mut strategies = vec![own];
+        for parameter in framework.parameters {
+            let first = framework.profile_names().first().copied().unwrap_or_default();
+            let default = parameter.default_in(first);
+            if Parameter::value_of(default).is_null() || PRESENT.contains(&(framework.id, parameter.name)) {
+                continue;
+            }
+            let axis = format!("[[axis]]\nuse = \"{}\"\nset = {{ \"{}\" = [{default}] }}\n", framework.id, parameter.name);
+            let file = GridFile::parse("grid.toml", &axis, &Guards::default()).unwrap();
+            let used = file.settings()[0].combinations().remove(0);
+            // Some take effect only in another profile.
+            strategies.extend(catalog::by_name(&Use { name: String::new(), ..used }));
+        }
+        let comparison = Comparison::new(&strategies, Assumptions::default());
+        for run in runs.iter().step_by(7) {
+            let (rows, firings) = comparison.rows_of(run);
+            for (row, strategy) in rows.iter().zip(&strategies).skip(1) {
+                let default = Row { stack: rows[0].stack.clone(), ..row.clone() };
+                assert_eq!(default, rows[0], "{} {}", framework.id, strategy.name());
+                n += 1;
+            }
+            drop(firings);
+        }
+    }
+    assert!(n > 2_000, "{n}");
+}
+
+#[test]
+fn settings_of_a_framework_are_compared_as_the_same_settings_of_a_stack_file() {
+    let scratch = scratch();
+    let axis = "[[axis]]\nuse = \"roo-code\"\nset = { consecutiveMistakeLimit = [2, 4], toolRepetitionLimit = [3, 5] }\n";
+    let axis = axis.replace("toolRepetitionLimit = [3, 5]", "consecutiveMistakeLimit2 = [3, 5]");
+    scratch.put("wrong.toml", &axis);
+    let (code, _, stderr) = scratch.run("tune|runs.jsonl|--grid|wrong.toml");
+    assert!(code == 2 && stderr.contains("consecutiveMistakeLimit2") && stderr.contains("wrong.toml:1"), "{stderr}");
+    scratch.put("grid.toml", "[[axis]]\nuse = \"langchain\"\nset = { max_iterations = { range = [2, 6], step = 2 } }\nprofile = \"AgentExecutor\"\n");
+    let (code, stdout, stderr) = scratch.run("tune|runs.jsonl|--grid|grid.toml|--max-killed|0.5|--out|out");
+    assert!(matches!(code, 0 | NOTHING_TO_SHIP), "{stderr}");
+    assert!(stdout.contains("langchain"), "{stdout}");
+    let names: BTreeSet<String> = scratch.table("out/rows.csv").iter().map(|row| row["stack"].clone()).collect();
+    let expected = [2, 4, 6].map(|n| format!("langchain (AgentExecutor): max_iterations = {n}"));
+    assert_eq!(names.into_iter().collect::<Vec<_>>(), expected);
+    let stacks: String = [2, 4, 6]
+        .map(|n| format!("[[stack]]\nname = \"langchain (AgentExecutor): max_iterations = {n}\"\nuse = \"langchain\"\nprofile = \"AgentExecutor\"\nset = {{ max_iterations = {n} }}\n"))
+        .concat();
+    scratch.put("stacks.toml", &stacks);
+    assert_eq!(scratch.run("compare|runs.jsonl|--stacks|stacks.toml|--out|compared").0, 0);
+    assert_eq!(scratch.read("out/rows.csv"), scratch.read("compared/rows.csv"));
+    if code == 0 {
+        let tuned = scratch.read("out/tuned.toml");
+        assert!(tuned.contains("use = \"langchain\"") && tuned.contains("max_iterations"), "{tuned}");
+        assert_eq!(scratch.run("compare|runs.jsonl|--stacks|out/tuned.toml").0, 0);
+    }
+    for (grid, said) in [
+        ("[[axis]]\nuse = \"openhands\"\n", "without a list of values"),
+        ("[[axis]]\nuse = \"openhands\"\nat_least = [3]\n", "`at_least` beside `use`"),
+        ("[[axis]]\nuse = \"openhands\"\nset = { a = [1] }\n[[axis]]\ncap = [3]\n", "settings of a framework beside rules"),
+        ("[[axis]]\nuse = \"openhnds\"\nset = { a = [1] }\n", "did you mean `preset:openhands`?"),
+    ] {
+        scratch.put("grid.toml", grid);
+        let (code, _, stderr) = scratch.run("tune|runs.jsonl|--grid|grid.toml");
+        assert!(code == 2 && stderr.contains(said) && stderr.contains("grid.toml:"), "{grid}: {stderr}");
+    }
+}
+
+#[test]
+fn each_parameter_is_walked_around_its_default() {
+    let scratch = scratch();
+    let (code, stdout, stderr) = scratch.run("tune|runs.jsonl|--of|preset:roo-code|--max-killed|0.5|--out|out");
+    assert!(matches!(code, 0 | NOTHING_TO_SHIP), "{stdout}{stderr}");
+    let names: BTreeSet<String> = scratch.table("out/rows.csv").iter().map(|row| row["stack"].clone()).collect();
+    assert!(names.contains("roo-code") && names.contains("consecutiveMistakeLimit 3 → 2"), "{names:?}");
+    let (code, _, stderr) = scratch.run("tune|runs.jsonl|--of|preset:roo-cod");
+    assert!(code == 2 && stderr.contains("did you mean"), "{stderr}");
+}
+
 #[test]
 fn a_grid_file_that_is_wrong_is_told_with_its_place() {
     let scratch = scratch();
@@ -315,12 +418,15 @@ fn the_grids_that_are_shown_are_grids() {
     let page = std::fs::read_to_string("docs/numbers.md").unwrap();
     let shown = page.split("```toml\n").filter(|block| block.starts_with("[[axis]]"));
     let blocks: Vec<String> = shown.map(|block| block.split("```").next().unwrap().to_owned()).collect();
-    assert_eq!(blocks.len(), 1);
+    assert_eq!(blocks.len(), 2);
     let (_, help, _) = scratch.run("help|tune|--full");
     let lines = help.lines().skip_while(|line| !line.contains("combine =")).filter_map(|line| line.strip_prefix("  "));
     let of_help = lines.collect::<Vec<_>>().join("\n");
-    for text in blocks.iter().chain([&of_help]) {
-        assert!(text.contains("cap = ["), "{text}");
+    // The second grid of each is of a framework's settings, and stands in a file of its own.
+    let (rules, settings) = of_help.split_once("]\n[[axis]]\nuse").unwrap();
+    let of_help = [format!("{rules}]\n"), format!("[[axis]]\nuse{settings}")];
+    for text in blocks.iter().chain(&of_help) {
+        assert!(text.contains("cap = [") != text.contains("use = "), "{text}");
         scratch.put("grid.toml", text);
         let (code, _, stderr) = scratch.run("tune|runs.jsonl|--grid|grid.toml|--out|out");
         assert!([0, NOTHING_TO_SHIP].contains(&code), "{stderr}");

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::{Args, Exit, refuse_unknown_baseline};
+use super::{Args, CompareQuestion, Exit, refuse_unknown_baseline};
 use crate::cli::compare::EmbedText;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::{RecordedRuns, UnitOfRun, tell_troubles};
+use crate::cli::inputs::{LoadedStacks, RecordedRuns, UnitOfRun, tell_troubles};
 use crate::cli::output::Output;
 use crate::compare::{Evaluator, Options};
 use crate::diagnostic::count;
@@ -31,6 +31,21 @@ impl Extent {
     }
 }
 
+/// What is asked of a part.
+pub(in crate::cli) struct Part<'a> {
+    pub(in crate::cli) question: CompareQuestion<'a>,
+    pub(in crate::cli) stacks: LoadedStacks,
+    pub(in crate::cli) unit: UnitOfRun,
+    pub(in crate::cli) embed_text: EmbedText,
+}
+
+impl<'a> Part<'a> {
+    fn from_args(args: &'a Args, recordings: &RecordedRuns<'_>, output: &Output) -> Result<Self, Failure> {
+        let (stacks, question) = (args.stacks.load_some()?, args.question(recordings, output)?);
+        Ok(Self { question, stacks, unit: args.corpus.unit, embed_text: args.embed_text })
+    }
+}
+
 /// Runs one part of a comparison and reports the result.
 pub(super) fn run_shard(
     args: &Args,
@@ -39,8 +54,19 @@ pub(super) fn run_shard(
     out: &Path,
     output: &Output,
 ) -> Result<Exit, Failure> {
+    run_part(&Part::from_args(args, runs, output)?, runs, shard, out, output)
+}
+
+/// The same, whoever asks.
+pub(in crate::cli) fn run_part(
+    part: &Part<'_>,
+    runs: &RecordedRuns<'_>,
+    shard: Shard,
+    out: &Path,
+    output: &Output,
+) -> Result<Exit, Failure> {
     let extent = Extent { shard, division: Division::Tasks, names: Vec::new() };
-    let n_runs = write(args, runs, &extent, out, output)?;
+    let n_runs = write_part_of(part, runs, &extent, out, output)?;
     output.note(&format!(
         "part {shard}: {} written to {}; put the parts together with `whenstop report`",
         count(n_runs, "run"),
@@ -57,9 +83,18 @@ pub(in crate::cli) fn write(
     out: &Path,
     output: &Output,
 ) -> Result<u64, Failure> {
-    let stacks = args.stacks.load_some()?;
+    write_part_of(&Part::from_args(args, recordings, output)?, recordings, extent, out, output)
+}
+
+fn write_part_of(
+    of: &Part<'_>,
+    recordings: &RecordedRuns<'_>,
+    extent: &Extent,
+    out: &Path,
+    output: &Output,
+) -> Result<u64, Failure> {
+    let Part { question, stacks, .. } = of;
     let grounds = stacks.grounds();
-    let question = args.question(recordings, output)?;
     let options = Options {
         assumptions: question.assumptions,
         keeps: question.keeps,
@@ -108,11 +143,11 @@ pub(in crate::cli) fn write(
         })?;
         let comparison = Manifest {
             rows: Some(0),
-            unit: (args.corpus.unit == UnitOfRun::Round).then(|| args.corpus.unit.noun().to_owned()),
-            ..question.manifest(evaluator.stacks().to_vec(), &stacks)
+            unit: (of.unit == UnitOfRun::Round).then(|| of.unit.noun().to_owned()),
+            ..question.manifest(evaluator.stacks().to_vec(), stacks)
         };
         let mut found = Found::from_report(&report);
-        if matches!(args.embed_text, EmbedText::None) {
+        if matches!(of.embed_text, EmbedText::None) {
             found = found.without_values();
         }
         found.renamed(&named);

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::limits::tuned_file;
+use super::settings;
 use super::{Args, Exit, Failure, Output};
 use crate::aggregate::{
     Count, Entrant, FrontierSpread, Rows, RunRows, Summary, Unit, Whole, by_stack, frontier_spread, summarise,
@@ -57,7 +58,7 @@ pub(super) struct GridArgs {
     cache: Option<Destination>,
     /// Refuse a grid with more stacks than this.
     #[arg(long, value_name = "N", default_value_t = 100_000_000, requires = "file")]
-    most: u64,
+    pub(super) most: u64,
 }
 
 /// The files that are written whatever was found.
@@ -97,6 +98,14 @@ fn points(dev: Option<f64>, test: Option<f64>) -> String {
 
 /// `whenstop tune --grid FILE`.
 pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<Exit, Failure> {
+    let help = "`--grid` takes a grid file; `whenstop help tune --full` shows one";
+    let text = read_text(path, help).map_err(Failure::usage)?;
+    let guards = args.guards.numbers()?;
+    let file = GridFile::parse(&path.display().to_string(), &text, &guards).map_err(Failure::usage)?;
+    if !file.settings().is_empty() {
+        return settings::run_grid(args, &file, output);
+    }
+    super::refuse_shard(args)?;
     if args.own.has_label_errors() {
         let what = "errors of labels are for limits of your own: `--signal … --limits …`";
         let help = "leave them out: a grid takes the outcomes as they are";
@@ -105,10 +114,6 @@ pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<Exit, Fai
     if let Some(out) = &args.out {
         refuse_foreign(out, FILES.into_iter()).map_err(Failure::input)?;
     }
-    let help = "`--grid` takes a grid file; `whenstop help tune --full` shows one";
-    let text = read_text(path, help).map_err(Failure::usage)?;
-    let guards = args.guards.numbers()?;
-    let file = GridFile::parse(&path.display().to_string(), &text, &guards).map_err(Failure::usage)?;
     let mut plan = Plan::default();
     file.plan(&mut plan);
     let recordings = recordings::read(args, &plan, output)?;

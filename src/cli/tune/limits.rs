@@ -4,23 +4,22 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::decided::{ToShip, decide};
 use super::files::{TUNED, grounds_text};
-use super::{Args, PromiseArgs, Shown};
+use super::{Args, PromiseArgs};
 use crate::aggregate::{Count, Detector, Label, RowView, Rows, Summary, by_stack};
 use crate::answers::tables;
 use crate::cli::Exit;
-use crate::cli::compare::{self, CompareQuestion};
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{DOUBTS, GuardArgs, LabelErrorArgs, LoadedStacks, SplitArgs, SplitPart, read_text};
 use crate::cli::output::{Format, Output};
-use crate::compare::Keeps;
 use crate::decision::{NumberOf, Strategy};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest, one_line};
 use crate::export::stack_file;
-use crate::report::{FolderFormat, Publication, write_atomically};
+use crate::report::Publication;
+use crate::stats::labels::ErrorRates;
 use crate::stack::{Entry, Grounds, Guards, Stack, StackFile};
 use crate::sweep::{Axis, limits, stacks_of};
-use crate::verdict::Assumptions;
 
 /// Arguments for limits of the user's own.
 #[derive(Debug, clap::Args)]
@@ -41,7 +40,12 @@ impl OwnArgs {
 
     /// Whether errors of labels are stated.
     pub(super) fn has_label_errors(&self) -> bool {
-        self.errors.rates().is_some()
+        self.label_errors().is_some()
+    }
+
+    /// How labels err, if that is stated.
+    pub(super) fn label_errors(&self) -> Option<ErrorRates> {
+        self.errors.rates()
     }
 
     /// An error if something is requested that only limits of the user's own have.
@@ -63,10 +67,12 @@ impl OwnArgs {
 /// Which settings to try.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct LimitArgs {
-    /// A signal, optionally with a comparator and stack-file options: `"call.count >, window = 10"`. Repeatable.
+    /// A signal, optionally with a comparator and stack-file options: `"call.count >, window = 10"`; or a guard's
+    /// number: `guard:mine.score`. Repeatable.
     #[arg(long, value_name = "SIGNAL")]
     signal: Vec<String>,
-    /// The limits of the preceding signal: `2,4,8`, `2..8` or `"50_000..200_000 step 25_000"`. One for each signal.
+    /// The limits of the preceding signal: `2,4,8`, `2..8`, `0.5..0.95` or `"50_000..200_000
+    /// step 25_000"`. One for each.
     #[arg(long, value_name = "LIMITS")]
     limits: Vec<String>,
     /// Add each setting's rule to this stack of a stack file instead of trying the rule alone.
@@ -122,42 +128,12 @@ impl LimitArgs {
 
 /// Compares the limits, and writes the one to ship.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    let format = args.format.of_table().ok_or_else(|| Shown::nothing_today("--signal"))?;
     let stacks: Vec<Arc<Stack>> = args.own.limits.stacks(&args.guards.numbers()?)?.into_iter().map(Arc::new).collect();
-    let question = CompareQuestion {
-        appetite: args.promise.appetite(),
-        failure_rate: None,
-        baseline: None,
-        keeps: Keeps::default(),
-        assumptions: Assumptions::default(),
-        split: &args.own.split,
-        errors: args.own.errors.rates(),
-        proxies: args.corpus.reading.outcome_from.as_ref().map(ToString::to_string),
-        texts: args.out.as_ref().map(|_| args.embed_text.texts()),
-        made: None,
-    };
-    let published = compare::published(&question, &args.corpus.runs(), &LoadedStacks::from_stacks(&stacks), output)?;
-    let summaries = published.publication.summaries();
-    let ship = published.publication.first(&summaries).ship();
-    let chosen = ship.and_then(|ship| Some((stacks.iter().find(|stack| *stack.name == *ship.stack)?, ship)));
-    if let Some(out) = &args.out {
+    decide(args, LoadedStacks::from_stacks(&stacks), None, output, |summary, published| {
         let (rows, agents) = (published.publication.rows(), published.agents.iter().cloned().collect::<Vec<_>>());
-        let tuned = chosen.and_then(|(stack, summary)| tuned_file(&args.promise, stack, summary, rows, agents));
-        let write_own = |folder: &Path| match &tuned {
-            Some(text) => write_atomically(&folder.join("tuned.toml"), |file| file.write_all(text.as_bytes())),
-            None => Ok(()),
-        };
-        let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
-        published.publication.write_with(&summaries, out, format, write_own).map_err(Failure::input)?;
-    }
-    compare::show_summaries(&published.publication, &summaries, format, output)?;
-    if format == Format::Table {
-        show_detectors(&published.publication, &summaries, output)?;
-    }
-    if let Some(out) = &args.out {
-        output.note(&compare::written_to(out));
-    }
-    Ok(if chosen.is_some() { Exit::Done } else { Exit::GateFailed })
+        let stack = stacks.iter().find(|stack| *stack.name == *summary.stack);
+        ToShip { file: stack.and_then(|stack| tuned_file(&args.promise, stack, summary, rows, agents)), note: None }
+    })
 }
 
 /// The program that a stack reads, which its file does not start.
@@ -167,7 +143,7 @@ fn guard_comment(guard: &Arc<dyn Strategy>) -> String {
 }
 
 /// Shows what the stacks of the first table detect.
-fn show_detectors(publication: &Publication, summaries: &[Summary], output: &Output) -> Result<(), Failure> {
+pub(super) fn show_detectors(publication: &Publication, summaries: &[Summary], output: &Output) -> Result<(), Failure> {
     let groups = by_stack(publication.rows());
     let first = publication.first(summaries);
     let mut detectors = Vec::new();

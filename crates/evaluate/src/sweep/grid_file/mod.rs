@@ -19,8 +19,17 @@
 //! [[axis]]
 //! cap = [30, 50, 80]
 //! ```
+//!
+//! Or, in a file of its own, what a framework ships, with other settings:
+//!
+//! ```toml
+//! [[axis]]
+//! use = "openhands"
+//! set = { max_iteration_per_run = [60, 250, 500] }
+//! ```
 
 mod limits;
+mod settings;
 mod template;
 mod wide;
 
@@ -34,6 +43,7 @@ use crate::rule::Condition;
 use crate::stack::{Cap, Clause, Entry, Guards, OnHit, Scope, StackFile};
 use limits::Limits;
 use template::Template;
+pub use settings::{SettingsAxis, shown};
 pub use wide::WideGrid;
 
 /// How the axes of a grid are combined.
@@ -65,6 +75,7 @@ pub struct GridFile {
     text: String,
     combine: Combine,
     axes: Vec<AxisTemplate>,
+    settings: Vec<SettingsAxis>,
     guards: Guards,
 }
 
@@ -129,6 +140,7 @@ impl GridFile {
             text: text.to_owned(),
             combine: Combine::Any,
             axes: Vec::new(),
+            settings: Vec::new(),
             guards: guards.clone(),
         };
         if wrong.is_empty() {
@@ -160,6 +172,9 @@ impl GridFile {
                 ("axis", DeValue::Array(axes)) => {
                     for axis in axes {
                         match axis.get_ref() {
+                            DeValue::Table(table) if table.contains_key("use") => {
+                                self.settings.extend(SettingsAxis::from_table(table, axis.span(), wrong));
+                            }
                             DeValue::Table(table) => self.read_axis(table, axis.span(), wrong),
                             _ => wrong.push(Wrong::new(axis.span(), "an axis is a table", "write `[[axis]]`")),
                         }
@@ -181,7 +196,11 @@ impl GridFile {
                 }
             }
         }
-        if self.axes.is_empty() && wrong.is_empty() {
+        if let (Some(axis), false) = (self.settings.first(), self.axes.is_empty()) {
+            let help = "a framework decides by itself: give its settings a grid file of their own";
+            wrong.push(Wrong::new(axis.place.clone(), "settings of a framework beside rules", help));
+        }
+        if self.axes.is_empty() && self.settings.is_empty() && wrong.is_empty() {
             wrong.push(Wrong::new(
                 0..0,
                 "a grid without an axis",
@@ -279,6 +298,16 @@ impl GridFile {
         let end = rest.get(2..).and_then(|rest| rest.find("[[axis]]")).map_or(rest.len(), |end| end + 2);
         let found = rest.get(..end).unwrap_or_default().find(word).filter(|_| !word.is_empty());
         found.map_or(axis.place.clone(), |at| axis.place.start + at..axis.place.start + at + word.len())
+    }
+
+    /// The frameworks' settings to try, if it is a grid of these.
+    pub fn settings(&self) -> &[SettingsAxis] {
+        &self.settings
+    }
+
+    /// An error about an axis of settings.
+    pub fn wrong_settings(&self, axis: &SettingsAxis, what: &str, help: &str) -> Diagnostic {
+        self.diagnostic(Wrong::new(axis.place.clone(), what, help))
     }
 
     /// Adds what must be read from the recordings before the limits are known.

@@ -1,0 +1,176 @@
+//! `whenstop tune --of preset:NAME`, and grids of a framework's settings: which of its own settings to ship, decided as
+//! `compare` decides it.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::Args;
+use super::decided::{ToShip, decide};
+use crate::aggregate::Summary;
+use crate::catalog::{self, Strategies};
+use crate::cli::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::LoadedStacks;
+use crate::cli::output::Output;
+use crate::decision::Strategy;
+use crate::diagnostic::{Diagnostic, Location, one_line};
+use crate::framework::{Framework, Parameter, Settings};
+use crate::stack::Use;
+use crate::sweep::{GridFile, SettingsAxis, shown};
+
+/// Shares of a default that are tried in its place.
+const AROUND: [f64; 6] = [0.1, 0.25, 0.5, 0.75, 1.5, 2.0];
+
+/// Settings to try, as strategies.
+#[derive(Default)]
+struct Tried {
+    used: Vec<Use>,
+    strategies: Strategies,
+}
+
+impl Tried {
+    fn add(&mut self, used: Use, strategy: Arc<dyn Strategy>) {
+        self.used.push(used);
+        self.strategies.push(strategy);
+    }
+}
+
+/// `--grid` with axes of settings.
+pub(super) fn run_grid(args: &Args, file: &GridFile, output: &Output) -> Result<Exit, Failure> {
+    let mut tried = Tried::default();
+    for axis in file.settings() {
+        add_axis(&mut tried, file, axis).map_err(Failure::usage)?;
+    }
+    if tried.used.len() as u64 > args.grid.most {
+        let what = format!("{} combinations; the most are {}", tried.used.len(), args.grid.most);
+        let help = "shorten the lists, or allow more with `--most`";
+        return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+    }
+    answered(args, tried, None, output)
+}
+
+fn add_axis(tried: &mut Tried, file: &GridFile, axis: &SettingsAxis) -> Result<(), Diagnostic> {
+    for used in axis.combinations() {
+        let strategy = catalog::by_name(&used).map_err(|errors| {
+            let error = errors.first();
+            file.wrong_settings(axis, &format!("{}: {}", used.name, error.what), &error.help)
+        })?;
+        tried.add(used, strategy);
+    }
+    Ok(())
+}
+
+/// `--of`: each parameter of a framework around its default.
+pub(super) fn run_around(args: &Args, name: &str, output: &Output) -> Result<Exit, Failure> {
+    let name = name.strip_prefix("preset:").or_else(|| name.strip_prefix("system:")).unwrap_or(name);
+    let (system, profile) = match name.strip_suffix(')').and_then(|name| name.split_once(" (")) {
+        Some((system, profile)) => (system, Some(profile.to_owned())),
+        None => (name, None),
+    };
+    let default = Use { name: name.to_owned(), system: system.to_owned(), profile, ..Use::default() };
+    let strategy = catalog::by_name(&default).map_err(Failure::usage)?;
+    let Some(framework) = catalog::find(system) else { return Err(Failure::internal(&"a framework without a name")) };
+    let mut tried = Tried::default();
+    tried.add(default.clone(), strategy);
+    let mut left_out = Vec::new();
+    for parameter in framework.parameters {
+        let before = tried.used.len();
+        for used in changes(framework, parameter, &default) {
+            if let Ok(strategy) = catalog::by_name(&used) {
+                tried.add(used, strategy);
+            }
+        }
+        if tried.used.len() == before {
+            left_out.push(parameter.name);
+        }
+    }
+    if tried.used.len() == 1 {
+        let what = format!("no parameter of `{name}` has a number or a switch as its default");
+        let help = "give values of your own: `--grid FILE` with `[[axis]]`, `use` and `set`";
+        return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+    }
+    if !left_out.is_empty() {
+        output.note(&format!(
+            "not walked, for want of a number or a switch as default: {}; `--grid` takes values of your own",
+            left_out.join(", ")
+        ));
+    }
+    answered(args, tried, Some(name), output)
+}
+
+/// The settings with another value of one parameter: others around its default, the other way of a switch, and the value
+/// that turns it off.
+fn changes(framework: &Framework, parameter: &Parameter, default: &Use) -> Vec<Use> {
+    let settings = Settings { profile: default.profile.clone(), ..Settings::named(&default.name) };
+    let settings = framework.checked(&settings).unwrap_or(settings);
+    let from = settings.default_of(parameter);
+    let mut values: Vec<Value> = Vec::new();
+    if let Some(number) = from.as_f64().filter(|number| *number > 0.0) {
+        for share in AROUND {
+            let other = number * share;
+            if from.is_f64() {
+                values.push(Value::from((other * 1e6).round() / 1e6));
+            } else {
+                #[expect(clippy::cast_possible_truncation, reason = "a share of a whole number that fits")]
+                values.push(Value::from(other.round().max(1.0) as i64));
+            }
+        }
+    }
+    if let Some(is_on) = from.as_bool() {
+        values.push(Value::from(!is_on));
+    }
+    let off = parameter.off.split(' ').next().unwrap_or_default();
+    match Parameter::value_of(off) {
+        Value::Null if off == "null" => values.push(Value::from("none")),
+        Value::Null => {}
+        off => values.push(off),
+    }
+    let mut changes = Vec::new();
+    for value in values {
+        let name = format!("{} {} → {}", parameter.name, shown(&from), shown(&value));
+        if value != from && !changes.iter().any(|known: &Use| known.name == name) {
+            let mut used = Use { name, ..default.clone() };
+            used.set.insert(parameter.name.to_owned(), value);
+            changes.push(used);
+        }
+    }
+    changes
+}
+
+/// Compares the settings, and writes those to ship.
+fn answered(args: &Args, tried: Tried, today: Option<&str>, output: &Output) -> Result<Exit, Failure> {
+    let Tried { used, strategies } = tried;
+    decide(args, LoadedStacks::without_files(strategies), today, output, |summary, _| {
+        let Some(used) = used.iter().find(|used| *used.name == *summary.stack) else {
+            return ToShip { file: None, note: None };
+        };
+        let note = (!used.set.is_empty()).then(|| format!("set {} in {}", settings_line(used), used.system));
+        ToShip { file: Some(stack_file(used, summary)), note }
+    })
+}
+
+/// The settings as `set` has them.
+fn settings_line(used: &Use) -> String {
+    let setting = |(name, value): (&String, &Value)| format!("{} = {}", toml::Value::String(name.clone()), written(value));
+    used.set.iter().map(setting).collect::<Vec<_>>().join(", ")
+}
+
+/// A value as TOML has it; `"none"` for none, which TOML cannot say.
+fn written(value: &Value) -> String {
+    toml::Value::try_from(value).map_or_else(|_| "\"none\"".to_owned(), |value| value.to_string())
+}
+
+/// The settings to ship as a stack file.
+fn stack_file(used: &Use, summary: &Summary) -> String {
+    let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
+    let profile = used.profile.as_deref().map_or_else(String::new, |profile| format!("profile = {}\n", text(profile)));
+    format!(
+        "# Made by `whenstop tune` from {} runs: {}\n\n[[stack]]\nname = \"{}\"\nuse = {}\n{profile}set = {{ {} }}\n",
+        summary.runs,
+        one_line(&used.name),
+        super::files::TUNED,
+        text(&used.system),
+        settings_line(used),
+    )
+}
