@@ -282,7 +282,8 @@ fn a_parameter_at_its_default_gives_the_rows_of_the_framework_itself() {
             if Parameter::value_of(default).is_null() || PRESENT.contains(&(framework.id, parameter.name)) {
                 continue;
             }
-            let axis = format!("[[axis]]\nuse = \"{}\"\nset = {{ \"{}\" = [{default}] }}\n", framework.id, parameter.name);
+            let axis =
+                format!("[[axis]]\nuse = \"{}\"\nset = {{ \"{}\" = [{default}] }}\n", framework.id, parameter.name);
             let file = GridFile::parse("grid.toml", &axis, &Guards::default()).unwrap();
             let used = file.settings()[0].combinations().remove(0);
             // Some take effect only in another profile.
@@ -305,7 +306,8 @@ fn a_parameter_at_its_default_gives_the_rows_of_the_framework_itself() {
 #[test]
 fn settings_of_a_framework_are_compared_as_the_same_settings_of_a_stack_file() {
     let scratch = scratch();
-    let axis = "[[axis]]\nuse = \"roo-code\"\nset = { consecutiveMistakeLimit = [2, 4], toolRepetitionLimit = [3, 5] }\n";
+    let axis =
+        "[[axis]]\nuse = \"roo-code\"\nset = { consecutiveMistakeLimit = [2, 4], toolRepetitionLimit = [3, 5] }\n";
     let axis = axis.replace("toolRepetitionLimit = [3, 5]", "consecutiveMistakeLimit2 = [3, 5]");
     scratch.put("wrong.toml", &axis);
     let (code, _, stderr) = scratch.run("tune|runs.jsonl|--grid|wrong.toml");
@@ -331,7 +333,10 @@ fn settings_of_a_framework_are_compared_as_the_same_settings_of_a_stack_file() {
     for (grid, said) in [
         ("[[axis]]\nuse = \"openhands\"\n", "without a list of values"),
         ("[[axis]]\nuse = \"openhands\"\nat_least = [3]\n", "`at_least` beside `use`"),
-        ("[[axis]]\nuse = \"openhands\"\nset = { a = [1] }\n[[axis]]\ncap = [3]\n", "settings of a framework beside rules"),
+        (
+            "[[axis]]\nuse = \"openhands\"\nset = { a = [1] }\n[[axis]]\ncap = [3]\n",
+            "settings of a framework beside rules",
+        ),
         ("[[axis]]\nuse = \"openhnds\"\nset = { a = [1] }\n", "did you mean `preset:openhands`?"),
     ] {
         scratch.put("grid.toml", grid);

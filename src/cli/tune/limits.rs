@@ -17,8 +17,8 @@ use crate::decision::{NumberOf, Strategy};
 use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest, one_line};
 use crate::export::stack_file;
 use crate::report::Publication;
-use crate::stats::labels::ErrorRates;
 use crate::stack::{Entry, Grounds, Guards, Stack, StackFile};
+use crate::stats::labels::ErrorRates;
 use crate::sweep::{Axis, limits, stacks_of};
 
 /// Arguments for limits of the user's own.

@@ -152,7 +152,8 @@ fn answered(args: &Args, tried: Tried, today: Option<&str>, output: &Output) -> 
 
 /// The settings as `set` has them.
 fn settings_line(used: &Use) -> String {
-    let setting = |(name, value): (&String, &Value)| format!("{} = {}", toml::Value::String(name.clone()), written(value));
+    let setting =
+        |(name, value): (&String, &Value)| format!("{} = {}", toml::Value::String(name.clone()), written(value));
     used.set.iter().map(setting).collect::<Vec<_>>().join(", ")
 }
 

@@ -42,8 +42,8 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
 use crate::rule::Condition;
 use crate::stack::{Cap, Clause, Entry, Guards, OnHit, Scope, StackFile};
 use limits::Limits;
-use template::Template;
 pub use settings::{SettingsAxis, shown};
+use template::Template;
 pub use wide::WideGrid;
 
 /// How the axes of a grid are combined.

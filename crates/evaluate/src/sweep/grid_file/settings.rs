@@ -34,7 +34,11 @@ impl SettingsAxis {
                 ("profile", DeValue::String(name)) => axis.used.profile = Some(name.to_string()),
                 ("set", DeValue::Table(set)) => axis.read_set(&[], set, wrong),
                 ("use" | "profile", _) => {
-                    wrong.push(Wrong::new(value.span(), format!("`{}` is a text", key.get_ref()), "write it in quotes"));
+                    wrong.push(Wrong::new(
+                        value.span(),
+                        format!("`{}` is a text", key.get_ref()),
+                        "write it in quotes",
+                    ));
                 }
                 ("set", _) => {
                     let help = "write `set = { max_iterations = [60, 250, 500] }`";
@@ -110,7 +114,8 @@ impl SettingsAxis {
             Some(profile) => format!("{} ({profile})", self.used.system),
             None => self.used.system.clone(),
         };
-        let named = |(words, used): (Vec<String>, Use)| Use { name: format!("{framework}: {}", words.join(", ")), ..used };
+        let named =
+            |(words, used): (Vec<String>, Use)| Use { name: format!("{framework}: {}", words.join(", ")), ..used };
         all.into_iter().map(named).collect()
     }
 }

@@ -383,7 +383,9 @@ mod tests {
         let params = json!({"window": 4, "threshold": 0.5});
         let tuned = json!({"max_iterations": 4, "strategy": "smart", "params": params});
         assert_eq!(set(tuned), told("8:before_request all_errors"));
-        assert!(set(json!({"strategy": "smart", "params": {"threshold": 2}})).unwrap_err().contains("a share from 0 to 1"));
+        assert!(
+            set(json!({"strategy": "smart", "params": {"threshold": 2}})).unwrap_err().contains("a share from 0 to 1")
+        );
         assert!(set(json!({"max_iterations": "three"})).is_err());
         assert!(set(json!({"strategy": "smrt"})).unwrap_err().contains("smrt"));
         assert!(set(json!({"params": {"window": 3}})).is_err(), "`stop` has no window");

@@ -176,7 +176,14 @@ impl Strategy for Mira {
         message.agent_profile = self.agent_profile;
         message.guards_export = self.guards_export;
         message.plan_may_be_unrecorded = true;
-        Box::new(AutoRun { clock: RoundClock::new(self.round), mira: self, message, tokens: 0, asks_new_session: false, progress: Vec::new() })
+        Box::new(AutoRun {
+            clock: RoundClock::new(self.round),
+            mira: self,
+            message,
+            tokens: 0,
+            asks_new_session: false,
+            progress: Vec::new(),
+        })
     }
 }
 
