@@ -8,17 +8,21 @@ use std::fmt::Write;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::preset::recording;
 use super::{CaseError, Driver};
+use crate::catalog;
+use crate::framework::{ConfigText, Settings};
 use crate::python;
 use crate::system::agentica::{
     Budgets, Event, Goal, JudgeAnswer, Limit, Manager, Referee, Refused, Rules, Ruling, Status, Turn, Verified,
     Version, evaluate, read_judge_reply,
 };
+use crate::transcript::Moment;
 
 /// The driver for agentica.
 pub(super) const AGENTICA: Driver = Driver {
     id: "agentica",
-    tables: &["judge_replies", "sequences_1.4.6", "sequences_1.5.0", "extra_rules_1.5.0", "session_log_expected"],
+    tables: &["judge_replies", "sequences_1.4.6", "sequences_1.5.0", "extra_rules_1.5.0", "session_log_expected", "cli_preemption"],
     table_of: |case| {
         let rules_15 =
             || case.input["goal"].get("auto_judge").is_some() || case.input["goal"].get("verifier").is_some();
@@ -27,6 +31,7 @@ pub(super) const AGENTICA: Driver = Driver {
             () if case.has(&["raw"]) => Some("judge_replies"),
             () if case.has(&["goal", "turns"]) => Some(if is_15 { "extra_rules_1.5.0" } else { "sequences_1.4.6" }),
             () if case.has(&["file"]) => Some("session_log_expected"),
+            () if case.has(&["goal", "events"]) => Some("cli_preemption"),
             () => None,
         }
     },
@@ -35,9 +40,43 @@ pub(super) const AGENTICA: Driver = Driver {
         "sequences_1.4.6" => sequence(Version::V14, case.input),
         "sequences_1.5.0" | "extra_rules_1.5.0" => sequence(Version::V15, case.input),
         "session_log_expected" => session_log::summary(case.input).map_err(CaseError::BadCase),
+        "cli_preemption" => preemption(case.input),
         _ => Err(CaseError::UnknownTable),
     },
 };
+
+/// Which turns of a session on the command line are counted, and where it stops: the index of the event.
+fn preemption(input: &Value) -> Result<Value, CaseError> {
+    let run = recording(input.as_object().ok_or_else(|| bad(&"no object"))?)?;
+    let settings = Settings {
+        profile: input["profile"].as_str().map(str::to_owned),
+        config: Some(ConfigText { path: "goal.json".to_owned(), text: input["goal"].to_string() }),
+        set: [("prompts".to_owned(), json!("queue"))].into_iter().collect(),
+        ..Settings::named("agentica")
+    };
+    let agentica = catalog::find("agentica").ok_or_else(|| bad(&"agentica is not here"))?;
+    let strategy = agentica.strategy(&settings).map_err(|refused| bad(&refused))?;
+    let (mut watch, mut trail) = (strategy.start(&run.header), Vec::new());
+    // Turns counted before the round, and whether a round is over and not yet known to count.
+    let (mut before, mut is_open, mut charged) = (0.0, false, Vec::new());
+    for view in run.views() {
+        watch.at(&view, &mut trail);
+        let turns = watch.readings().iter().find(|reading| reading.what == "turns").and_then(|turns| turns.observed);
+        let turns = turns.unwrap_or_default();
+        let is_over = trail.iter().any(|decision| decision.action.is_terminal());
+        if is_over || (is_open && view.moment() == Moment::BeforeRequest) {
+            charged.push(turns > before);
+            (before, is_open) = (turns, false);
+        }
+        if is_over {
+            break;
+        }
+        is_open |= view.moment() == Moment::EndOfRound;
+    }
+    let stop = trail.into_iter().find(|decision| decision.action.is_terminal());
+    let status = stop.as_ref().and_then(|stop| stop.code.as_deref()?.split(':').next().map(str::to_owned));
+    Ok(json!({"charged_turns": charged, "halted_at": stop.and_then(|stop| stop.event), "status": status}))
+}
 
 /// How a raw judge reply is interpreted.
 fn judge_reply(input: &Value) -> Result<Value, CaseError> {

@@ -24,7 +24,7 @@ use super::{Round, RoundClock, judge_of};
 use crate::decision::{Action, Decision, Evidence, Need, Requirement, RuleName, RuleReading, Strategy, Watch};
 use crate::framework::{Build, Framework, Profile, Settings, SettingsError, params};
 use crate::judge::Judge;
-use crate::transcript::{Header, Instant, PointView, Truth};
+use crate::transcript::{Event as Recorded, Header, Instant, PointView, Truth};
 
 params! {
     ROUND: "round" = "prompt", "what a turn is on recordings that hold only one: prompt, step, or a number of steps";
@@ -32,6 +32,9 @@ params! {
         "recorded, none, or simulated: { sensitivity = 0.9, specificity = 0.95, seed = 1 }";
     RUN_GOAL_TOKENS: "run_goal_tokens" = false, off false,
         "1.4's undercount: `run_goal` charges only what a turn took more than the one before";
+    PROMPTS: "prompts" = "goal",
+        "what a prompt is that the loop did not write: goal (it goes on with the goal) or queue (typed during a turn, as on the \
+         command line, which then does not count that turn)";
 }
 
 /// The framework as registered.
@@ -56,6 +59,9 @@ pub const AGENTICA: Framework = Framework {
 
 /// The goal's objective in a replay; its text does not matter.
 const TASK: &str = "the recorded task";
+
+/// How the loop's own prompts begin.
+const CONTINUING: &str = "[Continuing toward your standing goal]";
 
 /// The default turn limit of a goal before 1.5.
 pub const DEFAULT_TURNS: i128 = 100;
@@ -91,6 +97,8 @@ pub struct Agentica {
     round: Round,
     /// Whether only the tokens by which a turn exceeds the previous one are charged, as 1.4's `run_goal` does.
     undercounts: bool,
+    /// Whether a prompt that the loop did not write undoes the turn before it.
+    prompts_preempt: bool,
 }
 
 impl Agentica {
@@ -109,6 +117,7 @@ impl Agentica {
             judge,
             round: Round::from_settings(settings, &param::ROUND)?,
             undercounts,
+            prompts_preempt: settings.word(&param::PROMPTS, &["goal", "queue"])? == "queue",
         })
     }
 
@@ -236,6 +245,7 @@ impl Strategy for Agentica {
             announced: None,
             judge_calls: 0,
             truth: Truth::UNKNOWN,
+            before_turn: None,
         })
     }
 }
@@ -265,16 +275,35 @@ struct AgenticaWatch {
     judge_calls: u64,
     /// The truth that a simulated judge errs around.
     truth: Truth,
+    /// The state before the last turn was counted, if a prompt can undo that.
+    before_turn: Option<Box<BeforeTurn>>,
+}
+
+/// What counting a turn changes.
+struct BeforeTurn {
+    manager: Manager,
+    row: Option<GoalRow>,
+    tokens_before: i128,
+    verdict_was_missing: bool,
 }
 
 impl Watch for AgenticaWatch {
     fn at(&mut self, view: &PointView<'_>, trail: &mut Vec<Decision>) {
         self.announced = None;
+        self.undo_preempted(view);
         if !self.clock.ends(view) {
             return;
         }
         let events = view.events().get(self.from_event..).unwrap_or_default();
         let round = RoundEvents { view, events };
+        self.before_turn = self.system.prompts_preempt.then(|| {
+            Box::new(BeforeTurn {
+                manager: self.manager.clone(),
+                row: self.row.clone(),
+                tokens_before: self.tokens_before,
+                verdict_was_missing: self.verdict_was_missing,
+            })
+        });
         let ruling = self.evaluate(round);
         self.row = round.goal_row(self.row.as_ref()).or(self.row.take());
         self.from_event = view.events().len();
@@ -309,6 +338,22 @@ impl Watch for AgenticaWatch {
 }
 
 impl AgenticaWatch {
+    /// Undoes the last turn if a prompt has come that the loop did not write: it was typed while that turn ran, and the
+    /// command line went on with it without counting or judging the turn.
+    fn undo_preempted(&mut self, view: &PointView<'_>) {
+        let is_typed = |event: &Recorded| event.is_prompt() && !says(event, CONTINUING);
+        if !view.news().iter().any(is_typed) {
+            return;
+        }
+        if let Some(before) = self.before_turn.take() {
+            let BeforeTurn { manager, row, tokens_before, verdict_was_missing } = *before;
+            self.manager = manager;
+            self.row = row;
+            self.tokens_before = tokens_before;
+            self.verdict_was_missing = verdict_was_missing;
+        }
+    }
+
     fn evaluate(&mut self, round: RoundEvents<'_, '_>) -> Ruling {
         for deed in round.user_deeds(self.row.as_ref()) {
             match deed {
@@ -370,6 +415,11 @@ impl AgenticaWatch {
         let decision = Decision::at(view, action, self.system.rule(ruling.cause), evidence);
         Some(decision.code(code).detail(ruling.reason))
     }
+}
+
+/// Whether the text of an event begins so.
+fn says(event: &Recorded, beginning: &str) -> bool {
+    event.message().is_some_and(|message| message.text().starts_with(beginning))
 }
 
 #[cfg(test)]

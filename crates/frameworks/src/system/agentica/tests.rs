@@ -65,6 +65,23 @@ fn budgets_stop_at_equality_and_the_later_version_grants_a_last_turn() {
 }
 
 #[test]
+fn a_prompt_typed_during_a_turn_leaves_that_turn_uncounted_where_prompts_are_queued() {
+    let rounds = |prompts: &[&str]| {
+        let mut events = Vec::new();
+        for prompt in prompts {
+            events.extend([Message::saying(Role::User, *prompt), Message::saying(Role::Assistant, "w")].map(Event::Message));
+            events.push(Event::Judge(JudgeReply { reply: NO.map(Text::plain), error: None, usage: None }));
+        }
+        Run::new(Draft { events, ..Draft::default() })
+    };
+    let typed = rounds(&["obj", "also fix the docs", CONTINUING, CONTINUING, CONTINUING]);
+    check("turn_budget = 2", "published-1.4", &json!({}), &typed, "1 budget_limited:budget");
+    check("turn_budget = 2", "published-1.4", &json!({"prompts": "queue"}), &typed, "2 budget_limited:budget");
+    let own = rounds(&["obj", CONTINUING, CONTINUING]);
+    check("turn_budget = 2", "published-1.4", &json!({"prompts": "queue"}), &own, "1 budget_limited:budget");
+}
+
+#[test]
 fn the_page_puts_the_turn_budget_before_the_judge() {
     let done_at_cap = run(&[(false, NO), (false, YES)], Outcome::Unknown);
     check("turn_budget = 2", "documented", &json!({}), &done_at_cap, "3 budget_limited:budget");
