@@ -352,6 +352,10 @@ fn each_parameter_is_walked_around_its_default() {
     assert!(matches!(code, 0 | NOTHING_TO_SHIP), "{stdout}{stderr}");
     let names: BTreeSet<String> = scratch.table("out/rows.csv").iter().map(|row| row["stack"].clone()).collect();
     assert!(names.contains("roo-code") && names.contains("consecutiveMistakeLimit 3 → 2"), "{names:?}");
+    let (code, stdout, stderr) = scratch.run("tune|runs.jsonl|--of|preset:openhands");
+    assert!(matches!(code, 0 | NOTHING_TO_SHIP), "{stderr}");
+    let widest = stdout.lines().map(|line| line.chars().count()).max();
+    assert!(stdout.contains("action_error 3 → 2") && widest <= Some(80), "{stdout}");
     let (code, _, stderr) = scratch.run("tune|runs.jsonl|--of|preset:roo-cod");
     assert!(code == 2 && stderr.contains("did you mean"), "{stderr}");
 }

@@ -99,6 +99,14 @@ pub(super) fn run_around(args: &Args, name: &str, output: &Output) -> Result<Exi
     answered(args, tried, Some(name), output)
 }
 
+/// A parameter's name without the tables it stands in, if no other ends so: tables have little room.
+fn short_name(framework: &Framework, parameter: &Parameter) -> &'static str {
+    let last = |parameter: &Parameter| parameter.name.rsplit('.').next().unwrap_or(parameter.name);
+    let short = last(parameter);
+    let alike = framework.parameters.iter().filter(|other| last(other) == short).count();
+    if alike == 1 { short } else { parameter.name }
+}
+
 /// The settings with another value of one parameter: others around its default, the other way of a switch, and the value
 /// that turns it off.
 fn changes(framework: &Framework, parameter: &Parameter, default: &Use) -> Vec<Use> {
@@ -128,7 +136,7 @@ fn changes(framework: &Framework, parameter: &Parameter, default: &Use) -> Vec<U
     }
     let mut changes = Vec::new();
     for value in values {
-        let name = format!("{} {} → {}", parameter.name, shown(&from), shown(&value));
+        let name = format!("{} {} → {}", short_name(framework, parameter), shown(&from), shown(&value));
         if value != from && !changes.iter().any(|known: &Use| known.name == name) {
             let mut used = Use { name, ..default.clone() };
             used.set.insert(parameter.name.to_owned(), value);
