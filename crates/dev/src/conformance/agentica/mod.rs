@@ -22,7 +22,14 @@ use crate::transcript::Moment;
 /// The driver for agentica.
 pub(super) const AGENTICA: Driver = Driver {
     id: "agentica",
-    tables: &["judge_replies", "sequences_1.4.6", "sequences_1.5.0", "extra_rules_1.5.0", "session_log_expected", "cli_preemption"],
+    tables: &[
+        "judge_replies",
+        "sequences_1.4.6",
+        "sequences_1.5.0",
+        "extra_rules_1.5.0",
+        "session_log_expected",
+        "cli_preemption",
+    ],
     table_of: |case| {
         let rules_15 =
             || case.input["goal"].get("auto_judge").is_some() || case.input["goal"].get("verifier").is_some();

@@ -69,7 +69,9 @@ fn a_prompt_typed_during_a_turn_leaves_that_turn_uncounted_where_prompts_are_que
     let rounds = |prompts: &[&str]| {
         let mut events = Vec::new();
         for prompt in prompts {
-            events.extend([Message::saying(Role::User, *prompt), Message::saying(Role::Assistant, "w")].map(Event::Message));
+            events.extend(
+                [Message::saying(Role::User, *prompt), Message::saying(Role::Assistant, "w")].map(Event::Message),
+            );
             events.push(Event::Judge(JudgeReply { reply: NO.map(Text::plain), error: None, usage: None }));
         }
         Run::new(Draft { events, ..Draft::default() })
