@@ -113,15 +113,33 @@ fn grouped(n: u64) -> String {
 }
 
 /// What happened under limits that were in force, against what was predicted: MINT at 3f7f12c.
-const MEASURED: &str = "\n\
-    Predicted, then measured: a limit that the agent is told of, against the same agents' runs up to 5\n\
-    steps (MINT, 53 models; % of the successes). `whenstop compare --against` does it for your runs.\n\n\
-    tasks                        limit   replay kills   really lost   at risk from the notice on\n\
-    code and reasoning (452)         4             10          -0.5                           19\n\
-    code and reasoning               3             19           4.8                           37\n\
-    ALFWorld (134)                   4            3.3           7.6                           12\n\
-    ALFWorld                         3             12            24                           36\n\n\
-    A stop that it is not told of: 17 of 19 later batches lay inside the interval, and none above it.\n";
+fn measured() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("reports/2026-11-27-measured/mint.csv");
+    let mut csv = csv::Reader::from_path(path).unwrap();
+    let columns = csv.headers().unwrap().clone();
+    let mut text = String::from(
+        "\n\
+        Predicted, then measured: a limit that the agent is told of, against the same agents' runs up to 5\n\
+        steps (MINT, 54 models; % of the successes). `whenstop compare --against` does it for your runs.\n\n\
+        tasks                        limit   replay kills   really lost   at risk from the notice on\n",
+    );
+    for row in csv.records() {
+        let row = row.unwrap();
+        let value = |name: &str| &row[columns.iter().position(|column| column == name).unwrap()];
+        let percent = |name: &str| whenstop::words::digits(value(name).parse().unwrap());
+        let class = if value("tasks_of") == "code" { "code and reasoning" } else { "ALFWorld" };
+        let _ = writeln!(
+            text,
+            "{:26} {:>7} {:>14} {:>13} {:>28}",
+            format!("{class} ({})", value("tasks")),
+            value("stack").trim_start_matches("cap"),
+            percent("killed_rate"),
+            percent("lost_rate"),
+            percent("at_risk_rate"),
+        );
+    }
+    text + "\nA stop that it is not told of: 17 of 19 later batches lay inside the interval, and none above it.\n"
+}
 
 /// The table, one line for each kind of number.
 fn table() -> String {
@@ -158,7 +176,7 @@ fn table() -> String {
         mostly called `rough`. The first line is of today's program, the others of earlier ones.\n\
         reports/2026-11-23-validity\n"
         + &shipped(&asked)
-        + MEASURED
+        + &measured()
 }
 
 /// How often a stack is shipped that may be, and what it takes.
