@@ -205,7 +205,7 @@ pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
     if args.against.is_given() {
         return against::run(&args, output);
     }
-    let runs = args.corpus.runs();
+    let runs = args.corpus.runs().with_told_limits();
     args.stacks.or_starter(&runs, output)?;
     let args = &args;
     if args.scores.are_asked() {

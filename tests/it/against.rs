@@ -193,6 +193,26 @@ fn what_cannot_be_compared_is_refused_with_what_is_missing() {
 }
 
 #[test]
+fn a_plain_cap_on_runs_that_were_told_of_a_limit_says_what_a_told_one_may_kill() {
+    let scratch = scratch();
+    scratch.put("plain.toml", "[[stack]]\nname = \"five\"\ncap = { steps = 5 }\n");
+    scratch.put("told-five.toml", "[[stack]]\nname = \"five\"\ncap = { steps = 5 }\ntold = true\nnotice = 1\n");
+    let asked = |runs: &str, stacks: &str| {
+        let (code, stdout, stderr) = scratch.run(&format!("compare {runs} --stacks {stacks}"));
+        assert!(code == 0 || code == 100, "{stderr}");
+        stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let late = told().iter().filter(|run| run.is_success && run.steps >= 5).count() as f64;
+    let successes = told().iter().filter(|run| run.is_success).count() as f64;
+    let range = format!("0 to {:.0} % under a told `five`", late / successes * 100.0);
+    let plain = asked("told.jsonl", "plain.toml");
+    assert!(plain.contains("the agent was told its limit in 96 of 96 runs") && plain.contains(&range), "{range}: {plain}");
+    for (runs, stacks) in [("told.jsonl", "told-five.toml"), ("before.jsonl", "plain.toml")] {
+        assert!(!asked(runs, stacks).contains("was told its limit"), "{runs} {stacks}");
+    }
+}
+
+#[test]
 fn a_diff_of_two_recordings_of_the_same_tasks_names_the_comparison() {
     let scratch = scratch();
     scratch.put("elsewhere.jsonl", &text(&told(), "m", Some(6)).replace("lamp-", "chair-"));

@@ -9,13 +9,14 @@ use crate::cli::failure::Failure;
 use crate::cli::inputs::{LoadedStacks, RecordedRuns, SplitArgs, SplitPart, divided, tell_troubles};
 use crate::cli::output::Output;
 use crate::compare::{Evaluation, Evaluator, Keeps, Options, StackInfo};
-use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::diagnostic::{Diagnostic, Location, count, nearest};
 use crate::explain::Texts;
 use crate::reader::CorpusReport;
 use crate::report::{Found, Made, Manifest, Publication};
 use crate::stats::labels::ErrorRates;
-use crate::transcript::Run;
+use crate::transcript::{Outcome, Run};
 use crate::verdict::Assumptions;
+use crate::words::{digits, some_of};
 
 /// What the recordings hold under some stacks.
 pub(in crate::cli) struct GatheredRuns {
@@ -112,7 +113,8 @@ pub(in crate::cli) fn published(
     }
     let GatheredRuns { mut evidence, stacks: replayed, found, report, void, agents } = gathered;
     let manifest = question.manifest(replayed, stacks);
-    let manifest = Manifest { found, remarks: void, ..manifest };
+    let remarks = void.into_iter().chain(under_told_limits(stacks, &evidence.rows, &report)).collect();
+    let manifest = Manifest { found, remarks, ..manifest };
     if question.split.split == SplitPart::None {
         return Ok(Published { publication: Publication::new(evidence, manifest), report, agents });
     }
@@ -123,6 +125,50 @@ pub(in crate::cli) fn published(
     let choice = question.split.choice(question.appetite.max_killed);
     let publication = Publication::new(evidence, manifest).with_choice(choice, dev.as_ref());
     Ok(Published { publication, report, agents })
+}
+
+/// The most stacks of which it is said what they would kill if the agent were told.
+const LIMITS_NAMED: usize = 3;
+
+/// What plain limits on steps would kill if the agent were told of them, where it was told of a limit in the recordings:
+/// nobody knows what it would have done under a lower one.
+fn under_told_limits(stacks: &LoadedStacks, rows: &Rows, report: &CorpusReport) -> Option<String> {
+    if report.told.told == 0 {
+        return None;
+    }
+    let mut ranges = Vec::new();
+    for strategy in &stacks.strategies {
+        let name = strategy.name();
+        if stacks.files.iter().any(|file| file.parsed.told(name).is_some()) {
+            continue;
+        }
+        let limit = stacks.files.iter().find_map(|file| file.parsed.stack(name)?.step_limit());
+        let at_risk = limit.and_then(|limit| running_at(rows, name, u64::from(limit)));
+        if let Some(at_risk) = at_risk.filter(|at_risk| *at_risk > 0.0) {
+            ranges.push(format!("0 to {} % under a told `{name}`", digits(at_risk)));
+        }
+    }
+    let (told, runs) = (report.told.told, report.runs());
+    (!ranges.is_empty()).then(|| {
+        let named = some_of(&ranges, LIMITS_NAMED);
+        format!(
+            "the agent was told its limit in {told} of {}. Under a lower told one it may hurry or give up, and the \
+             killed share of the successes is only known to be {named}; `told = true` in the stack says so",
+            count(runs, "run"),
+        )
+    })
+}
+
+/// The share of the successes that take step `limit`, counted from 1; `None` if nothing succeeded.
+fn running_at(rows: &Rows, stack: &str, limit: u64) -> Option<f64> {
+    let (mut successes, mut running) = (0_u64, 0_u64);
+    for row in rows {
+        if **row.stack() == *stack && row.outcome() == Outcome::Success {
+            successes += 1;
+            running += u64::from(row.steps_recorded() >= limit);
+        }
+    }
+    (successes > 0).then(|| running as f64 / successes as f64)
 }
 
 impl CompareQuestion<'_> {

@@ -7,12 +7,13 @@ use super::{CorpusArgs, Tell, UnitOfRun, has_runs, process_any};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::effects::EffectTable;
-use crate::reader::{Corpus, CorpusReport};
+use crate::reader::{Corpus, CorpusReport, Detail, ReadOptions};
 use crate::transcript::{PromptedBy, Run};
 
 /// Recordings that are listed once, when they are first asked for, and read as often as somebody needs them.
 pub(in crate::cli) struct RecordedRuns<'a> {
     args: &'a CorpusArgs,
+    detail: Detail,
     corpus: OnceCell<Corpus>,
 }
 
@@ -46,14 +47,20 @@ impl Sessions {
 impl<'a> RecordedRuns<'a> {
     /// The runs of the recordings that `args` name.
     pub(super) fn new(args: &'a CorpusArgs) -> Self {
-        Self { args, corpus: OnceCell::new() }
+        Self { args, detail: Detail::Counts, corpus: OnceCell::new() }
+    }
+
+    /// The same, also looked through for limits that the agents were told of.
+    #[must_use]
+    pub(in crate::cli) fn with_told_limits(self) -> Self {
+        Self { detail: Detail::ToldLimits, ..self }
     }
 
     fn corpus(&self) -> Result<&Corpus, Failure> {
         if let Some(corpus) = self.corpus.get() {
             return Ok(corpus);
         }
-        let corpus = self.args.open()?;
+        let corpus = self.args.open_with(|options| ReadOptions { detail: self.detail, ..options })?;
         Ok(self.corpus.get_or_init(|| corpus))
     }
 

@@ -44,7 +44,7 @@ pub(super) fn decide(
         texts: args.out.as_ref().map(|_| args.embed_text.texts()),
         made: None,
     };
-    let runs = args.corpus.runs();
+    let runs = args.corpus.runs().with_told_limits();
     if let (Some(shard), Some(out)) = (args.shard, &args.out) {
         let part = Part { question, stacks, unit: args.corpus.unit, embed_text: args.embed_text };
         return run_part(&part, &runs, shard, out, output);

@@ -126,7 +126,7 @@ impl<'c> Ledger<'c> {
                 }
                 for mut found in found {
                     self.take_copies_out(&mut found, &file);
-                    let Found { mut run, spend, checked, pricing, unknown_zero, named, replies, unused } = found;
+                    let Found { mut run, spend, limit, checked, pricing, unknown_zero, named, replies, unused } = found;
                     if row.is_some_and(|row| !self.tables.enter(&file.name.path, &run, &spend, row)) {
                         continue;
                     }
@@ -149,7 +149,6 @@ impl<'c> Ledger<'c> {
                     if let Some(checked) = &checked {
                         self.report.add_calls(file.format.id(), checked.calls);
                     }
-                    let limit = checked.as_ref().map(|checked| checked.limit.clone()).unwrap_or_default();
                     let odd = checked.map(|checked| self.hygiene.enter(file.format.id(), &run, known_by, checked));
                     if let Some(unused) = unused {
                         let by_place = native.strip_prefix(&file.name.stem).and_then(|rest| rest.strip_prefix('/'));

@@ -21,6 +21,7 @@ use crate::record::naming::{self, Named};
 use crate::record::options::{Detail, ReadOptions, SubAgents};
 use crate::record::reading::{Findings, Of, Places, Reading, Record, ReplyId, Untaken};
 use crate::survey::hygiene::Checked;
+use crate::survey::told_limits::LimitSigns;
 use crate::survey::unread_parts;
 use crate::survey::unused_fields::{self, Look};
 use crate::transcript::{
@@ -54,6 +55,8 @@ pub(super) enum Parsed {
 pub(super) struct Found {
     pub(super) run: Run,
     pub(super) spend: Spend,
+    /// What it shows of a limit on its steps, if that was asked.
+    pub(super) limit: LimitSigns,
     pub(super) checked: Option<Checked>,
     pub(super) pricing: Option<Pricing>,
     /// True if the recording states a cost of 0 for calls with tokens, which counts as unknown.
@@ -114,7 +117,7 @@ pub(super) fn read_record(file: &Arc<OpenFile>, cut: &Cut, options: &ReadOptions
         ));
     }
     let mut gathered = Gathered::default();
-    let watches = options.detail != Detail::Counts && file.format.id() != "trace";
+    let watches = options.detail >= Detail::Hygiene && file.format.id() != "trace";
     match file.within {
         None => {
             looked_up::watch(watches);
@@ -162,7 +165,7 @@ impl Gathered {
                 ..*whole
             };
             let mut reading = Reading::from_record(record);
-            looked_up::watch(whole.options.detail != Detail::Counts && file.format.id() != "trace");
+            looked_up::watch(whole.options.detail >= Detail::Hygiene && file.format.id() != "trace");
             file.format.read(&record, &mut reading);
             self.take(reading, file, whole.options);
         }
@@ -214,10 +217,21 @@ impl Gathered {
                 .unwrap_or_default();
             for (draft, replies) in subagents::apart(draft, replies, options.sub_agents) {
                 let run = Run::new(draft);
-                let checked = (options.detail != Detail::Counts).then(|| Checked::from_run(&run, in_texts.unread));
+                let limit = (options.detail >= Detail::ToldLimits).then(|| LimitSigns::from_run(&run));
+                let checked = (options.detail >= Detail::Hygiene).then(|| Checked::from_run(&run, in_texts.unread));
                 let spend = Spend::of_run(&run);
                 let pricing = pricing.clone();
-                taken.push(Found { run, spend, checked, pricing, unknown_zero, named, replies, unused: None });
+                taken.push(Found {
+                    run,
+                    spend,
+                    limit: limit.unwrap_or_default(),
+                    checked,
+                    pricing,
+                    unknown_zero,
+                    named,
+                    replies,
+                    unused: None,
+                });
             }
         }
         let runs: Vec<&Run> = taken.iter().map(|found| &found.run).collect();
@@ -225,7 +239,7 @@ impl Gathered {
             self.refused = self.refused.take().or(Some(reason));
             return;
         }
-        if options.detail != Detail::Counts {
+        if options.detail >= Detail::Hygiene {
             let left: Arc<[(String, Look)]> = unused_fields::left(&record).into();
             for found in &mut taken {
                 found.unused = Some(left.clone());

@@ -10,10 +10,12 @@ use crate::label::label_files::LabelColumns;
 use crate::price::{Costs, PriceTable, RecordedCosts};
 
 /// How closely runs are examined for the report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
     /// Runs are only counted.
     Counts,
+    /// Runs are also looked through for limits that their agents were told of ([`CorpusReport::told`]).
+    ToldLimits,
     /// Runs are also checked for suspicious content ([`CorpusReport::hygiene`]).
     Hygiene,
     /// Every run is listed as well, so the report grows with the number of runs.

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::read::format;
 use crate::survey::call_counts::CallCounts;
-use crate::survey::told_limits::{LimitSigns, told_sign};
+use crate::survey::told_limits::recorded_cap;
 use crate::transcript::{EndCause, Event, Lane, Message, Outcome, Role, Run, Text};
 
 /// Runs listed by id for each check.
@@ -312,8 +312,6 @@ pub(crate) struct Checked {
     print: u64,
     /// How its calls and results belong together.
     pub(crate) calls: CallCounts,
-    /// What it shows of a limit on its steps.
-    pub(crate) limit: LimitSigns,
 }
 
 impl Checked {
@@ -323,8 +321,7 @@ impl Checked {
         if unread_calls > 0 && 2 * unread_calls >= run.steps().len() as u64 {
             odd.insert(Check::CallsInTexts);
         }
-        let limit = LimitSigns { told: told_sign(run), declared_cap: recorded_cap(run) };
-        Self { odd, print: print(run), calls: CallCounts::from_run(run), limit }
+        Self { odd, print: print(run), calls: CallCounts::from_run(run) }
     }
 
     /// Adds a check that needs the whole corpus.
@@ -368,17 +365,6 @@ fn check(run: &Run) -> BTreeSet<Check> {
     let is_capped = matches!(run.grade.end, EndCause::Cap | EndCause::Timeout);
     note(is_capped && run.grade.outcome == Outcome::Success, Check::CapEndsSuccess);
     found
-}
-
-/// The names under which recorders keep a cap that no run's number of model calls can exceed: some count other messages,
-/// too, but none counts fewer.
-const CAPS: [&str; 6] = ["max_steps", "max_turns", "max_iterations", "step_limit", "turns_max", "message_limit"];
-
-/// The cap on steps in the run's own settings; `None` if there is none. 0 stands for no cap.
-fn recorded_cap(run: &Run) -> Option<f64> {
-    let meta: serde_json::Value = serde_json::from_str(run.header.meta.as_ref()?.get()).ok()?;
-    let caps = CAPS.iter().filter_map(|name| meta.get(name)?.as_f64()).filter(|cap| *cap > 0.0);
-    caps.min_by(f64::total_cmp)
 }
 
 fn is_compacted(run: &Run) -> bool {

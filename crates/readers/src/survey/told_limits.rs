@@ -54,6 +54,23 @@ pub(crate) struct LimitSigns {
     pub(crate) declared_cap: Option<f64>,
 }
 
+impl LimitSigns {
+    pub(crate) fn from_run(run: &Run) -> Self {
+        Self { told: told_sign(run), declared_cap: recorded_cap(run) }
+    }
+}
+
+/// The names under which recorders keep a cap that no run's number of model calls can exceed: some count other messages,
+/// too, but none counts fewer.
+const CAPS: [&str; 6] = ["max_steps", "max_turns", "max_iterations", "step_limit", "turns_max", "message_limit"];
+
+/// The cap on steps in the run's own settings; `None` if there is none. 0 stands for no cap.
+pub(crate) fn recorded_cap(run: &Run) -> Option<f64> {
+    let meta: serde_json::Value = serde_json::from_str(run.header.meta.as_ref()?.get()).ok()?;
+    let caps = CAPS.iter().filter_map(|name| meta.get(name)?.as_f64()).filter(|cap| *cap > 0.0);
+    caps.min_by(f64::total_cmp)
+}
+
 /// What a sentence says of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sign {
@@ -77,7 +94,7 @@ struct Found {
 }
 
 /// What the model was told in a run; `None` if its texts show no sign.
-pub(crate) fn told_sign(run: &Run) -> Option<ToldSign> {
+fn told_sign(run: &Run) -> Option<ToldSign> {
     let steps = run.steps().len() as u64;
     let found = signs(run);
     let total = found.iter().find(|found| found.after == 0 && is_total_of(found.sign, steps));
