@@ -206,7 +206,10 @@ fn a_plain_cap_on_runs_that_were_told_of_a_limit_says_what_a_told_one_may_kill()
     let successes = told().iter().filter(|run| run.is_success).count() as f64;
     let range = format!("0 to {:.0} % under a told `five`", late / successes * 100.0);
     let plain = asked("told.jsonl", "plain.toml");
-    assert!(plain.contains("the agent was told its limit in 96 of 96 runs") && plain.contains(&range), "{range}: {plain}");
+    assert!(
+        plain.contains("the agent was told its limit in 96 of 96 runs") && plain.contains(&range),
+        "{range}: {plain}"
+    );
     for (runs, stacks) in [("told.jsonl", "told-five.toml"), ("before.jsonl", "plain.toml")] {
         assert!(!asked(runs, stacks).contains("was told its limit"), "{runs} {stacks}");
     }

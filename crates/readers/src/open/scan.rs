@@ -7,6 +7,8 @@ use crate::json_text::is_space;
 
 /// Bytes read from the stream at a time. Small, because every value that is probed for its format has its own scanner.
 const BLOCK: usize = 1 << 16;
+/// Bytes read at first: most values that are probed, and many files, end before.
+const FIRST_BLOCK: usize = 1 << 12;
 /// The byte-order mark some editors put before UTF-8.
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
@@ -72,6 +74,8 @@ impl<R: Read> Scanner<R> {
     pub(crate) fn at_hand(&mut self) -> io::Result<&[u8]> {
         if self.at == self.end {
             if self.block.is_empty() {
+                self.block = vec![0; FIRST_BLOCK];
+            } else if self.end == self.block.len() && self.end < BLOCK {
                 self.block = vec![0; BLOCK];
             }
             self.at = 0;
