@@ -161,8 +161,8 @@ fn signs(run: &Run) -> Vec<Found> {
 fn look_at(message: &Message, after: u64, found: &mut Vec<Found>) {
     let text = message.text();
     let margin = if after == 0 { PROMPT_MARGIN } else { MARGIN };
-    for part in ends(&text, margin) {
-        for sentence in part.split_inclusive(['\n', '.', '!', '?', ';']) {
+    for part in ends(&text, margin).into_iter().filter(|part| may_name_step(part)) {
+        for sentence in part.split_inclusive(['\n', '.', '!', '?', ';']).filter(|sentence| may_name_step(sentence)) {
             let words = words(sentence);
             if let Some(sign) = sign(&words) {
                 let quote = sentence.trim().chars().take(QUOTED).collect();
@@ -170,6 +170,27 @@ fn look_at(message: &Message, after: u64, found: &mut Vec<Found>) {
             }
         }
     }
+}
+
+/// Whether one of the names of a step may stand in a text, without which there is no sign in it: cheaper than to take the
+/// text apart into words.
+fn may_name_step(text: &str) -> bool {
+    const NAMES: [&[u8]; 7] = [b"step", b"turn", b"iteration", b"interaction", b"round", b"chance", b"call"];
+    let bytes = text.as_bytes();
+    let begins =
+        |at: usize, name: &[u8]| bytes[at..].get(..name.len()).is_some_and(|part| part.eq_ignore_ascii_case(name));
+    let mut before = b' ';
+    for (at, byte) in bytes.iter().enumerate() {
+        let is_first = !before.is_ascii_alphanumeric();
+        before = *byte;
+        if is_first
+            && matches!(byte | 0x20, b's' | b't' | b'i' | b'r' | b'c')
+            && NAMES.iter().any(|name| begins(at, name))
+        {
+            return true;
+        }
+    }
+    false
 }
 
 /// The beginning and the end of a text, each at most so many bytes; the whole of a short one.
