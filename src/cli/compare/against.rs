@@ -16,7 +16,7 @@ use crate::cli::output::{Format, Output, lines_of};
 use crate::compare::{BeforeAndAfter, LimitedRun};
 use crate::report::figure::{AgainstFigure, save};
 use crate::report::{refuse_foreign, write_atomically, write_folder};
-use crate::stack::ToldLimit;
+use crate::stack::{Stack, ToldLimit};
 
 /// Arguments of a comparison with what really happened.
 #[derive(Clone, Debug, Default, ClapArgs)]
@@ -77,9 +77,8 @@ fn limits(loaded: &LoadedStacks) -> Vec<NamedLimit> {
     let mut limits = Vec::new();
     for strategy in &loaded.strategies {
         let name = strategy.name();
-        let steps = loaded.files.iter().find_map(|file| file.parsed.stack(name)?.step_limit());
-        let told = loaded.files.iter().find_map(|file| file.parsed.told(name));
-        limits.push(NamedLimit { name: name.into(), steps, told });
+        let steps = loaded.own_stack(name).and_then(Stack::step_limit);
+        limits.push(NamedLimit { name: name.into(), steps, told: loaded.told_limit(name) });
     }
     limits
 }

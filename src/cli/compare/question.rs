@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::aggregate::{Label, RowView, Rows};
+use crate::aggregate::{Label, RowView, Rows, by_stack};
 use crate::answers::{Appetite, FollowedReport, RunEvidence};
 use crate::cli::export::{configurations, hosts_by_stack};
 use crate::cli::failure::Failure;
@@ -13,6 +13,7 @@ use crate::diagnostic::{Diagnostic, Location, count, nearest};
 use crate::explain::Texts;
 use crate::reader::CorpusReport;
 use crate::report::{Found, Made, Manifest, Publication};
+use crate::stack::Stack;
 use crate::stats::labels::ErrorRates;
 use crate::transcript::{Outcome, Run};
 use crate::verdict::Assumptions;
@@ -136,16 +137,15 @@ fn under_told_limits(stacks: &LoadedStacks, rows: &Rows, report: &CorpusReport) 
     if report.told.told == 0 {
         return None;
     }
+    let lengths = success_lengths(rows);
     let mut ranges = Vec::new();
     for strategy in &stacks.strategies {
         let name = strategy.name();
-        if stacks.files.iter().any(|file| file.parsed.told(name).is_some()) {
-            continue;
-        }
-        let limit = stacks.files.iter().find_map(|file| file.parsed.stack(name)?.step_limit());
-        let at_risk = limit.and_then(|limit| running_at(rows, name, u64::from(limit)));
-        if let Some(at_risk) = at_risk.filter(|at_risk| *at_risk > 0.0) {
-            ranges.push(format!("0 to {} % under a told `{name}`", digits(at_risk)));
+        let Some(limit) = stacks.own_stack(name).and_then(Stack::step_limit) else { continue };
+        let running = lengths.iter().filter(|steps| **steps >= u64::from(limit)).count();
+        if running > 0 && stacks.told_limit(name).is_none() {
+            let at_risk = digits(running as f64 / lengths.len() as f64);
+            ranges.push(format!("0 to {at_risk} % under a told `{name}`"));
         }
     }
     let (told, runs) = (report.told.told, report.runs());
@@ -159,16 +159,10 @@ fn under_told_limits(stacks: &LoadedStacks, rows: &Rows, report: &CorpusReport) 
     })
 }
 
-/// The share of the successes that take step `limit`, counted from 1; `None` if nothing succeeded.
-fn running_at(rows: &Rows, stack: &str, limit: u64) -> Option<f64> {
-    let (mut successes, mut running) = (0_u64, 0_u64);
-    for row in rows {
-        if **row.stack() == *stack && row.outcome() == Outcome::Success {
-            successes += 1;
-            running += u64::from(row.steps_recorded() >= limit);
-        }
-    }
-    (successes > 0).then(|| running as f64 / successes as f64)
+/// The recorded steps of each success: the same under every stack, so those of the first are looked at.
+fn success_lengths(rows: &Rows) -> Vec<u64> {
+    let Some(group) = by_stack(rows).into_iter().next() else { return Vec::new() };
+    group.rows().filter(|row| row.outcome() == Outcome::Success).map(RowView::steps_recorded).collect()
 }
 
 impl CompareQuestion<'_> {

@@ -17,7 +17,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Location, nearest};
 use crate::effects::EffectTable;
 use crate::framework::{ConfigText, Kind};
 use crate::reader::{LARGEST_WHOLE, add_input, read_whole_text};
-use crate::stack::{Entry, GuardCommand, Guards, Stack, StackFile, Use};
+use crate::stack::{Entry, GuardCommand, Guards, Stack, StackFile, ToldLimit, Use};
 
 /// The stacks to use.
 #[derive(Clone, Debug, Default, Args)]
@@ -282,12 +282,17 @@ impl LoadedStacks {
     }
 
     /// The stack of that name that one of the files defines.
-    fn own_stack(&self, name: &str) -> Option<&Stack> {
+    pub(in crate::cli) fn own_stack(&self, name: &str) -> Option<&Stack> {
         let entries = self.files.iter().flat_map(|file| &file.parsed.entries);
         entries.into_iter().find_map(|entry| match entry {
             Entry::Own(stack) if stack.name == name => Some(&**stack),
             _ => None,
         })
+    }
+
+    /// What the stack of that name says of a limit that the agent is told of.
+    pub(in crate::cli) fn told_limit(&self, name: &str) -> Option<ToldLimit> {
+        self.files.iter().find_map(|file| file.parsed.told(name))
     }
 
     /// The `[effects]` of all stack files; earlier files win.

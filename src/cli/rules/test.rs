@@ -8,7 +8,7 @@ use crate::cli::bundled;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{split, started};
 use crate::cli::output::Output;
-use crate::decision::{Decision, Need, Strategy as _};
+use crate::decision::{Decision, Need, Strategy as _, last_number};
 use crate::diagnostic::{Diagnostic, Location, count, one_line};
 use crate::guard::{Guard, Reads, Word};
 use crate::redact::redact;
@@ -105,7 +105,7 @@ fn pass<'r>(guard: &Arc<Guard>, runs: impl Iterator<Item = &'r Run>) -> Vec<Told
         let mut numbers = Vec::new();
         let replay = replay_seen(run, guard, |_, watch| {
             if guard.number().is_some() {
-                numbers.push(watch.readings().first().and_then(|reading| reading.observed));
+                numbers.push(last_number(watch));
             }
         });
         let failed = replay.not_evaluable.iter().any(|unread| unread.need == Need::Answers);

@@ -13,7 +13,7 @@ use smol_str::SmolStr;
 use crate::transcript::{Header, Name, Point, PointView, Truth};
 
 #[doc(hidden)]
-pub use number::{Number, NumberOf, ask, number_now};
+pub use number::{Number, NumberOf, ask, last_number, number_now};
 
 /// What a decision does. Only [`Stop`](Action::Stop) and [`Fail`](Action::Fail) end a replay with an exact result.
 ///

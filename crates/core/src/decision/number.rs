@@ -80,6 +80,11 @@ pub fn ask<S: Strategy + ?Sized>(run: &Run, strategy: &S) {
 /// The number of a program at its next point.
 pub fn number_now(watch: &mut dyn Watch, view: &PointView<'_>) -> Option<f64> {
     watch.at(view, &mut Vec::new());
+    last_number(watch)
+}
+
+/// The number of a program at the last point that it was shown.
+pub fn last_number(watch: &dyn Watch) -> Option<f64> {
     watch.readings().first().and_then(|reading| reading.observed)
 }
 

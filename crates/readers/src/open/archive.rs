@@ -18,6 +18,7 @@ use zip::read::read_zipfile_from_stream;
 use zip::{CompressionMethod, ZipArchive};
 
 use crate::open::decompress;
+use crate::open::signature::Signature;
 use crate::open::temp_folder::Held;
 
 /// Most bytes that an archive may unpack to.
@@ -168,8 +169,7 @@ pub(crate) fn unpack(path: &Path, name: &str, budget: &mut Budget) -> io::Result
     let folder = held.path().join(name);
     std::fs::create_dir_all(&folder)?;
     let mut unpacked = Unpacked { folder, held, refused: Vec::new(), renamed: Vec::new(), again: BTreeMap::new() };
-    let (packing, _) = decompress::packing(File::open(path)?)?;
-    if packing == decompress::Packing::Zip {
+    if Signature::from_file(path)? == Signature::Zip {
         unpack_zip(path, &mut unpacked, budget)?;
     } else {
         tape::unpack(decompress::decoded(File::open(path)?)?, &mut unpacked, budget)?;

@@ -14,22 +14,20 @@ const HIGHEST_RATIO: u64 = 500;
 
 /// How a stream is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Packing {
+enum Packing {
     Plain,
     Gzip,
     Zstd,
-    Zip,
 }
 
 /// Detects by its first bytes how a stream is compressed; returns a stream that still includes them.
-pub(crate) fn packing<R: Read>(mut input: R) -> io::Result<(Packing, impl Read + use<R>)> {
+fn packing<R: Read>(mut input: R) -> io::Result<(Packing, impl Read + use<R>)> {
     let mut magic = Vec::new();
     input.by_ref().take(4).read_to_end(&mut magic)?;
     let packing = match magic.as_slice() {
         [0x1F, 0x8B, ..] => Packing::Gzip,
         // A data frame, or a skippable frame before it.
         [0x28, 0xB5, 0x2F, 0xFD] | [0x50..=0x5F, 0x2A, 0x4D, 0x18] => Packing::Zstd,
-        [b'P', b'K', 3, 4] | [b'P', b'K', 5, 6] => Packing::Zip,
         _ => Packing::Plain,
     };
     Ok((packing, Cursor::new(magic).chain(input)))
@@ -43,7 +41,7 @@ pub(crate) fn decoded<R: Read + Send + 'static>(input: R) -> io::Result<Box<dyn 
     Ok(match packing {
         Packing::Gzip => Box::new(Guarded { output: flate2::read::MultiGzDecoder::new(counted), read, written: 0 }),
         Packing::Zstd => Box::new(Guarded { output: Zstd::from_input(counted), read, written: 0 }),
-        Packing::Plain | Packing::Zip => Box::new(counted),
+        Packing::Plain => Box::new(counted),
     })
 }
 
