@@ -159,10 +159,15 @@ fn signs(run: &Run) -> Vec<Found> {
 }
 
 fn look_at(message: &Message, after: u64, found: &mut Vec<Found>) {
-    let text = message.text();
+    let Some(text) = &message.content else { return };
     let margin = if after == 0 { PROMPT_MARGIN } else { MARGIN };
-    for part in ends(&text, margin).into_iter().filter(|part| may_name_step(part)) {
-        for sentence in part.split_inclusive(['\n', '.', '!', '?', ';']).filter(|sentence| may_name_step(sentence)) {
+    if !may_name_step_near_ends(text.stored(), margin) {
+        return;
+    }
+    let text = text.as_str();
+    let is_candidate = |part: &&str| may_name_step(part.as_bytes());
+    for part in ends(&text, margin).into_iter().filter(is_candidate) {
+        for sentence in part.split_inclusive(['\n', '.', '!', '?', ';']).filter(is_candidate) {
             let words = words(sentence);
             if let Some(sign) = sign(&words) {
                 let quote = sentence.trim().chars().take(QUOTED).collect();
@@ -172,16 +177,34 @@ fn look_at(message: &Message, after: u64, found: &mut Vec<Found>) {
     }
 }
 
-/// Whether one of the names of a step may stand in a text, without which there is no sign in it: cheaper than to take the
-/// text apart into words.
-fn may_name_step(text: &str) -> bool {
+/// Whether one of the names of a step may stand near the ends of a text as it is stored, with JSON's escapes or without.
+/// Most texts are never decoded: this says that it is not worth it.
+fn may_name_step_near_ends(stored: &[u8], margin: usize) -> bool {
+    // A character takes at most twice its bytes in an escape such as \n, and six times in one such as \u000a.
+    let margin = margin * if memchr::memmem::find(stored, b"\\u").is_some() { 6 } else { 2 };
+    if stored.len() <= 2 * margin {
+        return may_name_step(stored);
+    }
+    may_name_step(&stored[..margin]) || may_name_step(&stored[stored.len() - margin..])
+}
+
+/// Whether one of the names of a step may stand in a text, with JSON's escapes or without: without one there is no sign in
+/// it. Cheaper than to take the text apart into words.
+fn may_name_step(text: &[u8]) -> bool {
     const NAMES: [&[u8]; 7] = [b"step", b"turn", b"iteration", b"interaction", b"round", b"chance", b"call"];
-    let bytes = text.as_bytes();
     let begins =
-        |at: usize, name: &[u8]| bytes[at..].get(..name.len()).is_some_and(|part| part.eq_ignore_ascii_case(name));
-    let mut before = b' ';
-    for (at, byte) in bytes.iter().enumerate() {
-        let is_first = !before.is_ascii_alphanumeric();
+        |at: usize, name: &[u8]| text[at..].get(..name.len()).is_some_and(|part| part.eq_ignore_ascii_case(name));
+    let (mut before, mut after_escape) = (b' ', 0);
+    for (at, byte) in text.iter().enumerate() {
+        if *byte == b'\\' && at >= after_escape {
+            match escaped_code(&text[at + 1..]) {
+                // The name may be spelled in escapes.
+                Some(code) if is_letter(code) => return true,
+                Some(_) => after_escape = at + 6,
+                None => after_escape = at + 2,
+            }
+        }
+        let is_first = !before.is_ascii_alphanumeric() || at == after_escape;
         before = *byte;
         if is_first
             && matches!(byte | 0x20, b's' | b't' | b'i' | b'r' | b'c')
@@ -191,6 +214,16 @@ fn may_name_step(text: &str) -> bool {
         }
     }
     false
+}
+
+/// The number in an escape such as `u000a`, which a backslash stands before.
+fn escaped_code(escape: &[u8]) -> Option<u32> {
+    let digits = std::str::from_utf8(escape.strip_prefix(b"u")?.get(..4)?).ok()?;
+    u32::from_str_radix(digits, 16).ok()
+}
+
+fn is_letter(code: u32) -> bool {
+    char::from_u32(code).is_some_and(|c| c.is_ascii_alphabetic())
 }
 
 /// The beginning and the end of a text, each at most so many bytes; the whole of a short one.
@@ -318,8 +351,10 @@ fn total(words: &[String], begin: usize, at: usize) -> Option<Sign> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
-    use crate::transcript::{Draft, Message};
+    use crate::transcript::{Draft, Message, Text};
 
     fn sign_in(sentence: &str) -> Option<Sign> {
         sign(&words(sentence))
@@ -345,6 +380,58 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(sign_in(sentence), expected, "{sentence}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_looked_at_as_it_is_stored() {
+        for (stored, expected) in [
+            ("You have 5 steps", true),
+            (r"Go.\nSteps left: 4", true),
+            (r"Go.\u003cstep 3 of 9>", true),
+            (r"Go.\u2019turn 3 of 9", true),
+            (r"You have 5 \u0053teps", true),
+            (r"You have 5 s\u0074eps", true),
+            // A text that is stored without escapes may hold a backslash.
+            (r"C:\step", true),
+            (r"\\nsteps", false),
+            (r"a\\step", true),
+            (r"The return value, typically\nfootsteps", false),
+            (r"caf\u00e9, \u201cno\u201d", false),
+            (r"ends in half an escape \u00", false),
+            ("ends in a backslash \\", false),
+            ("", false),
+        ] {
+            assert_eq!(may_name_step(stored.as_bytes()), expected, "{stored}");
+        }
+    }
+
+    #[test]
+    fn no_spelling_of_a_text_hides_what_it_tells() {
+        let told = "Go.\nYou have 9 steps. \u{201c}Good luck\u{201d}";
+        let escaped = |text: &str| {
+            let mut escaped = String::new();
+            for unit in text.encode_utf16() {
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }
+            escaped
+        };
+        let lines = "\u{1}".repeat(MARGIN - 30);
+        let controls = escaped(&lines);
+        let middle = "x".repeat(20 * MARGIN);
+        for (stored, plain) in [
+            (told.replace('\n', r"\n"), told.to_owned()),
+            (escaped(told), told.to_owned()),
+            // Escapes take more room than what they stand for.
+            (format!("{controls}2 steps left. {middle}"), format!("{lines}2 steps left. {middle}")),
+            (format!("{middle} 2 steps left{controls}"), format!("{middle} 2 steps left{lines}")),
+        ] {
+            for text in [Text::from_json_body(&stored), Text::plain(plain.as_str())] {
+                assert_eq!(text.as_str(), plain);
+                let mut found = Vec::new();
+                look_at(&Message::saying(Role::User, text), 1, &mut found);
+                assert_eq!(found.len(), 1, "{stored}");
+            }
         }
     }
 
