@@ -11,6 +11,7 @@ mod headline;
 pub mod known;
 mod note;
 pub mod tables;
+mod told;
 mod verdict;
 pub mod words;
 
@@ -22,6 +23,7 @@ pub use first::{Appetite, Field, FirstTable, Tuned, lacks};
 pub use followed::{Agreeing, FollowedReport, FollowedStops, FollowedVerdict, Pays};
 pub use headline::Headline;
 pub use note::{AnswerNote, RoughNumber, TailOfGroup, further, without_tasks};
+pub use told::{ToldRuns, UnderToldLimits};
 pub use verdict::{
     ChosenOn, CompareVerdict, Conclusion, Fault, KillPromise, NotWorth, Saving, Ship, Tie, Tied, WhyNot,
 };

@@ -2,6 +2,7 @@
 
 use super::choice::Choice;
 use super::first::FirstTable;
+use super::told::UnderToldLimits;
 use crate::aggregate::{
     ChosenElsewhere, Count, Group, Label, OracleShare, Rows, ShipTerms, Summary, Unit, WorseStratum, WorstStratum,
     by_stack, chosen_elsewhere, oracle_share, saved_at, stopped_by, worst_stratum,
@@ -14,6 +15,8 @@ use crate::transcript::Outcome;
 pub enum AnswerNote {
     /// A certificate that does not hold, or what a stack was tuned on; kept in the manifest as it is said.
     Remark(String),
+    /// What plain limits on steps may kill where agents are told of their limit.
+    ToldLimits(UnderToldLimits),
     /// What the letters of the column `unknown` mean, of those in the table.
     Letters {
         /// A rule could not be read.

@@ -248,9 +248,9 @@ impl Args {
         Ok(Some(Made::from_arguments(command, runs.files()?.into_iter().map(|(path, _)| PathBuf::from(path)))))
     }
 
-    /// The recordings.
+    /// The recordings, looked through for limits that their agents were told of.
     pub(super) fn runs(&self) -> RecordedRuns<'_> {
-        self.corpus.runs()
+        self.corpus.runs().with_told_limits()
     }
 
     /// What is asked.
@@ -319,6 +319,7 @@ pub(super) fn show_summaries(
                 "summary": tables::summary(summaries, &standings).to_json(),
                 "estimates": tables::estimates(summaries).to_json(),
                 "followed": publication.followed().map(|followed| tables::followed(followed.summaries()).to_json()),
+                "notes": words::notes(&publication.answer(summaries).notes),
             }));
         }
         Format::Csv => {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::answers::ToldRuns;
 use crate::reader::{CorpusReport, Finding};
 
 /// Maximum findings that are listed.
@@ -18,6 +19,9 @@ pub struct Found {
     findings: Vec<String>,
     /// Number of findings beyond those.
     more: u64,
+    /// How many runs tell their agents of a limit, if that was looked for.
+    #[serde(default)]
+    told: ToldRuns,
 }
 
 impl Found {
@@ -34,6 +38,7 @@ impl Found {
             notices: report.notices.iter().map(|notice| notice.diagnostic.to_string()).collect(),
             findings: findings.take(SHOWN).collect(),
             more: gathered.len().saturating_sub(SHOWN) as u64,
+            told: ToldRuns { told: report.told.told, runs: report.runs() },
         }
     }
 
@@ -67,6 +72,12 @@ impl Found {
         let room = SHOWN.saturating_sub(self.findings.len());
         self.more += later.more + later.findings.len().saturating_sub(room) as u64;
         self.findings.extend(later.findings.into_iter().take(room));
+        self.told.add(later.told);
+    }
+
+    /// How many runs tell their agents of a limit; `None` if none does, or nobody looked.
+    pub fn told_of_limits(&self) -> Option<ToldRuns> {
+        (self.told.told > 0).then_some(self.told)
     }
 
     /// All notices and listed findings, one line each.

@@ -15,7 +15,7 @@ use crate::aggregate::{
     BestUnit, ChainPlace, Contest, Entrant, Firing, Firings, FiringsBuilder, FollowedRow, FollowedRows, Group, Label,
     Premises, Row, RowView, Rows, RowsBuilder, SEED, Summary, Unit, by_stack,
 };
-use crate::answers::{Appetite, Choice, FollowedReport, RunEvidence, Tuned};
+use crate::answers::{Appetite, Choice, FollowedReport, RunEvidence, ToldRuns, Tuned, UnderToldLimits};
 use crate::compare::StackInfo;
 use crate::decision::Program;
 use crate::diagnostic::{Diagnostic, Location};
@@ -80,6 +80,9 @@ pub struct Manifest {
     /// The command and the files of the comparison, if it was made by one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made: Option<Made>,
+    /// How many runs tell their agents of a limit on steps, if that was looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<ToldRuns>,
     /// What the page of runs that nobody graded opens with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lead: Option<String>,
@@ -121,6 +124,7 @@ impl Manifest {
             found: Vec::new(),
             tuned: None,
             made: None,
+            told: None,
             lead: None,
             remarks: Vec::new(),
             configurations: Vec::new(),
@@ -140,6 +144,22 @@ impl Manifest {
         for stack in &mut self.stacks {
             stack.hosts = hosts.get(&*stack.name).copied().unwrap_or(0);
         }
+    }
+
+    /// Sets the limits on steps of the stacks that do not say that the agent is told, by their names.
+    pub fn set_untold_limits(&mut self, limits: &BTreeMap<String, u32>) {
+        for stack in &mut self.stacks {
+            stack.untold_limit = limits.get(&*stack.name).copied();
+        }
+    }
+
+    /// What the stacks that do not say so would kill if the agent were told of their limits, where it was told of one.
+    pub(super) fn under_told_limits(&self, rows: &Rows) -> Option<UnderToldLimits> {
+        let mut limits = Vec::new();
+        for stack in &self.stacks {
+            limits.extend(stack.untold_limit.map(|limit| (stack.name.clone(), limit)));
+        }
+        UnderToldLimits::from_rows(rows, self.told?, &limits)
     }
 
     /// Notes what the answer makes of each stack, and its bound.
@@ -243,6 +263,9 @@ pub struct ManifestStack {
     /// The program that decides, if it is a guard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guard: Option<Program>,
+    /// The number of steps after which it ends a run, if it does and does not say that the agent is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untold_limit: Option<u32>,
     /// The number of frameworks that have a setting for it.
     #[serde(default)]
     pub hosts: usize,
@@ -267,7 +290,17 @@ impl ManifestStack {
 impl From<StackInfo> for ManifestStack {
     fn from(info: StackInfo) -> Self {
         let StackInfo { name, profile, rules, program } = info;
-        Self { name, profile, rules, guard: program, hosts: 0, place: None, killed_at_most: None, standing: None }
+        Self {
+            name,
+            profile,
+            rules,
+            guard: program,
+            untold_limit: None,
+            hosts: 0,
+            place: None,
+            killed_at_most: None,
+            standing: None,
+        }
     }
 }
 

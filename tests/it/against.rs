@@ -213,6 +213,15 @@ fn a_plain_cap_on_runs_that_were_told_of_a_limit_says_what_a_told_one_may_kill()
     for (runs, stacks) in [("told.jsonl", "told-five.toml"), ("before.jsonl", "plain.toml")] {
         assert!(!asked(runs, stacks).contains("was told its limit"), "{runs} {stacks}");
     }
+    // It is a note of the answer, wherever that is shown, and of parts that are put together.
+    assert!(asked("told.jsonl", "plain.toml --format json").contains(&range));
+    asked("told.jsonl", "plain.toml --out whole");
+    scratch.run("compare told.jsonl --stacks plain.toml --shard 1/2 --out parts/1");
+    scratch.run("compare told.jsonl --stacks plain.toml --shard 2/2 --out parts/2");
+    assert_eq!(scratch.run("report parts --out merged").0, scratch.run("report whole --out again").0);
+    for folder in ["whole", "merged", "again"] {
+        assert!(scratch.read(&format!("{folder}/report.html")).contains(&range), "{folder}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::{apart, ends, followed};
 use crate::aggregate::{ChosenElsewhere, Label, OracleShare, Unit, WorstStratum};
 use crate::answers::choice::Choice;
 use crate::answers::note::{AnswerNote, RoughNumber, TailOfGroup};
+use crate::answers::told::UnderToldLimits;
 use crate::diagnostic::count;
 use crate::stats::{Estimate, Interval};
 use crate::transcript::Outcome;
@@ -13,6 +14,8 @@ use crate::words::{chosen_percent, digits, listed, percent, percents, some_of};
 const NAMED: usize = 6;
 /// Maximum things that a stack lacks in one note.
 const LACKS: usize = 2;
+/// Maximum stacks of which it is said what they may kill if the agent is told.
+const LIMITS: usize = 3;
 
 /// The notes, in order.
 pub fn notes(notes: &[AnswerNote]) -> Vec<String> {
@@ -23,6 +26,7 @@ pub fn notes(notes: &[AnswerNote]) -> Vec<String> {
 pub fn note(note: &AnswerNote) -> String {
     match note {
         AnswerNote::Remark(remark) => remark.clone(),
+        AnswerNote::ToldLimits(under) => told_limits(under),
         AnswerNote::Letters { unread, diverged, ungraded } => letters(*unread, *diverged, *ungraded),
         AnswerNote::Pooled(worse) => format!("pooled: `{}` {}; see strata.csv", worse.stack, apart(worse)),
         AnswerNote::Folded(stacks) => {
@@ -71,6 +75,18 @@ pub fn note(note: &AnswerNote) -> String {
         AnswerNote::TokensKnown { known, runs, noun } => format!("tokens are known of {known} of {runs} {noun}"),
         AnswerNote::PerfectStop { tail, idle, runs, noun } => followed::perfect_stop(*tail, *idle, *runs, noun),
     }
+}
+
+fn told_limits(under: &UnderToldLimits) -> String {
+    let range = |(stack, at_most): &(Label, f64)| format!("0 to {} % under a told `{stack}`", digits(*at_most));
+    let ranges: Vec<String> = under.at_most.iter().map(range).collect();
+    format!(
+        "the agent was told its limit in {} of {}. Under a lower told one it may hurry or give up, and the killed share of \
+         the successes is only known to be {}; `told = true` in the stack says so",
+        under.told.told,
+        count(under.told.runs, "run"),
+        some_of(&ranges, LIMITS),
+    )
 }
 
 fn letters(unread: bool, diverged: bool, ungraded: bool) -> String {

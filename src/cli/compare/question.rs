@@ -2,22 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use crate::aggregate::{Label, RowView, Rows, by_stack};
-use crate::answers::{Appetite, FollowedReport, RunEvidence};
+use crate::aggregate::{Label, RowView, Rows};
+use crate::answers::{Appetite, FollowedReport, RunEvidence, ToldRuns};
 use crate::cli::export::{configurations, hosts_by_stack};
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{LoadedStacks, RecordedRuns, SplitArgs, SplitPart, divided, tell_troubles};
 use crate::cli::output::Output;
 use crate::compare::{Evaluation, Evaluator, Keeps, Options, StackInfo};
-use crate::diagnostic::{Diagnostic, Location, count, nearest};
+use crate::diagnostic::{Diagnostic, Location, nearest};
 use crate::explain::Texts;
 use crate::reader::CorpusReport;
 use crate::report::{Found, Made, Manifest, Publication};
-use crate::stack::Stack;
 use crate::stats::labels::ErrorRates;
-use crate::transcript::{Outcome, Run};
+use crate::transcript::Run;
 use crate::verdict::Assumptions;
-use crate::words::{digits, some_of};
 
 /// What the recordings hold under some stacks.
 pub(in crate::cli) struct GatheredRuns {
@@ -25,6 +23,8 @@ pub(in crate::cli) struct GatheredRuns {
     pub(in crate::cli) stacks: Vec<StackInfo>,
     /// Findings from reading the recordings, one line each.
     pub(in crate::cli) found: Vec<String>,
+    /// How many runs tell their agents of a limit, if that was looked for.
+    pub(in crate::cli) told: Option<ToldRuns>,
     /// The full report of the reading.
     pub(in crate::cli) report: CorpusReport,
     /// One sentence per tuned stack whose certificate does not hold on these recordings, with the reason.
@@ -63,8 +63,10 @@ pub(in crate::cli) fn gather(
     let Evaluation { rows, firings, followed, stacks, stories, void } = gathered.finish();
     let followed = Some(FollowedReport::new(followed, runs.noun()));
     let found = Found::from_report(&report);
+    let told = found.told_of_limits();
     let found = if hides_texts { found.without_values().lines() } else { found.lines() };
-    Ok(GatheredRuns { evidence: RunEvidence { rows, firings, followed, stories }, stacks, found, report, void, agents })
+    let evidence = RunEvidence { rows, firings, followed, stories };
+    Ok(GatheredRuns { evidence, stacks, found, told, report, void, agents })
 }
 
 /// What is asked about stacks on recordings, whoever asks.
@@ -112,10 +114,9 @@ pub(in crate::cli) fn published(
     if let Some(name) = question.baseline {
         refuse_unknown_baseline(name, &gathered.stacks)?;
     }
-    let GatheredRuns { mut evidence, stacks: replayed, found, report, void, agents } = gathered;
+    let GatheredRuns { mut evidence, stacks: replayed, found, told, report, void, agents } = gathered;
     let manifest = question.manifest(replayed, stacks);
-    let remarks = void.into_iter().chain(under_told_limits(stacks, &evidence.rows, &report)).collect();
-    let manifest = Manifest { found, remarks, ..manifest };
+    let manifest = Manifest { found, told, remarks: void, ..manifest };
     if question.split.split == SplitPart::None {
         return Ok(Published { publication: Publication::new(evidence, manifest), report, agents });
     }
@@ -126,43 +127,6 @@ pub(in crate::cli) fn published(
     let choice = question.split.choice(question.appetite.max_killed);
     let publication = Publication::new(evidence, manifest).with_choice(choice, dev.as_ref());
     Ok(Published { publication, report, agents })
-}
-
-/// The most stacks of which it is said what they would kill if the agent were told.
-const LIMITS_NAMED: usize = 3;
-
-/// What plain limits on steps would kill if the agent were told of them, where it was told of a limit in the recordings:
-/// nobody knows what it would have done under a lower one.
-fn under_told_limits(stacks: &LoadedStacks, rows: &Rows, report: &CorpusReport) -> Option<String> {
-    if report.told.told == 0 {
-        return None;
-    }
-    let lengths = success_lengths(rows);
-    let mut ranges = Vec::new();
-    for strategy in &stacks.strategies {
-        let name = strategy.name();
-        let Some(limit) = stacks.own_stack(name).and_then(Stack::step_limit) else { continue };
-        let running = lengths.iter().filter(|steps| **steps >= u64::from(limit)).count();
-        if running > 0 && stacks.told_limit(name).is_none() {
-            let at_risk = digits(running as f64 / lengths.len() as f64);
-            ranges.push(format!("0 to {at_risk} % under a told `{name}`"));
-        }
-    }
-    let (told, runs) = (report.told.told, report.runs());
-    (!ranges.is_empty()).then(|| {
-        let named = some_of(&ranges, LIMITS_NAMED);
-        format!(
-            "the agent was told its limit in {told} of {}. Under a lower told one it may hurry or give up, and the \
-             killed share of the successes is only known to be {named}; `told = true` in the stack says so",
-            count(runs, "run"),
-        )
-    })
-}
-
-/// The recorded steps of each success: the same under every stack, so those of the first are looked at.
-fn success_lengths(rows: &Rows) -> Vec<u64> {
-    let Some(group) = by_stack(rows).into_iter().next() else { return Vec::new() };
-    group.rows().filter(|row| row.outcome() == Outcome::Success).map(RowView::steps_recorded).collect()
 }
 
 impl CompareQuestion<'_> {
@@ -180,6 +144,7 @@ impl CompareQuestion<'_> {
         manifest.set_label_errors(self.errors);
         manifest.set_hosts(&hosts_by_stack(stacks));
         manifest.set_places(&stacks.places());
+        manifest.set_untold_limits(&stacks.untold_limits());
         // Only a folder has a page to copy them from.
         if self.texts.is_some() {
             manifest.configurations = configurations(stacks);

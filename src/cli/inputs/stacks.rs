@@ -295,6 +295,17 @@ impl LoadedStacks {
         self.files.iter().find_map(|file| file.parsed.told(name))
     }
 
+    /// The limits on steps of the stacks that do not say that the agent is told of them, by name.
+    pub(in crate::cli) fn untold_limits(&self) -> BTreeMap<String, u32> {
+        let mut limits = BTreeMap::new();
+        for strategy in &self.strategies {
+            let name = strategy.name();
+            let limit = self.own_stack(name).and_then(Stack::step_limit);
+            limits.extend(limit.filter(|_| self.told_limit(name).is_none()).map(|limit| (name.to_owned(), limit)));
+        }
+        limits
+    }
+
     /// The `[effects]` of all stack files; earlier files win.
     pub(in crate::cli) fn effects(&self) -> EffectTable {
         let mut all = EffectTable::default();

@@ -101,7 +101,9 @@ impl Merge {
         }
         let (followed, stories) = self.told(&rows)?;
         let followed = Some(FollowedReport::new(followed, manifest.noun()));
-        let manifest = Manifest { found: self.found().lines(), remarks: self.void(), ..manifest };
+        let found = self.found();
+        let told = found.told_of_limits();
+        let manifest = Manifest { found: found.lines(), told, remarks: self.void(), ..manifest };
         Ok(Some((RunEvidence { rows, firings, followed, stories }, manifest)))
     }
 

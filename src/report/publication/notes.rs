@@ -36,9 +36,12 @@ impl Publication {
         }
     }
 
-    /// What stands above all notes: a certificate that does not hold, or what a stack was tuned on.
+    /// What stands above all notes: a certificate that does not hold, what a stack was tuned on, limits that agents are
+    /// told of.
     fn remarks(&self) -> Vec<AnswerNote> {
-        self.manifest.remarks.iter().cloned().map(AnswerNote::Remark).collect()
+        let mut notes: Vec<AnswerNote> = self.manifest.remarks.iter().cloned().map(AnswerNote::Remark).collect();
+        notes.extend(self.manifest.under_told_limits(&self.rows).map(AnswerNote::ToldLimits));
+        notes
     }
 
     /// The notes below the table that do not depend on the tolerance.
