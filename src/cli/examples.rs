@@ -37,7 +37,8 @@ A grid file: axes of rules, each a clause of a stack file with a list where its\
       { signal = \"steps\", at_least = { quantiles = 10 } },\n  \
     ]\n\n  \
     [[axis]]\n  \
-    cap = [30, 50, 80]\n\n\
+    cap = [30, 50, 80]\n  \
+    # told = true, notice = 1    # if the agent is told, and how many steps before\n\n\
 Or, in a file of its own, every combination of a framework's settings:\n\n  \
     [[axis]]\n  \
     use = \"openhands\"\n  \

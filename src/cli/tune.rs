@@ -12,6 +12,7 @@ mod rated;
 mod refusals;
 mod settings;
 mod tables;
+mod told;
 mod words;
 
 use clap::ValueEnum;

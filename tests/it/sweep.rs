@@ -360,6 +360,31 @@ fn each_parameter_is_walked_around_its_default() {
     assert!(code == 2 && stderr.contains("did you mean"), "{stderr}");
 }
 
+/// A cap of 3 steps kills none of the successes, 45 of 2 steps and 5 of 3. An agent that is told before its last step may
+/// give up there: then it kills the 5.
+#[test]
+fn a_cap_that_the_agent_is_told_of_is_judged_by_all_that_it_may_kill() {
+    let scratch = scratch();
+    let asked = |told: &str, out: &str| {
+        scratch.put("grid.toml", &format!("[[axis]]\ncap = [3, 4, 5]\n{told}"));
+        scratch.run(&format!("tune|runs.jsonl|--grid|grid.toml|--max-killed|0.1|--out|{out}"))
+    };
+    assert_eq!(asked("", "silent").0, 0);
+    assert!(scratch.read("silent/tuned.toml").contains("cap = { steps = 3 }"));
+    let (code, stdout, stderr) = asked("told = true\nnotice = 1\n", "told");
+    assert_eq!(code, NOTHING_TO_SHIP, "{stderr}");
+    insta::assert_snapshot!("told_grid", stdout);
+    let stacks = [3, 4, 5].map(|cap| {
+        format!("[[stack]]\nname = \"cap {cap} steps\"\ncap = {{ steps = {cap} }}\ntold = true\nnotice = 1\n")
+    });
+    scratch.put("stacks.toml", &stacks.concat());
+    assert_eq!(scratch.run("compare|runs.jsonl|--stacks|stacks.toml|--max-killed|0.1|--out|compared").0, 0);
+    assert_eq!(scratch.read("told/rows.csv"), scratch.read("compared/rows.csv"));
+    // Where what follows the notice need not be known, it is the killed share at most that decides.
+    let (_, stdout, _) = scratch.run("compare|runs.jsonl|--stacks|stacks.toml|--max-killed|0.1|--min-known|0");
+    assert!(stdout.contains("`cap 4 steps`, the best of 2 that are safe at 10 %"), "{stdout}");
+}
+
 #[test]
 fn a_grid_file_that_is_wrong_is_told_with_its_place() {
     let scratch = scratch();
@@ -384,6 +409,9 @@ fn a_grid_file_that_is_wrong_is_told_with_its_place() {
         ("[[axis]]\ncap = [2.5]\n", "is no cap"),
         ("[[axis]]\ncap = [2]\n[[axis]]\ncap = [3]\n", "two axes of caps"),
         ("combine = \"all\"\n[[axis]]\ncap = [2]\n", "stops by itself"),
+        ("[[axis]]\ncap = [2]\nwindow = 3\n", "an axis of caps with `window`"),
+        ("[[axis]]\ncap = [2]\nnotice = 1\n", "a `notice` of a limit that is not told"),
+        ("[[axis]]\ncap = [9, 2]\ntold = true\nnotice = 3\n", "earlier than the first of 2 steps"),
         ("[[axis]\n", "not TOML"),
     ];
     let mut told = String::new();
@@ -432,8 +460,8 @@ fn the_grids_that_are_shown_are_grids() {
     let lines = help.lines().skip_while(|line| !line.contains("combine =")).filter_map(|line| line.strip_prefix("  "));
     let of_help = lines.collect::<Vec<_>>().join("\n");
     // The second grid of each is of a framework's settings, and stands in a file of its own.
-    let (rules, settings) = of_help.split_once("]\n[[axis]]\nuse").unwrap();
-    let of_help = [format!("{rules}]\n"), format!("[[axis]]\nuse{settings}")];
+    let (rules, settings) = of_help.split_once("\n[[axis]]\nuse").unwrap();
+    let of_help = [format!("{rules}\n"), format!("[[axis]]\nuse{settings}")];
     for text in blocks.iter().chain(&of_help) {
         assert!(text.contains("cap = [") != text.contains("use = "), "{text}");
         scratch.put("grid.toml", text);

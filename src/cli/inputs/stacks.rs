@@ -290,6 +290,12 @@ impl LoadedStacks {
         })
     }
 
+    /// The stacks that the files define.
+    pub(in crate::cli) fn own_stacks(&self) -> Vec<Arc<Stack>> {
+        let entries = self.files.iter().flat_map(|file| &file.parsed.entries);
+        entries.filter_map(|entry| if let Entry::Own(stack) = entry { Some(Arc::clone(stack)) } else { None }).collect()
+    }
+
     /// What the stack of that name says of a limit that the agent is told of.
     pub(in crate::cli) fn told_limit(&self, name: &str) -> Option<ToldLimit> {
         self.files.iter().find_map(|file| file.parsed.told(name))

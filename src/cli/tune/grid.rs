@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::limits::tuned_file;
-use super::settings;
 use super::{Args, Exit, Failure, Output};
+use super::{settings, told};
 use crate::aggregate::{
     Count, Entrant, FrontierSpread, Rows, RunRows, Summary, Unit, Whole, by_stack, frontier_spread, summarise,
 };
@@ -104,6 +104,9 @@ pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<Exit, Fai
     let file = GridFile::parse(&path.display().to_string(), &text, &guards).map_err(Failure::usage)?;
     if !file.settings().is_empty() {
         return settings::run_grid(args, &file, output);
+    }
+    if file.is_told() {
+        return told::run_grid(args, &file, output);
     }
     super::refuse_shard(args)?;
     if args.own.has_label_errors() {

@@ -10,6 +10,7 @@ use super::{Args, PromiseArgs};
 use crate::aggregate::{Count, Detector, Label, RowView, Rows, Summary, by_stack};
 use crate::answers::tables;
 use crate::cli::Exit;
+use crate::cli::compare::Published;
 use crate::cli::failure::Failure;
 use crate::cli::inputs::{DOUBTS, GuardArgs, LabelErrorArgs, LoadedStacks, SplitArgs, SplitPart, read_text};
 use crate::cli::output::{Format, Output};
@@ -130,10 +131,20 @@ impl LimitArgs {
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let stacks: Vec<Arc<Stack>> = args.own.limits.stacks(&args.guards.numbers()?)?.into_iter().map(Arc::new).collect();
     decide(args, LoadedStacks::from_stacks(&stacks), None, output, |summary, published| {
-        let (rows, agents) = (published.publication.rows(), published.agents.iter().cloned().collect::<Vec<_>>());
-        let stack = stacks.iter().find(|stack| *stack.name == *summary.stack);
-        ToShip { file: stack.and_then(|stack| tuned_file(&args.promise, stack, summary, rows, agents)), note: None }
+        to_ship(&args.promise, &stacks, summary, published)
     })
+}
+
+/// The file of the stack to ship, which is one of `stacks`.
+pub(super) fn to_ship(
+    promise: &PromiseArgs,
+    stacks: &[Arc<Stack>],
+    summary: &Summary,
+    published: &Published,
+) -> ToShip {
+    let (rows, agents) = (published.publication.rows(), published.agents.iter().cloned().collect::<Vec<_>>());
+    let stack = stacks.iter().find(|stack| *stack.name == *summary.stack);
+    ToShip { file: stack.and_then(|stack| tuned_file(promise, stack, summary, rows, agents)), note: None }
 }
 
 /// The program that a stack reads, which its file does not start.

@@ -18,6 +18,8 @@
 //!
 //! [[axis]]
 //! cap = [30, 50, 80]
+//! told = true                # the agent is told of its limit, one step before
+//! notice = 1
 //! ```
 //!
 //! Or, in a file of its own, what a framework ships, with other settings:
@@ -262,6 +264,7 @@ impl GridFile {
                 let choice = AxisChoice::Cap(Cap { steps, on_hit: OnHit::Stop, scope: Scope::Run });
                 Ok(WrittenChoice { choice, text, limits: limits.clone() })
             };
+            self.check_told(axis, &texts)?;
             return texts.into_iter().zip(sets).map(cap).collect();
         }
         let file = format!("[[stack]]\nname = \"grid\"\nany = [\n{}\n]\n", texts.join(",\n"));
@@ -288,6 +291,27 @@ impl GridFile {
                 limits: limits.clone(),
             })
             .collect())
+    }
+
+    /// Checks what an axis of caps says of telling the agent, as a stack file has it.
+    fn check_told(&self, axis: &AxisTemplate, caps: &[String]) -> Result<(), Wrong> {
+        if axis.template.told().is_empty() {
+            return Ok(());
+        }
+        for cap in caps {
+            let text = format!("[[stack]]\nname = \"grid\"\ncap = {{ steps = {cap} }}\n{}", axis.template.told());
+            if let Err(errors) = StackFile::parse(&self.path, &text) {
+                let error = errors.first();
+                return Err(Wrong::new(axis.place.clone(), error.what.clone(), error.help.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// True if the agent is told of the caps. Nobody knows what it does then, so such a grid cannot be walked: each of its
+    /// stacks is replayed on its own.
+    pub fn is_told(&self) -> bool {
+        self.axes.iter().any(|axis| !axis.template.told().is_empty())
     }
 
     /// Finds the text that an error quotes within an axis; else the whole axis.
@@ -343,7 +367,8 @@ impl GridFile {
         for axis in &self.axes {
             axes.push(self.axis(axis, extracts, plan).map_err(|wrong| Diagnostics::from(self.diagnostic(wrong)))?);
         }
-        WideGrid::new(self.combine, axes).map_err(|what| {
+        let told = self.axes.iter().map(|axis| axis.template.told()).collect();
+        WideGrid::new(self.combine, axes, told).map_err(|what| {
             let help = "shorten the lists of limits, or combine fewer axes";
             Diagnostics::from(Diagnostic::new(Location::file(&self.path), what, help))
         })

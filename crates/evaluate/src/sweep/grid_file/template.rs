@@ -1,5 +1,6 @@
 //! One axis: a clause with lists in place of its limits.
 
+use std::fmt::Write as _;
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
@@ -12,12 +13,17 @@ use crate::rule::Comparator;
 const LISTS: [&str; 3] = ["all", "any", "some"];
 const PARTS: [&str; 2] = ["not", "lately"];
 
+/// Keys beside a cap: whether the agent is told of it, and when.
+const TOLD: [&str; 2] = ["told", "notice"];
+
 /// A clause with slots for limits.
 #[derive(Clone, Debug)]
 pub(super) struct Template {
     pieces: Vec<Piece>,
     slots: Vec<Slot>,
     is_cap: bool,
+    /// Whether and when the agent is told of the cap, as a stack file has it: a line for each key.
+    told: String,
     /// Number of rules written so far.
     rules: usize,
 }
@@ -41,10 +47,11 @@ pub(super) struct Slot {
 impl Template {
     /// Reads an axis; errors in its lists are added to `wrong`.
     pub(super) fn from_table(table: &DeTable<'_>, place: Range<usize>, wrong: &mut Vec<Wrong>) -> Self {
-        let mut all = Self { pieces: Vec::new(), slots: Vec::new(), is_cap: false, rules: 0 };
+        let mut all = Self { pieces: Vec::new(), slots: Vec::new(), is_cap: false, told: String::new(), rules: 0 };
         if let Some(cap) = table.get("cap") {
             all.is_cap = true;
-            let others = table.iter().find(|(key, _)| !matches!(key.get_ref().as_ref(), "cap" | "optional"));
+            let is_other = |key: &str| !matches!(key, "cap" | "optional") && !TOLD.contains(&key);
+            let others = table.iter().find(|(key, _)| is_other(key.get_ref().as_ref()));
             if let Some((key, _)) = others {
                 let what = format!("an axis of caps with `{}`", key.get_ref());
                 wrong.push(Wrong::new(
@@ -54,6 +61,11 @@ impl Template {
                 ));
             }
             all.slot(Comparator::AtLeast, limits::read(cap, wrong), cap.span());
+            for key in TOLD {
+                if let Some(value) = table.get(key) {
+                    let _ = writeln!(all.told, "{key} = {}", written(value.get_ref()));
+                }
+            }
         } else if table.get("name").is_some() {
             wrong.push(Wrong::new(
                 place,
@@ -142,6 +154,11 @@ impl Template {
 
     pub(super) fn is_cap(&self) -> bool {
         self.is_cap
+    }
+
+    /// Whether and when the agent is told of the cap, as lines of a stack file; empty if nothing says so.
+    pub(super) fn told(&self) -> &str {
+        &self.told
     }
 
     /// Whether the clause has more than a condition that stops at once, after the tools.

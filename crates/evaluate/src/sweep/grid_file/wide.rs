@@ -18,6 +18,8 @@ pub struct WideGrid {
     pub combine: Combine,
     /// The axes, in order of precedence.
     pub axes: Vec<GridAxis>,
+    /// Whether and when agents are told of the cap, as lines of a stack file.
+    told: String,
     product: Product,
     /// The longest axis whose choices are nested, if there is one, and the place of each of its choices from cautious to
     /// bold.
@@ -27,7 +29,7 @@ pub struct WideGrid {
 }
 
 impl WideGrid {
-    pub(super) fn new(combine: Combine, axes: Vec<GridAxis>) -> Result<Self, String> {
+    pub(super) fn new(combine: Combine, axes: Vec<GridAxis>, told: String) -> Result<Self, String> {
         let choices =
             |axis: &GridAxis| axis.choices.iter().map(|choice| Some(choice.as_ref()?.choice.clone())).collect();
         let product = match combine {
@@ -54,7 +56,7 @@ impl WideGrid {
             Some(0) => Err("a grid without a stack".to_owned()),
             Some(_) => {
                 let (longest, is_ambiguous) = (longest(&axes, combine), is_ambiguous(&axes));
-                Ok(Self { combine, axes, product, longest, is_ambiguous })
+                Ok(Self { combine, axes, told, product, longest, is_ambiguous })
             }
         }
     }
@@ -154,7 +156,7 @@ impl WideGrid {
             Combine::Latched => format!("any = [{{ all = [\n{list}], latched = true, at = \"after_tools\" }}]\n"),
         };
         let cap = choices().find(|choice| matches!(choice.choice, AxisChoice::Cap(_)));
-        let cap = cap.map_or_else(String::new, |cap| format!("cap = {{ steps = {} }}\n", cap.text));
+        let cap = cap.map_or_else(String::new, |cap| format!("cap = {{ steps = {} }}\n{}", cap.text, self.told));
         let name = toml::Value::String(name);
         format!("[[stack]]\nname = {name}\n{rules}{cap}")
     }

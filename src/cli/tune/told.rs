@@ -1,0 +1,37 @@
+//! Grids with caps that the agent is told of. What such a cap kills is known only within bounds, so that the grid cannot be
+//! walked: its stacks are compared as `compare` does it.
+
+use super::Args;
+use super::decided::decide;
+use super::limits::to_ship;
+use crate::cli::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::inputs::{LoadedStacks, StackArgs};
+use crate::cli::output::Output;
+use crate::diagnostic::{Diagnostic, Location};
+use crate::sweep::engine::Plan;
+use crate::sweep::{GridFile, WideGrid};
+use crate::words::grouped;
+
+/// The most stacks of such a grid.
+const MOST: u64 = 10_000;
+
+/// Compares the stacks of the grid, and writes the one to ship.
+pub(super) fn run_grid(args: &Args, file: &GridFile, output: &Output) -> Result<Exit, Failure> {
+    let grid = file.grid(&[], &Plan::default()).map_err(Failure::usage)?;
+    let most = args.grid.most.min(MOST);
+    if grid.len() > most {
+        let what = format!("{} stacks with caps that the agent is told of; the most are {most}", grouped(grid.len()));
+        let help = "shorten the lists: each of these stacks is replayed on its own";
+        return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
+    }
+    let stacks = stacks_of(&grid, args)?;
+    let own = stacks.own_stacks();
+    decide(args, stacks, None, output, |summary, published| to_ship(&args.promise, &own, summary, published))
+}
+
+/// The stacks of the grid, read as from a stack file.
+fn stacks_of(grid: &WideGrid, args: &Args) -> Result<LoadedStacks, Failure> {
+    let text: Vec<String> = (0..grid.len()).map(|index| grid.written(index)).collect();
+    StackArgs { stacks: vec![text.join("\n")], guards: args.guards.clone() }.load()
+}
