@@ -69,6 +69,10 @@ fn of_value(value: &Sketch) -> Option<KnownFile> {
             &["checkpoint_id", "strategy"],
             NoRuns("what a checkpoint of Entire says of its session: read `full.jsonl` beside it"),
         ),
+        (
+            &["session_id", "messages_path", "workspace_root"],
+            NoRuns("what Cline says of a session as a whole: its messages stand in the file beside it"),
+        ),
         (&["model_patch", "instance_id"], NoRuns("a prediction of SWE-bench: a patch without the run that made it")),
     ];
     if let Some((_, known)) = KNOWN.iter().find(|(keys, _)| value.has(keys)) {

@@ -1,5 +1,6 @@
 //! Cline and Roo Code tasks: `api_conversation_history.json` has the API's messages, and `ui_messages.json` what the
-//! editor showed. Calls are blocks, or XML in the text in older versions; results are texts that name the tool.
+//! editor showed. Calls are blocks, or XML in the text in older versions; results are texts that name the tool. Cline's
+//! command line keeps the messages of a session in `ID.messages.json`, with the session's id beside them.
 
 use super::{Format, Layout};
 use crate::open::probe::{Probe, Sketch};
@@ -55,11 +56,15 @@ impl Format for Cline {
     }
 
     fn summary(&self) -> &'static str {
-        "Cline and Roo Code tasks: api_conversation_history.json"
+        "Cline and Roo Code tasks: api_conversation_history.json; Cline CLI: *.messages.json"
     }
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
-        let messages = probe.document()?.elements();
+        let document = probe.document()?;
+        if document.has(&["sessionId", "messages", "agent", "origin"]) {
+            return Some("`messages` with Cline's `sessionId`, `agent` and `origin`".to_owned());
+        }
+        let messages = document.elements();
         let has_role = |value: &Sketch| value.has(&["role", "content"]);
         if !messages.first().is_some_and(has_role) {
             return None;
@@ -84,7 +89,13 @@ impl Format for Cline {
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let Some(whole) = Node::whole(record, out) else { return };
-        let messages = whole.elements().unwrap_or_default();
+        let mut header = header(record);
+        let messages = if let Some(messages) = whole.elements() {
+            messages
+        } else {
+            header.run_id = whole.word("sessionId", out).unwrap_or(header.run_id);
+            whole.list("messages", out)
+        };
         let mut turns = Turns::default();
         for message in messages {
             match message.role("role", openai::role, out) {
@@ -94,7 +105,7 @@ impl Format for Cline {
                 None => {}
             }
         }
-        out.run(turns.into_draft(header(record), Grade::default()));
+        out.run(turns.into_draft(header, Grade::default()));
     }
 }
 
@@ -144,19 +155,27 @@ fn push_reply(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     reply.set_reasoning((!thoughts.is_empty()).then(|| Text::plain(thoughts.join("\n"))));
     reply.ts = message.instant("ts", out);
     if let Some(info) = message.object("modelInfo", out) {
-        reply.set_model(info.word("modelId", out).map(Into::into));
+        reply.set_model(info.word(["modelId", "id"], out).map(Into::into));
     }
     if let Some(metrics) = message.counts("metrics", out) {
         reply.set_cost(metrics.dollars("cost", out));
-        if let Some(tokens) = metrics.counts("tokens", out) {
-            let usage = Usage {
+        let usage = match metrics.counts("tokens", out) {
+            Some(tokens) => Usage {
                 input: tokens.tokens("prompt", out),
                 output: tokens.tokens("completion", out),
                 cache_read: tokens.tokens("cached", out),
                 ..Usage::default()
-            };
-            reply.set_usage((!usage.is_empty()).then_some(usage));
-        }
+            },
+            // The command line's own: what was read from a cache or written to it is part of the input.
+            None => Usage {
+                input: metrics.tokens("inputTokens", out),
+                output: metrics.tokens("outputTokens", out),
+                cache_read: metrics.tokens("cacheReadTokens", out),
+                cache_write: metrics.tokens("cacheWriteTokens", out),
+                reasoning: None,
+            },
+        };
+        reply.set_usage((!usage.is_empty()).then_some(usage));
     }
     turns.push(reply);
 }
@@ -169,8 +188,18 @@ fn push_user(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
         if block.is("type", "tool_result") {
             let mut result = Message::new(Role::Tool);
             result.tool_call_id = block.word("tool_use_id", out).map(Into::into);
-            (result.content, result.ts) = (block.content("content", out), ts);
-            result.is_error = block.flag("is_error", out);
+            let answers = answers_in(&block);
+            let succeeded: Vec<bool> = answers.iter().filter_map(|answer| answer.flag("success", out)).collect();
+            result.is_error = block.flag("is_error", out).or_else(|| {
+                (!answers.is_empty() && succeeded.len() == answers.len()).then(|| succeeded.contains(&false))
+            });
+            result.content = if answers.is_empty() {
+                block.content("content", out)
+            } else {
+                let texts: Vec<String> = answers.iter().filter_map(|answer| answer.some_word("result")).collect();
+                Some(Text::plain(texts.join("\n")))
+            };
+            result.ts = ts;
             turns.push(result);
             continue;
         }
@@ -193,6 +222,13 @@ fn push_user(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
     if !added.is_empty() {
         turns.say(Role::System, Text::plain(added.join("\n")), ts);
     }
+}
+
+/// The answers in a result of the command line: one for each file read or command run by the call.
+fn answers_in<'a>(block: &Node<'a>) -> Vec<Node<'a>> {
+    let parts = block.get("content").and_then(|content| content.elements()).unwrap_or_default();
+    let is_answer = |part: &Node<'_>| part.mentions("query") && part.mentions("success");
+    if parts.iter().all(is_answer) { parts } else { Vec::new() }
 }
 
 /// The result of a tool that is identified only by name.
@@ -220,6 +256,7 @@ fn is_added(text: &str) -> bool {
         "<environment_details>",
         "[ERROR]",
         "[TASK RESUMPTION]",
+        "[SYSTEM] This run is not complete",
         "(The user did not provide a new message.",
         "# task_progress",
         "# TODO LIST",
