@@ -181,6 +181,7 @@ fn explain_framework(framework: &Framework) -> String {
         String::new(),
         format!("version: {}", framework.version),
         format!("source: {}", framework.source),
+        framework.host.tells_of_limit(),
     ];
     for profile in framework.profiles {
         let also = if profile.also.is_empty() { String::new() } else { format!(" (also {})", profile.also.join(", ")) };

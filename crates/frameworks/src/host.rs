@@ -32,6 +32,8 @@ pub struct Host {
     pub profile: Option<&'static str>,
     /// What the reader of the snippet should know.
     pub note: &'static str,
+    /// When it tells its agent of a limit on steps, and where in its source that was seen; `None` if nobody looked.
+    pub tells: Option<(&'static str, &'static str)>,
     /// Whether its settings are read from a native file (JSON) instead of a stack file's `set`.
     pub reads_file: bool,
     /// Additional parameters a stack file needs to replay it, with values as JSON; not part of the snippet.
@@ -146,6 +148,7 @@ impl Host {
             cannot: why,
             profile: None,
             note: "",
+            tells: None,
             reads_file: false,
             options: &[],
         }
@@ -191,6 +194,14 @@ impl Host {
     #[must_use]
     pub const fn note(self, note: &'static str) -> Self {
         Self { note, ..self }
+    }
+
+    /// When it tells its agent of a limit on steps, as a sentence with its source.
+    pub fn tells_of_limit(&self) -> String {
+        match self.tells {
+            Some((when, source)) => format!("tells its agent of a limit on steps: {when} ({source})"),
+            None => "tells its agent of a limit on steps: not known here".to_owned(),
+        }
     }
 
     /// The settings are read from a native file ([`Host::reads_file`]).

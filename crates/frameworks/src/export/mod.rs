@@ -121,6 +121,8 @@ pub struct Export {
     pub turned_off: Vec<(&'static str, String)>,
     /// The items added to lists, as the list's name and the item's text in the snippet.
     items: Vec<(&'static str, String)>,
+    /// Whether the stack has a limit on steps, of which a host may tell its agent.
+    limits_steps: bool,
 }
 
 impl Export {
@@ -130,6 +132,7 @@ impl Export {
         let mut export = Self {
             to,
             stack: stack.name.clone(),
+            limits_steps: stack.step_limit().is_some(),
             clauses: Vec::new(),
             set: Map::new(),
             untouched: Vec::new(),

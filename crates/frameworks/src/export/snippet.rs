@@ -80,6 +80,9 @@ impl Export {
             if !self.to.host.note.is_empty() {
                 lines.push(format!("note: {}", self.to.host.note));
             }
+            if self.limits_steps {
+                lines.push(self.to.host.tells_of_limit());
+            }
         }
         lines
     }

@@ -177,6 +177,7 @@ struct HostEntry {
     profile: Option<Text>,
     #[serde(default)]
     note: Text,
+    tells: Option<[Text; 2]>,
     #[serde(default)]
     options: Pairs,
     #[serde(default)]
@@ -282,10 +283,12 @@ impl File {
 
     /// What it can hold of a stack.
     pub(super) fn host(&self) -> Host {
-        let HostEntry { file, syntax, template, paths, quiet, also, cannot, profile, note, options, slot } = &self.host;
+        let HostEntry { file, syntax, template, paths, quiet, also, cannot, profile, note, tells, options, slot } =
+            &self.host;
         let slots: Vec<Slot> = slot.iter().map(SlotEntry::slot).collect();
         let host = Host::new(file.0, *syntax, template.0, slots.leak()).paths(pairs(paths)).quiet(pairs(quiet));
         let host = host.also(texts(also)).cannot(pairs(cannot)).note(note.0).options(pairs(options));
+        let host = Host { tells: tells.map(|[when, source]| (when.0, source.0)), ..host };
         match profile {
             Some(profile) => host.profile(profile.0),
             None => host,
