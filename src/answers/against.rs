@@ -48,7 +48,7 @@ impl AgainstAnswer {
         !self.lines.iter().any(AgainstLine::is_measured)
     }
 
-    /// The table for a terminal.
+    /// The table for a terminal: the intervals are in the sentences and in `against.csv`.
     pub fn table(&self) -> Table {
         let has_classes = self.lines.iter().any(|line| line.class.is_some());
         let mut columns = vec!["stack".to_owned()];
@@ -56,10 +56,9 @@ impl AgainstAnswer {
             columns.push("class".to_owned());
         }
         columns.extend(
-            ["tasks", "successes", "predicted, %", "at risk, %", "lost, %", "before the notice", "error, points"]
+            ["tasks", "predicted, %", "at risk, %", "lost, %", "before the notice", "error, points", "verdict"]
                 .map(str::to_owned),
         );
-        columns.push("verdict".to_owned());
         let mut rows = Vec::new();
         for line in &self.lines {
             let mut row = vec![Cell::Text(line.stack.to_string())];

@@ -117,8 +117,14 @@ fn a_told_limit_kills_less_than_its_replay() {
     let scratch = scratch();
     let (code, stdout, stderr) = scratch.run("compare before.jsonl --stacks told.toml --against told.jsonl --out out");
     assert_eq!(code, 0, "{stderr}");
-    assert_eq!(scratch.names("out"), ["against-steps.csv", "against.csv", "against.png", "against.svg"]);
+    assert_eq!(scratch.names("out"), ["against-steps.csv", "against.csv", "against.png", "against.svg", "report.html"]);
     insta::assert_snapshot!("against_told", stdout);
+    assert!(stdout.lines().all(|line| line.chars().count() <= 80), "{stdout}");
+    let page = scratch.read("out/report.html");
+    assert!(
+        page.contains("<h1><code>six-steps</code> was to kill 39 % of the successes") && page.contains("<svg"),
+        "{page}"
+    );
     insta::assert_snapshot!("against_told_csv", scratch.read("out/against.csv"));
     insta::assert_snapshot!("against_told_steps", scratch.read("out/against-steps.csv"));
     // Each task counts once, with equally many runs: successes with more than 6 steps are killed, those with 6 or more

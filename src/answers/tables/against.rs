@@ -3,7 +3,7 @@
 use super::{Cell, FileColumns, Table};
 use crate::against::{CheckEstimates, CheckVerdict, PredictionCheck, ShareOfSuccesses, SolvedByStep};
 use crate::answers::{AgainstLine, words};
-use crate::words::{digits, signed_interval};
+use crate::words::digits;
 
 /// The lines of `against.csv`.
 pub fn against(lines: Vec<AgainstLine>) -> Table {
@@ -125,15 +125,12 @@ fn verdict_name(line: &AgainstLine) -> &'static str {
 pub(in crate::answers) fn against_line_cells(line: &AgainstLine) -> Vec<Cell> {
     let verdict = Cell::Text(verdict_name(line).replace('_', " "));
     let Some(check) = check(line) else {
-        return std::iter::repeat_n(Cell::Missing, 7).chain([verdict]).collect();
+        return std::iter::repeat_n(Cell::Missing, 6).chain([verdict]).collect();
     };
     let found = &check.estimates;
-    let share = |share: ShareOfSuccesses| {
-        Cell::Text(format!("{}{}", digits(share.value), signed_interval(share.interval.map(|i| (i.low, i.high)))))
-    };
+    let share = |share: ShareOfSuccesses| Cell::Text(digits(share.value));
     vec![
         Cell::Count(check.tasks as u64),
-        Cell::Text(format!("{} → {}", check.successes[0], check.successes[1])),
         share(found.killed),
         share(found.at_risk),
         share(found.lost),

@@ -169,9 +169,9 @@ pub fn why_not_compared(why: &WhyNotCompared) -> String {
 /// What is said below the table.
 pub fn against_notes(answer: &AgainstAnswer) -> Vec<String> {
     let mut notes = vec![
-        "points and percent are of the successes before, with 95 % intervals by task. before the notice: successes gained \
-         where the limit can change nothing. error: lost beyond the prediction from the notice on (the stop, if there is \
-         none)"
+        "points and percent are of the successes before; intervals are 95 %, by task, and those of all columns are in \
+         `--format csv`. before the notice: successes gained where the limit can change nothing. error: lost beyond the \
+         prediction from the notice on (the stop, if there is none)"
             .to_owned(),
     ];
     let [before, after] = answer.ungraded;

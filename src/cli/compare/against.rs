@@ -15,7 +15,7 @@ use crate::cli::inputs::{ByArg, CorpusArgs, LoadedStacks, tell_troubles};
 use crate::cli::output::{Format, Output, lines_of};
 use crate::compare::{BeforeAndAfter, LimitedRun};
 use crate::report::figure::{AgainstFigure, save};
-use crate::report::{refuse_foreign, write_atomically, write_folder};
+use crate::report::{PlainPage, refuse_foreign, write_atomically, write_folder};
 use crate::stack::{Stack, ToldLimit};
 
 /// Arguments of a comparison with what really happened.
@@ -34,6 +34,8 @@ pub(in crate::cli) struct AgainstArgs {
     margin: Option<f64>,
 }
 
+/// How wide the table is, also where nobody knows how wide the terminal is.
+const WIDTH: u16 = 80;
 /// The largest error that counts as none, unless something else is said.
 const MARGIN: f64 = 0.03;
 
@@ -85,7 +87,7 @@ fn limits(loaded: &LoadedStacks) -> Vec<NamedLimit> {
 
 /// Compares, writes the folder if there is one, and shows the answer.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    const FILES: [&str; 4] = ["against.csv", "against-steps.csv", "against.png", "against.svg"];
+    const FILES: [&str; 5] = ["against.csv", "against-steps.csv", "against.png", "against.svg", "report.html"];
     args.out().map_or(Ok(()), |out| refuse_foreign(out, FILES.into_iter())).map_err(Failure::input)?;
     let loaded = args.stacks.load_some()?;
     let limits = limits(&loaded);
@@ -106,7 +108,8 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     }
     show(&answer, &table, &steps, args.format, output)?;
     if let Some(out) = &args.out {
-        output.note(&format!("written to {}", out.display()));
+        output.note(&super::written_to(out));
+        output.open_page(out);
     }
     Ok(if answer.is_empty() { Exit::NothingMatched } else { Exit::Done })
 }
@@ -141,10 +144,22 @@ fn write(out: &Path, answer: &AgainstAnswer, (table, steps): (&Table, &Table), o
     let first = answer.lines.iter().find(|line| line.result.is_ok()).or(answer.lines.first());
     let sentence = first.map(words::against_line).unwrap_or_default();
     let figure = AgainstFigure { lines: &answer.lines, sentence };
+    let sentences: Vec<String> = answer.lines.iter().map(words::against_line).collect();
+    let overview = answer.table();
     write_folder(out, output.csv_style(), |to| {
         write_atomically(&to.join("against.csv"), |file| table.write_csv(file))?;
         write_atomically(&to.join("against-steps.csv"), |file| steps.write_csv(file))?;
-        save(&figure, to, "against").map(|_| ())
+        let svg = save(&figure, to, "against")?;
+        let page = PlainPage {
+            title: "Predicted, then measured",
+            headline: "What a replay said of each limit, and what happened when it was in force.",
+            answer: &sentences,
+            figure: &svg,
+            table: &overview,
+            notes: &words::against_notes(answer),
+            files: "The numbers: against.csv; successes by step: against-steps.csv.",
+        };
+        write_atomically(&to.join("report.html"), |file| file.write_all(page.html().as_bytes()))
     })
     .map_err(Failure::input)
 }
@@ -172,7 +187,7 @@ fn show(answer: &AgainstAnswer, table: &Table, steps: &Table, format: Format, ou
     }
     let overview = answer.table();
     output.data("\n");
-    output.table(&overview, Format::Table)?;
+    output.data(&overview.to_terminal(WIDTH));
     let said: Vec<&str> = sentences.iter().map(String::as_str).collect();
     output.notes(lines_of(&said, &[&overview]) + 1, &words::against_notes(answer));
     Ok(())

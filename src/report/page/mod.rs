@@ -5,6 +5,7 @@
 
 mod choices;
 mod columns;
+mod plain;
 mod runs;
 mod shell;
 
@@ -15,6 +16,7 @@ use serde_json::{Value, json};
 
 use self::choices::{AtTolerance, choices};
 use self::columns::packed;
+pub use self::plain::PlainPage;
 use self::runs::{Listed, listed};
 use self::shell::Filling;
 use super::{Manifest, plain_number};

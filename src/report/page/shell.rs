@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::answers::tables::{Cell, Table};
 
 const SHELL: &str = include_str!("assets/shell.html");
-const STYLE: &str = include_str!("assets/page.css");
+pub(super) const STYLE: &str = include_str!("assets/page.css");
 /// One script from several files; none of its names become global.
 const SCRIPT: &str = concat!(
     "'use strict';(() => {\n",
@@ -38,19 +38,20 @@ pub(super) struct Filling<'a> {
 
 /// Tables as HTML.
 fn tables(tables: &[(&'static str, Table)]) -> String {
+    let headed =
+        |(heading, table): &(&'static str, Table)| format!("<h2>{}</h2>\n{}", escaped(heading), table_of(table));
+    tables.iter().map(headed).collect()
+}
+
+/// One table as HTML.
+pub(super) fn table_of(table: &Table) -> String {
     let row = |tag: &str, cells: &mut dyn Iterator<Item = String>| {
         let cells: Vec<String> = cells.map(|cell| format!("<{tag}>{}</{tag}>", escaped(&cell))).collect();
         format!("<tr>{}</tr>", cells.concat())
     };
-    let table = |(heading, table): &(&'static str, Table)| {
-        let head = row("th", &mut table.columns.iter().cloned());
-        let body: String = table.rows.iter().map(|cells| row("td", &mut cells.iter().map(Cell::shown))).collect();
-        format!(
-            "<h2>{}</h2>\n<div class=\"wide\"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>\n",
-            escaped(heading)
-        )
-    };
-    tables.iter().map(table).collect()
+    let head = row("th", &mut table.columns.iter().cloned());
+    let body: String = table.rows.iter().map(|cells| row("td", &mut cells.iter().map(Cell::shown))).collect();
+    format!("<div class=\"scroller\"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>\n")
 }
 
 /// Renders the whole page.
@@ -88,7 +89,6 @@ pub(super) fn page(filling: &Filling<'_>) -> String {
 /// The content security policy: nothing may be loaded, sent or run except this page's style and script, by their
 /// hashes.
 fn policy() -> String {
-    let hash = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
     format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
         hash(SCRIPT),
@@ -96,7 +96,12 @@ fn policy() -> String {
     )
 }
 
-fn escaped(text: &str) -> String {
+/// The hash of a text, as such a policy names it.
+pub(super) fn hash(text: &str) -> String {
+    STANDARD.encode(Sha256::digest(text.as_bytes()))
+}
+
+pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
