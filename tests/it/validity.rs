@@ -1,6 +1,7 @@
 //! How often each kind of number held: what `whenstop help validity` prints is made from the results of the committed
 //! studies. `UPDATE_DOCS=1 cargo test --workspace --test it validity::` makes it anew.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -112,20 +113,22 @@ fn grouped(n: u64) -> String {
     parts.join(",")
 }
 
+/// The lines of a table of `reports/2026-11-27-measured`, by the names of their columns.
+fn measured_lines(file: &str) -> Vec<BTreeMap<String, String>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("reports/2026-11-27-measured").join(file);
+    csv::Reader::from_path(path).unwrap().deserialize().map(Result::unwrap).collect()
+}
+
 /// What happened under limits that were in force, against what was predicted: MINT at 3f7f12c.
 fn measured() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("reports/2026-11-27-measured/mint.csv");
-    let mut csv = csv::Reader::from_path(path).unwrap();
-    let columns = csv.headers().unwrap().clone();
     let mut text = String::from(
         "\n\
         Predicted, then measured: a limit that the agent is told of, against the same agents' runs up to 5\n\
         steps (MINT, 54 models; % of the successes). `whenstop compare --against` does it for your runs.\n\n\
         tasks                        limit   replay kills   really lost   at risk from the notice on\n",
     );
-    for row in csv.records() {
-        let row = row.unwrap();
-        let value = |name: &str| &row[columns.iter().position(|column| column == name).unwrap()];
+    for row in measured_lines("mint.csv") {
+        let value = |name: &str| &row[name];
         let percent = |name: &str| whenstop::words::digits(value(name).parse().unwrap());
         let class = if value("tasks_of") == "code" { "code and reasoning" } else { "ALFWorld" };
         let _ = writeln!(
@@ -138,7 +141,28 @@ fn measured() -> String {
             percent("at_risk_rate"),
         );
     }
-    text + "\nA stop that it is not told of: 17 of 19 later batches lay inside the interval, and none above it.\n"
+    let ranges = measured_lines("ranges.csv");
+    let holds = |column: &str| ranges.iter().filter(|line| line[column] == "1").count();
+    let _ = write!(
+        text,
+        "\nFrom nothing to what is at risk: that range held in {} of {} cells of model or data set and\n\
+        limit; what the replay kills, as a number, in {}.\n\n\
+        A stop that it is not told of, predicted from earlier runs, counted in later ones of these tasks:\n\n\
+        collection                       limits   later ones inside the interval   above   below\n",
+        holds("range_holds"),
+        ranges.len(),
+        holds("replay_holds"),
+    );
+    let silent = measured_lines("silent.csv");
+    let mut collections: Vec<&str> = silent.iter().map(|line| line["collection"].as_str()).collect();
+    collections.dedup();
+    for of in collections.iter().copied().chain(["all"]) {
+        let lines: Vec<_> = silent.iter().filter(|line| of == "all" || line["collection"] == of).collect();
+        let count = |is: &str| lines.iter().filter(|line| line["is"] == is).count();
+        let (inside, above, below) = (count("inside"), count("above"), count("below"));
+        let _ = writeln!(text, "{of:32} {:>6} {inside:>32} {above:>7} {below:>7}", lines.len());
+    }
+    text
 }
 
 /// The table, one line for each kind of number.
