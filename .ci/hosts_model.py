@@ -6,7 +6,9 @@ so a request that is sent twice is answered alike. Every request is a line of th
 tokens. A request that offers no tools (a title, a summary) is answered with one word and logged as `side`.
 
 Usage: hosts_model.py SCRIPT LOG PORT_FILE. SCRIPT is a JSON list of replies: a text, or a list of calls, each a list of
-alternatives `[tool name, arguments]`; the first alternative whose tool the agent offers is asked for.
+alternatives `[tool name, arguments]`; the first alternative whose tool the agent offers is asked for. It may be such lists
+by name: `main` and `main, later` for the first prompt and those after it, and the same for `sub`, a sub-agent whose first
+message holds SUBAGENT-TASK.
 """
 
 import json
@@ -132,7 +134,8 @@ class Model(BaseHTTPRequestHandler):
         else:
             lines = script()
             agent = request.get("agent", "main")
-            lines = lines[agent] if isinstance(lines, dict) else lines
+            if isinstance(lines, dict):
+                lines = lines[agent if prompt == 0 else f"{agent}, later"]
             line = lines[step] if step < len(lines) else "Done"
             text, calls = pick(line, offered)
             kind, spent = agent, tokens(step)
@@ -233,7 +236,8 @@ class Model(BaseHTTPRequestHandler):
         step, prompt = step_of(
             items if isinstance(items, list) else [],
             lambda item: item.get("role") == "user",
-            lambda item: int(item.get("type") in called),
+            # Each call of a reply is an item; the first of them has this ending.
+            lambda item: int(item.get("type") in called and item.get("call_id", "").endswith("_0")),
         )
         text, calls, spent, id_ = self.reply(offered, step, prompt, {"body": items[-1:] if isinstance(items, list) else items})
         output = []

@@ -1,5 +1,6 @@
 //! One call of the hook: an event comes in, its records are appended, and an answer goes out.
 
+use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::hash::{BuildHasher, Hasher};
 use std::io::Write as _;
@@ -24,6 +25,8 @@ use crate::transcript::Fingerprint;
 
 /// How long a decision waits for the tokens of the batch to reach the transcript.
 const PATIENCE: Duration = Duration::from_millis(20);
+/// How long after the end of a sub-agent its transcript is read on, in milliseconds.
+const LAG: i64 = 60_000;
 /// How a prompt begins that comes from the host: a background task or sub-agent is done.
 const NOTIFICATIONS: [&str; 2] = ["<task-notification>", "[SYSTEM NOTIFICATION"];
 
@@ -156,6 +159,7 @@ impl Hook<'_> {
         let path = self.payload.text("transcript_path").filter(|path| !path.is_empty())?;
         let news = tail::read_on(Path::new(&path), self.state.records(), self.time, false)?;
         let mut records = news.records;
+        records.extend(self.read_sub_agents());
         for (name, value) in [("version", news.version), ("model", news.model)] {
             let Some(value) = value.filter(|value| self.fact(name).as_ref() != Some(value)) else { continue };
             let mut record = self.note(name);
@@ -163,6 +167,19 @@ impl Hook<'_> {
             records.push(record);
         }
         Some(records)
+    }
+
+    /// Reads on in the transcripts of sub-agents that ended a moment ago: their last lines may come after the event.
+    fn read_sub_agents(&self) -> Vec<Record> {
+        let known = self.state.records();
+        let late = known.iter().rev().take_while(|record| self.time - record.time <= LAG);
+        let read = late.filter(|record| record.kind == Kind::Transcript && record.flags.has(Flag::SIDE));
+        let paths: BTreeSet<&[u8]> = read.map(|record| record.text.as_slice()).collect();
+        let news = paths.into_iter().filter_map(|path| {
+            let path = String::from_utf8_lossy(path);
+            tail::read_on(Path::new(&*path), known, self.time, true)
+        });
+        news.flat_map(|news| news.records).collect()
     }
 
     /// The latest note of that name.
@@ -181,7 +198,7 @@ impl Hook<'_> {
         let current = round::current(self.state.records(), Unit::Round);
         let same_prompt = id != 0 && current.first().is_some_and(|first| first.kind == Kind::Prompt && first.id == id);
         let is_notification = NOTIFICATIONS.iter().any(|begin| text.starts_with(begin));
-        let is_of_host = is_notification || (same_prompt && text.is_empty());
+        let is_of_host = is_notification || (text.is_empty() && (same_prompt || id == 0));
         if is_notification || !is_of_host {
             let kind = match (is_notification, same_prompt) {
                 (true, _) => Kind::Notification,
@@ -208,12 +225,13 @@ impl Hook<'_> {
         Some(String::from_utf8_lossy(&stop.text).into_owned())
     }
 
-    /// A batch after a stop in the same round proves that the host did not obey it. Said once a round.
+    /// The batch of another reply after a stop in the same round proves that the host did not obey it. Said once a round.
     fn note_disobedience(&mut self) -> Result<(), String> {
         const NAME: &str = "stop not obeyed";
         let Some(words) = self.stop_of_round() else { return Ok(()) };
         let current = round::current(self.state.records(), Unit::Round);
-        if current.iter().any(|record| record.kind == Kind::Note && record.name == NAME) {
+        let is_noted = current.iter().any(|record| record.kind == Kind::Note && record.name == NAME);
+        if is_noted || round::is_of_earlier_reply(current) {
             return Ok(());
         }
         self.add(vec![self.note(NAME)])?;
@@ -239,9 +257,10 @@ impl Hook<'_> {
     }
 
     fn sub_agent(&mut self) -> Result<(), String> {
-        let Some(path) = self.payload.text("agent_transcript_path").filter(|path| !path.is_empty()) else {
-            return Ok(());
-        };
+        // Qwen Code names the session's own transcript, in which a sub-agent's tokens are not.
+        let own = self.payload.text("transcript_path");
+        let path = self.payload.text("agent_transcript_path").filter(|path| !path.is_empty());
+        let Some(path) = path.filter(|path| own.as_ref() != Some(path)) else { return Ok(()) };
         let news = tail::read_on(Path::new(&path), self.state.records(), self.time, true);
         self.add(news.unwrap_or_default().records)
     }
@@ -273,7 +292,6 @@ impl Hook<'_> {
         if calls.is_empty() || self.is_known(&ids) {
             return Ok(answer::nothing());
         }
-        self.note_disobedience()?;
         let mut records = self.read_transcript();
         if self.setup.settings.mode == Mode::Stop && records.is_some() && self.reads_usage() {
             records = self.wait_for(&calls, records);
@@ -283,6 +301,7 @@ impl Hook<'_> {
         records.extend(self.step(&calls, salt));
         // What cannot be kept is not acted upon: it would be acted upon again, or never.
         self.add(records)?;
+        self.note_disobedience()?;
         self.went_on(&calls)?;
         let answer = self.decide();
         if has_transcript { Ok(answer) } else { self.say_blind(answer) }

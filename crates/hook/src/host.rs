@@ -82,17 +82,17 @@ impl Host {
     /// The version whose payloads the fixtures are.
     pub fn version(self) -> &'static str {
         match self {
-            Self::ClaudeCode => "2.1.240",
-            Self::QwenCode => "01ed106",
+            Self::ClaudeCode => "2.1.332",
+            Self::QwenCode => "0.24.4",
         }
     }
 
     /// The payloads that the hook was written for.
     pub fn expected(self) -> &'static [Expected] {
         match self {
-            Self::ClaudeCode => expected!("claude-code-2.1.240":
+            Self::ClaudeCode => expected!("claude-code-2.1.332":
                 UserPromptSubmit PreToolUse PostToolUseFailure PostToolBatch Stop StopFailure SubagentStop SessionStart SessionEnd),
-            Self::QwenCode => expected!("qwen-code-01ed106":
+            Self::QwenCode => expected!("qwen-code-0.24.4":
                 UserPromptSubmit PreToolUse PostToolUseFailure PostToolBatch Stop StopFailure SubagentStop SessionStart SessionEnd),
         }
     }

@@ -34,7 +34,8 @@ pub enum Kind {
     Failure = 8,
     /// Tokens of a model call: `id` is its message, `b` one of its calls (0 for none), the text five counts.
     Usage = 9,
-    /// How far the transcript has been read: `a` bytes of the file `b`; `id` is its path.
+    /// How far the transcript has been read: `a` bytes of the file `b`; `id` is that of its path. For a sub-agent's the
+    /// text is the path.
     Transcript = 10,
     /// A decision was acted upon: `id` is that of the decision.
     Acted = 11,

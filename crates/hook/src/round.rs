@@ -113,6 +113,9 @@ struct Known {
     /// Messages that have a call; their other lines (a thought, a text) have none.
     calling: Ids,
     failed: Ids,
+    /// The batches, by their place, after which the next one has further calls of the same reply: Qwen Code under `-p`
+    /// announces each call of a reply by itself.
+    unfinished: HashSet<usize>,
 }
 
 impl Known {
@@ -138,12 +141,42 @@ impl Known {
                 _ => {}
             }
         }
+        known.unfinished = known.unfinished_batches(records);
         known
+    }
+
+    fn unfinished_batches(&self, records: &[Record]) -> HashSet<usize> {
+        let mut unfinished = HashSet::new();
+        let (mut message, mut last_batch) = (None, None);
+        for (at, record) in records.iter().enumerate() {
+            match record.kind {
+                Kind::Prompt | Kind::Steering | Kind::Notification | Kind::Close => last_batch = None,
+                Kind::Batch => last_batch = Some((at, message)),
+                Kind::Call => {
+                    message = self.message_of.get(&record.id).copied();
+                    if let Some((batch, before)) = last_batch.take()
+                        && before.is_some()
+                        && before == message
+                    {
+                        unfinished.insert(batch);
+                    }
+                }
+                _ => {}
+            }
+        }
+        unfinished
     }
 
     fn usage_of_call(&self, call: u64) -> Option<Usage> {
         self.usage.get(self.message_of.get(&call)?).copied().filter(|usage| !usage.is_empty())
     }
+}
+
+/// True if the last batch has further calls of the reply that the batch before it is of.
+pub fn is_of_earlier_reply(records: &[Record]) -> bool {
+    let batches = records.iter().enumerate().rev().filter(|(_, record)| record.kind == Kind::Batch);
+    let before = batches.map(|(at, _)| at).nth(1);
+    before.is_some_and(|before| Known::from_records(records).unfinished.contains(&before))
 }
 
 /// Hands over the events that records stand for, with the requests between them. Nothing is collected on the way: at
@@ -155,7 +188,7 @@ pub fn show(records: &[Record], mut to: impl FnMut(Shown)) {
     let mut sides = Ids::default();
     let mut unbooked = None;
     let event = |message| Shown::Event(Event::Message(message));
-    for record in records {
+    for (at, record) in records.iter().enumerate() {
         let ts = Some(Instant(record.time));
         match record.kind {
             Kind::Prompt | Kind::Steering | Kind::Notification => {
@@ -178,6 +211,8 @@ pub fn show(records: &[Record], mut to: impl FnMut(Shown)) {
             Kind::Usage if record.b == 0 && !record.flags.has(Flag::SIDE) && !known.calling.contains(&record.id) => {
                 unbooked = Some(record.id);
             }
+            // Of the same reply as the batch before it.
+            Kind::Reply if reply.is_some() => {}
             Kind::Reply => {
                 let mut message = Message::new(Role::Assistant);
                 message.ts = ts;
@@ -192,6 +227,7 @@ pub fn show(records: &[Record], mut to: impl FnMut(Shown)) {
                 reply.set_usage(reply.usage().or_else(|| known.usage_of_call(record.id)));
             }
             Kind::Result => results.push(result(record, &known)),
+            Kind::Batch if known.unfinished.contains(&at) => {}
             Kind::Batch => {
                 let Some(reply) = reply.take() else { continue };
                 unbooked = None;

@@ -52,6 +52,10 @@ pub fn read_on(path: &Path, records: &[Record], time: i64, side: bool) -> Option
     }
     let mut read = Record::new(Kind::Transcript, time).id(id);
     (read.a, read.b) = (from + whole as u64, inode);
+    if side {
+        read.flags = Flag::SIDE;
+        read.text = path.to_string_lossy().into_owned().into_bytes();
+    }
     news.records.push(read);
     Some(news)
 }

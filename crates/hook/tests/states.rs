@@ -272,6 +272,47 @@ fn a_sub_agents_calls_are_no_steps_and_its_tokens_count() {
 }
 
 #[test]
+fn what_a_sub_agents_transcript_says_after_its_end_is_read_at_the_next_event() {
+    let home = Home::new("stop", TOKENS);
+    home.prompt("p1");
+    let side = home.folder.path().join("side.jsonl");
+    let line = |id: &str, tokens: u64| {
+        let usage = json!({ "input_tokens": tokens, "output_tokens": 0 });
+        json!({ "type": "assistant", "message": { "id": id, "model": "m", "content": [], "usage": usage } })
+    };
+    std::fs::write(&side, format!("{}\n", line("s1", 400))).unwrap();
+    home.send("SubagentStop", json!({ "agent_id": "a1", "agent_transcript_path": side }));
+    std::fs::write(&side, format!("{}\n{}\n", line("s1", 400), line("s2", 500))).unwrap();
+    home.reply(0, 100);
+    assert!(is_stop(&home.batch(0)), "400 and 500 of the sub-agent, 100 of its own");
+}
+
+#[test]
+fn calls_of_one_reply_that_are_announced_one_by_one_are_one_step() {
+    let mut home = Home::new("stop", STACKS);
+    let (settings, stacks) = (home.folders().settings(), home.folders().stacks());
+    home.host = Host::QwenCode;
+    std::fs::create_dir_all(home.folders().config).unwrap();
+    std::fs::copy(settings, home.folders().settings()).unwrap();
+    std::fs::copy(stacks, home.folders().stacks()).unwrap();
+    home.prompt("p1");
+    let request = || home.send("UserPromptSubmit", json!({ "prompt": "" }));
+    for reply in 0..2 {
+        let call = |nth: usize| json!({ "functionCall": { "id": format!("call-{nth}"), "name": "Bash", "args": {} } });
+        let parts = json!([call(2 * reply), call(2 * reply + 1)]);
+        let line = json!({ "type": "assistant", "uuid": format!("m{reply}"), "message": { "parts": parts } });
+        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(home.transcript()).unwrap();
+        writeln!(file, "{line}").unwrap();
+        assert_eq!(home.batch(2 * reply), json!({}));
+        assert_eq!(home.batch(2 * reply + 1), json!({}), "still reply {reply}");
+        assert_eq!(request(), json!({}));
+    }
+    assert!(is_stop(&home.batch(4)), "the third reply");
+    assert_eq!(home.did(), ["stopped"]);
+    assert!(is_stop(&request()));
+}
+
+#[test]
 fn without_a_transcript_a_rule_on_tokens_is_said_to_be_blind_once() {
     let home = Home::new("stop", TOKENS);
     home.prompt("p1");

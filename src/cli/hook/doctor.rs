@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use whenstop_hook::host::{Expected, Host};
 use whenstop_hook::log;
 use whenstop_hook::payload::Payload;
-use whenstop_hook::record::Kind;
+use whenstop_hook::record::{Flag, Kind};
 use whenstop_hook::settings::{Folders, Setup};
 use whenstop_hook::state::{self, State};
 
@@ -94,13 +94,15 @@ fn of_fields(host: Host, folders: &Folders) -> Vec<String> {
 /// What the sessions that are kept say about the agent.
 fn of_sessions(folders: &Folders) -> Vec<String> {
     let sessions = state::sessions(&folders.state);
-    let (mut blind, mut batchless, mut late) = (0_u64, 0_u64, 0_u64);
+    let (mut blind, mut batchless, mut late, mut sides) = (0_u64, 0_u64, 0_u64, 0_u64);
     for path in &sessions {
         let records = State::read(path).unwrap_or_default();
         let has = |kind: Kind| records.iter().any(|record| record.kind == kind);
         blind += u64::from(has(Kind::Batch) && !has(Kind::Transcript));
         batchless += u64::from(has(Kind::Close) && !has(Kind::Batch));
-        late += u64::from(records.iter().any(|record| record.flags.has(whenstop_hook::record::Flag::LATE)));
+        let side = records.iter().filter(|record| record.kind == Kind::Usage && record.flags.has(Flag::SIDE));
+        sides += side.map(|record| record.id).collect::<BTreeSet<u64>>().len() as u64;
+        late += u64::from(records.iter().any(|record| record.flags.has(Flag::LATE)));
     }
     let mut texts = vec![format!("{} seen in the last two weeks", count(sessions.len() as u64, "session"))];
     let mut say = |n: u64, what: &str| {
@@ -111,6 +113,10 @@ fn of_sessions(folders: &Folders) -> Vec<String> {
     say(blind, "without a transcript: rules on tokens were blind");
     say(batchless, "without a batch of calls: nothing was counted (no calls, or a version without `PostToolBatch`)");
     say(late, "in which tokens came a step late");
+    if sides > 0 {
+        let n = count(sides, "model call");
+        texts.push(format!("{n} of sub-agents: their tokens count, their steps and calls do not"));
+    }
     texts
 }
 

@@ -2,8 +2,9 @@
 //! them, and cannot be read back. What Claude Code has no setting for, the hook does.
 //!
 //! Settings as of November 2026: `claude -p` and the Agent SDK as its packages have them (npm 0.3.330, PyPI 0.2.187, and
-//! the `claude` within); `codex exec` has no option that ends a run (`exec/src/cli.rs` of its repository), and what
-//! GitHub documents for Copilot CLI, `--max-autopilot-continues`, counts how often
+//! the `claude` within). Codex 0.171.0 was run: no answer to any event of its `hooks.json` ends a run (`continue: false` to PostToolUse
+//! puts the words in the place of the result), and `features.rollout_budget` ends it after the reply with which the
+//! count exceeds the limit. What GitHub documents for Copilot CLI, `--max-autopilot-continues`, counts how often
 //! it goes on by itself, not model calls.
 
 use super::HostInfo;
@@ -13,7 +14,9 @@ use crate::transcript::Moment;
 const THE_HOOK: &[(&str, &str)] = &[("", "no setting; the hook does it: `whenstop hook install`")];
 const TURNS: &str = "it counts turns of its own main loop; sub-agents are not counted";
 const DOLLARS: &str = "it counts dollars by its own prices, those of sub-agents too, once a turn is paid for";
-const NO_HOOK: &[(&str, &str)] = &[("", "no setting, and `whenstop hook` does not know this agent")];
+const UNFINISHED: &str = "Codex calls it under development; sub-agents count, too";
+const CODEX_HOOK: &[(&str, &str)] =
+    &[("", "no setting, and `whenstop hook` cannot stop this agent: no answer to its hooks ends a run (0.171.0)")];
 const NO_STEPS: &[(&str, &str)] = &[(
     "",
     "no setting, and `whenstop hook` does not know this agent (`--max-autopilot-continues` counts how often it goes on \
@@ -53,7 +56,33 @@ const CLAUDE_AGENT_SDK: Host = Host::new(
 )
 .cannot(THE_HOOK);
 
-const NO_SETTING: Host = Host::none(NO_HOOK);
+const CODEX: Host = Host::new(
+    "~/.codex/config.toml",
+    Syntax::Toml,
+    "[features.rollout_budget]\nenabled = true\nlimit_tokens = <<limit_tokens>>\nprefill_token_weight = \
+     <<prefill_token_weight>>\nsampling_token_weight = <<sampling_token_weight>>\nreminder_at_remaining_tokens = \
+     []\nreminder_at_context_start = false\n",
+    &[
+        Slot {
+            with: &[("prefill_token_weight", "1"), ("sampling_token_weight", "0")],
+            ..Slot::new("tokens.uncached", Moment::AfterResponse, Place::Is("limit_tokens"))
+                .session()
+                .more_than()
+                .does(Does::Fail("budget reached"))
+                .differs(UNFINISHED)
+        },
+        Slot {
+            with: &[("prefill_token_weight", "0"), ("sampling_token_weight", "1")],
+            ..Slot::new("tokens.output", Moment::AfterResponse, Place::Is("limit_tokens"))
+                .session()
+                .more_than()
+                .does(Does::Fail("budget reached"))
+                .differs(UNFINISHED)
+        },
+    ],
+)
+.cannot(CODEX_HOOK)
+.note("Codex calls this feature under development; seen to end runs in 0.171.0");
 const COPILOT_CLI: Host = Host::none(NO_STEPS);
 
 /// The coding agents, by name.
@@ -62,7 +91,7 @@ pub fn agents() -> Vec<HostInfo> {
     vec![
         agent("claude-code", "", &CLAUDE_CODE),
         agent("claude-agent-sdk", "0.2.187", &CLAUDE_AGENT_SDK),
-        agent("codex", "", &NO_SETTING),
+        agent("codex", "0.171.0", &CODEX),
         agent("copilot-cli", "", &COPILOT_CLI),
     ]
 }

@@ -6,7 +6,7 @@ use crate::read::google;
 use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Grade, Header, Message, PromptedBy, Role};
+use crate::transcript::{Grade, Header, Message, Origin, PromptedBy, Role};
 
 /// Qwen Code sessions.
 pub(super) struct QwenCode;
@@ -46,7 +46,12 @@ impl Format for QwenCode {
         for line in Node::values(record, out) {
             let Some(line) = line.into_object("line", out) else { continue };
             if let Some(session) = line.some_word("sessionId") {
-                header.run_id = session;
+                if line.is_true("isSidechain") {
+                    header.agent = Some("qwen-code subagent".to_owned());
+                    header.parent = Some(session);
+                } else {
+                    header.run_id = session;
+                }
             }
             match line.some_string("type").as_deref() {
                 Some("user") => push(&line, Role::User, &mut turns, out),
@@ -84,6 +89,9 @@ fn push(line: &Node<'_>, role: Role, turns: &mut Turns, out: &mut Reading<'_>) {
     let mut message = Message::new(role);
     message.ts = ts;
     message.content = said.text;
+    if line.is("subtype", "notification") {
+        message.origin = Origin::Notification;
+    }
     message.set_reasoning(said.reasoning);
     message.tool_calls = said.calls;
     if role == Role::Assistant {
