@@ -180,12 +180,25 @@ fn look_at(message: &Message, after: u64, found: &mut Vec<Found>) {
 /// Whether one of the names of a step may stand near the ends of a text as it is stored, with JSON's escapes or without.
 /// Most texts are never decoded: this says that it is not worth it.
 fn may_name_step_near_ends(stored: &[u8], margin: usize) -> bool {
+    let has_codes = memchr::memmem::find(stored, b"\\u").is_some();
+    if has_codes && spells_letters(stored) {
+        return true;
+    }
     // A character takes at most twice its bytes in an escape such as \n, and six times in one such as \u000a.
-    let margin = margin * if memchr::memmem::find(stored, b"\\u").is_some() { 6 } else { 2 };
+    let margin = margin * if has_codes { 6 } else { 2 };
     if stored.len() <= 2 * margin {
         return may_name_step(stored);
     }
     may_name_step(&stored[..margin]) || may_name_step(&stored[stored.len() - margin..])
+}
+
+/// Whether a letter of the alphabet is spelled as an escape such as \u0073, by which a name may be hidden.
+fn spells_letters(stored: &[u8]) -> bool {
+    memchr::memmem::find_iter(stored, b"\\u").any(|at| {
+        let digits = stored.get(at + 2..at + 6).and_then(|digits| std::str::from_utf8(digits).ok());
+        let code = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        code.is_some_and(|code| code.is_ascii_alphabetic())
+    })
 }
 
 /// Whether one of the names of a step may stand in a text, with JSON's escapes or without: without one there is no sign in
@@ -194,36 +207,18 @@ fn may_name_step(text: &[u8]) -> bool {
     const NAMES: [&[u8]; 7] = [b"step", b"turn", b"iteration", b"interaction", b"round", b"chance", b"call"];
     let begins =
         |at: usize, name: &[u8]| text[at..].get(..name.len()).is_some_and(|part| part.eq_ignore_ascii_case(name));
-    let (mut before, mut after_escape) = (b' ', 0);
-    for (at, byte) in text.iter().enumerate() {
-        if *byte == b'\\' && at >= after_escape {
-            match escaped_code(&text[at + 1..]) {
-                // The name may be spelled in escapes.
-                Some(code) if is_letter(code) => return true,
-                Some(_) => after_escape = at + 6,
-                None => after_escape = at + 2,
-            }
-        }
-        let is_first = !before.is_ascii_alphanumeric() || at == after_escape;
-        before = *byte;
-        if is_first
-            && matches!(byte | 0x20, b's' | b't' | b'i' | b'r' | b'c')
+    text.iter().enumerate().any(|(at, byte)| {
+        matches!(byte | 0x20, b's' | b't' | b'i' | b'r' | b'c')
+            && may_begin_word(text, at)
             && NAMES.iter().any(|name| begins(at, name))
-        {
-            return true;
-        }
-    }
-    false
+    })
 }
 
-/// The number in an escape such as `u000a`, which a backslash stands before.
-fn escaped_code(escape: &[u8]) -> Option<u32> {
-    let digits = std::str::from_utf8(escape.strip_prefix(b"u")?.get(..4)?).ok()?;
-    u32::from_str_radix(digits, 16).ok()
-}
-
-fn is_letter(code: u32) -> bool {
-    char::from_u32(code).is_some_and(|c| c.is_ascii_alphabetic())
+/// Whether a word may begin here: after anything but a letter or digit, or after an escape.
+fn may_begin_word(text: &[u8], at: usize) -> bool {
+    let Some(before) = at.checked_sub(1) else { return true };
+    let is_backslash = |places: usize| at.checked_sub(places).is_some_and(|at| text[at] == b'\\');
+    !text[before].is_ascii_alphanumeric() || is_backslash(2) || (is_backslash(6) && text[at - 5] == b'u')
 }
 
 /// The beginning and the end of a text, each at most so many bytes; the whole of a short one.
@@ -394,7 +389,7 @@ mod tests {
             (r"You have 5 s\u0074eps", true),
             // A text that is stored without escapes may hold a backslash.
             (r"C:\step", true),
-            (r"\\nsteps", false),
+            (r"Go.\\nsteps", true),
             (r"a\\step", true),
             (r"The return value, typically\nfootsteps", false),
             (r"caf\u00e9, \u201cno\u201d", false),
@@ -402,7 +397,7 @@ mod tests {
             ("ends in a backslash \\", false),
             ("", false),
         ] {
-            assert_eq!(may_name_step(stored.as_bytes()), expected, "{stored}");
+            assert_eq!(may_name_step_near_ends(stored.as_bytes(), MARGIN), expected, "{stored}");
         }
     }
 
