@@ -179,6 +179,7 @@ impl Review {
     /// The number of changed stop points, in words.
     pub fn sentence(&self) -> String {
         let n = match self.changes.len() {
+            0 if self.corpus.is_all_new() => "no run is in both, so no stop point could change".to_owned(),
             0 => "no stop point changed".to_owned(),
             1 => "1 stop point changed".to_owned(),
             n => format!("{n} stop points changed"),
@@ -236,7 +237,19 @@ impl CorpusChange {
         })
     }
 
+    /// Whether no run of before is among those of now.
+    fn is_all_new(&self) -> bool {
+        let holds_all = |side: &Option<CorpusPrint>, names: &[String]| {
+            !names.is_empty() && side.as_ref().is_some_and(|print| print.runs == names.len() as u64)
+        };
+        holds_all(&self.before, &self.gone) && holds_all(&self.now, &self.added)
+    }
+
     fn sentence(&self) -> String {
+        if self.is_all_new() {
+            let (before, now) = (self.gone.len(), self.added.len());
+            return format!("the recordings are others: none of {before} runs is among the {now} of now");
+        }
         let runs = |n: usize| if n == 1 { "1 run is".to_owned() } else { format!("{n} runs are") };
         let total = |side: &Option<CorpusPrint>| side.as_ref().map(|print| print.runs);
         let total = match (total(&self.before), total(&self.now)) {

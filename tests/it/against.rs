@@ -143,6 +143,37 @@ fn a_told_limit_kills_less_than_its_replay() {
     near("control", 0.0);
 }
 
+/// Two models of MINT, told of a limit of 5 steps and of 4. The counts are from a script that reads the files itself.
+#[test]
+fn a_real_pair_kills_less_than_its_replay() {
+    let scratch = scratch();
+    let mint = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/mint");
+    let mint = mint.display();
+    let (code, stdout, stderr) = scratch.run(&format!(
+        "compare {mint}/before.jsonl.gz --stacks {mint}/cap4.toml --against {mint}/after.jsonl.gz --format csv"
+    ));
+    assert_eq!(code, 0, "{stderr}");
+    scratch.put("against.csv", &stdout);
+    let row = &scratch.table("against.csv")[0];
+    assert_eq!(
+        (&*row["successes_before"], &*row["successes_after"], &*row["verdict"]),
+        ("392", "395", "too_pessimistic")
+    );
+    for (column, successes) in [("killed_rate", 33.0), ("at_risk_rate", 56.0), ("lost_rate", -3.0), ("control", 4.0)] {
+        let printed: f64 = row[column].parse().unwrap();
+        assert!((printed - successes / 392.0).abs() < 1e-6, "{column}: {printed}");
+    }
+    let (_, stdout, _) = scratch.run(&format!("corpus {mint}/after.jsonl.gz"));
+    assert!(stdout.contains("told of a limit: the agent, in 904 runs"), "{stdout}");
+    // Two batches under other names have no stop point in common: what can be asked of them is named.
+    let (_, stdout, stderr) =
+        scratch.run(&format!("ci diff {mint}/before.jsonl.gz {mint}/after.jsonl.gz --stacks {mint}/cap4.toml"));
+    assert!(stderr.contains("452 tasks are in both recordings"), "{stderr}");
+    for said in ["none of 904 runs is among the 904 of now", "no run is in both, so no stop point could change"] {
+        assert!(stdout.contains(said), "{stdout}");
+    }
+}
+
 #[test]
 fn a_silent_stop_does_what_was_predicted() {
     let scratch = scratch();
@@ -236,7 +267,7 @@ fn a_diff_of_two_recordings_of_the_same_tasks_names_the_comparison() {
     scratch.put("elsewhere.jsonl", &text(&told(), "m", Some(6)).replace("lamp-", "chair-"));
     let (_, _, stderr) = scratch.run("ci diff before.jsonl told.jsonl --stacks told.toml");
     assert!(stderr.contains("48 tasks are in both recordings"), "{stderr}");
-    assert!(stderr.contains("--against NEW"), "{stderr}");
+    assert!(stderr.contains("whenstop compare before.jsonl --stacks told.toml --against told.jsonl"), "{stderr}");
     let (_, _, stderr) = scratch.run("ci diff before.jsonl elsewhere.jsonl --stacks told.toml");
     assert!(!stderr.contains("--against"), "{stderr}");
 }

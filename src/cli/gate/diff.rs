@@ -149,9 +149,12 @@ fn between(args: &DiffArgs, old: &Path, new: &Path, output: &Output) -> Result<R
             let before = pass(vec![old.to_owned()], args.stacks.clone(), None)?;
             let now = pass(vec![new.to_owned()], args.stacks.clone(), Some(&before.snapshot))?;
             if let Some(tasks) = shared_tasks(&before.rows, &now.rows) {
+                let stacks = args.stacks.first().map_or("FILE", String::as_str);
                 output.note(&format!(
-                    "{tasks} tasks are in both recordings: if a stack was in force in the second, `whenstop compare OLD \
-                     --stacks FILE --against NEW` says whether it did what was predicted"
+                    "{tasks} tasks are in both recordings: if a stack was in force in the second, `whenstop compare {} \
+                     --stacks {stacks} --against {}` says whether it did what was predicted",
+                    old.display(),
+                    new.display(),
                 ));
             }
             Ok(Review::between(&before.snapshot, &now.snapshot, now.words))
