@@ -117,7 +117,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if report.runs() == 0 {
         let (only, advice) = report.nothing_read();
         let what = only.unwrap_or_else(|| "no recorded run in these files".to_owned());
-        if advice.is_some() {
+        if advice.is_some() && args.format == Format::Table {
             output.data(&own_format());
         }
         let help = advice.unwrap_or("`--why` says what each file was taken for");

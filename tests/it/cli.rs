@@ -28,6 +28,14 @@ fn scratch() -> Scratch {
     Scratch::with(&[("runs.jsonl", RUNS), ("stacks.toml", STACKS)])
 }
 
+/// What a log could look like is for people: no part of a document.
+#[test]
+fn recordings_without_a_run_are_one_json_document() {
+    let scratch = Scratch::with(&[("notes.txt", "no run\n")]);
+    let (_, stdout, _) = scratch.run("corpus . --format json");
+    assert!(serde_json::from_str::<serde_json::Value>(&stdout).is_ok(), "{stdout}");
+}
+
 #[test]
 fn compare_prints_a_table_and_writes_a_folder() {
     let scratch = scratch();
