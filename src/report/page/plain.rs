@@ -54,12 +54,12 @@ impl PlainPage<'_> {
 
 /// A sentence as HTML, with what stands between backticks as code.
 fn marked(text: &str) -> String {
-    let mut html = String::new();
+    let mut parts = Vec::new();
     for (at, part) in text.split('`').enumerate() {
         let part = escaped(part);
-        html += &if at % 2 == 1 { format!("<code>{part}</code>") } else { part };
+        parts.push(if at % 2 == 1 { format!("<code>{part}</code>") } else { part });
     }
-    html
+    parts.concat()
 }
 
 #[cfg(test)]
