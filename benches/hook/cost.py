@@ -1,4 +1,4 @@
-"""CPU and memory of one call of the hook in a session of 600 and of 5,000 events, beside an empty program.
+"""CPU and memory of one call of the hook in an empty session and in those of 450 and 5,000 events, beside an empty program.
 
     .ci/hook && rustc -O -o EMPTY - <<< 'fn main() {}'
     python3 benches/hook/cost.py target/hook/whenstop-hook EMPTY FOLDER      (N=300 calls of each kind by default)
@@ -109,7 +109,7 @@ def memory(argv, environment, data):
 
 
 def main():
-    homes, nobody = {n: prepare(n) for n in (600, 5000)}, home(0)
+    homes, nobody = {n: prepare(n) for n in (0, 450, 5000)}, home("nobody")
     unread = b'{"hook_event_name":"Notification","session_id":"s"}'
     hook = [program, "claude-code"]
 
@@ -120,7 +120,8 @@ def main():
     cases = {
         "an empty program": lambda of: of([empty], {}, b""),
         "start (an event nobody reads)": lambda of: of(hook, variables(nobody), unread),
-        "600 events": lambda of: on(600, of),
+        "an empty state": lambda of: on(0, of),
+        "450 events": lambda of: on(450, of),
         "5,000 events": lambda of: on(5000, of),
     }
     seen = {name: [] for name in cases}

@@ -51,11 +51,11 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
                 number(line.observed),
                 number(line.limit),
                 text(&line.did),
-                text(if line.late { "late" } else { "" }),
+                text(if line.late { "yes" } else { "" }),
             ]);
         }
     }
-    let columns = ["time", "agent", "session", "round", "stack", "rule", "point", "observed", "limit", "did", "tokens"]
+    let columns = ["time", "agent", "session", "round", "stack", "rule", "point", "observed", "limit", "did", "late"]
         .map(str::to_owned);
     output.table(&Table { columns: columns.to_vec(), rows }, args.format)?;
     Ok(Exit::Done)
