@@ -369,6 +369,7 @@ fn a_snippet_says_what_it_holds_and_what_not() {
          # held: `cap 50 steps` by usage_limits.request_limit at 50, which is its default (raises UsageLimitExceeded)\n\
          # but: a prompt that is answered at the limit is no stop: the same on runs of one prompt\n\
          # but: it counts anew with each prompt (`scope = \"round\"`): the same on runs of one prompt\n\
+         # tells its agent of a limit on steps: never (pydantic_ai_slim/pydantic_ai/usage.py)\n\
          from pydantic_ai.usage import UsageLimits\n\n\
          usage_limits = UsageLimits(\n    request_limit=50,\n    total_tokens_limit=199999,\n)\n\
          # agent.run_sync(prompt, usage_limits=usage_limits)\n"
