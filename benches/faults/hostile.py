@@ -19,6 +19,7 @@ import pathlib
 import random
 import re
 import resource
+import select
 import shutil
 import signal
 import struct
@@ -31,6 +32,7 @@ import zipfile
 import zlib
 
 BYTES = 4 << 30
+STACK = '[[stack]]\nname = "s"\nany = [{ signal = "steps", at_least = 2 }]\n'
 READERS = pathlib.Path(__file__).resolve().parents[2] / "fixtures" / "readers"
 
 
@@ -55,7 +57,7 @@ class Desk:
 
     def __init__(self, program, folder, seconds):
         self.program, self.folder, self.seconds = program, pathlib.Path(folder), seconds
-        self.stack = self.put("s.toml", '[[stack]]\nname = "s"\nany = [{ signal = "steps", at_least = 2 }]\n')
+        self.stack = self.put("s.toml", STACK)
 
     def put(self, name, data):
         path = self.folder / name
@@ -567,7 +569,245 @@ def f6(desk):
     return f"quotes it from {', '.join(quoted) or 'none'}; {first}", not quoted
 
 
-ROWS = {row.__name__.upper(): row for row in [c1, s1, s2, s3, s4, s5, s6, b1, b2, b3, b4, b5, b6, b7, p1, p2, l1, l2, f1, f2, f3, f4, f5, f6]}
+def intact(desk, tries):
+    """Each try is a name, a file that is read, and the command that is to write over it: which inputs were changed."""
+    lost, first = [], ""
+    for name, file, command in tries:
+        desk.clear()
+        desk.put("s.toml", STACK)
+        desk.put("a.jsonl", run("a", 3))
+        desk.put("l.csv", "run_id,success\na,true\n")
+        desk.put("d/summary.csv", "run_id,success\na,true\n")
+        desk.put("d/manifest.json", '{"mine": 1}\n')
+        was = (desk.folder / file).read_bytes()
+        answer = desk.run(command)
+        if (desk.folder / file).read_bytes() != was:
+            lost.append(name)
+        first = first or (str(answer) if answer.code else "")
+    return f"written over: {', '.join(lost) or 'none'} (of {len(tries)}); {first or 'not a word of it'}", not lost
+
+
+def h1(desk):
+    """An output whose place is a file that the command reads, or a file of somebody else's in the folder"""
+    gate = "ci check a.jsonl --stacks s.toml --fail-on steps_spent_less_share>0.9 --report"
+    return intact(desk, [
+        ("recording by a report", "a.jsonl", f"{gate} md=a.jsonl"), ("stack file by a report", "s.toml", f"{gate} md=s.toml"),
+        ("recording by a redacted copy", "a.jsonl", "convert a.jsonl --redact --out a.jsonl"), ("recording by a block for a pull request", "a.jsonl", "export s.toml a.jsonl --to openhands --nearest --format pr --out a.jsonl"),
+        ("labels by the folder", "d/summary.csv", "compare a.jsonl --stacks s.toml --labels d/summary.csv --out d"), ("a manifest of another program", "d/manifest.json", "compare a.jsonl --stacks s.toml --out d"),
+        ("stack file by the snapshot", "s.toml", "ci accept a.jsonl --stacks s.toml --snapshot s.toml"),
+    ])
+
+
+def h2(desk):
+    """A project file of somebody else's that names a report outside its folder, by `..`, absolute, or through a link"""
+    lost, first = [], ""
+    for name in ("above", "absolute", "link"):
+        desk.clear()
+        victim = desk.put("home/.bashrc", "mine\n")
+        desk.put("p/a.jsonl", run("a", 3))
+        desk.put("p/s.toml", STACK)
+        place = {"above": "../home/.bashrc", "absolute": str(victim), "link": "out/.bashrc"}[name]
+        if name == "link":
+            (desk.folder / "p/out").symlink_to(desk.folder / "home")
+        desk.put("p/whenstop.toml", f'recordings = ["a.jsonl"]\nstacks = ["s.toml"]\ngates = ["steps_spent_less_share>0.9"]\n[reports]\nmd = "{place}"\n')
+        answer = Desk(desk.program, desk.folder / "p", desk.seconds).run("ci check")
+        lost += [name] if victim.read_text() != "mine\n" else []
+        first = first or str(answer)
+    return f"written over: {', '.join(lost) or 'none'} of 3; {first}", not lost
+
+
+def h3(desk):
+    """An edit that another program makes while `hook install` asks, answered with yes"""
+    settings = desk.put("home/.claude/settings.json", '{"permissions": {"allow": ["Bash(ls:*)"]}}\n')
+    desk.put("home/.claude/projects/p/x.jsonl", "")
+    master, slave = os.openpty()
+    environment = {**os.environ, "HOME": str(desk.folder / "home"), "XDG_STATE_HOME": str(desk.folder / "state"), "XDG_CONFIG_HOME": str(desk.folder / "home/.config"), "CLAUDE_CONFIG_DIR": str(desk.folder / "home/.claude"), "COLUMNS": "200"}
+    environment.pop("CI", None)
+    hook = desk.put("whenstop-hook", "#!/bin/sh\necho '{}'\n")
+    hook.chmod(0o755)
+    child = subprocess.Popen([desk.program, "hook", "install", "claude-code", "--stacks", "s.toml", "--program", hook], cwd=desk.folder, env=environment, stdin=slave, stdout=slave, stderr=slave, start_new_session=True)
+    os.close(slave)
+    seen, edited, deadline = b"", False, time.monotonic() + desk.seconds
+    while child.poll() is None and time.monotonic() < deadline:
+        if select.select([master], [], [], 0.2)[0]:
+            try:
+                seen += os.read(master, 65536)
+            except OSError:
+                break
+        if not edited and b"[y/N]" in seen:
+            settings.write_text('{"permissions": {"allow": ["Bash(ls:*)", "Bash(make:*)"]}}\n')
+            edited = True
+            os.write(master, b"y\n")
+        elif edited and seen.count(b"[y/N]") > 1:
+            os.write(master, b"n\n")
+            edited = None
+    child.kill()
+    child.wait()
+    os.close(master)
+    kept = "make" in settings.read_text()
+    if edited is False:
+        last = seen.decode(errors="replace").strip().splitlines()
+        return f"it did not ask: {last[-1] if last else ''}", False
+    return f"the edit is {'kept' if kept else 'lost'}{'; it asks again' if edited is None else ''}", kept
+
+
+def h5(desk):
+    """Containers and scalars of another type, in nine formats: what changes a number without a word"""
+    places = [
+        ("openhands/good.jsonl", "id", r'"[^"]*"|\d+', "[1]"), ("codex/good.jsonl", "role", '"assistant"', "true"), ("chat/good.json", "role", '"assistant"', "true"),
+        ("inspect/good.json", "role", '"assistant"', "[1]"), ("opencode/good.json", "role", '"assistant"', "7"), ("swe-agent/good.traj", "role", '"assistant"', "{}"),
+        ("claude-code/good.jsonl", "usage", r"\{[^{}]*\}", "true"), ("trace/good.jsonl", "usage", r"\{[^{}]*\}", "[]"), ("trace/good.jsonl", "success", "true|false", "18446744073709551616"),
+        ("gemini-cli/good-log.jsonl", "tokens", r"\{[^{}]*\}", "3"),
+    ]
+    here = []
+    for file, *change in places:
+        try:
+            replaced(file, *change)
+            here.append((file, *change))
+        except (IndexError, FileNotFoundError):
+            continue
+    silent = []
+    for name, make in damaged(here):
+        desk.clear()
+        file = next(file for file, *_ in here if name.startswith(file.split("/")[0] + " "))
+        desk.put(f"whole/{pathlib.Path(file).name}", (READERS / file).read_bytes())
+        make(desk)
+        answer = desk.run("corpus in --strict --format csv")
+        if answer.code == 0 and not answer.says and answer.out != desk.run("corpus whole --format csv").out:
+            silent.append(name)
+    return f"{len(silent)} of {len(here)} silent{': ' + ', '.join(silent) if silent else ''}", not silent
+
+
+def growth(desk, make, command, n):
+    """CPU seconds at n and at four times n."""
+    seconds = []
+    for size in (n, 4 * n):
+        desk.clear()
+        make(size)
+        seconds.append(desk.run(command).cpu)
+    return seconds
+
+
+def h6(desk):
+    """CPU at n and 4n: `{` in one call, files of a folder, stacks of a file, rules looked over"""
+    def files(n):
+        for nth in range(n):
+            desk.put(f"in/{nth:06}.jsonl", run(f"{nth:06}"))
+
+    def stacks(n):
+        desk.put("in/a.jsonl", run("a", 3))
+        desk.put("s.toml", "".join(f'[[stack]]\nname = "s{nth}"\nany = [{{ signal = "steps", at_least = {nth + 2} }}]\n' for nth in range(n)))
+
+    cases = [
+        ("`{`", lambda n: desk.put("in/a.jsonl", calling("{" * n)), "corpus in --effects --format csv", 12_500), ("files", files, "corpus in", 2_000),
+        ("stacks", stacks, "compare in --stacks s.toml --format csv", 200), ("lint", stacks, "rules lint s.toml", 1_000),
+    ]
+    told, good = [], True
+    for name, make, command, n in cases:
+        small, large = growth(desk, make, command, n)
+        # Four times the work, and as much again for what is beside it.
+        good &= large < 8 * max(small, 0.1)
+        told.append(f"{name} {small:.2f} → {large:.2f} s")
+    return "; ".join(told), good
+
+
+def h7(desk):
+    """Names with line ends, ESC and a workflow command: as a line of code, on a terminal, in Markdown"""
+    desk.put("s.toml", '[[stack]]\nname = "x\\nimport os; os.system(\'id\') #\\u001b[31m"\nany = [{ signal = "steps", at_least = 2 }]\n')
+    desk.put("a.jsonl", run("r\n::stop-commands::1", 3))
+    desk.put("b.jsonl", run("![i](http://x/y) @you", 3))
+    wrong = []
+    for host in ("smolagents", "langgraph", "openai-agents", "pydantic-ai", "autogen", "crewai", "browser-use", "claude-code"):
+        answer = desk.run(f"export s.toml --to {host} --nearest")
+        lines = answer.out.splitlines()
+        wrong += [host] if any(line.startswith("import os; os.system") for line in lines) or "\x1b" in answer.out else []
+    desk.run("ci check a.jsonl b.jsonl --stacks s.toml --snapshot none.snap --report md=r.md")
+    shown = desk.read("r.md") if (desk.folder / "r.md").exists() else desk.run("ci check a.jsonl b.jsonl --stacks s.toml --fail-on steps_spent_less_share>0.9 --report md=r.md").out
+    wrong += ["a workflow command"] if re.search(r"^::", shown, re.MULTILINE) else []
+    wrong += ["an image"] if "![i](http" in shown else []
+    return f"passes: {', '.join(wrong) or 'none'}", not wrong
+
+
+GUARD = '''# Fails on the runs that it is told to fail on.
+import json, sys, zlib
+
+for line in sys.stdin:
+    event = json.loads(line)
+    answer = {"answer": "continue"}
+    if event["type"] == "hello":
+        answer = {"protocol": 1, "points": ["after_tools"], "answers": ["stop"], "rules": ["x"]}
+    elif event["type"] == "run":
+        fails = zlib.crc32(event["run_id"].encode()) % 40 < 7
+    elif event["type"] == "point" and fails:
+        answer = {"answer": "no word"}
+    if "id" in event:
+        print(json.dumps({"id": event["id"], **answer}), flush=True)
+'''
+
+
+def h8(desk):
+    """A guard that fails on 35 of 200 runs, with 1, 2, 4 and 8 threads: rows of a table"""
+    desk.put("g.py", GUARD)
+    desk.put("in/a.jsonl", "".join(run(f"r{nth}", 3) for nth in range(200)))
+    seen = {}
+    for threads in (1, 2, 4, 8):
+        answer = desk.run(f"compare in --stacks s.toml --threads {threads} --format csv --guard", f"mine={sys.executable} g.py")
+        unknown = sum(int(found) for found in re.findall(r"(\d+)(?: of 200)? runs? (?:is|are|were)? ?(?:unknown|not evaluable)", answer.err + answer.out))
+        seen[threads] = (answer.code, answer.out, unknown)
+    alike = len({(code, out) for code, out, _ in seen.values()}) == 1
+    return f"exit codes {'/'.join(str(code) for code, *_ in seen.values())}; tables {'equal' if alike else 'differ'}", alike
+
+
+def h9(desk):
+    """A guard that answers nothing, when the program is ended by SIGQUIT, SIGTERM, SIGHUP: what is left of it"""
+    left = []
+    for kind in (signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
+        desk.put("g.sh", f"echo $$ > pid\nexec sleep {desk.seconds}\n")
+        desk.put("in/a.jsonl", run("a", 3))
+        (desk.folder / "pid").unlink(missing_ok=True)
+        child = desk.start("compare", "in", "--stacks", "s.toml", "--guard", "mine=sh g.sh", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        begun = time.monotonic()
+        while not (desk.folder / "pid").exists() and time.monotonic() < begun + 20:
+            time.sleep(0.05)
+        time.sleep(0.2)
+        pid = int(desk.read("pid") or 0)
+        child.send_signal(kind)
+        child.wait()
+        time.sleep(0.5)
+        status = pathlib.Path(f"/proc/{pid}/status")
+        # One that has ended and was not yet asked for by whoever started it is no longer there.
+        if status.exists() and "State:\tZ" not in status.read_text():
+            left.append(kind.name)
+            os.kill(pid, signal.SIGKILL)
+    return f"outlives the program after {', '.join(left) or 'none of 3'}", not left
+
+
+def h10(desk):
+    """5,000 levels in an argument; 200,000 short messages (memory); one character of a snapshot"""
+    desk.put("in/deep.jsonl", calling("x").replace('"x"', '{"a":' * 5000 + "1" + "}" * 5000, 1))
+    deep = desk.run("corpus in")
+    desk.clear()
+    desk.put("s.toml", STACK)
+    desk.put("in/long.jsonl", run("long", 200_000))
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    long = desk.run("compare in --stacks s.toml")
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    more = f"{peak // 1024} MB" if peak > before else f"at most {before // 1024} MB"
+    return f"deep: {deep}; long: exit {long.code}, {more}", deep.code in (0, 3, 4) and long.code == 0 and peak < 200 * 1024
+
+
+def h11(desk):
+    """A guard that fails on every run: accepting and `--strict`; a part whose run counts twice"""
+    desk.put("g.py", GUARD.replace("% 40 < 7", ">= 0"))
+    desk.put("in/a.jsonl", "".join(run(f"r{nth}", 3) for nth in range(20)))
+    accepted = desk.run("ci accept in --stacks s.toml --snapshot x.snap --guard", f"mine={sys.executable} g.py")
+    wrote = (desk.folder / "x.snap").exists()
+    strict = desk.run("compare in --stacks s.toml --strict --guard", f"mine={sys.executable} g.py")
+    good = not wrote and accepted.code != 0 and strict.code == 3
+    return f"accept: exit {accepted.code}, snapshot {'written' if wrote else 'not written'}; --strict: {strict}", good
+
+
+ROWS = {row.__name__.upper(): row for row in [c1, s1, s2, s3, s4, s5, s6, b1, b2, b3, b4, b5, b6, b7, p1, p2, l1, l2, f1, f2, f3, f4, f5, f6, h1, h2, h3, h5, h6, h7, h8, h9, h10, h11]}
 
 
 def main():

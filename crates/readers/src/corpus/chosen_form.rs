@@ -22,6 +22,8 @@ pub(super) struct Chosen {
 pub(super) enum TextIn {
     /// In the file as it is.
     File,
+    /// This one, which is the file's.
+    Known(Vec<u8>),
     /// In the rows of a CSV table.
     Rows,
     /// In lines that another program wrapped.
@@ -34,6 +36,7 @@ impl TextIn {
         match self {
             Self::Rows => table_lines::lines(source).map_or_else(|| source.open(), Ok),
             Self::Wrapping(wrapping) => wrapping.open(source),
+            Self::Known(text) => Ok(Box::new(io::Cursor::new(text))),
             Self::File => source.open(),
         }
     }

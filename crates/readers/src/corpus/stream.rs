@@ -238,13 +238,14 @@ impl<'c> Stream<'c> {
             return Err("labels: joined to the runs they name".to_owned().into());
         }
         let unreadable = |error: std::io::Error| NotRead::unreadable(error);
-        match Signature::from_file(source.path()).map_err(unreadable)? {
+        let (signature, text) = source.look().map_err(unreadable)?;
+        match signature {
             Signature::Parquet => return self.recognise_table(source),
             Signature::Database => return self.recognise_store(source),
             Signature::Zip => return self.recognise_log(source),
             Signature::Other => {}
         }
-        let chosen = self.chosen(source)?;
+        let chosen = self.chosen(source, text)?;
         if let Some(not_read) = self.left_for_another(source, chosen.form.format) {
             return Err(not_read);
         }
@@ -261,11 +262,10 @@ impl<'c> Stream<'c> {
         Ok((file, why, records))
     }
 
-    /// The format of a file, and how it is wrapped.
-    fn chosen(&mut self, source: &Source) -> Result<Chosen, NotRead> {
+    /// The format of a file with this text, and how it is wrapped.
+    fn chosen(&mut self, source: &Source, text: impl Read) -> Result<Chosen, NotRead> {
         let name = source.file_name();
-        let unreadable = |error: std::io::Error| NotRead::unreadable(error);
-        let probe = Probe::from_name(&name, source.open().map_err(unreadable)?).map_err(unreadable)?;
+        let mut probe = Probe::from_name(&name, text).map_err(NotRead::unreadable)?;
         let options = &self.corpus.options;
         let forced = options.format.as_deref().and_then(format::by_id);
         if probe.shape == Shape::Empty {
@@ -281,10 +281,14 @@ impl<'c> Stream<'c> {
             .and_then(|_| format::by_id("chat"));
         let label_files = || if options.sealed { Vec::new() } else { self.corpus.csv_files() };
         let named = Named { paths: &self.corpus.paths, label_files: &label_files };
-        match forced.or(empty_run) {
-            Some(format) => Ok(Chosen { form: wrappings::forced(format, &probe), text: TextIn::File }),
-            None => chosen_form::choose(source, &probe, &named, options.columns.as_ref()),
+        let mut chosen = match forced.or(empty_run) {
+            Some(format) => Chosen { form: wrappings::forced(format, &probe), text: TextIn::File },
+            None => chosen_form::choose(source, &probe, &named, options.columns.as_ref())?,
+        };
+        if let (TextIn::File, Some(text)) = (&chosen.text, probe.text.take()) {
+            chosen.text = TextIn::Known(text);
         }
+        Ok(chosen)
     }
 
     /// Opens a file in the form that was chosen for it.

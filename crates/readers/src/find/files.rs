@@ -1,6 +1,6 @@
 //! Finds the recordings: files, folders and archives, walked in path order.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
 use std::fs::{File, FileType};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ const PIPED: u64 = 16 << 30;
 /// agents keep recordings. A file named twice is listed once, even if spelled differently.
 pub(crate) fn walk(paths: &[PathBuf]) -> Result<Sources, ReadError> {
     let mut found = Sources::default();
-    let mut seen = BTreeSet::new();
+    let mut seen = HashSet::new();
     for path in paths {
         let kind = std::fs::metadata(path)
             .map_err(|cause| ReadError::Unreadable { path: path.display().to_string(), cause })?;
@@ -77,7 +77,7 @@ fn place_of(path: &Path) -> PathBuf {
 impl Sources {
     /// Marks files that are the only possible recording in their folder.
     fn mark_alone(&mut self) {
-        let mut n_files: BTreeMap<PathBuf, usize> = BTreeMap::new();
+        let mut n_files: HashMap<PathBuf, usize> = HashMap::new();
         for source in self.files.iter().filter(|source| source.may_be_recording()) {
             *n_files.entry(source.name.folder.clone()).or_default() += 1;
         }
@@ -86,7 +86,7 @@ impl Sources {
         }
     }
 
-    fn add_folder(&mut self, folder: &Path, place: &Path, seen: &mut BTreeSet<PathBuf>) {
+    fn add_folder(&mut self, folder: &Path, place: &Path, seen: &mut HashSet<PathBuf>) {
         let mut hidden = HiddenNames::default();
         hidden.walk(folder, |entry| {
             match entry {

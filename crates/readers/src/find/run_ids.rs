@@ -4,7 +4,7 @@
 //! folders, all their runs are called after their whole path in the corpus: none of them is the first, so no folder that
 //! comes or goes gives a run the name that another had.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use crate::find::file_name::{FileName, stem};
@@ -12,14 +12,15 @@ use crate::find::source::Source;
 
 /// Sets the path in the corpus of every file under `roots`, and marks those whose name stands in several folders.
 pub(crate) fn mark_clashes(files: &mut [Source], roots: &[PathBuf]) {
+    let roots = Root::each(roots);
     for source in &mut *files {
-        source.name.in_corpus = in_corpus(&source.name.path, roots);
+        source.name.in_corpus = in_corpus(&source.name.path, &roots);
     }
-    let mut folders: BTreeMap<String, BTreeSet<PathBuf>> = BTreeMap::new();
+    let mut folders: HashMap<String, BTreeSet<PathBuf>> = HashMap::new();
     for source in &*files {
         folders.entry(plain_name(source)).or_default().insert(source.name.folder.clone());
     }
-    let mut paths: BTreeMap<String, usize> = BTreeMap::new();
+    let mut paths: HashMap<String, usize> = HashMap::new();
     for source in &mut *files {
         source.name.clashes = folders.get(&plain_name(source)).is_some_and(|folders| folders.len() > 1);
         *paths.entry(source.name.in_corpus.clone()).or_default() += 1;
@@ -38,20 +39,39 @@ fn plain_name(source: &Source) -> String {
     name.trim_end_matches(".gz").trim_end_matches(".zst").to_owned()
 }
 
+/// A folder under which files were looked for.
+struct Root {
+    folder: PathBuf,
+    /// Its own name, where there are several roots and it has one.
+    name: Option<String>,
+}
+
+impl Root {
+    /// The folders that the user named, or whose files; asked of the disk once, not for each file.
+    fn each(named: &[PathBuf]) -> Vec<Self> {
+        let mut roots = Vec::new();
+        for path in named {
+            let folder = if path.is_file() { path.parent() } else { Some(path.as_path()) };
+            let Some(folder) = folder else { continue };
+            let real = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+            let name = real.file_name().filter(|_| named.len() > 1).map(|name| name.to_string_lossy().into_owned());
+            roots.push(Self { folder: folder.to_path_buf(), name });
+        }
+        roots
+    }
+}
+
 /// The path of a file below the root that it was found under, without endings. Where several roots are opened, it begins
 /// with the root's own name.
-fn in_corpus(path: &str, roots: &[PathBuf]) -> String {
+fn in_corpus(path: &str, roots: &[Root]) -> String {
     let path = Path::new(path);
-    let folder_of =
-        |root: &PathBuf| if root.is_file() { root.parent().map(Path::to_path_buf) } else { Some(root.clone()) };
-    let below = roots.iter().filter_map(folder_of).filter_map(|root| Some((path.strip_prefix(&root).ok()?, root)));
+    let below = roots.iter().filter_map(|root| Some((path.strip_prefix(&root.folder).ok()?, root)));
     let Some((below, root)) = below.min_by_key(|(below, _)| below.components().count()) else {
         return without_endings(path);
     };
     let below = without_endings(below);
-    let real = root.canonicalize().unwrap_or(root);
-    match real.file_name().filter(|_| roots.len() > 1) {
-        Some(name) => format!("{}/{below}", name.to_string_lossy()),
+    match &root.name {
+        Some(name) => format!("{name}/{below}"),
         None => below,
     }
 }
@@ -128,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_path_is_counted_from_its_root() {
-        let roots = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<Vec<_>>();
+        let roots = |paths: &[&str]| Root::each(&paths.iter().map(PathBuf::from).collect::<Vec<_>>());
         assert_eq!(in_corpus("top/one/x.traj.json", &roots(&["top"])), "one/x");
         assert_eq!(in_corpus("./one/x.jsonl.gz", &roots(&["."])), "one/x");
         assert_eq!(in_corpus("top/a.zip!one/x.jsonl", &roots(&["top"])), "a.zip/one/x");

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::find::file_name::{FileName, is_report, stem};
 use crate::open::decompress;
+use crate::open::signature::Signature;
 
 /// One file to read.
 #[derive(Clone, Debug)]
@@ -48,6 +49,12 @@ impl Source {
     /// Its path on disk.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What its first bytes say, and its text, uncompressed.
+    pub(crate) fn look(&self) -> io::Result<(Signature, Box<dyn Read + Send>)> {
+        let (signature, file) = Signature::opened(&self.path)?;
+        Ok((signature, decompress::decoded(file)?))
     }
 
     /// The file's text, uncompressed.

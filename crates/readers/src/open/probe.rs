@@ -23,6 +23,10 @@ const VALUES: usize = 40;
 const MANY: usize = 2000;
 /// Bytes examined if the file does not begin with a complete value.
 const HEAD: u64 = 1 << 20;
+/// Bytes read at first: many files end before.
+const USUAL: usize = 1 << 12;
+/// The longest text that is kept whole, so that the file need not be opened again.
+const KEPT: usize = 1 << 16;
 
 /// The outline of a JSON value: keys and short scalars, a few levels deep.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -137,6 +141,8 @@ pub struct Probe {
     pub broken: Option<String>,
     /// Whether the document is written as a JSON string that holds it. The values are then those inside the string.
     pub encoded: bool,
+    /// The whole text, if it is short.
+    pub(crate) text: Option<Vec<u8>>,
 }
 
 impl Probe {
@@ -151,7 +157,7 @@ impl Probe {
     }
 
     fn scan(name: &str, input: impl Read, most: usize) -> io::Result<Self> {
-        let mut head = Vec::new();
+        let mut head = Vec::with_capacity(USUAL);
         let mut input = input;
         let broken = input.by_ref().take(HEAD).read_to_end(&mut head).err();
         // A stream that failed once is not read again.
@@ -164,6 +170,7 @@ impl Probe {
             head: String::from_utf8_lossy(&head[..head.len().min(60)]).into_owned(),
             broken: broken.map(|error| error.to_string()),
             encoded: false,
+            text: None,
         };
         if is_binary(&head) {
             probe.shape = Shape::Binary;
@@ -175,6 +182,9 @@ impl Probe {
             Some(b'{' | b'[') => probe.look_at_values(&mut scanner, &head, most)?,
             Some(b'"') if probe.look_into_string(&head) => {}
             Some(_) => probe.look_at_lines(&head, most),
+        }
+        if head.len() <= KEPT && probe.broken.is_none() {
+            probe.text = Some(head);
         }
         Ok(probe)
     }

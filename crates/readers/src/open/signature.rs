@@ -1,7 +1,7 @@
 //! What a file is by its first bytes, where these decide how it is opened.
 
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, Cursor, Read};
 use std::path::Path;
 
 /// What the first bytes of a file say.
@@ -18,14 +18,21 @@ pub(crate) enum Signature {
 impl Signature {
     /// Looks at the first bytes of a file.
     pub(crate) fn from_file(path: &Path) -> io::Result<Self> {
+        Ok(Self::opened(path)?.0)
+    }
+
+    /// Opens a file and looks at its first bytes, which are read from the result again.
+    pub(crate) fn opened(path: &Path) -> io::Result<(Self, impl Read + Send + use<>)> {
+        let mut file = File::open(path)?;
         let mut first = Vec::with_capacity(16);
-        File::open(path)?.take(16).read_to_end(&mut first)?;
-        Ok(match first.as_slice() {
+        file.by_ref().take(16).read_to_end(&mut first)?;
+        let signature = match first.as_slice() {
             [b'P', b'A', b'R', b'1' | b'E', ..] => Self::Parquet,
             b"SQLite format 3\0" => Self::Database,
             [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Self::Zip,
             _ => Self::Other,
-        })
+        };
+        Ok((signature, Cursor::new(first).chain(file)))
     }
 
     /// Whether the file can be read and is a Parquet table.

@@ -306,6 +306,7 @@ fn part(probe: &Probe, shape: Shape, values: Vec<Sketch>) -> Probe {
         head: probe.head.clone(),
         broken: probe.broken.clone(),
         encoded: false,
+        text: None,
     }
 }
 

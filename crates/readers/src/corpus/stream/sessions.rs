@@ -33,7 +33,8 @@ impl<'c> Stream<'c> {
     fn recordings(&mut self, group: &[&'c Source]) -> Vec<Recording<'c>> {
         let mut all = Vec::new();
         for source in group {
-            if let Ok(chosen) = self.chosen(source)
+            if let Ok(text) = source.open()
+                && let Ok(chosen) = self.chosen(source, text)
                 && one_session::holds_one(chosen.form.format.id())
                 && self.left_for_another(source, chosen.form.format).is_none()
             {
