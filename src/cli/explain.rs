@@ -78,7 +78,7 @@ pub(super) fn run(mut args: Args, output: &Output) -> Result<Exit, Failure> {
             _ => others += 1,
         },
     )?;
-    tell_troubles(strategies, output)?;
+    tell_troubles(strategies, args.corpus.reading.strict, output)?;
     if shown.is_empty() {
         return Err(no_such_run(args));
     }
@@ -135,7 +135,7 @@ fn decisions(
         |run| wanted(&run.header.run_id).then(|| (run.header.run_id.clone(), trail_lines(&run, strategies))),
         |run| runs.extend(run),
     )?;
-    tell_troubles(strategies, output)?;
+    tell_troubles(strategies, args.corpus.reading.strict, output)?;
     if runs.is_empty() {
         return Err(no_such_run(args));
     }

@@ -99,7 +99,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         corpus.process(output, read, |run| runs.push(run)).map(|_| runs)
     });
     let sides = BeforeAndAfter::new(before?, after?);
-    tell_troubles(&loaded.strategies, output)?;
+    tell_troubles(&loaded.strategies, args.corpus.reading.strict, output)?;
     let answer = answer(&sides, &limits, args.by.is_some(), args.against.margin.unwrap_or(MARGIN));
     let table = tables::against(answer.lines.clone());
     let steps = tables::against_steps(&answer.lines);

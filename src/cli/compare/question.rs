@@ -59,7 +59,7 @@ pub(in crate::cli) fn gather(
         gathered.take(run);
         agents.extend(agent);
     })?;
-    tell_troubles(&stacks.strategies, output)?;
+    tell_troubles(&stacks.strategies, runs.is_strict(), output)?;
     let Evaluation { rows, firings, followed, stacks, stories, void } = gathered.finish();
     let followed = Some(FollowedReport::new(followed, runs.noun()));
     let found = Found::from_report(&report);

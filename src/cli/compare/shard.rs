@@ -135,7 +135,8 @@ fn write_part_of(
             }
             Ok(report)
         });
-        let told = report.and_then(|report| tell_troubles(&stacks.strategies, output).map(|_| report));
+        let told =
+            report.and_then(|report| tell_troubles(&stacks.strategies, recordings.is_strict(), output).map(|_| report));
         let report = told.map_err(|error| {
             let first = error.diagnostics.first().clone();
             failure = Some(error);

@@ -87,7 +87,7 @@ pub(in crate::cli) fn replayed(
             words.extend(changed);
         },
     )?;
-    let troubles = tell_troubles(&strategies, output)?;
+    let troubles = tell_troubles(&strategies, corpus.reading.strict, output)?;
     let formats = report.formats.iter().filter(|counts| counts.runs > 0);
     let formats = formats.map(|counts| (counts.format.clone(), counts.runs)).collect();
     let Evaluation { rows, firings, followed, stacks, stories, .. } = gathered.finish();

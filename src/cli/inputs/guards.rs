@@ -163,9 +163,14 @@ fn files(command: &[String], folder: Option<&Path>) -> Vec<(String, String)> {
 /// Reports what went wrong with guards, and returns how many kinds of failure there were.
 ///
 /// # Errors
-/// If one of them was given up: what it says of the other runs would depend on the order in which it was asked.
-pub(in crate::cli) fn tell_troubles(strategies: &[Arc<dyn Strategy>], output: &Output) -> Result<usize, Failure> {
-    let (mut n, mut given_up) = (0, Vec::new());
+/// If one of them was given up, since what it says of the other runs would depend on the order in which it was asked; and
+/// for every failure if `strict`.
+pub(in crate::cli) fn tell_troubles(
+    strategies: &[Arc<dyn Strategy>],
+    strict: bool,
+    output: &Output,
+) -> Result<usize, Failure> {
+    let (mut n, mut fatal) = (0, Vec::new());
     // Several stacks may read the number of one guard.
     let mut told: Vec<Trouble> = Vec::new();
     for trouble in strategies.iter().flat_map(|strategy| strategy.troubles()) {
@@ -175,13 +180,13 @@ pub(in crate::cli) fn tell_troubles(strategies: &[Arc<dyn Strategy>], output: &O
         told.push(trouble.clone());
         n += 1;
         let diagnostic = Diagnostic::new(Location::default(), &trouble.what, &trouble.help);
-        if trouble.gave_up {
-            given_up.push(diagnostic);
+        if trouble.gave_up || strict {
+            fatal.push(diagnostic);
         } else {
             output.error(&diagnostic);
         }
     }
-    match Diagnostics::from_list(given_up) {
+    match Diagnostics::from_list(fatal) {
         None => Ok(n),
         Some(diagnostics) => Err(Failure { diagnostics, exit: Exit::BadInput }),
     }

@@ -134,7 +134,7 @@ pub(super) struct ReadingArgs {
     /// table says so: no certificate is made from them unless their errors are stated (`--label-checked`).
     #[arg(long, value_name = "MARK=OUTCOME,…")]
     pub(super) outcome_from: Option<OutcomeFrom>,
-    /// Stop at the first line, run or file that cannot be read.
+    /// Stop at the first line, run or file that cannot be read, and where a guard failed on a run.
     #[arg(long)]
     pub(super) strict: bool,
     /// Where the class of a run is found, from `--by` of the commands that have it.

@@ -69,6 +69,11 @@ impl<'a> RecordedRuns<'a> {
         self.args.unit.noun()
     }
 
+    /// Whether what cannot be read is an error, and a guard that failed on a run with it.
+    pub(in crate::cli) fn is_strict(&self) -> bool {
+        self.args.reading.strict
+    }
+
     /// The files by the names used in messages, with their sizes in bytes, in order.
     pub(in crate::cli) fn files(&self) -> Result<Vec<(String, u64)>, Failure> {
         Ok(self.corpus()?.files().map(|(path, bytes)| (path.to_owned(), bytes)).collect())

@@ -121,7 +121,7 @@ pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<Exit, Fai
     file.plan(&mut plan);
     let recordings = recordings::read(args, &plan, output)?;
     let asked: Vec<_> = guards.numbers().filter_map(NumberOf::strategy).cloned().collect();
-    tell_troubles(&asked, output)?;
+    tell_troubles(&asked, args.corpus.reading.strict, output)?;
     let searched: Vec<&Extract> = recordings.searched.iter().collect();
     let grid = file.grid(&searched, &plan).map_err(Failure::usage)?;
     if grid.len() > args.grid.most {

@@ -126,6 +126,18 @@ fn what_cannot_be_known_is_neither_taken_nor_accepted() {
             .exit(3)
             .says("there is nothing to accept")
             .after(|scratch| assert!(!scratch.path("a.snap").exists())),
+        row("a guard that fails, strictly", "compare a.jsonl --stacks g.toml --strict")
+            .file("a.jsonl", run("a"))
+            .file("g.toml", guard)
+            .file("g.sh", script)
+            .exit(3)
+            .says("guard `g` ended"),
+        row("a guard that fails, explained strictly", "explain a.jsonl --stacks g.toml --strict")
+            .file("a.jsonl", run("a"))
+            .file("g.toml", guard)
+            .file("g.sh", script)
+            .exit(3)
+            .says("guard `g` ended"),
         row("a folder to be followed that is not there", "local --follow nowhere --once")
             .exit(4)
             .says("cannot read: ")

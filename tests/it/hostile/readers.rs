@@ -48,6 +48,15 @@ fn trace(name: &str, bytes: impl Into<Vec<u8>>, runs: u64, says: &str) -> Row {
 }
 
 #[test]
+fn a_running_total_without_a_number_adds_nothing() {
+    const SESSION: &str = include_str!("../../../fixtures/readers/codex/good.jsonl");
+    let (before, total) = SESSION.split_once("\"total_token_usage\":{").unwrap();
+    let (_, after) = total.split_once('}').unwrap();
+    let emptied = format!("{before}\"total_token_usage\":{{}}{after}");
+    check(vec![row("an empty total", "corpus x.jsonl").file("x.jsonl", emptied).runs(1).says("3065")]);
+}
+
+#[test]
 fn a_broken_line_costs_that_line() {
     let with = |line: &str| format!("{}{line}\n{}", run("b"), run("c"));
     check(vec![

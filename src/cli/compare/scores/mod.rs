@@ -93,7 +93,7 @@ fn answer<'a>(args: &'a Args, output: &Output) -> Result<Answer<'a>, Failure> {
     let mut trials = Vec::new();
     let corpus = args.corpus.classed(args.by.as_ref());
     corpus.process(output, |run| Trial::from_run(&run, &comparison.rows_of(&run).0, by), |trial| trials.push(trial))?;
-    tell_troubles(&strategies, output)?;
+    tell_troubles(&strategies, args.corpus.reading.strict, output)?;
     check(&trials)?;
     let not_judged = leave_out_unread(&mut stacks, &mut trials)?;
     let unit = unit(&trials);

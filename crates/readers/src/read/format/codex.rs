@@ -313,7 +313,9 @@ impl Session {
     fn count(&mut self, item: &Node<'_>, ts: Option<Instant>, out: &mut Reading<'_>) {
         let Some(info) = item.object("info", out) else { return };
         let mut counts = |name| info.counts(name, out).map(|counts| usage(&counts, out));
-        self.call_ends(counts("total_token_usage"), counts("last_token_usage"), ts);
+        // One without a number says nothing of the session so far; the next one does.
+        let total = counts("total_token_usage").filter(|total| total.total().is_some());
+        self.call_ends(total, counts("last_token_usage"), ts);
     }
 
     /// Ends the call in progress, with the session's total after it and its own counts.
