@@ -196,8 +196,9 @@ fn push_user(message: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
             result.content = if answers.is_empty() {
                 block.content("content", out)
             } else {
-                let texts: Vec<String> = answers.iter().filter_map(|answer| answer.some_word("result")).collect();
-                Some(Text::plain(texts.join("\n")))
+                // One without its text leaves the whole unknown, not empty.
+                let texts: Option<Vec<String>> = answers.iter().map(|answer| answer.some_word("result")).collect();
+                texts.map(|texts| Text::plain(texts.join("\n")))
             };
             result.ts = ts;
             turns.push(result);
