@@ -9,34 +9,25 @@ for two claims.
 """
 
 import argparse
-import gzip
 import io
 import json
 import os
 import pathlib
 import re
-import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
+import warnings
 import xml.etree.ElementTree
 import zipfile
 
-from hostile import STACK, Desk, calling, run
+from hostile import STACK, Desk, calling, guard, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PYTHON = sys.executable
 COMPARE = "compare in --stacks s.toml"
-GUARD = """import json, sys, time
-for line in sys.stdin:
-    event = json.loads(line)
-    if event["type"] == "hello":
-        print(json.dumps({"id": "hello", "protocol": 1, "points": ["after_tools"], "answers": ["stop"], "rules": ["x"]}), flush=True)
-    elif "id" in event:
-        BODY
-"""
 CLAIMS = []
 
 
@@ -50,10 +41,10 @@ def claim(quote, by=None):
     return put(by) if by else put
 
 
-def guarded(desk, body, n=3, more=""):
-    desk.put("g.py", GUARD.replace("BODY", body))
-    desk.put("in/a.jsonl", "".join(run(f"r{nth}", 3) for nth in range(n)))
-    return desk.run(f"{COMPARE} {more} --guard", f"mine={PYTHON} g.py")
+def guarded(desk, body):
+    desk.put("g.py", guard(body))
+    desk.put("in/a.jsonl", "".join(run(f"r{nth}", 3) for nth in range(3)))
+    return desk.run(f"{COMPARE} --guard", f"mine={PYTHON} g.py")
 
 
 def on_terminal(desk, *arguments):
@@ -161,8 +152,6 @@ def _(_desk):
 
 @claim("nothing is written beside it")
 def _(desk):
-    import sqlite3
-
     (desk.folder / "in").mkdir()
     base = sqlite3.connect(desk.folder / "in/opencode.db")
     base.executescript("create table session (id text, data text); create table message (id text, session_id text, data text); create table part (id text, message_id text, data text);")
@@ -198,8 +187,6 @@ for quote in ("64 MiB and 500 times its packed size, at most 64 GiB; 1,000,000 m
 
 @claim("all are read; those after the first get a number in their name, and this is reported")
 def _(desk):
-    import warnings
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         desk.put("in/a.zip", archive([("a.jsonl", run("a", 2)), ("a.jsonl", run("b", 2))]))
@@ -266,14 +253,14 @@ def _(desk):
 
 @claim("64 KiB, 10 seconds; then it is unknown on that run")
 def _(desk):
-    answer = guarded(desk, 'print(json.dumps({"id": event["id"], "answer": "continue", "evidence": "x" * 70000}), flush=True)')
+    answer = guarded(desk, 'say(answer="continue", evidence="x" * 70000)')
     return "mine" in answer.err and answer.says, str(answer)
 
 
 @claim("ten runs without an answer in time, a thousand failed runs")
 def _(desk):
     desk.put("s.toml", f'[[stack]]\nname = "mine"\ncommand = ["{PYTHON}", "g.py"]\ntime_limit = 1\n')
-    desk.put("g.py", GUARD.replace("BODY", "time.sleep(60)"))
+    desk.put("g.py", guard("time.sleep(60)"))
     desk.put("in/a.jsonl", "".join(run(f"r{nth}", 3) for nth in range(40)))
     answer = desk.run(f"{COMPARE} --out o")
     return answer.code == 3 and not (desk.folder / "o/rows.csv").exists(), str(answer)
