@@ -69,7 +69,7 @@ impl<'a> RecordedRuns<'a> {
         self.args.unit.noun()
     }
 
-    /// Whether what cannot be read is an error, and a guard that failed on a run with it.
+    /// Whether what cannot be read, or a guard that failed on a run, is an error.
     pub(in crate::cli) fn is_strict(&self) -> bool {
         self.args.reading.strict
     }

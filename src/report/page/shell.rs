@@ -62,7 +62,7 @@ pub(super) fn page(filling: &Filling<'_>) -> String {
         .flat_map(|(name, svg)| ["<template id=\"figure-", name, "\">", svg, "</template>\n"])
         .collect();
     let parts = [
-        ("policy", policy()),
+        ("policy", policy(Some(SCRIPT))),
         ("style", STYLE.to_owned()),
         ("headline", escaped(filling.headline)),
         ("verdict", escaped(filling.verdict)),
@@ -86,19 +86,12 @@ pub(super) fn page(filling: &Filling<'_>) -> String {
     page + rest
 }
 
-/// The content security policy: nothing may be loaded, sent or run except this page's style and script, by their
-/// hashes.
-fn policy() -> String {
-    format!(
-        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
-        hash(SCRIPT),
-        hash(STYLE)
-    )
-}
-
-/// The hash of a text, as such a policy names it.
-pub(super) fn hash(text: &str) -> String {
-    STANDARD.encode(Sha256::digest(text.as_bytes()))
+/// The content security policy: nothing may be loaded, sent or run except this page's style, and its script if it has
+/// one, by their hashes.
+pub(super) fn policy(script: Option<&str>) -> String {
+    let hash = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
+    let script = script.map_or_else(String::new, |script| format!("script-src 'sha256-{}'; ", hash(script)));
+    format!("default-src 'none'; {script}style-src 'sha256-{}'; base-uri 'none'; form-action 'none'", hash(STYLE))
 }
 
 pub(super) fn escaped(text: &str) -> String {

@@ -65,7 +65,7 @@ pub enum Requests {
     /// Each call of a reply is one that it numbers for. A run without calls made none.
     #[default]
     Recorded,
-    /// Tools are recorded as they ran, and replies do not say what they numbers for: each call stands with the reply before
+    /// Tools are recorded as they ran, and replies do not say what they ask for: each call stands with the reply before
     /// it, and some may be the host's.
     OnlyRuns,
     /// No run of its source has a tool call: it has none because none is recorded, not because none was made.

@@ -2,9 +2,9 @@
 //! them, and cannot be read back. What Claude Code has no setting for, the hook does.
 //!
 //! Settings as of November 2026: `claude -p` and the Agent SDK as its packages have them (npm 0.3.330, PyPI 0.2.187, and
-//! the `claude` within). Codex 0.171.0 was run: no answer to any event of its `hooks.json` ends a run (`continue: false` to PostToolUse
-//! puts the words in the place of the result), and `features.rollout_budget` ends it after the reply with which the
-//! count exceeds the limit. What GitHub documents for Copilot CLI, `--max-autopilot-continues`, counts how often
+//! the `claude` within). Codex 0.171.0 was run: no answer to any event of its `hooks.json` ends a run (`continue: false` to
+//! PostToolUse puts the words in the place of the result), and `features.rollout_budget` ends it after the reply with
+//! which the count exceeds the limit. What GitHub documents for Copilot CLI, `--max-autopilot-continues`, counts how often
 //! it goes on by itself, not model calls.
 
 use super::HostInfo;
@@ -56,6 +56,12 @@ const CLAUDE_AGENT_SDK: Host = Host::new(
 )
 .cannot(THE_HOOK);
 
+/// Codex' budget, counted in `signal` by these weights.
+const fn codex_budget(signal: &'static str, weights: &'static [(&'static str, &'static str)]) -> Slot {
+    let slot = Slot::new(signal, Moment::AfterResponse, Place::Is("limit_tokens")).session().more_than();
+    Slot { with: weights, ..slot.does(Does::Fail("budget reached")).differs(UNFINISHED) }
+}
+
 const CODEX: Host = Host::new(
     "~/.codex/config.toml",
     Syntax::Toml,
@@ -63,22 +69,8 @@ const CODEX: Host = Host::new(
      <<prefill_token_weight>>\nsampling_token_weight = <<sampling_token_weight>>\nreminder_at_remaining_tokens = \
      []\nreminder_at_context_start = false\n",
     &[
-        Slot {
-            with: &[("prefill_token_weight", "1"), ("sampling_token_weight", "0")],
-            ..Slot::new("tokens.uncached", Moment::AfterResponse, Place::Is("limit_tokens"))
-                .session()
-                .more_than()
-                .does(Does::Fail("budget reached"))
-                .differs(UNFINISHED)
-        },
-        Slot {
-            with: &[("prefill_token_weight", "0"), ("sampling_token_weight", "1")],
-            ..Slot::new("tokens.output", Moment::AfterResponse, Place::Is("limit_tokens"))
-                .session()
-                .more_than()
-                .does(Does::Fail("budget reached"))
-                .differs(UNFINISHED)
-        },
+        codex_budget("tokens.uncached", &[("prefill_token_weight", "1"), ("sampling_token_weight", "0")]),
+        codex_budget("tokens.output", &[("prefill_token_weight", "0"), ("sampling_token_weight", "1")]),
     ],
 )
 .cannot(CODEX_HOOK)

@@ -219,9 +219,9 @@ impl FolderGrades {
 #[derive(Debug, Default)]
 pub(crate) struct Reports {
     folders: BTreeMap<PathBuf, Arc<Folder>>,
-    /// The folder of the recording that was asked for last, with what its recordings see of reports and whether it
-    /// grades its only run: most recordings stand beside the one before.
-    last: Option<(PathBuf, Vec<Arc<Folder>>, bool)>,
+    /// The folder of the recording that was asked for last, and what all in it see: most recordings stand beside the one
+    /// before.
+    last: Option<(PathBuf, FolderGrades)>,
     joined: Joined,
     /// The folder of each file that may be a recording.
     recordings: Vec<PathBuf>,
@@ -239,17 +239,17 @@ impl Reports {
 
     /// The reports that apply to the recording at `path` in `folder`.
     pub(crate) fn seen_from(&mut self, folder: &Path, path: &Path) -> FolderGrades {
-        if self.last.as_ref().is_none_or(|(last, ..)| last != folder) {
-            let (near, grades_only_run) = self.near(folder);
-            self.last = Some((folder.to_path_buf(), near, grades_only_run));
-        }
-        let (near, of_folder) = self.last.as_ref().map(|(_, near, only)| (near.clone(), *only)).unwrap_or_default();
-        let own = sibling(folder, path);
-        FolderGrades { own, near, joined: self.joined.clone(), committed: committed(folder, path), of_folder }
+        let shared = match self.last.take() {
+            Some((last, shared)) if last == folder => shared,
+            _ => self.shared_in(folder),
+        };
+        let seen = FolderGrades { own: sibling(folder, path), committed: committed(folder, path), ..shared.clone() };
+        self.last = Some((folder.to_path_buf(), shared));
+        seen
     }
 
-    /// The folders whose reports apply to recordings in `folder`, and whether it grades its only run itself.
-    fn near(&mut self, folder: &Path) -> (Vec<Arc<Folder>>, bool) {
+    /// The reports that apply to all recordings in `folder`.
+    fn shared_in(&mut self, folder: &Path) -> FolderGrades {
         let mut near = Vec::new();
         let mut place = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_path_buf() };
         for above in 0..=REPORTS_ABOVE {
@@ -264,9 +264,9 @@ impl Reports {
                 _ => place.join(".."),
             };
         }
-        let grades_only_run = near.first().is_some_and(|folder| folder.only.is_some());
+        let of_folder = near.first().is_some_and(|folder| folder.only.is_some());
         near.retain(|grades| !grades.is_empty());
-        (near, grades_only_run)
+        FolderGrades { near, joined: self.joined.clone(), of_folder, ..FolderGrades::default() }
     }
 
     fn folder(&mut self, folder: &Path) -> Arc<Folder> {
