@@ -3,6 +3,7 @@
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use whenstop_hook::host::Host;
@@ -163,8 +164,8 @@ fn input(value: &Value) -> CstInputValue {
     }
 }
 
-/// What changes between two texts, as lines that begin with `-`, `+` or a space; unchanged lines far from a change are
-/// left out.
+/// What changes between two texts, as lines that begin with `-`, `+` or a space. Unchanged lines far from a change are
+/// left out, and a list or object that is put in (or taken out) several times is written out once.
 pub(super) fn difference(before: &str, after: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let mut lines: Vec<(char, &str)> = Vec::new();
@@ -186,6 +187,7 @@ pub(super) fn difference(before: &str, after: &str) -> String {
         lines.extend(new[j..to_j].iter().map(|line| ('+', *line)));
         (i, j) = (to_i, to_j);
     }
+    let lines = without_repeats(&lines);
     let is_near = |at: usize| lines[at.saturating_sub(2)..(at + 3).min(lines.len())].iter().any(|line| line.0 != ' ');
     let mut text = String::new();
     for (at, (mark, line)) in lines.iter().enumerate() {
@@ -194,6 +196,48 @@ pub(super) fn difference(before: &str, after: &str) -> String {
         }
     }
     text
+}
+
+/// The lines of a difference, where each list or object equal to one above is one line: `"Stop": [ the same as above ],`.
+fn without_repeats<'a>(lines: &[(char, &'a str)]) -> Vec<(char, Cow<'a, str>)> {
+    let mut kept = Vec::new();
+    let mut above = BTreeSet::new();
+    let mut at = 0;
+    while at < lines.len() {
+        let (mark, line) = lines[at];
+        if mark != ' '
+            && let Some(end) = end_of_block(lines, at)
+            && !above.insert((mark, lines[at + 1..end].iter().map(|line| line.1.trim()).collect::<Vec<_>>()))
+        {
+            kept.push((mark, Cow::Owned(format!("{} the same as above {}", line.trim_end(), lines[end].1.trim()))));
+            at = end + 1;
+            continue;
+        }
+        kept.push((mark, Cow::Borrowed(line)));
+        at += 1;
+    }
+    kept
+}
+
+/// The line that closes the list or object which begins at the end of line `at`; `None` if none begins there, if it is
+/// not changed as a whole, or if it is too short to be worth a fold.
+fn end_of_block(lines: &[(char, &str)], at: usize) -> Option<usize> {
+    let (mark, first) = lines[at];
+    let close = match first.trim_end().chars().last() {
+        Some('[') => ']',
+        Some('{') => '}',
+        _ => return None,
+    };
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    for (end, &(of_line, line)) in lines.iter().enumerate().skip(at + 1) {
+        if of_line != mark {
+            return None;
+        }
+        if indent(line) <= indent(first) {
+            return (end > at + 2 && line.trim_start().starts_with(close)).then_some(end);
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -260,6 +304,18 @@ mod tests {
         assert_eq!(difference(before, before), "");
         assert_eq!(difference("", "a\n"), "+ a\n");
         assert_eq!(difference("a\nb\n", "b\n"), "- a\n  b\n");
+    }
+
+    #[test]
+    fn a_block_that_is_put_in_several_times_is_written_out_once() {
+        let block = "    {\n      \"run\": 1\n    }\n  ]";
+        let after = format!("{{\n  \"A\": [\n{block},\n  \"B\": [\n{block},\n  \"C\": [\n    2,\n    3\n  ]\n}}\n");
+        let once = "  {\n+   \"A\": [\n+     {\n+       \"run\": 1\n+     }\n+   ],\n";
+        let rest = "+   \"B\": [ the same as above ],\n+   \"C\": [\n+     2,\n+     3\n+   ]\n  }\n";
+        assert_eq!(difference("{\n}\n", &after), format!("{once}{rest}"));
+        // What stays is not what is put in, even if it is equal.
+        let before = format!("{{\n  \"A\": [\n{block}\n}}\n");
+        assert!(!difference(&before, &after).contains("the same"), "{}", difference(&before, &after));
     }
 
     #[test]
