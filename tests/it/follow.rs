@@ -110,6 +110,12 @@ fn one_look_is_a_line_for_people_or_says_that_nothing_grows() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success());
     assert_eq!(said, "claude-code 2.1.240 one: round 1, 2 steps, steps 2/3, tokens.total 2000/9000\n");
+    // The readings of a stack that stopped stay at its stop, while the steps go on.
+    session.write(&(step(3) + &step(4)));
+    let output = session.watch(&["--once"]).wait_with_output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let stop = "`fuse` stops at step 2 (steps 3/3, tokens.total 3000/9000 there)";
+    assert_eq!(said, format!("claude-code 2.1.240 one: round 1, 4 steps, {stop}\n"));
     let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_hours(1);
     OpenOptions::new().append(true).open(session.path()).unwrap().set_modified(long_ago).unwrap();
     let output = session.watch(&["--once"]).wait_with_output().unwrap();

@@ -216,13 +216,24 @@ fn show(reading: &Reading, shape: Shape, output: &Output) {
     }
     let number = |number: f64| if number >= 1e5 { format!("{:.1}M", number / 1e6) } else { number.to_string() };
     let mut parts = vec![format!("round {}, {}", reading.round, count(reading.steps as u64, "step"))];
-    for (_, rule) in &reading.rules {
+    // The readings of a stack end where it stops the round, while the steps go on: they stand with the stop.
+    let mut at_stop: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (stack, _, _) in &reading.stopped {
+        at_stop.insert(stack, Vec::new());
+    }
+    for (stack, rule) in &reading.rules {
         let limit = rule.limit.map_or_else(String::new, |limit| format!("/{}", number(limit)));
         let observed = rule.observed.map_or_else(|| "?".to_owned(), number);
-        parts.push(format!("{} {observed}{limit}", rule.what));
+        let text = format!("{} {observed}{limit}", rule.what);
+        match at_stop.get_mut(stack.as_str()) {
+            Some(readings) => readings.push(text),
+            None => parts.push(text),
+        }
     }
     for (stack, _, step) in &reading.stopped {
-        parts.push(format!("`{stack}` stops at step {step}"));
+        let readings = at_stop[stack.as_str()].join(", ");
+        let there = if readings.is_empty() { String::new() } else { format!(" ({readings} there)") };
+        parts.push(format!("`{stack}` stops at step {step}{there}"));
     }
     if !reading.forecast.is_empty() {
         parts.push(to_come(&reading.forecast));
