@@ -102,7 +102,7 @@ impl Host {
         let requirements = rules.strategy.requirements();
         let of = |rule: RuleName| {
             let needs = requirements.iter().filter(|requirement| requirement.rule == rule);
-            let of_needs = needs.map(|requirement| need(requirement.need, rules.own.is_some()));
+            let of_needs = needs.map(|requirement| self.need(requirement.need, rules.own.is_some()));
             let of_signals = rules.own.iter().flat_map(|stack| {
                 let clause = stack.clauses.iter().filter(|clause| clause.name == rule);
                 clause.flat_map(|clause| clause.condition.rules()).map(signal)
@@ -112,28 +112,35 @@ impl Host {
         };
         rules.strategy.rules().into_iter().map(of).collect()
     }
-}
 
-/// How well a need is met: by both hosts alike.
-fn need(need: Need, own: bool) -> (Reach, &'static str) {
-    match need {
-        Need::Times
-        | Need::Calls
-        | Need::Replies
-        | Need::Results
-        | Need::ErrorFlags
-        | Need::ToolNames
-        | Need::WholeSession
-        | Need::Arguments
-        | Need::PlainArguments
-        | Need::CallArguments
-        | Need::ResultTexts => (Reach::Exact, ""),
-        Need::Usage => (Reach::Late, "tokens are in the transcript, which may lag by a reply"),
-        Need::Cost => (Reach::Blind, "no price comes with an event"),
-        // An own rule says by its signal which texts it reads.
-        Need::Texts | Need::ReplyTexts if own => (Reach::Exact, ""),
-        Need::Texts | Need::ReplyTexts => (Reach::Blind, "the agent's own words are in no event"),
-        _ => (Reach::Blind, "no event has it"),
+    /// How well a need is met.
+    fn need(self, need: Need, own: bool) -> (Reach, &'static str) {
+        match need {
+            Need::Times
+            | Need::Calls
+            | Need::Replies
+            | Need::Results
+            | Need::ErrorFlags
+            | Need::ToolNames
+            | Need::WholeSession
+            | Need::Arguments
+            | Need::PlainArguments
+            | Need::CallArguments
+            | Need::ResultTexts => (Reach::Exact, ""),
+            Need::Usage => match self {
+                Self::ClaudeCode => (Reach::Late, "tokens are in the transcript, which may lag by a reply"),
+                // Each of its sub-agents has a file of its own, which no event names.
+                Self::QwenCode => (
+                    Reach::Late,
+                    "tokens are in the transcript, which may lag by a reply; those of sub-agents are not in it and not counted",
+                ),
+            },
+            Need::Cost => (Reach::Blind, "no price comes with an event"),
+            // An own rule says by its signal which texts it reads.
+            Need::Texts | Need::ReplyTexts if own => (Reach::Exact, ""),
+            Need::Texts | Need::ReplyTexts => (Reach::Blind, "the agent's own words are in no event"),
+            _ => (Reach::Blind, "no event has it"),
+        }
     }
 }
 

@@ -215,6 +215,20 @@ fn doctor_says_which_fields_differ_from_those_it_was_written_for() {
     }
 }
 
+/// A number that leaves something out says so beside every rule that reads it.
+#[test]
+fn doctor_says_what_the_tokens_of_an_agent_leave_out() {
+    for (host, leaves_out) in [(Host::ClaudeCode, false), (Host::QwenCode, true)] {
+        let machine = Machine::new();
+        let rules = r#"{ signal = "steps", at_least = 3 }, { signal = "tokens.total", at_least = 9000 }"#;
+        write(&machine.home.path().join("fuse.toml"), &format!("[[stack]]\nname = \"fuse\"\nany = [{rules}]\n"));
+        assert!(machine.install(host, &["--yes"]).status.success());
+        let said = text(&machine.run(&["hook", "doctor", host.id(), "--format", "csv"]).stdout);
+        let without = |rule: &str| said.lines().find(|line| line.contains(rule)).unwrap().contains("sub-agents");
+        assert_eq!((without("steps"), without("tokens.total")), (false, leaves_out), "{said}");
+    }
+}
+
 /// What the hook recorded is a recording: the same stack stops it at the same step.
 #[test]
 fn its_sessions_are_recordings_that_compare_reads() {
