@@ -14,7 +14,7 @@ use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::replay::replay;
 use whenstop::stack::{Entry, StackFile};
 use whenstop::transcript::{
-    Draft, Event, Header, Instant, Message, Origin, PromptedBy, Role, RoundEnd, Run, ToolCall, Usage,
+    Draft, EndCause, Event, Header, Instant, Message, Origin, PromptedBy, Role, RoundEnd, Run, ToolCall, Usage,
 };
 use whenstop::verdict::Ledger;
 
@@ -89,6 +89,28 @@ fn a_round_begins_with_a_prompt_that_is_answered() {
     assert_eq!(told(&["p", "ls", "x", "p", "ls"]), [(1, Interrupted, Some(1000)), (1, Cut, Some(1000))]);
     assert_eq!(told(&["ls", "a"]), [(2, Reply, Some(1000))], "the prompt is not in the file");
     assert_eq!(told(&["p", "h"]), []);
+}
+
+#[test]
+fn a_session_of_a_persons_ended_by_itself_if_the_agent_had_the_last_word() {
+    use EndCause::{SelfFinish, Unknown};
+    let end = |words: &[&str]| session(words).grade.end;
+    assert_eq!(end(&["p", "ls", "a"]), SelfFinish);
+    assert_eq!(end(&["p", "ls", "x", "p", "a"]), SelfFinish, "only the latest round counts");
+    assert_eq!(end(&["p", "ls"]), Unknown, "it was at work");
+    assert_eq!(end(&["p", "a", "p"]), Unknown, "the prompt is not answered");
+    assert_eq!(end(&["p", "a", "x"]), Unknown, "broken off");
+    assert_eq!(end(&["h"]), Unknown);
+    let changed = |change: &dyn Fn(&mut Draft)| {
+        let mut draft = session(&["p", "a"]).to_draft();
+        draft.grade.end = Unknown;
+        change(&mut draft);
+        Run::new(draft).grade.end
+    };
+    assert_eq!(changed(&|_| {}), SelfFinish);
+    assert_eq!(changed(&|draft| draft.header.prompted_by = PromptedBy::Program), Unknown, "a limit may have ended it");
+    assert_eq!(changed(&|draft| draft.header.parent = Some("p".to_owned())), Unknown, "its parent has the round");
+    assert_eq!(changed(&|draft| draft.grade.end = EndCause::Cap), EndCause::Cap, "what is recorded stays");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Rounds: a prompt and everything the agent does until the next one.
 
-use super::{Event, Lane, Message, Millis, Note, Role, Run, ToolCall};
+use super::{EndCause, Event, Lane, Message, Millis, Note, Role, Run, ToolCall};
 
 /// Who wrote a message of the user role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,6 +95,15 @@ impl RoundEnd {
             Self::Reply => "reply",
             Self::Interrupted => "interrupted",
             Self::Cut => "cut",
+        }
+    }
+
+    /// Why a run ends that ends with the round.
+    pub(super) fn cause(self) -> EndCause {
+        match self {
+            Self::Reply => EndCause::SelfFinish,
+            Self::Interrupted => EndCause::Killed,
+            Self::Cut => EndCause::Unknown,
         }
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::layout::Layout;
 use super::{
-    Checkpoint, EndCause, Event, Instant, Message, Moment, Outcome, OutcomeSource, Point, PointView, RunNumbers,
-    Secured, Step, Totals,
+    Checkpoint, EndCause, Event, Instant, Message, Moment, Outcome, OutcomeSource, Point, PointView, PromptedBy,
+    RoundEnd, RunNumbers, Secured, Step, Totals,
 };
 
 /// What is known about a run before it is replayed.
@@ -40,7 +40,7 @@ pub struct Header {
     /// The files in the patch the run submitted, if the recording contains it.
     pub delivered: Option<Vec<String>>,
     /// Who prompts the agent.
-    pub prompted_by: super::PromptedBy,
+    pub prompted_by: PromptedBy,
     /// True if this run is one of several rounds of a session.
     pub of_session: bool,
     /// What the recording says about the calls that its replies numbers for.
@@ -138,7 +138,9 @@ pub struct Run {
 }
 
 impl Run {
-    /// Builds the run: derives steps and points exactly as a [`Recorder`](super::Recorder) does event by event.
+    /// Builds the run: derives steps and points exactly as a [`Recorder`](super::Recorder) does event by event. A person's
+    /// session whose end the recording does not state ended by itself if its last event belongs to a round that the agent
+    /// ended with a reply.
     pub fn new(draft: Draft) -> Self {
         let Draft { mut header, mut events, grade, warnings } = draft;
         for event in &mut events {
@@ -148,7 +150,7 @@ impl Run {
         }
         let (ended_at, totals) = (header.ended_at.take(), header.totals.take());
         let layout = Layout::from_events(&events);
-        Self {
+        let mut run = Self {
             header,
             ended_at,
             totals,
@@ -158,7 +160,17 @@ impl Run {
             events,
             layout,
             numbers: RunNumbers::default(),
+        };
+        // A person's session says how it ended only by how its latest round did.
+        if run.grade.end == EndCause::Unknown
+            && run.header.prompted_by == PromptedBy::Person
+            && let Some(latest) = run.rounds().last()
+            && latest.end == RoundEnd::Reply
+            && latest.ends == run.events.len()
+        {
+            run.grade.end = latest.end.cause();
         }
+        run
     }
 
     /// A draft with the same content, to be modified and passed to [`Self::new`] again.
@@ -200,12 +212,7 @@ impl Run {
         let task_id = self.header.task_id.clone().or_else(|| Some(session.clone()));
         let last = rounds.len();
         let cut = |(nth, round): (usize, &super::Round)| {
-            let end = match round.end {
-                super::RoundEnd::Interrupted => EndCause::Killed,
-                super::RoundEnd::Reply => EndCause::SelfFinish,
-                super::RoundEnd::Cut if nth + 1 == last => self.grade.end,
-                super::RoundEnd::Cut => EndCause::Unknown,
-            };
+            let end = if round.end == RoundEnd::Cut && nth + 1 == last { self.grade.end } else { round.end.cause() };
             let grade = match self.round_grades.get(&(nth + 1)) {
                 Some(labelled) if labelled.end == EndCause::Unknown => Grade { end, ..labelled.clone() },
                 Some(labelled) => labelled.clone(),

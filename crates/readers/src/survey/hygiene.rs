@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use crate::read::format;
 use crate::survey::call_counts::CallCounts;
 use crate::survey::told_limits::recorded_cap;
-use crate::transcript::{EndCause, Event, Lane, Message, Outcome, Role, Run, Text};
+use crate::transcript::{EndCause, Event, Lane, Message, Outcome, PromptedBy, Role, Run, Text};
 
 /// Runs listed by id for each check.
 const NAMED: usize = 5;
@@ -239,6 +239,10 @@ impl Hygiene {
     }
 
     fn look_for_ends(&mut self, format: &'static str, run: &Run) {
+        // That the agent had the last word in a person's session is no sign that its format records why runs end.
+        if run.grade.end == EndCause::SelfFinish && run.header.prompted_by == PromptedBy::Person {
+            return;
+        }
         let (is_said, runs, first) = self.unsaid.entry(format).or_default();
         if run.grade.end != EndCause::Unknown {
             *is_said = true;
