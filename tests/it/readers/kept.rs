@@ -265,6 +265,16 @@ fn where_nobody_records_a_call_rules_on_calls_are_not_evaluable() {
     let (runs, report) = read(&path, ReadOptions::default());
     assert!(runs.iter().all(|run| run.header.requests == Requests::Recorded));
     assert!(report.hygiene.iter().all(|odd| odd.check != "no_calls"));
+    // But it is not looked for behind 64 MiB of runs without one, each counted as 4 KiB and its text.
+    let one = line(0).len();
+    let near = (64 << 20) / ((4 << 10) + one - 1);
+    write(folder.path(), "runs.jsonl", &format!("{}{call}", line(0).repeat(near + 100)));
+    let mut not_evaluable = 0;
+    let corpus = Corpus::open(&[path], ReadOptions::default()).unwrap();
+    let is_marked = |run: Run| run.header.requests == Requests::NoCalls;
+    let report = corpus.process(is_marked, |is_marked| not_evaluable += u64::from(is_marked)).unwrap();
+    assert_eq!(not_evaluable, 100);
+    assert_eq!(report.records_calls.values().collect::<Vec<_>>(), [&true]);
 }
 
 #[test]

@@ -1,16 +1,16 @@
-//! Which sources record calls: a run without calls made none if another run of its source has some, and otherwise says
-//! nothing about calls.
+//! Which sources record calls: a run without calls made none if another run of its source has some, before it or soon
+//! after it, and otherwise says nothing about calls.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
-
-use super::Corpus;
 use super::open_file::OpenFile;
 use super::parse::Parsed;
-use super::stream::Stream;
-use crate::label::report_files::Joined;
 use crate::transcript::Requests;
+
+/// A call is looked for in this many bytes behind a run without calls, so that a corpus without any is read only once …
+const FAR: u64 = 64 << 20;
+/// … and each record counts as this many bytes more, since a short run takes more memory than its text.
+const A_RECORD: u64 = 4 << 10;
 
 /// The runs that are judged together: those of a format, and in tables of a layout.
 type Source = (&'static str, String);
@@ -20,78 +20,77 @@ fn source_of(file: &OpenFile) -> Source {
     (file.format.id(), layout)
 }
 
-/// The sources seen so far, and whether they have calls.
-pub(super) struct CallSources<'c> {
-    corpus: &'c Corpus,
-    has_calls: BTreeMap<Source, bool>,
-    /// The pieces of the corpus that were marked.
-    n_marked: usize,
-    /// A second reading of the corpus, which is begun when a source begins with a run without calls, and goes on only
-    /// until its first call.
-    ahead: Option<Stream<'c>>,
-    /// The pieces that the second reading has taken.
-    n_ahead: usize,
+/// What is known of a source that takes steps.
+#[derive(Clone, Copy, PartialEq)]
+enum Calls {
+    NoneYet,
+    FirstEndsAt(u64),
 }
 
-impl<'c> CallSources<'c> {
-    pub(super) fn new(corpus: &'c Corpus) -> Self {
-        Self { corpus, has_calls: BTreeMap::new(), n_marked: 0, ahead: None, n_ahead: 0 }
-    }
+/// What was parsed and not yet judged, in order, and the sources seen so far.
+#[derive(Default)]
+pub(super) struct CallSources {
+    /// Each with the bytes of the corpus up to its end.
+    waiting: VecDeque<(u64, Parsed)>,
+    /// The bytes that were parsed.
+    parsed: u64,
+    calls: BTreeMap<Source, Calls>,
+}
 
-    /// Marks the runs that have no calls because their source records none.
-    pub(super) fn mark(&mut self, parsed: &mut Parsed) {
-        self.n_marked += 1;
-        let Parsed::Runs { file, runs, .. } = parsed else { return };
-        self.take(file, runs.iter().any(|found| found.run.has_calls()));
-        let source = source_of(file);
-        for found in runs.iter_mut().filter(|found| !found.run.steps().is_empty()) {
-            if !self.has_calls.contains_key(&source) {
-                self.look_ahead(&source);
-            }
-            if self.has_calls.get(&source) == Some(&false) && found.run.header.requests != Requests::OnlySums {
-                found.run.header.requests = Requests::NoCalls;
+impl CallSources {
+    /// Adds what was parsed of a record of this many bytes.
+    pub(super) fn add(&mut self, parsed: Parsed, bytes: usize) {
+        if let Parsed::Runs { file, runs, .. } = &parsed {
+            self.parsed += bytes as u64 + A_RECORD;
+            let has_calls = runs.iter().any(|found| found.run.has_calls());
+            if has_calls || runs.iter().any(|found| !found.run.steps().is_empty()) {
+                let calls = self.calls.entry(source_of(file)).or_insert(Calls::NoneYet);
+                if has_calls && *calls == Calls::NoneYet {
+                    *calls = Calls::FirstEndsAt(self.parsed);
+                }
             }
         }
+        self.waiting.push_back((self.parsed, parsed));
     }
 
-    /// What is known of each source, by its format and layout.
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// True if more must be parsed before the next one can be judged.
+    pub(super) fn needs_more(&self) -> bool {
+        let Some((end, next)) = self.waiting.front() else { return true };
+        self.parsed < end + FAR && self.calls(next) == Some(Calls::NoneYet)
+    }
+
+    /// The next one, in which the runs are marked that have no calls because their source records none.
+    pub(super) fn next(&mut self) -> Option<Parsed> {
+        let (end, mut next) = self.waiting.pop_front()?;
+        let records_calls = match self.calls(&next) {
+            Some(Calls::FirstEndsAt(place)) => place <= end + FAR,
+            Some(Calls::NoneYet) => false,
+            None => true,
+        };
+        if let (false, Parsed::Runs { runs, .. }) = (records_calls, &mut next) {
+            for found in runs.iter_mut().filter(|found| !found.run.steps().is_empty()) {
+                if found.run.header.requests != Requests::OnlySums {
+                    found.run.header.requests = Requests::NoCalls;
+                }
+            }
+        }
+        Some(next)
+    }
+
+    /// What is known of the runs' source; `None` where no run of it takes a step.
+    fn calls(&self, parsed: &Parsed) -> Option<Calls> {
+        let Parsed::Runs { file, .. } = parsed else { return None };
+        self.calls.get(&source_of(file)).copied()
+    }
+
+    /// Whether each source records calls, by its format and layout.
     pub(super) fn known(self) -> BTreeMap<String, bool> {
         let name =
             |(format, layout): Source| if layout.is_empty() { format.to_owned() } else { format!("{format} {layout}") };
-        self.has_calls.into_iter().map(|(source, has_calls)| (name(source), has_calls)).collect()
-    }
-
-    fn take(&mut self, file: &OpenFile, has_calls: bool) {
-        if has_calls {
-            self.has_calls.insert(source_of(file), true);
-        }
-    }
-
-    /// Reads on until a call of the source is found, or to the end of the corpus.
-    fn look_ahead(&mut self, source: &Source) {
-        let corpus = self.corpus;
-        let mut ahead =
-            self.ahead.take().unwrap_or_else(|| Stream::new(corpus, Joined::default(), &corpus.looked_through));
-        while !self.has_calls.contains_key(source) {
-            let batch = ahead.next_batch();
-            if batch.is_empty() {
-                // Nothing is left to read, so this is known of every source that was not found to have calls.
-                self.has_calls.insert(source.clone(), false);
-                break;
-            }
-            // What was marked is known already, and its runs, which may be large, are still in memory.
-            let n_known = self.n_marked.saturating_sub(self.n_ahead).min(batch.len());
-            self.n_ahead += batch.len();
-            let has_calls = |piece| match corpus.parse(piece) {
-                Parsed::Runs { file, runs, .. } => Some((file, runs.iter().any(|found| found.run.has_calls()))),
-                _ => None,
-            };
-            let unknown: Vec<_> = batch.into_iter().skip(n_known).collect();
-            let found: Vec<_> = unknown.into_par_iter().filter_map(has_calls).collect();
-            for (file, has_calls) in found {
-                self.take(&file, has_calls);
-            }
-        }
-        self.ahead = Some(ahead);
+        self.calls.into_iter().map(|(source, calls)| (name(source), calls != Calls::NoneYet)).collect()
     }
 }

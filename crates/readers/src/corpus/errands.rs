@@ -23,7 +23,7 @@ const MOST_RUNS: usize = 256;
 pub(super) struct Errands<'c> {
     corpus: &'c Corpus,
     stream: Stream<'c>,
-    sources: CallSources<'c>,
+    sources: CallSources,
     ledger: Ledger<'c>,
     /// Read, but not parsed.
     batch: Vec<Piece>,
@@ -35,17 +35,16 @@ impl<'c> Errands<'c> {
     pub(super) fn new(corpus: &'c Corpus) -> Result<Self, ReadError> {
         corpus.passed.store(0, Ordering::Relaxed);
         let joined = Joined::default();
-        let mut stream = Stream::new(corpus, joined.clone(), &corpus.passed);
-        let sources = CallSources::new(corpus);
+        let mut stream = Stream::new(corpus, joined.clone());
         let mut ledger = Ledger::new(corpus, joined);
         ledger.begin(corpus)?;
         let batch = stream.next_batch();
-        Ok(Self { corpus, stream, sources, ledger, batch, entered: Vec::new() })
+        Ok(Self { corpus, stream, sources: CallSources::default(), ledger, batch, entered: Vec::new() })
     }
 
     /// True if no run is left.
     pub(super) fn are_done(&self) -> bool {
-        self.batch.is_empty() && self.entered.is_empty()
+        self.batch.is_empty() && self.sources.is_empty() && self.entered.is_empty()
     }
 
     /// Works on some runs: `work` gets each with its index among them. Several batches are one errand, because waking the
@@ -54,26 +53,39 @@ impl<'c> Errands<'c> {
     pub(super) fn next(&mut self, work: &(dyn Fn(usize, Run) + Sync)) -> Result<(), ReadError> {
         let (mut place, mut bytes) = (0, 0);
         while !self.are_done() && bytes < MOST_BYTES && place < MOST_RUNS {
-            let (runs, batch) = (mem::take(&mut self.entered), mem::take(&mut self.batch));
+            let runs = mem::take(&mut self.entered);
+            let batch = if self.sources.needs_more() { mem::take(&mut self.batch) } else { Vec::new() };
             let n = runs.len();
-            bytes += batch.iter().map(Piece::bytes).sum::<usize>();
-            let is_last = batch.is_empty();
+            let sizes: Vec<usize> = batch.iter().map(Piece::bytes).collect();
+            bytes += sizes.iter().sum::<usize>();
+            let takes_batch = !batch.is_empty();
             let (corpus, stream) = (self.corpus, &mut self.stream);
             let ((), (parsed, next)) = rayon::join(
                 || runs.into_par_iter().enumerate().for_each(|(i, run)| work(place + i, run)),
                 || {
                     rayon::join(
                         || batch.into_par_iter().map(|piece| corpus.parse(piece)).collect::<Vec<_>>(),
-                        || if is_last { Vec::new() } else { stream.next_batch() },
+                        || if takes_batch { stream.next_batch() } else { Vec::new() },
                     )
                 },
             );
             place += n;
-            self.batch = next;
-            for mut parsed in parsed {
-                self.sources.mark(&mut parsed);
-                self.ledger.enter(parsed, &mut self.entered)?;
+            if takes_batch {
+                self.batch = next;
             }
+            for (parsed, bytes) in parsed.into_iter().zip(sizes) {
+                self.sources.add(parsed, bytes);
+            }
+            self.enter()?;
+        }
+        Ok(())
+    }
+
+    /// Enters what can be judged, of which there may be much once a source's first call is found.
+    fn enter(&mut self) -> Result<(), ReadError> {
+        while self.entered.len() < MOST_RUNS && (!self.sources.needs_more() || self.batch.is_empty()) {
+            let Some(parsed) = self.sources.next() else { break };
+            self.ledger.enter(parsed, &mut self.entered)?;
         }
         Ok(())
     }

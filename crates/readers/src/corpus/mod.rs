@@ -36,8 +36,6 @@ pub struct Corpus {
     options: ReadOptions,
     labels: Labels,
     passed: AtomicU64,
-    /// The same for what is read ahead; not shown.
-    looked_through: AtomicU64,
 }
 
 impl Corpus {
@@ -62,14 +60,7 @@ impl Corpus {
         for (path, origin) in label_files::nearby(if options.sealed { &[] } else { paths }) {
             labels.add(&path, origin, columns)?;
         }
-        Ok(Self {
-            sources,
-            paths: paths.to_vec(),
-            options,
-            labels,
-            passed: AtomicU64::new(0),
-            looked_through: AtomicU64::new(0),
-        })
+        Ok(Self { sources, paths: paths.to_vec(), options, labels, passed: AtomicU64::new(0) })
     }
 
     /// The number of files, whether they are recordings or not.

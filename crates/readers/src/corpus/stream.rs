@@ -5,7 +5,7 @@ mod tables;
 
 use std::io::Read;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use super::Corpus;
 use super::chosen_form::{self, Chosen, Left, Named, NotRead, TextIn};
@@ -91,8 +91,6 @@ impl Piece {
 /// The corpus as a stream of pieces.
 pub(super) struct Stream<'c> {
     corpus: &'c Corpus,
-    /// Counts the bytes read.
-    passed: &'c AtomicU64,
     next_file: usize,
     open: Option<(Arc<OpenFile>, Cuts)>,
     /// Bytes of the open file, by its size on disk, not yet counted as read.
@@ -111,12 +109,11 @@ pub(super) struct Stream<'c> {
 }
 
 impl<'c> Stream<'c> {
-    pub(super) fn new(corpus: &'c Corpus, joined: Joined, passed: &'c AtomicU64) -> Self {
+    pub(super) fn new(corpus: &'c Corpus, joined: Joined) -> Self {
         let recordings = corpus.sources.files.iter().filter(|source| source.may_be_recording());
         let recordings = recordings.map(|source| source.name.folder.clone()).collect();
         Self {
             corpus,
-            passed,
             next_file: 0,
             open: None,
             uncounted: 0,
@@ -141,13 +138,13 @@ impl<'c> Stream<'c> {
                         bytes += cut.bytes.len();
                         let read = (cut.bytes.len() as u64).min(self.uncounted);
                         self.uncounted -= read;
-                        self.passed.fetch_add(read, Ordering::Relaxed);
+                        self.corpus.passed.fetch_add(read, Ordering::Relaxed);
                         batch.push(Piece::Record(file.clone(), cut));
                     }
                     Some(Item::Finding(finding)) => batch.push(Piece::Finding(finding)),
                     Some(Item::Broken(diagnostic)) => batch.push(Piece::Lost(diagnostic)),
                     None => {
-                        self.passed.fetch_add(self.uncounted, Ordering::Relaxed);
+                        self.corpus.passed.fetch_add(self.uncounted, Ordering::Relaxed);
                         self.open = None;
                     }
                 }
@@ -177,7 +174,7 @@ impl<'c> Stream<'c> {
             }
             Err(NotRead { reason, kind, advice, .. }) => {
                 let unreadable = kind == Left::Unreadable;
-                self.passed.fetch_add(source.bytes, Ordering::Relaxed);
+                self.corpus.passed.fetch_add(source.bytes, Ordering::Relaxed);
                 if unreadable {
                     let at = Location::file(source.name.path.as_str());
                     batch.push(Piece::Lost(Diagnostic::new(at, reason.as_str(), UNREADABLE)));
