@@ -330,16 +330,16 @@ pub(super) fn show_summaries(
         Format::Md => {
             let answer = publication.answer(summaries);
             let (verdict, headline) = (words::verdict(&answer.verdict), words::headline(answer.headline.as_ref()));
-            output.data(&format!("**{}**\n\n{}.\n\n", prose(&verdict), prose(&headline)));
+            output.lines(&format!("**{}**\n\n{}.\n\n", prose(&verdict), prose(&headline)));
             output.table(&answer.table.unwrap_or_default(), format)?;
-            output.data(&format!("\n{}", bullets(&words::notes(&answer.notes))));
+            output.lines(&format!("\n{}", bullets(&words::notes(&answer.notes))));
         }
         Format::Latex => {
             let answer = publication.answer(summaries);
             let headline = words::headline(answer.headline.as_ref());
-            output.data(&format!("% whenstop {}: {}\n", env!("CARGO_PKG_VERSION"), one_line(&headline)));
+            output.lines(&format!("% whenstop {}: {}\n", env!("CARGO_PKG_VERSION"), one_line(&headline)));
             output.table(&publication.overview_for_paper(summaries), format)?;
-            output.data(&latex_notes(&words::notes(&answer.notes)));
+            output.lines(&latex_notes(&words::notes(&answer.notes)));
         }
     }
     Ok(())

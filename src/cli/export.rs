@@ -13,7 +13,7 @@ use super::compare::gather;
 use super::destination::Destination;
 use super::failure::Failure;
 use super::inputs::{CorpusArgs, LoadedStacks, READING, ReadingArgs, UnitOfRun, load_stack_file};
-use super::output::{Output, width};
+use super::output::{Output, broken, width};
 use crate::catalog;
 use crate::compare::Options;
 use crate::diagnostic::{Diagnostic, Location};
@@ -300,7 +300,7 @@ fn list() -> String {
     let hosts = all.into_iter().map(|info| (info.id, holds(info)));
     let mut text = String::new();
     for (id, held) in std::iter::once(("host", head.to_owned())).chain(hosts) {
-        for (nth, line) in wrapped(&held, room).iter().enumerate() {
+        for (nth, line) in broken(&held, 0, 0, room).iter().enumerate() {
             let name = if nth == 0 { id } else { "" };
             let _ = writeln!(text, "{name:column$}  {line}");
         }
@@ -329,22 +329,6 @@ fn holds(info: HostInfo) -> String {
     }
     let told = by_moment.into_iter().map(|(moment, signals)| format!("{} ({moment})", signals.join(", ")));
     told.collect::<Vec<_>>().join("; ")
-}
-
-fn wrapped(text: &str, room: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let last = lines.last_mut().expect("there is a first line");
-        if !last.is_empty() && last.len() + 1 + word.len() > room {
-            lines.push(word.to_owned());
-        } else {
-            if !last.is_empty() {
-                last.push(' ');
-            }
-            last.push_str(word);
-        }
-    }
-    lines
 }
 
 /// Compares the host's default with the proposed settings on recordings, and adds the snippet.

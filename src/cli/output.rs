@@ -8,7 +8,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use clap::ValueEnum;
 
 use self::width::folded;
-pub(super) use self::width::{is_seen, line_width, width, wrapped};
+pub(super) use self::width::{broken, is_seen, line_width, width, wrapped};
 use super::Exit;
 use super::failure::Failure;
 use crate::answers::tables::Table;
@@ -168,6 +168,11 @@ impl Output {
         self.to_stdout(inert(&text).as_bytes());
     }
 
+    /// Prints lines that are pasted somewhere else, each whole however wide the terminal is.
+    pub(super) fn lines(&self, text: &str) {
+        self.to_stdout(inert(&diagnostic::lines(text)).as_bytes());
+    }
+
     /// Prints lines for people in a style, if the terminal has colour.
     pub(super) fn styled(&self, style: Style, text: &str) {
         let text = inert(&diagnostic::lines(text.trim_end_matches('\n'))).into_owned();
@@ -230,15 +235,15 @@ impl Output {
     pub(super) fn table(&self, table: &Table, format: Format) -> Result<(), Failure> {
         match format {
             Format::Table => self.data(&table.to_terminal(width())),
-            Format::Md => self.data(&table.to_markdown()),
-            Format::Latex => self.data(&table.to_latex()),
+            Format::Md => self.lines(&table.to_markdown()),
+            Format::Latex => self.lines(&table.to_latex()),
             Format::Json => self.json(&table.to_json()),
             Format::Csv => {
                 let mut csv = Vec::new();
                 table.write_csv(&mut csv).map_err(|error| Failure::internal(&error))?;
                 let csv = self.csv.styled(csv).map_err(|error| Failure::internal(&error))?;
                 if is_seen() {
-                    self.data(&String::from_utf8_lossy(&csv));
+                    self.lines(&String::from_utf8_lossy(&csv));
                 } else {
                     self.to_stdout(&csv);
                 }
@@ -346,7 +351,7 @@ impl Output {
             return indicatif::ProgressBar::hidden();
         }
         let bar = indicatif::ProgressBar::new(bytes);
-        let template = "{bar:30} {bytes} of {total_bytes}, {msg}, {eta} left";
+        let template = "{bar:30} {bytes} of {total_bytes}{msg}, {eta} left";
         match indicatif::ProgressStyle::with_template(template) {
             Ok(style) => bar.with_style(style),
             Err(_) => bar,

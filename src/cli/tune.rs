@@ -386,7 +386,7 @@ fn tune<T>(
 fn show(words: &Words<'_>, output: &Output) -> Result<(), Failure> {
     match words.args.format {
         Shown::Pr => match &words.answer.shipped {
-            Ok((shipped, _)) => output.data(&files::pull_request(words, shipped, output)?),
+            Ok((shipped, _)) => output.lines(&files::pull_request(words, shipped, output)?),
             Err(_) => output.paragraph(&words.verdict()),
         },
         Shown::Json => output.json(&words.json()),

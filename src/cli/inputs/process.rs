@@ -62,7 +62,7 @@ pub(in crate::cli) fn process_any<T: Send>(
         runs += 1;
         if runs.is_multiple_of(64) {
             bar.set_position(corpus.bytes_read());
-            bar.set_message(format!("{runs} runs"));
+            bar.set_message(format!(", {runs} runs"));
         }
     })?;
     bar.finish_and_clear();
@@ -74,8 +74,8 @@ fn tell_reading(tell: Tell, report: &CorpusReport, output: &Output) {
     match tell {
         Tell::All => tell_findings(report, output),
         Tell::Lost if report.errors > 0 => output.note(&format!(
-            "{} lines or files could not be read; `whenstop corpus PATH` says which, and why",
-            report.errors
+            "{} could not be read; `whenstop corpus PATH` says which, and why",
+            if report.errors == 1 { "1 line or file".to_owned() } else { format!("{} lines or files", report.errors) }
         )),
         Tell::Lost => {}
     }

@@ -26,20 +26,36 @@ pub(in crate::cli) fn line_width() -> usize {
 
 /// Wraps sentences between words.
 pub(in crate::cli) fn wrapped(text: &str) -> String {
-    let width = line_width();
-    let (mut lines, mut line) = (String::new(), String::new());
     // Names come from recordings: none of them may begin a line.
-    for word in diagnostic::one_line(text).split(' ') {
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
-            lines += &line;
-            lines.push('\n');
-            line.clear();
-        } else if !line.is_empty() {
+    broken(&diagnostic::one_line(text), 0, 0, line_width()).join("\n")
+}
+
+/// The text in lines of at most `width` columns, broken between words, but not between a number and its `%`. The first line
+/// is indented by `first` columns, the others by `others`.
+pub(in crate::cli) fn broken(text: &str, first: usize, others: usize, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let (mut line, mut columns, mut is_begun) = (" ".repeat(first), first, false);
+    let mut words = text.split(' ').peekable();
+    while let Some(word) = words.next() {
+        let unit = words.next_if(|next| next.starts_with('%'));
+        let n = word.chars().count() + unit.map_or(0, |unit| 1 + unit.chars().count());
+        if is_begun && columns + 1 + n > width {
+            lines.push(std::mem::replace(&mut line, " ".repeat(others)));
+            columns = others;
+        } else if is_begun {
             line.push(' ');
+            columns += 1;
         }
         line += word;
+        if let Some(unit) = unit {
+            line.push(' ');
+            line += unit;
+        }
+        columns += n;
+        is_begun = true;
     }
-    lines + &line
+    lines.push(line);
+    lines
 }
 
 /// The text with lines broken between words where they are wider than `width`; what follows of a line stands two columns
@@ -58,21 +74,7 @@ fn folded_line(line: &str, width: usize) -> String {
     }
     let words = line.trim_start_matches(' ');
     let indent = (line.len() - words.len()).min(width / 2);
-    let (mut out, mut at) = (" ".repeat(indent), indent);
-    for (nth, word) in words.split(' ').enumerate() {
-        let n = word.chars().count();
-        if nth > 0 && at + 1 + n > width {
-            out += "\n";
-            out += &" ".repeat(indent + 2);
-            at = indent + 2;
-        } else if nth > 0 {
-            out.push(' ');
-            at += 1;
-        }
-        out += word;
-        at += n;
-    }
-    out
+    broken(words, indent, indent + 2, width).join("\n")
 }
 
 #[cfg(test)]
@@ -84,6 +86,7 @@ mod tests {
         let text = "short\n  odd: three words here\nlonger-than-the-width\n";
         assert_eq!(folded(text, 40), text);
         assert_eq!(folded(text, 14), "short\n  odd: three\n    words here\nlonger-than-the-width\n");
+        assert_eq!(folded("it saves at most 12 %, sure to 95 %", 18), "it saves at most\n  12 %, sure to\n  95 %");
         let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         for width in 1..30 {
             assert_eq!(words(&folded(text, width)), words(text), "at {width}");

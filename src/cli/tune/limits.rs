@@ -90,8 +90,12 @@ impl LimitArgs {
     /// A stack for each limit, in the order of the signals, each from cautious to bold.
     fn stacks(&self, guards: &Guards) -> Result<Vec<Stack>, Failure> {
         if self.signal.len() != self.limits.len() {
-            let what = format!("{} signals with {} lists of limits", self.signal.len(), self.limits.len());
-            let help = "follow each `--signal` by its `--limits`";
+            let what = match (self.signal.get(self.limits.len()), self.limits.get(self.signal.len())) {
+                (Some(signal), _) => format!("`--signal {signal}` has no `--limits`"),
+                (_, limits) => format!("`--limits {}` has no `--signal`", limits.map_or("", String::as_str)),
+            };
+            let help =
+                "follow each `--signal` by its `--limits`: `--signal steps --limits 10,20,30` or `--limits 10..30`";
             return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
         }
         if self.signal.is_empty() {
