@@ -23,6 +23,7 @@ const FREE: &[(&str, &str)] = &[
     ("who-and-when", "history.role"),
     // Who speaks is the agent's name, or the user's.
     ("autogen", "messages.source"),
+    ("autogen", "agent_states.RoundRobinGroupChatManager.message_thread.source"),
     // The type of a part ends with the name of the tool.
     ("vercel-ui", "messages.parts.type"),
     // The type of a span, which the task's author names.

@@ -73,6 +73,10 @@ fn of_value(value: &Sketch) -> Option<KnownFile> {
             &["session_id", "messages_path", "workspace_root"],
             NoRuns("what Cline says of a session as a whole: its messages stand in the file beside it"),
         ),
+        (
+            &["message", "message_id", "redact_message"],
+            Runs("one message of a session folder of Strands, which is not read: dump `agent.messages` as JSON"),
+        ),
         (&["model_patch", "instance_id"], NoRuns("a prediction of SWE-bench: a patch without the run that made it")),
     ];
     if let Some((_, known)) = KNOWN.iter().find(|(keys, _)| value.has(keys)) {
@@ -98,6 +102,7 @@ mod tests {
             ("\u{1b}[?2004hroot@x:/app# ls", Some("what a terminal showed")),
             ("{\"version\": 2, \"width\": 80, \"height\": 24}\n[0.1, \"o\", \"x\"]\n", Some("an asciinema")),
             ("{\"log\":{\"creator\":{},\"entries\":[]}}", Some("an HTTP archive")),
+            ("{\"message\": {}, \"message_id\": 0, \"redact_message\": null}", Some("one message of a session folder")),
             ("{\"a\":1}", None),
             ("plain words", None),
         ] {

@@ -1,5 +1,6 @@
-//! What a team or an agent of AutoGen did: `TaskResult.messages` as they are dumped. A model call is a text, or a request
-//! for calls with the thought before it; what the framework writes out of results is no reply.
+//! What a team or an agent of AutoGen did: `TaskResult.messages` as they are dumped, or what `save_state` keeps. A model
+//! call is a text, or a request for calls with the thought before it; what the framework writes out of results is no reply.
+//! A team's state has the thread of all its agents, with usage; an agent's has what its model was sent and answered.
 
 use super::{Format, Layout};
 use crate::open::probe::{Probe, Shape, Sketch};
@@ -9,7 +10,7 @@ use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
 use crate::transcript::{EndCause, Grade, Header, Lane, Message, Role, ToolCall};
 
-/// Task results of AutoGen.
+/// Task results and saved states of AutoGen.
 pub(super) struct AutoGen;
 
 /// Kinds of messages that hold nothing about the run.
@@ -27,12 +28,15 @@ impl Format for AutoGen {
     }
 
     fn summary(&self) -> &'static str {
-        "AutoGen's `TaskResult`: `messages` with a `source` and `models_usage`"
+        "AutoGen's `TaskResult` (`messages` with a `source` and `models_usage`) and what `save_state` returns"
     }
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_message = |value: &Sketch| value.has(&["source", "models_usage", "type"]);
         let first = probe.first()?;
+        if is_state(first) {
+            return Some("a state with `agent_states` or `llm_context`".to_owned());
+        }
         let mut listed = [Some(first), first.get("messages")].into_iter().flatten().flat_map(Sketch::elements);
         (listed.any(is_message) || probe.values.iter().any(is_message))
             .then(|| "messages with `source` and `models_usage`".to_owned())
@@ -43,23 +47,24 @@ impl Format for AutoGen {
     }
 
     fn layout(&self, probe: &Probe) -> Layout {
-        let are_results = probe.shape == Shape::Lines && probe.first().is_some_and(|first| first.has(&["messages"]));
-        if are_results { Layout::Lines } else { Layout::Whole }
+        let is_whole = |first: &Sketch| first.has(&["messages"]) || is_state(first);
+        let are_runs = probe.shape == Shape::Lines && probe.first().is_some_and(is_whole);
+        if are_runs { Layout::Lines } else { Layout::Whole }
     }
 
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let (mut turns, mut end) = (Turns::default(), EndCause::Unknown);
         for value in Node::values(record, out) {
             let Some(value) = value.into_object("task result", out) else { continue };
+            if value.has("agent_states") || value.has("llm_context") {
+                push_state(&value, &mut turns, out);
+                continue;
+            }
             if !value.has("messages") {
                 push_message(&value, &mut turns, out);
                 continue;
             }
-            for message in value.list("messages", out) {
-                if let Some(message) = message.into_object("message", out) {
-                    push_message(&message, &mut turns, out);
-                }
-            }
+            push_messages(value.list("messages", out), &mut turns, out);
             end = match value.string("stop_reason", out) {
                 Some(reason) if reason.to_lowercase().contains("max") => EndCause::Cap,
                 Some(_) => EndCause::SelfFinish,
@@ -69,6 +74,39 @@ impl Format for AutoGen {
         let header =
             Header { run_id: record.file.stem.clone(), agent: Some("autogen".to_owned()), ..Header::default() };
         out.run(turns.into_draft(header, Grade { end, ..Grade::default() }));
+    }
+}
+
+/// True for what `save_state` returns, of a team or of an agent.
+fn is_state(value: &Sketch) -> bool {
+    value.has(&["type", "version", "agent_states"]) || value.has(&["type", "version", "llm_context"])
+}
+
+/// The messages of a saved state: of a team the thread that its manager keeps, of an agent its model's context.
+fn push_state(state: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
+    if let Some(context) = state.object("llm_context", out) {
+        return push_messages(context.list("messages", out), turns, out);
+    }
+    let Some(states) = state.object("agent_states", out) else { return };
+    let mut has_thread = false;
+    for (_, of_agent) in states.each() {
+        let Some(of_agent) = of_agent.into_object("state of an agent", out) else { continue };
+        if of_agent.has("message_thread") {
+            has_thread = true;
+            push_messages(of_agent.list("message_thread", out), turns, out);
+        }
+    }
+    if !has_thread {
+        let help = "save the state of the whole team, or of one agent";
+        out.error_at(states.place(), "a team's state in which no manager has a `message_thread`", help);
+    }
+}
+
+fn push_messages(messages: Vec<Node<'_>>, turns: &mut Turns, out: &mut Reading<'_>) {
+    for message in messages {
+        if let Some(message) = message.into_object("message", out) {
+            push_message(&message, turns, out);
+        }
     }
 }
 
@@ -87,17 +125,19 @@ fn push_message(node: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
             message.content = node.get("content").map(|content| content.compact_text());
         }
         "ThoughtEvent" => message.set_reasoning(node.content("content", out)),
-        "ToolCallRequestEvent" => {
-            for call in node.list("content", out) {
-                let Some(name) = call.word("name", out) else {
-                    out.error_at(call.place(), "a tool call without a name", "the call is left out");
-                    continue;
-                };
-                let id = call.word("id", out);
-                message.tool_calls.push(ToolCall::new(id.as_deref(), &name, call.arguments("arguments")));
+        "ToolCallRequestEvent" => push_calls(node, &mut message, out),
+        // What another agent said is sent to the model in a user's message.
+        "UserMessage" => (message.role, message.content) = (Role::User, node.content("content", out)),
+        "SystemMessage" => (message.role, message.content) = (Role::System, node.content("content", out)),
+        "AssistantMessage" => {
+            message.set_reasoning(node.content("thought", out));
+            if node.get("content").is_some_and(|content| content.is_list()) {
+                push_calls(node, &mut message, out);
+            } else {
+                message.content = node.content("content", out);
             }
         }
-        "ToolCallExecutionEvent" => {
+        "ToolCallExecutionEvent" | "FunctionExecutionResultMessage" => {
             for result in node.list("content", out) {
                 let mut answer = Message::new(Role::Tool);
                 answer.content = result.content("content", out);
@@ -116,6 +156,18 @@ fn push_message(node: &Node<'_>, turns: &mut Turns, out: &mut Reading<'_>) {
         other => return out.unknown(other, node),
     }
     push(message, &kind, turns);
+}
+
+/// Adds the calls that a reply asks for.
+fn push_calls(node: &Node<'_>, message: &mut Message, out: &mut Reading<'_>) {
+    for call in node.list("content", out) {
+        let Some(name) = call.word("name", out) else {
+            out.error_at(call.place(), "a tool call without a name", "the call is left out");
+            continue;
+        };
+        let id = call.word("id", out);
+        message.tool_calls.push(ToolCall::new(id.as_deref(), &name, call.arguments("arguments")));
+    }
 }
 
 /// Adds a message; a thought and what follows it are one reply.
