@@ -43,8 +43,13 @@ pub enum Pays {
     },
     /// No tokens are recorded.
     NotRecorded,
-    /// They save nothing.
-    SavesNothing,
+    /// These save nothing.
+    SavesNothing {
+        /// The stacks.
+        stacks: Vec<Label>,
+        /// Whether there are others that stop anything, and each cuts most of its stops short.
+        others_cut_short: bool,
+    },
     /// There are none: each cuts most of its stops short.
     CutsMostShort {
         /// The stacks that stop anything.
@@ -115,16 +120,23 @@ impl FollowedReport {
     /// Which of the stacks that stop anything pays.
     fn pays(&self) -> Pays {
         let stopping = self.stopping();
-        let mut lets_finish = stopping.iter().filter(|summary| share(summary) <= 0.5).peekable();
-        if lets_finish.peek().is_none() {
+        let lets_finish: Vec<_> = stopping.iter().filter(|summary| share(summary) <= 0.5).collect();
+        if lets_finish.is_empty() {
             return Pays::CutsMostShort { stacks: stopping.len() };
         }
-        for summary in lets_finish {
+        let mut stacks = Vec::new();
+        for summary in &lets_finish {
             if let Some(saved) = summary.saved_free.filter(|saved| *saved > 0.0) {
                 return Pays::Best { stack: summary.stack.clone(), saved, of_several: stopping.len() > 1 };
             }
+            if summary.saved_free.is_some() {
+                stacks.push(summary.stack.clone());
+            }
         }
-        if stopping.iter().all(|summary| summary.saved_free.is_none()) { Pays::NotRecorded } else { Pays::SavesNothing }
+        if stacks.is_empty() {
+            return Pays::NotRecorded;
+        }
+        Pays::SavesNothing { stacks, others_cut_short: lets_finish.len() < stopping.len() }
     }
 
     /// The table, one line per stack.

@@ -2,7 +2,7 @@
 
 use crate::aggregate::Label;
 use crate::answers::followed::{Agreeing, FollowedStops, FollowedVerdict, Pays};
-use crate::words::{digits, grouped, percents};
+use crate::words::{digits, grouped, listed, percents};
 
 /// Maximum stacks named in the verdict.
 const NAMED: usize = 4;
@@ -34,8 +34,12 @@ fn conclusion(pays: &Pays) -> String {
             if *of_several { ", most of those that cut less than half of their stops short" } else { "" },
         ),
         Pays::NotRecorded => "What they save is not known: no tokens are recorded.".to_owned(),
-        Pays::SavesNothing => {
-            "Those that let most work finish save nothing: on this work none of them pays.".to_owned()
+        Pays::SavesNothing { stacks, others_cut_short } => {
+            let named: Vec<String> = stacks.iter().map(|stack| format!("`{stack}`")).collect();
+            let verbs = if stacks.len() == 1 { ("lets", "saves") } else { ("let", "save") };
+            let others = if *others_cut_short { ", and the others cut most of their stops short" } else { "" };
+            let stacks = listed(&named);
+            format!("{stacks} {} most work finish but {} nothing{others}: on this work none pays.", verbs.0, verbs.1)
         }
         Pays::CutsMostShort { stacks: 1 } => {
             "Most of its stops cut work short: on this work it does not pay.".to_owned()
@@ -105,4 +109,25 @@ fn counted(n: u64, noun: &str) -> String {
 
 fn range((low, high): (u64, u64)) -> String {
     if low == high { grouped(low) } else { format!("{}–{}", grouped(low), grouped(high)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stacks_that_save_nothing_are_named_and_told_from_those_that_cut_short() {
+        let told = |stacks: &[&str], others_cut_short| {
+            conclusion(&Pays::SavesNothing {
+                stacks: stacks.iter().copied().map(Label::from).collect(),
+                others_cut_short,
+            })
+        };
+        assert_eq!(told(&["a"], false), "`a` lets most work finish but saves nothing: on this work none pays.");
+        assert_eq!(
+            told(&["a", "b"], true),
+            "`a` and `b` let most work finish but save nothing, and the others cut most of their stops short: on this work \
+             none pays."
+        );
+    }
 }
