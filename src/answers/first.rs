@@ -148,9 +148,9 @@ pub struct FirstTable<'s> {
     pub shown: Vec<&'s Summary>,
     /// Stacks left out to keep the table short.
     pub folded: Vec<&'s Summary>,
-    /// Stacks that did nothing on any run.
+    /// Stacks that did nothing on the runs they could be judged on.
     pub idle: Vec<&'s Summary>,
-    /// Stacks for which no run could be judged by all of their rules.
+    /// Stacks for which no run could be judged by all of their rules, or so few that nothing is known.
     pub unread: Vec<&'s Summary>,
 }
 

@@ -30,12 +30,12 @@ pub enum AnswerNote {
     Pooled(Box<WorseStratum>),
     /// Stacks left out to keep the table short.
     Folded(Vec<Label>),
-    /// Stacks that did nothing on any run.
-    NeverActed(Vec<Label>),
-    /// A stack that could not be judged on any run.
+    /// Stacks that did nothing on the runs that could be judged, and on how many of all runs that was.
+    NeverActed(Vec<JudgedRuns>),
+    /// A stack that could not be judged on any run, or on so few that nothing is known.
     NotJudged {
-        /// The stack.
-        stack: Label,
+        /// The stack, and the runs that it could be judged on.
+        stack: JudgedRuns,
         /// What its rules could not read, most frequent first.
         lacks: Vec<String>,
         /// The share of successes that it kills, if it is limited.
@@ -182,6 +182,23 @@ const LISTED: usize = 6;
 /// With fewer stacks than this, luck is not mentioned.
 const MANY: usize = 6;
 
+/// On how many runs a stack could be judged by all of its rules.
+#[derive(Clone, Debug)]
+pub struct JudgedRuns {
+    /// The stack.
+    pub stack: Label,
+    /// The runs on which it could be judged.
+    pub judged: u64,
+    /// All runs.
+    pub runs: u64,
+}
+
+impl JudgedRuns {
+    fn new(summary: &Summary) -> Self {
+        Self { stack: summary.stack.clone(), judged: summary.read_runs(), runs: summary.runs }
+    }
+}
+
 impl FirstTable<'_> {
     /// The notes on the table alone: the letters of the unknown column, and the stacks that are not in the table.
     pub fn notes(&self) -> Vec<AnswerNote> {
@@ -202,7 +219,7 @@ impl FirstTable<'_> {
             notes.push(AnswerNote::Folded(labels(&self.folded)));
         }
         if !self.idle.is_empty() {
-            notes.push(AnswerNote::NeverActed(labels(&self.idle)));
+            notes.push(AnswerNote::NeverActed(self.idle.iter().map(|summary| JudgedRuns::new(summary)).collect()));
         }
         for summary in self.unread.iter().take(LISTED) {
             notes.push(not_judged(summary, self.rows));
@@ -223,7 +240,7 @@ fn not_judged(summary: &Summary, rows: &Rows) -> AnswerNote {
     let any_success = rows.of_stack(&summary.stack).any(|row| row.outcome() == Outcome::Success);
     let bounds = summary.estimates.fes_rate.bounds();
     let kills = bounds.filter(|bounds| any_success && bounds.width() < 1.0);
-    AnswerNote::NotJudged { stack: summary.stack.clone(), lacks: super::lacks(summary, rows), kills }
+    AnswerNote::NotJudged { stack: JudgedRuns::new(summary), lacks: super::lacks(summary, rows), kills }
 }
 
 /// The notes that go beyond the first table: luck among many stacks, other suites, other failure rates. `chosen_apart`:

@@ -120,3 +120,30 @@ fn every_command_has_the_same_bound_and_ships_the_same_stack() {
     }
     assert!((1..5).contains(&shipped), "some corpora ship, some do not: {shipped}");
 }
+
+/// A stack that does nothing where most runs cannot be judged says nothing about them.
+#[test]
+fn never_acted_is_said_of_the_judged_runs_alone() {
+    let stacks = "[[stack]]\nname = \"huge\"\nany = [{ signal = \"tokens.total\", at_least = 1000000 }]\n";
+    let told = |with_usage: usize| {
+        let mut text = String::new();
+        for task in 0..4 {
+            let usage = if task < with_usage { ",\"usage\":{\"input\":5,\"output\":5}" } else { "" };
+            text += &run(task, 0, 3, Some(true)).replace("\"content\":\"\"", &format!("\"content\":\"\"{usage}"));
+        }
+        let scratch = Scratch::with(&[("runs.jsonl", &text), ("stacks.toml", stacks)]);
+        let (code, stdout, stderr) = scratch.run("compare runs.jsonl --stacks stacks.toml --notes");
+        assert_eq!(code, 0, "{stderr}");
+        stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    for (with_usage, expected, other) in [
+        (1, "not judged: `huge` on 3 of 4 runs, and it did nothing on the others", "never acted"),
+        (2, "never acted: `huge` (judged on 2 of 4 runs)", "not judged:"),
+        (4, "never acted: `huge`", "not judged:"),
+    ] {
+        let said = told(with_usage);
+        assert!(said.contains(expected) && !said.contains(other), "{with_usage}: {said}");
+    }
+    assert!(told(1).contains("None of these stacks can be judged on half of these recordings"), "{}", told(1));
+    assert!(told(2).contains("None of these stacks acted on any run it could be judged on"), "{}", told(2));
+}

@@ -3,7 +3,7 @@
 use super::{apart, ends, followed};
 use crate::aggregate::{ChosenElsewhere, Label, OracleShare, Unit, WorstStratum};
 use crate::answers::choice::Choice;
-use crate::answers::note::{AnswerNote, RoughNumber, TailOfGroup};
+use crate::answers::note::{AnswerNote, JudgedRuns, RoughNumber, TailOfGroup};
 use crate::answers::told::UnderToldLimits;
 use crate::diagnostic::count;
 use crate::stats::{Estimate, Interval};
@@ -32,7 +32,7 @@ pub fn note(note: &AnswerNote) -> String {
         AnswerNote::Folded(stacks) => {
             format!("{} more stacks are worth less: {}; `--all` shows them", stacks.len(), names(stacks))
         }
-        AnswerNote::NeverActed(stacks) => format!("never acted: {}", names(stacks)),
+        AnswerNote::NeverActed(stacks) => never_acted(stacks),
         AnswerNote::NotJudged { stack, lacks, kills } => not_judged(stack, lacks, *kills),
         AnswerNote::NotJudgedEither(stacks) => {
             format!("not judged either: {}; `not_evaluable` in rows.csv says why", names(stacks))
@@ -105,8 +105,11 @@ fn letters(unread: bool, diverged: bool, ungraded: bool) -> String {
 
 /// A few names and how many more there are.
 fn names(stacks: &[Label]) -> String {
-    let named: Vec<String> = stacks.iter().map(|stack| format!("`{stack}`")).collect();
-    if named.len() > NAMED { some_of(&named, NAMED) } else { listed(&named) }
+    first_of(&stacks.iter().map(|stack| format!("`{stack}`")).collect::<Vec<_>>())
+}
+
+fn first_of(named: &[String]) -> String {
+    if named.len() > NAMED { some_of(named, NAMED) } else { listed(named) }
 }
 
 /// What the rules of a stack lack, in words.
@@ -118,12 +121,26 @@ pub fn lacking(lacks: &[String]) -> String {
     parts.join("; ")
 }
 
-fn not_judged(stack: &Label, lacks: &[String], kills: Option<Interval>) -> String {
+fn never_acted(stacks: &[JudgedRuns]) -> String {
+    let mut named = Vec::new();
+    for JudgedRuns { stack, judged, runs } in stacks {
+        let part = if judged < runs { format!(" (judged on {judged} of {runs} runs)") } else { String::new() };
+        named.push(format!("`{stack}`{part}"));
+    }
+    format!("never acted: {}", first_of(&named))
+}
+
+fn not_judged(stack: &JudgedRuns, lacks: &[String], kills: Option<Interval>) -> String {
     let kills = match kills {
         Some(kills) => format!("; it kills between {} and {} % of successes", digits(kills.low), digits(kills.high)),
         None => String::new(),
     };
-    format!("not judged: `{stack}` ({}){kills}", lacking(lacks))
+    let JudgedRuns { stack, judged, runs } = stack;
+    let on = match judged {
+        0 => String::new(),
+        _ => format!(" on {} of {runs} runs, and it did nothing on the others", runs - judged),
+    };
+    format!("not judged: `{stack}`{on} ({}){kills}", lacking(lacks))
 }
 
 fn chosen(choice: &Choice) -> String {

@@ -32,12 +32,13 @@ fn conclusion(conclusion: &Conclusion) -> String {
             "Nothing can be said in dollars: no run has a cost. `--price FILE` computes it from tokens.".to_owned()
         }
         Conclusion::NothingActed { unread: 0, .. } => {
-            "None of these stacks acted on any run: there is nothing to ship, and what they would do to longer runs is not \
-             known."
+            "None of these stacks acted on any run it could be judged on: there is nothing to ship, and what they would do \
+             to longer runs is not known."
                 .to_owned()
         }
         Conclusion::NothingActed { idle: 0, .. } => {
-            "None of these stacks can be judged on these recordings: their rules need what is not recorded.".to_owned()
+            "None of these stacks can be judged on half of these recordings: their rules need what is not recorded."
+                .to_owned()
         }
         Conclusion::NothingActed { .. } => "None of these stacks acted on any run it could be judged on.".to_owned(),
         Conclusion::NothingNear { limit } => format!("Nothing to ship at {}.", chosen_percent(*limit)),

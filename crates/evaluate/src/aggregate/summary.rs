@@ -59,14 +59,26 @@ impl Summary {
     }
 
     /// True if no run could be judged by all of the stack's rules: there are then no rates, only what holds for all
-    /// runs.
+    /// runs. The same if that is so of most runs, and nothing was seen of the stack on the others.
     pub fn is_unread(&self) -> bool {
-        self.counted(Count::NotEvaluableRuns) == self.runs
+        let unread = self.counted(Count::NotEvaluableRuns);
+        unread == self.runs || (unread * 2 > self.runs && !self.has_acted())
     }
 
-    /// True if the stack did nothing on any judged run: no stop and no message to the agent.
+    /// True if the stack did nothing on the runs that could be judged by all of its rules, and these are at least half of
+    /// all.
     pub fn never_acted(&self) -> bool {
-        self.stops() == 0 && self.counted(Count::Diverged) == 0 && !self.is_unread()
+        !self.has_acted() && !self.is_unread()
+    }
+
+    /// True if it stopped a run or spoke to an agent.
+    fn has_acted(&self) -> bool {
+        self.stops() > 0 || self.counted(Count::Diverged) > 0
+    }
+
+    /// The number of runs that could be judged by all of the stack's rules.
+    pub fn read_runs(&self) -> u64 {
+        self.runs - self.counted(Count::NotEvaluableRuns)
     }
 
     /// Share of runs for which some counted value is unknown.
