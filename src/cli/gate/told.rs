@@ -51,7 +51,7 @@ pub(super) fn review(review: &Review, all: bool, output: &Output) -> Result<(), 
         }
         output.data("\n");
     }
-    output.data(&format!("{}\n", review.sentence()));
+    output.paragraph(&review.sentence());
     for group in review.groups.iter().take(GROUPS) {
         output.data(&hanging("- ", &group.sentence()));
     }
