@@ -101,7 +101,7 @@ fn a_changed_limit_shows_its_net_effect_and_exactly_the_changed_runs() {
     // Of 6 and 7 equal calls both limits stop; 4 and 5 are new; 2 and 3 stay.
     assert_eq!(changed, [("run-4", "kill"), ("run-5", "caught"), ("run-6", "moved"), ("run-7", "moved")]);
     assert_eq!(json["verdict"], "failed");
-    assert_eq!(scratch.run("ci accept").0, 0);
+    assert_eq!(scratch.run("ci accept --all").0, 0);
     assert_eq!(scratch.run("ci check").0, 0);
 }
 
@@ -269,7 +269,7 @@ fn branch(changes: &[(&str, &str)]) -> String {
     for (from, to) in changes {
         edit(&scratch, "stacks.toml", from, to);
     }
-    assert_eq!(scratch.run("ci accept").0, 0);
+    assert_eq!(scratch.run("ci accept --all").0, 0);
     scratch.read("s.snap")
 }
 

@@ -36,6 +36,25 @@ fn changed() -> Scratch {
     scratch
 }
 
+#[test]
+fn a_changed_snapshot_is_accepted_at_once_only_if_that_is_asked_for() {
+    let scratch = changed();
+    let (before, n) = (scratch.read("stops.snap"), n_changed(&scratch));
+    let (code, stdout, stderr) = scratch.run(&format!("ci accept {INPUTS}"));
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains(&format!("{n} stop points changed, and nothing is accepted unseen")), "{stderr}");
+    assert!(stderr.contains("`whenstop ci review`") && stderr.contains("`--all` accepts them all"), "{stderr}");
+    assert!(stdout.lines().all(|line| line.chars().count() <= 80), "{stdout}");
+    assert_eq!(scratch.read("stops.snap"), before);
+    assert_eq!(scratch.run(&format!("ci accept {INPUTS} --all")).0, 0);
+    assert_eq!(n_changed(&scratch), 0);
+    // Runs that are new change no stop point.
+    let more = runs() + &runs().replace("run-", "more-").replace("\"task_id\":\"", "\"task_id\":\"more-");
+    scratch.put("runs.jsonl", &more);
+    let (code, _, stderr) = scratch.run(&format!("ci accept {INPUTS}"));
+    assert_eq!(code, 0, "{stderr}");
+}
+
 /// How many stop points `ci check` finds changed.
 fn n_changed(scratch: &Scratch) -> usize {
     let (_, stdout, stderr) = scratch.run(&format!("ci check {INPUTS} --format json"));

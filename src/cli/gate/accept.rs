@@ -1,4 +1,4 @@
-//! `whenstop ci accept`: makes the current stop points the accepted ones.
+//! `whenstop ci accept`: makes the current stop points the accepted ones; changes of earlier ones only if asked to.
 
 use super::LARGEST_SNAPSHOT;
 use super::inputs::GateInputs;
@@ -7,7 +7,7 @@ use super::{is_ci, read_old_snapshot, told};
 use crate::cli::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
-use crate::diagnostic::{Diagnostic, Location, nearest};
+use crate::diagnostic::{Diagnostic, Location, count, nearest};
 use crate::reader::read_whole_text;
 use crate::report::write_atomically;
 use crate::review::Review;
@@ -16,13 +16,16 @@ use crate::snapshot::Snapshot;
 /// Arguments of `accept`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
-    whenstop ci accept                                   # as whenstop.toml says\n  \
-    whenstop ci accept --only mixed                      # this stack's section, the others as they are\n  \
+    whenstop ci accept                # the first snapshot, as whenstop.toml says\n  \
+    whenstop ci accept --only mixed   # this stack's section, the others as they are\n  \
     whenstop ci accept runs --stacks my.toml --snapshot stops.snap")]
 pub(in crate::cli) struct AcceptArgs {
     /// Accept the stop points of this stack only; those of the others stay as accepted before. Repeatable.
     #[arg(long, value_name = "STACK")]
     only: Vec<String>,
+    /// Accept all changes of an existing snapshot at once; `ci review` goes through them.
+    #[arg(long, conflicts_with = "only")]
+    all: bool,
     #[command(flatten)]
     inputs: GateInputs,
 }
@@ -52,7 +55,18 @@ pub(in crate::cli) fn accept(args: &AcceptArgs, output: &Output) -> Result<Exit,
         _ => now.snapshot,
     };
     if let Some(before) = &before {
-        told::review(&Review::between(before, &snapshot, now.words), false, output)?;
+        let review = Review::between(before, &snapshot, now.words);
+        let rest = told::review(&review, false, output)?;
+        if rest > 0 {
+            output.data(&format!("\nand {}\n", count(rest as u64, "more change")));
+        }
+        if !review.changes.is_empty() && !args.all && args.only.is_empty() {
+            let n = count(review.changes.len() as u64, "stop point");
+            let help =
+                "`whenstop ci review` goes through them, one after another or kind by kind; `--all` accepts them all";
+            let what = format!("{n} changed, and nothing is accepted unseen");
+            return Err(Failure::usage(Diagnostic::new(Location::file(name), what, help)));
+        }
     }
     write_atomically(path, |out| out.write_all(snapshot.to_text().as_bytes())).map_err(Failure::input)?;
     output.note(&format!("{} stop points written to {name}", snapshot.len()));
@@ -87,7 +101,7 @@ fn only(before: &Snapshot, now: Snapshot, args: &AcceptArgs, name: &str) -> Resu
     let same =
         before.corpus.as_ref().is_none_or(|before| Some(&before.print) == now.corpus.as_ref().map(|now| &now.print));
     if !same {
-        let help = "the other stacks have no stop points on these: accept them all, without `--only`";
+        let help = "the other stacks have no stop points on these: accept them all, with `--all` instead of `--only`";
         let what = "the recordings are not those the snapshot was accepted on";
         return Err(Failure::usage(Diagnostic::new(Location::file(name), what, help)));
     }

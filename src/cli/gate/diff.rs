@@ -108,7 +108,7 @@ pub(in crate::cli) fn diff(args: &DiffArgs, output: &Output) -> Result<Exit, Fai
     };
     let checked = Checked { snapshot, review: Some(review), ..Checked::default() };
     match (args.format, &checked.review) {
-        (DiffFormat::Text, Some(review)) => told::review(review, args.all, output)?,
+        (DiffFormat::Text, Some(review)) => told::changes(review, args.all, output)?,
         (DiffFormat::Text, None) => {}
         (DiffFormat::Md, _) => output.bytes(review::markdown(&checked, false).as_bytes()),
         (DiffFormat::Json, _) => output.bytes(pretty(&review::check_json(&checked, false)).as_bytes()),

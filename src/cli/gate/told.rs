@@ -11,7 +11,7 @@ const GROUPS: usize = 12;
 /// Prints a check: what changed, the gates, and the verdict.
 pub(super) fn checked(checked: &Checked, all: bool, output: &Output) -> Result<(), Failure> {
     if let Some(told) = &checked.review {
-        review(told, all, output)?;
+        changes(told, all, output)?;
     }
     if checked.is_unaccepted() {
         output.data("\n");
@@ -33,8 +33,17 @@ pub(super) fn checked(checked: &Checked, all: bool, output: &Output) -> Result<(
     Ok(())
 }
 
-/// Prints what changed. `all` lists every changed run, one line each.
-pub(super) fn review(review: &Review, all: bool, output: &Output) -> Result<(), Failure> {
+/// Prints what changed, and how to see the rest of it.
+pub(super) fn changes(told: &Review, all: bool, output: &Output) -> Result<(), Failure> {
+    let rest = review(told, all, output)?;
+    if rest > 0 {
+        output.data(&format!("\n{rest} more changes: `--all` tells them, `--format json` has them all\n"));
+    }
+    Ok(())
+}
+
+/// Prints what changed; gives the number of changes that are only counted. `all` lists every changed run.
+pub(super) fn review(review: &Review, all: bool, output: &Output) -> Result<usize, Failure> {
     let notices = review.notices();
     for notice in &notices {
         output.paragraph(notice);
@@ -67,11 +76,7 @@ pub(super) fn review(review: &Review, all: bool, output: &Output) -> Result<(), 
     for change in told {
         tell(change, output);
     }
-    let rest = review.changes.len() - told.len();
-    if rest > 0 {
-        output.data(&format!("\n{rest} more changes: `--all` tells them, `--format json` has them all\n"));
-    }
-    Ok(())
+    Ok(review.changes.len() - told.len())
 }
 
 /// Prints a changed run on a line: before and now.
