@@ -278,10 +278,10 @@ fn tell_tails(tails: &Tails, output: &Output) -> Result<(), Failure> {
         lines.extend(tails.by_outcome().iter().map(|(outcome, tail)| line(outcome.name(), "(all)", tail)));
     }
     output.data("\n");
-    let columns = ["outcome", "model", "runs", "tokens", "tail"].map(str::to_owned).to_vec();
+    let columns = ["outcome", "model", "runs", "tokens", "after last work"].map(str::to_owned).to_vec();
     output.table(&Table { columns, rows: lines }, Format::Table)?;
     output.paragraph(
-        "tail: tokens after the last edit, hand-over or check that turned green of their run: what a perfect stop could save, \
+        "after last work: tokens after the last edit, hand-over or check that turned green of their run: what a perfect stop could save, \
          in hindsight; a check that stayed green was worth running before anyone knew",
     );
     Ok(())

@@ -28,7 +28,7 @@ impl Rival {
             Self::Today => "today",
             Self::Budget => "budget alone",
             Self::Preset => "best preset",
-            Self::Halves => "one, by halves",
+            Self::Halves => "chosen on half",
             Self::Catalogue => "catalogue",
         }
     }

@@ -115,7 +115,7 @@ impl fmt::Display for Warning {
             ),
             Self::FewCarry { tasks } => write!(
                 f,
-                "few tasks carry it (as {tasks} with equal amounts would): the interval is rough, with room for one more"
+                "few tasks carry it (as {tasks} with equal amounts would): the interval is rough, and allows for one more such task"
             ),
             Self::NoSpread => f.write_str("all tasks have the same ratio: no interval"),
         }
