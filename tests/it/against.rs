@@ -174,6 +174,39 @@ fn a_real_pair_kills_less_than_its_replay() {
     }
 }
 
+/// Of the 392 successes 56 have 4 steps or more. At worst they are lost, and of the failures the 333 of 5 steps save one
+/// each and the others none: 333 of 3,245 steps. Under a limit of 5, which is the recordings' own, nothing is saved at worst.
+#[test]
+fn a_told_cap_ships_if_what_it_may_kill_is_tolerated_and_it_pays_at_worst() {
+    let scratch = scratch();
+    let mint = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/mint");
+    let mint = mint.display();
+    scratch.put("cap5.toml", "[[stack]]\nname = \"cap5\"\ncap = { steps = 5 }\ntold = true\nnotice = 1\n");
+    let warning = "[[stack]]\nname = \"warns\"\nany = [{ signal = \"steps\", at_least = 3, then = \"warn\" }]\n";
+    scratch.put("warns.toml", warning);
+    let asked = |stacks: &str, max_killed: &str| {
+        let (code, stdout, stderr) = scratch
+            .run(&format!("compare {mint}/before.jsonl.gz --stacks {stacks} --max-killed {max_killed} --out out"));
+        assert_eq!(code, 0, "{stderr}");
+        stdout
+    };
+    let answer = asked(&format!("{mint}/cap4.toml"), "0.25");
+    assert!(answer.contains("Ship `cap4`") && answer.contains("saves 10 % of"), "{answer}");
+    assert_eq!(scratch.table("out/summary.csv")[0]["killed_max"], "56");
+    let mut saved = 0;
+    for row in scratch.table("out/rows.csv").iter().filter(|row| row["outcome"] == "failure") {
+        saved += row["steps_recorded"].parse::<i64>().unwrap() - row["steps_high"].parse::<i64>().unwrap();
+    }
+    assert_eq!(saved, 333);
+    let answer = asked(&format!("{mint}/cap4.toml"), "0.1");
+    assert!(answer.contains("`cap4` cannot be shipped at 10 %"), "{answer}");
+    let answer = asked("cap5.toml", "0.25");
+    assert!(answer.contains("Safe, but not shown to pay: `cap5`"), "{answer}");
+    // A warning without a limit has no upper end of what is spent.
+    let answer = asked("warns.toml", "0.5");
+    assert!(answer.contains("known on 44.2 % of the runs"), "{answer}");
+}
+
 #[test]
 fn a_silent_stop_does_what_was_predicted() {
     let scratch = scratch();

@@ -50,7 +50,7 @@ fn live_trail(run: &Run, strategy: &Arc<dyn Strategy>, feed: Feed) -> Vec<Decisi
 /// How the live path differs from the replay, if it does: decisions with their evidence, and what they come to.
 fn difference(run: &Run, strategy: &Arc<dyn Strategy>, replayed: &Replay, feed: Feed) -> Option<String> {
     let said = Decisions { trail: live_trail(run, strategy, feed), ..Decisions::default() };
-    let lived = Replay::new(run, said, &strategy.requirements(), strategy.may_leave_path());
+    let lived = Replay::new(run, said, &strategy.requirements(), &**strategy);
     ((&lived.trail, &lived.stop) != (&replayed.trail, &replayed.stop)).then(|| {
         let (id, name, profile) = (&run.header.run_id, strategy.name(), strategy.profile());
         format!("{id} under {name} {profile} ({feed:?}):\n live {:?}\n not  {:?}", lived.trail, replayed.trail)

@@ -361,7 +361,7 @@ fn each_parameter_is_walked_around_its_default() {
 }
 
 /// A cap of 3 steps kills none of the successes, 45 of 2 steps and 5 of 3. An agent that is told before its last step may
-/// give up there: then it kills the 5.
+/// give up there: then it kills the 5, and the cap of 4 is the first that is safe.
 #[test]
 fn a_cap_that_the_agent_is_told_of_is_judged_by_all_that_it_may_kill() {
     let scratch = scratch();
@@ -372,7 +372,8 @@ fn a_cap_that_the_agent_is_told_of_is_judged_by_all_that_it_may_kill() {
     assert_eq!(asked("", "silent").0, 0);
     assert!(scratch.read("silent/tuned.toml").contains("cap = { steps = 3 }"));
     let (code, stdout, stderr) = asked("told = true\nnotice = 1\n", "told");
-    assert_eq!(code, NOTHING_TO_SHIP, "{stderr}");
+    assert_eq!(code, 0, "{stderr}");
+    assert!(scratch.read("told/tuned.toml").contains("cap = { steps = 4 }"));
     insta::assert_snapshot!("told_grid", stdout);
     let stacks = [3, 4, 5].map(|cap| {
         format!("[[stack]]\nname = \"cap {cap} steps\"\ncap = {{ steps = {cap} }}\ntold = true\nnotice = 1\n")
@@ -380,7 +381,7 @@ fn a_cap_that_the_agent_is_told_of_is_judged_by_all_that_it_may_kill() {
     scratch.put("stacks.toml", &stacks.concat());
     assert_eq!(scratch.run("compare|runs.jsonl|--stacks|stacks.toml|--max-killed|0.1|--out|compared").0, 0);
     assert_eq!(scratch.read("told/rows.csv"), scratch.read("compared/rows.csv"));
-    // Where what follows the notice need not be known, it is the killed share at most that decides.
+    // What follows the notice is bounded, so nothing more need be known: the answer is the same if nothing must be.
     let (_, stdout, _) = scratch.run("compare|runs.jsonl|--stacks|stacks.toml|--max-killed|0.1|--min-known|0");
     assert!(stdout.contains("`cap 4 steps`, the best of 2 that are safe at 10 %"), "{stdout}");
 }

@@ -14,9 +14,10 @@ use crate::cli::failure::Failure;
 use crate::cli::inputs::{ByArg, CorpusArgs, LoadedStacks, tell_troubles};
 use crate::cli::output::{Format, Output, lines_of};
 use crate::compare::{BeforeAndAfter, LimitedRun};
+use crate::decision::Strategy;
 use crate::report::figure::{AgainstFigure, save};
 use crate::report::{PlainPage, refuse_foreign, write_atomically, write_folder};
-use crate::stack::{Stack, ToldLimit};
+use crate::stack::ToldLimit;
 
 /// Arguments of a comparison with what really happened.
 #[derive(Clone, Debug, Default, ClapArgs)]
@@ -79,7 +80,7 @@ fn limits(loaded: &LoadedStacks) -> Vec<NamedLimit> {
     let mut limits = Vec::new();
     for strategy in &loaded.strategies {
         let name = strategy.name();
-        let steps = loaded.own_stack(name).and_then(Stack::step_limit);
+        let steps = loaded.own_stack(name).and_then(Strategy::step_limit);
         limits.push(NamedLimit { name: name.into(), steps, told: loaded.told_limit(name) });
     }
     limits

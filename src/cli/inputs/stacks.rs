@@ -306,7 +306,7 @@ impl LoadedStacks {
         let mut limits = BTreeMap::new();
         for strategy in &self.strategies {
             let name = strategy.name();
-            let limit = self.own_stack(name).and_then(Stack::step_limit);
+            let limit = self.own_stack(name).and_then(Strategy::step_limit);
             limits.extend(limit.filter(|_| self.told_limit(name).is_none()).map(|limit| (name.to_owned(), limit)));
         }
         limits

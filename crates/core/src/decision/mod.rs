@@ -393,6 +393,12 @@ pub trait Strategy: Send + Sync {
         true
     }
 
+    /// The most model calls that a run can make under the strategy, whatever the agent does after a warning; `None` if
+    /// nothing limits them.
+    fn step_limit(&self) -> Option<u32> {
+        None
+    }
+
     /// The number that it answers with, if it decides nothing: rules read it as a signal.
     #[doc(hidden)]
     fn number(&self) -> Option<Number<'_>> {

@@ -82,6 +82,9 @@ pub struct Replay {
     /// Model calls of the strategy itself that the recording does not contain
     /// ([`Watch::extra_calls`](crate::decision::Watch)).
     pub extra_calls: u64,
+    /// The most model calls that the run can make, whatever follows a warning
+    /// ([`Strategy::step_limit`](crate::decision::Strategy::step_limit)).
+    pub step_limit: Option<u32>,
 }
 
 /// The decisions of a strategy on a run, however they were obtained.
@@ -117,13 +120,15 @@ impl RecordedEnd {
 }
 
 impl Replay {
-    /// The result of a strategy having said this on `run`. `requirements` and `may_leave_path` are those of the
-    /// strategy.
-    pub fn new(run: &Run, said: Decisions, requirements: &[Requirement], may_leave_path: bool) -> Self {
-        Self::concluded(RecordedEnd::from_run(run), said, not_evaluable(run, requirements), may_leave_path)
+    /// The result of `strategy` having said this on `run`. `requirements` are those of the strategy.
+    pub fn new<S: Strategy + ?Sized>(run: &Run, said: Decisions, requirements: &[Requirement], strategy: &S) -> Self {
+        let (end, not_evaluable) = (RecordedEnd::from_run(run), not_evaluable(run, requirements));
+        let concluded = Self::concluded(end, said, not_evaluable, strategy.may_leave_path());
+        Self { step_limit: strategy.step_limit(), ..concluded }
     }
 
-    /// The same when the recording itself is no longer available; `not_evaluable` is what it lacked.
+    /// The same when the recording itself is no longer available, without a limit on steps; `not_evaluable` is what it
+    /// lacked.
     pub fn concluded(recorded: RecordedEnd, said: Decisions, not_evaluable: Vec<Unread>, may_leave_path: bool) -> Self {
         let Decisions { trail, first_firings, ends_next, extra_calls, failed } = said;
         let mut not_evaluable = not_evaluable;
@@ -142,7 +147,7 @@ impl Replay {
         let ends_there = ending.is_some() || ends_next;
         let exactness = exactness(recorded, &trail, stop.as_ref(), ends_there);
         let path_in_doubt = path_in_doubt(&not_evaluable, stop.as_ref(), may_leave_path);
-        Self { trail, stop, exactness, first_firings, not_evaluable, path_in_doubt, extra_calls }
+        Self { trail, stop, exactness, first_firings, not_evaluable, path_in_doubt, extra_calls, step_limit: None }
     }
 }
 
@@ -165,7 +170,7 @@ pub fn replay_seen<S: Strategy + ?Sized>(
     let requirements = strategy.requirements();
     let watch = Terms::from_run(run, &requirements).start(strategy, &run.header);
     let said = follow(run, watch, true, &mut seen);
-    Replay::new(run, said, &requirements, strategy.may_leave_path())
+    Replay::new(run, said, &requirements, &**strategy)
 }
 
 /// The decisions of `strategy` on `run`, in order, up to the first terminal one.

@@ -109,6 +109,11 @@ impl Strategy for Stack {
         !self.stands_alone()
     }
 
+    fn step_limit(&self) -> Option<u32> {
+        let limit = told::step_limit(&self.clauses, self.cap.as_ref());
+        limit.filter(|(_, scope)| *scope == Scope::Run).map(|(steps, _)| steps)
+    }
+
     fn numbers(&self) -> Vec<NumberOf> {
         let numbers = self.all_rules().into_iter().map(|rule| &rule.options.number);
         numbers.filter(|number| number.strategy().is_some()).cloned().collect()
@@ -128,13 +133,6 @@ impl Strategy for Stack {
 }
 
 impl Stack {
-    /// The lowest number of steps after which the stack ends a run, if it limits steps over the whole run.
-    #[doc(hidden)]
-    pub fn step_limit(&self) -> Option<u32> {
-        let limit = told::step_limit(&self.clauses, self.cap.as_ref());
-        limit.filter(|(_, scope)| *scope == Scope::Run).map(|(steps, _)| steps)
-    }
-
     /// True if a clause or the cap counts per round.
     fn counts_by_round(&self) -> bool {
         let clauses = self.clauses.iter().any(|clause| clause.scope == Scope::Round);

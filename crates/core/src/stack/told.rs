@@ -80,7 +80,9 @@ pub(super) fn step_limit(clauses: &[Clause], cap: Option<&Cap>) -> Option<(u32, 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be a count in u32")]
 fn clause_limit(clause: &Clause) -> Option<u32> {
     let Condition::Rule(rule) = &clause.condition else { return None };
-    let counts_steps = rule.signal.id == "steps" && rule.comparator == Comparator::AtLeast && clause.strikes == 1;
+    // Looked at after a reply, it lets one call more pass; at the end of a round, any number.
+    let is_in_time = matches!(clause.at, Moment::BeforeRequest | Moment::AfterTools) && clause.strikes == 1;
+    let counts_steps = rule.signal.id == "steps" && rule.comparator == Comparator::AtLeast && is_in_time;
     let limit = rule.limit.ceil();
     let is_count = (1.0..=f64::from(u32::MAX)).contains(&limit);
     (counts_steps && clause.then.is_terminal() && is_count).then_some(limit as u32)

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::{Amounts, Bounds, Course, Ledger, Verdict};
 use crate::decision::Action;
 use crate::replay::{Exactness, Replay, Stop};
-use crate::transcript::Outcome;
+use crate::transcript::{Outcome, Point};
 
 /// Reasons why something is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,7 +71,7 @@ pub struct Spent {
     /// The lower bound. An amount is `None` if the recording does not give it.
     pub low: Amounts,
     /// The upper bound; `None` if there is none, because after a warning the agent may continue for any number of
-    /// steps.
+    /// steps and nothing limits them.
     pub high: Option<Amounts>,
 }
 
@@ -94,8 +94,7 @@ pub struct Known {
 ///
 /// A rule that could not be evaluated might have acted before the stop that was found, or although none was found. A
 /// stopped run therefore remains stopped, at that point or earlier; without a stop, everything is open. Everything is
-/// also open if that rule might have warned, and after a divergence.
-/// a divergence, everything is open.
+/// also open if that rule might have warned, and after a divergence; but a limit on steps still limits what is spent.
 pub fn known(course: &Course, ledger: &Ledger, replay: &Replay) -> Known {
     let doubts = Doubts {
         unread: !replay.not_evaluable.is_empty(),
@@ -179,8 +178,17 @@ fn spent_on_path(ledger: &Ledger, replay: &Replay) -> Spent {
             Spent { low, high: Some(high) }
         }
         _ if replay.path_in_doubt => Spent { low: whole.nothing(), high: None },
-        (None, Exactness::Diverged { at }) => Spent { low: from(at), high: None },
+        (None, Exactness::Diverged { at }) => Spent { low: from(at), high: spent_by_limit(ledger, replay, at) },
         (None, _) if unread => Spent { low: whole.nothing(), high: Some(whole) },
         (None, _) => Spent { low: whole, high: Some(whole) },
     }
+}
+
+/// The most that is spent after a divergence, if the strategy limits steps: each step that is left costs as much as the
+/// dearest call of the run. What was recorded up to the limit is no bound: the agent knows more now, and need not do the
+/// same.
+fn spent_by_limit(ledger: &Ledger, replay: &Replay, at: Point) -> Option<Amounts> {
+    let (limit, (_, dearest)) = (replay.step_limit?, ledger.calls()?);
+    let spent = ledger.until(at);
+    Some(spent.plus(dearest.times(u64::from(limit).saturating_sub(spent.steps))))
 }

@@ -109,6 +109,7 @@ fn replay(stop: Option<(usize, Action)>, exactness: Exactness) -> Replay {
         not_evaluable: Vec::new(),
         path_in_doubt: false,
         extra_calls: 0,
+        step_limit: None,
     }
 }
 
@@ -161,6 +162,10 @@ fn what_is_not_known_is_an_interval() {
         (&success, replay(None, diverged), "01 01 00 2..any"),
         (&success, replay(stop, diverged), "01 01 00 2..any"),
         (&failure, replay(None, diverged), "01 00 01 2..any"),
+        // Unless the strategy limits them: three steps of 10 tokens each, of which two had been made.
+        (&success, Replay { step_limit: Some(3), ..replay(stop, diverged) }, "01 01 00 2..3"),
+        (&failure, Replay { step_limit: Some(6), ..replay(None, diverged) }, "01 00 01 2..6"),
+        (&failure, Replay { step_limit: Some(1), ..replay(None, diverged) }, "01 00 01 2..2"),
         // A simulated judge was asked twice.
         (&failure, Replay { extra_calls: 2, ..replay(stop, Exactness::Exact) }, "11 00 11 5..5"),
         (&failure, Replay { extra_calls: 2, ..replay(None, Exactness::Exact) }, "00 00 00 6..6"),

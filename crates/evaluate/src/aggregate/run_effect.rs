@@ -144,6 +144,13 @@ impl RunEffect {
         !self.doubts.of_recording()
     }
 
+    /// True if everything recorded is known, and what is spent after a warning, if there was one, is limited: the worst
+    /// case is then a number.
+    pub(super) fn is_bounded(&self) -> bool {
+        let is_limited = self.spending.is_some_and(|spending| spending.most_spent.is_some());
+        self.is_judged() && (is_limited || !self.doubts.diverged)
+    }
+
     /// Whether the run is a success that may be killed. One without an outcome is where that makes the killed share higher
     /// (it may have been killed), and where it makes it lower.
     pub(super) fn success(&self) -> Ends<bool> {

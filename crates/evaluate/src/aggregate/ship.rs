@@ -25,7 +25,7 @@ pub struct ShipTerms {
 pub struct Candidate {
     /// Whether it did anything.
     pub acted: bool,
-    /// The share of the runs on which kills and savings are known.
+    /// The share of the runs on which kills and savings are known, or bounded after a warning.
     pub known: f64,
     /// The share of a task's successes it kills, in the mean over tasks: the end of a bound that allows for the number of
     /// candidates, with every unknown run at its worst.

@@ -52,7 +52,7 @@ impl Share {
 pub struct TaskSums {
     /// Runs.
     pub runs: u64,
-    /// Those on which nothing is in doubt.
+    /// Those on which nothing is in doubt, or only what follows a warning, within bounds.
     pub certain: u64,
     /// Those that record what is spent.
     pub measured: u64,
@@ -108,7 +108,7 @@ impl TaskSums {
             return;
         }
         self.runs += 1;
-        self.certain += u64::from(effect.doubts.is_none());
+        self.certain += u64::from(effect.is_bounded());
         self.measured += u64::from(effect.spending.is_some());
         self.stops += u64::from(effect.stopped.low);
         self.stopped_failures += u64::from(effect.stopped.low && effect.outcome == Outcome::Failure);
@@ -229,7 +229,7 @@ pub fn killed_of_all(tasks: &[&TaskSums]) -> Ends<Share> {
     all
 }
 
-/// The share of the runs on which kills are known, or savings are, whichever is smaller; 0 without runs.
+/// The share of the runs on which kills are known or bounded, or savings are, whichever is smaller; 0 without runs.
 pub fn known_share(tasks: &[&TaskSums]) -> f64 {
     let runs: u64 = tasks.iter().map(|task| task.runs).sum();
     let certain: u64 = tasks.iter().map(|task| task.certain).sum();

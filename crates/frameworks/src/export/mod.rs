@@ -17,7 +17,7 @@ mod tests;
 use serde_json::{Map, Value};
 
 use crate::catalog;
-use crate::decision::RuleName;
+use crate::decision::{RuleName, Strategy};
 use crate::diagnostic::nearest;
 use crate::framework::{Framework, Kind, Parameter};
 use crate::host::{Does, Host, Place, Slot};

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::readback::quoted;
-use crate::decision::Action;
+use crate::decision::{Action, Strategy};
 use crate::rule::{Condition, Rule};
 use crate::signal::{Options, TextOf, TextPart};
 use crate::stack::{Clause, OnHit, Scope, Stack};

@@ -227,6 +227,7 @@ pub struct Formula {
     /// In order of precedence, with the cap last.
     parts: Vec<FormulaPart>,
     requirements: Vec<Requirement>,
+    step_limit: Option<u32>,
 }
 
 impl Formula {
@@ -249,7 +250,8 @@ impl Formula {
             plan.need(requirement.need);
         }
         let clauses = stack.clauses.iter().map(|clause| FormulaPart::Clause(ClausePart::from_clause(clause, plan)));
-        Some(Self { parts: clauses.chain(cap.map(FormulaPart::Cap)).collect(), requirements })
+        let parts = clauses.chain(cap.map(FormulaPart::Cap)).collect();
+        Some(Self { parts, requirements, step_limit: stack.step_limit() })
     }
 
     /// The only part of a formula with one part; else `None`.
@@ -300,6 +302,7 @@ impl Formula {
             first_firings: Some(first_firings),
             ..Decisions::default()
         };
-        Replay::concluded(on.end(), said, unread(&self.requirements, |need| on.holding(need)), false)
+        let missing = unread(&self.requirements, |need| on.holding(need));
+        Replay { step_limit: self.step_limit, ..Replay::concluded(on.end(), said, missing, false) }
     }
 }
