@@ -111,6 +111,19 @@ pub(super) struct Args {
     own: OwnArgs,
 }
 
+impl Args {
+    /// The option that says what is compared, where it is no catalogue.
+    fn asked_with(&self) -> &'static str {
+        if self.of.is_some() {
+            "--of"
+        } else if self.grid.file.is_some() {
+            "--grid"
+        } else {
+            "--signal"
+        }
+    }
+}
+
 /// What is promised of what is shipped.
 #[derive(Debug, clap::Args)]
 struct PromiseArgs {

@@ -10,7 +10,7 @@ use whenstop::compare::Comparison;
 use whenstop::framework::Parameter;
 use whenstop::reader::{Corpus, ReadOptions};
 use whenstop::stack::{Guards, Use};
-use whenstop::sweep::GridFile;
+use whenstop::sweep::{GridFile, GridKind};
 use whenstop::verdict::Assumptions;
 
 use crate::scratch::Scratch;
@@ -285,7 +285,8 @@ fn a_parameter_at_its_default_gives_the_rows_of_the_framework_itself() {
             let axis =
                 format!("[[axis]]\nuse = \"{}\"\nset = {{ \"{}\" = [{default}] }}\n", framework.id, parameter.name);
             let file = GridFile::parse("grid.toml", &axis, &Guards::default()).unwrap();
-            let used = file.settings()[0].combinations().remove(0);
+            let GridKind::Settings(settings) = file.kind() else { panic!("{axis}") };
+            let used = settings[0].combinations().remove(0);
             // Some take effect only in another profile.
             strategies.extend(catalog::by_name(&Use { name: String::new(), ..used }));
         }
@@ -342,6 +343,30 @@ fn settings_of_a_framework_are_compared_as_the_same_settings_of_a_stack_file() {
         scratch.put("grid.toml", grid);
         let (code, _, stderr) = scratch.run("tune|runs.jsonl|--grid|grid.toml");
         assert!(code == 2 && stderr.contains(said) && stderr.contains("grid.toml:"), "{grid}: {stderr}");
+    }
+}
+
+#[test]
+fn an_option_of_a_walk_is_refused_where_each_stack_is_compared() {
+    let scratch = scratch();
+    let settings = "[[axis]]\nuse = \"langchain\"\nset = { max_iterations = [2, 4] }\nprofile = \"AgentExecutor\"\n";
+    let caps = "[[axis]]\ncap = [3, 4]\ntold = true\nnotice = 1\n";
+    for (grid, of) in [(settings, "settings of a framework"), (caps, "caps that the agent is told of")] {
+        scratch.put("grid.toml", grid);
+        for option in ["--best", "--all-stacks", "--rows", "--cache"] {
+            let value = match option {
+                "--best" => "|3",
+                "--cache" => "|kept",
+                _ => "",
+            };
+            let (code, _, stderr) = scratch.run(&format!("tune|runs.jsonl|--grid|grid.toml|--out|out|{option}{value}"));
+            let said = format!("`{option}` is for grids of rules, and this one is of {of}");
+            assert!(code == 2 && stderr.contains(&said), "{stderr}");
+        }
+    }
+    for (asked, option) in [("--of|preset:roo-code", "--of"), ("--grid|grid.toml", "--grid")] {
+        let (code, _, stderr) = scratch.run(&format!("tune|runs.jsonl|{asked}|--format|pr"));
+        assert!(code == 2 && stderr.contains(&format!("is not for `{option}`")), "{stderr}");
     }
 }
 

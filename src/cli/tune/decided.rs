@@ -31,7 +31,7 @@ pub(super) fn decide(
     output: &Output,
     ship: impl Fn(&Summary, &Published) -> ToShip,
 ) -> Result<Exit, Failure> {
-    let format = args.format.of_table().ok_or_else(|| Shown::nothing_today("--signal"))?;
+    let format = args.format.of_table().ok_or_else(|| Shown::nothing_today(args.asked_with()))?;
     let question = CompareQuestion {
         appetite: args.promise.appetite(),
         failure_rate: None,

@@ -28,7 +28,7 @@ use crate::report::figure::{self, HeatFigure, save};
 use crate::report::{refuse_foreign, write_atomically, write_folder};
 use crate::stats::split::optimism;
 use crate::sweep::engine::{Extract, GridWalk, Plan, Runs, Tally};
-use crate::sweep::{Candidates, Find, GridFile, Search, WideGrid};
+use crate::sweep::{Candidates, Find, GridFile, GridKind, Search, WideGrid};
 use crate::words::grouped;
 use answer::Answer;
 use findings::Findings;
@@ -42,9 +42,9 @@ pub(super) struct GridArgs {
     #[arg(long = "grid", value_name = "FILE",
         conflicts_with_all = ["learn", "lost_success_costs", "signal", "today", "anytime"])]
     pub(super) file: Option<PathBuf>,
-    /// How many stacks of a grid are kept for each objective, in addition to the frontier.
-    #[arg(long, value_name = "N", default_value_t = 10, requires = "file")]
-    best: usize,
+    /// How many stacks of a grid are kept for each objective, in addition to the frontier [default: 10].
+    #[arg(long, value_name = "N", requires = "file")]
+    best: Option<usize>,
     /// Also write `sweep-all.csv`: one line for every stack of the grid.
     #[arg(long, requires_all = ["file", "out"])]
     all_stacks: bool,
@@ -59,6 +59,27 @@ pub(super) struct GridArgs {
     /// Refuse a grid with more stacks than this.
     #[arg(long, value_name = "N", default_value_t = 100_000_000, requires = "file")]
     pub(super) most: u64,
+}
+
+impl GridArgs {
+    /// How many stacks are kept for each objective.
+    fn best(&self) -> usize {
+        self.best.unwrap_or(10)
+    }
+
+    /// Refuses options of a walk for a grid of `what`, whose stacks are all compared and all written.
+    fn refuse_walk(&self, what: &str) -> Result<(), Failure> {
+        let given = [
+            ("--best", self.best.is_some()),
+            ("--all-stacks", self.all_stacks),
+            ("--rows", self.rows),
+            ("--cache", self.cache.is_some()),
+        ];
+        let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+        let help = "leave it out: each of these stacks is compared, and `--out` writes the lines and rows of all";
+        let what = format!("`{option}` is for grids of rules, and this one is of {what}");
+        Err(Failure::usage(Diagnostic::new(Location::default(), what, help)))
+    }
 }
 
 /// The files that are written whatever was found.
@@ -102,11 +123,16 @@ pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<Exit, Fai
     let text = read_text(path, help).map_err(Failure::usage)?;
     let guards = args.guards.numbers()?;
     let file = GridFile::parse(&path.display().to_string(), &text, &guards).map_err(Failure::usage)?;
-    if !file.settings().is_empty() {
-        return settings::run_grid(args, &file, output);
-    }
-    if file.is_told() {
-        return told::run_grid(args, &file, output);
+    match file.kind() {
+        GridKind::Rules => {}
+        GridKind::ToldCaps => {
+            args.grid.refuse_walk("caps that the agent is told of")?;
+            return told::run_grid(args, &file, output);
+        }
+        GridKind::Settings(axes) => {
+            args.grid.refuse_walk("settings of a framework")?;
+            return settings::run_grid(args, &file, axes, output);
+        }
     }
     super::refuse_shard(args)?;
     if args.own.has_label_errors() {
@@ -196,7 +222,7 @@ impl Sweep<'_> {
         let runs = Runs::from_extracts(&self.recordings.searched, unit);
         let walk = GridWalk::new(product, &atoms, &runs)
             .ok_or_else(|| io::Error::other("the recordings lack more than 128 different things"))?;
-        let mut search = Search::new(self.grid, self.args.promise.max_killed, self.args.grid.best);
+        let mut search = Search::new(self.grid, self.args.promise.max_killed, self.args.grid.best());
         let mapped = if self.grid.axes.len() == 2 && self.grid.len() <= MOST_CELLS { self.grid.len() } else { 0 };
         let mut cells = vec![None; usize::try_from(mapped).unwrap_or(0)];
         let (listening, bar) = (Listening::start(), self.output.counted(self.grid.len(), "stacks"));

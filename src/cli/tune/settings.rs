@@ -37,9 +37,9 @@ impl Tried {
 }
 
 /// `--grid` with axes of settings.
-pub(super) fn run_grid(args: &Args, file: &GridFile, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run_grid(args: &Args, file: &GridFile, axes: &[SettingsAxis], output: &Output) -> Result<Exit, Failure> {
     let mut tried = Tried::default();
-    for axis in file.settings() {
+    for axis in axes {
         add_axis(&mut tried, file, axis).map_err(Failure::usage)?;
     }
     if tried.used.len() as u64 > args.grid.most {

@@ -9,7 +9,7 @@ mod parts;
 mod search;
 
 pub use candidates::Candidates;
-pub use grid_file::{Combine, GridAxis, GridFile, SettingsAxis, WideGrid, WrittenChoice, shown};
+pub use grid_file::{Combine, GridAxis, GridFile, GridKind, SettingsAxis, WideGrid, WrittenChoice, shown};
 pub use limits::{Axis, limits, stacks_of};
 pub use parts::Split;
 pub use search::{Find, Objective, Search};

@@ -81,6 +81,17 @@ pub struct GridFile {
     guards: Guards,
 }
 
+/// What the axes of a grid are. Only rules are walked; the stacks of the others are replayed one by one.
+#[derive(Clone, Copy, Debug)]
+pub enum GridKind<'f> {
+    /// Rules that stop, and caps.
+    Rules,
+    /// Rules and caps, and the agent is told of the caps: nobody knows what it does then.
+    ToldCaps,
+    /// Settings of frameworks.
+    Settings(&'f [SettingsAxis]),
+}
+
 /// An axis whose limits may still have to be derived from the recordings.
 #[derive(Clone, Debug)]
 struct AxisTemplate {
@@ -308,10 +319,15 @@ impl GridFile {
         Ok(())
     }
 
-    /// True if the agent is told of the caps. Nobody knows what it does then, so such a grid cannot be walked: each of its
-    /// stacks is replayed on its own.
-    pub fn is_told(&self) -> bool {
-        self.axes.iter().any(|axis| !axis.template.told().is_empty())
+    /// What its axes are.
+    pub fn kind(&self) -> GridKind<'_> {
+        if !self.settings.is_empty() {
+            GridKind::Settings(&self.settings)
+        } else if self.axes.iter().any(|axis| !axis.template.told().is_empty()) {
+            GridKind::ToldCaps
+        } else {
+            GridKind::Rules
+        }
     }
 
     /// Finds the text that an error quotes within an axis; else the whole axis.
@@ -322,11 +338,6 @@ impl GridFile {
         let end = rest.get(2..).and_then(|rest| rest.find("[[axis]]")).map_or(rest.len(), |end| end + 2);
         let found = rest.get(..end).unwrap_or_default().find(word).filter(|_| !word.is_empty());
         found.map_or(axis.place.clone(), |at| axis.place.start + at..axis.place.start + at + word.len())
-    }
-
-    /// The frameworks' settings to try, if it is a grid of these.
-    pub fn settings(&self) -> &[SettingsAxis] {
-        &self.settings
     }
 
     /// An error about an axis of settings.
