@@ -408,7 +408,7 @@ fn a_cap_that_the_agent_is_told_of_is_judged_by_all_that_it_may_kill() {
     assert_eq!(scratch.read("told/rows.csv"), scratch.read("compared/rows.csv"));
     // What follows the notice is bounded, so nothing more need be known: the answer is the same if nothing must be.
     let (_, stdout, _) = scratch.run("compare|runs.jsonl|--stacks|stacks.toml|--max-killed|0.1|--min-known|0");
-    assert!(stdout.contains("`cap 4 steps`, the best of 2 that are safe at 10 %"), "{stdout}");
+    assert!(stdout.starts_with("Ship `cap 4 steps`: it kills at most 7.9 %"), "{stdout}");
 }
 
 #[test]
