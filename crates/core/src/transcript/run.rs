@@ -43,7 +43,7 @@ pub struct Header {
     pub prompted_by: PromptedBy,
     /// True if this run is one of several rounds of a session.
     pub of_session: bool,
-    /// What the recording says about the calls that its replies numbers for.
+    /// What the recording says about the calls that its replies ask for.
     pub requests: Requests,
     /// The path of the file it was read from, as the user gave it.
     pub file: Option<String>,
@@ -59,10 +59,10 @@ impl Header {
     }
 }
 
-/// What a recording says about the calls that its replies numbers for.
+/// What a recording says about the calls that its replies ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Requests {
-    /// Each call of a reply is one that it numbers for. A run without calls made none.
+    /// Each call of a reply is one that it asks for. A run without calls made none.
     #[default]
     Recorded,
     /// Tools are recorded as they ran, and replies do not say what they ask for: each call stands with the reply before
