@@ -157,12 +157,13 @@ fn guard_comment(guard: &Arc<dyn Strategy>) -> String {
     format!("# Its guard `{}` is `{}`: name it with `--guard`.\n", one_line(guard.name()), one_line(&command))
 }
 
-/// Shows what the stacks of the first table detect.
+/// Shows what the stacks of the first table detect. One that speaks to agents is left out: whether the runs end early that it
+/// speaks to is not known.
 pub(super) fn show_detectors(publication: &Publication, summaries: &[Summary], output: &Output) -> Result<(), Failure> {
     let groups = by_stack(publication.rows());
     let first = publication.first(summaries);
     let mut detectors = Vec::new();
-    for summary in &first.shown {
+    for summary in first.shown.iter().filter(|summary| summary.counted(Count::Diverged) == 0) {
         let detector = groups.iter().find(|group| group.stack == summary.stack).map(Detector::from_group);
         detectors.extend(detector.filter(|detector| detector.failures > 0).map(|detector| (detector, *summary)));
     }
