@@ -49,6 +49,8 @@ enum What {
     Against,
     /// The columns of `against-steps.csv`.
     AgainstSteps,
+    /// The columns of `walk-forward.csv`.
+    WalkForward,
     /// The columns of `followed.csv`.
     Followed,
 }

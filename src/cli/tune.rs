@@ -5,6 +5,7 @@ mod by;
 mod decided;
 mod document;
 mod files;
+mod forward;
 mod grid;
 mod limits;
 mod notes;
@@ -42,6 +43,7 @@ use crate::tune::{
 use crate::verdict::Assumptions;
 use crate::words::chosen_percent;
 use beside::Beside;
+use forward::PeriodArg;
 use grid::GridArgs;
 use limits::OwnArgs;
 use rated::{Elsewhere, Rated, elsewhere, rate};
@@ -85,6 +87,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "preset:NAME",
         conflicts_with_all = ["learn", "by", "lost_success_costs", "today", "anytime", "signal", "file", "guard"])]
     of: Option<String>,
+    /// Would the limit chosen from the weeks before have held?
+    ///
+    /// For each `week` (or `day`, `month`): what `tune` ships from all runs before it, and what that killed and saved in it.
+    /// Weeks are ISO weeks, in UTC, by the start of a run. Exits 0 if it held.
+    #[arg(long, value_name = "week", value_enum, hide_possible_values = true,
+        conflicts_with_all = ["learn", "by", "today", "shard", "split", "all_stacks", "rows"])]
+    walk_forward: Option<PeriodArg>,
     /// Do not compare with the built-in rules of all frameworks; this saves most of the time.
     #[arg(long, conflicts_with = "signal")]
     no_presets: bool,
@@ -278,11 +287,18 @@ enum Why {
 }
 
 fn answer(args: &Args, recordings: &Recordings) -> Answer {
-    let (study, appetite) = (&recordings.study, args.appetite());
-    let tuner = Tuner::new(study);
+    let tuner = Tuner::new(&recordings.study);
+    let answer = decided(args, &tuner, recordings.labels);
+    let beside = Beside::from_tuner(&tuner, recordings, answer.appetite, &answer.tuned);
+    Answer { beside, ..answer }
+}
+
+/// What to ship, compared with nothing.
+fn decided(args: &Args, tuner: &Tuner<'_>, labels: LabelDraw) -> Answer {
+    let (study, appetite) = (tuner.study(), args.appetite());
     let tasks = study.all_tasks();
     let found = tuner.tune(&tasks, appetite);
-    let shipped = match (&found.chosen, picked(study, recordings.labels)) {
+    let shipped = match (&found.chosen, picked(study, labels)) {
         (Err(refusal @ (Refusal::Ungraded | Refusal::Unnamed { .. } | Refusal::NoCosts)), _) => {
             Err(Why::Catalogue(*refusal))
         }
@@ -294,7 +310,7 @@ fn answer(args: &Args, recordings: &Recordings) -> Answer {
     };
     let (rated, shipped) = match shipped {
         Ok((shipped, held_out)) => {
-            let rated = rate(&shipped, recordings, &tasks, appetite);
+            let rated = rate(&shipped, study, &tasks, appetite);
             let standing = rated.candidate.standing(appetite.terms());
             let shipped = if standing == Standing::Allowed {
                 match elsewhere(&held_out, appetite) {
@@ -307,12 +323,11 @@ fn answer(args: &Args, recordings: &Recordings) -> Answer {
             (Some(rated), shipped)
         }
         Err(Why::NotWorthIt(shipped, standing)) => {
-            (Some(rate(&shipped, recordings, &tasks, appetite)), Err(Why::NotWorthIt(shipped, standing)))
+            (Some(rate(&shipped, study, &tasks, appetite)), Err(Why::NotWorthIt(shipped, standing)))
         }
         Err(why) => (None, Err(why)),
     };
-    let beside = Beside::from_tuner(&tuner, recordings, appetite, &found);
-    Answer { appetite, tuned: found, shipped, rated, beside }
+    Answer { appetite, tuned: found, shipped, rated, beside: Beside::default() }
 }
 
 #[expect(clippy::result_large_err, reason = "a command refuses at most once")]
@@ -330,7 +345,9 @@ fn learned(args: &Args, study: &Study, tasks: &[usize], tuned: &Tuned) -> Result
 
 /// `whenstop tune`.
 pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
-    if let (Some(out), None) = (&args.out, args.shard) {
+    if args.walk_forward.is_some() {
+        forward::refuse(args)?;
+    } else if let (Some(out), None) = (&args.out, args.shard) {
         refuse_foreign(out, ["certificate.json", "tuned.toml"].into_iter()).map_err(Failure::input)?;
         Publication::refuse_foreign(out).map_err(Failure::input)?;
     }
@@ -346,6 +363,9 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     if let Some(by) = &args.by {
         refuse_shard(args)?;
         return by::run(args, by, output);
+    }
+    if let Some(by) = args.walk_forward {
+        return forward::run(args, by, output);
     }
     let ((), exit) = tune(args, output, |words| show(words, output))?;
     Ok(exit)
@@ -427,8 +447,8 @@ fn show(words: &Words<'_>, output: &Output) -> Result<(), Failure> {
 
 /// The answer as values, for a program that embeds whenstop.
 pub(super) fn answered(args: &Args, output: &Output) -> Result<Answered, Failure> {
-    if args.own.are_asked_for() || args.grid.file.is_some() || args.of.is_some() {
-        let what = "limits and grids of your own are tried on the command line only";
+    if args.own.are_asked_for() || args.grid.file.is_some() || args.of.is_some() || args.walk_forward.is_some() {
+        let what = "limits and grids of your own, and `walk_forward`, are for the command line only";
         let help = "run `whenstop tune RUNS --signal SIGNAL --limits LIMITS --format json`";
         return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
     }

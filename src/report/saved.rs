@@ -173,7 +173,11 @@ impl Manifest {
 
     /// The stacks in `rows` as candidates.
     pub fn contest<'r>(&self, rows: &'r Rows) -> Contest<'r> {
-        let groups = by_stack(rows);
+        self.contest_of(by_stack(rows))
+    }
+
+    /// The same from the rows of each stack.
+    pub(super) fn contest_of<'r>(&self, groups: Vec<Group<'r>>) -> Contest<'r> {
         let entrant = |group: &Group<'_>| {
             let stack = self.stacks.iter().find(|stack| stack.name == group.stack);
             stack.map_or_else(Entrant::default, ManifestStack::entrant)

@@ -3,8 +3,8 @@
 use super::saved::ROWS_VERSION;
 use crate::aggregate::{CellKind, ColumnSpec, Firing, FollowedRow, Measure, MetricPart, Row, SUMMARY_VERSION, metrics};
 use crate::answers::tables::{
-    Cell, Table, against_columns, against_step_columns, budget_columns, frontier_columns, in_summary, pair_columns,
-    rule_columns,
+    Cell, Table, against_columns, against_step_columns, budget_columns, forward_columns, frontier_columns, in_summary,
+    pair_columns, rule_columns,
 };
 
 /// A file of a results folder whose columns are declared.
@@ -100,6 +100,12 @@ pub fn files() -> Vec<FileSpec> {
             version: SUMMARY_VERSION,
             line: "`compare --against`: one line per class and step at which a run ends.",
             columns: against_step_columns().specs(),
+        },
+        FileSpec {
+            name: "walk-forward",
+            version: SUMMARY_VERSION,
+            line: "`tune --walk-forward`: one line per day, week or month.",
+            columns: forward_columns().specs(),
         },
         FileSpec {
             name: "followed",

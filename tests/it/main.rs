@@ -19,6 +19,7 @@ mod engine;
 mod export;
 mod faults;
 mod follow;
+mod forward;
 mod gate;
 mod golden;
 #[cfg(unix)]

@@ -14,7 +14,7 @@ use crate::explain::Texts;
 use crate::reader::CorpusReport;
 use crate::report::{Found, Made, Manifest, Publication};
 use crate::stats::labels::ErrorRates;
-use crate::transcript::Run;
+use crate::transcript::{Instant, Run};
 use crate::verdict::Assumptions;
 
 /// What the recordings hold under some stacks.
@@ -31,6 +31,8 @@ pub(in crate::cli) struct GatheredRuns {
     pub(in crate::cli) void: Vec<String>,
     /// The agents of the runs, as far as they are recorded.
     pub(in crate::cli) agents: BTreeSet<String>,
+    /// When each run started, in the order of the rows.
+    pub(in crate::cli) started: Vec<Option<Instant>>,
 }
 
 impl GatheredRuns {
@@ -53,10 +55,11 @@ pub(in crate::cli) fn gather(
     let options = Options { assumptions, effects: stacks.effects(), keeps, stories, grounds: &grounds };
     let evaluator = Evaluator::new(&stacks.strategies, options);
     let mut gathered = evaluator.gather();
-    let mut agents = BTreeSet::new();
-    let evaluate = |run: Run| (evaluator.evaluate(&run), run.header.agent);
-    let report = runs.each(output, evaluate, |(run, agent)| {
+    let (mut agents, mut started) = (BTreeSet::new(), Vec::new());
+    let evaluate = |run: Run| (evaluator.evaluate(&run), run.started_at(), run.header.agent);
+    let report = runs.each(output, evaluate, |(run, start, agent)| {
         gathered.take(run);
+        started.push(start);
         agents.extend(agent);
     })?;
     tell_troubles(&stacks.strategies, runs.is_strict(), output)?;
@@ -66,7 +69,7 @@ pub(in crate::cli) fn gather(
     let told = found.told_of_limits();
     let found = if hides_texts { found.without_values().lines() } else { found.lines() };
     let evidence = RunEvidence { rows, firings, followed, stories };
-    Ok(GatheredRuns { evidence, stacks, found, told, report, void, agents })
+    Ok(GatheredRuns { evidence, stacks, found, told, report, void, agents, started })
 }
 
 /// What is asked about stacks on recordings, whoever asks.
@@ -95,6 +98,8 @@ pub(in crate::cli) struct Published {
     pub(in crate::cli) report: CorpusReport,
     /// The agents of the runs, as far as they are recorded.
     pub(in crate::cli) agents: BTreeSet<String>,
+    /// When each run started, in the order of the rows; of the runs of a part, if the tasks were split, nothing.
+    pub(in crate::cli) started: Vec<Option<Instant>>,
 }
 
 /// Runs the comparison; the result is ready to be shown and written.
@@ -114,11 +119,11 @@ pub(in crate::cli) fn published(
     if let Some(name) = question.baseline {
         refuse_unknown_baseline(name, &gathered.stacks)?;
     }
-    let GatheredRuns { mut evidence, stacks: replayed, found, told, report, void, agents } = gathered;
+    let GatheredRuns { mut evidence, stacks: replayed, found, told, report, void, agents, started } = gathered;
     let manifest = question.manifest(replayed, stacks);
     let manifest = Manifest { found, told, remarks: void, ..manifest };
     if question.split.split == SplitPart::None {
-        return Ok(Published { publication: Publication::new(evidence, manifest), report, agents });
+        return Ok(Published { publication: Publication::new(evidence, manifest), report, agents, started });
     }
     let (reported, dev) = divided(evidence.rows, question.split, |all, split| split.rows(&all), Rows::is_empty)?;
     let runs: BTreeSet<&Label> = reported.iter().map(RowView::run_id).collect();
@@ -126,7 +131,7 @@ pub(in crate::cli) fn published(
     evidence = RunEvidence { rows: reported, followed: None, ..evidence };
     let choice = question.split.choice(question.appetite.max_killed);
     let publication = Publication::new(evidence, manifest).with_choice(choice, dev.as_ref());
-    Ok(Published { publication, report, agents })
+    Ok(Published { publication, report, agents, started: Vec::new() })
 }
 
 impl CompareQuestion<'_> {

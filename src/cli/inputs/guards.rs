@@ -22,7 +22,7 @@ use crate::stack::{GuardCommand, Guards};
 #[derive(Clone, Debug, Default, Args)]
 pub(in crate::cli) struct GuardArgs {
     /// A rule of your own, in any language: a name, and the command of a program that is asked at every point
-    /// (`whenstop rules new` writes one). Repeatable.
+    /// (`rules new` writes one). Repeatable.
     ///
     /// Quotes group words; there is no shell.
     #[arg(long, value_name = "NAME=COMMAND", value_parser = named)]

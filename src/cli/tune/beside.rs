@@ -55,6 +55,7 @@ impl Other {
 }
 
 /// All lines of the comparison.
+#[derive(Default)]
 pub(super) struct Beside {
     pub(super) others: Vec<Other>,
     /// The catalogue's own choice, if a list was learned.

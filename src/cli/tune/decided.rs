@@ -50,6 +50,9 @@ pub(super) fn decide(
         return run_part(&part, &runs, shard, out, output);
     }
     let published = compare::published(&question, &runs, &stacks, output)?;
+    if let Some(by) = args.walk_forward {
+        return super::forward::run_compared(args, by, &published, output);
+    }
     let summaries = published.publication.summaries();
     let shipped = published.publication.first(&summaries).ship();
     let to_ship = shipped.map(|summary| ship(summary, &published));

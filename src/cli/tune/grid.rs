@@ -3,6 +3,7 @@
 mod answer;
 mod cache;
 mod findings;
+mod forward;
 mod manifest;
 mod recordings;
 
@@ -140,7 +141,7 @@ pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<Exit, Fai
         let help = "leave them out: a grid takes the outcomes as they are";
         return Err(Failure::usage(Diagnostic::new(Location::default(), what, help)));
     }
-    if let Some(out) = &args.out {
+    if let (Some(out), None) = (&args.out, args.walk_forward) {
         refuse_foreign(out, FILES.into_iter()).map_err(Failure::input)?;
     }
     let mut plan = Plan::default();
@@ -148,14 +149,10 @@ pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<Exit, Fai
     let recordings = recordings::read(args, &plan, output)?;
     let asked: Vec<_> = guards.numbers().filter_map(NumberOf::strategy).cloned().collect();
     tell_troubles(&asked, args.corpus.reading.strict, output)?;
-    let searched: Vec<&Extract> = recordings.searched.iter().collect();
-    let grid = file.grid(&searched, &plan).map_err(Failure::usage)?;
-    if grid.len() > args.grid.most {
-        let what = format!("{} stacks; the most are {}", grouped(grid.len()), grouped(args.grid.most));
-        let sizes: Vec<String> = grid.axes.iter().map(|axis| axis.choices.len().to_string()).collect();
-        let help = format!("its axes have {} choices: shorten them, or allow more with `--most`", sizes.join(" × "));
-        return Err(Failure::usage(Diagnostic::new(Location::file(path.display().to_string()), what, help)));
+    if let Some(by) = args.walk_forward {
+        return forward::run(args, by, (path, &file), &plan, recordings, output);
     }
+    let grid = grid_of(args, path, &file, &plan, &recordings)?;
     let sweep = Sweep { args, path, grid: &grid, plan: &plan, recordings: &recordings, output };
     let Some(out) = &args.out else {
         let walked = sweep.walk(None).map_err(|error| Failure::internal(&error))?;
@@ -186,6 +183,25 @@ pub(super) fn run(args: &Args, path: &Path, output: &Output) -> Result<Exit, Fai
     sweep.show(&walked, &judged)?;
     output.note(&format!("written to {}", out.display()));
     Ok(exit(&walked, &judged))
+}
+
+/// The grid, with the limits that it takes from these recordings.
+fn grid_of(
+    args: &Args,
+    path: &Path,
+    file: &GridFile,
+    plan: &Plan,
+    recordings: &Recordings,
+) -> Result<WideGrid, Failure> {
+    let searched: Vec<&Extract> = recordings.searched.iter().collect();
+    let grid = file.grid(&searched, plan).map_err(Failure::usage)?;
+    if grid.len() > args.grid.most {
+        let what = format!("{} stacks; the most are {}", grouped(grid.len()), grouped(args.grid.most));
+        let sizes: Vec<String> = grid.axes.iter().map(|axis| axis.choices.len().to_string()).collect();
+        let help = format!("its axes have {} choices: shorten them, or allow more with `--most`", sizes.join(" × "));
+        return Err(Failure::usage(Diagnostic::new(Location::file(path.display().to_string()), what, help)));
+    }
+    Ok(grid)
 }
 
 fn exit(walked: &Walked, judged: &Judged) -> Exit {

@@ -1,10 +1,9 @@
 //! What was found, rated as a comparison rates stacks, and held against what such choices do to tasks left out.
 
-use super::Recordings;
 use super::files::hosts_of_stack;
 use crate::aggregate::{Candidate, Entrant, LEAST_SAVED, LEVEL};
 use crate::stats::{CostSums, Estimate, cost_estimate};
-use crate::tune::{Appetite, Fate, HeldOut, Shipped, TaskTotals};
+use crate::tune::{Appetite, Fate, HeldOut, Shipped, Study, TaskTotals};
 
 /// What speaks against a rule that is worth it on the tasks it was chosen on: what rules chosen the same way do to
 /// tasks left out.
@@ -22,9 +21,8 @@ pub(super) struct Rated {
 }
 
 /// What is shipped as a candidate of a comparison, on the tasks it was chosen on.
-pub(super) fn rate(shipped: &Shipped, recordings: &Recordings, tasks: &[usize], appetite: Appetite) -> Rated {
-    let study = &recordings.study;
-    let fates = fates(shipped, recordings);
+pub(super) fn rate(shipped: &Shipped, study: &Study, tasks: &[usize], appetite: Appetite) -> Rated {
+    let fates = fates(shipped, study);
     let hosts = hosts_of_stack(&shipped.stack(study, "tuned")).len();
     let entrant = Entrant { hosts, rules: shipped.rules(study).len(), place: None };
     let fate = |run: usize| fates.get(run).copied().unwrap_or(Fate::Unread);
@@ -32,8 +30,7 @@ pub(super) fn rate(shipped: &Shipped, recordings: &Recordings, tasks: &[usize], 
 }
 
 /// What becomes of every run under what is shipped.
-fn fates(shipped: &Shipped, recordings: &Recordings) -> Vec<Fate> {
-    let study = &recordings.study;
+fn fates(shipped: &Shipped, study: &Study) -> Vec<Fate> {
     let runs = 0..study.runs().len();
     match shipped {
         Shipped::Limit(choice) => runs.map(|run| study.fate(choice.at, run)).collect(),

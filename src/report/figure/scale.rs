@@ -171,6 +171,11 @@ impl Scale {
         self.low <= value && value <= self.high
     }
 
+    /// Its largest number.
+    pub(super) fn most(&self) -> f64 {
+        self.high
+    }
+
     /// The pixels of its ends.
     pub(super) fn ends(&self) -> (i32, i32) {
         (self.from, self.to)

@@ -10,12 +10,12 @@ use std::sync::OnceLock;
 
 use super::saved::Manifest;
 use crate::aggregate::{
-    BudgetCurve, Contest, Firings, FrontierPoint, Label, Rated, RowView, Rows, Summary, Unit, bound_kills,
+    BudgetCurve, Contest, Firings, FrontierPoint, Group, Label, Rated, RowView, Rows, Summary, Unit, bound_kills,
     budget_curves, by_stack, by_stratum, frontier, frontier_spread, frontier_volume, pairs, price_lost_successes,
     rule_shares, summarise, unit_of,
 };
 use crate::answers::tables::{self, Table};
-use crate::answers::{AnswerNote, Appetite, Choice, Field, FirstTable, FollowedReport, RunEvidence};
+use crate::answers::{AnswerNote, Appetite, Choice, Field, FirstTable, FollowedReport, RunEvidence, words};
 use crate::explain::Story;
 use crate::stats::Interval;
 use crate::stats::labels::ErrorRates;
@@ -109,6 +109,28 @@ impl Publication {
         };
         self.manifest.choice = Some(choice);
         self
+    }
+
+    /// The rows of every stack on some of the runs: `is_kept` says for each run, in order, whether it is one of them.
+    fn part(&self, is_kept: &[bool]) -> Vec<Group<'_>> {
+        by_stack(&self.rows).iter().map(|group| group.part(is_kept)).collect()
+    }
+
+    /// Which stack some of the runs alone would ship.
+    pub fn shipped_from(&self, is_kept: &[bool]) -> Option<Label> {
+        let contest = self.manifest.contest_of(self.part(is_kept));
+        let ship = contest.decide(self.appetite().terms()).ship?;
+        contest.groups().get(ship).map(|group| group.stack.clone())
+    }
+
+    /// What some of the runs alone say about what to ship.
+    pub fn verdict_from(&self, is_kept: &[bool]) -> String {
+        let groups = self.part(is_kept);
+        let mut summaries = summarise(&groups, self.label_errors());
+        let contest = self.manifest.contest_of(groups);
+        bound_kills(&mut summaries, &contest);
+        let field = Field::new(&self.rows, contest, None);
+        words::verdict(&FirstTable::new(&summaries, &field, self.unit, self.appetite(), None).verdict())
     }
 
     fn label_errors(&self) -> Option<ErrorRates> {

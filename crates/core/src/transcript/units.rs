@@ -16,7 +16,7 @@ pub struct Millis(pub i64);
 
 /// A time in milliseconds since the Unix epoch (UTC). Timestamps without a time zone are read as UTC, so only
 /// differences within one run are meaningful.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Instant(pub i64);
 
 /// An amount of money in US dollars.

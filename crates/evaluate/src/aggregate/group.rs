@@ -80,6 +80,13 @@ impl<'r> Group<'r> {
         self.places.to_mut().retain(|(at, ending)| keep(RowView::with_ending(rows, *at as usize, *ending as usize)));
     }
 
+    /// The rows of some runs: `is_kept` says for each row, in order, whether it stays.
+    #[must_use]
+    pub fn part(&self, is_kept: &[bool]) -> Self {
+        let places = self.places.iter().zip(is_kept).filter(|(_, is_kept)| **is_kept).map(|(place, _)| *place);
+        Self { places: Cow::Owned(places.collect()), ..self.clone() }
+    }
+
     /// All rows of the comparison, of which this group's rows are a part.
     pub(super) fn all_rows(&self) -> &'r Rows {
         self.rows

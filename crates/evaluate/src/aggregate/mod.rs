@@ -11,6 +11,7 @@ mod detector;
 mod estimates;
 mod firing;
 mod followed;
+mod forward;
 mod frontier;
 mod further;
 mod group;
@@ -19,6 +20,7 @@ mod measure;
 mod metrics;
 mod outcomes;
 mod pairs;
+mod period;
 mod picked;
 mod print;
 mod ratios;
@@ -45,6 +47,7 @@ pub use detector::Detector;
 pub use estimates::{Estimates, LEVEL};
 pub use firing::{Firing, firings};
 pub use followed::{Agreement, FollowedRow, FollowedSummary, agreement, followed_by_stack};
+pub use forward::{Forward, ForwardFinding, ForwardPeriod, Held};
 pub use frontier::{FrontierPoint, FrontierSpread, REFERENCE, frontier, frontier_spread, frontier_volume};
 pub use further::{
     ChosenElsewhere, OracleShare, WorstStratum, chosen_elsewhere, oracle_share, saved_at, stopped_by, worst_stratum,
@@ -58,6 +61,7 @@ pub use metrics::{
 };
 pub use outcomes::OutcomeBounds;
 pub use pairs::{Difference, Pair, SEED, differences, paired, pairs};
+pub use period::{Period, PeriodLength};
 pub use picked::Picked;
 pub use print::{PrintedRun, fingerprint};
 pub use ratios::{CostOfSuccess, SavingRatios};

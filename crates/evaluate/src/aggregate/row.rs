@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Label;
 use super::columns::{record, row_columns};
 use crate::replay::{Exactness, Replay};
-use crate::transcript::{EndCause, Outcome, Point, Run};
+use crate::transcript::{EndCause, Instant, Outcome, Point, Run};
 use crate::verdict::{Assumptions, Course, Doubts, Judged, Ledger, Spent, Verdict, judge, secured_step};
 
 /// How exact a row is, by the name written to `rows.csv`.
@@ -40,6 +40,7 @@ pub struct RunRows {
     suite: Option<Label>,
     model: Option<Label>,
     agent: Option<Label>,
+    started_at: Option<Instant>,
     outcome: Outcome,
     end: EndCause,
     course: Course,
@@ -65,6 +66,7 @@ impl RunRows {
             suite: shared(&run.header.suite),
             model: shared(&run.header.model),
             agent: shared(&run.header.agent),
+            started_at: run.started_at(),
             outcome: run.grade.outcome,
             end: run.grade.end,
             course: Course::from_run(run),
@@ -99,6 +101,11 @@ impl RunRows {
     /// The agent or harness, if it is recorded.
     pub fn agent(&self) -> Option<&str> {
         self.agent.as_deref()
+    }
+
+    /// When the run started, if it is recorded.
+    pub fn started_at(&self) -> Option<Instant> {
+        self.started_at
     }
 
     /// Whether the recording names the run's task.

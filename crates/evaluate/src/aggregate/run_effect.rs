@@ -106,6 +106,18 @@ impl RunEffect {
         }
     }
 
+    /// What becomes of the run of a row without any stack.
+    pub fn unstopped(row: RowView<'_>, unit: Unit) -> Self {
+        let verdict = if row.outcome() == Outcome::Success { Verdict::CleanPass } else { Verdict::MissedStop };
+        let spending = unit.recorded(row).map(|recorded| Spending {
+            recorded,
+            least_spent: recorded,
+            most_spent: Some(recorded),
+            possible: None,
+        });
+        Self::new(row.outcome(), verdict, false, spending)
+    }
+
     /// What an early stop at that point does, or no stop.
     pub fn from_stop(run: &RunRows, stop: Option<Point>, unit: Unit) -> Self {
         let (course, ledger) = (run.course(), run.ledger());

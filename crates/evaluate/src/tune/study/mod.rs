@@ -111,6 +111,11 @@ impl Study {
         self
     }
 
+    /// What was read of each run, ordered by suite, task and name.
+    pub fn into_extracts(self) -> Vec<Extract> {
+        self.runs.into_iter().map(|run| run.on).collect()
+    }
+
     /// The runs, ordered by suite, task and name.
     pub fn runs(&self) -> &[StudyRun] {
         &self.runs

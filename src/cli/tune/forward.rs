@@ -1,0 +1,264 @@
+//! `tune --walk-forward`: for each week, what the runs of the weeks before would have shipped, and what it then did.
+//!
+//! What is shipped from the past is what `tune` ships from those runs, by the same functions. Only the runs that count
+//! change from week to week; what each limit does to each run is found once.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use clap::ValueEnum;
+
+use super::{Args, Shown, Words, catalogue, decided, files};
+use crate::aggregate::{Forward, ForwardPeriod, Group, Held, Label, Period, PeriodLength, Unit, by_stack};
+use crate::answers::{tables, words};
+use crate::cli::Exit;
+use crate::cli::compare::Published;
+use crate::cli::failure::Failure;
+use crate::cli::output::{Format, Output, lines_of};
+use crate::diagnostic::{Diagnostic, Location, count};
+use crate::report::figure::{ForwardFigure, save};
+use crate::report::{refuse_foreign, write_atomically, write_folder};
+use crate::stack::Stack;
+use crate::sweep::Candidates;
+use crate::sweep::engine::{Extract, Plan, Runs};
+use crate::transcript::Instant;
+use crate::tune::{Family, Shipped, Study, Tuner};
+use crate::verdict::Assumptions;
+
+/// The values of `--walk-forward`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum PeriodArg {
+    /// Days, in UTC.
+    Day,
+    /// ISO weeks, from Monday on, in UTC.
+    Week,
+    /// Months, in UTC.
+    Month,
+}
+
+impl PeriodArg {
+    fn length(self) -> PeriodLength {
+        match self {
+            Self::Day => PeriodLength::Day,
+            Self::Week => PeriodLength::Week,
+            Self::Month => PeriodLength::Month,
+        }
+    }
+}
+
+/// The runs, or what is kept of them, by the period in which they started.
+pub(super) struct Dated<T> {
+    pub(super) periods: BTreeMap<Period, Vec<T>>,
+    undated: u64,
+}
+
+impl<T> Dated<T> {
+    /// From runs with their start; an error if they are of fewer than two periods.
+    pub(super) fn new(runs: impl IntoIterator<Item = (Option<Instant>, T)>, by: PeriodArg) -> Result<Self, Failure> {
+        let (mut periods, mut undated): (BTreeMap<Period, Vec<T>>, u64) = (BTreeMap::new(), 0);
+        for (start, run) in runs {
+            match start.and_then(|start| Period::holding(start, by.length())) {
+                Some(period) => periods.entry(period).or_default().push(run),
+                None => undated += 1,
+            }
+        }
+        if periods.len() >= 2 {
+            return Ok(Self { periods, undated });
+        }
+        let noun = by.length().noun();
+        let dated: usize = periods.values().map(Vec::len).sum();
+        let (what, help) = match periods.first_key_value() {
+            None => (
+                format!("none of {} has a date, so there is no {noun} before another", count(undated, "run")),
+                "a run is dated by its start, or by its first message with a time".to_owned(),
+            ),
+            Some((only, _)) => (
+                format!(
+                    "{} with a date, of one {noun} only ({}): it takes two",
+                    count(dated as u64, "run"),
+                    only.name()
+                ),
+                match by {
+                    PeriodArg::Day => "give recordings of more days".to_owned(),
+                    _ => format!("give recordings of more {noun}s, or shorter periods: `--walk-forward day`"),
+                },
+            ),
+        };
+        Err(Failure::input(Diagnostic::new(Location::default(), what, help)))
+    }
+}
+
+/// A walk through the periods, in order of time.
+pub(super) struct Walk {
+    by: PeriodArg,
+    undated: u64,
+    unit: Unit,
+    periods: Vec<ForwardPeriod>,
+    /// Number of runs of the periods so far.
+    past: u64,
+    /// What was said of the runs before the last period.
+    why: String,
+}
+
+impl Walk {
+    pub(super) fn new<T>(by: PeriodArg, dated: &Dated<T>, unit: Unit) -> Self {
+        let why = String::new();
+        Self { by, undated: dated.undated, unit, periods: Vec::new(), past: 0, why }
+    }
+
+    /// Sets what was said of the runs before the next period.
+    pub(super) fn say(&mut self, why: String) {
+        self.why = why;
+    }
+
+    /// The next period, with the stack that the runs before would have shipped.
+    pub(super) fn step(&mut self, period: Period, stack: Option<Stack>, runs: &[Extract], plan: &Plan) {
+        let shipped = stack.as_ref().map(|stack| Label::from(stack.name.as_str()));
+        let nothing = || Stack { name: String::new(), clauses: Vec::new(), cap: None };
+        let candidates = Candidates::new([Arc::new(stack.unwrap_or_else(nothing))], &mut plan.clone());
+        let rows = candidates.rows(runs);
+        for group in by_stack(&rows) {
+            self.add(period, shipped.clone(), &group);
+        }
+    }
+
+    fn add(&mut self, period: Period, stack: Option<Label>, rows: &Group<'_>) {
+        self.periods.push(ForwardPeriod::new(period, self.past, stack, rows, self.unit));
+        self.past += rows.len() as u64;
+    }
+
+    /// Shows and writes what was found.
+    pub(super) fn finish(self, args: &Args, output: &Output) -> Result<Exit, Failure> {
+        let forward = Forward {
+            length: self.by.length(),
+            max_killed: args.promise.max_killed,
+            undated: self.undated,
+            periods: self.periods,
+        };
+        let verdict = words::forward(&forward, &self.why);
+        if let Some(out) = &args.out {
+            let write = |folder: &std::path::Path| {
+                let table = tables::forward(&forward);
+                write_atomically(&folder.join("walk-forward.csv"), |file| table.write_csv(file))?;
+                save(&ForwardFigure { forward: &forward, verdict: &verdict }, folder, "walk-forward").map(drop)
+            };
+            write_folder(out, output.csv_style(), write).map_err(Failure::input)?;
+        }
+        show(args, &forward, &verdict, output)?;
+        if let Some(out) = &args.out {
+            output.note(&format!("written to {}; look at {}", out.display(), out.join("walk-forward.svg").display()));
+        }
+        let has_held = forward.finding().is_some_and(|finding| finding.held == Held::Yes);
+        Ok(if has_held { Exit::Done } else { Exit::GateFailed })
+    }
+}
+
+fn show(args: &Args, forward: &Forward, verdict: &str, output: &Output) -> Result<(), Failure> {
+    let notes = words::forward_notes(forward, args.corpus.unit.noun());
+    let overview = tables::forward_overview(forward);
+    match args.format {
+        Shown::Table => {
+            output.paragraph(verdict);
+            output.data("\n");
+            output.table(&overview, Format::Table)?;
+            output.notes(lines_of(&[verdict], &[&overview]) + 1, &notes);
+        }
+        Shown::Json => output.json(&serde_json::json!({
+            "schema_version": 1,
+            "verdict": verdict,
+            "held": forward.finding().map(|finding| held(finding.held)),
+            "periods": tables::forward(forward).to_json(),
+            "notes": notes,
+        })),
+        Shown::Csv => output.table(&tables::forward(forward), Format::Csv)?,
+        Shown::Md => output.table(&overview, Format::Md)?,
+        Shown::Latex => output.table(&overview, Format::Latex)?,
+        Shown::Pr => return Err(Shown::nothing_today("--walk-forward")),
+    }
+    Ok(())
+}
+
+fn held(held: Held) -> &'static str {
+    match held {
+        Held::Yes => "yes",
+        Held::No => "no",
+        Held::Open => "unknown",
+    }
+}
+
+/// Refuses what cannot be asked of a walk, before anything is read.
+pub(super) fn refuse(args: &Args) -> Result<(), Failure> {
+    if args.format == Shown::Pr {
+        return Err(Shown::nothing_today("--walk-forward"));
+    }
+    let Some(out) = &args.out else { return Ok(()) };
+    let files = ["walk-forward.csv", "walk-forward.svg", "walk-forward.png"];
+    refuse_foreign(out, files.into_iter()).map_err(Failure::input)
+}
+
+/// `tune --walk-forward` over the catalogue.
+pub(super) fn run(args: &Args, by: PeriodArg, output: &Output) -> Result<Exit, Failure> {
+    args.own.check_unused(&args.guards)?;
+    let families: Vec<Family> = catalogue(&args.budget).into_iter().map(files::held).collect();
+    let plan = Study::plan(&families);
+    let mut extracts: Vec<Extract> = Vec::new();
+    let report = args.corpus.process(
+        output,
+        |run| Extract::from_run(&run, &plan, Assumptions::default()),
+        |extract| extracts.push(extract),
+    )?;
+    let unit = Runs::unit_of(&extracts);
+    let dated = Dated::new(extracts.into_iter().map(|on| (on.shared().started_at(), on)), by)?;
+    let mut walk = Walk::new(by, &dated, unit);
+    let mut past: Vec<Extract> = Vec::new();
+    for (period, runs) in dated.periods {
+        let mut stack = None;
+        if !past.is_empty() {
+            let study = Study::new(past, families.clone(), &plan);
+            let answer = decided(args, &Tuner::new(&study), report.label_draw);
+            walk.say(Words { study: &study, answer: &answer, args }.verdict());
+            if let Ok((Shipped::Limit(choice), _)) = &answer.shipped {
+                let name = study.rule(choice.at).to_string();
+                stack = Some(Arc::unwrap_or_clone(study.families()[choice.at.family].stack(&name, choice.at.limit)));
+            }
+            past = study.into_extracts();
+        }
+        walk.step(period, stack, &runs, &plan);
+        past.extend(runs);
+    }
+    walk.finish(args, output)
+}
+
+/// `tune --walk-forward` over stacks that are compared.
+pub(super) fn run_compared(
+    args: &Args,
+    by: PeriodArg,
+    published: &Published,
+    output: &Output,
+) -> Result<Exit, Failure> {
+    let publication = &published.publication;
+    let runs = published.started.iter().copied().zip(0..);
+    let dated: Dated<usize> = Dated::new(runs, by)?;
+    let mut walk = Walk::new(by, &dated, publication.unit());
+    let groups = by_stack(publication.rows());
+    let mut is_past = vec![false; published.started.len()];
+    let n_periods = dated.periods.len();
+    let mut has_shipped = false;
+    for (nth, (period, runs)) in dated.periods.into_iter().enumerate() {
+        let stack = if nth == 0 { None } else { publication.shipped_from(&is_past) };
+        has_shipped |= stack.is_some();
+        if nth + 1 == n_periods && !has_shipped {
+            walk.say(publication.verdict_from(&is_past));
+        }
+        let mut is_now = vec![false; is_past.len()];
+        for run in runs {
+            is_now[run] = true;
+            is_past[run] = true;
+        }
+        let of_stack = groups.iter().find(|group| stack.as_ref().is_none_or(|stack| group.stack == *stack));
+        if let Some(group) = of_stack {
+            walk.add(period, stack, &group.part(&is_now));
+        }
+    }
+    walk.finish(args, output)
+}

@@ -1,0 +1,45 @@
+//! `tune --grid FILE --walk-forward`: which stack of the grid the past would have shipped, period by period.
+
+use std::path::Path;
+
+use super::recordings::Recordings;
+use super::{Args, Exit, Failure, GridFile, Output, Plan, Sweep, grid_of};
+use crate::cli::tune::forward::{Dated, PeriodArg, Walk};
+use crate::sweep::engine::Runs;
+
+/// Walks the grid once for each period, on the runs before it.
+pub(super) fn run(
+    args: &Args,
+    by: PeriodArg,
+    (path, file): (&Path, &GridFile),
+    plan: &Plan,
+    recordings: Recordings,
+    output: &Output,
+) -> Result<Exit, Failure> {
+    // What is wrong with the grid is wrong whatever the period.
+    grid_of(args, path, file, plan, &recordings)?;
+    let unit = Runs::unit_of(&recordings.searched);
+    let dated = Dated::new(recordings.searched.into_iter().map(|on| (on.shared().started_at(), on)), by)?;
+    let mut walk = Walk::new(by, &dated, unit);
+    let mut past = Recordings { searched: Vec::new(), reported: None };
+    for (period, runs) in dated.periods {
+        let mut stack = None;
+        if !past.searched.is_empty() {
+            let grid = grid_of(args, path, file, plan, &past)?;
+            let sweep = Sweep { args, path, grid: &grid, plan, recordings: &past, output };
+            let walked = sweep.walk(None).map_err(|error| Failure::internal(&error))?;
+            if walked.interrupted {
+                return Ok(Exit::Interrupted);
+            }
+            let judged = sweep.judge(&walked);
+            let ship = judged.answer.ship;
+            let mut finds = walked.finds.iter().zip(&judged.summaries);
+            let find = finds.find(|(_, summary)| ship.as_deref() == Some(&*summary.stack));
+            stack = find.map(|(find, _)| grid.stack(find.index));
+            walk.say(judged.answer.verdict);
+        }
+        walk.step(period, stack, &runs, plan);
+        past.searched.extend(runs);
+    }
+    walk.finish(args, output)
+}
