@@ -162,12 +162,19 @@ impl Manifest {
         UnderToldLimits::from_rows(rows, self.told?, &limits)
     }
 
-    /// Notes what the answer makes of each stack, and its bound.
-    pub(super) fn set_standings(&mut self, summaries: &[Summary], standings: &BTreeMap<String, &'static str>) {
+    /// Notes what the answer makes of each stack, its bound, and what it kills in each part of the runs.
+    pub(super) fn set_standings(
+        &mut self,
+        summaries: &[Summary],
+        standings: &BTreeMap<String, &'static str>,
+        parts: &[Summary],
+    ) {
         for stack in &mut self.stacks {
             let summary = summaries.iter().find(|summary| summary.stack == stack.name);
             stack.killed_at_most = summary.and_then(|summary| summary.killed_at_most);
             stack.standing = standings.get(&*stack.name).map(|standing| (*standing).to_owned());
+            let own: Vec<&Summary> = parts.iter().filter(|part| part.stack == stack.name).collect();
+            stack.margins = margins(&own);
         }
     }
 
@@ -282,6 +289,42 @@ pub struct ManifestStack {
     /// What the answer makes of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standing: Option<String>,
+    /// What it kills by suite and by model; empty where all runs are of one. Computed anew when it is read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub margins: Vec<Margin>,
+}
+
+/// What a stack kills in a part of the runs; `strata.csv` has the rest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Margin {
+    /// The suite; `None` for a model in all suites.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suite: Option<Label>,
+    /// The model; `None` for a suite of all models.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<Label>,
+    /// The share of successes killed, at least and at most.
+    pub killed: [Option<f64>; 2],
+    /// The upper end of its 95 % interval.
+    pub killed_high: Option<f64>,
+}
+
+/// The suites and the models among the parts of a stack; all parts, if those are suites of one model or models of one
+/// suite.
+fn margins(parts: &[&Summary]) -> Vec<Margin> {
+    let is_margin = |part: &&&Summary| part.suite.is_none() != part.model.is_none();
+    let has_margins = parts.iter().any(|part| is_margin(&part));
+    let mut margins = Vec::new();
+    for part in parts.iter().filter(|part| is_margin(part) || !has_margins) {
+        let rate = part.fes_rate();
+        margins.push(Margin {
+            suite: part.suite.clone(),
+            model: part.model.clone(),
+            killed: [rate.low.value, rate.high.value],
+            killed_high: rate.upper(),
+        });
+    }
+    if margins.len() > 1 { margins } else { Vec::new() }
 }
 
 impl ManifestStack {
@@ -304,6 +347,7 @@ impl From<StackInfo> for ManifestStack {
             place: None,
             killed_at_most: None,
             standing: None,
+            margins: Vec::new(),
         }
     }
 }

@@ -49,7 +49,7 @@ pub fn files() -> Vec<FileSpec> {
         FileSpec {
             name: "strata",
             version: SUMMARY_VERSION,
-            line: "One line per stack, suite and model: the columns of `summary.csv` for a part of the runs.",
+            line: "One line per stack and suite, stack and model, and stack, suite and model: the columns of `summary.csv` for a part of the runs.",
             columns: [of_stratum(), summary()].concat(),
         },
         FileSpec {

@@ -146,6 +146,35 @@ fn it_loads_nothing_and_runs_only_its_own_script() {
     assert!(page == example(again.path()), "the same input, the same bytes");
 }
 
+#[test]
+fn the_parts_of_the_runs_are_in_strata_csv_and_in_the_manifest() {
+    let folder = tempfile::tempdir().unwrap();
+    example(folder.path());
+    let mut runs: BTreeMap<(bool, bool), u64> = BTreeMap::new();
+    let mut killed_high = BTreeMap::new();
+    for row in csv::Reader::from_path(folder.path().join("strata.csv")).unwrap().deserialize() {
+        let row: BTreeMap<String, String> = row.unwrap();
+        if row["stack"] != "mixed" {
+            continue;
+        }
+        let (suite, model) = (row["suite"].clone(), row["model"].clone());
+        *runs.entry((suite.is_empty(), model.is_empty())).or_default() += row["runs"].parse::<u64>().unwrap();
+        killed_high.insert((suite, model), row["killed_rate_high"].parse::<f64>().unwrap());
+    }
+    // By suite and model, by suite alone, by model alone: each time all runs.
+    assert_eq!(runs, [((false, false), 513), ((false, true), 513), ((true, false), 513)].into());
+    let manifest = std::fs::read_to_string(folder.path().join("manifest.json")).unwrap();
+    let manifest: Value = serde_json::from_str(&manifest).unwrap();
+    let mixed = manifest["stacks"].as_array().unwrap().iter().find(|stack| stack["name"] == "mixed").unwrap();
+    let margins = mixed["margins"].as_array().unwrap();
+    assert!(margins.len() > 3, "{margins:?}");
+    for margin in margins {
+        let name = |key: &str| margin[key].as_str().unwrap_or_default().to_owned();
+        let in_csv = killed_high[&(name("suite"), name("model"))];
+        assert!((margin["killed_high"].as_f64().unwrap() - in_csv).abs() < 1e-6, "{margin}");
+    }
+}
+
 /// A run that every rule of the example stops, with hostile text in every place a recording can fill.
 fn hostile_traces(folder: &Path) {
     let name = serde_json::to_string(HOSTILE).unwrap();

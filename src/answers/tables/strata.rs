@@ -1,4 +1,4 @@
-//! `strata.csv`: the summary by suite and model.
+//! `strata.csv`: the summary by suite, by model, and by both.
 
 use super::{Cell, Line, Table, summary};
 use crate::aggregate::Summary;

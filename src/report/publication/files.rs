@@ -94,7 +94,7 @@ impl Publication {
         let summary = self.summary_md(&tables, summaries);
         write_atomically(&out.join("summary.md"), |file| file.write_all(summary.as_bytes()))?;
         let mut manifest = self.manifest.clone();
-        manifest.set_standings(summaries, &first.standings());
+        manifest.set_standings(summaries, &first.standings(), &tables.parts);
         let manifest = serde_json::to_string_pretty(&manifest).unwrap_or_default() + "\n";
         write_atomically(&out.join("manifest.json"), |file| file.write_all(manifest.as_bytes()))
     }

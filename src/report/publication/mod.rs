@@ -23,6 +23,8 @@ use crate::stats::labels::ErrorRates;
 /// Data shared by the tables and figures of a folder.
 struct Tables {
     rules: Table,
+    /// The parts of the runs, by suite and model.
+    parts: Vec<Summary>,
     strata: Table,
     estimates: Table,
     frontier: Table,
@@ -194,6 +196,7 @@ impl Publication {
             rules: tables::rules(rule_shares(&stacks, &self.rows, &self.firings)),
             estimates: tables::estimates(summaries.iter().chain(&strata).take(n_listed)),
             strata: tables::strata(&strata),
+            parts: strata,
             frontier: tables::frontier(&points, &spread),
             pairs: tables::pairs(pairs(&groups, &self.manifest.baseline, self.unit)),
             budget: tables::budget(&curves, whole_budget),

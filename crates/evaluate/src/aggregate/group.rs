@@ -36,9 +36,20 @@ pub fn by_stack(rows: &Rows) -> Vec<Group<'_>> {
         .collect()
 }
 
-/// One group per stack, suite and model: stacks in the order given, strata by name.
+/// The parts of each stack: each suite alone and each model alone, unless that is what the strata are, and then
+/// the strata: each model in each suite. Stacks are in the order given, parts by name.
 pub fn by_stratum(rows: &Rows) -> Vec<Group<'_>> {
-    by_stack(rows).iter().flat_map(Group::strata).collect()
+    let mut parts = Vec::new();
+    for group in by_stack(rows) {
+        let strata = group.strata();
+        for margins in [group.by_suite(), group.by_model()] {
+            if margins.len() > 1 && margins.len() < strata.len() {
+                parts.extend(margins);
+            }
+        }
+        parts.extend(strata);
+    }
+    parts
 }
 
 /// The rows of the comparison that all of `groups` are of; `None` without groups.
@@ -97,11 +108,14 @@ impl<'r> Group<'r> {
         self.parts(|row| (row.suite(), row.model()))
     }
 
-    /// Splits the group by suite alone, or by model alone.
-    pub(super) fn margins(&self) -> Vec<Self> {
-        let by_suite = self.parts(|row| (row.suite(), None));
-        let by_model = self.parts(|row| (None, row.model()));
-        by_suite.into_iter().chain(by_model).collect()
+    /// Splits the group by suite alone.
+    pub(super) fn by_suite(&self) -> Vec<Self> {
+        self.parts(|row| (row.suite(), None))
+    }
+
+    /// Splits the group by model alone.
+    pub(super) fn by_model(&self) -> Vec<Self> {
+        self.parts(|row| (None, row.model()))
     }
 
     /// The rows that are not in `part`, which is of this group.

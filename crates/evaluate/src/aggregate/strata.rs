@@ -35,7 +35,7 @@ pub fn worse_stratum(pool: &Group<'_>) -> Option<WorseStratum> {
     let most = |range: &RangeEstimate| range.high.value.unwrap_or(0.0);
     let pooled = rate(pool);
     let mut worst: Option<WorseStratum> = None;
-    for group in pool.margins().iter().chain(&pool.strata()) {
+    for group in pool.by_suite().iter().chain(&pool.by_model()).chain(&pool.strata()) {
         let fes_rate = rate(group);
         let is_candidate = group.len() < pool.len() && fes_rate.high.clusters >= MIN_TASKS;
         if !is_candidate || most(&fes_rate) <= most(&pooled) {
