@@ -195,6 +195,12 @@ impl<'s> FirstTable<'s> {
         Self { summaries, unit, appetite, choice, rows, field, decision, shown, folded, idle, unread }
     }
 
+    /// All stacks, in the order of every table and figure: those that are shown, those left out, then the idle ones and
+    /// those that could not be judged.
+    pub fn in_order(&self) -> impl Iterator<Item = &'s Summary> {
+        self.shown.iter().chain(&self.folded).chain(&self.idle).chain(&self.unread).copied()
+    }
+
     /// The stack to ship, if there is one. If a stack was chosen on other tasks, it is that one or none.
     pub fn ship(&self) -> Option<&'s Summary> {
         if self.is_test() {

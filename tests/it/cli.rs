@@ -43,7 +43,7 @@ fn compare_prints_a_table_and_writes_a_folder() {
     assert_eq!(code, 0, "{stderr}");
     insta::assert_snapshot!("compare_table", stdout);
     insta::assert_snapshot!("compare_rows", scratch.read("out/rows.csv"));
-    let expected = "bounds.png bounds.svg budget.csv budget.png budget.svg estimates.csv firings.csv followed.csv frontier.csv frontier.png frontier.svg manifest.json pairs.csv report.html rows.csv rules.csv spending.png \
+    let expected = "budget.csv budget.png budget.svg estimates.csv firings.csv followed.csv frontier.csv frontier.png frontier.svg manifest.json pairs.csv report.html rows.csv rules.csv spending.png \
         spending.svg stop-steps.png stop-steps.svg stories.jsonl strata.csv summary.csv summary.md";
     assert_eq!(scratch.names("out").join(" "), expected);
 }

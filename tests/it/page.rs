@@ -146,6 +146,101 @@ fn it_loads_nothing_and_runs_only_its_own_script() {
     assert!(page == example(again.path()), "the same input, the same bytes");
 }
 
+/// The SVG of a figure on a page.
+fn drawing<'p>(page: &'p str, name: &str) -> &'p str {
+    between(page, &format!("<template id=\"figure-{name}\">"), "</template>")
+}
+
+#[test]
+fn the_figures_on_the_page_are_those_of_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = example(folder.path());
+    for name in ["frontier", "spending", "stop-steps", "budget", "bounds"] {
+        let file = std::fs::read_to_string(folder.path().join(format!("{name}.svg"))).unwrap();
+        assert!(drawing(&page, name) == file, "{name}.svg");
+    }
+    // For each drawing of the frontier, the page knows where every stack of the table is shown.
+    let meta = meta(&page);
+    let order = meta["choices"][0]["order"].as_array().unwrap();
+    for view in meta["frontier"].as_array().unwrap() {
+        let svg = drawing(&page, view["name"].as_str().unwrap());
+        let [_, top, width, height] = numbers(&view["window"])[..] else { panic!("{view}") };
+        assert!(svg.starts_with(&format!("<svg width=\"{width}\" height=\"{}\"", top + height)), "{svg:.60}");
+        let stacks = view["stacks"].as_array().unwrap();
+        assert_eq!(stacks.len(), order.len());
+        for stack in stacks {
+            let (mark, line) = (numbers(&stack["mark"]), numbers(&stack["line"]));
+            assert!((0..width).contains(&mark[0]) && (top..top + height).contains(&mark[1]), "{stack}");
+            assert!(line[0] >= 0 && line[2] <= width && line[3] <= top + height, "{stack}");
+            // The middle of a square or a dot is where the drawing has one.
+            let (left, up) = (mark[0] - 5, mark[1] - 5);
+            let has = |shape: String| svg.contains(&shape);
+            let is_square = has(format!("<rect x=\"{left}\" y=\"{up}\" width=\"10\" height=\"10\""));
+            let is_dot = has(format!("<circle cx=\"{}\" cy=\"{}\" r=\"6\"", mark[0], mark[1]));
+            let is_arrow = has(format!(
+                "{},{} {},{} {},{}",
+                mark[0] - 6,
+                mark[1] - 1,
+                mark[0] + 6,
+                mark[1] - 1,
+                mark[0],
+                mark[1] + 8
+            ));
+            assert!(is_square || is_dot || is_arrow, "{stack}");
+        }
+    }
+}
+
+fn numbers(list: &Value) -> Vec<i64> {
+    list.as_array().unwrap().iter().map(|number| number.as_i64().unwrap()).collect()
+}
+
+#[test]
+fn tables_and_figures_have_one_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = example(folder.path());
+    let meta = meta(&page);
+    let name = |at: &Value| meta["stacks"][usize::try_from(at.as_u64().unwrap()).unwrap()]["name"].as_str().unwrap();
+    let choices = meta["choices"].as_array().unwrap();
+    let asked = choices.iter().find(|choice| choice["from"] == meta["max_killed"]).unwrap();
+    let order: Vec<&str> = asked["order"].as_array().unwrap().iter().map(name).collect();
+    let read = |file: &str| std::fs::read_to_string(folder.path().join(file)).unwrap();
+    // The places at which the names stand, in the table of summary.md and in the figures.
+    let places = |text: &str, as_written: &dyn Fn(&str) -> String| -> Vec<usize> {
+        order.iter().map(|name| text.find(&as_written(name)).unwrap_or_else(|| panic!("{name}"))).collect()
+    };
+    let in_table = places(&read("summary.md"), &|name| format!("\n| {name} |"));
+    assert!(in_table.is_sorted(), "{in_table:?}");
+    for figure in ["spending.svg", "stop-steps.svg"] {
+        let in_figure = places(&read(figure), &|name| format!("\n{name}\n"));
+        assert!(in_figure.is_sorted(), "{figure}: {in_figure:?}");
+    }
+    let mut lines = read("frontier.svg").lines().map(str::to_owned).collect::<Vec<_>>();
+    lines.retain(|line| order.iter().zip(1..).any(|(name, number)| *line == format!("{number} {name}")));
+    let legend = &lines[lines.len() - order.len()..];
+    let numbered: Vec<String> = order.iter().zip(1..).map(|(name, number)| format!("{number} {name}")).collect();
+    assert_eq!(legend, numbered);
+    let rules: Vec<&Value> = meta["rules"]["rows"].as_array().unwrap().iter().map(|row| &row[0]).collect();
+    let in_rules = order.iter().filter_map(|name| rules.iter().position(|rule| rule == name)).collect::<Vec<_>>();
+    assert!(in_rules.is_sorted() && in_rules.len() > 3, "{in_rules:?}");
+}
+
+#[test]
+fn bounds_show_only_stacks_that_warn_or_ask() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = example(folder.path());
+    let drawn = drawing(&page, "bounds");
+    assert!(drawn.contains("\nopenhands\n"));
+    for stops in ["mixed", "same-call", "errors", "tight-budget"] {
+        assert!(!drawn.contains(&format!("\n{stops}\n")), "{stops}");
+    }
+    let (stacks, out) = (folder.path().join("stacks.toml"), folder.path().join("out"));
+    std::fs::write(&stacks, "[[stack]]\nname = \"cap\"\nany = [{ signal = \"steps\", at_least = 9 }]\n").unwrap();
+    let page = compared(Path::new("traces"), stacks.to_str().unwrap(), &out);
+    assert!(!page.contains("id=\"figure-bounds\"") && !out.join("bounds.svg").exists());
+    assert!(!std::fs::read_to_string(out.join("summary.md")).unwrap().contains("bounds.svg"));
+}
+
 #[test]
 fn the_parts_of_the_runs_are_in_strata_csv_and_in_the_manifest() {
     let folder = tempfile::tempdir().unwrap();

@@ -65,7 +65,7 @@ async function checks() {
   const killed = (row) => row.killed_low === '1', stopped = (row) => row.stopped_low === '1' && row.stopped_high === '1';
   for (const stack of stacks.slice(0, 6)) {
     const own = rows.filter((row) => row.stack === stack);
-    await page.selectOption('[data-filter=stack]', { index: meta.stacks.findIndex(({ name }) => name === stack) });
+    await page.selectOption('[data-filter=stack]', String(meta.stacks.findIndex(({ name }) => name === stack)));
     await page.selectOption('[data-filter=kind]', '');
     check(await shownCount() === own.length, `${JSON.stringify(stack)}: ${own.length} runs`);
     await page.selectOption('[data-filter=kind]', 'killed');
@@ -148,6 +148,29 @@ async function checks() {
     await page.click(`#stacks tr[data-stack="${plain}"]`);
     check(await page.locator('#copy-pane').isHidden(), `${JSON.stringify(meta.stacks[plain].name)}: nothing to be copied`);
   }
+  // The figure: each mark and each line of its legend chooses a stack and tells its numbers.
+  const frontier = meta.frontier.find(({ name }) => name === 'frontier');
+  for (const { stack } of (frontier?.stacks ?? []).slice(0, 4)) {
+    for (const part of ['circle', 'rect']) {
+      const node = page.locator(`svg.frontier ${part}[data-mark="${stack}"]`);
+      await node.dispatchEvent('mouseenter');
+      check((await page.locator('#tip').textContent()).startsWith(`${meta.stacks[stack].name}: `), `${JSON.stringify(meta.stacks[stack].name)}: its ${part} tells its numbers`);
+      await page.evaluate(() => { location.hash = '#'; });
+      await node.dispatchEvent('click');
+      check((await page.locator('#killed-pane h2').textContent()).includes(meta.stacks[stack].name) && await page.locator(`svg.frontier circle.chosen[data-mark="${stack}"]`).count() === 1, `${JSON.stringify(meta.stacks[stack].name)}: its ${part} chooses it`);
+    }
+  }
+  // On a narrow screen the narrow drawing is shown, and nothing is wider than the screen.
+  const telephone = await opened({ viewport: { width: 400, height: 820 } });
+  if (frontier?.stacks.length) {
+    check(await telephone.page.locator('svg.frontier-narrow').isVisible() && await telephone.page.locator('svg.frontier').isHidden(), 'a narrow screen has the narrow drawing');
+    check(await page.locator('svg.frontier').isVisible() && await page.locator('svg.frontier-narrow').isHidden(), 'and a wide one the drawing of the file');
+  }
+  for (const tab of await telephone.page.locator('#tabs button').all()) {
+    await tab.click();
+    check(await telephone.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${await tab.textContent()}: nothing is wider than a screen of 400 pixels`);
+  }
+  await telephone.context.close();
   // Runs that nobody graded have no bounds on success, and so no such tab.
   const bounded = await page.locator('#figure-bounds').count() > 0;
   check(await page.locator('#tab-bounds').count() === Number(bounded), 'there are bounds where there is a figure of them');

@@ -1,23 +1,19 @@
-//! Figure: bounds on success under each stack, the interval around them, and which share is unknown and why.
+//! Figure: bounds on success under each stack that warns, asks or refuses, the interval around them, and which share is
+//! unknown and why. What a stack that only stops would have led to is known: the other figures show it.
 
 use plotters::prelude::*;
 
 use super::canvas::{Drawing, FigureError, Picture};
-use super::frontier::ungraded;
 use super::pen::{Head, Look, MARGIN, Pen, WIDTH};
 use super::scale::{Quantity, Scale, ticks};
-use super::stops::named;
 use super::style::{self, BLUE, FAINT, GREY, RED, SMALL};
 use crate::aggregate::{Group, RowView, Summary};
 
 /// The bounds figure of a comparison.
 pub struct BoundsFigure<'a> {
-    /// The stacks.
-    pub summaries: &'a [Summary],
-    /// The rows of each stack, in the same order.
-    pub groups: &'a [Group<'a>],
-    /// The subtitle: what was compared.
-    pub subtitle: String,
+    lines: Vec<Line<'a>>,
+    recorded: Option<f64>,
+    subtitle: String,
 }
 
 const ROW: i32 = 26;
@@ -27,8 +23,6 @@ const RIGHT: i32 = 570;
 const CAUSES: i32 = RIGHT + 24;
 const EVEN: i32 = WIDTH.cast_signed() - MARGIN;
 const HALF: i32 = 5;
-/// Up to this many idle stacks are drawn one by one; more share one line.
-const SINGLE: usize = 3;
 
 /// Causes for an open outcome, in order of precedence; each run counts under the first that applies.
 const CAUSE: [(&str, &str); 5] = [
@@ -39,101 +33,60 @@ const CAUSE: [(&str, &str); 5] = [
     ("capped", "the recording was cut off by its own cap before the stack stopped it"),
 ];
 
+/// The cause of the stacks that are shown.
+const DIVERGED: usize = 1;
+
 /// One line of the figure.
 struct Line<'a> {
-    name: String,
     summary: &'a Summary,
     /// Number of runs by cause, in the order of [`CAUSE`].
     causes: [u64; CAUSE.len()],
 }
 
-impl BoundsFigure<'_> {
-    fn is_ungraded(&self) -> bool {
-        self.summaries.iter().all(|summary| summary.outcomes.recorded.is_none())
-    }
-
-    /// One line per stack; stacks that never acted share a line if there are many.
-    fn lines(&self) -> Vec<Line<'_>> {
-        if self.is_ungraded() {
-            return Vec::new();
-        }
-        let idle = self.folded(Summary::never_acted);
-        let unread = self.folded(Summary::is_unread);
-        let mut lines: Vec<Line<'_>> = Vec::new();
-        for (summary, group) in self.summaries.iter().zip(self.groups) {
-            let kind = [&idle, &unread].into_iter().find(|names| names.contains(&&*summary.stack));
-            let name = match kind {
-                Some(names) if names.first() != Some(&&*summary.stack) => continue,
-                Some(names) if summary.never_acted() => format!("{} that never acted", names.len()),
-                Some(names) => format!("{} that cannot be judged", names.len()),
-                None => summary.stack.to_string(),
-            };
-            lines.push(Line { name, summary, causes: causes(group) });
-        }
-        lines
-    }
-
-    /// Stacks of a kind that share one line; empty if there are few.
-    fn folded(&self, kind: fn(&Summary) -> bool) -> Vec<&str> {
-        let names: Vec<&str> =
-            self.summaries.iter().filter(|summary| kind(summary)).map(|summary| &*summary.stack).collect();
-        if names.len() > SINGLE { names } else { Vec::new() }
-    }
-
-    fn head(&self, lines: &[Line<'_>]) -> Head {
-        let head = Head::new("Success under each stack: what the recordings allow");
-        if lines.is_empty() {
-            let runs = self.summaries.iter().map(|summary| summary.runs).max().unwrap_or(0);
-            return head.sentence(&ungraded(runs)).note(&self.subtitle);
-        }
-        let mut notes = vec![
-            "bar: from every open outcome a failure to every one a success; line: 95 % interval around it".to_owned(),
-        ];
-        let words: Vec<String> = CAUSE
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| lines.iter().any(|line| line.causes[*at] > 0))
-            .map(|(_, (name, words))| format!("{name}: {words}"))
-            .collect();
-        if !words.is_empty() {
-            notes.push(format!("open, of all runs: {}", words.join("; ")));
-            notes.push("even at: so many of the open runs must succeed for as many successes as recorded".to_owned());
-        }
-        for (why, kind) in
-            [("never acted", Summary::never_acted as fn(&Summary) -> bool), ("cannot be judged", Summary::is_unread)]
-        {
-            let names: Vec<String> = self.folded(kind).into_iter().map(str::to_owned).collect();
-            if !names.is_empty() {
-                notes.push(format!("{why}: {}", named(&names)));
+impl<'a> BoundsFigure<'a> {
+    /// The figure of those of `stacks` that warned, asked or refused, in their order; `None` if none did. The subtitle
+    /// says what was compared.
+    pub fn from_stacks(stacks: &[(&'a Summary, &Group<'_>)], subtitle: String) -> Option<Self> {
+        let mut lines = Vec::new();
+        for (summary, group) in stacks {
+            let causes = causes(group);
+            if causes[DIVERGED] > 0 {
+                lines.push(Line { summary, causes });
             }
         }
-        notes.iter().fold(head.note(&self.subtitle), |head, note| head.note(note))
+        let recorded = lines.first()?.summary.outcomes.recorded;
+        Some(Self { lines, recorded, subtitle })
+    }
+
+    fn head(&self) -> Head {
+        let mut open = Vec::new();
+        for (at, (name, words)) in CAUSE.iter().enumerate() {
+            if self.lines.iter().any(|line| line.causes[at] > 0) {
+                open.push(format!("{name}: {words}"));
+            }
+        }
+        Head::new("Success under each stack that warns, asks or refuses: what the recordings allow")
+            .note(&self.subtitle)
+            .note("bar: from every open outcome a failure to every one a success; line: 95 % interval around it")
+            .note(&format!("open, of all runs: {}", open.join("; ")))
+            .note("even at: so many of the open runs must succeed for as many successes as recorded")
     }
 }
 
 impl Picture for BoundsFigure<'_> {
     fn size(&self) -> (u32, u32) {
-        let lines = self.lines();
-        let top = self.head(&lines).bottom();
-        if lines.is_empty() {
-            return (WIDTH, top.unsigned_abs() + 20);
-        }
-        (WIDTH, (top + 40 + height(&lines) + 64).unsigned_abs())
+        (WIDTH, (self.head().bottom() + 40 + height(&self.lines) + 64).unsigned_abs())
     }
 
     fn draw<B: DrawingBackend>(&self, area: &Drawing<B>) -> Result<(), FigureError> {
         let pen = Pen::on(area);
-        let lines = self.lines();
-        let head = self.head(&lines);
+        let head = self.head();
         head.draw(&pen)?;
-        if lines.is_empty() {
-            return Ok(());
-        }
         let top = head.bottom() + 40;
         let scale = Scale::new((0.0, 100.0), (LEFT, RIGHT));
-        self.draw_axis(&pen, &scale, (top, top + height(&lines)))?;
+        self.draw_axis(&pen, &scale, (top, top + height(&self.lines)))?;
         let mut y = top + ROW / 2;
-        for line in &lines {
+        for line in &self.lines {
             draw_line(&pen, &scale, line, y)?;
             y += ROW;
         }
@@ -162,7 +115,7 @@ impl BoundsFigure<'_> {
         pen.text("successes, % of runs", (i32::midpoint(LEFT, RIGHT), bottom + 36), Look::LABEL.centred())?;
         pen.text("open, and why", (CAUSES, top - 16), grey)?;
         pen.text("even at", (EVEN, top - 16), grey.ending())?;
-        if let Some(share) = self.summaries.first().and_then(|summary| summary.outcomes.recorded) {
+        if let Some(share) = self.recorded {
             let at = scale.at(share * 100.0);
             pen.dashes((at, top - 4), (at, bottom), RED.stroke_width(1))?;
             let label = format!("as recorded: {:.0} %", share * 100.0);
@@ -175,7 +128,7 @@ impl BoundsFigure<'_> {
 }
 
 fn draw_line<B: DrawingBackend>(pen: &Pen<'_, B>, scale: &Scale, line: &Line<'_>, y: i32) -> Result<(), FigureError> {
-    let name = style::fitted(&line.name, SMALL, LEFT - 12 - MARGIN);
+    let name = style::fitted(&line.summary.stack, SMALL, LEFT - 12 - MARGIN);
     pen.text(&name, (LEFT - 12, y), Look::SMALL.ending())?;
     let success = &line.summary.outcomes.success;
     let x = |share: f64| scale.at(share * 100.0);

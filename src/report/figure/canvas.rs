@@ -23,6 +23,12 @@ impl FigureError {
     pub fn from_error(error: &dyn std::fmt::Display) -> Self {
         Self(error.to_string())
     }
+
+    /// The error of a picture called `name`, for a person.
+    pub fn of_picture(&self, folder: &Path, name: &str) -> Diagnostic {
+        let at = Location::file(folder.join(name).display().to_string());
+        Diagnostic::new(at, self.to_string(), "report it with the rows that caused it")
+    }
 }
 
 /// Something that can be drawn on any backend.
@@ -36,15 +42,8 @@ pub trait Picture {
 
 /// Writes `<folder>/<name>.svg` and `<folder>/<name>.png`; returns the SVG.
 pub fn save<P: Picture>(picture: &P, folder: &Path, name: &str) -> Result<String, Diagnostic> {
-    let failed = |error: FigureError| {
-        Diagnostic::new(
-            Location::file(folder.join(name).display().to_string()),
-            error.to_string(),
-            "report it with the rows that caused it",
-        )
-    };
-    let svg = svg(picture).map_err(failed)?;
-    let png = png(picture).map_err(failed)?;
+    let svg = svg(picture).map_err(|error| error.of_picture(folder, name))?;
+    let png = png(picture).map_err(|error| error.of_picture(folder, name))?;
     write_atomically(&folder.join(format!("{name}.svg")), |out| out.write_all(svg.as_bytes()))?;
     write_atomically(&folder.join(format!("{name}.png")), |out| out.write_all(&png))?;
     Ok(svg)

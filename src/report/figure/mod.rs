@@ -20,7 +20,7 @@ pub use bounds::BoundsFigure;
 pub use budget::BudgetFigure;
 pub use canvas::{Drawing, FigureError, Picture, save, svg};
 pub use forward::ForwardFigure;
-pub use frontier::FrontierFigure;
+pub use frontier::{FrontierFigure, Layout, ShownAt};
 pub use heat::{HeatFigure, short};
 pub use spending::SpendingFigure;
 pub use stops::StopsFigure;

@@ -4,7 +4,7 @@ use plotters::prelude::*;
 
 use super::canvas::FigureError;
 use super::pen::{At, Frame, Look, Pen};
-use super::style::{FAINT, GREY, INK, SMALL, width};
+use super::style::{FAINT, GREY, INK, LABEL, SMALL, width, wrapped};
 use crate::aggregate::Unit;
 
 /// What the numbers of an axis measure.
@@ -88,12 +88,6 @@ pub(super) fn ticks(low: f64, high: f64, most: u32, quantity: Quantity, whole: b
         .collect()
 }
 
-/// Ticks of shares in percent on a square-root scale.
-pub(super) fn root_ticks(high: f64) -> Vec<Tick> {
-    let percents = [0.0, 1.0, 5.0, 10.0, 20.0, 30.0, 50.0, 70.0, 100.0];
-    percents.into_iter().filter(|at| *at <= high).map(|at| (at, Quantity::Percent.label(at, 1.0, high))).collect()
-}
-
 /// Ticks of 1, 2 and 5 times powers of ten on a logarithmic scale; only the powers if there would be many.
 pub(super) fn log_ticks(low: f64, high: f64, quantity: Quantity) -> Vec<Tick> {
     if !(low.is_finite() && high.is_finite() && 0.0 < low && low < high) {
@@ -120,12 +114,16 @@ pub(super) struct Scale {
 }
 
 /// How a scale spreads its numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Shape {
     Linear,
-    Root,
+    /// Linear with a kink: numbers up to this one take [`FINE`] of the scale.
+    CoarseFrom(f64),
     Log,
 }
+
+/// The share of a scale up to its kink.
+const FINE: f64 = 0.8;
 
 impl Scale {
     /// Maps `low` to pixel `from` and `high` to pixel `to`.
@@ -133,11 +131,10 @@ impl Scale {
         Self { low, high, from, to, shape: Shape::Linear }
     }
 
-    /// Uses square roots, which separate small shares beside large ones; `low` must then be at most 0, and values
-    /// below 0 map to 0.
+    /// Separates the numbers up to `kink`, and crowds the larger ones; `kink` must lie between the ends.
     #[must_use]
-    pub(super) fn rooted(self) -> Self {
-        Self { shape: Shape::Root, ..self }
+    pub(super) fn coarse_from(self, kink: f64) -> Self {
+        Self { shape: Shape::CoarseFrom(kink), ..self }
     }
 
     /// Uses logarithms, for numbers of different orders of magnitude; `low` must then be positive, and smaller values
@@ -152,18 +149,14 @@ impl Scale {
     pub(super) fn at(&self, value: f64) -> i32 {
         let place = |value: f64| match self.shape {
             Shape::Linear => value,
-            Shape::Root => value.max(0.0).sqrt(),
+            Shape::CoarseFrom(kink) if value <= kink => (value - self.low) / (kink - self.low) * FINE,
+            Shape::CoarseFrom(kink) => FINE + (value - kink) / (self.high - kink) * (1.0 - FINE),
             Shape::Log => value.max(self.low).ln(),
         };
         let (low, high) = (place(self.low), place(self.high));
         let share = if high > low { (place(value) - low) / (high - low) } else { 0.0 };
         let share = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
         self.from + (share * f64::from(self.to - self.from)).round() as i32
-    }
-
-    /// True for a square-root scale.
-    pub(super) fn is_rooted(&self) -> bool {
-        self.shape == Shape::Root
     }
 
     /// True if the number is on the scale.
@@ -223,9 +216,37 @@ impl Plane {
             pen.text(label, (left - 8, at), Look::SMALL.colour(GREY).ending())?;
         }
         pen.line(&[(left, top), (left, bottom), (right, bottom)], GREY)?;
-        pen.text(x_name, (i32::midpoint(left, right), bottom + 36), Look::LABEL.colour(INK).centred())?;
-        pen.text(y_name, (left - 40, top - 18), Look::LABEL)
+        let mut y = bottom + 36;
+        for line in name_lines(x_name, right - left) {
+            pen.text(&line, (i32::midpoint(left, right), y), Look::LABEL.colour(INK).centred())?;
+            y += NAME_LINE;
+        }
+        let mut y = top + 18 - Self::above(y_name, right - left);
+        for line in name_lines(y_name, right - left) {
+            pen.text(&line, (left - 40, y), Look::LABEL)?;
+            y += NAME_LINE;
+        }
+        Ok(())
     }
+
+    /// The height of the name of the vertical axis above a plane of this width.
+    pub(super) fn above(y_name: &str, width: i32) -> i32 {
+        16 + NAME_LINE * i32::try_from(name_lines(y_name, width).len()).unwrap_or(0)
+    }
+
+    /// Where the name of the horizontal axis ends.
+    pub(super) fn bottom(&self, x_name: &str) -> i32 {
+        let (left, _, right, bottom) = self.frame();
+        bottom + 26 + NAME_LINE * i32::try_from(name_lines(x_name, right - left).len()).unwrap_or(0)
+    }
+}
+
+/// The height of a line of an axis' name.
+const NAME_LINE: i32 = 20;
+
+/// An axis' name as lines; it may be a little wider than the plane.
+fn name_lines(name: &str, width: i32) -> Vec<String> {
+    wrapped(name, LABEL, width + 32)
 }
 
 /// The ticks whose labels do not overlap earlier ones, with their pixels.
@@ -285,7 +306,8 @@ mod tests {
         let scale = Scale::new((0.0, 50.0), (100, 600));
         assert_eq!((scale.at(0.0), scale.at(25.0), scale.at(50.0)), (100, 350, 600));
         assert_eq!((scale.at(-5.0), scale.at(1e300), scale.at(f64::NAN)), (100, 600, 100));
-        let rooted = Scale::new((0.0, 100.0), (0, 100)).rooted();
-        assert_eq!((rooted.at(-1.0), rooted.at(25.0), rooted.at(100.0)), (0, 50, 100));
+        let kinked = Scale::new((0.0, 100.0), (0, 100)).coarse_from(20.0);
+        assert_eq!((kinked.at(-1.0), kinked.at(10.0), kinked.at(20.0)), (0, 40, 80));
+        assert_eq!((kinked.at(60.0), kinked.at(100.0), kinked.at(101.0)), (90, 100, 100));
     }
 }

@@ -48,13 +48,12 @@ pub(super) fn choices<'s>(
         let appetite = Appetite { max_killed: from, all: true, ..appetite };
         let first = FirstTable::new(summaries, field, unit, appetite, choice);
         let place = |wanted: &Summary| summaries.iter().position(|summary| summary.stack == wanted.stack);
-        let in_order = first.shown.iter().chain(&first.folded).chain(&first.idle).chain(&first.unread);
         AtTolerance {
             from,
             verdict: words::verdict(&first.verdict()),
             ship: first.ship().and_then(place),
             standing: first.standings_in_order().iter().copied().map(Standing::name).collect(),
-            order: in_order.filter_map(|summary| place(summary)).collect(),
+            order: first.in_order().filter_map(place).collect(),
             below: words::notes(&first.notes()),
         }
     };

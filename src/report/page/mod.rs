@@ -5,6 +5,7 @@
 
 mod choices;
 mod columns;
+mod frontier;
 mod plain;
 mod runs;
 mod shell;
@@ -16,6 +17,7 @@ use serde_json::{Value, json};
 
 use self::choices::{AtTolerance, choices};
 use self::columns::packed;
+pub(super) use self::frontier::FrontierView;
 pub use self::plain::PlainPage;
 use self::runs::{Listed, listed};
 use self::shell::Filling;
@@ -47,6 +49,8 @@ pub(super) struct Page<'a> {
     pub(super) stories: &'a [Story],
     /// Figures by name, as SVG.
     pub(super) figures: Vec<(&'static str, String)>,
+    /// The drawings of the frontier among them; none if nobody graded the runs.
+    pub(super) frontier: Vec<FrontierView>,
     /// If nobody graded the runs: what followed the stops, with which the page opens.
     pub(super) followed: Option<FollowedAnswer>,
 }
@@ -68,6 +72,7 @@ struct Meta<'a> {
     max_killed: f64,
     choices: Vec<AtTolerance>,
     stacks: Vec<Stack<'a>>,
+    frontier: &'a [FrontierView],
     notes: &'a [String],
     quality: &'a [String],
     rules: Value,
@@ -95,7 +100,6 @@ struct Stack<'a> {
     killed: [Option<f64>; 4],
     useful: [Option<f64>; 4],
     judged_successes: u64,
-    frontier: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     beaten_by: Option<&'a str>,
     /// What its rules could not read, most frequent first.
@@ -125,6 +129,7 @@ impl Page<'_> {
             max_killed: self.appetite.max_killed,
             choices,
             stacks: self.stacks(&first),
+            frontier: &self.frontier,
             notes: &self.notes,
             quality: self.quality,
             rules: values(self.rules),
@@ -201,7 +206,6 @@ impl Page<'_> {
                 killed: numbers(&summary.fes_rate()),
                 useful: numbers(&summary.ratios_in(self.unit).useful),
                 judged_successes: summary.counted(Count::JudgedSuccesses),
-                frontier: point.is_some_and(|point| point.on_frontier),
                 beaten_by: point.and_then(|point| point.beaten_by.as_deref()),
                 lacks: words::lacking(&lacks(summary, self.rows)),
                 copy: self.configurations(&summary.stack),

@@ -5,18 +5,25 @@ use std::path::Path;
 
 use super::{Publication, Tables};
 use crate::aggregate::{Firing, Group, REFERENCE, Row, Summary, Unit, by_stack};
-use crate::answers::{AnswerNote, FollowedReport, tables, words};
+use crate::answers::{AnswerNote, FirstTable, FollowedReport, tables, words};
 use crate::diagnostic::{Diagnostic, Location};
-use crate::report::figure::{BoundsFigure, BudgetFigure, FrontierFigure, SpendingFigure, StopsFigure, save};
-use crate::report::page::{FollowedAnswer, Page};
+use crate::report::figure::{
+    BoundsFigure, BudgetFigure, FrontierFigure, Layout, SpendingFigure, StopsFigure, save, svg,
+};
+use crate::report::page::{FollowedAnswer, FrontierView, Page};
 use crate::report::row_file::{RowFormat, write_parquet};
 use crate::report::saved::{FOLLOWED, STORIES, write_stories};
 use crate::report::{CsvStyle, markdown, refuse_foreign, write_atomically, write_folder, write_rows};
 use crate::stats::Interval;
 use crate::words::chosen_percent;
 
-/// Figures by name, as SVG.
-type Figures = Vec<(&'static str, String)>;
+/// What the page embeds.
+struct Figures {
+    /// By name, as SVG.
+    svgs: Vec<(&'static str, String)>,
+    /// Those of the frontier.
+    frontier: Vec<FrontierView>,
+}
 
 /// The formats of a folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,8 +97,9 @@ impl Publication {
             write_atomically(&out.join(format!("{name}.csv")), |file| table.write_csv(file))?;
         }
         let figures = self.write_figures(&tables, summaries, out)?;
+        let has_bounds = figures.svgs.iter().any(|(name, _)| *name == "bounds");
         self.write_page(&tables, summaries, figures, out)?;
-        let summary = self.summary_md(&tables, summaries);
+        let summary = self.summary_md(&tables, summaries, has_bounds);
         write_atomically(&out.join("summary.md"), |file| file.write_all(summary.as_bytes()))?;
         let mut manifest = self.manifest.clone();
         manifest.set_standings(summaries, &first.standings(), &tables.parts);
@@ -124,7 +132,8 @@ impl Publication {
             quality: &self.manifest.found,
             rules: &tables.rules,
             stories: &self.stories,
-            figures,
+            figures: figures.svgs,
+            frontier: figures.frontier,
             followed: self.told_of_followed(summaries),
         };
         let html = page.html().map_err(|error| failed(&error))?;
@@ -164,32 +173,38 @@ impl Publication {
 
     /// Writes the figures, and returns those that the page embeds.
     fn write_figures(&self, tables: &Tables, summaries: &[Summary], out: &Path) -> Result<Figures, Diagnostic> {
-        let groups: Vec<Group<'_>> = by_stack(&self.rows);
-        let groups = groups.as_slice();
-        let subtitle = self.headline_words();
         let first = self.first(summaries);
-        let max_killed = self.manifest.appetite.max_killed;
-        let frontier = FrontierFigure { points: &tables.points, first: &first, max_killed, subtitle: subtitle.clone() };
-        let is_ungraded = self.ungraded(summaries).is_some();
-        if !is_ungraded {
-            save(&frontier, out, "frontier")?;
+        let groups = self.groups_in_order(&first);
+        let subtitle = self.headline_words();
+        let stops = StopsFigure { groups: &groups, subtitle: subtitle.clone(), followed: self.ungraded(summaries) };
+        let spending = SpendingFigure { groups: &groups, unit: self.unit, subtitle: subtitle.clone() };
+        let mut svgs =
+            vec![("spending", save(&spending, out, "spending")?), ("stop-steps", save(&stops, out, "stop-steps")?)];
+        if self.ungraded(summaries).is_some() {
+            return Ok(Figures { svgs, frontier: Vec::new() });
         }
-        let bounds = BoundsFigure { summaries, groups, subtitle: subtitle.clone() };
         let budget = BudgetFigure { curves: &tables.curves, subtitle: subtitle.clone() };
-        let stops = StopsFigure { groups, subtitle: subtitle.clone(), followed: self.ungraded(summaries) };
-        let spending = SpendingFigure { groups, unit: self.unit, subtitle };
-        if is_ungraded {
-            return Ok(vec![
-                ("stop-steps", save(&stops, out, "stop-steps")?),
-                ("spending", save(&spending, out, "spending")?),
-            ]);
+        svgs.push(("budget", save(&budget, out, "budget")?));
+        let stacks: Vec<(&Summary, &Group<'_>)> = first.in_order().zip(&groups).collect();
+        if let Some(bounds) = BoundsFigure::from_stacks(&stacks, subtitle.clone()) {
+            svgs.push(("bounds", save(&bounds, out, "bounds")?));
         }
-        Ok(vec![
-            ("bounds", save(&bounds, out, "bounds")?),
-            ("budget", save(&budget, out, "budget")?),
-            ("stop-steps", save(&stops, out, "stop-steps")?),
-            ("spending", save(&spending, out, "spending")?),
-        ])
+        let max_killed = self.manifest.appetite.max_killed;
+        let wide = FrontierFigure { points: &tables.points, first: &first, max_killed, subtitle, layout: Layout::Wide };
+        svgs.push(("frontier", save(&wide, out, "frontier")?));
+        let mut frontier = vec![FrontierView::from_figure("frontier", &wide, summaries)];
+        let narrow = FrontierFigure { layout: Layout::Narrow, ..wide };
+        svgs.push(("frontier-narrow", svg(&narrow).map_err(|error| error.of_picture(out, "frontier"))?));
+        frontier.push(FrontierView::from_figure("frontier-narrow", &narrow, summaries));
+        Ok(Figures { svgs, frontier })
+    }
+
+    /// The rows of each stack, in the order of the first table.
+    fn groups_in_order(&self, first: &FirstTable<'_>) -> Vec<Group<'_>> {
+        let order: Vec<&str> = first.in_order().map(|summary| &*summary.stack).collect();
+        let mut groups = by_stack(&self.rows);
+        groups.sort_by_key(|group| order.iter().position(|stack| *stack == &*group.stack));
+        groups
     }
 
     /// The summary of runs that nobody graded.
@@ -206,7 +221,7 @@ impl Publication {
         ))
     }
 
-    fn summary_md(&self, tables: &Tables, summaries: &[Summary]) -> String {
+    fn summary_md(&self, tables: &Tables, summaries: &[Summary], has_bounds: bool) -> String {
         if let Some(told) = self.told_of_followed(summaries) {
             return self.ungraded_md(&told);
         }
@@ -232,7 +247,7 @@ impl Publication {
             - Assumptions beyond the recordings: {assumptions}.\n\n\
             ![Where the cost went](spending.svg)\n\n\
             ![Cost saved against successes killed](frontier.svg)\n\n![When each stack stops](stop-steps.svg)\n\n\
-            ![Success by budget](budget.svg)\n\n![Bounds on success](bounds.svg)\n\n\
+            ![Success by budget](budget.svg)\n\n{bounds}\
             `pairs.csv` holds every stack against {baseline}; `summary.csv` what was counted and saved; `estimates.csv` every estimate with its interval. \
             `whenstop schema summary` says what the columns mean.\n",
             verdict = words::verdict(&first.verdict()),
@@ -245,6 +260,7 @@ impl Publication {
             notes = listed(&self.page_notes(summaries)),
             max_killed = chosen_percent(self.manifest.appetite.max_killed),
             volume = tables.volume.map(volume_note).unwrap_or_default(),
+            bounds = if has_bounds { "![Bounds on success](bounds.svg)\n\n" } else { "" },
         ))
     }
 }

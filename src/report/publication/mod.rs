@@ -183,8 +183,11 @@ impl Publication {
     /// The tables that only a folder holds: pairs, strata, budget curves …
     fn tables(&self, summaries: &[Summary], whole_budget: bool) -> Tables {
         let groups = by_stack(&self.rows);
-        let stacks: Vec<(Label, Vec<Label>)> =
-            self.manifest.stacks.iter().map(|stack| (stack.name.clone(), stack.rules.clone())).collect();
+        let mut stacks = Vec::new();
+        for summary in self.first(summaries).in_order() {
+            let known = self.manifest.stacks.iter().find(|stack| stack.name == summary.stack);
+            stacks.extend(known.map(|stack| (stack.name.clone(), stack.rules.clone())));
+        }
         let mut points = frontier(summaries, self.unit);
         FrontierPoint::mark_beaten(&mut points, &groups, self.unit);
         let spread = frontier_spread(&groups, self.unit);

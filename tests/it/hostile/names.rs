@@ -39,6 +39,11 @@ fn stack(name: &str) -> String {
     format!("[[stack]]\nname = {}\nany = [{{ signal = \"steps\", at_least = 1 }}]\n", Value::from(name))
 }
 
+/// A stack that warns, and so has bounds.
+fn warning(name: &str) -> String {
+    stack(name).replace("at_least = 1", "at_least = 1, then = \"warn\"")
+}
+
 /// A row in which nothing of the name may be said as it is.
 fn quiet(what: &str, name: &str, command: &str) -> Row {
     let hostile = name.chars().filter(|c| *c != '\n' && whenstop::diagnostic::is_hostile(*c));
@@ -79,7 +84,8 @@ fn a_comparison_of_any_names_is_a_table_figures_and_a_page() {
         ("long", &LONG),
     ]);
     let rows = names.map(|(what, name)| {
-        quiet(what, name, "compare a.jsonl --stacks s.toml --out out").says("written to out").after(|scratch| {
+        let row = quiet(what, name, "compare a.jsonl --stacks s.toml --out out").file("s.toml", warning(name));
+        row.says("written to out").after(|scratch| {
             for figure in ["frontier", "bounds", "budget", "stop-steps", "spending"] {
                 let svg = scratch.read(&format!("out/{figure}.svg"));
                 let is_xml =

@@ -1,150 +1,172 @@
-//! The legend of the frontier figure: what colours mean, every stack with its numbers, and the stacks that could not
-//! be placed.
+//! The legend of the frontier figure: what marks mean, every stack with its numbers, and the stacks that could not be
+//! placed.
 
-use plotters::prelude::{Color, DrawingBackend, WHITE};
+use plotters::prelude::{Color, DrawingBackend};
 
-use super::draw_open;
-use super::standing::{Entry, Standing};
+use super::entry::{Entry, Kills, Mark, Shape};
 use crate::aggregate::Summary;
 use crate::answers::FirstTable;
 use crate::report::figure::canvas::FigureError;
 use crate::report::figure::pen::{At, Look, Pen};
-use crate::report::figure::style::{self, GREY, RED, SMALL, STONE};
+use crate::report::figure::style::{self, GREY, SMALL};
 use crate::words::{chosen_percent, digits};
 
 /// The legend's lines, ready to be drawn.
 pub(super) struct Legend {
     width: i32,
-    keys: Vec<(Mark, String)>,
-    stacks: Vec<(Mark, String, String, String)>,
-    left_out: Vec<String>,
+    /// Lines of text; the first line of a key has its sign.
+    keys: Vec<(Option<Sign>, String)>,
+    stacks: Vec<Line>,
+    remarks: Vec<String>,
 }
 
-/// The marker of a stack.
-#[derive(Clone, Copy, PartialEq)]
-enum Mark {
-    /// A dot or a ring.
-    Dot(Standing),
-    /// Known only within bounds.
-    Range(Standing),
-    /// Nothing limits what the stack may cost.
-    Open(Standing),
-    /// A red ring around a grey dot.
-    RedRing,
+/// What stands before a key.
+#[derive(Clone, Copy)]
+enum Sign {
+    Stack(Mark),
+    /// The line through the frontier.
+    Frontier,
 }
 
-const ROW: i32 = 19;
-/// Right ends of the number columns, measured from the right.
-const SAVED: i32 = 0;
+/// A stack with its numbers.
+struct Line {
+    mark: Mark,
+    name: String,
+    killed: String,
+    saved: String,
+}
+
+/// The height of a line.
+pub(super) const ROW: i32 = 19;
+/// Free space between the parts.
+const GAP: i32 = 10;
+/// Where names begin, measured from the left.
+const NAMES: i32 = 22;
+/// Where the numbers of what is killed end, measured from the right.
 const KILLED: i32 = 78;
-/// Up to this many stacks that could not be placed are named one by one.
+/// Up to this many stacks that could not be placed are named without their number.
 const SINGLE: usize = 3;
 
 impl Legend {
     pub(super) fn from_entries(entries: &[Entry<'_>], first: &FirstTable<'_>, max_killed: f64, width: i32) -> Self {
-        let stacks = entries.iter().map(|entry| {
-            let mark = match entry {
-                Entry { saved: (None, _), .. } => Mark::Open(entry.standing),
-                range if range.is_range() => Mark::Range(entry.standing),
-                _ => Mark::Dot(entry.standing),
-            };
-            (mark, format!("{} {}", entry.number, entry.stack), killed(entry), saved(entry))
-        });
-        let is_placed = |summary: &&Summary| entries.iter().any(|entry| *entry.stack == *summary.stack);
-        let unplaced: Vec<&Summary> =
-            first.shown.iter().chain(&first.folded).copied().filter(|summary| !is_placed(summary)).collect();
-        let left_out = [("never acted", &first.idle), ("not judged", &first.unread), ("not placed", &unplaced)];
-        let left_out = left_out.into_iter().flat_map(|(why, who)| folded(why, who, width));
-        Self { width, keys: keys(entries, max_killed), stacks: stacks.collect(), left_out: left_out.collect() }
+        let mut lines = Vec::new();
+        for (sign, text) in keys(entries, max_killed) {
+            for (at, part) in style::wrapped(&text, SMALL, width - NAMES).into_iter().enumerate() {
+                lines.push(((at == 0).then_some(sign), part));
+            }
+        }
+        Self { width, keys: lines, stacks: entries.iter().map(line).collect(), remarks: remarks(entries, first, width) }
     }
 
     pub(super) fn height(&self) -> i32 {
-        let rows = self.keys.len() + self.stacks.len() + self.left_out.len();
-        i32::try_from(rows).unwrap_or(i32::MAX / ROW).saturating_mul(ROW).saturating_add(70)
+        let rows = self.keys.len() + self.stacks.len() + self.remarks.len();
+        i32::try_from(rows).unwrap_or(i32::MAX / ROW).saturating_mul(ROW).saturating_add(2 * GAP + 2 * ROW)
+    }
+
+    /// The middle of the line of the first stack, in a legend drawn at `top`.
+    pub(super) fn first_stack(&self, top: i32) -> i32 {
+        top + ROW / 2 + ROW * i32::try_from(self.keys.len()).unwrap_or(0) + GAP + ROW
     }
 
     pub(super) fn draw<B: DrawingBackend>(&self, pen: &Pen<'_, B>, (x, top): At) -> Result<(), FigureError> {
         let mut y = top + ROW / 2;
-        for (mark, text) in &self.keys {
-            draw_mark(pen, *mark, (x + 7, y))?;
-            pen.text(text, (x + 22, y), Look::SMALL)?;
+        for (sign, text) in &self.keys {
+            match sign {
+                Some(Sign::Stack(mark)) => draw_mark(pen, *mark, (x + 7, y))?,
+                Some(Sign::Frontier) => draw_stair(pen, (x, y))?,
+                None => {}
+            }
+            pen.text(text, (x + NAMES, y), Look::SMALL)?;
             y += ROW;
         }
-        y += 10;
+        y = self.first_stack(top);
         let grey = Look::SMALL.colour(GREY);
-        for (column, name) in [(KILLED, "killed, %"), (SAVED, "saved, %")] {
-            pen.text(name, (x + self.width - column, y), grey.ending())?;
-        }
-        y += ROW;
-        for (mark, name, killed, saved) in &self.stacks {
-            draw_mark(pen, *mark, (x + 7, y))?;
-            let room = self.width - KILLED - 22 - style::width(killed, SMALL) - 10;
-            pen.text(&style::fitted(name, SMALL, room), (x + 22, y), Look::SMALL)?;
-            pen.text(killed, (x + self.width - KILLED, y), grey.ending())?;
-            pen.text(saved, (x + self.width - SAVED, y), grey.ending())?;
+        pen.text("killed, %", (x + self.width - KILLED, y - ROW), grey.ending())?;
+        pen.text("saved, %", (x + self.width, y - ROW), grey.ending())?;
+        for line in &self.stacks {
+            draw_mark(pen, line.mark, (x + 7, y))?;
+            let room = self.width - KILLED - NAMES - style::width(&line.killed, SMALL) - 10;
+            pen.text(&style::fitted(&line.name, SMALL, room), (x + NAMES, y), Look::SMALL)?;
+            pen.text(&line.killed, (x + self.width - KILLED, y), grey.ending())?;
+            pen.text(&line.saved, (x + self.width, y), grey.ending())?;
             y += ROW;
         }
-        y += 10;
-        for line in &self.left_out {
-            pen.text(line, (x, y), grey)?;
+        y += GAP;
+        for remark in &self.remarks {
+            pen.text(remark, (x, y), grey)?;
             y += ROW;
         }
         Ok(())
     }
 }
 
-/// Keys for the colours that occur.
-fn keys(entries: &[Entry<'_>], max_killed: f64) -> Vec<(Mark, String)> {
-    let limit = chosen_percent(max_killed);
-    let stands = |wanted: Standing| entries.iter().any(|entry| entry.standing == wanted);
-    let beyond = |beaten| Standing::Beyond { beaten };
-    let mut keys = Vec::new();
-    let mut key = |applies: bool, mark: Mark, text: String| {
-        if applies {
-            keys.push((mark, text));
-        }
+/// The line through the frontier.
+pub(super) const LINE: plotters::style::ShapeStyle = plotters::style::ShapeStyle {
+    color: plotters::style::RGBAColor(0x77, 0x77, 0x77, 0.7),
+    filled: false,
+    stroke_width: 2,
+};
+
+fn line(entry: &Entry<'_>) -> Line {
+    let saved = match entry.saved {
+        (None, high) => format!("≤{}", digits(high / 100.0)),
+        (Some(low), high) => span(low, high),
     };
-    key(
-        stands(Standing::Safe),
-        Mark::Dot(Standing::Safe),
-        format!("can be shipped: kills at most {limit} (95 %), and pays"),
-    );
-    key(
-        stands(Standing::Frontier),
-        Mark::Dot(Standing::Frontier),
-        "on the frontier, but not shown to be safe and worth it".to_owned(),
-    );
-    key(
-        stands(Standing::Beaten),
-        Mark::Dot(Standing::Beaten),
-        "another is better on both counts beyond chance".to_owned(),
-    );
-    let grey = stands(beyond(false)) || stands(beyond(true));
-    key(grey, Mark::Dot(beyond(false)), "kills more than tolerated".to_owned());
-    key(stands(beyond(true)), Mark::RedRing, "the same, and another is better on both counts".to_owned());
-    let neither = entries.iter().any(|entry| entry.standing == Standing::Neither && !entry.is_range());
-    key(neither, Mark::Dot(Standing::Neither), "neither shown to be safe nor beaten".to_owned());
-    let range = entries.iter().any(|entry| entry.is_range() && entry.saved.0.is_some());
-    key(range, Mark::Range(Standing::Neither), "known within bounds: at worst, and a bar to the best".to_owned());
-    let open = entries.iter().any(|entry| entry.saved.0.is_none());
-    key(open, Mark::Open(Standing::Neither), "saves at most this: what it may cost is not limited".to_owned());
+    Line {
+        mark: entry.mark,
+        name: format!("{} {}", entry.number, entry.stack),
+        killed: span(entry.killed.0, entry.killed.1),
+        saved,
+    }
+}
+
+/// The keys of what occurs: fills and colours, then shapes, then the line.
+fn keys(entries: &[Entry<'_>], max_killed: f64) -> Vec<(Sign, String)> {
+    let limit = chosen_percent(max_killed);
+    let mut keys = Vec::new();
+    let colours = [
+        (Kills::Tolerated, true, format!("filled: can be shipped, kills at most {limit} (95 %), and pays")),
+        (Kills::Tolerated, false, format!("kills at most {limit} (95 %), but saves too little")),
+        (Kills::Unproven, false, format!("may kill more than {limit}")),
+        (Kills::TooMany, false, format!("kills more than {limit}")),
+    ];
+    for (kills, filled, words) in colours {
+        if entries.iter().any(|entry| (entry.mark.kills, entry.mark.filled) == (kills, filled)) {
+            keys.push((Sign::Stack(Mark { shape: Shape::Dot, kills, filled }), words));
+        }
+    }
+    let shapes = [
+        (Shape::Square, "known within bounds: at worst, and bars to the best"),
+        (Shape::Arrow, "saves at most this: what it may cost is not limited"),
+    ];
+    for (shape, words) in shapes {
+        let kills = entries.iter().filter(|entry| entry.mark.shape == shape).map(|entry| entry.mark.kills).next();
+        if let Some(kills) = kills {
+            keys.push((Sign::Stack(Mark { shape, kills, filled: false }), words.to_owned()));
+        }
+    }
+    if entries.iter().filter(|entry| entry.on_frontier && entry.careful().is_some()).count() > 1 {
+        keys.push((Sign::Frontier, "through stacks than which none kills less and saves more".to_owned()));
+    }
     keys
 }
 
+/// Draws a step of the frontier in the middle of a line.
+fn draw_stair<B: DrawingBackend>(pen: &Pen<'_, B>, (x, y): At) -> Result<(), FigureError> {
+    pen.line(&[(x, y + 4), (x + 8, y + 4), (x + 8, y - 4), (x + 15, y - 4)], LINE)
+}
+
+/// Draws a mark in the middle of a line.
 fn draw_mark<B: DrawingBackend>(pen: &Pen<'_, B>, mark: Mark, (x, y): At) -> Result<(), FigureError> {
-    match mark {
-        Mark::Dot(Standing::Beyond { beaten: true }) | Mark::RedRing => pen.dot((x, y), 6, STONE, RED),
-        Mark::Dot(standing) => {
-            let fill = if standing.is_filled() { standing.colour() } else { WHITE };
-            pen.dot((x, y), 6, fill, standing.colour())
+    match mark.shape {
+        Shape::Dot => mark.draw(pen, (x, y)),
+        Shape::Arrow => mark.draw(pen, (x, y - 7)),
+        Shape::Square => {
+            let colour = mark.colour();
+            pen.rectangle((x - 8, y - 1, x + 4, y + 1), colour.mix(0.3).filled())?;
+            pen.line(&[(x - 8, y - 5), (x - 8, y + 5)], colour.stroke_width(2))?;
+            mark.draw(pen, (x + 3, y))
         }
-        Mark::Range(standing) => {
-            let colour = standing.colour();
-            pen.rectangle((x - 8, y + 1, x + 4, y + 4), colour.mix(0.3).filled())?;
-            pen.line(&[(x - 8, y - 2), (x - 8, y + 7)], colour.stroke_width(2))?;
-            pen.rectangle((x + 1, y - 2, x + 8, y + 6), colour.filled())
-        }
-        Mark::Open(standing) => draw_open(pen, (x, y - 8), standing.colour()),
     }
 }
 
@@ -153,24 +175,41 @@ fn span(low: f64, high: f64) -> String {
     if low == high { low } else { format!("{low}–{high}") }
 }
 
-fn killed(entry: &Entry<'_>) -> String {
-    span(entry.killed.0, entry.killed.1)
+/// What is said of groups of stacks: which are beaten, and which could not be placed.
+fn remarks(entries: &[Entry<'_>], first: &FirstTable<'_>, width: i32) -> Vec<String> {
+    let mut beaten = Vec::new();
+    for entry in entries.iter().filter(|entry| entry.is_beaten) {
+        beaten.push(entry.number.to_string());
+    }
+    let mut unplaced = Vec::new();
+    for summary in first.shown.iter().chain(&first.folded) {
+        if !entries.iter().any(|entry| *entry.stack == *summary.stack) {
+            unplaced.push(&*summary.stack);
+        }
+    }
+    let names = |summaries: &[&Summary]| -> Vec<String> { summaries.iter().map(|s| s.stack.to_string()).collect() };
+    let mut lines = Vec::new();
+    if !beaten.is_empty() {
+        let text = format!("another is better on both counts, beyond chance: {}", beaten.join(", "));
+        lines.extend(style::wrapped(&text, SMALL, width));
+    }
+    let unplaced = unplaced.into_iter().map(str::to_owned).collect();
+    for (why, who) in
+        [("never acted", names(&first.idle)), ("not judged", names(&first.unread)), ("not placed", unplaced)]
+    {
+        lines.extend(style::wrapped(&folded(why, &who), SMALL, width));
+    }
+    lines
 }
 
-fn saved(entry: &Entry<'_>) -> String {
-    entry.saved.0.map_or_else(|| format!("≤{}", digits(entry.saved.1 / 100.0)), |low| span(low, entry.saved.1))
-}
-
-/// Formats `never acted: same-call, errors`; many names are counted and share a few lines.
-fn folded(why: &str, who: &[&Summary], width: i32) -> Vec<String> {
+/// Formats `never acted: same-call, errors`; many names are counted, and some of them named.
+fn folded(why: &str, names: &[String]) -> String {
     /// Maximum names to list.
     const TOLD: usize = 8;
-    let names: Vec<&str> = who.iter().map(|summary| &*summary.stack).collect();
-    let text = match names.len() {
-        0 => return Vec::new(),
+    match names.len() {
+        0 => String::new(),
         count if count <= SINGLE => format!("{why}: {}", names.join(", ")),
         count if count <= TOLD => format!("{why} ({count}): {}", names.join(", ")),
         count => format!("{why} ({count}): {} and {} more", names[..TOLD].join(", "), count - TOLD),
-    };
-    style::wrapped(&text, SMALL, width)
+    }
 }

@@ -31,79 +31,35 @@ function appetite() {
     el('label', { for: 'appetite' }, 'Killed successes I accept, at most (95 %):'), slider, told);
 }
 
-// Round shares between two values, at most six of them.
-function ticks(from, to) {
-  const rough = (to - from) / 5, size = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 5, 10].find((factor) => factor * size >= rough) * size;
-  const found = [];
-  for (let at = Math.ceil(from / step - 1e-9); at * step <= to + 1e-9; at += 1) found.push(at * step);
-  return found;
-}
-const onAxis = (share) => String(Number((share * 100).toFixed(6)));
-
-function frontierPlot() {
-  const width = 520, height = 320, left = 46, bottom = 40, top = 12, right = 14;
-  const placed = meta.stacks.map((stack, at) => ({ ...stack, at })).filter(({ killed, useful, group }) => killed[1] !== null && useful[0] !== null && group === 'shown');
-  const drawing = svg('svg', { class: 'plot', viewBox: `0 0 ${width} ${height}`, width: '100%', role: 'group', 'aria-label': `Successes killed against ${meta.unit} saved, a dot a stack` });
-  if (placed.length === 0) return el('p', { class: 'quiet' }, 'No stack can be placed: see below why.');
-  const choice = choiceAt(state.tolerated);
-  // The axis ends where nobody would ship any more: stacks that kill more are drawn at its end, to separate the rest.
-  const near = placed.filter(({ killed }) => killed[1] <= Math.max(0.2, 4 * state.tolerated));
-  const most = Math.min(1, Math.max(0.1, ...near.map(({ killed }) => Math.min(killed[3] ?? killed[1], killed[1] * 2 + 0.05)))) * 1.05;
-  const beyond = placed.filter(({ killed }) => killed[1] > most).length;
-  const low = Math.min(0, ...placed.map(({ useful }) => useful[0])), high = Math.max(0.05, ...placed.map(({ useful }) => useful[1] ?? useful[0])) * 1.1;
-  const x = (share) => left + Math.min(1, share / most) * (width - left - right);
-  const y = (share) => height - bottom - ((share - low) / (high - low)) * (height - bottom - top);
-  if (meta.choices.length > 1 && state.tolerated < most) {
-    drawing.append(svg('rect', { class: 'too-far', x: x(state.tolerated), y: top, width: width - right - x(state.tolerated), height: height - bottom - top }));
-    drawing.append(svg('text', { x: width - right - 4, y: height - bottom - 6, 'text-anchor': 'end' }, 'more than I accept'));
-  }
-  for (const share of ticks(low, high)) {
-    drawing.append(svg('line', { class: 'axis', x1: left, x2: width - right, y1: y(share), y2: y(share) }));
-    drawing.append(svg('text', { x: left - 6, y: y(share) + 4, 'text-anchor': 'end' }, onAxis(share)));
-  }
-  for (const share of ticks(0, most)) drawing.append(svg('text', { x: x(share), y: height - bottom + 16, 'text-anchor': 'middle' }, onAxis(share)));
-  drawing.append(svg('text', { class: 'strong', x: width - right, y: height - 6, 'text-anchor': 'end' }, 'successes killed, % (line: up to the end of the 95 % interval)'));
-  if (beyond > 0) drawing.append(svg('text', { x: width - right - 4, y: top + 12, 'text-anchor': 'end' }, `${beyond} at this edge ${beyond === 1 ? 'kills' : 'kill'} more`));
-  drawing.append(svg('text', { class: 'strong', x: left, y: top - 1 }, `${meta.unit} saved, %`));
-  // The chosen stack is drawn on top and labelled first; a label that would overlap another is only in the tooltip.
-  const weight = ({ at }) => (at === state.stack ? 2 : 0) + (at === choice.ship ? 1 : 0);
-  const named = [];
-  const hasRoom = (dot) => named.every((other) => Math.abs(y(other.useful[0]) - y(dot.useful[0])) > 12 || Math.abs(x(other.killed[1]) - x(dot.killed[1])) > 130);
-  for (const dot of [...placed].sort((a, b) => weight(b) - weight(a))) {
-    if ((placed.length <= 12 || weight(dot) > 0) && hasRoom(dot)) named.push(dot);
-  }
-  for (const dot of [...placed].sort((a, b) => weight(a) - weight(b))) {
-    const { name, killed, useful, at, frontier } = dot;
-    const safe = isSafe(choice, at);
-    const colour = choice.ship === at ? 'var(--saved)' : safe ? 'var(--accent)' : 'var(--open)';
-    if (killed[3] !== null) drawing.append(svg('line', { class: 'ci', x1: x(killed[1]), x2: x(killed[3]), y1: y(useful[0]), y2: y(useful[0]) }));
-    const choose = () => { state.stack = at; refreshOverview(); save(); };
-    drawing.append(svg('circle', {
-      class: 'dot', cx: x(killed[1]), cy: y(useful[0]), r: state.stack === at ? 9 : frontier ? 7 : 5, fill: colour, tabindex: 0, role: 'button',
-      'aria-label': `${name}: kills ${meta.stacks[at].cells.killed}, saves ${meta.stacks[at].cells.saved}`,
-      onclick: choose, onkeydown: (event) => { if (event.key === 'Enter') choose(); }, ...tipped(sentence(at)),
-    }));
-    if (named.includes(dot)) {
-      const end = x(killed[1]) > width * 0.7;
-      drawing.append(svg('text', { x: x(killed[1]) + (end ? -11 : 11), y: y(useful[0]) - 7, 'text-anchor': end ? 'end' : 'start', class: state.stack === at ? 'strong' : '' }, name));
-    }
+// The figure of frontier.svg, without its title. Over each mark and each line of the legend lies something to point at.
+function frontierDrawing({ name, window: shown, stacks }) {
+  const drawing = document.getElementById(`figure-${name}`).content.cloneNode(true).firstElementChild;
+  for (const size of ['width', 'height']) drawing.removeAttribute(size);
+  for (const [attribute, value] of Object.entries({ viewBox: shown.join(' '), class: name, role: 'group', 'aria-label': `${meta.unit} saved against successes killed, a mark for each stack` })) drawing.setAttribute(attribute, value);
+  for (const { stack, mark: [x, y], line: [left, top, right, bottom] } of stacks) {
+    const choose = () => { state.stack = stack; refreshOverview(); save(); };
+    drawing.append(
+      svg('rect', { class: 'pointed', 'data-mark': stack, x: left, y: top, width: right - left, height: bottom - top, rx: 4, onclick: choose, ...tipped(sentence(stack)) }),
+      svg('circle', { class: 'pointed', 'data-mark': stack, cx: x, cy: y, r: 12, tabindex: 0, role: 'button', 'aria-label': sentence(stack),
+        onclick: choose, onkeydown: (event) => { if (event.key === 'Enter') choose(); }, ...tipped(sentence(stack)) }));
   }
   return drawing;
 }
-
-// What the colours and sizes of the dots mean; only those that occur.
-function frontierLegend() {
-  const choice = choiceAt(state.tolerated);
-  const placed = meta.stacks.map((stack, at) => ({ ...stack, at })).filter(({ killed, useful, group }) => killed[1] !== null && useful[0] !== null && group === 'shown');
-  const dot = (colour, r = 5) => svg('svg', { class: 'plot', width: 20, height: 14, viewBox: '0 0 20 14', 'aria-hidden': 'true' }, svg('circle', { class: 'dot', cx: 10, cy: 7, r, fill: colour }));
-  const keys = [
-    [choice.ship !== null, dot('var(--saved)'), 'the one to ship'],
-    [placed.some(({ at }) => at !== choice.ship && isSafe(choice, at)), dot('var(--accent)'), 'kills no more than I accept'],
-    [placed.some(({ at }) => !isSafe(choice, at)), dot('var(--open)'), 'kills more, or too little of it is known'],
-    [placed.some(({ frontier }) => frontier), dot('var(--open)', 6.5), 'larger: no other kills less and saves more'],
-  ];
-  const shown = keys.filter(([applies]) => applies);
-  return shown.length ? el('ul', { class: 'legend quiet' }, shown.map(([, mark, words]) => el('li', {}, mark, words))) : null;
+function frontierPane() {
+  const isEmpty = meta.frontier.every(({ stacks }) => stacks.length === 0);
+  return el('div', { class: 'card', id: 'frontier-pane' },
+    el('h2', {}, `${meta.unit[0].toUpperCase()}${meta.unit.slice(1)} saved against successes killed`),
+    isEmpty ? el('p', { class: 'quiet' }, 'No stack can be placed: see below why.') : el('div', { class: 'drawings' }, meta.frontier.map(frontierDrawing)),
+    el('p', { class: 'quiet', id: 'drawn-for' }));
+}
+function refreshFrontier() {
+  for (const node of document.querySelectorAll('[data-mark]')) {
+    const chosen = Number(node.dataset.mark) === state.stack;
+    node.classList.toggle('chosen', chosen);
+    if (node.hasAttribute('tabindex')) node.setAttribute('aria-pressed', String(chosen));
+  }
+  const moved = choiceAt(state.tolerated).from !== meta.max_killed;
+  replace(document.getElementById('drawn-for'), moved ? `Drawn for the ${percent(meta.max_killed)} that were asked for; the answer above and the table below are for ${percent(state.tolerated)}.` : '');
 }
 
 function sentence(at) {
@@ -226,7 +182,7 @@ function overview() {
   const page = el('section', { id: 'overview' });
   page.append(
     ...[appetite()].filter(Boolean),
-    ...(isUngraded() ? [] : [el('div', { class: 'panes' }, el('div', { class: 'card', id: 'killed-pane' }), el('div', { class: 'card', id: 'frontier-pane' }))]),
+    ...(isUngraded() ? [] : [frontierPane(), el('div', { class: 'card', id: 'killed-pane' })]),
     el('h2', {}, isUngraded() ? 'Stacks' : 'Stacks, the most useful first'), el('div', { id: 'stack-pane' }),
     el('div', { class: 'card', id: 'copy-pane' }),
     el('ul', { class: 'quiet', id: 'below' }));
@@ -238,7 +194,7 @@ function refreshOverview() {
   const pane = (id) => document.getElementById(id);
   if (!pane('overview')) return;
   if (pane('killed-pane')) replace(pane('killed-pane'), killedTable());
-  if (pane('frontier-pane')) replace(pane('frontier-pane'), el('h2', {}, `${meta.unit[0].toUpperCase()}${meta.unit.slice(1)} saved against successes killed`), frontierPlot(), frontierLegend());
+  if (pane('frontier-pane')) refreshFrontier();
   replace(pane('stack-pane'), stackTable());
   refreshCopy();
   // The letters of `unknown` are explained at the table.

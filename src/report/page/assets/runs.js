@@ -39,7 +39,7 @@ function runsTab() {
     'aria-label': label, 'data-filter': key, onchange: (event) => { state[key] = event.target.value === '' ? null : event.target.value; refreshRuns(); save(); },
   }, option('', words, state[key] === null), ...values.map((value) => option(value, key === 'kind' ? KINDS[value] : value, state[key] === value)));
   const stack = el('select', { 'aria-label': 'stack', 'data-filter': 'stack', onchange: (event) => { state.stack = Number(event.target.value); refreshRuns(); save(); } },
-    ...meta.stacks.map(({ name }, at) => option(at, name, state.stack === at)));
+    ...choiceAt(state.tolerated).order.map((at) => option(at, meta.stacks[at].name, state.stack === at)));
   const search = el('input', { type: 'search', id: 'search', placeholder: 'part of a run or task', 'aria-label': 'part of a run or task', value: state.text,
     oninput: (event) => { state.text = event.target.value; refreshRuns(); save(); } });
   const head = el('div', { class: 'vhead', role: 'row' }, ...HEADS.map(([key, words]) => el('div', { role: 'columnheader' },
