@@ -1,7 +1,7 @@
 //! The validity simulation: draws corpora of known truth, and counts how often what the tool prints is right.
 //!
-//! `cargo bench --bench validity [-- FOLDER]` writes `results.csv`, `outside.csv`, `summary.csv`, `power.csv`, `validity.png` and
-//! `validity.svg` into FOLDER (default `target/validity`). Everything is seeded: the same code writes the same bytes.
+//! `cargo bench --bench validity [-- FOLDER]` writes `results.csv`, `outside.csv`, `summary.csv` and `power.csv`
+//! into FOLDER (default `target/validity`). Everything is seeded: the same code writes the same bytes.
 //!
 //! `cargo bench --bench validity -- --quick` draws a few corpora of the hardest cells, writes nothing, and fails if a printed number
 //! misses its target by more than chance allows; with `--only`, of some experiments.
@@ -12,7 +12,6 @@
 #![expect(clippy::disallowed_methods, reason = "a bench looks at the clock")]
 
 mod cells;
-mod figure;
 mod power;
 mod study;
 mod tables;
@@ -115,9 +114,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     write_results(&sided, &folder.join("results.csv"))?;
     sided.retain(|(_, side)| !side.is_empty());
     write_results(&sided, &folder.join("outside.csv"))?;
-    let lines = summary::lines(&rows);
-    write_summary(&lines, &folder.join("summary.csv"))?;
-    figure::draw(&lines, &folder)?;
+    write_summary(&summary::lines(&rows), &folder.join("summary.csv"))?;
     println!(
         "{} cells, {} corpora: see {}",
         rows.len(),
