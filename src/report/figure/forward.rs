@@ -24,8 +24,6 @@ const STRIP: i32 = 26;
 /// Height of a panel, and of the space above it.
 const PANEL: i32 = 120;
 const ABOVE: i32 = 54;
-/// Limits that are narrower than this are not named: the file has them.
-const LEAST_ROOM: i32 = 34;
 
 /// A bar: filled up to `low` in one colour, from there to `high` in a lighter one.
 struct Bar {
@@ -126,11 +124,8 @@ impl ForwardFigure<'_> {
             let (left, right) = (x.at(first_day(first)) + 1, x.at(end) - 1);
             let name = first.stack.as_deref().unwrap_or("none");
             pen.rectangle((left, top, right, top + STRIP - 6), SHADE.filled())?;
-            if right - left >= LEAST_ROOM {
-                let name = style::fitted(name, SMALL, right - left - 4);
-                let at = (i32::midpoint(left, right), top + (STRIP - 6) / 2);
-                pen.text(&name, at, Look::SMALL.centred())?;
-            }
+            let at = (i32::midpoint(left, right), top + (STRIP - 6) / 2);
+            pen.text(limit_that_fits(name, right - left - 4), at, Look::SMALL.centred())?;
         }
         Ok(())
     }
@@ -193,6 +188,15 @@ impl Picture for ForwardFigure<'_> {
         self.bars(&pen, &spent, (STONE, STONE), recorded)?;
         self.bars(&pen, &spent, (BLUE, SKY), Self::spent)
     }
+}
+
+/// As much of a limit's end as there is room for: at least its number, or nothing. The file has all of it.
+fn limit_that_fits(name: &str, room: i32) -> &str {
+    let mut rest = name;
+    while style::width(rest, SMALL) > room {
+        rest = rest.split_once(' ').map_or("", |(_, rest)| rest);
+    }
+    rest
 }
 
 fn first_day(period: &ForwardPeriod) -> f64 {
