@@ -31,6 +31,14 @@ pub(super) enum TextIn {
 }
 
 impl TextIn {
+    /// The file's text, if it is in memory.
+    pub(super) fn known(&self) -> Option<&[u8]> {
+        match self {
+            Self::Known(text) => Some(text),
+            Self::File | Self::Rows | Self::Wrapping(_) => None,
+        }
+    }
+
     /// The text of the records.
     pub(super) fn open(self, source: &Source) -> io::Result<Box<dyn Read + Send>> {
         match self {

@@ -104,7 +104,7 @@ pub(super) struct Stream<'c> {
     family: Option<Family<'c>>,
     /// Files that hold the same session; found out when first needed.
     sessions: Option<Sessions<'c>>,
-    /// Files that hold the same as another; computed when first needed.
+    /// Files that hold the same as one before them; begun when first needed.
     twins: Option<Twins<'c>>,
 }
 
@@ -164,7 +164,6 @@ impl<'c> Stream<'c> {
         if recognised.as_ref().map_or_else(|not_read| not_read.kind == Left::Unreadable, |_| true) {
             add_input(source.path());
         }
-        let recognised = recognised.and_then(|opened| self.unless_twin(source, opened));
         match recognised {
             Ok((file, why, records)) => {
                 let file = Arc::new(file);
@@ -211,22 +210,16 @@ impl<'c> Stream<'c> {
         batch.extend(self.reports.unreadable.drain(..).map(Piece::Lost));
     }
 
-    /// The opened recording, unless it holds the same as one before it. Where files beside the recordings grade them,
-    /// or their paths tell them apart, equal ones are different runs.
-    fn unless_twin(&mut self, source: &'c Source, opened: Opened) -> Result<Opened, NotRead> {
+    /// The file before `source` that holds the same; none where their paths tell equal ones apart.
+    fn twin(&mut self, source: &'c Source, text: Option<&[u8]>) -> Option<&'c Source> {
         let options = &self.corpus.options;
         let by_path = [&options.task, &options.model, &options.run, &options.class].into_iter().flatten();
         let told_apart = by_path.into_iter().any(|place| matches!(place, NamedBy::Path(_) | NamedBy::Pattern(_)));
-        if told_apart || matches!(opened.2, Cuts::Table(_) | Cuts::Export(_) | Cuts::Store(_)) {
-            return Ok(opened);
+        if told_apart {
+            return None;
         }
         let twins = self.twins.get_or_insert_with(|| Twins::from_files(&self.corpus.sources.files));
-        let Some(first) = twins.earlier(source) else { return Ok(opened) };
-        if opened.0.grades.are_any() {
-            return Ok(opened);
-        }
-        let reason = format!("the same as `{}`, byte for byte", first.name.path);
-        Err(NotRead::elsewhere(Left::Twin, reason))
+        twins.earlier(source, text)
     }
 
     fn recognise(&mut self, source: &'c Source) -> Result<Opened, NotRead> {
@@ -239,10 +232,14 @@ impl<'c> Stream<'c> {
         match signature {
             Signature::Parquet => return self.recognise_table(source),
             Signature::Database => return self.recognise_store(source),
-            Signature::Zip => return self.recognise_log(source),
+            Signature::Zip => {
+                let twin = self.twin(source, None);
+                return unless_twin(self.recognise_log(source)?, twin);
+            }
             Signature::Other => {}
         }
         let chosen = self.chosen(source, text)?;
+        let twin = self.twin(source, chosen.text.known());
         if let Some(not_read) = self.left_for_another(source, chosen.form.format) {
             return Err(not_read);
         }
@@ -256,7 +253,7 @@ impl<'c> Stream<'c> {
         };
         let (mut file, why, records) = self.opened(source, chosen)?;
         file.told = told;
-        Ok((file, why, records))
+        unless_twin((file, why, records), twin)
     }
 
     /// The format of a file with this text, and how it is wrapped.
@@ -356,6 +353,17 @@ impl<'c> Stream<'c> {
         let below = family.map(|family| family.below(source)).unwrap_or_default();
         let other = |child: &Source| OtherFile { path: child.path().to_path_buf(), name: child.name.clone() };
         below.iter().map(|child| other(child)).collect()
+    }
+}
+
+/// The opened recording, unless it holds the same as `twin`. Where files beside the recordings grade them, equal ones
+/// are different runs.
+fn unless_twin(opened: Opened, twin: Option<&Source>) -> Result<Opened, NotRead> {
+    match twin {
+        Some(twin) if !opened.0.grades.are_any() => {
+            Err(NotRead::elsewhere(Left::Twin, format!("the same as `{}`, byte for byte", twin.name.path)))
+        }
+        _ => Ok(opened),
     }
 }
 

@@ -1,12 +1,12 @@
 //! Files that hold the same as another, byte for byte, once unpacked: copies, backups, a recording beside the archive it
 //! was packed into. Each run counts once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use crate::find::source::Source;
 
@@ -15,49 +15,34 @@ const LEAST: u64 = 64;
 /// Bytes hashed at a time.
 const PIECE: usize = 64 << 10;
 
-/// The files of a corpus, by what decides whether they can be equal.
+/// The files of a corpus that were asked for so far, by what they hold.
 #[derive(Debug)]
 pub(crate) struct Twins<'c> {
-    files: &'c [Source],
-    /// The files of each unpacked length, in corpus order, unless they have been compared.
-    by_length: BTreeMap<u64, Vec<usize>>,
-    /// For each file that holds the same as one before it: the first of these.
-    first: BTreeMap<&'c Path, usize>,
+    /// The unpacked lengths that more than one file has: others are like no file.
+    shared_lengths: BTreeSet<u64>,
+    first: BTreeMap<u128, &'c Source>,
 }
 
 impl<'c> Twins<'c> {
     /// Looks at names and lengths only; no file is read.
     pub(crate) fn from_files(files: &'c [Source]) -> Self {
-        let mut by_length: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-        for (nth, source) in files.iter().enumerate() {
-            if let Some(length) = unpacked_length(source).filter(|length| *length >= LEAST) {
-                by_length.entry(length).or_default().push(nth);
-            }
-        }
-        by_length.retain(|_, files| files.len() > 1);
-        Self { files, by_length, first: BTreeMap::new() }
+        let mut lengths: Vec<u64> = files.iter().filter_map(unpacked_length).collect();
+        lengths.sort_unstable();
+        let shared = lengths.chunk_by(|a, b| a == b).filter(|equal| equal.len() > 1).map(|equal| equal[0]);
+        Self { shared_lengths: shared.filter(|length| *length >= LEAST).collect(), first: BTreeMap::new() }
     }
 
-    /// The first file in corpus order that holds the same as `source`, if it comes before it.
-    pub(crate) fn earlier(&mut self, source: &Source) -> Option<&'c Source> {
-        if let Some(of_length) = self.by_length.remove(&unpacked_length(source)?) {
-            self.compare(&of_length);
+    /// The first file asked for that holds the same as `source`, if it is another. `text` is what `source` holds, where
+    /// it has been read.
+    pub(crate) fn earlier(&mut self, source: &'c Source, text: Option<&[u8]>) -> Option<&'c Source> {
+        let length = text.map_or_else(|| unpacked_length(source), |text| Some(text.len() as u64))?;
+        if !self.shared_lengths.contains(&length) {
+            return None;
         }
-        self.first.get(source.path()).map(|nth| &self.files[*nth])
-    }
-
-    /// Finds the equal ones among files of one length.
-    fn compare(&mut self, of_length: &[usize]) {
-        let mut known: BTreeMap<u128, usize> = BTreeMap::new();
-        let mut piece = vec![0; PIECE];
-        for nth in of_length {
-            // One that cannot be read to its end is like no other.
-            let Ok(print) = print(&self.files[*nth], &mut piece) else { continue };
-            let first = *known.entry(print).or_insert(*nth);
-            if first != *nth {
-                self.first.insert(self.files[*nth].path(), first);
-            }
-        }
+        // One that cannot be read to its end is like no other.
+        let print = text.map_or_else(|| print(source), |text| Ok(xxh3_128(text))).ok()?;
+        let first = *self.first.entry(print).or_insert(source);
+        (first.path() != source.path()).then_some(first)
     }
 }
 
@@ -80,11 +65,12 @@ fn unpacked_length(source: &Source) -> Option<u64> {
     Some(source.bytes)
 }
 
-fn print(source: &Source, piece: &mut [u8]) -> io::Result<u128> {
+fn print(source: &Source) -> io::Result<u128> {
     let mut input = source.open()?;
+    let mut piece = vec![0; PIECE];
     let mut hasher = Xxh3::new();
     loop {
-        match input.read(piece)? {
+        match input.read(&mut piece)? {
             0 => return Ok(hasher.digest128()),
             n => hasher.update(&piece[..n]),
         }
