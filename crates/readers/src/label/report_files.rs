@@ -4,6 +4,7 @@
 mod report;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -112,6 +113,8 @@ struct Folder {
     has_instances: bool,
     /// A report of successes alone, which does not say how many runs it covers, and what it lists.
     one_sided: Option<(String, BTreeSet<String>)>,
+    /// The names of its files that end with `.json`.
+    documents: BTreeSet<OsString>,
 }
 
 impl Folder {
@@ -215,13 +218,21 @@ impl FolderGrades {
     }
 }
 
+/// A folder of recordings.
+#[derive(Debug)]
+struct Place {
+    path: PathBuf,
+    folder: Arc<Folder>,
+    /// What all recordings in it see.
+    shared: FolderGrades,
+}
+
 /// Cache of the reports read so far, by directory.
 #[derive(Debug, Default)]
 pub(crate) struct Reports {
     folders: BTreeMap<PathBuf, Arc<Folder>>,
-    /// The folder of the recording that was asked for last, and what all in it see: most recordings stand beside the one
-    /// before.
-    last: Option<(PathBuf, FolderGrades)>,
+    /// What was found for the recording that was asked for last: most recordings stand beside the one before.
+    last: Option<Place>,
     joined: Joined,
     /// The folder of each file that may be a recording.
     recordings: Vec<PathBuf>,
@@ -239,19 +250,21 @@ impl Reports {
 
     /// The reports that apply to the recording at `path` in `folder`.
     pub(crate) fn seen_from(&mut self, folder: &Path, path: &Path) -> FolderGrades {
-        let shared = match self.last.take() {
-            Some((last, shared)) if last == folder => shared,
-            _ => self.shared_in(folder),
+        let place = match self.last.take() {
+            Some(place) if place.path == folder => place,
+            _ => self.place(folder),
         };
-        let seen = FolderGrades { own: sibling(folder, path), committed: committed(folder, path), ..shared.clone() };
-        self.last = Some((folder.to_path_buf(), shared));
+        let own = sibling(&place.folder, folder, path);
+        let seen = FolderGrades { own, committed: committed(folder, path), ..place.shared.clone() };
+        self.last = Some(place);
         seen
     }
 
-    /// The reports that apply to all recordings in `folder`.
-    fn shared_in(&mut self, folder: &Path) -> FolderGrades {
+    /// The folder, and the reports that apply to all recordings in it.
+    fn place(&mut self, path: &Path) -> Place {
         let mut near = Vec::new();
-        let mut place = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_path_buf() };
+        let mut place = if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_path_buf() };
+        let folder = self.folder(&place);
         for above in 0..=REPORTS_ABOVE {
             near.push(self.folder(&place));
             near.push(self.folder(&place.join("reports")));
@@ -264,9 +277,10 @@ impl Reports {
                 _ => place.join(".."),
             };
         }
-        let of_folder = near.first().is_some_and(|folder| folder.only.is_some());
         near.retain(|grades| !grades.is_empty());
-        FolderGrades { near, joined: self.joined.clone(), of_folder, ..FolderGrades::default() }
+        let of_folder = folder.only.is_some();
+        let shared = FolderGrades { near, joined: self.joined.clone(), of_folder, ..FolderGrades::default() };
+        Place { path: path.to_path_buf(), folder, shared }
     }
 
     fn folder(&mut self, folder: &Path) -> Arc<Folder> {
@@ -304,9 +318,11 @@ fn read_folder(
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
         .map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())
         .unwrap_or_default();
+    let documents = files.iter().filter(|path| path.extension().is_some_and(|ending| ending == "json"));
+    let documents = documents.filter_map(|path| path.file_name().map(OsStr::to_os_string)).collect();
     files.retain(|path| is_report(&path.file_name().unwrap_or_default().to_string_lossy()));
     files.sort();
-    let mut found = Folder { only: trial_result(folder), ..Folder::default() };
+    let mut found = Folder { only: trial_result(folder), documents, ..Folder::default() };
     for path in files {
         let shown = shown(&path);
         let Some(text) = text_of(&path, unreadable) else { continue };
@@ -362,9 +378,12 @@ fn shown(path: &Path) -> String {
 }
 
 /// A small document with the recording's own name that says whether the task was resolved.
-fn sibling(folder: &Path, path: &Path) -> Option<Graded> {
-    let stem = crate::find::file_name::stem(path);
-    let beside = folder.join(format!("{stem}.json"));
+fn sibling(known: &Folder, folder: &Path, path: &Path) -> Option<Graded> {
+    let name = format!("{}.json", crate::find::file_name::stem(path));
+    if !known.documents.contains(OsStr::new(&name)) {
+        return None;
+    }
+    let beside = folder.join(name);
     let is_small = |data: &std::fs::Metadata| data.is_file() && data.len() <= LARGEST_SIBLING;
     if beside == path || !std::fs::metadata(&beside).is_ok_and(|data| is_small(&data)) {
         return None;
