@@ -5,10 +5,10 @@ use std::io::{self, Read};
 
 use crate::json_text::is_space;
 
-/// Bytes read from the stream at a time. Small, because every value that is probed for its format has its own scanner.
+/// Bytes read from the stream at a time …
 const BLOCK: usize = 1 << 16;
-/// Bytes read at first: most values that are probed, and many files, end before.
-const FIRST_BLOCK: usize = 1 << 12;
+/// … and at first: every value that is probed for its format has its own scanner, and most of them are short.
+const FIRST_BLOCK: usize = 1 << 9;
 /// The byte-order mark some editors put before UTF-8.
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
@@ -73,10 +73,8 @@ impl<R: Read> Scanner<R> {
     /// The buffered bytes; empty only at the end of the stream.
     pub(crate) fn at_hand(&mut self) -> io::Result<&[u8]> {
         if self.at == self.end {
-            if self.block.is_empty() {
-                self.block = vec![0; FIRST_BLOCK];
-            } else if self.end == self.block.len() && self.end < BLOCK {
-                self.block = vec![0; BLOCK];
+            if self.end == self.block.len() && self.end < BLOCK {
+                self.block = vec![0; (self.end * 8).clamp(FIRST_BLOCK, BLOCK)];
             }
             self.at = 0;
             self.end = read_some(&mut self.input, &mut self.block)?;
@@ -243,7 +241,7 @@ impl<R: Read> Scanner<R> {
 }
 
 /// Reads at least one byte unless the stream is at its end.
-fn read_some(input: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
+pub(crate) fn read_some(input: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
     loop {
         match input.read(into) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
