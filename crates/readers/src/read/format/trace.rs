@@ -22,8 +22,8 @@ pub use write::{write, write_event};
 /// `whenstop trace v1`.
 pub(super) struct Trace;
 
-/// Most events to reserve memory for in advance; a longer run grows as needed.
-const USUAL_EVENTS: usize = 64;
+/// Memory is reserved for no more events than there could be of lines this long, in bytes: lines may be empty.
+const SHORT_LINE: usize = 32;
 
 /// Types of lines that only this format has.
 const OWN_TYPES: &[&str] = &["run", "message", "metrics", "judge", "checkpoint", "outcome", "note"];
@@ -125,9 +125,10 @@ impl Format for Trace {
     fn read(&self, record: &Record<'_>, out: &mut Reading<'_>) {
         let mut draft: Option<Draft> = None;
         let mut line = Line::default();
-        // A record is usually one run, and lines rarely have fewer than a hundred bytes. Memory is reserved only for
-        // the first run, because a document may hold thousands.
-        let mut usual = (record.text.len() / 128 + 1).min(USUAL_EVENTS);
+        // A record is usually one run, and most of its lines are events. Memory is reserved only for the first run, because
+        // a document may hold thousands.
+        let n_lines = memchr::memchr_iter(b'\n', record.text.as_bytes()).count();
+        let mut usual = n_lines.min(record.text.len() / SHORT_LINE);
         for text in record.lines() {
             if let Err(error) = line.read(text) {
                 out.broken_line(text, &error);
@@ -142,7 +143,7 @@ impl Format for Trace {
             if kind == "run" {
                 out.drafts.extend(draft.take());
                 let mut begun = begin(&line, text, record, out);
-                begun.events.reserve(std::mem::take(&mut usual));
+                begun.events.reserve_exact(std::mem::take(&mut usual));
                 draft = Some(begun);
                 continue;
             }
