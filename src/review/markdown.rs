@@ -28,7 +28,7 @@ pub fn markdown(checked: &Checked, judged: bool) -> String {
         text += "| gate | stack | | why |\n| --- | --- | --- | --- |\n";
         for gate in &checked.gates {
             let result = &gate.result;
-            let word = if result.failed { "**failed**" } else { "held" };
+            let word = if result.failed { "**failed**" } else { "passed" };
             // A bar would end the table cell.
             let cell = |text: &str| text.replace('|', "\\|");
             let (gate, stack) = (cell(&code(&result.gate)), cell(&code(&result.stack)));

@@ -75,7 +75,7 @@ fn init_sets_up_what_check_then_holds() {
     scratch.put("whenstop.toml", &gates);
     let (code, stdout, stderr) = scratch.run("ci check");
     assert_eq!(code, 100, "{stderr}");
-    assert!(stdout.contains("gate mine:killed_at_most>0.05: FAILED: 0.983048"), "{stdout}");
+    assert!(stdout.contains("gate mine:killed_at_most>0.05 FAILED: 0.983048"), "{stdout}");
 }
 
 #[test]

@@ -23,10 +23,10 @@ pub(super) fn checked(checked: &Checked, all: bool, output: &Output) -> Result<(
     }
     for gate in &checked.gates {
         let result = &gate.result;
-        let word = if result.failed { "FAILED" } else { "held" };
-        let of = if result.gate.contains(':') { String::new() } else { format!("{}: ", result.stack) };
+        let word = if result.failed { "FAILED" } else { "passed" };
+        let stack = if result.gate.contains(':') { String::new() } else { format!(" for {}", result.stack) };
         let style = if result.failed { Style::Stop } else { Style::Good };
-        output.styled_paragraph(style, &format!("gate {}: {word}: {of}{}", result.gate, result.why));
+        output.styled_paragraph(style, &format!("gate {} {word}{stack}: {}", result.gate, result.why));
     }
     let style = if checked.failed() { Style::Stop } else { Style::Good };
     output.styled_paragraph(style, &checked.sentence());

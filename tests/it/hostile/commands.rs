@@ -63,7 +63,7 @@ fn the_other_runs_are_not_lost_with_a_long_command() {
         ("corpus .", "good-1"),
         ("compare . --stacks s.toml", "3 runs"),
         ("ci accept . --stacks s.toml --snapshot x.snap", "3 stop points"),
-        ("ci check . --stacks s.toml --fail-on steps_spent_less_share>0.9", "held"),
+        ("ci check . --stacks s.toml --fail-on steps_spent_less_share>0.9", "passed"),
     ];
     let rows = commands.map(|(command, says)| {
         let row = row(command, command)
