@@ -760,9 +760,9 @@ for line in sys.stdin:
 
 
 def h8(desk):
-    """A guard that fails on 70 of 400 runs, with 1, 2, 4 and 8 threads: rows of a table"""
-    fails = 'fails = zlib.crc32(event["run_id"].encode()) % 40 < 7'
-    desk.put("g.py", guard('say(answer="no word" if fails else "continue")', fails))
+    """A guard that ends on 278 of 400 runs, often ten times in a row, with 1, 2, 4 and 8 threads: rows of a table"""
+    fails = 'fails = zlib.crc32(event["run_id"].encode()) % 40 < 28'
+    desk.put("g.py", guard('(sys.exit(3) if fails else say(answer="continue"))', fails))
     desk.put("in/a.jsonl", "".join(run(f"r{nth}", 3) for nth in range(400)))
     seen = {}
     for threads in (1, 2, 4, 8):
