@@ -32,7 +32,11 @@ pub fn overview_for_paper<'s>(summaries: impl IntoIterator<Item = &'s Summary> +
     if let Some(column) = table.columns.iter().position(|name| *name == saved) {
         table.columns[column] = format!("{saved}, %");
         for (row, summary) in table.rows.iter_mut().zip(summaries) {
-            row[column] = interval(&summary.ratios_in(unit).useful);
+            let useful = &summary.ratios_in(unit).useful;
+            row[column] = match (useful.low.value, useful.high.value) {
+                (None, Some(high)) => Cell::Text(format!("≤{}", digits(high))),
+                _ => interval(useful),
+            };
         }
     }
     table
