@@ -177,6 +177,8 @@ async function checks() {
   for (const tab of ['overview', 'rules', ...(bounded ? ['bounds'] : []), 'budget', 'quality']) {
     await page.click(`#tab-${tab}`);
     check((await page.locator('#main').textContent()).length > 20, `the tab ${tab} says something`);
+    const hidden = await page.locator('#followed').evaluate((node) => node.hidden);
+    check(hidden === (tab !== 'overview'), `the tab ${tab}: what followed the stops is ${hidden ? 'hidden' : 'shown'}`);
   }
   check(await page.evaluate(() => window.hostile === undefined), 'nothing of a recording was run');
   check(await page.locator('img, iframe, object, embed, link, a[href^="javascript"]').count() === 0, 'and nothing of it is an element');

@@ -55,6 +55,7 @@ async function showRun() {
 function show() {
   hideTip();
   document.body.classList.toggle('in-run', state.run !== null);
+  document.getElementById('followed').hidden = state.run !== null || state.tab !== 'overview';
   const focused = document.activeElement?.id;
   replace(document.getElementById('tabs'), TABS.map(([id, words]) => el('button', {
     role: 'tab', id: `tab-${id}`, 'aria-selected': String(state.tab === id), 'aria-controls': 'main', tabindex: state.tab === id ? 0 : -1,

@@ -133,13 +133,14 @@ const reasonCell = (row) => el('td', { class: 'mono', ...tipped(named('rules', '
 const STACK_COLUMNS = [
   ['stops', 'stops'], ['killed', 'successes killed, %'], ['unknown', 'unknown'], ['failures', 'failures stopped'], ['saved', 'saved'], ['cost', 'per success'],
 ];
+const hasBar = (key) => !isUngraded() && (key === 'killed' || key === 'saved');
 function stackTable() {
   const shown = STACK_COLUMNS.filter(([key]) => !isUngraded() || ['stops', 'unknown', 'saved'].includes(key));
   const choice = choiceAt(state.tolerated), most = Math.max(0.1, ...meta.stacks.map(({ killed }) => Math.min(0.5, killed[3] ?? 0)));
   const best = Math.max(0.05, ...meta.stacks.map(({ useful }) => useful[1] ?? 0));
   const head = el('tr', {}, el('th', { scope: 'col' }, 'stack'), ...shown.flatMap(([key, words]) => {
     const cells = [el('th', { scope: 'col', class: 'num' }, words)];
-    if (key === 'killed' || key === 'saved') cells.push(el('th', { scope: 'col', 'aria-hidden': 'true' }));
+    if (hasBar(key)) cells.push(el('th', { scope: 'col', 'aria-hidden': 'true' }));
     return cells;
   }));
   const listed = choice.order.filter((at) => meta.stacks[at].group === 'shown');
@@ -149,8 +150,7 @@ function stackTable() {
       el('td', { class: 'name' }, stack.name),
       ...shown.flatMap(([key]) => {
         const cells = [el('td', { class: 'num' }, stack.cells[key])];
-        if (key === 'killed') cells.push(el('td', { class: 'v-killed' }, bar(stack.killed, most, 'v-killed')));
-        if (key === 'saved') cells.push(el('td', { class: 'v-saved' }, bar(stack.useful, best, 'v-saved')));
+        if (hasBar(key)) cells.push(el('td', {}, key === 'killed' ? bar(stack.killed, most, 'v-killed') : bar(stack.useful, best, 'v-saved')));
         return cells;
       }));
   });

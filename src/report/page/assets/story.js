@@ -39,15 +39,19 @@ function strip(run, story, stops) {
   if (secured !== null) {
     drawing.append(svg('line', { x1: x(secured + 1), x2: x(secured + 1), y1: top, y2: height - 18, stroke: 'var(--saved)', 'stroke-width': 2, 'stroke-dasharray': '4 3' }));
   }
-  let right = [-1e9, -1e9];
-  for (const { stack, at, paid } of stops) {
-    const chosen = at === state.stack, place = x(paid), words = stack.name.slice(0, 18), row = right[0] <= right[1] ? 0 : 1;
-    drawing.append(svg('line', { x1: place, x2: place, y1: top - 4, y2: top + chart + band + 4, stroke: chosen ? 'var(--killed)' : 'var(--quiet)', 'stroke-width': chosen ? 3 : 1.2 }));
-    if (chosen || place > right[row]) {
-      const end = place + words.length * 7.2 > width;
-      drawing.append(svg('text', { class: chosen ? 'strong' : '', x: place + (end ? -4 : 4), y: row === 0 ? 10 : 21, 'text-anchor': end ? 'end' : 'start' }, words));
-      right[row] = place + words.length * 7.2;
-    }
+  // Names stand in two rows, that of the chosen stack first; one that would lie on another is left out.
+  const rows = [[], []], chosenFirst = [...stops].sort((a, b) => (b.at === state.stack) - (a.at === state.stack));
+  for (const { at, paid } of [...chosenFirst].reverse()) {
+    const chosen = at === state.stack;
+    drawing.append(svg('line', { x1: x(paid), x2: x(paid), y1: top - 4, y2: top + chart + band + 4, stroke: chosen ? 'var(--killed)' : 'var(--quiet)', 'stroke-width': chosen ? 3 : 1.2 }));
+  }
+  for (const { stack, at, paid } of chosenFirst) {
+    const place = x(paid), words = stack.name.slice(0, 18), long = words.length * 7.2;
+    const isLeft = place + long > width, from = isLeft ? place - long : place;
+    const row = rows.findIndex((named) => named.every((other) => from > other.end || from + long < other.from));
+    if (row < 0) continue;
+    rows[row].push({ from, end: from + long });
+    drawing.append(svg('text', { class: at === state.stack ? 'strong' : '', x: place + (isLeft ? -4 : 4), y: row === 0 ? 10 : 21, 'text-anchor': isLeft ? 'end' : 'start' }, words));
   }
   drawing.append(svg('text', { x: 0, y: height - 2 }, 'step 0'));
   drawing.append(svg('text', { x: width, y: height - 2, 'text-anchor': 'end' }, `${steps} steps${tokens.some((t) => t !== null) ? `; tallest bar ${short(most)} tokens` : '; no tokens recorded by step'}`));
