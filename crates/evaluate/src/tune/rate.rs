@@ -3,18 +3,16 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::hash::Hash as _;
 use std::rc::Rc;
 
-use xxhash_rust::xxh3::Xxh3;
-
+use super::study::EndIx;
 use super::{Appetite, Fate, LimitIx, Study};
 use crate::aggregate::{
-    Candidate, Ends, Entrant, LEVEL, Over, Share, ShipTerms, TaskSums, cost_at_worst, is_open, killed_of_all,
-    known_share, saved_at_worst,
+    Candidate, Entrant, LEVEL, Over, ShipTerms, TaskSums, cost_at_worst, is_open, killed_of_all, known_share,
+    saved_at_worst,
 };
 use crate::stats::estimate::free_ratio_estimate;
-use crate::stats::{ClusterSums, CostSums, Estimate, WorthSums, cost_estimate, net_worth};
+use crate::stats::{ClusterSums, CostSums, Estimate, cost_estimate, net_worth};
 
 impl Study {
     /// What becomes of the runs of one task. A run on which a rule cannot be evaluated spends everything and loses its
@@ -97,64 +95,11 @@ pub(super) fn is_equal(a: &[&TaskSums], b: &[&TaskSums], price: Option<f64>) -> 
     is_open(&cost_estimate(&sums, LEVEL), 1.0)
 }
 
-/// What a decision reads of the sums of a task. There may be as many of these as tasks times limits, so they are kept
-/// small: a third of the sums.
-#[derive(Clone, Copy)]
-struct DecisiveSums {
-    runs: u32,
-    certain: u32,
-    measured: u32,
-    stops: u32,
-    killed: u32,
-    may_be_killed: u32,
-    unlimited: u32,
-    useful: ClusterSums,
-    cost: CostSums,
-    worth: WorthSums,
-}
-
-impl DecisiveSums {
-    fn from_sums(sums: &TaskSums) -> Self {
-        let count = |count: u64| u32::try_from(count).expect("a task has fewer than 2^32 runs");
-        Self {
-            runs: count(sums.runs),
-            certain: count(sums.certain),
-            measured: count(sums.measured),
-            stops: count(sums.stops),
-            killed: count(sums.killed.high.hits),
-            may_be_killed: count(sums.killed.high.of),
-            unlimited: count(sums.unlimited),
-            useful: sums.useful.low,
-            cost: sums.cost,
-            worth: sums.worth.low,
-        }
-    }
-
-    /// The sums, of which only these are known.
-    fn sums(&self) -> TaskSums {
-        TaskSums {
-            runs: self.runs.into(),
-            certain: self.certain.into(),
-            measured: self.measured.into(),
-            stops: self.stops.into(),
-            killed: Ends { high: Share { hits: self.killed.into(), of: self.may_be_killed.into() }, ..Ends::default() },
-            unlimited: self.unlimited.into(),
-            useful: Ends { low: self.useful, ..Ends::default() },
-            cost: self.cost,
-            worth: Ends { low: self.worth, ..Ends::default() },
-            ..TaskSums::default()
-        }
-    }
-}
-
-/// What one limit does.
+/// What one limit does, by task: those that it leaves as they are, are not listed.
 struct Touched {
-    /// Whether it stops anything.
-    acts: bool,
-    /// A hash of all stops, each with its run and end.
-    stops: u128,
-    /// By task, in order: those that it leaves as they are, are not listed.
-    effects: Vec<(usize, DecisiveSums)>,
+    /// The run and the end of every stop.
+    stops: Vec<(usize, EndIx)>,
+    effects: BTreeMap<usize, TaskSums>,
 }
 
 /// What the limits of every family do, each computed once, when it is first asked for.
@@ -162,20 +107,20 @@ struct Touched {
 pub(super) struct EffectsByLimit {
     limits: RefCell<BTreeMap<LimitIx, Rc<Touched>>>,
     /// By family: the effects by task where no limit stops anything.
-    untouched: RefCell<BTreeMap<usize, Rc<Vec<DecisiveSums>>>>,
+    untouched: RefCell<BTreeMap<usize, Rc<Vec<TaskSums>>>>,
 }
 
 /// A limit with what it does.
 pub(super) struct Limit {
     family: usize,
-    untouched: Rc<Vec<DecisiveSums>>,
+    untouched: Rc<Vec<TaskSums>>,
     touched: Rc<Touched>,
 }
 
 impl Limit {
     /// Whether it stops anything.
     pub(super) fn acts(&self) -> bool {
-        self.touched.acts
+        !self.touched.stops.is_empty()
     }
 
     /// Whether it stops the same runs at the same points as another.
@@ -183,25 +128,19 @@ impl Limit {
         self.touched.stops == other.touched.stops
     }
 
-    fn effects(&self, tasks: &[usize]) -> Vec<TaskSums> {
-        let of_task = |task: &usize| match self.touched.effects.binary_search_by_key(task, |(task, _)| *task) {
-            Ok(at) => self.touched.effects[at].1.sums(),
-            Err(_) => self.untouched[*task].sums(),
-        };
-        tasks.iter().map(of_task).collect()
+    fn effects(&self, tasks: &[usize]) -> Vec<&TaskSums> {
+        tasks.iter().map(|task| self.touched.effects.get(task).unwrap_or(&self.untouched[*task])).collect()
     }
 
     /// Rates it on these tasks.
     pub(super) fn rate(&self, study: &Study, tasks: &[usize], appetite: Appetite) -> Candidate {
         let entrant = Entrant { hosts: study.families()[self.family].hosts(), rules: 1, place: None };
-        candidate(&self.effects(tasks).iter().collect::<Vec<_>>(), appetite, entrant)
+        candidate(&self.effects(tasks), appetite, entrant)
     }
 
     /// Whether these tasks leave open which of two limits is better.
     pub(super) fn is_equal(&self, other: &Self, tasks: &[usize], appetite: Appetite) -> bool {
-        let (own, others) = (self.effects(tasks), other.effects(tasks));
-        let own: Vec<&TaskSums> = own.iter().collect();
-        is_equal(&own, &others.iter().collect::<Vec<_>>(), appetite.lost_success_costs)
+        is_equal(&self.effects(tasks), &other.effects(tasks), appetite.lost_success_costs)
     }
 }
 
@@ -211,26 +150,19 @@ impl EffectsByLimit {
         let family = at.family;
         let untouched = Rc::clone(self.untouched.borrow_mut().entry(family).or_insert_with(|| {
             let fate = |run| if study.is_unread(family, run) { Fate::Unread } else { Fate::Untouched };
-            let sums = |task| DecisiveSums::from_sums(&study.sums(task, fate));
-            Rc::new(study.all_tasks().into_iter().map(sums).collect())
+            Rc::new(study.all_tasks().into_iter().map(|task| study.sums(task, fate)).collect())
         }));
         let touched = Rc::clone(self.limits.borrow_mut().entry(at).or_insert_with(|| {
-            let (mut stops, mut effects) = (Xxh3::new(), Vec::new());
+            let mut touched = Touched { stops: Vec::new(), effects: BTreeMap::new() };
             for (nth, task) in study.tasks().iter().enumerate() {
-                let mut is_touched = false;
-                for run in task.runs.clone().filter(|run| !study.is_unread(family, *run)) {
-                    if let Some(end) = study.end_at(at, run) {
-                        (run, end).hash(&mut stops);
-                        is_touched = true;
-                    }
-                }
-                if is_touched {
-                    let sums = study.sums(nth, |run| study.fate(at, run));
-                    effects.push((nth, DecisiveSums::from_sums(&sums)));
+                let before = touched.stops.len();
+                let read = task.runs.clone().filter(|run| !study.is_unread(family, *run));
+                touched.stops.extend(read.filter_map(|run| Some((run, study.end_at(at, run)?))));
+                if touched.stops.len() > before {
+                    touched.effects.insert(nth, study.sums(nth, |run| study.fate(at, run)));
                 }
             }
-            effects.shrink_to_fit();
-            Rc::new(Touched { acts: !effects.is_empty(), stops: stops.digest128(), effects })
+            Rc::new(touched)
         }));
         Limit { family, untouched, touched }
     }

@@ -6,7 +6,7 @@ use crate::transcript::{Moment, Outcome, Point};
 use crate::verdict::{Doubts, Verdict};
 
 /// An end of a run: the index of a step after which a stop would be early.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::tune) struct EndIx(u32);
 
 impl EndIx {
