@@ -288,15 +288,9 @@ pub(super) fn show(
     }
     show_summaries(publication, &summaries, format, output)?;
     if let Some((out, _)) = folder {
-        output.note(&written_to(out));
-        output.open_page(out);
+        output.wrote_page(out);
     }
     Ok(Exit::Done)
-}
-
-/// Says where the folder is, and what to open.
-pub(super) fn written_to(out: &Path) -> String {
-    format!("written to {}; open {}", out.display(), out.join("report.html").display())
 }
 
 /// Shows the answer in the requested format.

@@ -124,6 +124,12 @@ impl Output {
         Self { opens, ..self }
     }
 
+    /// Says where a folder with a page was written, and opens the page if that was asked for.
+    pub(super) fn wrote_page(&self, folder: &Path) {
+        self.note(&format!("written to {}; open {}", folder.display(), folder.join("report.html").display()));
+        self.open_page(folder);
+    }
+
     /// Opens the page of a folder, if that was asked for.
     pub(super) fn open_page(&self, folder: &Path) {
         let page = folder.join("report.html");

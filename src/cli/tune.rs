@@ -412,6 +412,7 @@ fn tune<T>(
             None => "there is nothing to ship".to_owned(),
         };
         output.note(&format!("written to {}; {ship}, open {}", out.display(), out.join("report.html").display()));
+        output.open_page(out);
     }
     Ok((shown, if answer.shipped.is_ok() { Exit::Done } else { Exit::GateFailed }))
 }

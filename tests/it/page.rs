@@ -338,6 +338,34 @@ fn a_page_without_texts_holds_none() {
     assert!(!told.as_array().unwrap().is_empty());
 }
 
+/// Whatever writes a page opens it with `--open`.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_page_that_was_written_is_opened() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let opener = folder.path().join("xdg-open");
+    std::fs::write(&opener, "#!/bin/sh\ncp \"$1\" \"$1.opened\"\n").unwrap();
+    std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let searched = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+    let commands = [
+        "compare traces/verdicts --stacks fixtures/stacks/example.toml",
+        "tune traces/verdicts --signal steps --limits 3,4",
+        "tune traces/verdicts --no-presets",
+    ];
+    for (nth, command) in commands.iter().enumerate() {
+        let out = folder.path().join(nth.to_string());
+        let args = command.split(' ').chain(["--open", "--quiet", "--out", out.to_str().unwrap()]);
+        let ended = Command::new(env!("CARGO_BIN_EXE_whenstop")).args(args).env("PATH", &searched).output().unwrap();
+        let shown = out.join("report.html.opened");
+        let waited = (0..200).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            shown.exists()
+        });
+        assert!(waited, "{command}: {}", String::from_utf8_lossy(&ended.stderr));
+    }
+}
+
 /// In a browser: `.ci/page` installs what it takes, and sets `PLAYWRIGHT`.
 #[test]
 #[ignore = "needs node, playwright-core and chromium: .ci/page installs them and runs it"]

@@ -109,8 +109,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     }
     show(&answer, &table, &steps, args.format, output)?;
     if let Some(out) = &args.out {
-        output.note(&super::written_to(out));
-        output.open_page(out);
+        output.wrote_page(out);
     }
     Ok(if answer.is_empty() { Exit::NothingMatched } else { Exit::Done })
 }

@@ -236,8 +236,8 @@ fn tell_next_steps(found: &Found<'_>, output: &Output) {
     if Path::new(".gitlab/whenstop.gitlab-ci.yml").exists() {
         output.paragraph("include it in .gitlab-ci.yml: `include: [{ local: .gitlab/whenstop.gitlab-ci.yml }]`");
     }
-    output.data(
-        "next: `whenstop ci check`, which passes now; commit these files; change a limit in\n\
-         the stacks and check again; `whenstop ci review` takes the change over\n",
+    output.paragraph(
+        "next: `whenstop ci check`, which passes now; commit these files; change a limit in the stacks and check again; \
+         `whenstop ci review` takes the change over",
     );
 }

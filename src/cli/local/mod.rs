@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 use spend::{By, Sum, by_group, group_of, in_words};
 
 use super::Exit;
-use super::compare::{show_answer, written_to};
+use super::compare::show_answer;
 use super::destination::Destination;
 use super::failure::Failure;
 use super::inputs::{Tell, process_telling, read_text};
@@ -323,8 +323,7 @@ fn compare(corpus: &Corpus, agents: &[&str], older: u64, args: &Args, output: &O
     if let Some(out) = &args.out {
         let format = FolderFormat { csv: output.csv_style(), ..FolderFormat::default() };
         publication.write(&publication.summaries(), out, format).map_err(Failure::input)?;
-        output.note(&written_to(out));
-        output.open_page(out);
+        output.wrote_page(out);
     }
     Ok(())
 }

@@ -73,7 +73,7 @@ pub(super) fn decide(
         output.note(note);
     }
     if let Some(out) = &args.out {
-        output.note(&compare::written_to(out));
+        output.wrote_page(out);
     }
     Ok(if to_ship.is_some() { Exit::Done } else { Exit::GateFailed })
 }
