@@ -320,6 +320,22 @@ fn copied_replies_count_once_in_a_corpus() {
 }
 
 #[test]
+fn a_copy_of_a_file_packed_in_several_members_counts_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let step = "{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"some words, so that it is long enough\"}\n";
+    let members = ["{\"type\":\"run\",\"run_id\":\"r\"}\n".to_owned() + step, step.repeat(2)];
+    let packed: Vec<u8> = members.iter().flat_map(|member| broken::gzipped(member.as_bytes())).collect();
+    for name in ["a.jsonl.gz", "b.jsonl.gz"] {
+        std::fs::write(folder.path().join(name), &packed).unwrap();
+    }
+    let (runs, report) = read(&[folder.path().to_path_buf()]);
+    assert_eq!(runs.iter().map(|run| run.steps().len()).collect::<Vec<_>>(), [3]);
+    let left_out: Vec<&str> =
+        report.skipped.iter().filter(|skipped| skipped.twin.is_some()).map(|s| s.path.as_str()).collect();
+    assert!(matches!(left_out[..], [path] if path.ends_with("b.jsonl.gz")), "{left_out:?}");
+}
+
+#[test]
 fn labels_join_by_run_id_and_must_match() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);

@@ -18,7 +18,7 @@ const PIECE: usize = 64 << 10;
 /// The files of a corpus that were asked for so far, by what they hold.
 #[derive(Debug)]
 pub(crate) struct Twins<'c> {
-    /// The unpacked lengths that more than one file has: others are like no file.
+    /// What `unpacked_length` gives for more than one file: others are like no file.
     shared_lengths: BTreeSet<u64>,
     first: BTreeMap<u128, &'c Source>,
 }
@@ -35,8 +35,7 @@ impl<'c> Twins<'c> {
     /// The first file asked for that holds the same as `source`, if it is another. `text` is what `source` holds, where
     /// it has been read.
     pub(crate) fn earlier(&mut self, source: &'c Source, text: Option<&[u8]>) -> Option<&'c Source> {
-        let length = text.map_or_else(|| unpacked_length(source), |text| Some(text.len() as u64))?;
-        if !self.shared_lengths.contains(&length) {
+        if !unpacked_length(source).is_some_and(|length| self.shared_lengths.contains(&length)) {
             return None;
         }
         // One that cannot be read to its end is like no other.
@@ -51,7 +50,7 @@ fn unpacked_length(source: &Source) -> Option<u64> {
     let name = source.file_name();
     let ends = |extension: &str| Path::new(&name).extension().is_some_and(|own| own == extension);
     if ends("gz") {
-        // A gzip file ends with the length of its content.
+        // A gzip file ends with the length of its content, or of the last of several members: enough to tell files apart.
         let mut file = File::open(source.path()).ok()?;
         file.seek(SeekFrom::End(-4)).ok()?;
         let mut length = [0; 4];
