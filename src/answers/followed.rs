@@ -3,7 +3,7 @@
 use super::note::AnswerNote;
 use super::tables::{Cell, Table};
 use crate::aggregate::{Agreement, FollowedRow, FollowedRows, FollowedSummary, Label, agreement, followed_by_stack};
-use crate::words::{digits, grouped, thousands};
+use crate::words::{digits, grouped_counts, thousands};
 
 /// The answer on runs that nobody graded.
 #[derive(Clone, Debug)]
@@ -154,10 +154,10 @@ impl FollowedReport {
             );
             vec![
                 Cell::Text(summary.stack.to_string()),
-                Cell::Text(range(summary.stops)),
-                Cell::Text(range(summary.cut_short)),
+                Cell::Text(grouped_counts(summary.stops)),
+                Cell::Text(grouped_counts(summary.cut_short)),
                 interval.map_or(Cell::Missing, Cell::Text),
-                Cell::Text(range(free)),
+                Cell::Text(grouped_counts(free)),
                 Cell::percent(summary.saved_free),
                 Cell::percent(summary.saved),
             ]
@@ -224,7 +224,7 @@ impl FollowedReport {
                 Cell::Text(row.run_id.to_string()),
                 Cell::Text(row.stack.to_string()),
                 step(row.stop_point.map(|point| u64::from(point.step))),
-                Cell::Text(range((row.edits_low, row.edits_high))),
+                Cell::Text(grouped_counts((row.edits_low, row.edits_high))),
                 step(row.last_effect_step),
                 row.tokens_after_stop.map_or(Cell::Missing, |tokens| Cell::Text(thousands(tokens))),
             ]
@@ -292,8 +292,4 @@ impl FollowedReport {
 /// The largest share of the stops that may have cut work short.
 fn share(summary: &FollowedSummary) -> f64 {
     if summary.stops.1 == 0 { 0.0 } else { summary.cut_short.1 as f64 / summary.stops.1 as f64 }
-}
-
-fn range((low, high): (u64, u64)) -> String {
-    if low == high { grouped(low) } else { format!("{}–{}", grouped(low), grouped(high)) }
 }

@@ -9,7 +9,7 @@ use super::markdown::{cell, code, page};
 use crate::aggregate::{Count, Difference, Label, RowView, Rows, Summary, Unit, by_stack, pairs};
 use crate::diagnostic::count;
 use crate::stats::RangeEstimate;
-use crate::words::{digits, listed};
+use crate::words::{counts, digits, listed};
 
 /// Maximum rules to name; a framework may have dozens.
 const RULES: usize = 12;
@@ -72,9 +72,7 @@ fn lines(unit: Unit) -> Vec<(String, Telling)> {
     };
     let killed = |summary: &Summary| {
         let killed = summary.estimates.killed;
-        let (low, high) = (killed.low.hits, killed.high.hits);
-        let count = if low == high { low.to_string() } else { format!("{low}–{high}") };
-        format!("{count} of {}", killed.high.of)
+        format!("{} of {}", counts((killed.low.hits, killed.high.hits)), killed.high.of)
     };
     vec![
         ("runs stopped early".to_owned(), Box::new(stopped)),

@@ -40,6 +40,16 @@ pub fn percents((low, high): (f64, f64)) -> String {
     format!("{} %", span(low, high))
 }
 
+/// A count, at least and at most: `3`, or `2–3`.
+pub fn counts((low, high): (u64, u64)) -> String {
+    if low == high { low.to_string() } else { format!("{low}–{high}") }
+}
+
+/// The same, grouped by thousands: `1,203–1,210`.
+pub fn grouped_counts((low, high): (u64, u64)) -> String {
+    if low == high { grouped(low) } else { format!("{}–{}", grouped(low), grouped(high)) }
+}
+
 /// The interval of a share behind it: ` (4.5–15)`; nothing if there is none.
 pub fn interval(ends: Option<(f64, f64)>) -> String {
     ends.map_or_else(String::new, |(low, high)| format!(" ({}–{})", digits(low), digits(high)))

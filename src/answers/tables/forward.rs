@@ -3,7 +3,7 @@
 use super::{Cell, FileColumns, Table};
 use crate::aggregate::{Forward, ForwardPeriod, LEVEL, Unit};
 use crate::stats::{Estimate, RangeEstimate};
-use crate::words::{cut, dollars, grouped, span, thousands};
+use crate::words::{counts, cut, digits, dollars, grouped, span, thousands};
 
 /// Most characters of a stack's name on a terminal.
 const NAME: usize = 26;
@@ -85,16 +85,12 @@ fn what_it_did(period: &ForwardPeriod) -> [Cell; 3] {
         return [Cell::Missing, Cell::Missing, Cell::Missing];
     }
     let killed = period.all.killed;
-    let hits = if killed.low.hits == killed.high.hits {
-        killed.low.hits.to_string()
-    } else {
-        format!("{}–{}", killed.low.hits, killed.high.hits)
-    };
+    let hits = counts((killed.low.hits, killed.high.hits));
     let rate = period.killed_rate(LEVEL).bounds().map(|rate| span(rate.low, rate.high));
     let saved = period.saved();
     let saved = match (saved.low, saved.high) {
         (Some(low), Some(high)) => Some(span(low, high)),
-        (None, Some(high)) => Some(format!("≤{}", crate::words::digits(high))),
+        (None, Some(high)) => Some(format!("≤{}", digits(high))),
         (_, None) => None,
     };
     [Cell::Text(format!("{hits}/{}", killed.high.of)), Cell::text(rate.as_deref()), Cell::text(saved.as_deref())]

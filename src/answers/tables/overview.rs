@@ -3,7 +3,7 @@
 use super::{Cell, Line, Table};
 use crate::aggregate::{CorrectedRate, CostOfSuccess, Count, Summary, Unit};
 use crate::stats::RangeEstimate;
-use crate::words::{digits, span};
+use crate::words::{counts, digits, span};
 
 /// The overview in `unit`, in the order given. Letters after the unknown share: `r` a rule could not be evaluated, `d`
 /// the stack left the recorded path, `u` nobody graded the run.
@@ -70,8 +70,7 @@ pub(super) fn killed(summary: &Summary) -> Cell {
     let Some(most) = summary.killed_at_most.or_else(|| summary.estimates.fes_rate.upper()) else {
         return Cell::Missing;
     };
-    let (low, high) = (killed.low.hits, killed.high.hits);
-    let count = if low == high { low.to_string() } else { format!("{low}–{high}") };
+    let count = counts((killed.low.hits, killed.high.hits));
     Cell::Text(format!("{count}/{} ≤{}", killed.high.of, digits(most)))
 }
 

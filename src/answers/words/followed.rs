@@ -2,7 +2,7 @@
 
 use crate::aggregate::Label;
 use crate::answers::followed::{Agreeing, FollowedStops, FollowedVerdict, Pays};
-use crate::words::{digits, grouped, listed, percents};
+use crate::words::{digits, grouped, grouped_counts, listed, percents};
 
 /// Maximum stacks named in the verdict.
 const NAMED: usize = 4;
@@ -16,8 +16,12 @@ pub fn verdict(verdict: &FollowedVerdict) -> String {
     let mut stacks = Vec::new();
     for FollowedStops { stack, stops, cut_short } in stopping.iter().take(NAMED) {
         let of = if stacks.is_empty() { format!(" of {}", counted(*runs, noun)) } else { String::new() };
-        let cut = if cut_short.1 == 0 { "none of them".to_owned() } else { format!("{} of them", range(*cut_short)) };
-        stacks.push(format!("`{stack}` ends {}{of}, {cut} with work still to come", range(*stops)));
+        let cut = if cut_short.1 == 0 {
+            "none of them".to_owned()
+        } else {
+            format!("{} of them", grouped_counts(*cut_short))
+        };
+        stacks.push(format!("`{stack}` ends {}{of}, {cut} with work still to come", grouped_counts(*stops)));
     }
     let more = match stopping.len().saturating_sub(NAMED) {
         0 => String::new(),
@@ -98,17 +102,13 @@ pub(super) fn killed_standing(stack: &Label, killed: (u64, u64), standing: (u64,
     format!(
         "in {} of the {sure} successes that `{stack}` stops early{unknown} the final edit was already made; `--keeps work` \
          counts them as kept",
-        range(standing),
+        grouped_counts(standing),
     )
 }
 
 /// Formats `1 run` or `1,696 runs`.
 fn counted(n: u64, noun: &str) -> String {
     if n == 1 { format!("1 {}", noun.trim_end_matches('s')) } else { format!("{} {noun}", grouped(n)) }
-}
-
-fn range((low, high): (u64, u64)) -> String {
-    if low == high { grouped(low) } else { format!("{}–{}", grouped(low), grouped(high)) }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::export::{Export, find};
 use crate::rule::Condition;
 use crate::stack::Stack;
 use crate::transcript::{Event, Instant, Run};
-use crate::words::digits;
+use crate::words::{counts, digits};
 
 /// One minus how sure all bounds together are.
 pub(super) const DELTA: f64 = 0.1;
@@ -81,11 +81,6 @@ impl Closed {
     }
 }
 
-/// How many rounds were cut short: `3`, or at least and at most `2–3`.
-fn cut_short((low, high): (u64, u64)) -> String {
-    if low == high { low.to_string() } else { format!("{low}–{high}") }
-}
-
 /// What a limit on turns would have done: the lowest that would have ended no round, and the next below it. `None` if no
 /// session is closed.
 pub(super) fn of_turns(judges: &Judges, closed: &Closed) -> Option<String> {
@@ -111,7 +106,7 @@ pub(super) fn of_turns(judges: &Judges, closed: &Closed) -> Option<String> {
     let ending_words = ending.map(|(limit, known)| {
         let (_, high) = known.cut;
         let them = if known.ended == 1 && high == 1 { "it" } else { "them" };
-        let cut = if high == 0 { "none".to_owned() } else { cut_short(known.cut) };
+        let cut = if high == 0 { "none".to_owned() } else { counts(known.cut) };
         (limit, format!("{}, {cut} of {them} with work still to come", known.ended))
     });
     match (free_words, ending_words) {
@@ -179,7 +174,7 @@ pub(super) fn table(fuses: &Fuses, all: &[ClauseRecord], chosen: &[usize], level
         vec![
             Cell::Text(fuses.clauses()[*nth].name.to_string()),
             Cell::Count(known.ended),
-            Cell::Text(cut_short(known.cut)),
+            Cell::Text(counts(known.cut)),
             known.spared.map_or(Cell::Missing, Cell::Count),
             Cell::Text(format!("{} %", digits(known.watched.upper(level)))),
             missing.map_or(Cell::Missing, Cell::Count),
