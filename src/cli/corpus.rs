@@ -100,6 +100,8 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
             output.data("\n");
             output.table(&list, Format::Table)?;
         }
+        // A table without a line says less than the refusal.
+        (Format::Table, None) if report.formats.is_empty() && report.unreadable == 0 => {}
         // Other formats are documents for programs: one table each.
         (format, list) => output.table(&list.unwrap_or_else(|| counts(&report)), format)?,
     }
@@ -115,8 +117,7 @@ pub(super) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
         output.note(&line);
     }
     if report.runs() == 0 {
-        let (only, advice) = report.nothing_read();
-        let what = only.unwrap_or_else(|| "no recorded run in these files".to_owned());
+        let (what, advice) = report.nothing_read();
         if advice.is_some() && args.format == Format::Table {
             output.data(&own_format());
         }
@@ -389,7 +390,7 @@ fn details(report: &CorpusReport, why: bool) -> String {
             report.files.iter().map(|f| format!("{}: {} ({}), {}", f.path, f.format, f.why, count(f.runs, "run"))),
         );
         told.extend(report.skipped.iter().map(|skipped| format!("{}: left out: {}", skipped.path, skipped.reason)));
-    } else {
+    } else if report.runs() > 0 {
         let other = report.skipped.iter().filter(|skipped| !skipped.unreadable && skipped.hidden == 0).count();
         if other > 0 {
             told.push(format!(

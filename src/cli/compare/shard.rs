@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{Args, CompareQuestion, Exit, refuse_unknown_baseline};
 use crate::cli::compare::EmbedText;
 use crate::cli::failure::Failure;
-use crate::cli::inputs::{LoadedStacks, RecordedRuns, UnitOfRun, tell_troubles};
+use crate::cli::inputs::{LoadedStacks, RecordedRuns, UnitOfRun, has_runs, tell_troubles};
 use crate::cli::output::Output;
 use crate::compare::{Evaluator, Options};
 use crate::diagnostic::count;
@@ -131,7 +131,7 @@ fn write_part_of(
         // With parts by file, some files may hold no run: their part is empty. Parts by task have read everything.
         let report = report.and_then(|report| {
             if extent.division == Division::Tasks {
-                recordings.refuse_none(&report)?;
+                has_runs(&report)?;
             }
             Ok(report)
         });

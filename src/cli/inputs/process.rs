@@ -44,7 +44,7 @@ pub(in crate::cli) fn process_telling<T: Send>(
     sink: impl FnMut(T),
 ) -> Result<CorpusReport, Failure> {
     let report = process_any(tell, corpus, output, work, sink)?;
-    has_runs(corpus, &report).map(|()| report)
+    has_runs(&report).map(|()| report)
 }
 
 /// The same, but a corpus without a run is no error.
@@ -82,14 +82,13 @@ fn tell_reading(tell: Tell, report: &CorpusReport, output: &Output) {
 }
 
 /// Fails if there is no run.
-pub(in crate::cli) fn has_runs(corpus: &Corpus, report: &CorpusReport) -> Result<(), Failure> {
+pub(in crate::cli) fn has_runs(report: &CorpusReport) -> Result<(), Failure> {
     has_read(report)?;
     if report.runs() > 0 {
         return Ok(());
     }
     let help = "`whenstop corpus PATH --why` says what each file was taken for; `--as FORMAT` forces a format";
-    let (only, advice) = report.nothing_read();
-    let what = only.unwrap_or_else(|| format!("no recorded run in {}", count(corpus.n_files() as u64, "file")));
+    let (what, advice) = report.nothing_read();
     Err(Failure::nothing(what, advice.unwrap_or(help).to_owned()))
 }
 
@@ -126,7 +125,7 @@ fn tell_findings(report: &CorpusReport, output: &Output) {
     }
     let gathered = report.gathered(true);
     let errors = gathered.iter().filter(|(finding, _)| finding.severity == Severity::Error);
-    let mut shown = 0;
+    let mut shown = report.said_by_nothing_read() as u64;
     for (finding, times) in errors.take(SHOWN) {
         output.error(&counted(finding, *times));
         shown += times;

@@ -88,7 +88,7 @@ impl<'a> RecordedRuns<'a> {
         sink: impl FnMut(T),
     ) -> Result<CorpusReport, Failure> {
         let report = self.each_if_any(output, work, sink)?;
-        self.refuse_none(&report).map(|()| report)
+        has_runs(&report).map(|()| report)
     }
 
     /// The same, but there may be no run.
@@ -119,10 +119,5 @@ impl<'a> RecordedRuns<'a> {
         })?;
         sessions.tell(output);
         Ok(report)
-    }
-
-    /// Fails if `report` says that there is no run.
-    pub(in crate::cli) fn refuse_none(&self, report: &CorpusReport) -> Result<(), Failure> {
-        has_runs(self.corpus()?, report)
     }
 }

@@ -60,6 +60,24 @@ fn a_file_that_looks_like_a_recording_and_is_not_read_is_an_error() {
 }
 
 #[test]
+fn where_nothing_is_read_the_refusal_alone_says_why() {
+    let own = "{\"experiment\":\"e1\",\"who\":\"assistant\",\"said\":\"hello\"}\n".repeat(4);
+    let rows = ["corpus in", COMPARE].into_iter().flat_map(|command| {
+        let one = row(format!("one log: {command}"), command).file("s.toml", STACK).file("in/a.jsonl", own.as_str());
+        let two = row(format!("two logs: {command}"), command)
+            .file("s.toml", STACK)
+            .file("in/a.jsonl", own.as_str())
+            .file("in/b.jsonl", own.replace("hello", "good day"));
+        let says = |row: Row, what| row.exit(4).says(what).never_says("and is not read").never_says("--why");
+        [
+            says(one, "error: no recorded run in in/a.jsonl: JSON lines of no known format"),
+            says(two, "error: no recorded run in 2 files; in/a.jsonl looks like one: JSON lines of no known format"),
+        ]
+    });
+    check(rows.collect());
+}
+
+#[test]
 fn what_lies_beside_recordings_is_no_error() {
     let beside = [
         ("prose", "README.md", "# Notes\n"),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, count};
 use crate::find::skipped::Skipped;
 use crate::label::label_files::{LabelColumns, LabelDraw};
 use crate::open::finding::Finding;
@@ -194,15 +194,26 @@ pub struct CorpusReport {
 }
 
 impl CorpusReport {
-    /// Why nothing was read, where only one file was looked at; and how a file could be read.
-    pub fn nothing_read(&self) -> (Option<String>, Option<&str>) {
-        let only = match &self.skipped[..] {
-            [only] => Some(format!("no recorded run in {}: {}", only.path, only.reason)),
-            _ => None,
+    /// That there is no run and why, with one file named, if any looks like a recording; and how a file could be read.
+    pub fn nothing_read(&self) -> (String, Option<&str>) {
+        let looks_recorded = self.skipped.iter().find(|skipped| skipped.looks_recorded);
+        let what = match (&self.skipped[..], looks_recorded) {
+            ([only], _) => format!("no recorded run in {}: {}", only.path, only.reason),
+            (all, Some(first)) => {
+                let n_files = count(all.len() as u64, "file");
+                format!("no recorded run in {n_files}; {} looks like one: {}", first.path, first.reason)
+            }
+            (all, None) => format!("no recorded run in {}", count(all.len() as u64, "file")),
         };
         let mut advised = self.skipped.iter().filter(|skipped| skipped.advice.is_some());
         let first = advised.clone().find(|skipped| skipped.looks_recorded).or_else(|| advised.next());
-        (only, first.and_then(|skipped| skipped.advice.as_deref()))
+        (what, first.and_then(|skipped| skipped.advice.as_deref()))
+    }
+
+    /// How many of the first findings [`Self::nothing_read`] says: that files look like recordings, if nothing else was
+    /// read.
+    pub fn said_by_nothing_read(&self) -> usize {
+        usize::from(self.unread > 0 && self.runs() == 0)
     }
 
     /// The number of runs in all formats.
@@ -237,11 +248,11 @@ impl CorpusReport {
     }
 
     /// The findings that are kept, equal ones as one with their number: equal in all but their places or, where only a
-    /// few are shown (`loosely`), in all but what they quote and count.
+    /// few are shown (`loosely`), in all but what they quote and count. Without those that [`Self::nothing_read`] says.
     pub fn gathered(&self, loosely: bool) -> Vec<(&Finding, u64)> {
         let mut places: BTreeMap<(&str, String, String), usize> = BTreeMap::new();
         let mut gathered: Vec<(&Finding, u64)> = Vec::new();
-        for finding in &self.findings {
+        for finding in self.findings.iter().skip(self.said_by_nothing_read()) {
             let Diagnostic { what, help, .. } = &finding.diagnostic;
             let key = |text: &str| if loosely { unquoted(text) } else { text.to_owned() };
             let at = *places.entry((finding.severity_name(), key(what), key(help))).or_insert(gathered.len());
