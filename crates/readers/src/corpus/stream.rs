@@ -22,7 +22,7 @@ use crate::find::source::Source;
 use crate::label::label_files;
 use crate::label::report_files::{FolderGrades, Joined, Reports};
 use crate::open::finding::Finding;
-use crate::open::inputs::add_input;
+use crate::open::inputs::add_known_input;
 use crate::open::inspect_archive::EvalLog;
 use crate::open::layout::Layout;
 use crate::open::probe::{Probe, Shape};
@@ -162,7 +162,7 @@ impl<'c> Stream<'c> {
         let recognised = self.recognise(source);
         // What is left out because it is no recording may be an output of before.
         if recognised.as_ref().map_or_else(|not_read| not_read.kind == Left::Unreadable, |_| true) {
-            add_input(source.path());
+            source.identity.iter().cloned().for_each(add_known_input);
         }
         match recognised {
             Ok((file, why, records)) => {

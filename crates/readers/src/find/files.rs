@@ -1,7 +1,7 @@
 //! Finds the recordings: files, folders and archives, walked in path order.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{File, FileType};
+use std::fs::{File, FileType, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -53,7 +53,7 @@ pub(crate) fn walk(paths: &[PathBuf]) -> Result<Sources, ReadError> {
             // Already listed.
         } else if kind.is_file() {
             add_input(path);
-            found.add_file(path, &place_of(path), kind.len(), true);
+            found.add_file(path, &place_of(path), &kind, true);
         } else {
             found.add_stream(path, kind.file_type());
         }
@@ -99,8 +99,10 @@ impl Sources {
                 Ok(entry) if entry.file_type().is_file() => {
                     let place = place.join(entry.path().strip_prefix(folder).unwrap_or(entry.path()));
                     if seen.insert(place.clone()) {
-                        let bytes = entry.metadata().map_or(0, |data| data.len());
-                        self.add_file(entry.path(), &place, bytes, false);
+                        match entry.metadata() {
+                            Ok(data) => self.add_file(entry.path(), &place, &data, false),
+                            Err(error) => self.add_unlisted(&error, &folder.display().to_string()),
+                        }
                     }
                 }
                 Ok(entry) if entry.file_type().is_dir() => {}
@@ -153,7 +155,7 @@ impl Sources {
         match Self::kept(path) {
             Ok((held, bytes)) => {
                 let file = held.path().join(path.file_name().unwrap_or_default());
-                let mut source = Source::from_path(&file, path, bytes, true);
+                let mut source = Source::unpacked(&file, path, bytes, true);
                 source.name.path = shown;
                 self.files.push(source);
                 self.held.push(held);
@@ -178,13 +180,13 @@ impl Sources {
     }
 
     /// Adds a file, or the members of an archive.
-    fn add_file(&mut self, path: &Path, place: &Path, bytes: u64, named: bool) {
+    fn add_file(&mut self, path: &Path, place: &Path, data: &Metadata, named: bool) {
         if !archive::is_archive(path) || inspect_archive::is_log(path) {
-            self.files.push(Source::from_path(path, place, bytes, named));
+            self.files.push(Source::from_path(path, place, data, named));
             return;
         }
         add_input(path);
-        self.add_archive(path, &path.display().to_string(), NESTED, &mut Budget::from_packed(bytes));
+        self.add_archive(path, &path.display().to_string(), NESTED, &mut Budget::from_packed(data.len()));
     }
 
     /// Adds the members of an archive, and of archives inside it up to `deeper` levels.
@@ -234,7 +236,7 @@ impl Sources {
                 return true;
             }
             let bytes = entry.metadata().map_or(0, |data| data.len());
-            let mut source = Source::from_path(entry.path(), entry.path(), bytes, false);
+            let mut source = Source::unpacked(entry.path(), entry.path(), bytes, false);
             source.name.path = shown;
             self.files.push(source);
             true

@@ -1,11 +1,12 @@
 //! One file that may be a recording, or a member of an archive.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::find::file_name::{FileName, is_report, stem};
 use crate::open::decompress;
+use crate::open::inputs::{FileIdentity, identity_in};
 use crate::open::signature::Signature;
 
 /// One file to read.
@@ -17,12 +18,20 @@ pub(crate) struct Source {
     pub(crate) bytes: u64,
     /// True if the user named the file itself, rather than a folder that contains it.
     pub(crate) named: bool,
+    /// Which file it is on disk; `None` for a member of an archive and for what came through a pipe.
+    pub(crate) identity: Option<FileIdentity>,
     path: PathBuf,
 }
 
 impl Source {
-    /// `place` is the canonical spelling of the path.
-    pub(super) fn from_path(path: &Path, place: &Path, bytes: u64, named: bool) -> Self {
+    /// The file at the path, of which `place` is the canonical spelling.
+    pub(super) fn from_path(path: &Path, place: &Path, data: &Metadata, named: bool) -> Self {
+        let identity = identity_in(path, data);
+        Self { identity, ..Self::unpacked(path, place, data.len(), named) }
+    }
+
+    /// A file that was written for this command only.
+    pub(super) fn unpacked(path: &Path, place: &Path, bytes: u64, named: bool) -> Self {
         let folder_name = place.parent().and_then(Path::file_name).unwrap_or_default();
         let name = FileName {
             path: path.display().to_string(),
@@ -33,7 +42,7 @@ impl Source {
             clashes: false,
             is_alone: false,
         };
-        Self { name, bytes, named, path: path.to_path_buf() }
+        Self { name, bytes, named, identity: None, path: path.to_path_buf() }
     }
 
     /// The file's name without its folder.

@@ -1,15 +1,18 @@
 //! The files that something was read from, so that none of them is written over.
 
 use std::collections::BTreeSet;
+use std::fs::Metadata;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What a file is, whatever it is called: the same through a link, through `..` and under a second name.
-#[cfg(unix)]
-pub type FileIdentity = (u64, u64);
-/// What a file is, whatever it is called.
-#[cfg(not(unix))]
-pub type FileIdentity = std::path::PathBuf;
+/// Which file it is, whatever it is called: the same through a link, through `..` and under a second name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileIdentity {
+    #[cfg(unix)]
+    device_and_inode: (u64, u64),
+    #[cfg(not(unix))]
+    path: std::path::PathBuf,
+}
 
 static INPUTS: Mutex<BTreeSet<FileIdentity>> = Mutex::new(BTreeSet::new());
 
@@ -19,24 +22,34 @@ fn inputs() -> MutexGuard<'static, BTreeSet<FileIdentity>> {
 
 /// Which file the path leads to; `None` if it leads to none, or to a folder or a pipe.
 pub fn file_identity(path: &Path) -> Option<FileIdentity> {
-    let data = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+    identity_in(path, &std::fs::metadata(path).ok()?)
+}
+
+/// The same, where the metadata of what the path leads to are known.
+pub(crate) fn identity_in(path: &Path, data: &Metadata) -> Option<FileIdentity> {
+    if !data.is_file() {
+        return None;
+    }
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt as _;
-        Some((data.dev(), data.ino()))
+        let _ = path;
+        Some(FileIdentity { device_and_inode: (data.dev(), data.ino()) })
     }
     #[cfg(not(unix))]
-    {
-        let _ = data;
-        path.canonicalize().ok()
-    }
+    Some(FileIdentity { path: path.canonicalize().ok()? })
 }
 
 /// Keeps in mind that the command depends on this file.
 pub fn add_input(path: &Path) {
     if let Some(file) = file_identity(path) {
-        inputs().insert(file);
+        add_known_input(file);
     }
+}
+
+/// The same, where it is known which file it is.
+pub(crate) fn add_known_input(file: FileIdentity) {
+    inputs().insert(file);
 }
 
 /// Whether the path leads to a file that the command depends on.
