@@ -2,6 +2,9 @@
 //! line. Messages in the blocks, parts or items of other APIs are read in those dialects.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use super::{Format, Layout, codex};
 use crate::open::probe::{Probe, Shape, Sketch};
@@ -87,20 +90,23 @@ const AROUND: &[&str] = &["result", "outcome", "evaluation", "eval", "metadata",
 const ACTS: [&str; 5] = ["function_call", "function_call_output", "reasoning", "custom_tool_call", "local_shell_call"];
 
 /// Text found only in messages of other APIs, which use blocks, parts and items.
-const OTHER_DIALECTS: &[&str] = &[
-    "\"tool_use\"",
-    "\"tool_result\"",
-    "\"tool-call\"",
-    "\"tool-result\"",
-    "\"parts\"",
-    "\"function_call_output\"",
-    "\"function_call\"",
-    "\"reasoning\"",
-    "\"toolUse\"",
-    "\"toolResult\"",
-    "\"reasoningContent\"",
-    "\"message\"",
-];
+static OTHER_DIALECTS: LazyLock<Vec<Finder<'static>>> = LazyLock::new(|| {
+    let marks = [
+        "\"tool_use\"",
+        "\"tool_result\"",
+        "\"tool-call\"",
+        "\"tool-result\"",
+        "\"parts\"",
+        "\"function_call_output\"",
+        "\"function_call\"",
+        "\"reasoning\"",
+        "\"toolUse\"",
+        "\"toolResult\"",
+        "\"reasoningContent\"",
+        "\"message\"",
+    ];
+    marks.into_iter().map(Finder::new).collect()
+});
 
 impl Format for Chat {
     fn id(&self) -> &'static str {
@@ -323,8 +329,8 @@ fn totals(fields: &Node<'_>, events: &[Event], out: &mut Reading<'_>) -> Option<
 /// The messages in a recorded message. There may be several: in other APIs, tool results are inside the user's
 /// message. The flag is true for an item of a reply rather than a message of its own.
 fn said(node: &Node<'_>, out: &mut Reading<'_>) -> (Vec<Message>, bool) {
-    let has = |mark: &&str| memchr::memmem::find(node.written().as_bytes(), mark.as_bytes()).is_some();
-    let is_other = OTHER_DIALECTS.iter().any(has) && sound(node.written()).is_ok();
+    let written = node.written();
+    let is_other = OTHER_DIALECTS.iter().any(|mark| mark.find(written.as_bytes()).is_some()) && sound(written).is_ok();
     let of_another_api = is_other.then(|| in_another_api(node, out)).flatten();
     let Some((mut said, is_item)) = of_another_api else {
         return (openai::message(node, out).into_iter().collect(), false);
