@@ -1,11 +1,12 @@
 //! The first look at a file: its kind of text, and a sketch of its first values for the formats to recognise. The
 //! whole file is scanned, but only the sketch is kept.
 
+use std::borrow::Cow;
 use std::io::{self, Read};
 
 use crate::json_text::is_space;
 use crate::open::scan::{ScanError, Scanner};
-use crate::transcript::Text;
+use crate::transcript::{Name, Text};
 
 /// Levels of nesting a sketch keeps.
 const DEPTH: usize = 7;
@@ -32,13 +33,13 @@ const KEPT: usize = 1 << 16;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Sketch {
     /// An object's first keys, in file order.
-    Object(Vec<(String, Sketch)>),
+    Object(Vec<(Name, Sketch)>),
     /// An array's first elements.
     Array(Vec<Sketch>),
     /// A number, string or literal, as written in the file.
-    Scalar(String),
+    Scalar(Name),
     /// The beginning of a longer string, decoded.
-    Head(String),
+    Head(Name),
     /// Something too deep or too long to keep.
     #[default]
     Other,
@@ -76,23 +77,25 @@ impl Sketch {
     }
 
     /// The decoded text of a short string.
-    pub fn text(&self) -> Option<String> {
-        match self {
-            Self::Scalar(raw) => serde_json::from_str(raw).ok(),
-            _ => None,
+    pub fn text(&self) -> Option<Cow<'_, str>> {
+        let Self::Scalar(raw) = self else { return None };
+        let body = raw.strip_prefix('"')?.strip_suffix('"')?;
+        if body.bytes().any(|byte| byte == b'\\' || byte < 0x20) {
+            return serde_json::from_str(raw).ok().map(Cow::Owned);
         }
+        Some(Cow::Borrowed(body))
     }
 
     /// The beginning of the string under `key`; a short string is complete.
-    pub fn beginning_of(&self, key: &str) -> Option<String> {
+    pub fn beginning_of(&self, key: &str) -> Option<Cow<'_, str>> {
         match self.get(key)? {
-            Self::Head(head) => Some(head.clone()),
+            Self::Head(head) => Some(Cow::Borrowed(head)),
             other => other.text(),
         }
     }
 
     /// The decoded text of the short string under `key`.
-    pub fn text_of(&self, key: &str) -> Option<String> {
+    pub fn text_of(&self, key: &str) -> Option<Cow<'_, str>> {
         self.get(key).and_then(Self::text)
     }
 
@@ -301,13 +304,13 @@ fn sketch(scanner: &mut Scanner<impl Read>, out: &mut Sketch, depth: usize) -> R
         _ => {
             let mut raw = Vec::new();
             let length = scanner.value(Some(&mut raw), SCALAR)?;
-            let written = String::from_utf8_lossy(&raw).into_owned();
+            let written = String::from_utf8_lossy(&raw);
             if length <= SCALAR {
-                *out = Sketch::Scalar(written);
+                *out = Sketch::Scalar(written.into());
             } else if let Some(head) = written.strip_prefix('"') {
                 // Do not cut within an escape.
                 let whole = &head[..head.rfind('\\').filter(|at| head.len() - at < 6).unwrap_or(head.len())];
-                *out = Sketch::Head(Text::from_json_body(whole).as_str().into_owned());
+                *out = Sketch::Head(Text::from_json_body(whole).as_str().into());
             }
             return Ok(());
         }

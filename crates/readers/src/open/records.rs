@@ -228,7 +228,7 @@ impl<R: Read> Records<R> {
             self.state = State::Done;
             return Ok(None);
         }
-        let key = if object { scanner.key()? } else { index.to_string() };
+        let key = if object { scanner.key()?.into() } else { index.to_string() };
         scanner.skip_space()?;
         let (line, column) = (scanner.line_number(), scanner.column());
         let mut bytes = Vec::new();
@@ -328,7 +328,7 @@ fn collect_envelope(
             if scanner.value(Some(&mut bytes), ENVELOPE_FIELD)? <= ENVELOPE_FIELD
                 && let Ok(text) = String::from_utf8(bytes)
             {
-                fields.push(format!("{}:{text}", serde_json::Value::String(key)));
+                fields.push(format!("{}:{text}", serde_json::Value::String(key.into())));
             }
         } else {
             scanner.value(None, 0)?;

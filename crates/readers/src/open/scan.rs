@@ -4,6 +4,7 @@
 use std::io::{self, Read};
 
 use crate::json_text::is_space;
+use crate::transcript::Name;
 
 /// Bytes read from the stream at a time …
 const BLOCK: usize = 1 << 16;
@@ -190,7 +191,7 @@ impl<R: Read> Scanner<R> {
     }
 
     /// Consumes an object's key and the colon; returns the key as written between its quotes.
-    pub(crate) fn key(&mut self) -> Result<String, ScanError> {
+    pub(crate) fn key(&mut self) -> Result<Name, ScanError> {
         match self.skip_space()? {
             Some(b'"') => {}
             Some(byte) => return Err(ScanError::Unexpected(byte)),
@@ -202,7 +203,12 @@ impl<R: Read> Scanner<R> {
             return Err(self.peek()?.map_or(ScanError::Ended, ScanError::Unexpected));
         }
         let text = String::from_utf8_lossy(&raw);
-        Ok(serde_json::from_str(&text).unwrap_or_else(|_| text.trim_matches('"').to_owned()))
+        if text.contains('\\')
+            && let Ok(decoded) = serde_json::from_str::<String>(&text)
+        {
+            return Ok(decoded.into());
+        }
+        Ok(text.trim_matches('"').into())
     }
 
     /// Reads one line into `out` without its ending, or skips it if it is longer than `limit`. `None` at the end of

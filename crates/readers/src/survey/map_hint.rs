@@ -7,6 +7,7 @@ mod run_ids;
 mod trial;
 mod words;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -15,6 +16,7 @@ use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::format;
 use crate::read::wrappings::{KEYS, MAPPED_KEYS};
 use crate::record::field_map::FieldMap;
+use crate::transcript::Name;
 use words::{AROUND, OUTCOMES};
 
 /// Levels of objects searched for a list of messages.
@@ -131,7 +133,7 @@ fn judged(map: &FieldMap, asked: &Asked<'_>, values: &[&Sketch]) -> Result<Field
 
 /// The entries of each run, by the field that has its id.
 fn grouped<'v>(entries: &[&'v Sketch], run: Option<&str>) -> Vec<Vec<&'v Sketch>> {
-    let mut groups: BTreeMap<Option<String>, Vec<&Sketch>> = BTreeMap::new();
+    let mut groups: BTreeMap<Option<Cow<'_, str>>, Vec<&Sketch>> = BTreeMap::new();
     for entry in entries {
         let id = run.and_then(|run| below(entry, run)).and_then(Sketch::text);
         groups.entry(id).or_default().push(entry);
@@ -284,7 +286,7 @@ fn messages<'v>(value: &'v Sketch, path: &str, depth: usize) -> Option<(String, 
     let Sketch::Object(fields) = value else { return None };
     let depth = depth.checked_sub(1)?;
     let join = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
-    let is_list = |value: &&(String, Sketch)| {
+    let is_list = |value: &&(Name, Sketch)| {
         let elements: Vec<&Sketch> = value.1.elements().iter().collect();
         let found = entry_fields::of_message(&elements);
         let has = |wanted: &str| found.iter().any(|(meaning, _)| *meaning == wanted);
@@ -292,7 +294,7 @@ fn messages<'v>(value: &'v Sketch, path: &str, depth: usize) -> Option<(String, 
         elements.iter().any(|element| element.is_object())
             && (has("role") || has("text") && (has("calls") || has("ts")) || has("calls") && has("result"))
     };
-    let here: Vec<&(String, Sketch)> = fields.iter().filter(is_list).collect();
+    let here: Vec<&(Name, Sketch)> = fields.iter().filter(is_list).collect();
     match here.as_slice() {
         [] => fields.iter().find_map(|(name, inner)| messages(inner, &join(name), depth)),
         [(name, list)] => Some((join(name), list)),

@@ -22,7 +22,7 @@ impl Format for AnthropicBatch {
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_result = |value: &Sketch| {
             let kind = value.get("result").and_then(|result| result.text_of("type")).unwrap_or_default();
-            value.has(&["custom_id"]) && matches!(kind.as_str(), "succeeded" | "errored" | "canceled" | "expired")
+            value.has(&["custom_id"]) && matches!(&*kind, "succeeded" | "errored" | "canceled" | "expired")
         };
         probe.values.iter().any(is_result).then(|| "lines with `custom_id` and the `type` of a `result`".to_owned())
     }

@@ -112,7 +112,7 @@ fn looks_like_call(value: &Sketch) -> Option<String> {
     let is_reply = |value: &Sketch| {
         let kind = [value.text_of("object"), value.text_of("type")].into_iter().flatten();
         value.get("choices").is_some_and(Sketch::is_array)
-            || kind.into_iter().any(|kind| matches!(kind.as_str(), "chat.completion" | "response" | "message"))
+            || kind.into_iter().any(|kind| matches!(&*kind, "chat.completion" | "response" | "message"))
     };
     let response = RESPONSE.iter().find_map(|name| Some((*name, value.get(name)?)));
     let bodied = |inner: &Sketch, is: &dyn Fn(&Sketch) -> bool| {

@@ -28,13 +28,13 @@ impl Format for ClaudeAgentSdk {
         let is_line = |value: &Sketch| {
             let kind = value.text_of("type").unwrap_or_default();
             let inner = value.get("message").filter(|message| message.is_object()).unwrap_or(value);
-            match kind.as_str() {
+            match &*kind {
                 "system" => inner.text_of("subtype").as_deref() == Some("init"),
                 "result" => inner.has(&["subtype", "num_turns"]),
                 // A log that lacks its first and last lines.
                 "assistant" | "user" => {
                     let of_session = value.get("session_id").or(value.get("parent_tool_use_id")).is_some();
-                    of_session && inner.text_of("role").as_deref() == Some(kind.as_str())
+                    of_session && inner.text_of("role").as_deref() == Some(&*kind)
                 }
                 _ => false,
             }

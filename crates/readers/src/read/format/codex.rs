@@ -98,13 +98,14 @@ impl Format for Codex {
     }
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
-        let kind = |value: &Sketch| value.text_of("type").unwrap_or_default();
-        let enveloped = |value: &Sketch| value.has(&["payload"]) && ENVELOPES.contains(&kind(value).as_str());
+        let is_one_of =
+            |value: &Sketch, kinds: &[&str]| value.text_of("type").is_some_and(|kind| kinds.contains(&&*kind));
+        let enveloped = |value: &Sketch| value.has(&["payload"]) && is_one_of(value, ENVELOPES);
         if probe.values.iter().any(enveloped) {
             return Some("lines with a `payload` of Codex's types".to_owned());
         }
         let opens = probe.first().is_some_and(|first| first.has(&["id", "timestamp", "instructions"]));
-        let bare = |value: &Sketch| ITEMS.contains(&kind(value).as_str());
+        let bare = |value: &Sketch| is_one_of(value, ITEMS);
         (opens && probe.values.iter().any(bare)).then(|| "a session's line and Codex's items".to_owned())
     }
 

@@ -33,7 +33,7 @@ impl Format for CodexExec {
         let is_event = |value: &Sketch| {
             let kind = value.text_of("type").unwrap_or_default();
             let item = value.get("item").is_some_and(|item| item.get("type").or(item.get("item_type")).is_some());
-            match kind.as_str() {
+            match &*kind {
                 "thread.started" => value.has(&["thread_id"]),
                 "item.started" | "item.updated" | "item.completed" => item,
                 _ => false,

@@ -25,7 +25,7 @@ impl Format for KimiCli {
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_own = |value: &Sketch| {
             let role = value.text_of("role").unwrap_or_default();
-            matches!(role.as_str(), "_checkpoint" | "_usage" | "_system_prompt")
+            matches!(&*role, "_checkpoint" | "_usage" | "_system_prompt")
         };
         probe
             .values

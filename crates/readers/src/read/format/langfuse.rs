@@ -31,7 +31,7 @@ impl Format for Langfuse {
 
     fn recognise(&self, probe: &Probe) -> Option<String> {
         let is_observation = |value: &Sketch| {
-            value.text_of("type").is_some_and(|kind| KINDS.contains(&kind.as_str()))
+            value.text_of("type").is_some_and(|kind| KINDS.contains(&&*kind))
                 && ["traceId", "trace_id", "parentObservationId", "startTime", "start_time"]
                     .iter()
                     .any(|k| value.has(&[k]))

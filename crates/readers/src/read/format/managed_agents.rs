@@ -30,7 +30,7 @@ impl Format for ManagedAgents {
         let is_event = |value: &Sketch| {
             let kind = value.text_of("type").unwrap_or_default();
             let of_agent = ["agent.message", "agent.tool_use", "agent.custom_tool_use", "agent.mcp_tool_use"];
-            of_agent.contains(&kind.as_str())
+            of_agent.contains(&&*kind)
                 || (kind == "user.message" && value.has(&["content"]))
                 || (kind.starts_with("span.model_request") && value.has(&["id"]))
         };

@@ -26,7 +26,7 @@ impl Format for SweBenchTrajectory {
         let document = probe.document().filter(|document| document.has(&["instance_id"]))?;
         let is_call = |value: &Sketch| {
             let kind = value.text_of("type").unwrap_or_default();
-            matches!(kind.as_str(), "llm_call" | "tool_call" | "model_call")
+            matches!(&*kind, "llm_call" | "tool_call" | "model_call")
                 && (value.has(&["output"]) || value.has(&["tool"]))
         };
         let entries = document.get("trajectory")?.elements();

@@ -1,5 +1,6 @@
 //! Which fields of one message mean what, by their names and values.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::words::{
@@ -10,7 +11,7 @@ use super::{below, is_name, is_scalar, kin, named};
 use crate::open::probe::Sketch;
 use crate::read::format;
 use crate::record::field_map::{FieldMap, Speaker};
-use crate::transcript::Role;
+use crate::transcript::{Name, Role};
 
 /// How many of the names for roles mean nothing else, and how many words for roles a log may have.
 const SPEAKERS: usize = 7;
@@ -95,17 +96,17 @@ fn is_of_no_model(entry: &Sketch, role: &str, map: &FieldMap) -> bool {
 
 /// The words that a field has.
 fn words_under(entries: &[&Sketch], path: &str) -> BTreeSet<String> {
-    entries.iter().filter_map(|entry| below(entry, path)?.text()).collect()
+    entries.iter().filter_map(|entry| below(entry, path)?.text().map(Cow::into_owned)).collect()
 }
 
 /// The field whose values are words for several roles, whatever it is called.
 fn field_of_speakers(entries: &[&Sketch], map: &FieldMap) -> Option<String> {
     let Some(Sketch::Object(fields)) = entries.first() else { return None };
-    let is_of_speakers = |(name, _): &&(String, Sketch)| {
-        let words: BTreeSet<String> = entries.iter().filter_map(|entry| entry.get(name)?.text()).collect();
+    let is_of_speakers = |(name, _): &&(Name, Sketch)| {
+        let words: BTreeSet<Cow<'_, str>> = entries.iter().filter_map(|entry| entry.get(name)?.text()).collect();
         words.len() > 1 && words.iter().filter(|word| map.speaker(word).is_some()).count() > 1
     };
-    fields.iter().find(is_of_speakers).map(|(name, _)| name.clone())
+    fields.iter().find(is_of_speakers).map(|(name, _)| name.to_string())
 }
 
 /// The calls that a value holds: it may be one, or a list of them.
@@ -158,8 +159,8 @@ impl Fields {
         let any = |fits: &dyn Fn(&Sketch) -> bool, taken: &[String]| {
             calls.iter().find_map(|call| {
                 let Sketch::Object(fields) = call else { return None };
-                let found = fields.iter().find(|(name, value)| fits(value) && !taken.contains(name));
-                found.map(|(name, _)| name.clone())
+                let found = fields.iter().find(|(name, value)| fits(value) && !taken.iter().any(|one| one == name));
+                found.map(|(name, _)| name.to_string())
             })
         };
         let mut taken: Vec<String> = format::CALL_IDS.iter().map(|name| (*name).to_owned()).collect();

@@ -30,7 +30,7 @@ pub(super) fn named(map: &FieldMap, runs: &[Vec<&Sketch>]) -> (FieldMap, Vec<Str
             let says = ["text", "calls", "result", "arguments"].iter().any(|meaning| holds(entry, meaning));
             if map.speaker(&word).is_none() && says {
                 let counts = ["input_tokens", "output_tokens", "tokens"].iter().any(|tokens| holds(entry, tokens));
-                let vote = votes.entry(word).or_default();
+                let vote = votes.entry(word.into_owned()).or_default();
                 vote.n += 1;
                 vote.assistant += usize::from(calls || counts);
                 vote.tool += usize::from(after_call && !calls && !counts);

@@ -1,6 +1,7 @@
 //! Which field is the run's id: the one whose values a label file lists, or the one by which the entries of a log fall
 //! into parts.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -27,7 +28,10 @@ fn values_of(objects: &[&Sketch]) -> BTreeMap<String, Vec<String>> {
             let inner = below_objects(&level);
             for (path, value) in &inner {
                 if let Sketch::Scalar(raw) = value {
-                    values.entry(path.clone()).or_default().push(value.text().unwrap_or_else(|| raw.clone()));
+                    values
+                        .entry(path.clone())
+                        .or_default()
+                        .push(value.text().map_or_else(|| raw.to_string(), Cow::into_owned));
                 }
             }
             level = inner.into_iter().filter(|(_, value)| value.is_object()).collect();
@@ -91,7 +95,7 @@ pub(super) fn likely(entries: &[&Sketch], guessed: Option<&str>, taken: &[String
 
 /// For each entry, the number of its group. One without the field is in the group of the entry before it.
 fn division(entries: &[&Sketch], field: &str) -> Vec<usize> {
-    let mut groups: BTreeMap<String, usize> = BTreeMap::new();
+    let mut groups: BTreeMap<&str, usize> = BTreeMap::new();
     let mut division = Vec::new();
     for entry in entries {
         let Some(Sketch::Scalar(raw)) = below(entry, field) else {
@@ -99,7 +103,7 @@ fn division(entries: &[&Sketch], field: &str) -> Vec<usize> {
             continue;
         };
         let next = groups.len();
-        division.push(*groups.entry(raw.clone()).or_insert(next));
+        division.push(*groups.entry(raw).or_insert(next));
     }
     division
 }
