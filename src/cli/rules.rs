@@ -21,7 +21,8 @@ use crate::{bailout, catalog, effects, signal};
 #[command(after_help = "A stack file:\n\n  [[stack]]\n  name = \"candidate\"\n  any = [\n    \
     { signal = \"tokens.total\", at_least = 200_000 },\n    \
     { signal = \"call_result.streak\", at_least = 3, exempt_tools = [\"wait\"] },\n    \
-    { all = [{ signal = \"errors.streak\", at_least = 3 }, { signal = \"steps\", at_least = 10 }], latched = true },\n  ]\n  \
+    { all = [\n      { signal = \"errors.streak\", at_least = 3 },\n      \
+    { signal = \"steps\", at_least = 10 },\n    ], latched = true },\n  ]\n  \
     cap = { steps = 50 }\n\n  [[stack]]\n  use = \"roo-code\"\n  set = { consecutiveMistakeLimit = 5 }")]
 pub(super) struct Args {
     #[command(subcommand)]

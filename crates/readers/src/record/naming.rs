@@ -150,7 +150,7 @@ pub(crate) fn apply(draft: &mut Draft, record: &Record<'_>, options: &ReadOption
 fn grade(word: &str, of: &Grade) -> Option<Grade> {
     let score: Option<f64> = word.parse().ok().filter(|score: &f64| score.is_finite());
     let graded = score.map(|score| score >= 1.0).or_else(|| grade_word(word))?;
-    let source = OutcomeSource::Native("the one named");
+    let source = OutcomeSource::Native("that was named");
     Some(Grade { outcome: Outcome::from_grade(Some(graded)), score, source, ..of.clone() })
 }
 

@@ -389,7 +389,7 @@ fn grade_among(fields: &Node<'_>, wanted: Option<&str>, out: &mut Reading<'_>) -
         // An object of that name has the outcome inside.
         let is_loose = wanted.is_none() && (LOOSE.contains(&key) || fields.get(key)?.is_object_with_members());
         let (graded, score) = if is_loose { fields.get(key)?.as_outcome() } else { fields.outcome(key, out) }?;
-        let source = OUTCOME_KEYS.iter().find(|known| **known == key).copied().unwrap_or("the one named");
+        let source = OUTCOME_KEYS.iter().find(|known| **known == key).copied().unwrap_or("that was named");
         let outcome = Outcome::from_grade(Some(graded));
         Some(Grade { outcome, score, source: OutcomeSource::Native(source), ..Grade::default() })
     })

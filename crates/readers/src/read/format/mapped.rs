@@ -348,7 +348,7 @@ fn grade(found: &Node<'_>) -> Grade {
     let score = json::number(found).filter(|_| flag.is_none());
     let word = found.as_string().and_then(|word| words::grade_word(&word));
     let graded = flag.or_else(|| score.map(|score| score >= 1.0)).or(word);
-    let source = graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("the one named"));
+    let source = graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("that was named"));
     Grade { outcome: Outcome::from_grade(graded), score, source, ..Grade::default() }
 }
 

@@ -85,7 +85,7 @@ fn push_run(record: &Record<'_>, around: &Node<'_>, key: String, messages: Vec<N
 /// The outcome, if the object around the history has the field that the user names.
 fn grade(around: &Node<'_>, wanted: Option<&str>, out: &mut Reading<'_>) -> Grade {
     let Some((graded, score)) = wanted.and_then(|key| around.outcome(key, out)) else { return Grade::default() };
-    let source = OutcomeSource::Native("the one named");
+    let source = OutcomeSource::Native("that was named");
     Grade { outcome: Outcome::from_grade(Some(graded)), score, source, ..Grade::default() }
 }
 
