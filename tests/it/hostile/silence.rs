@@ -77,6 +77,40 @@ fn where_nothing_is_read_the_refusal_alone_says_why() {
     check(rows.collect());
 }
 
+/// Recorders whose messages anybody's reader would take, without the calls and tokens that stand elsewhere.
+#[test]
+fn a_known_recorder_that_is_not_read_is_refused_by_name_in_any_wrapping() {
+    let weave = "{\"id\":\"1\",\"op_name\":\"weave:///p/op/create\",\"trace_id\":\"t\",\"inputs\":{},\"output\":{\"choices\":\
+                 [{\"message\":{\"role\":\"assistant\",\"content\":\"hello\"}}]}}\n";
+    let thread = "{\"object\":\"thread.message\",\"thread_id\":\"t\",\"role\":\"assistant\",\"content\":\
+                  [{\"type\":\"text\",\"text\":{\"value\":\"hello\"}}]}";
+    let rows = [
+        ("lines", "in/a.jsonl", weave.to_owned(), "calls of Weights & Biases Weave"),
+        ("an array", "in/a.json", format!("[{weave}]"), "calls of Weights & Biases Weave"),
+        ("under a key", "in/a.json", format!("{{\"data\":[{thread}]}}"), "messages of OpenAI's Assistants"),
+    ];
+    check(
+        rows.into_iter()
+            .map(|(name, file, text, says)| row(name, "corpus in").file(file, text).exit(4).says(says))
+            .collect(),
+    );
+}
+
+/// A mapping is only suggested if the log would be read by it.
+#[test]
+fn a_mapping_that_would_be_refused_is_not_suggested() {
+    let log = "[{\"uuid\":\"u\",\"chat_messages\":[{\"sender\":\"human\",\"text\":\"hi\"},{\"sender\":\"assistant\",\"text\":\"yo\",\
+               \"content\":[{\"type\":\"tool_use\",\"id\":\"c\",\"name\":\"web\",\"input\":{}}]}]}]";
+    let put = |row: Row| row.file("in/a.json", log).exit(4);
+    check(vec![
+        put(row("suggested", "corpus in"))
+            .says("it is not read as a run: it holds calls of tools")
+            .never_says("--map run="),
+        put(row("mapped all the same", "corpus in --map run=uuid,messages=chat_messages,role=sender,text=text"))
+            .says("it holds calls of tools"),
+    ]);
+}
+
 #[test]
 fn what_lies_beside_recordings_is_no_error() {
     let beside = [

@@ -9,6 +9,7 @@ use crate::read::table_lines;
 use crate::read::wrapped_lines::{self, Wrapping};
 use crate::read::wrappings::{self, Form};
 use crate::record::field_map::FieldMap;
+use crate::survey::known_producers;
 use crate::survey::map_hint::{self, Asked};
 use crate::survey::skip_reasons::Unread;
 
@@ -61,6 +62,9 @@ pub(super) fn choose(
     let rows = first_rows(source, probe);
     if let Some(form) = rows.as_ref().and_then(mapped) {
         return Ok(Chosen { form, text: TextIn::Rows });
+    }
+    if mapped(probe).is_none() && known_producers::is_unread_format(probe) {
+        return Err(refusal(source, probe, rows, named));
     }
     let detect = |probe: &Probe| mapped(probe).or_else(|| wrappings::detect(probe));
     // A prefix in brackets would be the first of several values.

@@ -2,6 +2,7 @@
 //! instead.
 
 use crate::open::probe::{Probe, Shape, Sketch};
+use crate::read::wrappings::KEYS;
 
 /// A file of a known producer that is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,9 +32,25 @@ pub(crate) fn known(probe: &Probe) -> Option<KnownFile> {
         Shape::Binary | Shape::Text if probe.head.contains("\u{1b}[") => Some(KnownFile::NoRuns(
             "what a terminal showed, with its control codes: it holds no calls of a model; read the agent's own log",
         )),
-        Shape::Document | Shape::Lines => probe.first().and_then(of_value),
+        Shape::Document | Shape::Lines | Shape::Concatenated => {
+            let first = probe.first()?;
+            of_value(first).or_else(|| of_first_listed(first))
+        }
         _ => None,
     }
+}
+
+/// Whether its producer is known for runs in a format that is not read. No reader of anybody's messages may take it: it
+/// would leave out the producer's own records of calls, results and usage.
+pub(crate) fn is_unread_format(probe: &Probe) -> bool {
+    matches!(known(probe), Some(KnownFile::Runs(_)))
+}
+
+/// The same for the first element of a list of runs, which may stand under a key.
+fn of_first_listed(value: &Sketch) -> Option<KnownFile> {
+    let under_keys = KEYS.iter().filter_map(|key| value.get(key));
+    let firsts = std::iter::once(value).chain(under_keys).filter_map(|list| list.elements().first());
+    firsts.filter_map(of_value).find(|known| matches!(known, KnownFile::Runs(_)))
 }
 
 /// The same for a document or a first line.
@@ -59,6 +76,10 @@ fn of_value(value: &Sketch) -> Option<KnownFile> {
         (
             &["span_attributes", "root_span_id"],
             Runs("a Braintrust export, which is not read yet: export OpenTelemetry"),
+        ),
+        (
+            &["object", "thread_id", "role", "content"],
+            Runs("messages of OpenAI's Assistants, whose calls and tokens are in the steps of their runs: not read"),
         ),
         (
             &["type", "key", "agentId"],
@@ -103,6 +124,11 @@ mod tests {
             ("{\"version\": 2, \"width\": 80, \"height\": 24}\n[0.1, \"o\", \"x\"]\n", Some("an asciinema")),
             ("{\"log\":{\"creator\":{},\"entries\":[]}}", Some("an HTTP archive")),
             ("{\"message\": {}, \"message_id\": 0, \"redact_message\": null}", Some("one message of a session folder")),
+            ("[{\"op_name\": \"f\", \"trace_id\": \"t\", \"inputs\": {}}]", Some("calls of Weights & Biases Weave")),
+            (
+                "{\"data\": [{\"object\": \"m\", \"thread_id\": \"t\", \"role\": \"user\", \"content\": []}]}",
+                Some("messages of OpenAI's Assistants"),
+            ),
             ("{\"a\":1}", None),
             ("plain words", None),
         ] {
