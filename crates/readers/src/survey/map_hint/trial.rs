@@ -7,7 +7,8 @@ use crate::read::format::MAPPED;
 use crate::read::{in_memory, wrappings};
 use crate::record::field_map::FieldMap;
 use crate::record::options::ReadOptions;
-use crate::transcript::{Draft, Event, Fingerprint, Message, Role, ToolCall, fingerprint};
+use crate::survey::unread_parts;
+use crate::transcript::{Draft, Event, Fingerprint, Message, Role, Run, ToolCall, fingerprint};
 
 /// What a mapping makes of the file.
 #[derive(Debug, Default)]
@@ -15,6 +16,8 @@ pub(super) struct Trial {
     runs: Vec<Draft>,
     /// Entries that hold a part of the run and could not be read.
     n_unread: u64,
+    /// Why a record would be refused although it was read.
+    refused: Option<String>,
 }
 
 /// Reads the text by the mapping; `None` if it does not fit.
@@ -30,7 +33,13 @@ pub(super) fn read(map: &FieldMap, probe: &Probe, text: &str) -> Option<Trial> {
         in_memory::with_options("x", &cut.key, &record, &options, |reading| {
             let record = reading.record;
             MAPPED.read(&record, reading);
-            trial.n_unread += reading.findings.made();
+            reading.settle();
+            let n_unread = reading.findings.made();
+            trial.n_unread += n_unread;
+            let runs: Vec<Run> = reading.drafts.iter().cloned().map(Run::new).collect();
+            let runs: Vec<&Run> = runs.iter().collect();
+            let refused = unread_parts::refusal("a run", record.text, &reading.unread, &runs, n_unread == 0);
+            trial.refused = trial.refused.take().or(refused);
             trial.runs.append(&mut reading.drafts);
         });
     }
@@ -63,6 +72,9 @@ impl Trial {
         }
         if self.n_unread > 0 {
             return Some(format!("{} entries would not be read", self.n_unread));
+        }
+        if let Some(reason) = &self.refused {
+            return Some(format!("by the fields that look right it is {reason}"));
         }
         self.problem_of_replies(map)
     }

@@ -60,6 +60,7 @@ pub(super) const CALLS: &[&str] = &[
     "functions",
     "function_call",
     "commands",
+    "command",
 ];
 pub(super) const RESULTS: &[&str] = &["observation", "result", "output", "response", "returned", "tool_result"];
 pub(super) const TIMES: &[&str] = &["timestamp", "ts", "time", "at", "when", "created_at"];
