@@ -96,6 +96,17 @@ fn a_known_recorder_that_is_not_read_is_refused_by_name_in_any_wrapping() {
     );
 }
 
+/// A message to a tool is a call; as a text it would be a step of its own.
+#[test]
+fn messages_in_harmony_are_refused_by_what_they_hold() {
+    let messages = "[{\"role\":\"user\",\"content\":\"q\"},{\"role\":\"assistant\",\"channel\":\"analysis\",\"content\":\"hm\"},\
+                    {\"role\":\"assistant\",\"channel\":\"commentary\",\"recipient\":\"functions.ls\",\"content\":\"{}\"},\
+                    {\"role\":\"tool\",\"name\":\"functions.ls\",\"content\":\"a.py\"},\
+                    {\"role\":\"assistant\",\"channel\":\"final\",\"content\":\"done\"}]";
+    let row = row("harmony", "corpus in").file("in/a.json", format!("{{\"messages\":{messages}}}"));
+    check(vec![row.exit(4).says("not read as chat: calls of tools in records that it does not know, the first of the kind `recipient functions.ls`")]);
+}
+
 /// A mapping is only suggested if the log would be read by it.
 #[test]
 fn a_mapping_that_would_be_refused_is_not_suggested() {

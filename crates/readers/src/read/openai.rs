@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::json_text::{self, Inner, List, Value as _};
 use crate::record::node::Node;
+use crate::record::parts;
 use crate::record::reading::{Of, Reading};
 use crate::record::usage::{arguments, usage};
 use crate::transcript::{Message, Role, Text, ToolCall};
@@ -33,6 +34,7 @@ fields! {
         model = "model",
         finish_reason = "finish_reason",
         is_error = "is_error",
+        recipient = "recipient",
     }
 }
 
@@ -98,6 +100,12 @@ pub(crate) fn message_with<'a>(raw: impl Written<'a>, known: &[&str], out: &mut 
         }
         return None;
     };
+    if let Some(tool) = wire.recipient.and_then(json::string).filter(|to| to.starts_with(parts::HARMONY_TOOLS)) {
+        out.part_of_run(&format!("recipient {tool}"), &Node::from_written(raw));
+        let what = format!("a message to the tool `{tool}`, which is a call as Harmony writes it");
+        out.error_at(raw, what, "it is not read: export the messages with `tool_calls`, as chat APIs have them");
+        return None;
+    }
     let mut message = Message::new(role);
     message.content =
         out.content(wire.content.or(wire.value), "content").or_else(|| out.content(wire.refusal, "refusal"));

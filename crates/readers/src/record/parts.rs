@@ -49,6 +49,9 @@ const COUNTS: [&str; 9] = [
 const USAGES: [&str; 7] =
     ["usage", "usage_metadata", "usageMetadata", "tokens", "token_usage", "modelMetrics", "stats"];
 
+/// How the recipient of a message begins that is a call, in OpenAI's Harmony.
+pub(crate) const HARMONY_TOOLS: &str = "functions.";
+
 /// How many levels of a record are searched.
 const LEVELS: usize = 4;
 
@@ -133,7 +136,8 @@ impl<'a> Object<'a> {
     /// Whether it has or is a call in one of the usual dialects.
     pub(crate) fn is_certain_call(&self) -> bool {
         let is_kind = self.get("type").is_some_and(|kind| CALL_KINDS.contains(&kind.trim_matches('"')));
-        is_kind && self.has(&NAMES) || CALLS.iter().any(|name| self.get(name).is_some_and(holds_call))
+        let to_tool = self.get("recipient").is_some_and(|to| to.trim_start_matches('"').starts_with(HARMONY_TOOLS));
+        to_tool || is_kind && self.has(&NAMES) || CALLS.iter().any(|name| self.get(name).is_some_and(holds_call))
     }
 
     fn is_result(&self) -> bool {
