@@ -74,7 +74,9 @@ fn where_nothing_is_read_the_refusal_alone_says_why() {
             says(two, "error: no recorded run in 2 files; in/a.jsonl looks like one: JSON lines of no known format"),
         ]
     });
-    check(rows.collect());
+    let torn = row("one file of a known format without a run", "corpus in")
+        .file("in/a.jsonl", "{\"type\":\"run\",\"run_id\":\"r\"\n");
+    check(rows.chain([torn.exit(4).says("error: no recorded run in 1 file")]).collect());
 }
 
 /// Recorders whose messages anybody's reader would take, without the calls and tokens that stand elsewhere.

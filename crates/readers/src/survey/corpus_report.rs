@@ -1,7 +1,7 @@
 //! The report of what was read: counts by format, findings, skipped files. Filled in path order, so it does not depend
 //! on the number of threads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -196,14 +196,17 @@ pub struct CorpusReport {
 impl CorpusReport {
     /// That there is no run and why, with one file named, if any looks like a recording; and how a file could be read.
     pub fn nothing_read(&self) -> (String, Option<&str>) {
+        let skipped = self.skipped.iter().filter(|skipped| skipped.hidden == 0).map(|skipped| &skipped.path);
+        // A file that was recognised may be left out all the same.
+        let paths: BTreeSet<&String> = self.files.iter().map(|file| &file.path).chain(skipped).collect();
+        let n_files = count(paths.len() as u64, "file");
         let looks_recorded = self.skipped.iter().find(|skipped| skipped.looks_recorded);
         let what = match (&self.skipped[..], looks_recorded) {
-            ([only], _) => format!("no recorded run in {}: {}", only.path, only.reason),
-            (all, Some(first)) => {
-                let n_files = count(all.len() as u64, "file");
+            ([only], _) if paths.len() == 1 => format!("no recorded run in {}: {}", only.path, only.reason),
+            (_, Some(first)) => {
                 format!("no recorded run in {n_files}; {} looks like one: {}", first.path, first.reason)
             }
-            (all, None) => format!("no recorded run in {}", count(all.len() as u64, "file")),
+            (_, None) => format!("no recorded run in {n_files}"),
         };
         let mut advised = self.skipped.iter().filter(|skipped| skipped.advice.is_some());
         let first = advised.clone().find(|skipped| skipped.looks_recorded).or_else(|| advised.next());
