@@ -162,7 +162,7 @@ impl<'c> Stream<'c> {
         let recognised = self.recognise(source);
         // What is left out because it is no recording may be an output of before.
         if recognised.as_ref().map_or_else(|not_read| not_read.kind == Left::Unreadable, |_| true) {
-            source.identity.iter().cloned().for_each(add_known_input);
+            add_known_input(source.identity.clone());
         }
         match recognised {
             Ok((file, why, records)) => {

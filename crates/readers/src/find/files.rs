@@ -13,7 +13,7 @@ use crate::find::run_ids;
 use crate::find::skipped::Skipped;
 use crate::find::source::Source;
 use crate::open::archive::{self, Budget, Refused, Unpacked};
-use crate::open::inputs::add_input;
+use crate::open::inputs::{add_known_input, identity_in};
 use crate::open::temp_folder::Held;
 use crate::open::whole_file::{is_open_stream, kind_of};
 use crate::open::{input_errors, inspect_archive};
@@ -52,7 +52,7 @@ pub(crate) fn walk(paths: &[PathBuf]) -> Result<Sources, ReadError> {
         } else if !seen.insert(place_of(path)) {
             // Already listed.
         } else if kind.is_file() {
-            add_input(path);
+            add_known_input(identity_in(path, &kind));
             found.add_file(path, &place_of(path), &kind, true);
         } else {
             found.add_stream(path, kind.file_type());
@@ -185,7 +185,7 @@ impl Sources {
             self.files.push(Source::from_path(path, place, data, named));
             return;
         }
-        add_input(path);
+        add_known_input(identity_in(path, data));
         self.add_archive(path, &path.display().to_string(), NESTED, &mut Budget::from_packed(data.len()));
     }
 

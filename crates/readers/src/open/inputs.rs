@@ -42,14 +42,12 @@ pub(crate) fn identity_in(path: &Path, data: &Metadata) -> Option<FileIdentity> 
 
 /// Keeps in mind that the command depends on this file.
 pub fn add_input(path: &Path) {
-    if let Some(file) = file_identity(path) {
-        add_known_input(file);
-    }
+    add_known_input(file_identity(path));
 }
 
-/// The same, where it is known which file it is.
-pub(crate) fn add_known_input(file: FileIdentity) {
-    inputs().insert(file);
+/// The same, where it is known which file it is, if it is one.
+pub(crate) fn add_known_input(file: Option<FileIdentity>) {
+    inputs().extend(file);
 }
 
 /// Whether the path leads to a file that the command depends on.
