@@ -46,14 +46,7 @@ pub(crate) fn is_unread_format(probe: &Probe) -> bool {
     matches!(known(probe), Some(KnownFile::Runs(_)))
 }
 
-/// The same for the first element of a list of runs, which may stand under a key.
-fn of_first_listed(value: &Sketch) -> Option<KnownFile> {
-    let under_keys = KEYS.iter().filter_map(|key| value.get(key));
-    let firsts = std::iter::once(value).chain(under_keys).filter_map(|list| list.elements().first());
-    firsts.filter_map(of_value).find(|known| matches!(known, KnownFile::Runs(_)))
-}
-
-/// The same for a document or a first line.
+/// What a document or a first line is, if its producer is known.
 fn of_value(value: &Sketch) -> Option<KnownFile> {
     use KnownFile::{NoRuns, Runs};
     const KNOWN: &[(&[&str], KnownFile)] = &[
@@ -110,6 +103,13 @@ fn of_value(value: &Sketch) -> Option<KnownFile> {
         (_, true) => Some(Runs("an MLflow trace, which is not read yet: export OpenTelemetry")),
         _ => None,
     }
+}
+
+/// The same for the first element of a list, which may stand under a key, if it is of a run.
+fn of_first_listed(value: &Sketch) -> Option<KnownFile> {
+    let under_keys = KEYS.iter().filter_map(|key| value.get(key));
+    let firsts = std::iter::once(value).chain(under_keys).filter_map(|list| list.elements().first());
+    firsts.filter_map(of_value).find(|known| matches!(known, KnownFile::Runs(_)))
 }
 
 #[cfg(test)]
