@@ -6,8 +6,9 @@ use crate::label::words::grade_word;
 use crate::record::named_by::{NamedBy, WANTED};
 use crate::record::node::Node;
 use crate::record::options::ReadOptions;
+use crate::record::outcomes::NAMED_FIELD;
 use crate::record::reading::Record;
-use crate::transcript::{Draft, Event, Grade, Outcome, OutcomeSource, Role};
+use crate::transcript::{Draft, Event, Grade, Outcome, Role};
 use crate::value::json;
 
 /// What was found for a run where the options say.
@@ -150,8 +151,7 @@ pub(crate) fn apply(draft: &mut Draft, record: &Record<'_>, options: &ReadOption
 fn grade(word: &str, of: &Grade) -> Option<Grade> {
     let score: Option<f64> = word.parse().ok().filter(|score: &f64| score.is_finite());
     let graded = score.map(|score| score >= 1.0).or_else(|| grade_word(word))?;
-    let source = OutcomeSource::Native("that was named");
-    Some(Grade { outcome: Outcome::from_grade(Some(graded)), score, source, ..of.clone() })
+    Some(Grade { outcome: Outcome::from_grade(Some(graded)), score, source: NAMED_FIELD, ..of.clone() })
 }
 
 #[cfg(test)]

@@ -4,10 +4,14 @@
 use crate::label::words::grade_word;
 use crate::record::node::{Names, Node};
 use crate::record::reading::Reading;
+use crate::transcript::{Grade, Outcome, OutcomeSource};
 use crate::value::json;
 
 /// The largest plausible score.
 const MOST: f64 = 1e9;
+
+/// Where an outcome stood: in the field that the user named.
+pub(crate) const NAMED_FIELD: OutcomeSource = OutcomeSource::Native("that was named");
 
 /// Whether the run did its task, and the score if it is one.
 pub(crate) type Graded = (bool, Option<f64>);
@@ -33,5 +37,11 @@ impl Node<'_> {
             out.wrong_at(found.place(), found.written(), name, "an outcome: true, false, or a score");
         }
         graded
+    }
+
+    /// The grade in the field that the user names; none if it names none, or there is none.
+    pub(crate) fn named_grade(&self, wanted: Option<&str>, out: &mut Reading<'_>) -> Grade {
+        let Some((graded, score)) = wanted.and_then(|key| self.outcome(key, out)) else { return Grade::default() };
+        Grade { outcome: Outcome::from_grade(Some(graded)), score, source: NAMED_FIELD, ..Grade::default() }
     }
 }

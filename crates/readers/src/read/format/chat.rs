@@ -10,6 +10,7 @@ use super::{Format, Layout, codex};
 use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::{dialect, openai};
 use crate::record::node::{Node, sound};
+use crate::record::outcomes::NAMED_FIELD;
 use crate::record::reading::{Reading, Record};
 use crate::record::usage;
 use crate::transcript::{
@@ -389,8 +390,9 @@ fn grade_among(fields: &Node<'_>, wanted: Option<&str>, out: &mut Reading<'_>) -
         // An object of that name has the outcome inside.
         let is_loose = wanted.is_none() && (LOOSE.contains(&key) || fields.get(key)?.is_object_with_members());
         let (graded, score) = if is_loose { fields.get(key)?.as_outcome() } else { fields.outcome(key, out) }?;
-        let source = OUTCOME_KEYS.iter().find(|known| **known == key).copied().unwrap_or("that was named");
+        let known = OUTCOME_KEYS.iter().find(|known| **known == key);
+        let source = known.map_or(NAMED_FIELD, |known| OutcomeSource::Native(known));
         let outcome = Outcome::from_grade(Some(graded));
-        Some(Grade { outcome, score, source: OutcomeSource::Native(source), ..Grade::default() })
+        Some(Grade { outcome, score, source, ..Grade::default() })
     })
 }

@@ -11,6 +11,7 @@ use crate::open::probe::{Probe, Shape, Sketch};
 use crate::read::turns::Turns;
 use crate::record::field_map::{FieldMap, Speaker};
 use crate::record::node::Node;
+use crate::record::outcomes::NAMED_FIELD;
 use crate::record::parts::parts_in;
 use crate::record::reading::{Reading, Record};
 use crate::record::usage;
@@ -348,7 +349,7 @@ fn grade(found: &Node<'_>) -> Grade {
     let score = json::number(found).filter(|_| flag.is_none());
     let word = found.as_string().and_then(|word| words::grade_word(&word));
     let graded = flag.or_else(|| score.map(|score| score >= 1.0)).or(word);
-    let source = graded.map_or(OutcomeSource::None, |_| OutcomeSource::Native("that was named"));
+    let source = graded.map_or(OutcomeSource::None, |_| NAMED_FIELD);
     Grade { outcome: Outcome::from_grade(graded), score, source, ..Grade::default() }
 }
 

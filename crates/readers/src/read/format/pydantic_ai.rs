@@ -6,7 +6,7 @@ use crate::open::probe::{Probe, Sketch};
 use crate::read::turns::Turns;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Grade, Header, Message, Outcome, OutcomeSource, Role, Text, ToolCall, Usage};
+use crate::transcript::{Header, Message, Role, Text, ToolCall, Usage};
 use crate::value::json;
 
 /// pydantic-ai message histories.
@@ -78,15 +78,8 @@ fn push_run(record: &Record<'_>, around: &Node<'_>, key: String, messages: Vec<N
         agent: around.some_word(["agent", "agent_name"]),
         ..Header::default()
     };
-    let grade = grade(around, wanted, out);
+    let grade = around.named_grade(wanted, out);
     out.run(history.turns.into_draft(header, grade));
-}
-
-/// The outcome, if the object around the history has the field that the user names.
-fn grade(around: &Node<'_>, wanted: Option<&str>, out: &mut Reading<'_>) -> Grade {
-    let Some((graded, score)) = wanted.and_then(|key| around.outcome(key, out)) else { return Grade::default() };
-    let source = OutcomeSource::Native("that was named");
-    Grade { outcome: Outcome::from_grade(Some(graded)), score, source, ..Grade::default() }
 }
 
 /// A history being read.

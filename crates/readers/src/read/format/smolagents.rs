@@ -6,7 +6,7 @@ use crate::open::probe::{Probe, Sketch};
 use crate::read::openai;
 use crate::record::node::Node;
 use crate::record::reading::{Reading, Record};
-use crate::transcript::{Draft, EndCause, Event, Grade, Header, Lane, Message, Outcome, OutcomeSource, Role, Text};
+use crate::transcript::{Draft, EndCause, Event, Header, Lane, Message, Role, Text};
 use crate::value::json;
 
 /// smolagents memory dumps.
@@ -84,7 +84,7 @@ fn push_run(record: &Record<'_>, around: &Node<'_>, key: String, steps: Vec<Node
     if let Some(question) = question.filter(|_| !has_task) {
         draft.events.push(Event::Message(Message::saying(Role::User, question)));
     }
-    draft.grade = grade(around, record.options.outcome_key.as_deref(), out);
+    draft.grade = around.named_grade(record.options.outcome_key.as_deref(), out);
     draft.header = Header {
         run_id: around.some_word(["run_id", "id"]).unwrap_or(key),
         task_id: around.some_word(["task_id", "original_question", "question"]),
@@ -100,13 +100,6 @@ fn push_run(record: &Record<'_>, around: &Node<'_>, key: String, steps: Vec<Node
         }
     }
     out.run(draft);
-}
-
-/// The outcome, if the object around the steps has the field that the user names.
-fn grade(around: &Node<'_>, wanted: Option<&str>, out: &mut Reading<'_>) -> Grade {
-    let Some((graded, score)) = wanted.and_then(|key| around.outcome(key, out)) else { return Grade::default() };
-    let source = OutcomeSource::Native("that was named");
-    Grade { outcome: Outcome::from_grade(Some(graded)), score, source, ..Grade::default() }
 }
 
 /// The text under that name: a string, parts, or else its JSON.
