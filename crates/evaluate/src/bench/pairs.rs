@@ -1,6 +1,6 @@
 //! Pairs of models: which change places through stopping, and which cannot.
 
-use crate::stats::bernstein::p_of_mean;
+use crate::stats::gaffke::Surpluses;
 
 use super::ModelScore;
 
@@ -91,7 +91,7 @@ impl Pairs {
             gap: full.abs(),
             gap_with_stops: if kept.abs() < ROUNDING { 0.0 } else { kept },
             is_beyond: full.abs() > models[above].at_most,
-            p: p_of_mean(losses.collect(), 0.5),
+            p: Surpluses::of_losses(losses, 0.5).gaffke(),
             is_certified: false,
         });
     }

@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::aggregate::{LEVEL, Label, MIN_KNOWN, Unit};
 use crate::class::{Certainty, Trial};
-use crate::stats::bernstein::upper_bound;
+use crate::stats::gaffke::upper_bound;
 use crate::stats::{ClusterSums, Estimate, ratio_estimate};
 
 use super::spared;

@@ -4,6 +4,8 @@
 //! A loss L in [0, 1] enters as its surplus, alpha - L, which is at least -slack, where slack = 1 - alpha; under the
 //! null hypothesis the means of the surpluses sum to at most 0.
 
+use super::exponential_sums::chance_of_more;
+
 /// Surpluses of independent tasks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Surpluses {
@@ -47,41 +49,40 @@ impl Surpluses {
     ///
     /// Gaffke (2005), Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative
     /// variable; validity: Vlassis & Thomas (2026), arXiv 2607.08415, theorem 1. Computed as the frustum of a simplex
-    /// after Varsi (1973) and Ali (1973), which adds positive terms only.
+    /// after Varsi (1973) and Ali (1973), which adds positive terms only; for many tasks, where that takes the product of
+    /// those with a positive and those with a negative surplus, as an integral.
     pub fn gaffke(&self) -> f64 {
-        self.after_clean(0, 1.0).0
+        let Some((good, bad)) = self.parts() else { return 1.0 };
+        let integral = if good.len() * bad.len() > MOST_PAIRS { chance_of_more(&bad, &good) } else { None };
+        integral.unwrap_or_else(|| Race::between(bad, &good).p_value())
     }
 
-    /// Finds the fewest further clean tasks, at most `most`, that bring the p-value to `delta` or below; returns that
-    /// p-value and number.
-    fn after_clean(&self, most: u64, delta: f64) -> (f64, u64) {
+    /// The positive surpluses, and the absolute values of the negative ones after the slack. `None` if there is no p-value.
+    /// Sorted, so that no result depends on the order of the tasks, to the byte.
+    fn parts(&self) -> Option<(Vec<f64>, Vec<f64>)> {
         if self.slack().is_nan() || self.slack() <= 0.0 || self.values.iter().any(|value| value.is_nan()) {
-            return (1.0, 0);
+            return None;
         }
         let mut good: Vec<f64> = self.values.iter().copied().filter(|value| *value > 0.0).collect();
         let mut bad: Vec<f64> = self.values.iter().filter(|value| **value < 0.0).map(|value| -value).collect();
-        // Sorted, so that the result does not depend on the order of the tasks, to the byte.
         good.sort_by(f64::total_cmp);
         bad.sort_by(f64::total_cmp);
         bad.insert(0, self.slack());
-        let mut race = Race::against(bad);
-        for value in good {
-            race.add(value);
-        }
-        let mut added = 0;
-        while added < most && race.p_value() > delta {
-            race.add(self.alpha);
-            added += 1;
-        }
-        (race.p_value(), added)
+        Some((good, bad))
     }
 
     /// The fewest further tasks, all clean, with which [`Self::gaffke`] is at most `delta`; 0 if it already is. `None`
     /// beyond a million.
     pub fn clean_tasks_needed(&self, delta: f64) -> Option<u64> {
         const MOST: u64 = 1_000_000;
-        let (p, added) = if self.alpha > 0.0 { self.after_clean(MOST, delta) } else { (1.0, 0) };
-        (p <= delta).then_some(added)
+        let (good, bad) = self.parts().filter(|_| self.alpha > 0.0)?;
+        let mut race = Race::between(bad, &good);
+        let mut added = 0;
+        while added < MOST && race.p_value() > delta {
+            race.add(self.alpha);
+            added += 1;
+        }
+        (race.p_value() <= delta).then_some(added)
     }
 
     /// The total number of tasks like these needed for a p-value of `delta`: `ln(1 / delta) / g`, with g the growth of
@@ -126,6 +127,8 @@ impl Surpluses {
     }
 }
 
+/// The most pairs of a positive and a negative surplus that the recursion takes.
+const MOST_PAIRS: usize = 50_000;
 /// A probability below this counts as 0.
 const NEGLIGIBLE: f64 = 1e-18;
 /// A probability from here on counts as 1.
@@ -143,10 +146,14 @@ struct Race {
 }
 
 impl Race {
-    fn against(bad: Vec<f64>) -> Self {
+    fn between(bad: Vec<f64>, good: &[f64]) -> Self {
         let mut chances = vec![1.0; bad.len() + 1];
         chances[0] = 0.0;
-        Self { bad, chances, first: 0 }
+        let mut race = Self { bad, chances, first: 0 };
+        for value in good {
+            race.add(*value);
+        }
+        race
     }
 
     /// Adds a positive surplus. Chances that are 0 or 1 to the last digit stay as they are.
@@ -331,6 +338,27 @@ mod tests {
             let losses: Vec<f64> = std::iter::repeat_n(0.0, clean).chain(killed).collect();
             let p = Surpluses::of_losses(losses.iter().copied(), mean).gaffke();
             prop_assert!((p - whole(&losses, mean)).abs() < 1e-13, "{p} {}", whole(&losses, mean));
+        }
+
+        /// With so many tasks that it is an integral: the recursion's value, to thirteen digits of it.
+        #[test]
+        fn many_tasks_have_the_same_p_value(
+            clean in 300_usize..1_500, killed in prop::collection::vec((1_u32..9, 1_u32..9), 180..500), near in -0.5..1.5_f64,
+        ) {
+            let shares = killed.iter().map(|(killed, of)| f64::from(*killed.min(of)) / f64::from(*of));
+            let losses: Vec<f64> = std::iter::repeat_n(0.0, clean).chain(shares).collect();
+            let mean = losses.iter().sum::<f64>() / losses.len() as f64;
+            let surpluses = Surpluses::of_losses(losses.iter().copied(), mean * (1.0 + 0.3 * near));
+            let (p, exact) = (surpluses.gaffke(), whole(&losses, mean * (1.0 + 0.3 * near)));
+            prop_assert!((p - exact).abs() < 1e-13 + 1e-12 * exact, "{p} {exact}");
+        }
+
+        /// Where only a few tasks have a surplus that matters, too.
+        #[test]
+        fn surpluses_of_next_to_nothing_do_not_matter(few in 1_usize..4, many in 60_000_usize..70_000, tiny in 1e-17..1e-9_f64) {
+            let losses: Vec<f64> = std::iter::repeat_n(0.25, few).chain(std::iter::repeat_n(0.5 + tiny, many)).collect();
+            let p = Surpluses::of_losses(losses.iter().copied(), 0.5).gaffke();
+            prop_assert!((p - whole(&losses, 0.5)).abs() < 1e-12, "{p} {}", whole(&losses, 0.5));
         }
 
         /// A further kill never lowers the bound, a further task without a kill never raises it.

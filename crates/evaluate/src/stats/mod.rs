@@ -6,7 +6,6 @@
 //! `None` with a reason, never 0. Nothing reads a clock; randomness comes from a seed.
 
 pub mod anytime;
-pub mod bernstein;
 pub mod bootstrap;
 pub mod bounds;
 pub mod certificate;
@@ -15,6 +14,7 @@ pub mod cost;
 pub mod difference;
 pub mod distribution;
 pub mod estimate;
+mod exponential_sums;
 pub mod frontier;
 pub mod gaffke;
 pub mod incidence;
